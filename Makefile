@@ -1,0 +1,23 @@
+# make test: everything. make demo: the main job on real input. make bench: the measurements. Each sets itself up.
+
+CLANG_FORMAT = $(firstword $(wildcard /usr/lib/llvm-*/bin/clang-format))
+CPP = $(wildcard dialect/*.cpp dialect/*.h passes/*.cpp passes/*.h tools/opt/*.cpp)
+
+.PHONY: all setup test demo bench
+all: test
+
+setup:
+	@tools/setup.sh
+
+test: setup
+	cargo fmt --all --check
+	$(CLANG_FORMAT) --dry-run -Werror $(CPP)
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	cargo test --workspace --no-fail-fast
+
+demo: setup
+	@tools/demo.sh
+
+bench: setup
+	cargo bench --workspace

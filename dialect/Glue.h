@@ -1,0 +1,74 @@
+//===- Glue.h - The C ABI between the dialect's C++ and its Rust ----------===//
+//
+// `layout_rs_*` is Rust that C++ calls, `layout_cc_*` is C++ that Rust calls.
+// Nothing that crosses owns memory: slices go down, results come up through
+// callbacks. The Rust side of each declaration is in dialect/ffi.rs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LAYOUT_DIALECT_GLUE_H
+#define LAYOUT_DIALECT_GLUE_H
+
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/IR.h"
+
+extern "C" {
+
+/// Receives what is wrong with a text, and the byte offset where it is.
+typedef void (*LayoutErrorAt)(size_t at, MlirStringRef message, void *user);
+
+//===----------------------------------------------------------------------===//
+// Rust, for C++
+//===----------------------------------------------------------------------===//
+
+/// The attribute that `body` denotes, as in `tiled<{1,0}>`; null after an
+/// error.
+MlirAttribute layout_rs_parse_attribute(MlirContext context, MlirStringRef body,
+                                        LayoutErrorAt error, void *user);
+void layout_rs_print_attribute(MlirAttribute attribute,
+                               MlirStringCallback print, void *user);
+
+bool layout_rs_tiled_verify(MlirStringRef text, MlirStringCallback error,
+                            void *user);
+MlirAffineMap layout_rs_tiled_affine_map(MlirAttribute tiled);
+bool layout_rs_tiled_is_identity(MlirAttribute tiled);
+bool layout_rs_tiled_verify_layout(MlirAttribute tiled, const int64_t *shape,
+                                   size_t rank, MlirStringCallback error,
+                                   void *user);
+/// Writes `rank` strides and the offset; false where the layout has no strides.
+bool layout_rs_tiled_strides(MlirAttribute tiled, const int64_t *shape,
+                             size_t rank, int64_t *strides, int64_t *offset);
+bool layout_rs_tiled_verify_encoding(MlirAttribute tiled, const int64_t *shape,
+                                     size_t rank, MlirType elementType,
+                                     MlirStringCallback error, void *user);
+
+bool layout_rs_memory_space_verify(int64_t number, MlirStringCallback error,
+                                   void *user);
+
+bool layout_rs_convert_verify(MlirOperation convert, MlirStringCallback error,
+                              void *user);
+/// The value that the operation folds to, its own result where it was changed
+/// in place; null where it does not fold.
+MlirValue layout_rs_convert_fold(MlirOperation convert);
+bool layout_rs_convert_reads_memory(MlirOperation convert);
+
+//===----------------------------------------------------------------------===//
+// C++, for Rust
+//===----------------------------------------------------------------------===//
+
+void layout_cc_register(MlirDialectRegistry registry);
+
+/// The canonical text, with a null pointer for any other attribute.
+MlirStringRef layout_cc_tiled_text(MlirAttribute attribute);
+MlirAttribute layout_cc_tiled_get(MlirContext context, MlirStringRef text);
+
+/// The number, or -1 for any other attribute.
+int64_t layout_cc_memory_space_number(MlirAttribute attribute);
+MlirAttribute layout_cc_memory_space_get(MlirContext context, int64_t number);
+
+/// The layout inside, or null for any other attribute.
+MlirAttribute layout_cc_pending_layout(MlirAttribute attribute);
+MlirAttribute layout_cc_pending_get(MlirAttribute tiled);
+}
+
+#endif // LAYOUT_DIALECT_GLUE_H

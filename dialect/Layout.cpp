@@ -1,0 +1,184 @@
+//===- Layout.cpp - The layout dialect ------------------------------------===//
+//
+// The C++ half of the dialect: registration, and method bodies that are each
+// one call into Rust.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Layout.h"
+#include "dialect/Glue.h"
+
+#include "mlir/CAPI/AffineMap.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace layout;
+
+#include "dialect/LayoutDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/LayoutAttributes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/LayoutOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Callbacks that Rust gets: `user` is what the name says
+//===----------------------------------------------------------------------===//
+
+namespace {
+using EmitError = function_ref<InFlightDiagnostic()>;
+} // namespace
+
+static void printTo(MlirStringRef text, void *stream) {
+  *static_cast<raw_ostream *>(stream) << unwrap(text);
+}
+
+static void emitTo(MlirStringRef message, void *emitError) {
+  (*static_cast<EmitError *>(emitError))() << unwrap(message);
+}
+
+static void emitAt(size_t at, MlirStringRef message, void *parser) {
+  auto &p = *static_cast<DialectAsmParser *>(parser);
+  const char *body = p.getFullSymbolSpec().data();
+  p.emitError(SMLoc::getFromPointer(body + at)) << unwrap(message);
+}
+
+//===----------------------------------------------------------------------===//
+// Dialect
+//===----------------------------------------------------------------------===//
+
+void LayoutDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/LayoutOps.cpp.inc"
+      >();
+}
+
+void LayoutDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/LayoutAttributes.cpp.inc"
+      >();
+}
+
+Attribute LayoutDialect::parseAttribute(DialectAsmParser &parser,
+                                        Type type) const {
+  StringRef mnemonic;
+  Attribute attribute;
+  if (generatedAttributeParser(parser, &mnemonic, type, attribute).has_value())
+    return attribute;
+  return unwrap(layout_rs_parse_attribute(
+      wrap(getContext()), wrap(parser.getFullSymbolSpec()), emitAt, &parser));
+}
+
+void LayoutDialect::printAttribute(Attribute attribute,
+                                   DialectAsmPrinter &printer) const {
+  if (failed(generatedAttributePrinter(attribute, printer)))
+    layout_rs_print_attribute(wrap(attribute), printTo, &printer.getStream());
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult TiledAttr::verify(EmitError emitError, StringRef text) {
+  return success(layout_rs_tiled_verify(wrap(text), emitTo, &emitError));
+}
+
+AffineMap TiledAttr::getAffineMap() const {
+  return unwrap(layout_rs_tiled_affine_map(wrap(*this)));
+}
+
+bool TiledAttr::isIdentity() const {
+  return layout_rs_tiled_is_identity(wrap(*this));
+}
+
+LogicalResult TiledAttr::verifyLayout(ArrayRef<int64_t> shape,
+                                      EmitError emitError) const {
+  return success(layout_rs_tiled_verify_layout(
+      wrap(*this), shape.data(), shape.size(), emitTo, &emitError));
+}
+
+LogicalResult TiledAttr::getStridesAndOffset(ArrayRef<int64_t> shape,
+                                             SmallVectorImpl<int64_t> &strides,
+                                             int64_t &offset) const {
+  strides.resize(shape.size());
+  return success(layout_rs_tiled_strides(
+      wrap(*this), shape.data(), shape.size(), strides.data(), &offset));
+}
+
+LogicalResult TiledAttr::verifyEncoding(ArrayRef<int64_t> shape,
+                                        Type elementType,
+                                        EmitError emitError) const {
+  return success(
+      layout_rs_tiled_verify_encoding(wrap(*this), shape.data(), shape.size(),
+                                      wrap(elementType), emitTo, &emitError));
+}
+
+LogicalResult MemorySpaceAttr::verify(EmitError emitError, int64_t number) {
+  return success(layout_rs_memory_space_verify(number, emitTo, &emitError));
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConvertOp::verify() {
+  auto emit = [this] { return emitOpError(); };
+  EmitError emitError(emit);
+  return success(
+      layout_rs_convert_verify(wrap(getOperation()), emitTo, &emitError));
+}
+
+OpFoldResult ConvertOp::fold(FoldAdaptor) {
+  return unwrap(layout_rs_convert_fold(wrap(getOperation())));
+}
+
+void ConvertOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (layout_rs_convert_reads_memory(wrap(getOperation())))
+    effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable());
+}
+
+//===----------------------------------------------------------------------===//
+// For Rust
+//===----------------------------------------------------------------------===//
+
+void layout_cc_register(MlirDialectRegistry registry) {
+  unwrap(registry)->insert<LayoutDialect>();
+}
+
+MlirStringRef layout_cc_tiled_text(MlirAttribute attribute) {
+  auto tiled = dyn_cast_or_null<TiledAttr>(unwrap(attribute));
+  return tiled ? wrap(tiled.getText()) : MlirStringRef{nullptr, 0};
+}
+
+MlirAttribute layout_cc_tiled_get(MlirContext context, MlirStringRef text) {
+  return wrap(TiledAttr::get(unwrap(context), unwrap(text)));
+}
+
+int64_t layout_cc_memory_space_number(MlirAttribute attribute) {
+  auto space = dyn_cast_or_null<MemorySpaceAttr>(unwrap(attribute));
+  return space ? space.getNumber() : -1;
+}
+
+MlirAttribute layout_cc_memory_space_get(MlirContext context, int64_t number) {
+  return wrap(MemorySpaceAttr::get(unwrap(context), number));
+}
+
+MlirAttribute layout_cc_pending_layout(MlirAttribute attribute) {
+  auto pending = dyn_cast_or_null<PendingAttr>(unwrap(attribute));
+  return pending ? wrap(pending.getLayout()) : MlirAttribute{nullptr};
+}
+
+MlirAttribute layout_cc_pending_get(MlirAttribute tiled) {
+  auto layout = cast<TiledAttr>(unwrap(tiled));
+  return wrap(PendingAttr::get(layout.getContext(), layout));
+}

@@ -1,0 +1,154 @@
+//===- Layout.td - The layout dialect -------------------------------------===//
+//
+// The one list of the dialect's attributes and operations. Every method body
+// declared from here is a single call into Rust (dialect/ffi.rs). Constraints
+// carry labels, C1, C2, ...: the verifiers and the tests name them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LAYOUT_TD
+#define LAYOUT_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Layout_Dialect : Dialect {
+  let name = "layout";
+  let cppNamespace = "::layout";
+  let summary = "Where the elements of tensors and buffers lie in memory";
+  let description = [{
+    Tiled layouts in XLA's notation, on tensors and on memrefs. A layout says
+    where each element of a value lies and nothing about what the value is: two
+    tensor types that differ in their layouts hold the same elements.
+  }];
+  // The body of an attribute is handed to Rust as raw text.
+  let useDefaultAttributePrinterParser = 0;
+  let extraClassDeclaration = [{
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
+                                     ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute,
+                        ::mlir::DialectAsmPrinter &printer) const override;
+
+  private:
+    void registerAttributes();
+
+  public:
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+class Layout_Attr<string name, string text, list<Trait> traits = []>
+    : AttrDef<Layout_Dialect, name, traits> {
+  let attrName = "layout." # text;
+}
+
+def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
+    DeclareAttrInterfaceMethods<MemRefLayoutAttrInterface,
+      ["isIdentity", "verifyLayout", "getStridesAndOffset"]>,
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "A tiled layout in XLA's notation";
+  let description = [{
+    Stands as the encoding of a tensor or as the layout of a memref. The body is
+    the text that XLA prints after a shape:
+
+    ```mlir
+    tensor<16x256xbf16, #layout.tiled<{1,0:T(8,128)(2,1)}>>
+    memref<3x5xf32, #layout.tiled<{0,1}>>
+    ```
+
+    `minor_to_major` comes first, the dimension that varies fastest before the
+    others; then tiles `T(..)(..)`, tail padding `L(n)`, index and pointer types
+    `#(..)` and `*(..)`, element size in bits `E(n)`, memory space `S(n)`, splits
+    `SC(..)` and metadata prefix `M(n)`. The attribute keeps the canonical form
+    of the text, which is what it prints.
+
+    As a memref layout its affine map takes a logical index to its index in the
+    expanded (tiled) sizes: `{1,0:T(8,128)}` is
+    `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)`. Where
+    a tile merges dimensions with `*`, sizes that the layout does not know are
+    symbols. Untiled layouts have strides, tiled ones have none.
+
+    Constraints:
+    * (C1) A layout has one entry in `minor_to_major` for each dimension.
+    * (C2) With static sizes, the elements, padding included, can be counted in
+      64 bits, on a tensor the bytes too, and splits fit their dimension.
+    * (C3) A tensor's element type is an integer, index, floating-point or
+      complex type.
+    * (C4) On a tensor, `E(n)` is at least the bit width of the element type.
+    * (C6) The text is canonical. What is parsed always is; this is for C++ that
+      makes the attribute from a text of its own.
+  }];
+  let parameters = (ins StringRefParameter<"canonical text">:$text);
+  let genVerifyDecl = 1;
+}
+
+def Layout_MemorySpaceAttr : Layout_Attr<"MemorySpace", "memory_space"> {
+  let summary = "A memory space by its name";
+  let description = [{
+    `#layout.memory_space<hbm>`, `<vmem>`, `<host>` and `<device n>` are XLA's
+    memory spaces 0, 1, 5 and n. A number that has a name prints as the name.
+
+    ```mlir
+    memref<8x128xf32, #layout.memory_space<vmem>>
+    ```
+
+    Constraints:
+    * (C5) The number is in 0 to 127.
+  }];
+  let parameters = (ins "int64_t":$number);
+  let genVerifyDecl = 1;
+}
+
+def Layout_PendingAttr : Layout_Attr<"Pending", "pending"> {
+  let summary = "A tensor's layout on its way through bufferization";
+  let description = [{
+    Carries a tensor's layout in the memory-space slot of a memref while stock
+    bufferization runs. It is deliberately not a memref layout: until lowering
+    gives the memref its layout, indices into it are logical ones.
+
+    ```mlir
+    memref<3x5xf32, #layout.pending<#layout.tiled<{1,0:T(2,2)}>>>
+    ```
+  }];
+  let mnemonic = "pending";
+  let parameters = (ins "::layout::TiledAttr":$layout);
+  let assemblyFormat = "`<` qualified($layout) `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+def Layout_ConvertOp : Op<Layout_Dialect, "convert", [
+    AlwaysSpeculatable, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "The same elements in another layout";
+  let description = [{
+    ```mlir
+    %1 = layout.convert %0 : tensor<3x5xf32> to tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>
+    ```
+
+    A type without a layout is row-major. On tensors the operation is pure. On
+    memrefs the result holds the source's elements in another layout or memory
+    space; it may be the source's own buffer, so neither is written while the
+    other is used, and the same goes for what is converted from the result.
+
+    Constraints:
+    * (C1) Both types are ranked tensors or both are memrefs.
+    * (C2) Both have the same shape.
+    * (C3) Both have the same element type.
+  }];
+  let arguments = (ins AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$source);
+  let results = (outs AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$result);
+  let assemblyFormat =
+      "$source attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // LAYOUT_TD

@@ -1,0 +1,46 @@
+//! The bodies of attributes as text: what stands in `#layout.` BODY.
+//!
+//! `tiled<{1,0:T(8,128)}>` and `memory_space<vmem>` are read here, with errors at the byte at fault; MLIR's own
+//! machinery reads and prints the others, which hold attributes and no notation of ours.
+
+use crate::{memory_space, tiled};
+use layout::{layout::Layout, text::Error};
+
+/// An attribute with a notation of its own.
+pub enum Body {
+    /// `tiled`.
+    Tiled(Layout),
+    /// `memory_space`.
+    MemorySpace(i64),
+}
+
+/// Reads `mnemonic<text>`.
+pub fn parse(body: &str) -> Result<Body, Error> {
+    let name = body.find(|c: char| !c.is_alphanumeric() && !"_$.".contains(c)).unwrap_or(body.len());
+    let (mnemonic, rest) = body.split_at(name);
+    let reader: fn(&str) -> Result<Body, Error> = match mnemonic {
+        "tiled" => |text| tiled::parse(text).map(Body::Tiled),
+        "memory_space" => |text| memory_space::parse(text).map(Body::MemorySpace),
+        _ => {
+            let message =
+                format!("unknown attribute `layout.{mnemonic}`: there are `tiled`, `memory_space`, `pending`");
+            return Err(Error::at(0, message));
+        }
+    };
+    let Some(text) = rest.trim_start().strip_prefix('<') else {
+        return Err(Error::at(name, format!("expected `<` behind `{mnemonic}`")));
+    };
+    let start = body.len() - text.len();
+    let Some(text) = text.trim_end().strip_suffix('>') else {
+        return Err(Error::at(body.len(), "expected `>` at the end of the attribute"));
+    };
+    reader(text).map_err(|error| Error::at(start + error.at.unwrap_or(0), error.message))
+}
+
+/// Writes what [`parse`] reads.
+pub fn print(body: &Body) -> String {
+    match body {
+        Body::Tiled(layout) => format!("tiled<{layout}>"),
+        Body::MemorySpace(number) => format!("memory_space<{}>", memory_space::print(*number)),
+    }
+}

@@ -1,0 +1,70 @@
+//! `layout.convert`: what it demands of its types, what it folds to, what it touches.
+
+use crate::ffi::{ConvertOp, shape};
+use melior::ir::{
+    Type, TypeLike, Value, ValueLike,
+    r#type::{MemRefType, RankedTensorType, ShapedTypeLike},
+};
+
+/// Checks the types of the operand and the result.
+pub fn verify(op: &ConvertOp) -> Result<(), String> {
+    let (from, to) = (op.source().r#type(), op.result().r#type());
+    // (C1) Both types are ranked tensors or both are memrefs.
+    if from.is_ranked_tensor() != to.is_ranked_tensor() {
+        return Err(format!("converts a tensor to a tensor or a memref to a memref, not '{from}' to '{to}'"));
+    }
+    // (C2) Both have the same shape.
+    let (from_shape, to_shape) = (shape(from), shape(to));
+    if from_shape != to_shape {
+        return Err(format!("does not change the shape: {} to {}", sizes(&from_shape), sizes(&to_shape)));
+    }
+    // (C3) Both have the same element type.
+    let (from_element, to_element) = (element(from), element(to));
+    if from_element != to_element {
+        return Err(format!("does not change the element type: '{from_element}' to '{to_element}'"));
+    }
+    Ok(())
+}
+
+/// The value to use in place of the result: one of the same type among the source and what it was converted from.
+///
+/// Else, where the source was converted from something, the operation takes that as its source and gives its own result.
+pub fn fold<'c, 'a>(op: &ConvertOp<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let (result, source) = (op.result(), op.source());
+    let mut origin = source;
+    // Conversions form a cycle only where nothing is executed; there is nothing to gain there.
+    let mut seen = vec![result];
+    loop {
+        if seen.contains(&origin) {
+            return None;
+        }
+        if origin.r#type() == result.r#type() {
+            return Some(origin);
+        }
+        seen.push(origin);
+        match ConvertOp::defining(origin) {
+            Some(convert) => origin = convert.source(),
+            None if origin == source => return None,
+            None => break,
+        }
+    }
+    op.set_source(origin);
+    Some(result)
+}
+
+/// Whether the operation reads memory: on memrefs.
+pub fn reads_memory(op: &ConvertOp) -> bool {
+    op.source().r#type().is_mem_ref()
+}
+
+fn element(of: Type) -> Type {
+    match RankedTensorType::try_from(of) {
+        Ok(tensor) => tensor.element(),
+        Err(_) => MemRefType::try_from(of).expect("the operation takes tensors and memrefs").element(),
+    }
+}
+
+fn sizes(shape: &[Option<i64>]) -> String {
+    let sizes: Vec<_> = shape.iter().map(|size| size.map_or("?".into(), |size| size.to_string())).collect();
+    format!("[{}]", sizes.join(", "))
+}

@@ -1,0 +1,407 @@
+//! Where C++ and Rust meet: the Rust side of `Glue.h`, and nothing that decides anything.
+//!
+//! Every function that C++ calls runs its body through [`guard`]. Pointers from C++ are valid for the call, as
+//! `Glue.h` promises; nothing is kept.
+
+use crate::attribute::{self, Body};
+use crate::{convert, memory_space as space};
+use layout::{layout::Layout, text::Error};
+use melior::{
+    Context, ContextRef,
+    dialect::DialectRegistry,
+    ir::{
+        AffineMap, Attribute, AttributeLike, OperationRef, Type, TypeLike, Value, ValueLike,
+        operation::{OperationLike, OperationResult},
+    },
+};
+use mlir_sys::{
+    MlirAffineMap, MlirAttribute, MlirContext, MlirDialectRegistry, MlirOperation, MlirStringCallback, MlirStringRef,
+    MlirType, MlirValue, mlirAffineMapMultiDimIdentityGet, mlirAttributeGetContext, mlirComplexTypeGetElementType,
+    mlirEmitError, mlirLocationUnknownGet, mlirOperationGetContext, mlirOperationSetOperand, mlirShapedTypeGetDimSize,
+    mlirShapedTypeGetDynamicSize, mlirShapedTypeGetRank,
+};
+use std::{
+    ffi::{CString, c_void},
+    panic::{AssertUnwindSafe, catch_unwind},
+    ptr,
+};
+
+#[link(name = "layout_dialect_glue", kind = "static")]
+unsafe extern "C" {
+    fn layout_cc_register(registry: MlirDialectRegistry);
+    fn layout_cc_tiled_text(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_tiled_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
+    fn layout_cc_memory_space_number(attribute: MlirAttribute) -> i64;
+    fn layout_cc_memory_space_get(context: MlirContext, number: i64) -> MlirAttribute;
+    fn layout_cc_pending_layout(attribute: MlirAttribute) -> MlirAttribute;
+    fn layout_cc_pending_get(tiled: MlirAttribute) -> MlirAttribute;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// For Rust
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Adds the dialect to a registry.
+pub fn register(registry: &DialectRegistry) {
+    // SAFETY: the registry is alive.
+    unsafe { register_raw(registry.to_raw()) }
+}
+
+/// Adds the dialect to a registry that C++ owns.
+///
+/// # Safety
+/// The registry is alive.
+pub unsafe fn register_raw(registry: MlirDialectRegistry) {
+    // SAFETY: the caller's promise.
+    unsafe { layout_cc_register(registry) }
+}
+
+/// The layout of a `#layout.tiled` attribute; `None` for any other attribute.
+///
+/// # Panics
+/// Where C++ made the attribute from a text that is no layout.
+pub fn tiled(attribute: Attribute) -> Option<Layout> {
+    // SAFETY: the attribute is alive, and its text lives as long as its context.
+    let text = unsafe { bytes(layout_cc_tiled_text(attribute.to_raw()))? };
+    let text = str::from_utf8(text).expect("the text of a layout is UTF-8");
+    Some(Layout::parse(text).unwrap_or_else(|error| panic!("#layout.tiled<{text}> holds no layout: {error}")))
+}
+
+/// The `#layout.tiled` attribute of a layout.
+pub fn tiled_attribute<'c>(context: &'c Context, layout: &Layout) -> Attribute<'c> {
+    // SAFETY: the context is alive; the text is copied.
+    unsafe { Attribute::from_raw(layout_cc_tiled_get(context.to_raw(), string_ref(&layout.to_string()))) }
+}
+
+/// XLA's number of a `#layout.memory_space` attribute; `None` for any other attribute.
+pub fn memory_space(attribute: Attribute) -> Option<i64> {
+    // SAFETY: the attribute is alive.
+    let number = unsafe { layout_cc_memory_space_number(attribute.to_raw()) };
+    (number >= 0).then_some(number)
+}
+
+/// The `#layout.memory_space` attribute of one of XLA's numbers.
+///
+/// # Panics
+/// Where the number is not in 0 to 127.
+pub fn memory_space_attribute(context: &Context, number: i64) -> Attribute<'_> {
+    space::verify(number).unwrap_or_else(|message| panic!("{message}, got {number}"));
+    // SAFETY: the context is alive.
+    unsafe { Attribute::from_raw(layout_cc_memory_space_get(context.to_raw(), number)) }
+}
+
+/// The `#layout.tiled` attribute inside a `#layout.pending` attribute; `None` for any other attribute.
+pub fn pending(attribute: Attribute) -> Option<Attribute> {
+    // SAFETY: the attribute is alive.
+    unsafe { Attribute::from_option_raw(layout_cc_pending_layout(attribute.to_raw())) }
+}
+
+/// The `#layout.pending` attribute around a `#layout.tiled` attribute.
+///
+/// # Panics
+/// Where `tiled` is another attribute.
+pub fn pending_attribute(tiled: Attribute) -> Attribute {
+    assert!(self::tiled(tiled).is_some(), "{tiled} is not a #layout.tiled attribute");
+    // SAFETY: the attribute is alive, and of the kind that C++ casts it to.
+    unsafe { Attribute::from_raw(layout_cc_pending_get(tiled.to_raw())) }
+}
+
+/// The sizes of a ranked shaped type; `None` is a dynamic one: `memref<?x3xf32>` has `[None, Some(3)]`.
+///
+/// # Panics
+/// Where the type is no ranked tensor, memref or vector.
+pub fn shape(of: Type) -> Vec<Option<i64>> {
+    assert!(of.is_ranked_tensor() || of.is_mem_ref() || of.is_vector(), "'{of}' has no shape");
+    // SAFETY: the type is alive and a ranked shaped type.
+    unsafe {
+        let dynamic = mlirShapedTypeGetDynamicSize();
+        let sizes =
+            (0..mlirShapedTypeGetRank(of.to_raw())).map(|dim| mlirShapedTypeGetDimSize(of.to_raw(), dim as isize));
+        sizes.map(|size| (size != dynamic).then_some(size)).collect()
+    }
+}
+
+/// Runs `body`; where it panics, gives `failed` the message of an internal error and takes its answer.
+///
+/// For crates that C++ calls: no panic may unwind into it.
+///
+/// ```
+/// let outcome = layout_dialect::guard(|message| Err(message.to_string()), || Ok(["a"][1..][0]));
+/// assert!(outcome.unwrap_err().starts_with("internal error: index out of bounds"));
+/// ```
+pub fn guard<T>(failed: impl FnOnce(&str) -> T, body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+        failed(&format!("internal error: {}", text.unwrap_or("a panic without a message")))
+    })
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// For the bodies in this crate
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// The element type of a complex type.
+pub(crate) fn complex_element(of: Type) -> Type {
+    assert!(of.is_complex(), "'{of}' is not complex");
+    // SAFETY: the type is alive and complex.
+    unsafe { Type::from_raw(mlirComplexTypeGetElementType(of.to_raw())) }
+}
+
+/// A `layout.convert`.
+pub(crate) struct ConvertOp<'c, 'a>(OperationRef<'c, 'a>);
+
+impl<'c, 'a> ConvertOp<'c, 'a> {
+    /// The operation whose result this is.
+    pub fn defining(value: Value<'c, 'a>) -> Option<Self> {
+        let owner = OperationResult::try_from(value).ok()?.owner();
+        (owner.name().as_string_ref().as_str() == Ok("layout.convert")).then_some(Self(owner))
+    }
+
+    /// What is converted.
+    pub fn source(&self) -> Value<'c, 'a> {
+        self.0.operand(0).expect("layout.convert has one operand")
+    }
+
+    /// What it is converted to.
+    pub fn result(&self) -> Value<'c, 'a> {
+        self.0.result(0).expect("layout.convert has one result").into()
+    }
+
+    /// Converts this instead.
+    pub fn set_source(&self, source: Value<'c, 'a>) {
+        // SAFETY: the operation is alive and has one operand.
+        unsafe { mlirOperationSetOperand(self.0.to_raw(), 0, source.to_raw()) }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// For C++
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Receives an error in a text: the byte offset, what is wrong, and the caller's pointer.
+type ErrorAt = unsafe extern "C" fn(usize, MlirStringRef, *mut c_void);
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_parse_attribute(
+    context: MlirContext,
+    body: MlirStringRef,
+    error: ErrorAt,
+    user: *mut c_void,
+) -> MlirAttribute {
+    let null = MlirAttribute { ptr: ptr::null() };
+    // SAFETY: C++ gives a callback and the pointer it takes.
+    let fail = |at, message: &str| unsafe { error(at, string_ref(message), user) };
+    guard(
+        |message| {
+            fail(0, message);
+            null
+        },
+        || {
+            // SAFETY: the text is valid for the call.
+            let body = unsafe { bytes(body) }.unwrap_or_default();
+            let parsed = str::from_utf8(body)
+                .map_err(|error| Error::at(error.valid_up_to(), "expected UTF-8 text"))
+                .and_then(attribute::parse);
+            // SAFETY: the context is alive; the text is copied.
+            match parsed {
+                Ok(Body::Tiled(layout)) => unsafe { layout_cc_tiled_get(context, string_ref(&layout.to_string())) },
+                Ok(Body::MemorySpace(number)) => unsafe { layout_cc_memory_space_get(context, number) },
+                Err(error) => {
+                    fail(error.at.unwrap_or(0), &error.message);
+                    null
+                }
+            }
+        },
+    )
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_print_attribute(attribute: MlirAttribute, print: MlirStringCallback, user: *mut c_void) {
+    guard(emit(attribute, ()), || {
+        // SAFETY: the attribute is alive for the call.
+        let given = unsafe { Attribute::from_raw(attribute) };
+        let body = match memory_space(given) {
+            Some(number) => Body::MemorySpace(number),
+            None => Body::Tiled(tiled(given).expect("an attribute with a notation of its own")),
+        };
+        say(print, user, &attribute::print(&body));
+    });
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_affine_map(tiled: MlirAttribute) -> MlirAffineMap {
+    // SAFETY: the context of a live attribute is alive.
+    let context = unsafe { ContextRef::from_raw(mlirAttributeGetContext(tiled)) };
+    // SAFETY: the reference does not outlive `context`.
+    let context = unsafe { context.to_ref() };
+    // SAFETY: the context is alive.
+    let nothing = unsafe { mlirAffineMapMultiDimIdentityGet(context.to_raw(), 0) };
+    guard(emit(tiled, nothing), || {
+        let map: AffineMap = crate::tiled::affine_map(context, &layout_of(tiled));
+        map.to_raw()
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_is_identity(tiled: MlirAttribute) -> bool {
+    guard(emit(tiled, false), || crate::tiled::is_identity(&layout_of(tiled)))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_verify(text: MlirStringRef, error: MlirStringCallback, user: *mut c_void) -> bool {
+    verdict(error, user, || {
+        // SAFETY: the text is valid for the call.
+        let text = unsafe { bytes(text) }.unwrap_or_default();
+        crate::tiled::verify(&String::from_utf8_lossy(text))
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_verify_layout(
+    tiled: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict(error, user, || crate::tiled::verify_layout(&layout_of(tiled), &sizes_of(sizes, rank)))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_strides(
+    tiled: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    strides: *mut i64,
+    offset: *mut i64,
+) -> bool {
+    guard(emit(tiled, false), || {
+        let Some(found) = crate::tiled::strides(&layout_of(tiled), &sizes_of(sizes, rank)) else {
+            return false;
+        };
+        assert_eq!(found.len(), rank, "one stride for each dimension");
+        for (dim, stride) in found.into_iter().enumerate() {
+            // SAFETY: C++ has room for `rank` strides. The dynamic stride is the dynamic size.
+            unsafe { strides.add(dim).write(stride.unwrap_or_else(|| mlirShapedTypeGetDynamicSize())) };
+        }
+        // SAFETY: C++ has room for the offset.
+        unsafe { offset.write(0) };
+        true
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_verify_encoding(
+    tiled: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    element: MlirType,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the type is alive for the call.
+    let element = unsafe { Type::from_raw(element) };
+    verdict(error, user, || crate::tiled::verify_encoding(&layout_of(tiled), &sizes_of(sizes, rank), element))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_memory_space_verify(number: i64, error: MlirStringCallback, user: *mut c_void) -> bool {
+    verdict(error, user, || space::verify(number))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_convert_verify(operation: MlirOperation, error: MlirStringCallback, user: *mut c_void) -> bool {
+    verdict(error, user, || convert::verify(&convert_of(operation)))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_convert_fold(operation: MlirOperation) -> MlirValue {
+    let null = MlirValue { ptr: ptr::null() };
+    guard(emit_in(operation, null), || convert::fold(&convert_of(operation)).map_or(null, |value| value.to_raw()))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_convert_reads_memory(operation: MlirOperation) -> bool {
+    guard(emit_in(operation, true), || convert::reads_memory(&convert_of(operation)))
+}
+
+/// The layout of an attribute that C++ knows to be `#layout.tiled`.
+fn layout_of(attribute: MlirAttribute) -> Layout {
+    // SAFETY: the attribute is alive for the call.
+    tiled(unsafe { Attribute::from_raw(attribute) }).expect("a #layout.tiled attribute")
+}
+
+/// The operation that C++ knows to be `layout.convert`.
+fn convert_of<'a>(operation: MlirOperation) -> ConvertOp<'a, 'a> {
+    // SAFETY: the operation is alive for the call.
+    ConvertOp(unsafe { OperationRef::from_raw(operation) })
+}
+
+/// The sizes that C++ gives; `None` is a dynamic one.
+fn sizes_of(sizes: *const i64, rank: usize) -> Vec<Option<i64>> {
+    // SAFETY: C++ has `rank` sizes there for the call, and only then is the pointer looked at.
+    let size = |dim| unsafe { *sizes.add(dim) };
+    // SAFETY: no argument, no state.
+    let dynamic = unsafe { mlirShapedTypeGetDynamicSize() };
+    (0..rank).map(size).map(|size| (size != dynamic).then_some(size)).collect()
+}
+
+/// Tells C++ the error of a check, or the panic in it; true where there is neither.
+fn verdict(error: MlirStringCallback, user: *mut c_void, check: impl FnOnce() -> Result<(), String>) -> bool {
+    let outcome = guard(|message| Err(message.to_string()), check);
+    outcome.map_err(|message| say(error, user, &message)).is_ok()
+}
+
+/// Gives C++ a text.
+fn say(callback: MlirStringCallback, user: *mut c_void, text: &str) {
+    let callback = callback.expect("C++ gives a callback");
+    // SAFETY: C++ gives a callback and the pointer it takes.
+    unsafe { callback(string_ref(text), user) }
+}
+
+/// For [`guard`]: emits the message in the attribute's context and gives the answer.
+fn emit<T>(attribute: MlirAttribute, answer: T) -> impl FnOnce(&str) -> T {
+    // SAFETY: the attribute is alive for the call.
+    emit_error(unsafe { mlirAttributeGetContext(attribute) }, answer)
+}
+
+/// For [`guard`]: emits the message in the operation's context and gives the answer.
+fn emit_in<T>(operation: MlirOperation, answer: T) -> impl FnOnce(&str) -> T {
+    // SAFETY: the operation is alive for the call.
+    emit_error(unsafe { mlirOperationGetContext(operation) }, answer)
+}
+
+fn emit_error<T>(context: MlirContext, answer: T) -> impl FnOnce(&str) -> T {
+    move |message| {
+        let message = CString::new(message.replace('\0', " ")).expect("no byte is 0");
+        // SAFETY: the context is alive for the call; the message is copied.
+        unsafe { mlirEmitError(mlirLocationUnknownGet(context), message.as_ptr()) };
+        answer
+    }
+}
+
+/// The text as C++ takes it, for as long as `text` lives.
+fn string_ref(text: &str) -> MlirStringRef {
+    MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
+}
+
+/// The bytes of a text from C++; `None` for a null pointer.
+///
+/// # Safety
+/// The bytes are alive and unchanged for `'a`.
+unsafe fn bytes<'a>(text: MlirStringRef) -> Option<&'a [u8]> {
+    // SAFETY: the caller's promise; the pointer is not null.
+    (!text.data.is_null()).then(|| unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) })
+}

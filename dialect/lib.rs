@@ -1,0 +1,42 @@
+//! The `layout` dialect of MLIR: tiled layouts as tensor encodings and memref layouts.
+//!
+//! `Layout.td` lists the attributes and operations; C++ generated from it calls the bodies in this crate. What a layout
+//! means is the business of [`layout`], which knows no MLIR; here are the rules that tie a layout to a type.
+//!
+//! ```
+//! use layout::layout::Layout;
+//! use melior::{Context, dialect::DialectRegistry, ir::Attribute};
+//!
+//! let registry = DialectRegistry::new();
+//! layout_dialect::register(&registry);
+//! let context = Context::new_with_registry(&registry, false);
+//! context.load_all_available_dialects();
+//!
+//! let layout = Layout::parse("{1,0:T(8,128)(2,1)}").unwrap();
+//! let attribute = layout_dialect::tiled_attribute(&context, &layout);
+//! assert_eq!(attribute.to_string(), "#layout.tiled<{1,0:T(8,128)(2,1)}>");
+//! assert_eq!(Attribute::parse(&context, "#layout.tiled<{1,0:T(8,128)(2,1)}>"), Some(attribute));
+//! assert_eq!(layout_dialect::tiled(attribute), Some(layout));
+//!
+//! let pending = layout_dialect::pending_attribute(attribute);
+//! assert_eq!(pending.to_string(), format!("#layout.pending<{attribute}>"));
+//! assert_eq!(layout_dialect::pending(pending), Some(attribute));
+//!
+//! let vmem = layout_dialect::memory_space_attribute(&context, 1);
+//! assert_eq!(vmem.to_string(), "#layout.memory_space<vmem>");
+//! assert_eq!(layout_dialect::memory_space(vmem), Some(1));
+//! assert_eq!(layout_dialect::tiled(vmem), None);
+//! ```
+#![deny(unsafe_code)]
+
+mod attribute;
+mod convert;
+#[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
+mod ffi;
+mod memory_space;
+mod tiled;
+
+pub use ffi::{
+    guard, memory_space, memory_space_attribute, pending, pending_attribute, register, register_raw, shape, tiled,
+    tiled_attribute,
+};

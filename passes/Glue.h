@@ -1,0 +1,48 @@
+//===- Glue.h - The C ABI between the passes' C++ and their Rust ----------===//
+//
+// `layout_rs_*` is Rust that C++ calls, `layout_cc_*` is C++ that Rust calls.
+// The Rust side of each declaration is in passes/ffi.rs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LAYOUT_PASSES_GLUE_H
+#define LAYOUT_PASSES_GLUE_H
+
+#include "mlir-c/Diagnostics.h"
+#include "mlir-c/IR.h"
+
+extern "C" {
+
+//===----------------------------------------------------------------------===//
+// Rust, for C++
+//===----------------------------------------------------------------------===//
+
+/// A pass's body; false where it failed, with its diagnostics emitted.
+bool layout_rs_lower_memrefs(MlirOperation module, int form);
+bool layout_rs_prepare_bufferization(MlirOperation module);
+bool layout_rs_strip_memory_spaces(MlirOperation module);
+
+/// Calls back once for each pipeline, with its name and its summary.
+void layout_rs_pipelines(void (*pipeline)(MlirStringRef name,
+                                          MlirStringRef summary));
+/// Calls back once with the passes of a pipeline, as text.
+void layout_rs_pipeline(MlirStringRef name, int form, MlirStringCallback passes,
+                        void *user);
+
+//===----------------------------------------------------------------------===//
+// C++, for Rust
+//===----------------------------------------------------------------------===//
+
+void layout_cc_register_passes(void);
+
+/// Emits a diagnostic with `count` notes.
+void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
+                    MlirStringRef message, size_t count,
+                    const MlirLocation *noteLocations,
+                    const MlirStringRef *notes);
+
+bool layout_cc_affine_is_valid_dim(MlirValue value);
+bool layout_cc_affine_is_valid_symbol(MlirValue value);
+}
+
+#endif // LAYOUT_PASSES_GLUE_H

@@ -1,0 +1,64 @@
+//===- Passes.td - Passes over the layout dialect -------------------------===//
+//
+// The one list of passes and their options. Every body is one call into Rust.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LAYOUT_PASSES_TD
+#define LAYOUT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
+  let summary = "Lower memrefs with tiled layouts to strided or physical ones";
+  let description = [{
+    Gives each memref with a `#layout.tiled` layout one dimension for each part
+    of its tiled sizes, and rewrites what uses it. What cannot be lowered is an
+    error at that operation, and the module stays as it was.
+  }];
+  let options = [
+    Option<"form", "form", "::layout::Form", "::layout::Form::strided",
+           "What a tiled memref becomes", [{::llvm::cl::values(
+             clEnumValN(::layout::Form::strided, "strided",
+               "parts in logical order, with the strides of the layout"),
+             clEnumValN(::layout::Form::physical, "physical",
+               "parts in memory order, without strides"))}]>
+  ];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def LayoutPrepareBufferization
+    : Pass<"layout-prepare-bufferization", "::mlir::ModuleOp"> {
+  let summary = "Make tensors with tiled layouts ready for one-shot-bufferize";
+  let description = [{
+    Wraps each tensor's `#layout.tiled` as `#layout.pending`, which
+    `one-shot-bufferize{use-encoding-for-memory-space}` carries along and
+    `layout-lower-memrefs` reads. Conversions become copies, elementwise
+    operations `linalg.generic`; slices and reshapes that leave their block are
+    copied; arguments of public functions become read-only unless they say
+    otherwise. What could not be lowered later is an error here, and the module
+    stays as it was.
+  }];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def LayoutStripMemorySpaces
+    : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
+  let summary = "Put all buffers in the one memory of a CPU";
+  let description = [{
+    Removes `#layout.memory_space` from all memref types, so that they can be
+    lowered to LLVM.
+  }];
+  let dependentDialects = ["::layout::LayoutDialect"];
+}
+
+#endif // LAYOUT_PASSES_TD

@@ -1,0 +1,154 @@
+//! Where C++ and Rust meet: the Rust side of `Glue.h`, and nothing that decides anything.
+//!
+//! Every function that C++ calls runs its body through [`guard`]. Pointers from C++ are valid for the call; nothing is
+//! kept. To give Rust something more of MLIR's: declare it in `Glue.h`, define it in `Glue.cpp`, and declare it once
+//! more in the `extern` block below with a safe function around it.
+
+use crate::{
+    Diagnostic, Form, Severity, lower_memrefs, pipelines::PIPELINES, prepare_bufferization, strip_memory_spaces,
+};
+use layout_dialect::guard;
+use melior::ir::{Location, OperationRef, Value, ValueLike, operation::OperationLike};
+use mlir_sys::{
+    MlirDiagnosticSeverity, MlirDiagnosticSeverity_MlirDiagnosticError, MlirDiagnosticSeverity_MlirDiagnosticRemark,
+    MlirDiagnosticSeverity_MlirDiagnosticWarning, MlirLocation, MlirOperation, MlirStringCallback, MlirStringRef,
+    MlirValue,
+};
+use std::{ffi::c_void, sync::Once};
+
+#[link(name = "layout_passes_glue", kind = "static")]
+unsafe extern "C" {
+    fn layout_cc_register_passes();
+    fn layout_cc_emit(
+        location: MlirLocation,
+        severity: MlirDiagnosticSeverity,
+        message: MlirStringRef,
+        count: usize,
+        note_locations: *const MlirLocation,
+        notes: *const MlirStringRef,
+    );
+    fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
+    fn layout_cc_affine_is_valid_symbol(value: MlirValue) -> bool;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// For Rust
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Registers the passes and the pipelines in this process, by name. Calling it again does nothing.
+pub fn register() {
+    static REGISTER: Once = Once::new();
+    // SAFETY: MLIR's registry of passes is not used from two threads: this runs once, before passes are named.
+    REGISTER.call_once(|| unsafe { layout_cc_register_passes() });
+}
+
+/// Emits a diagnostic.
+pub fn emit(diagnostic: &Diagnostic) {
+    let severity = match diagnostic.severity {
+        Severity::Error => MlirDiagnosticSeverity_MlirDiagnosticError,
+        Severity::Warning => MlirDiagnosticSeverity_MlirDiagnosticWarning,
+        Severity::Remark => MlirDiagnosticSeverity_MlirDiagnosticRemark,
+    };
+    let (locations, notes): (Vec<_>, Vec<_>) =
+        diagnostic.notes.iter().map(|(location, note)| (location.to_raw(), string_ref(note))).unzip();
+    // SAFETY: the locations are alive, the texts too, and both arrays hold as many notes as is said.
+    unsafe {
+        layout_cc_emit(
+            diagnostic.location.to_raw(),
+            severity,
+            string_ref(&diagnostic.message),
+            notes.len(),
+            locations.as_ptr(),
+            notes.as_ptr(),
+        );
+    }
+}
+
+/// Whether the value may be a dimension of an affine map.
+pub fn is_valid_dim(value: Value) -> bool {
+    // SAFETY: the value is alive.
+    unsafe { layout_cc_affine_is_valid_dim(value.to_raw()) }
+}
+
+/// Whether the value may be a symbol of an affine map.
+pub fn is_valid_symbol(value: Value) -> bool {
+    // SAFETY: the value is alive.
+    unsafe { layout_cc_affine_is_valid_symbol(value.to_raw()) }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// For C++
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_lower_memrefs(module: MlirOperation, form: i32) -> bool {
+    pass(module, |module| lower_memrefs::run(module, form_of(form)))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_prepare_bufferization(module: MlirOperation) -> bool {
+    pass(module, |module| prepare_bufferization::run(module))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_strip_memory_spaces(module: MlirOperation) -> bool {
+    pass(module, |module| {
+        strip_memory_spaces::run(module);
+        Ok(())
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_pipelines(pipeline: unsafe extern "C" fn(MlirStringRef, MlirStringRef)) {
+    for known in PIPELINES {
+        // SAFETY: C++ gives a callback, which copies the texts.
+        unsafe { pipeline(string_ref(known.name), string_ref(known.summary)) };
+    }
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_pipeline(name: MlirStringRef, form: i32, passes: MlirStringCallback, user: *mut c_void) {
+    // A pipeline that is not there becomes a pass that is not there, which MLIR reports.
+    let text = guard(str::to_string, || {
+        // SAFETY: the name is one of those that `layout_rs_pipelines` gave, and valid for the call.
+        let name = unsafe { std::slice::from_raw_parts(name.data.cast::<u8>(), name.length) };
+        let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name.as_bytes() == name);
+        (pipeline.expect("the name of a pipeline").passes)(form_of(form))
+    });
+    let callback = passes.expect("C++ gives a callback");
+    // SAFETY: C++ gives a callback and the pointer it takes.
+    unsafe { callback(string_ref(&text), user) };
+}
+
+/// Runs the body of a pass and emits what it has to say; true where it succeeded.
+fn pass(
+    operation: MlirOperation,
+    body: impl for<'c, 'a> FnOnce(OperationRef<'c, 'a>) -> Result<(), Vec<Diagnostic<'c>>>,
+) -> bool {
+    // SAFETY: the operation is alive for the call.
+    let operation = unsafe { OperationRef::from_raw(operation) };
+    let location: Location = operation.location();
+    let outcome = guard(|message| Err(vec![Diagnostic::error(location, message)]), || body(operation));
+    let Err(diagnostics) = outcome else { return true };
+    diagnostics.iter().for_each(emit);
+    false
+}
+
+/// The form whose number in `Passes.h` this is.
+fn form_of(number: i32) -> Form {
+    match number {
+        0 => Form::Strided,
+        1 => Form::Physical,
+        _ => panic!("no form has the number {number}"),
+    }
+}
+
+/// The text as C++ takes it, for as long as `text` lives.
+fn string_ref(text: &str) -> MlirStringRef {
+    MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
+}

@@ -1,0 +1,108 @@
+//! Passes over the `layout` dialect of MLIR, and pipelines of them.
+//!
+//! `Passes.td` lists the passes and their options; C++ generated from it calls the bodies in this crate, one file for
+//! each pass. `pipelines.rs` lists the passes that each pipeline runs.
+//!
+//! ```
+//! use melior::{Context, dialect::DialectRegistry, ir::Module, ir::operation::OperationLike, pass::PassManager};
+//!
+//! let registry = DialectRegistry::new();
+//! layout_dialect::register(&registry);
+//! let context = Context::new_with_registry(&registry, false);
+//! context.load_all_available_dialects();
+//! layout_passes::register();
+//!
+//! let mut module = Module::parse(&context, "module {}").unwrap();
+//! let passes = PassManager::new(&context);
+//! melior::utility::parse_pass_pipeline(
+//!     passes.as_operation_pass_manager(),
+//!     "builtin.module(layout-lower-memrefs{form=physical})",
+//! )
+//! .unwrap();
+//! passes.run(&mut module).unwrap();
+//! ```
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
+mod ffi;
+mod index;
+mod ir;
+mod lowered;
+pub mod lower_memrefs;
+mod nest;
+pub mod pipelines;
+pub mod prepare_bufferization;
+mod retype;
+pub mod strip_memory_spaces;
+mod vectors;
+
+pub use ffi::{emit, is_valid_dim, is_valid_symbol, register};
+
+use melior::ir::Location;
+use std::str::FromStr;
+
+/// What a memref with a tiled layout is lowered to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Form {
+    /// Parts in logical order, with the strides of the layout.
+    #[default]
+    Strided,
+    /// Parts in memory order, without strides.
+    Physical,
+}
+
+impl Form {
+    /// The value of the option `form`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Strided => "strided",
+            Form::Physical => "physical",
+        }
+    }
+}
+
+impl FromStr for Form {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Form, String> {
+        let forms = [Form::Strided, Form::Physical];
+        forms.into_iter().find(|form| form.name() == name).ok_or_else(|| format!("no form is called `{name}`"))
+    }
+}
+
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// What was asked for cannot be done.
+    Error,
+    /// It was done, and may not be what was wanted.
+    Warning,
+    /// Something worth knowing.
+    Remark,
+}
+
+/// Something to tell the user, at a place in the program.
+#[derive(Clone, Debug)]
+pub struct Diagnostic<'c> {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The place.
+    pub location: Location<'c>,
+    /// The text, without a final full stop.
+    pub message: String,
+    /// What stands below it, each at a place of its own.
+    pub notes: Vec<(Location<'c>, String)>,
+}
+
+impl<'c> Diagnostic<'c> {
+    /// An error without notes.
+    pub fn error(location: Location<'c>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, location, message: message.into(), notes: Vec::new() }
+    }
+
+    /// The diagnostic with one more note.
+    pub fn note(mut self, location: Location<'c>, message: impl Into<String>) -> Self {
+        self.notes.push((location, message.into()));
+        self
+    }
+}

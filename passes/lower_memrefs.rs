@@ -1,0 +1,647 @@
+//! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, and what uses them follows.
+//!
+//! A memref is *tiled* when its layout is `#layout.tiled`, or when its memory space is `#layout.pending`, which is how
+//! a tensor's layout comes out of bufferization. Buffers change their type in place; operations that reach into them
+//! are rewritten; slices and reshapes of pending buffers are followed to their buffer, by composing index maps, and
+//! disappear. The pass works on a copy of the module and puts it in place of the original only when everything could
+//! be lowered, so a failure leaves the module as it was.
+
+use crate::index::{Leaves, constant_value};
+use crate::ir::{self, Builder, DYNAMIC, Op, Shaped, Val};
+use crate::lowered::{Lowered, row_major};
+use crate::nest::{Access, Nest, Operand, Size};
+use crate::retype::Retype;
+use crate::{Diagnostic, Form, vectors};
+use layout::expr::Expr;
+use melior::ir::attribute::TypeAttribute;
+use melior::ir::operation::OperationMutLike;
+use melior::ir::{Attribute, Location, OperationRef, Type, ValueLike};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// Operations that take or give whole buffers and mind only that types agree.
+const WHOLE: &[&str] = &[
+    "arith.select",
+    "builtin.module",
+    "cf.br",
+    "cf.cond_br",
+    "cf.switch",
+    "func.call",
+    "func.call_indirect",
+    "func.func",
+    "func.return",
+    "memref.cast",
+    "memref.dealloc",
+    "scf.condition",
+    "scf.execute_region",
+    "scf.for",
+    "scf.if",
+    "scf.index_switch",
+    "scf.while",
+    "scf.yield",
+];
+
+/// Operations of the `memref` dialect on strided memrefs, which an untiled layout is.
+const STRIDED: &[&str] = &[
+    "memref.cast",
+    "memref.collapse_shape",
+    "memref.expand_shape",
+    "memref.extract_aligned_pointer_as_index",
+    "memref.extract_strided_metadata",
+    "memref.reinterpret_cast",
+    "memref.subview",
+    "memref.transpose",
+];
+
+/// Operations that show part of a buffer or show it in another shape.
+const VIEWS: &[&str] = &["memref.cast", "memref.collapse_shape", "memref.expand_shape", "memref.subview"];
+
+/// Lowers all tiled memrefs of a module, or says what could not be and changes nothing.
+pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagnostic<'c>>> {
+    let module = ir::long_lived(module);
+    let copy = ir::clone(module);
+    let root = ir::long_lived_copy(&copy);
+    let mut lowering = Lowering {
+        form,
+        types: HashMap::new(),
+        buffers: HashMap::new(),
+        erased: HashSet::new(),
+        views: Vec::new(),
+        errors: Vec::new(),
+    };
+    let operations = ir::all_operations(root);
+    if !lowering.retype(&operations) && lowering.errors.is_empty() {
+        return Ok(());
+    }
+    for op in operations {
+        lowering.visit(op);
+    }
+    lowering.erase_views();
+    if !lowering.errors.is_empty() {
+        return Err(lowering.errors);
+    }
+    ir::replace_contents(module, root);
+    Ok(())
+}
+
+/// A pass over one module.
+pub(crate) struct Lowering<'c> {
+    form: Form,
+    types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
+    /// Tiled buffers, by value.
+    buffers: HashMap<usize, Rc<Lowered<'c>>>,
+    erased: HashSet<usize>,
+    /// Slices and reshapes of pending buffers, outer ones first.
+    views: Vec<Op<'c>>,
+    errors: Vec<Diagnostic<'c>>,
+}
+
+impl<'c> Lowering<'c> {
+    fn error(&mut self, location: Location<'c>, message: String) {
+        self.errors.push(Diagnostic::error(location, message));
+    }
+
+    /// Gives all tiled buffers their lowered types and takes note of them. False where there are none.
+    fn retype(&mut self, operations: &[Op<'c>]) -> bool {
+        let mut known = HashMap::new();
+        let mut found = false;
+        for op in operations {
+            let location = ir::location(*op);
+            let arguments = ir::blocks(*op).into_iter().flat_map(ir::arguments);
+            for value in ir::results(*op).into_iter().chain(arguments) {
+                let t = value.r#type();
+                if tiled_layout(t).is_none() {
+                    continue;
+                }
+                found = true;
+                if is_view(value) {
+                    continue;
+                }
+                if let Some(lowered) = self.lowered(t, location) {
+                    self.buffers.insert(ir::key(value), lowered);
+                }
+            }
+            let views = VIEWS.contains(&ir::name(*op)) && is_view(ir::result(*op, 0));
+            if views || ir::name(*op) == "memref.global" {
+                found |= views;
+                continue;
+            }
+            let mut retype = Retype::with(std::mem::take(&mut known), |t| {
+                tiled_layout(t)?;
+                found = true;
+                self.lowered(t, location).map(|l| l.value_type)
+            });
+            retype.operation(*op);
+            known = retype.into_known();
+        }
+        found
+    }
+
+    /// The lowered form of a tiled type; where there is none, an error at `location`, once for each type.
+    fn lowered(&mut self, t: Type<'c>, location: Location<'c>) -> Option<Rc<Lowered<'c>>> {
+        if let Some(known) = self.types.get(&t) {
+            return known.clone();
+        }
+        let made = lower_type(t, location, self.form);
+        let made = made.map(Rc::new).map_err(|reason| self.error(location, format!("cannot lower {t}: {reason}"))).ok();
+        self.types.insert(t, made.clone());
+        made
+    }
+
+    /// Whether a value is a tiled buffer or a view of one.
+    pub(crate) fn reaches_tiles(&self, v: Val<'c>) -> bool {
+        self.buffers.contains_key(&ir::key(v)) || is_view(v)
+    }
+
+    fn visit(&mut self, op: Op<'c>) {
+        if self.erased.contains(&ir::op_key(op)) {
+            return;
+        }
+        let touched = ir::name(op) == "memref.global"
+            || ir::operands(op).into_iter().chain(ir::results(op)).any(|v| self.reaches_tiles(v));
+        if touched && let Err(reason) = self.rewrite(op) {
+            self.error(ir::location(op), format!("'{}' op cannot be lowered: {reason}", ir::name(op)));
+        }
+    }
+
+    fn rewrite(&mut self, op: Op<'c>) -> Result<(), String> {
+        let b = Builder::before(op);
+        let operands = ir::operands(op);
+        match ir::name(op) {
+            "memref.alloc" | "memref.alloca" => self.allocation(b, op),
+            "memref.global" => self.global(b, op),
+            "memref.get_global" => self.get_global(b, op),
+            "memref.load" | "affine.load" => {
+                let mut leaves = Leaves::default();
+                let index = self.element(b, op, operands[0], &operands[1..], &mut leaves)?;
+                let base = self.access(b, operands[0])?.base;
+                let loaded = if ir::name(op) == "affine.load" {
+                    leaves.load(b, base, &index)
+                } else {
+                    leaves.load_anywhere(b, base, &index)
+                };
+                self.replace(op, &[loaded]);
+                Ok(())
+            }
+            "memref.store" | "affine.store" => {
+                let mut leaves = Leaves::default();
+                let index = self.element(b, op, operands[1], &operands[2..], &mut leaves)?;
+                let base = self.access(b, operands[1])?.base;
+                if ir::name(op) == "affine.store" {
+                    leaves.store(b, operands[0], base, &index);
+                } else {
+                    leaves.store_anywhere(b, operands[0], base, &index);
+                }
+                self.replace(op, &[]);
+                Ok(())
+            }
+            "memref.dim" => self.dim(b, op),
+            "memref.copy" => {
+                let (from, to) = (self.access(b, operands[0])?, self.access(b, operands[1])?);
+                copy(b, from, to);
+                self.replace(op, &[]);
+                Ok(())
+            }
+            "layout.convert" => self.convert(b, op),
+            name if name.starts_with("vector.") || name.starts_with("affine.vector_") => {
+                let made = vectors::lower(self, b, op)?;
+                self.replace(op, &made);
+                Ok(())
+            }
+            name if VIEWS.contains(&name) && is_view(ir::result(op, 0)) => {
+                self.access(b, ir::result(op, 0))?;
+                self.views.push(op);
+                Ok(())
+            }
+            name if STRIDED.contains(&name) && !self.buffers.contains_key(&ir::key(ir::result(op, 0))) => {
+                let lowered = self.buffers.get(&ir::key(operands[0])).ok_or("its source is not a buffer")?;
+                let view = lowered.logical_view(b, operands[0]).ok_or_else(|| {
+                    format!("a buffer laid out as {} has no strides to make a view from", lowered.layout)
+                })?;
+                ir::edit(op).set_operand(0, view);
+                Ok(())
+            }
+            name if WHOLE.contains(&name) => match operands.iter().find(|v| is_view(**v)) {
+                None => Ok(()),
+                Some(_) => Err("it takes a slice or reshape of a tiled buffer, where only a whole buffer can go".into()),
+            },
+            _ => match ir::indexing_maps(op) {
+                Some(maps) => self.structured(b, op, &maps),
+                None => Err(self.unknown(op)),
+            },
+        }
+    }
+
+    fn unknown(&self, op: Op<'c>) -> String {
+        let buffer = |v: &Val<'c>| self.buffers.get(&ir::key(*v));
+        let values: Vec<_> = ir::operands(op).into_iter().chain(ir::results(op)).collect();
+        match values.iter().find_map(buffer) {
+            Some(lowered) => format!("nothing is known of what it does to a buffer laid out as {}", lowered.layout),
+            None => "nothing is known of what it does to part of a tiled buffer".into(),
+        }
+    }
+
+    /// Removes an operation in favour of these values for its results.
+    fn replace(&mut self, op: Op<'c>, by: &[Val<'c>]) {
+        for (old, new) in ir::results(op).into_iter().zip(by) {
+            ir::replace_all_uses(old, *new);
+        }
+        self.erased.extend(ir::all_operations(op).into_iter().map(ir::op_key));
+        ir::erase(op);
+    }
+
+    fn allocation(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let result = ir::result(op, 0);
+        let lowered = self.buffers[&ir::key(result)].clone();
+        let sizes = lowered.shape.iter().filter(|n| **n == DYNAMIC).count();
+        let operands = ir::operands(op);
+        if operands.len() != sizes {
+            return Err("symbols of its layout map are not known to #layout.tiled".into());
+        }
+        let attributes: Vec<_> = ir::attributes(op)
+            .into_iter()
+            .filter(|a| a.0 != "operandSegmentSizes")
+            .map(|(name, a)| b.named(&name, a))
+            .collect();
+        let made = lowered.allocate(b, ir::name(op), &operands, &attributes);
+        self.buffers.insert(ir::key(made), lowered);
+        self.replace(op, &[made]);
+        Ok(())
+    }
+
+    fn global(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let t = ir::attribute(op, "type").and_then(ir::type_in).ok_or("it has no type")?;
+        if tiled_layout(t).is_none() {
+            return Ok(());
+        }
+        let Some(lowered) = self.lowered(t, b.location) else { return Ok(()) };
+        let allocation = lowered.allocation_type(b.location);
+        if let Some(value) = ir::attribute(op, "initial_value").filter(|a| !ir::is_unit(*a)) {
+            let constant = ir::constant(value).ok_or("its value is not a dense constant in the module")?;
+            let shape = ir::memref(allocation).ok_or("its type is not a memref")?;
+            let data = ir::tensor_type(&Shaped { layout: None, space: None, ..shape });
+            let value = if constant.splat {
+                constant.resplat(data)
+            } else {
+                constant.gathered(data, &lowered.gather()?).ok_or("its elements are of a type without plain bytes")?
+            };
+            ir::edit(op).set_attribute("initial_value", value);
+        }
+        ir::edit(op).set_attribute("type", TypeAttribute::new(allocation).into());
+        Ok(())
+    }
+
+    fn get_global(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let lowered = self.buffers[&ir::key(ir::result(op, 0))].clone();
+        let name = ir::attribute(op, "name").ok_or("it names no global")?;
+        let allocation = lowered.allocation_type(b.location);
+        let allocation = b.value("memref.get_global", &[], allocation, &[b.named("name", name)]);
+        let made = lowered.view(b, allocation);
+        self.buffers.insert(ir::key(made), lowered);
+        self.replace(op, &[made]);
+        Ok(())
+    }
+
+    /// The index into the buffer of the element that an operation with plain indices names.
+    fn element(
+        &mut self,
+        b: Builder<'c>,
+        op: Op<'c>,
+        memref: Val<'c>,
+        operands: &[Val<'c>],
+        leaves: &mut Leaves<'c>,
+    ) -> Result<Vec<Expr>, String> {
+        let view = indices(op, operands, leaves)?;
+        Ok(self.access(b, memref)?.simple_index(leaves, &view))
+    }
+
+    fn dim(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let operands = ir::operands(op);
+        let which = constant_value(operands[1]).ok_or("which dimension is not a constant")?;
+        let access = self.access(b, operands[0])?;
+        let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
+        let value = match size {
+            Some(Size::Static(n)) => b.index(n),
+            Some(Size::Value(v)) => v,
+            None => return Err(format!("there is no dimension {which}")),
+        };
+        self.replace(op, &[value]);
+        Ok(())
+    }
+
+    fn convert(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+        if ir::memref(result.r#type()).is_none() {
+            return Ok(());
+        }
+        let to = self.buffers.get(&ir::key(result)).cloned();
+        if source.r#type() == result.r#type()
+            && self.buffers.get(&ir::key(source)).map(|l| &l.layout) == to.as_ref().map(|l| &l.layout)
+        {
+            self.replace(op, &[source]);
+            return Ok(());
+        }
+        let from = self.access(b, source)?;
+        let sizes: Vec<Val<'c>> = from
+            .sizes
+            .iter()
+            .filter_map(|n| match n {
+                Size::Value(v) => Some(*v),
+                Size::Static(_) => None,
+            })
+            .collect();
+        let made = match to {
+            Some(lowered) => {
+                let made = lowered.allocate(b, "memref.alloc", &sizes, &[]);
+                self.buffers.insert(ir::key(made), lowered);
+                made
+            }
+            None => b.value("memref.alloc", &sizes, result.r#type(), &[b.segments(&[sizes.len() as i32, 0])]),
+        };
+        let to = self.access(b, made)?;
+        copy(b, from, to);
+        self.replace(op, &[made]);
+        Ok(())
+    }
+
+    /// A structured operation becomes a nest with its body inside.
+    fn structured(
+        &mut self,
+        b: Builder<'c>,
+        op: Op<'c>,
+        maps: &[melior::ir::AffineMap<'c>],
+    ) -> Result<(), String> {
+        let values = ir::operands(op);
+        let body = ir::blocks(op).first().copied().ok_or("it has no body")?;
+        let arguments = ir::arguments(body);
+        let inputs = ir::integers(op, "operandSegmentSizes").first().copied().unwrap_or(0) as usize;
+        if maps.len() != values.len() || arguments.len() != values.len() || !ir::results(op).is_empty() {
+            return Err("it is not a structured operation on buffers".into());
+        }
+        let dims = maps.first().map_or(0, |m| m.dim_count());
+        let mut extents: Vec<Option<Size<'c>>> = vec![None; dims];
+        let mut operands = Vec::new();
+        let mut number = vec![None; values.len()];
+        let mut outputs = 0;
+        for (k, (value, map)) in values.iter().zip(maps).enumerate() {
+            if ir::memref(value.r#type()).is_none() {
+                continue;
+            }
+            let map = ir::exprs_of_map(*map).ok_or("an indexing map is not affine")?;
+            let access = self.access(b, *value)?;
+            for (e, size) in map.iter().zip(&access.sizes) {
+                if let Expr::Var(d) = e
+                    && !matches!(extents[*d], Some(Size::Static(_)))
+                {
+                    extents[*d] = Some(*size);
+                }
+            }
+            number[k] = Some(operands.len());
+            outputs += usize::from(k >= inputs);
+            operands.push(Operand { access, map });
+        }
+        let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("an operand must show each loop's size")?;
+        let nest = Nest { extents, operands, outputs };
+        nest.emit(b, |inner| {
+            for (k, argument) in arguments.iter().enumerate() {
+                match number[k] {
+                    Some(n) if ir::is_used(*argument) => ir::replace_all_uses(*argument, inner.load(n)),
+                    Some(_) => {}
+                    None => ir::replace_all_uses(*argument, values[k]),
+                }
+            }
+            for payload in ir::operations(body) {
+                if ir::name(payload) == "linalg.yield" {
+                    let stored = ir::operands(payload);
+                    for (value, k) in stored.into_iter().zip(inputs..) {
+                        inner.store(number[k].expect("outputs are buffers"), value);
+                    }
+                    continue;
+                }
+                ir::move_before(payload, inner.b.before);
+                for op in ir::all_operations(payload) {
+                    if ir::name(op) == "linalg.index"
+                        && let Some(dim) = ir::attribute(op, "dim").and_then(ir::integer)
+                    {
+                        let index = inner.dim(Builder::before(op), dim as usize);
+                        self.replace(op, &[index]);
+                    }
+                }
+            }
+        });
+        self.replace(op, &[]);
+        Ok(())
+    }
+
+    /// How the elements of a memref are reached; views are followed to their buffer.
+    pub(crate) fn access(&self, b: Builder<'c>, v: Val<'c>) -> Result<Access<'c>, String> {
+        // Views from the value down to the buffer, without recursion: chains may be long.
+        let mut chain = Vec::new();
+        let mut base = v;
+        while !self.buffers.contains_key(&ir::key(base)) && is_view(base) {
+            let op = ir::defining_op(base).ok_or("its buffer is not known")?;
+            chain.push(op);
+            base = ir::operands(op)[0];
+        }
+        let mut access = self.whole(b, base)?;
+        for op in chain.into_iter().rev() {
+            access = view(op, access)?;
+        }
+        Ok(access)
+    }
+
+    /// The access to a whole memref, tiled or not.
+    fn whole(&self, b: Builder<'c>, base: Val<'c>) -> Result<Access<'c>, String> {
+        let lowered = self.buffers.get(&ir::key(base)).cloned();
+        let plain = ir::memref(base.r#type()).ok_or("an operand is not a memref")?;
+        let (shape, strides) = match &lowered {
+            Some(lowered) => (lowered.shape.clone(), lowered.strides.clone()),
+            None => {
+                let strides = plain.layout.and_then(ir::strides_of).unwrap_or_else(|| row_major(&plain.shape));
+                (plain.shape.clone(), strides)
+            }
+        };
+        let mut sizes = Vec::new();
+        for (d, n) in shape.iter().enumerate() {
+            if *n != DYNAMIC {
+                sizes.push(Size::Static(*n));
+                continue;
+            }
+            let of = lowered.as_ref().and_then(|l| l.dim_of_size(d)).unwrap_or(d);
+            let t = Type::index(b.context());
+            sizes.push(Size::Value(b.value("memref.dim", &[base, b.index(of as i64)], t, &[])));
+        }
+        let logical = (0..shape.len()).map(Expr::Var).collect();
+        Ok(Access { base, lowered, sizes, logical, symbols: Vec::new(), shape, strides })
+    }
+
+    /// Erases the views that no one uses any more, innermost first.
+    fn erase_views(&mut self) {
+        for op in std::mem::take(&mut self.views).into_iter().rev() {
+            if !ir::is_used(ir::result(op, 0)) {
+                ir::erase(op);
+            } else if self.errors.is_empty() {
+                self.error(ir::location(op), format!("'{}' op cannot be lowered: a use of it remains", ir::name(op)));
+            }
+        }
+    }
+}
+
+/// Copies all elements.
+fn copy<'c>(b: Builder<'c>, from: Access<'c>, to: Access<'c>) {
+    let rank = to.sizes.len();
+    let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if matches!(a, Size::Static(_)) { *a } else { *b });
+    let extents = extents.collect();
+    let identity: Vec<Expr> = (0..rank).map(Expr::Var).collect();
+    let operands = [from, to].map(|access| Operand { access, map: identity.clone() }).into();
+    Nest { extents, operands, outputs: 1 }.emit(b, |inner| inner.store(1, inner.load(0)));
+}
+
+/// The index that an operation's index operands and map, if it has one, stand for.
+pub(crate) fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], leaves: &mut Leaves<'c>) -> Result<Vec<Expr>, String> {
+    match ir::attribute(op, "map").and_then(ir::affine_map) {
+        Some(map) => leaves.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
+        None => Ok(operands.iter().map(|v| leaves.expr(*v)).collect()),
+    }
+}
+
+/// The layout of a tiled type: in its own slot, or pending in that of the memory space.
+fn tiled_layout<'c>(t: Type<'c>) -> Option<Attribute<'c>> {
+    let shaped = ir::memref(t)?;
+    let own = shaped.layout.filter(|a| layout_dialect::tiled(*a).is_some());
+    own.or_else(|| shaped.space.and_then(layout_dialect::pending))
+}
+
+/// Whether a value shows part of a pending buffer, or shows it in another shape.
+pub(crate) fn is_view(v: Val) -> bool {
+    let mut v = v;
+    loop {
+        let shaped = ir::memref(v.r#type());
+        let pending = shaped.as_ref().and_then(|t| t.space).and_then(layout_dialect::pending).is_some();
+        let Some(op) = ir::defining_op(v).filter(|_| pending) else { return false };
+        match ir::name(op) {
+            "memref.cast" if shaped.is_some_and(|t| t.layout.is_none()) => v = ir::operands(op)[0],
+            name => return VIEWS.contains(&name),
+        }
+    }
+}
+
+fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form) -> Result<Lowered<'c>, String> {
+    let shaped = ir::memref(t).ok_or("it is not a memref")?;
+    let own = shaped.layout.and_then(layout_dialect::tiled);
+    let pending = shaped.space.and_then(layout_dialect::pending);
+    let (layout, space) = match (own, pending) {
+        (None, Some(carried)) if shaped.layout.is_none() => (layout_dialect::tiled(carried), None),
+        (Some(layout), None) => (Some(layout), shaped.space),
+        _ => return Err("it is a slice whose buffer is not known here".into()),
+    };
+    let layout = layout.ok_or("it carries no tiled layout")?;
+    let context = ir::location_context(location);
+    let context = ir::borrowed(&context);
+    let of_layout = i64::from(layout.memory_space);
+    let of_layout = (of_layout != 0).then(|| layout_dialect::memory_space_attribute(context, of_layout));
+    let space = match (space, of_layout) {
+        (Some(given), Some(own)) if given != own => {
+            return Err(format!("its memory space is {given}, and its layout says S({})", layout.memory_space));
+        }
+        (given, own) => given.or(own),
+    };
+    Lowered::new(location, &Shaped { layout: None, space, ..shaped }, &layout, form)
+}
+
+/// The access through one more view of what is accessed.
+fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
+    let result = ir::memref(ir::result(op, 0).r#type()).ok_or("it is not a memref")?;
+    let rank = result.shape.len();
+    let old_rank = source.sizes.len();
+    let mut symbols = source.symbols.clone();
+    let mut index: Vec<Expr> = Vec::new();
+    let mut sizes: Vec<Size<'c>> = Vec::new();
+    let statics = |sizes: &[Size<'c>]| -> Result<Vec<i64>, String> {
+        let of = |n: &Size<'c>| if let Size::Static(n) = n { Some(*n) } else { None };
+        sizes.iter().map(of).collect::<Option<_>>().ok_or_else(|| "it reshapes sizes known only at run time".into())
+    };
+    match ir::name(op) {
+        "memref.cast" => {
+            index = (0..rank).map(Expr::Var).collect();
+            sizes = source.sizes.clone();
+            for (size, n) in sizes.iter_mut().zip(&result.shape) {
+                if *n != DYNAMIC {
+                    *size = Size::Static(*n);
+                }
+            }
+        }
+        "memref.subview" => {
+            let operands = ir::operands(op);
+            let segments = ir::integers(op, "operandSegmentSizes");
+            let (mut offset, mut size) = (1, 1 + segments[1] as usize);
+            let offsets = ir::integers(op, "static_offsets");
+            let strides = ir::integers(op, "static_strides");
+            for (d, n) in ir::integers(op, "static_sizes").into_iter().enumerate() {
+                let from = if offsets[d] == DYNAMIC {
+                    symbols.push(operands[offset]);
+                    offset += 1;
+                    Expr::Var(rank + symbols.len() - 1)
+                } else {
+                    Expr::Const(offsets[d])
+                };
+                let length = if n == DYNAMIC {
+                    size += 1;
+                    Size::Value(operands[size - 1])
+                } else {
+                    Size::Static(n)
+                };
+                if strides[d] == DYNAMIC {
+                    return Err("its stride is known only at run time".into());
+                }
+                // A dimension of size 1 that the result leaves out, or has one of: either way its index is 0.
+                let kept = result.shape.get(sizes.len()).is_some_and(|r| *r == n);
+                if kept {
+                    index.push(from + Expr::Var(sizes.len()).times(strides[d]));
+                    sizes.push(length);
+                } else {
+                    index.push(from);
+                }
+            }
+            if sizes.len() != rank {
+                return Err("which of its dimensions the result keeps is not clear".into());
+            }
+        }
+        "memref.collapse_shape" => {
+            let old = statics(&source.sizes)?;
+            index = vec![Expr::Const(0); old.len()];
+            for (k, group) in ir::reassociation(op).into_iter().enumerate() {
+                let mut below = 1i64;
+                for (n, d) in group.iter().enumerate().rev() {
+                    let digit = Expr::Var(k).floor_div(below.max(1));
+                    index[*d] = if n == 0 { digit } else { digit.modulo(old[*d].max(1)) };
+                    below = below.checked_mul(old[*d]).ok_or("its sizes overflow")?;
+                }
+                sizes.push(Size::Static(below));
+            }
+        }
+        "memref.expand_shape" => {
+            statics(&source.sizes)?;
+            sizes = result.shape.iter().map(|n| Size::Static(*n)).collect();
+            let new = if result.shape.contains(&DYNAMIC) {
+                return Err("it reshapes sizes known only at run time".into());
+            } else {
+                &result.shape
+            };
+            for group in ir::reassociation(op) {
+                let (mut sum, mut below) = (Expr::Const(0), 1i64);
+                for d in group.into_iter().rev() {
+                    sum = Expr::Var(d).times(below) + sum;
+                    below = below.checked_mul(new[d]).ok_or("its sizes overflow")?;
+                }
+                index.push(sum);
+            }
+        }
+        _ => return Err("it is not a view".into()),
+    }
+    debug_assert_eq!(index.len(), old_rank);
+    let by: Vec<Expr> =
+        index.into_iter().chain((0..source.symbols.len()).map(|k| Expr::Var(rank + k))).collect();
+    let logical = source.logical.iter().map(|e| e.substitute(&by)).collect();
+    Ok(Access { sizes, logical, symbols, ..source })
+}

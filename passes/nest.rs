@@ -1,0 +1,381 @@
+//! Loop nests over the parts of tiled operands.
+//!
+//! A structured operation runs over an iteration space whose dimensions index its operands. The nest cuts each
+//! dimension where its operands' tiles do: with one operand in tiles of 8 rows and another in tiles of 2, row `i` is
+//! `8*i0 + 2*i1 + i2`, one loop for each part, and every operand's index is a sum of loop variables. Ragged ends are
+//! loop bounds, `min(2, 15 - 8*i0 - 2*i1)`, so padding is neither read nor written.
+//!
+//! Cuts that do not divide each other cannot all be loops: then the outputs' cuts win, and the other operands keep a
+//! division in their index. It is right all the same.
+
+use crate::index::Leaves;
+use crate::ir::{self, Builder, DYNAMIC, Val};
+use crate::lowered::Lowered;
+use layout::expr::Expr;
+use layout::simplify::{Form, Interval};
+use melior::ir::Type;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The size of a dimension.
+#[derive(Clone, Copy)]
+pub enum Size<'c> {
+    /// Known now.
+    Static(i64),
+    /// Known at run time.
+    Value(Val<'c>),
+}
+
+/// How an element of a logical memref, or of a view of one, is reached.
+#[derive(Clone)]
+pub struct Access<'c> {
+    /// The buffer.
+    pub base: Val<'c>,
+    /// Its layout; none where its index is the logical index.
+    pub lowered: Option<Rc<Lowered<'c>>>,
+    /// The sizes of the view.
+    pub sizes: Vec<Size<'c>>,
+    /// The buffer's logical index over the view's index, which are the first variables, and the symbols after them.
+    pub logical: Vec<Expr>,
+    /// What the variables after the view's index stand for.
+    pub symbols: Vec<Val<'c>>,
+    /// The logical sizes of the buffer, [`DYNAMIC`] where unknown.
+    pub shape: Vec<i64>,
+    /// The strides of the buffer's own dimensions.
+    pub strides: Vec<i64>,
+}
+
+impl<'c> Access<'c> {
+    /// The index into the buffer for a view index over `leaves`, and what is known of the logical index on the way.
+    pub fn index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
+        let symbols: Vec<Expr> = self.symbols.iter().map(|v| leaves.expr(*v)).collect();
+        let by: Vec<Expr> = view.iter().cloned().chain(symbols).collect();
+        let logical: Vec<Expr> = self.logical.iter().map(|e| e.substitute(&by)).collect();
+        let inside = |n: &i64| Interval::new(0, if *n == DYNAMIC { i64::MAX } else { n - 1 });
+        let within = logical.iter().cloned().zip(self.shape.iter().map(inside)).collect();
+        let index = match &self.lowered {
+            Some(lowered) => lowered.exprs.iter().map(|e| e.substitute(&logical)).collect(),
+            None => logical,
+        };
+        (index, within)
+    }
+
+    /// The simplified index into the buffer for a view index over `leaves`.
+    pub fn simple_index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> Vec<Expr> {
+        let (index, within) = self.index(leaves, view);
+        leaves.simplified(&index, &within)
+    }
+}
+
+/// An operand of a nest: which of its elements the iteration reads or writes.
+pub struct Operand<'c> {
+    /// How its elements are reached.
+    pub access: Access<'c>,
+    /// Its index over the dimensions of the iteration space.
+    pub map: Vec<Expr>,
+}
+
+/// An iteration over the elements of operands; the last `outputs` of them are written.
+pub struct Nest<'c> {
+    /// The sizes of the iteration space.
+    pub extents: Vec<Size<'c>>,
+    /// What is read and written.
+    pub operands: Vec<Operand<'c>>,
+    /// How many operands, the last ones, are written.
+    pub outputs: usize,
+}
+
+/// One loop: a part of a dimension.
+struct Part {
+    dim: usize,
+    level: usize,
+    leaf: usize,
+    /// The loop ends at the least of these.
+    bounds: Vec<Expr>,
+}
+
+/// The innermost place of a nest.
+pub struct Inner<'a, 'c> {
+    /// Inserts at the end of the innermost body.
+    pub b: Builder<'c>,
+    leaves: &'a Leaves<'c>,
+    dims: &'a [Expr],
+    bases: Vec<Val<'c>>,
+    index: Vec<Vec<Expr>>,
+}
+
+impl<'c> Inner<'_, 'c> {
+    /// The current element of an operand.
+    pub fn load(&self, operand: usize) -> Val<'c> {
+        self.leaves.load(self.b, self.bases[operand], &self.index[operand])
+    }
+
+    /// Sets the current element of an operand.
+    pub fn store(&self, operand: usize, value: Val<'c>) {
+        self.leaves.store(self.b, value, self.bases[operand], &self.index[operand]);
+    }
+
+    /// The current index in a dimension of the iteration space, in front of an operation.
+    pub fn dim(&self, before: Builder<'c>, dim: usize) -> Val<'c> {
+        self.leaves.value(before, &self.dims[dim])
+    }
+}
+
+impl<'c> Nest<'c> {
+    /// Makes the loops in front of `b` and calls back for what is inside.
+    pub fn emit(&self, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
+        if self.extents.iter().any(|n| matches!(n, Size::Static(0))) {
+            return;
+        }
+        let scales = self.scales();
+        let mut leaves = Leaves::default();
+        let mut parts = Vec::new();
+        let mut dims = Vec::new();
+        for (dim, scales) in scales.iter().enumerate() {
+            dims.push(split(&mut leaves, &mut parts, dim, scales, self.extents[dim]));
+        }
+        let mut index = Vec::new();
+        let mut within = Vec::new();
+        for operand in &self.operands {
+            let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
+            let (exprs, inside) = operand.access.index(&mut leaves, &view);
+            index.push(exprs);
+            within.extend(inside);
+        }
+        let index: Vec<Vec<Expr>> = index.iter().map(|exprs| leaves.simplified(exprs, &within)).collect();
+        let dims = leaves.simplified(&dims, &[]);
+
+        self.order(&mut parts, &index, leaves.domain.vars.len());
+        let affine = self.extents.iter().all(|n| matches!(n, Size::Static(_)));
+        let mut b = b;
+        for part in &parts {
+            let bounds = leaves.simplified(&part.bounds, &[]);
+            if bounds != [Expr::Const(1)] {
+                b = a_loop(b, &mut leaves, part.leaf, &bounds, affine);
+            }
+        }
+        let bases = self.operands.iter().map(|o| o.access.base).collect();
+        body(&Inner { b, leaves: &leaves, dims: &dims, bases, index });
+    }
+
+    /// For each dimension the scales of its parts, largest first, the last of them 1.
+    fn scales(&self) -> Vec<Vec<i64>> {
+        let mut leaves = Leaves::default();
+        for n in &self.extents {
+            leaves.unbound(Interval::new(0, if let Size::Static(n) = n { n - 1 } else { i64::MAX }));
+        }
+        let dims: Vec<Expr> = (0..self.extents.len()).map(Expr::Var).collect();
+        let mut scales = vec![vec![1i64]; self.extents.len()];
+        // Outputs first: their cuts win.
+        for operand in self.operands.iter().rev() {
+            let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
+            for e in operand.access.simple_index(&mut leaves, &view) {
+                cuts(&e, &mut |dim, cut, inside| {
+                    let known = scales.get_mut(dim).filter(|s| cut > 1 && !s.contains(&cut));
+                    let Some(known) = known else { return };
+                    let above = known.iter().rposition(|s| *s > cut);
+                    let below = known[above.map_or(0, |k| k + 1)];
+                    let fits = above.is_none_or(|k| known[k] % cut == 0 || inside == Some(known[k]));
+                    if fits && cut % below == 0 {
+                        known.insert(above.map_or(0, |k| k + 1), cut);
+                    }
+                });
+            }
+        }
+        scales
+    }
+
+    /// Puts the parts in the order of the loops, outermost first.
+    fn order(&self, parts: &mut [Part], index: &[Vec<Expr>], leaves: usize) {
+        let stride = |operand: usize, leaf: usize| -> i64 {
+            let (mut one, zero) = (vec![0; leaves], vec![0; leaves]);
+            one[leaf] = 1;
+            let step = |(k, e): (usize, &Expr)| {
+                let difference = e.evaluate(&one)?.checked_sub(e.evaluate(&zero)?)?;
+                let stride = self.operands[operand].access.strides[k];
+                // An unknown stride counts as a large one, larger for earlier dimensions.
+                difference.checked_mul(if stride == DYNAMIC { 1 << (60 - k.min(20)) } else { stride })
+            };
+            index[operand].iter().enumerate().map(|e| step(e).unwrap_or(0)).fold(0, i64::saturating_add)
+        };
+        let uses = |operand: usize, dim: usize| {
+            let mut found = false;
+            self.operands[operand].map.iter().for_each(|e| e.for_each_var(&mut |v| found |= v == dim));
+            found
+        };
+        let inputs = self.operands.len() - self.outputs;
+        let reduced = |dim: usize| !(inputs..self.operands.len()).any(|o| uses(o, dim));
+        let dims = self.extents.len();
+        let descending = |parts: &mut [Part], operand: usize| {
+            parts.sort_by_key(|p| (std::cmp::Reverse(stride(operand, p.leaf)), p.dim, p.level));
+        };
+        if self.outputs == 0 {
+            // Nothing to order by.
+        } else if !(0..dims).any(reduced) {
+            descending(parts, inputs);
+        } else if let Some(whole) = (0..inputs).find(|o| (0..dims).all(|d| uses(*o, d))) {
+            // A reduction of one operand: in that operand's memory order.
+            descending(parts, whole);
+        } else {
+            // A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it
+            // is near.
+            let tiled = |dim: usize| parts.iter().any(|p| p.dim == dim && p.level > 0);
+            let any_tiled = (0..dims).any(|d| !reduced(d) && tiled(d));
+            let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(inputs, p.leaf));
+            let innermost = innermost.map(|p| (p.dim, p.level));
+            let group = |p: &Part| match () {
+                () if reduced(p.dim) => 1,
+                () if any_tiled && p.level > 0 => 2,
+                () if !any_tiled && Some((p.dim, p.level)) == innermost => 2,
+                () => 0,
+            };
+            let keys = parts.iter().map(|p| {
+                let group = group(p);
+                (p.leaf, (group, if group == 1 { 0 } else { -stride(inputs, p.leaf) }, p.dim, p.level))
+            });
+            let keys: HashMap<usize, _> = keys.collect();
+            parts.sort_by_key(|p| keys[&p.leaf]);
+        }
+        // A part whose bound depends on the larger parts of its dimension stands inside them.
+        for dim in 0..dims {
+            let slots: Vec<usize> = (0..parts.len()).filter(|k| parts[*k].dim == dim).collect();
+            if slots.iter().any(|k| parts[*k].bounds.len() > 1) {
+                for (n, slot) in slots.iter().enumerate() {
+                    let from = slots[n..].iter().copied().min_by_key(|k| parts[*k].level).unwrap_or(*slot);
+                    parts.swap(*slot, from);
+                }
+            }
+        }
+    }
+}
+
+/// Cuts a dimension into parts with these scales; returns its index as their sum.
+fn split<'c>(
+    leaves: &mut Leaves<'c>,
+    parts: &mut Vec<Part>,
+    dim: usize,
+    scales: &[i64],
+    extent: Size<'c>,
+) -> Expr {
+    // What the whole index stays below: a number, or the leaf of a value.
+    let whole = match extent {
+        Size::Static(n) => Expr::Const(n),
+        Size::Value(v) => leaves.leaf(v, Interval::new(0, i64::MAX)),
+    };
+    let first = leaves.domain.vars.len();
+    let mut sum = Expr::Const(0);
+    let mut boxes = leaves.domain.clone();
+    for (level, scale) in scales.iter().enumerate() {
+        let most = match (level, extent) {
+            (0, Size::Static(n)) => Some(ceil_div(n, *scale)),
+            (0, Size::Value(_)) => None,
+            _ => Some(ceil_div(scales[level - 1], *scale)),
+        };
+        let mut bounds: Vec<Expr> = most.map(Expr::Const).into_iter().collect();
+        // The rest of the dimension, and of each larger part, also ends the loop where it can be the shorter.
+        for above in 0..=level {
+            let limit = if above == 0 { whole.clone() } else { Expr::Const(scales[above - 1]) };
+            let mut rest = limit + Expr::Const(scale - 1);
+            for between in above..level {
+                rest = rest + Expr::Var(first + between).times(-scales[between]);
+            }
+            let rest = rest.floor_div(*scale);
+            if most.is_none_or(|most| Form::new(&boxes).interval(&rest).lo < most) {
+                bounds.push(rest);
+            }
+        }
+        let interval = Interval::new(0, most.map_or(i64::MAX, |n| n - 1));
+        let leaf = leaves.unbound(interval);
+        boxes.vars.push(interval);
+        sum = sum + Expr::Var(leaf).times(*scale);
+        parts.push(Part { dim, level, leaf, bounds });
+    }
+    let mut within = |from: usize, size: i64| {
+        let tail = (from..scales.len()).map(|k| Expr::Var(first + k).times(scales[k]));
+        let tail = tail.reduce(|a, b| a + b).unwrap_or(Expr::Const(0));
+        leaves.domain.constraints.push((tail, Interval::new(0, size - 1)));
+    };
+    if let Size::Static(n) = extent
+        && n % scales[0] != 0
+    {
+        within(0, n);
+    }
+    for k in 1..scales.len() {
+        if scales[k - 1] % scales[k] != 0 {
+            within(k, scales[k - 1]);
+        }
+    }
+    sum
+}
+
+fn ceil_div(a: i64, b: i64) -> i64 {
+    a.div_euclid(b) + i64::from(a.rem_euclid(b) != 0)
+}
+
+/// Calls back with each cut that an index makes in a dimension: the dimension, the scale, and the size of the part
+/// that the cut is inside of, if it is.
+fn cuts(e: &Expr, found: &mut impl FnMut(usize, i64, Option<i64>)) {
+    if let Some((dim, chain)) = digit(e) {
+        let (mut scale, mut inside) = (1i64, None);
+        for (divide, by) in chain {
+            let Some(cut) = scale.checked_mul(by) else { return };
+            found(dim, cut, inside);
+            if divide {
+                scale = cut;
+            } else {
+                inside = Some(cut);
+            }
+        }
+        return;
+    }
+    match e {
+        Expr::Const(_) | Expr::Var(_) => {}
+        Expr::Add(a, b) => {
+            cuts(a, found);
+            cuts(b, found);
+        }
+        Expr::Mul(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => cuts(a, found),
+    }
+}
+
+/// A chain of divisions and remainders of one variable: the variable, and each divisor, true for a division.
+fn digit(e: &Expr) -> Option<(usize, Vec<(bool, i64)>)> {
+    match e {
+        Expr::Var(v) => Some((*v, Vec::new())),
+        Expr::FloorDiv(a, d) | Expr::Mod(a, d) => {
+            let (v, mut chain) = digit(a)?;
+            chain.push((matches!(e, Expr::FloorDiv(..)), *d));
+            Some((v, chain))
+        }
+        _ => None,
+    }
+}
+
+/// A loop from 0 to the least of `bounds` by 1; binds `leaf` to its variable and returns the inside.
+fn a_loop<'c>(
+    b: Builder<'c>,
+    leaves: &mut Leaves<'c>,
+    leaf: usize,
+    bounds: &[Expr],
+    affine: bool,
+) -> Builder<'c> {
+    let index = Type::index(b.context());
+    let (map, operands) = leaves.map(b, bounds);
+    let (op, end) = if affine {
+        let attributes = [
+            b.named("lowerBoundMap", b.map(0, &[Expr::Const(0)], &|v| v)),
+            b.named("upperBoundMap", map),
+            b.named("step", b.index_attribute(1)),
+            b.segments(&[0, operands.len() as i32, 0]),
+        ];
+        b.with_body("affine.for", &operands, &[], &attributes, &[index], "affine.yield")
+    } else {
+        let upper = match bounds {
+            [one] => leaves.value(b, one),
+            _ => b.value("affine.min", &operands, index, &[b.named("map", map)]),
+        };
+        b.with_body("scf.for", &[b.index(0), upper, b.index(1)], &[], &[], &[index], "scf.yield")
+    };
+    leaves.bind(leaf, ir::arguments(ir::blocks(op)[0])[0]);
+    b.at(end)
+}

@@ -1,0 +1,44 @@
+//! The passes that each pipeline runs.
+
+use crate::Form;
+
+/// A pipeline: its name, what it does, and its passes as text for a form of memrefs.
+pub struct Pipeline {
+    /// The name, as in `--layout-to-memref`.
+    pub name: &'static str,
+    /// What `--help` says about it.
+    pub summary: &'static str,
+    /// The passes, inside `builtin.module(..)`.
+    pub passes: fn(Form) -> String,
+}
+
+/// All pipelines.
+pub const PIPELINES: &[Pipeline] = &[
+    Pipeline {
+        name: "layout-to-memref",
+        summary: "Lower tensors and memrefs with tiled layouts to plain memrefs",
+        passes: |form| {
+            format!(
+                "layout-prepare-bufferization,convert-elementwise-to-linalg,\
+                 one-shot-bufferize{{bufferize-function-boundaries \
+                 function-boundary-type-conversion=identity-layout-map use-encoding-for-memory-space}},\
+                 cse,canonicalize,layout-lower-memrefs{{form={}}},\
+                 buffer-deallocation-pipeline,convert-bufferization-to-memref,canonicalize,cse",
+                form.name()
+            )
+        },
+    },
+    Pipeline {
+        name: "layout-to-llvm",
+        summary: "Lower tensors and memrefs with tiled layouts to the LLVM dialect",
+        passes: |form| {
+            format!(
+                "layout-to-memref{{form={}}},convert-linalg-to-loops,layout-strip-memory-spaces,\
+                 func.func(convert-vector-to-scf),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
+                 convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,\
+                 reconcile-unrealized-casts",
+                form.name()
+            )
+        },
+    },
+];

@@ -1,0 +1,284 @@
+//! `layout-prepare-bufferization`: makes tensors with tiled layouts ready for stock bufferization.
+//!
+//! Stock bufferization drops a tensor's encoding, unless it is told to take it for the memory space of the buffer. So
+//! each `#layout.tiled` is wrapped as `#layout.pending`, which survives as a memory space and which
+//! `layout-lower-memrefs` reads afterwards. Besides:
+//!
+//! - `layout.convert` becomes a copy into an empty tensor of the other layout;
+//! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results);
+//! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
+//!   layout and part of one does not;
+//! - tensor arguments of public functions are read-only unless they say otherwise, since no one here sees the caller;
+//! - buffers that the program frees by hand stay its own business.
+//!
+//! What cannot be lowered later is refused here, before anything has changed.
+
+use crate::ir::{self, Builder, DYNAMIC, Op, Shaped, Val};
+use crate::lowered::Lowered;
+use crate::retype::Retype;
+use crate::{Diagnostic, Form};
+use layout::expr::Expr;
+use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
+use melior::ir::operation::OperationMutLike;
+use melior::ir::{Attribute, Identifier, OperationRef, Type, ValueLike};
+use std::collections::HashMap;
+
+/// Operations on tensors that lowering knows, besides structured and elementwise ones.
+const KNOWN: &[&str] = &[
+    "arith.constant",
+    "builtin.module",
+    "cf.br",
+    "cf.cond_br",
+    "cf.switch",
+    "func.call",
+    "func.func",
+    "func.return",
+    "layout.convert",
+    "linalg.yield",
+    "scf.condition",
+    "scf.execute_region",
+    "scf.for",
+    "scf.if",
+    "scf.index_switch",
+    "scf.while",
+    "scf.yield",
+    "tensor.cast",
+    "tensor.collapse_shape",
+    "tensor.dim",
+    "tensor.empty",
+    "tensor.expand_shape",
+    "tensor.extract",
+    "tensor.extract_slice",
+    "tensor.from_elements",
+    "tensor.generate",
+    "tensor.insert",
+    "tensor.insert_slice",
+    "tensor.pad",
+    "tensor.splat",
+    "tensor.yield",
+];
+
+/// Operations whose results show (part of) their operand.
+const VIEWS: &[&str] = &["tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", "tensor.extract_slice"];
+
+/// Operations through which a value leaves its block.
+const BOUNDARIES: &[&str] = &[
+    "cf.br",
+    "cf.cond_br",
+    "cf.switch",
+    "func.call",
+    "func.return",
+    "scf.condition",
+    "scf.for",
+    "scf.while",
+    "scf.yield",
+];
+
+/// Prepares a module, or says what could not be lowered and changes nothing.
+pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> {
+    let module = ir::long_lived(module);
+    let operations = ir::all_operations(module);
+    let errors = refused(&operations);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    for op in operations {
+        match ir::name(op) {
+            "func.func" => read_only_arguments(op),
+            "memref.alloc" | "memref.dealloc" => {
+                let unit = Attribute::unit(Builder::before(op).context());
+                ir::edit(op).set_attribute("bufferization.manual_deallocation", unit);
+            }
+            "layout.convert" if is_tensor(ir::result(op, 0)) => {
+                let copy = copied(Builder::before(op), ir::operands(op)[0], ir::result(op, 0).r#type());
+                ir::replace_all_uses(ir::result(op, 0), copy);
+                ir::erase(op);
+            }
+            name if is_elementwise(name) && touches_layouts(op) => elementwise(op),
+            _ => {}
+        }
+    }
+    let operations = ir::all_operations(module);
+    let mut views = HashMap::new();
+    for op in operations.iter().filter(|op| BOUNDARIES.contains(&ir::name(**op))) {
+        for (k, v) in ir::operands(*op).into_iter().enumerate() {
+            if tensor_layout(v).is_some() && is_view(v, &mut views) {
+                let copy = copied(Builder::before(*op), v, v.r#type());
+                ir::edit(*op).set_operand(k, copy);
+            }
+        }
+    }
+    let mut wrap = Retype::new(|t| {
+        let shaped = ir::tensor(t)?;
+        let layout = shaped.layout.filter(|a| layout_dialect::tiled(*a).is_some())?;
+        Some(ir::tensor_type(&Shaped { layout: Some(layout_dialect::pending_attribute(layout)), ..shaped }))
+    });
+    for op in ir::all_operations(module) {
+        wrap.operation(op);
+    }
+    Ok(())
+}
+
+/// The operations that lowering would fail on, each with the reason.
+fn refused<'c>(operations: &[Op<'c>]) -> Vec<Diagnostic<'c>> {
+    let mut errors = Vec::new();
+    let mut types: HashMap<Type<'c>, bool> = HashMap::new();
+    for op in operations {
+        let name = ir::name(*op);
+        let location = ir::location(*op);
+        let known = KNOWN.contains(&name) || is_elementwise(name) || ir::indexing_maps(*op).is_some();
+        if touches_layouts(*op) && !known {
+            let message = format!("'{name}' op cannot be lowered: nothing is known of what it does to a tiled tensor");
+            errors.push(Diagnostic::error(location, message));
+            continue;
+        }
+        let arguments = ir::blocks(*op).into_iter().flat_map(ir::arguments);
+        let mut named: Vec<Type<'c>> =
+            ir::results(*op).into_iter().chain(arguments).map(|v| v.r#type()).collect();
+        if let Some((inputs, results)) = ir::attribute(*op, "function_type").and_then(ir::type_in).and_then(ir::function)
+        {
+            named.extend(inputs.into_iter().chain(results));
+        }
+        for t in named {
+            let Some(shaped) = ir::tensor(t) else { continue };
+            let Some(layout) = shaped.layout.and_then(layout_dialect::tiled) else { continue };
+            if types.insert(t, true).is_some() {
+                continue;
+            }
+            let shaped = Shaped { layout: None, ..shaped };
+            if let Err(reason) = Lowered::new(location, &shaped, &layout, Form::Strided) {
+                errors.push(Diagnostic::error(location, format!("cannot lower {t}: {reason}")));
+            }
+        }
+    }
+    errors
+}
+
+fn is_tensor(v: Val) -> bool {
+    ir::tensor(v.r#type()).is_some()
+}
+
+fn tensor_layout<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
+    ir::tensor(v.r#type())?.layout.filter(|a| layout_dialect::tiled(*a).is_some())
+}
+
+fn touches_layouts(op: Op) -> bool {
+    ir::operands(op).into_iter().chain(ir::results(op)).any(|v| tensor_layout(v).is_some())
+}
+
+fn is_elementwise(name: &str) -> bool {
+    (name.starts_with("arith.") || name.starts_with("math.")) && name != "arith.constant"
+}
+
+/// Whether a tensor may come to lie in part of another's buffer, or in its buffer under another shape. An operation
+/// that updates a tensor passes on where that tensor lies.
+fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
+    let mut stack = vec![v];
+    let mut seen = Vec::new();
+    let mut found = false;
+    while let Some(v) = stack.pop() {
+        if let Some(known) = known.get(&ir::key(v)) {
+            found |= known;
+            continue;
+        }
+        let Some(op) = ir::defining_op(v) else { continue };
+        known.insert(ir::key(v), false);
+        seen.push(ir::key(v));
+        let operands = ir::operands(op);
+        match ir::name(op) {
+            name if VIEWS.contains(&name) => found = true,
+            "tensor.insert" | "tensor.insert_slice" => stack.push(operands[1]),
+            "arith.select" => stack.extend(&operands[1..]),
+            _ if ir::indexing_maps(op).is_some() => {
+                let inputs = ir::integers(op, "operandSegmentSizes").first().copied().unwrap_or(0) as usize;
+                stack.extend(operands.get(inputs + ir::result_number(v)));
+            }
+            _ => {}
+        }
+    }
+    if found {
+        // What was seen on the way may be a view: copying once too often does no harm.
+        known.extend(seen.into_iter().map(|k| (k, true)));
+    }
+    found
+}
+
+/// The elements of a tensor in a new tensor of another type.
+fn copied<'c>(b: Builder<'c>, from: Val<'c>, to: Type<'c>) -> Val<'c> {
+    let empty = empty(b, from, to);
+    ir::result(b.named_structured("linalg.copy", &[from, empty], &[1, 1], to), 0)
+}
+
+/// An empty tensor of type `t` with the sizes of another.
+fn empty<'c>(b: Builder<'c>, like: Val<'c>, t: Type<'c>) -> Val<'c> {
+    let shape = ir::tensor(t).expect("a tensor type").shape;
+    let index = Type::index(b.context());
+    let unknown = (0..shape.len()).filter(|d| shape[*d] == DYNAMIC);
+    let sizes: Vec<Val<'c>> =
+        unknown.map(|d| b.value("tensor.dim", &[like, b.index(d as i64)], index, &[])).collect();
+    b.value("tensor.empty", &sizes, t, &[])
+}
+
+/// An elementwise operation becomes a structured one with the same operation on elements inside.
+fn elementwise(op: Op) {
+    let b = Builder::before(op);
+    let operands = ir::operands(op);
+    let results = ir::results(op);
+    let Some(like) = operands.iter().copied().find(|v| is_tensor(*v)) else { return };
+    let types: Vec<_> = results.iter().map(|r| r.r#type()).collect();
+    let rank = ir::tensor(like.r#type()).map_or(0, |t| t.shape.len());
+    let outputs: Vec<_> = types.iter().map(|t| empty(b, like, *t)).collect();
+    let identity: Vec<Expr> = (0..rank).map(Expr::Var).collect();
+    let map = |v: &Val| b.map(rank, if is_tensor(*v) { &identity } else { &[] }, &|v| v);
+    let maps: Vec<Attribute> = operands.iter().chain(&outputs).map(map).collect();
+    let parallel = Attribute::parse(b.context(), "#linalg.iterator_type<parallel>").expect("linalg is loaded");
+    let all: Vec<_> = operands.iter().chain(&outputs).copied().collect();
+    let arguments: Vec<_> = all.iter().map(|v| element_of(v.r#type())).collect();
+    let attributes = [
+        b.named("indexing_maps", ArrayAttribute::new(b.context(), &maps)),
+        b.named("iterator_types", ArrayAttribute::new(b.context(), &vec![parallel; rank])),
+        b.segments(&[operands.len() as i32, outputs.len() as i32]),
+    ];
+    let (generic, end) = b.with_body("linalg.generic", &all, &types, &attributes, &arguments, "linalg.yield");
+    let arguments = ir::arguments(ir::blocks(generic)[0]);
+    let attributes: Vec<(Identifier, Attribute)> =
+        ir::attributes(op).into_iter().map(|(name, a)| b.named(&name, a)).collect();
+    let elements: Vec<_> = types.iter().map(|t| element_of(*t)).collect();
+    let inner = b.at(end).op(ir::name(op), &arguments[..operands.len()], &elements, &attributes);
+    ir::set_operands(end, &ir::results(inner));
+    for (old, new) in results.into_iter().zip(ir::results(generic)) {
+        ir::replace_all_uses(old, new);
+    }
+    ir::erase(op);
+}
+
+/// The element type of a tensor, or the type of a scalar.
+fn element_of<'c>(t: Type<'c>) -> Type<'c> {
+    ir::tensor(t).map_or(t, |t| t.element)
+}
+
+/// Says of the tensor arguments of a public function that they are not to be written, unless they say something.
+fn read_only_arguments(op: Op) {
+    let b = Builder::before(op);
+    let context = b.context();
+    let private = ir::attribute(op, "sym_visibility").is_some_and(|a| ir::text(a) == Some("private"));
+    let Some((inputs, _)) = ir::attribute(op, "function_type").and_then(ir::type_in).and_then(ir::function) else {
+        return;
+    };
+    if private || !inputs.iter().any(|t| ir::tensor(*t).is_some()) {
+        return;
+    }
+    let given = ir::elements(op, "arg_attrs");
+    let key = "bufferization.writable";
+    let dictionaries: Vec<Attribute> = (0..inputs.len())
+        .map(|k| {
+            let mut entries = given.get(k).map(|d| ir::entries(*d)).unwrap_or_default();
+            if ir::tensor(inputs[k]).is_some() && !entries.iter().any(|e| e.0 == key) {
+                entries.push((key.to_owned(), BoolAttribute::new(context, false).into()));
+            }
+            let entries: Vec<_> = entries.iter().map(|(name, a)| (Identifier::new(context, name), *a)).collect();
+            DictionaryAttribute::new(context, &entries).into()
+        })
+        .collect();
+    ir::edit(op).set_attribute("arg_attrs", ArrayAttribute::new(context, &dictionaries).into());
+}

@@ -1,0 +1,75 @@
+//! Changes types wherever a module names them: values, function types, globals, constants.
+
+use crate::ir::{self, Op};
+use melior::ir::attribute::{AttributeLike, TypeAttribute};
+use melior::ir::operation::OperationMutLike;
+use melior::ir::{Attribute, Type, ValueLike};
+use std::collections::HashMap;
+
+/// Changes types by one rule, remembering what it said.
+pub struct Retype<'c, F> {
+    rule: F,
+    known: HashMap<Type<'c>, Type<'c>>,
+}
+
+impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> Retype<'c, F> {
+    /// The rule gives a type in place of another, or nothing to leave it.
+    pub fn new(rule: F) -> Self {
+        Retype { rule, known: HashMap::new() }
+    }
+
+    /// The same with what the rule said before.
+    pub fn with(known: HashMap<Type<'c>, Type<'c>>, rule: F) -> Self {
+        Retype { rule, known }
+    }
+
+    /// What the rule said.
+    pub fn into_known(self) -> HashMap<Type<'c>, Type<'c>> {
+        self.known
+    }
+
+    /// Changes a type, or the types in a function type.
+    pub fn of(&mut self, t: Type<'c>) -> Type<'c> {
+        if let Some(known) = self.known.get(&t) {
+            return *known;
+        }
+        let new = match ir::function(t) {
+            Some((inputs, results)) => {
+                let inputs: Vec<_> = inputs.into_iter().map(|t| self.of(t)).collect();
+                let results: Vec<_> = results.into_iter().map(|t| self.of(t)).collect();
+                ir::function_type(t, &inputs, &results)
+            }
+            None => (self.rule)(t).unwrap_or(t),
+        };
+        self.known.insert(t, new);
+        new
+    }
+
+    /// Changes all types that an operation names: its results', its blocks' arguments', and those in its attributes.
+    /// A dense constant keeps its data.
+    pub fn operation(&mut self, op: Op<'c>) {
+        let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
+        for value in ir::results(op).into_iter().chain(arguments) {
+            let (old, new) = (value.r#type(), self.of(value.r#type()));
+            if new != old {
+                ir::set_type(value, new);
+            }
+        }
+        for (name, attribute) in ir::attributes(op) {
+            if let Some(new) = self.attribute(attribute) {
+                ir::edit(op).set_attribute(&name, new);
+            }
+        }
+    }
+
+    fn attribute(&mut self, attribute: Attribute<'c>) -> Option<Attribute<'c>> {
+        if let Some(t) = ir::type_in(attribute) {
+            let new = self.of(t);
+            return (new != t).then(|| TypeAttribute::new(new).into());
+        }
+        let constant = ir::constant(attribute)?;
+        let t = attribute.r#type();
+        let new = self.of(t);
+        (new != t).then(|| constant.reshaped(new))
+    }
+}

@@ -1,0 +1,19 @@
+//! `layout-strip-memory-spaces`: puts all buffers of `#layout.memory_space` in the one memory that a CPU has.
+
+use crate::ir::{self, Shaped};
+use crate::retype::Retype;
+use melior::ir::OperationRef;
+
+/// Removes the memory spaces of this dialect from all memref types of a module.
+pub fn run(module: OperationRef) {
+    let module = ir::long_lived(module);
+    let location = ir::location(module);
+    let mut strip = Retype::new(|t| {
+        let shaped = ir::memref(t)?;
+        layout_dialect::memory_space(shaped.space?)?;
+        ir::memref_type(location, &Shaped { space: None, ..shaped })
+    });
+    for op in ir::all_operations(module) {
+        strip.operation(op);
+    }
+}

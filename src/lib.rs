@@ -1,0 +1,9 @@
+//! Where each element of a tensor lives: shapes, tiled layouts and indexing maps.
+pub mod element;
+pub mod expansion;
+pub mod expr;
+pub mod layout;
+pub mod map;
+pub mod shape;
+pub mod simplify;
+pub mod text;

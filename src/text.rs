@@ -1,0 +1,162 @@
+//! Reading notation: a cursor over the text, and the one error type.
+//!
+//! The cursor always stands at the start of a token: white space and comments (`/* .. */`, not nested; `// ..` to the
+//! end of the line) are passed over as soon as the token before them is taken. So an error's offset is that of the
+//! token at fault, in bytes: in `f32[2,,3]` a dimension is missing at 6.
+//!
+//! Every byte is looked at a bounded number of times; reading is linear in the length of the text.
+
+use std::fmt;
+
+/// What is wrong, and where in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The byte offset of the fault, from 0 to the text's length; `None` where no text is at fault.
+    pub at: Option<usize>,
+    /// What is wrong and what would be right, without a final full stop.
+    pub message: String,
+}
+
+impl Error {
+    /// An error at a byte of the text.
+    pub fn at(at: usize, message: impl Into<String>) -> Error {
+        Error { at: Some(at), message: message.into() }
+    }
+
+    /// An error that no text is to blame for, such as an index out of range.
+    pub fn new(message: impl Into<String>) -> Error {
+        Error { at: None, message: message.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The place in a text that is being read.
+pub(crate) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    /// Where a comment begins that never ends; everything behind it counts as end of text.
+    unclosed: Option<usize>,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the first token.
+    pub fn new(text: &'a str) -> Self {
+        let mut cursor = Cursor { text, at: 0, unclosed: None };
+        cursor.advance(0);
+        cursor
+    }
+
+    /// The byte offset of the next token; the text's length at its end.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The first byte of the next token.
+    pub fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Takes the token `symbol` if it is next.
+    pub fn eat(&mut self, symbol: &str) -> bool {
+        let next = self.text.as_bytes()[self.at..].starts_with(symbol.as_bytes());
+        if next {
+            self.advance(symbol.len());
+        }
+        next
+    }
+
+    /// Takes the token `symbol`; `what` is the full list of what may stand here, for the message.
+    pub fn expect(&mut self, symbol: &str, what: &str) -> Result<(), Error> {
+        if self.eat(symbol) { Ok(()) } else { Err(self.expected(what)) }
+    }
+
+    /// The letters and digits of the next token, if it begins with a letter, without taking it.
+    pub fn peek_word(&self) -> Option<&'a str> {
+        let rest = &self.text[self.at..];
+        let first = rest.bytes().next()?;
+        first.is_ascii_alphabetic().then(|| &rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
+    }
+
+    /// Takes the next token if it is a word.
+    pub fn word(&mut self) -> Option<&'a str> {
+        let word = self.peek_word()?;
+        self.advance(word.len());
+        Some(word)
+    }
+
+    /// Takes a number without a sign; `what` says what it stands for.
+    pub fn integer(&mut self, what: &str) -> Result<i64, Error> {
+        let rest = &self.text[self.at..];
+        let digits = &rest[..length(rest, |b| b.is_ascii_digit())];
+        if digits.is_empty() {
+            return Err(self.expected(what));
+        }
+        let value =
+            digits.parse().map_err(|_| Error::at(self.at, format!("`{}` does not fit in 64 bits", excerpt(digits))))?;
+        self.advance(digits.len());
+        Ok(value)
+    }
+
+    /// The error that something else than the next token should stand here.
+    pub fn expected(&self, what: &str) -> Error {
+        if let Some(at) = self.unclosed {
+            return Error::at(at, "expected `*/` to close this comment");
+        }
+        let rest = &self.text[self.at..];
+        let found = match rest.chars().next() {
+            None => return Error::at(self.at, format!("expected {what}, found the end of the text")),
+            Some(c) if c.is_ascii_alphanumeric() => {
+                excerpt(&rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
+            }
+            Some(c) => c.escape_debug().to_string(),
+        };
+        Error::at(self.at, format!("expected {what}, found `{found}`"))
+    }
+
+    /// Succeeds at the end of the text.
+    pub fn finish(&self, what: &str) -> Result<(), Error> {
+        if self.at == self.text.len() && self.unclosed.is_none() { Ok(()) } else { Err(self.expected(what)) }
+    }
+
+    /// Passes over a token of `bytes` bytes and over the white space and comments behind it.
+    fn advance(&mut self, bytes: usize) {
+        self.at += bytes;
+        loop {
+            let rest = &self.text[self.at..];
+            let skip = match rest.as_bytes() {
+                [b' ' | b'\t' | b'\n' | b'\r', ..] => 1,
+                [b'/', b'/', ..] => length(rest, |b| b != b'\n' && b != b'\r'),
+                [b'/', b'*', ..] => match rest[2..].find("*/") {
+                    Some(end) => end + 4,
+                    None => {
+                        self.unclosed = Some(self.at);
+                        rest.len()
+                    }
+                },
+                _ => return,
+            };
+            self.at += skip;
+        }
+    }
+}
+
+/// The number of leading bytes of `text` that satisfy `accept`.
+fn length(text: &str, accept: impl Fn(u8) -> bool) -> usize {
+    text.bytes().position(|b| !accept(b)).unwrap_or(text.len())
+}
+
+/// `text`, cut where it is too long to be quoted in a message.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}..", &text[..end]),
+        None => text.to_string(),
+    }
+}

@@ -1,0 +1,98 @@
+//! The meaning of a tiled layout, carried out by hand on a small array: a slow reference that shares no code with the
+//! crate but the fields of a layout.
+//!
+//! The array is a box of cells, each with the logical index that lives there, or nothing for padding. The physical
+//! order is a transposition of the box; a tile pads the box, cuts it, and moves the tiles' insides to the back.
+
+use layout::layout::{Layout, TileEntry};
+
+/// An array spread out in memory.
+pub struct Memory {
+    /// The expanded sizes, majormost first.
+    pub sizes: Vec<i64>,
+    /// What lives at each offset, the tail padding included.
+    pub cells: Vec<Option<Vec<i64>>>,
+}
+
+/// Every index of a box of these sizes, the last dimension fastest.
+pub fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
+    let mut all = vec![vec![]];
+    for &size in sizes {
+        all = all.iter().flat_map(|index| (0..size).map(move |i| [&index[..], &[i]].concat())).collect();
+    }
+    all
+}
+
+fn cell(sizes: &[i64], index: &[i64]) -> usize {
+    sizes.iter().zip(index).fold(0, |at, (size, i)| at * *size as usize + *i as usize)
+}
+
+/// The array of these logical sizes, laid out.
+pub fn lay_out(logical: &[i64], layout: &Layout) -> Memory {
+    let order: Vec<usize> = layout.minor_to_major.iter().rev().copied().collect();
+    let mut sizes: Vec<i64> = order.iter().map(|dim| logical[*dim]).collect();
+    let mut cells: Vec<Option<Vec<i64>>> = indices(&sizes)
+        .into_iter()
+        .map(|physical| {
+            let mut index = vec![0; logical.len()];
+            for (dim, i) in order.iter().zip(physical) {
+                index[*dim] = i;
+            }
+            Some(index)
+        })
+        .collect();
+
+    for tile in &layout.tiles {
+        while sizes.len() < tile.len() {
+            sizes.insert(0, 1);
+        }
+        let first = sizes.len() - tile.len();
+
+        // Neighbours in a box that is stored with its last dimension fastest merge where they are.
+        let mut cut = vec![];
+        let mut merged = 1;
+        let mut after = sizes[..first].to_vec();
+        for (entry, size) in tile.iter().zip(&sizes[first..]) {
+            merged *= size;
+            if let TileEntry::Size(t) = entry {
+                after.push(merged);
+                cut.push(*t);
+                merged = 1;
+            }
+        }
+
+        // Padding to whole tiles.
+        let mut padded = after.clone();
+        for (size, t) in padded[first..].iter_mut().zip(&cut) {
+            while *size % t != 0 {
+                *size += 1;
+            }
+        }
+        let mut full = vec![None; padded.iter().product::<i64>() as usize];
+        for (index, content) in indices(&after).iter().zip(cells) {
+            full[cell(&padded, index)] = content;
+        }
+
+        // Tiles in front, their insides behind.
+        sizes = padded[..first].to_vec();
+        sizes.extend(padded[first..].iter().zip(&cut).map(|(size, t)| size / t));
+        sizes.extend(&cut);
+        cells = indices(&sizes)
+            .iter()
+            .map(|index| {
+                let (major, rest) = index.split_at(first);
+                let (grid, inside) = rest.split_at(cut.len());
+                let mut from = major.to_vec();
+                from.extend((0..cut.len()).map(|k| grid[k] * cut[k] + inside[k]));
+                full[cell(&padded, &from)].clone()
+            })
+            .collect();
+    }
+
+    if !layout.tiles.is_empty() {
+        while cells.len() as i64 % layout.tail_alignment != 0 {
+            cells.push(None);
+        }
+    }
+    Memory { sizes, cells }
+}

@@ -1,0 +1,114 @@
+// RUN: layout-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect --canonicalize | FileCheck %s
+// RUN: not layout-opt %s --split-input-file --allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=COLUMN
+
+// A conversion to the same type is its operand.
+// CHECK-LABEL: func.func @same
+// CHECK-SAME: (%[[T:.*]]: tensor<{{.*}}>, %[[M:.*]]: memref<{{.*}}>)
+// CHECK-NEXT: return %[[T]], %[[M]]
+#tiled = #layout.tiled<{1,0:T(2,2)}>
+func.func @same(%t: tensor<3x5xf32, #tiled>, %m: memref<3x5xf32, #tiled>)
+    -> (tensor<3x5xf32, #tiled>, memref<3x5xf32, #tiled>) {
+  %0 = layout.convert %t : tensor<3x5xf32, #tiled> to tensor<3x5xf32, #tiled>
+  %1 = layout.convert %m : memref<3x5xf32, #tiled> to memref<3x5xf32, #tiled>
+  return %0, %1 : tensor<3x5xf32, #tiled>, memref<3x5xf32, #tiled>
+}
+
+// There and back is nothing.
+// CHECK-LABEL: func.func @back
+// CHECK-SAME: (%[[T:.*]]: tensor<3x5xf32>)
+// CHECK-NEXT: return %[[T]]
+func.func @back(%t: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %0 = layout.convert %t : tensor<3x5xf32> to tensor<3x5xf32, #tiled>
+  %1 = layout.convert %0 : tensor<3x5xf32, #tiled> to tensor<3x5xf32, #layout.tiled<{0,1}>>
+  %2 = layout.convert %1 : tensor<3x5xf32, #layout.tiled<{0,1}>> to tensor<3x5xf32>
+  return %2 : tensor<3x5xf32>
+}
+
+// By way of another layout is straight there.
+// CHECK-LABEL: func.func @detour
+// CHECK-SAME: (%[[M:.*]]: memref<?x5xf32>)
+// CHECK-NEXT: %[[C:.*]] = layout.convert %[[M]] : memref<?x5xf32> to memref<?x5xf32, #layout.tiled<{0,1}>>
+// CHECK-NEXT: return %[[C]]
+func.func @detour(%m: memref<?x5xf32>) -> memref<?x5xf32, #layout.tiled<{0,1}>> {
+  %0 = layout.convert %m : memref<?x5xf32> to memref<?x5xf32, #tiled, #layout.memory_space<vmem>>
+  %1 = layout.convert %0 : memref<?x5xf32, #tiled, #layout.memory_space<vmem>> to memref<?x5xf32, #layout.tiled<{0,1}>>
+  return %1 : memref<?x5xf32, #layout.tiled<{0,1}>>
+}
+
+// One that is needed as well stays.
+// CHECK-LABEL: func.func @both
+// CHECK-SAME: (%[[T:.*]]: tensor<3x5xf32>)
+// CHECK-NEXT: %[[A:.*]] = layout.convert %[[T]] : tensor<3x5xf32> to tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>
+// CHECK-NEXT: %[[B:.*]] = layout.convert %[[T]] : tensor<3x5xf32> to tensor<3x5xf32, #layout.tiled<{0,1}>>
+// CHECK-NEXT: return %[[A]], %[[B]]
+func.func @both(%t: tensor<3x5xf32>) -> (tensor<3x5xf32, #tiled>, tensor<3x5xf32, #layout.tiled<{0,1}>>) {
+  %0 = layout.convert %t : tensor<3x5xf32> to tensor<3x5xf32, #tiled>
+  %1 = layout.convert %0 : tensor<3x5xf32, #tiled> to tensor<3x5xf32, #layout.tiled<{0,1}>>
+  return %0, %1 : tensor<3x5xf32, #tiled>, tensor<3x5xf32, #layout.tiled<{0,1}>>
+}
+
+// Without a use it goes, on memrefs too: it writes nothing.
+// CHECK-LABEL: func.func @unused
+// CHECK-NEXT: return
+func.func @unused(%t: tensor<3x5xf32>, %m: memref<3x5xf32>) {
+  %0 = layout.convert %t : tensor<3x5xf32> to tensor<3x5xf32, #tiled>
+  %1 = layout.convert %m : memref<3x5xf32> to memref<3x5xf32, #tiled>
+  return
+}
+
+// Conversions in a circle, which nothing ever executes, come to an end.
+// CHECK-LABEL: func.func @circle
+// CHECK: "test.use"
+func.func @circle() {
+  "test.graph"() ({
+    %0 = layout.convert %2 : tensor<3x5xf32, #layout.tiled<{0,1}>> to tensor<3x5xf32>
+    %1 = layout.convert %0 : tensor<3x5xf32> to tensor<3x5xf32, #tiled>
+    %2 = layout.convert %1 : tensor<3x5xf32, #tiled> to tensor<3x5xf32, #layout.tiled<{0,1}>>
+    "test.use"(%0) : (tensor<3x5xf32>) -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// (C1) Both types are ranked tensors or both are memrefs.
+func.func @kind(%t: tensor<3x5xf32>) {
+  // COLUMN: :[[#@LINE+2]]:8: error:
+  // expected-error@+1 {{converts a tensor to a tensor or a memref to a memref, not 'tensor<3x5xf32>' to 'memref<3x5xf32>'}}
+  %0 = layout.convert %t : tensor<3x5xf32> to memref<3x5xf32>
+  return
+}
+
+// -----
+
+func.func @kind(%t: tensor<*xf32>) {
+  // expected-error@+1 {{operand #0 must be ranked tensor of any type values or memref of any type values}}
+  %0 = layout.convert %t : tensor<*xf32> to tensor<3x5xf32>
+  return
+}
+
+// -----
+
+// (C2) Both have the same shape.
+func.func @shape(%t: tensor<3x5xf32>) {
+  // expected-error@+1 {{does not change the shape: [3, 5] to [5, 3]}}
+  %0 = layout.convert %t : tensor<3x5xf32> to tensor<5x3xf32>
+  return
+}
+
+// -----
+
+func.func @shape(%m: memref<?x5xf32>) {
+  // expected-error@+1 {{does not change the shape: [?, 5] to [3, 5]}}
+  %0 = layout.convert %m : memref<?x5xf32> to memref<3x5xf32, #layout.tiled<{0,1}>>
+  return
+}
+
+// -----
+
+// (C3) Both have the same element type.
+func.func @element(%t: tensor<3x5xf32>) {
+  // expected-error@+1 {{does not change the element type: 'f32' to 'bf16'}}
+  %0 = layout.convert %t : tensor<3x5xf32> to tensor<3x5xbf16>
+  return
+}

@@ -1,0 +1,267 @@
+// Messages are those of the diagnostics, columns those of standard error. Labels are those of Layout.td.
+// RUN: layout-opt %s --split-input-file --verify-diagnostics
+// RUN: not layout-opt %s --split-input-file 2>&1 | FileCheck %s
+
+// minor_to_major is a permutation.
+// CHECK: :[[#@LINE+2]]:59: error:
+// expected-error@+1 {{dimension 1 appears twice in minor_to_major}}
+func.func private @order(tensor<3x5xf32, #layout.tiled<{1,1}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:59: error:
+// expected-error@+1 {{dimension 2 in minor_to_major is out of range: the last is 1}}
+func.func private @order(tensor<3x5xf32, #layout.tiled<{1,2}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:61: error:
+// expected-error@+1 {{expected a dimension number, found `}`}}
+func.func private @order(tensor<3x5xf32, #layout.tiled<{1,0,}>>)
+
+// -----
+
+// Tiles.
+// CHECK: :[[#@LINE+2]]:64: error:
+// expected-error@+1 {{tile sizes must be positive, got 0}}
+func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(8,0)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:62: error:
+// expected-error@+1 {{tile sizes must be positive, got -3}}
+func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(-3)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:62: error:
+// expected-error@+1 {{expected a tile size or `*`, found `)`}}
+func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T()}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:54: error:
+// expected-error@+1 {{unbalanced '(' character in pretty dialect name}}
+func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(8}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:64: error:
+// expected-error@+1 {{a tile's last entry must be a size: `*` there has no dimension to merge into}}
+func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(2,*)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:62: error:
+// expected-error@+1 {{`99999999999999999999` does not fit in 64 bits}}
+func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(99999999999999999999)}>>)
+
+// -----
+
+// The other attributes.
+// CHECK: :[[#@LINE+2]]:68: error:
+// expected-error@+1 {{the tail alignment must be positive, got 0}}
+func.func private @tail(tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(0)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:63: error:
+// expected-error@+1 {{memory spaces are numbered from 0 to 127, got 128}}
+func.func private @space(tensor<3x5xf32, #layout.tiled<{1,0:S(128)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:65: error:
+// expected-error@+1 {{`T` must come before `S`}}
+func.func private @order(tensor<3x5xf32, #layout.tiled<{1,0:S(1)T(2)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:67: error:
+// expected-error@+1 {{cuts must increase from 0: 2 does not come after 2}}
+func.func private @cuts(tensor<3x5xf32, #layout.tiled<{1,0:SC(0:2,2)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:61: error:
+// expected-error@+1 {{expected `(` after `T`, found `ä`}}
+func.func private @utf8(tensor<3x5xf32, #layout.tiled<{1,0:Tä}>>)
+
+// -----
+
+// The attribute around the layout.
+// CHECK: :[[#@LINE+2]]:56: error:
+// expected-error@+1 {{unbalanced '{' character in pretty dialect name}}
+func.func private @braces(tensor<3x5xf32, #layout.tiled<{1,0}{>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:56: error:
+// expected-error@+1 {{unbalanced '<' character in pretty dialect name}}
+func.func private @braces(tensor<3x5xf32, #layout.tiled<{1,0}}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:56: error:
+// expected-error@+1 {{expected `{` to open a layout, found the end of the text}}
+func.func private @empty(tensor<3x5xf32, #layout.tiled<>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:54: error:
+// expected-error@+1 {{expected `<` behind `tiled`}}
+func.func private @body(tensor<3x5xf32, #layout.tiled>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:54: error:
+// expected-error@+1 {{expected `<` behind `tiled`}}
+func.func private @body(tensor<3x5xf32, #layout<tiled{1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:65: error:
+// expected-error@+1 {{expected `>` at the end of the attribute}}
+func.func private @behind(tensor<3x5xf32, #layout<tiled<{1,0}> x>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:49: error:
+// expected-error@+1 {{unknown attribute `layout.toled`: there are `tiled`, `memory_space`, `pending`}}
+func.func private @name(tensor<3x5xf32, #layout.toled<{1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:49: error:
+// expected-error@+1 {{expected valid keyword}}
+func.func private @name(tensor<3x5xf32, #layout<>>)
+
+// -----
+
+// What pends is a layout.
+// CHECK: :[[#@LINE+4]]:61: error:
+// expected-error@+3 {{expected attribute name}}
+// CHECK: :[[#@LINE+2]]:61: error:
+// expected-error@+1 {{failed to parse Layout_PendingAttr parameter 'layout' which is to be a `::layout::TiledAttr`}}
+func.func private @pending(tensor<3x5xf32, #layout.pending<{1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+4]]:60: error:
+// expected-error@+3 {{invalid kind of attribute specified}}
+// CHECK: :[[#@LINE+2]]:86: error:
+// expected-error@+1 {{failed to parse Layout_PendingAttr parameter 'layout' which is to be a `::layout::TiledAttr`}}
+func.func private @pending(tensor<3x5xf32, #layout.pending<#layout.memory_space<vmem>>>)
+
+// -----
+
+// Memory spaces have names, and (C5) numbers in 0 to 127.
+// CHECK: :[[#@LINE+2]]:63: error:
+// expected-error@+1 {{expected a memory space: `hbm`, `vmem`, `host` or `device n`, got `smem`}}
+func.func private @space(memref<3x5xf32, #layout.memory_space<smem>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:63: error:
+// expected-error@+1 {{expected a memory space: `hbm`, `vmem`, `host` or `device n`}}
+func.func private @space(memref<3x5xf32, #layout.memory_space<>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:69: error:
+// expected-error@+1 {{expected the number of a memory space behind `device`}}
+func.func private @space(memref<3x5xf32, #layout.memory_space<device>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:70: error:
+// expected-error@+1 {{the number of a memory space is in 0 to 127}}
+func.func private @space(memref<3x5xf32, #layout.memory_space<device 128>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:70: error:
+// expected-error@+1 {{the number of a memory space is in 0 to 127}}
+func.func private @space(memref<3x5xf32, #layout.memory_space<device 99999999999999999999>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:70: error:
+// expected-error@+1 {{expected the number of a memory space behind `device`}}
+func.func private @space(memref<3x5xf32, #layout.memory_space<device -1>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:68: error:
+// expected-error@+1 {{expected the end of the memory space, got `1`}}
+func.func private @space(memref<3x5xf32, #layout.memory_space<vmem 1>>)
+
+// -----
+
+// (C1) One entry in minor_to_major for each dimension.
+// CHECK: :[[#@LINE+2]]:25: error:
+// expected-error@+1 {{layout {0} is of rank 1, which does not match a shape of rank 2}}
+func.func private @rank(memref<3x5xf32, #layout.tiled<{0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:63: error:
+// expected-error@+1 {{layout {2,1,0} is of rank 3, which does not match a shape of rank 2}}
+func.func private @rank(tensor<3x5xf32, #layout.tiled<{2,1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:72: error:
+// expected-error@+1 {{layout {2,1,0:T(8,128)} is of rank 3, which does not match a shape of rank 2}}
+func.func private @rank(tensor<?x5xf32, #layout.tiled<{2,1,0:T(8,128)}>>)
+
+// -----
+
+// (C2) Elements and bytes in 64 bits, splits inside their dimension.
+// CHECK: :[[#@LINE+2]]:83: error:
+// expected-error@+1 {{layout {1,0}: the number of elements does not fit in 64 bits}}
+func.func private @elements(tensor<4294967296x4294967296xf32, #layout.tiled<{1,0}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:29: error:
+// expected-error@+1 {{layout {1,0:T(8,128)}: the number of elements does not fit in 64 bits}}
+func.func private @elements(memref<4294967296x2147483647xf32, #layout.tiled<{1,0:T(8,128)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:89: error:
+// expected-error@+1 {{layout {1,0:T(8,128)}: the number of bytes does not fit in 64 bits}}
+func.func private @bytes(tensor<4294967296x1073741824xf32, #layout.tiled<{1,0:T(8,128)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:69: error:
+// expected-error@+1 {{layout {1,0:SC(0:7)}: cut 7 is not inside the dimension, whose size is 3}}
+func.func private @cuts(tensor<3x5xf32, #layout.tiled<{1,0:SC(0:7)}>>)
+
+// -----
+
+// (C3) Elements are numbers.
+// CHECK: :[[#@LINE+2]]:70: error:
+// expected-error@+1 {{layout {1,0} needs elements of a number type, got '!llvm.ptr'}}
+func.func private @element(tensor<3x5x!llvm.ptr, #layout.tiled<{1,0}>>)
+
+// -----
+
+// (C4) Elements fit in E(n).
+// CHECK: :[[#@LINE+2]]:65: error:
+// expected-error@+1 {{elements of 8 bits do not fit in E(4)}}
+func.func private @bits(tensor<3x5xi8, #layout.tiled<{1,0:E(4)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:76: error:
+// expected-error@+1 {{elements of 64 bits do not fit in E(32)}}
+func.func private @bits(tensor<?x5xcomplex<f32>, #layout.tiled<{1,0:E(32)}>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:69: error:
+// expected-error@+1 {{elements of 64 bits do not fit in E(32)}}
+func.func private @bits(tensor<3x5xindex, #layout.tiled<{1,0:E(32)}>>)

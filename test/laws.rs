@@ -1,0 +1,288 @@
+//! Laws that hold for every layout, tried on random ones, against the definition carried out by hand.
+
+mod definition;
+
+use definition::{indices, lay_out};
+use fastrand::Rng;
+use layout::expansion::Expansion;
+use layout::layout::{Layout, TileEntry};
+use layout::map::IndexingMap;
+use layout::shape::Shape;
+
+const SEED: u64 = 0x1a_704d;
+
+/// A random array that is small enough to write out: its sizes and its layout.
+fn array(rng: &mut Rng) -> (Vec<i64>, Layout) {
+    loop {
+        let rank = rng.usize(0..=5);
+        let zero = rng.u8(0..40) == 0;
+        let sizes: Vec<i64> = (0..rank).map(|_| rng.i64(if zero { 0..3 } else { 1..8 })).collect();
+        let mut layout = Layout::row_major(rank);
+        rng.shuffle(&mut layout.minor_to_major);
+        for _ in 0..rng.usize(0..=3) {
+            let length = rng.usize(1..=rank + 2);
+            let mut tile: Vec<TileEntry> = (0..length)
+                .map(|_| if rng.u8(0..6) == 0 { TileEntry::Combine } else { TileEntry::Size(rng.i64(1..6)) })
+                .collect();
+            tile[length - 1] = TileEntry::Size(rng.i64(1..6));
+            layout.tiles.push(tile);
+        }
+        layout.tail_alignment = if rng.bool() { 1 } else { rng.i64(1..50) };
+        layout.element_bits = if rng.bool() { 0 } else { rng.i64(1..40) };
+        layout.memory_space = rng.u8(0..128) * rng.u8(0..2);
+        layout.metadata_prefix = rng.i64(0..3) * 512;
+        if Expansion::new(&sizes, &layout).is_ok_and(|e| e.allocated_elements() <= 6000) {
+            return (sizes, layout);
+        }
+    }
+}
+
+/// Every law for one array.
+fn check(sizes: &[i64], layout: &Layout) {
+    let text = layout.to_string();
+    let name = format!("{sizes:?}{text}");
+    assert_eq!(Layout::parse(&text).as_ref(), Ok(layout), "{name}: parsing what was printed");
+
+    let expansion = Expansion::new(sizes, layout).unwrap();
+    let memory = lay_out(sizes, layout);
+    assert_eq!(expansion.sizes(), memory.sizes, "{name}: expanded sizes");
+    assert_eq!(expansion.allocated_elements(), memory.cells.len() as i64, "{name}: allocation");
+    assert_eq!(expansion.elements(), memory.sizes.iter().product::<i64>(), "{name}: elements");
+    assert_eq!(expansion.logical_elements(), Ok(sizes.iter().product::<i64>()), "{name}: logical elements");
+
+    // Offset to index, for elements and padding alike; every element has one place.
+    let mut offsets = std::collections::HashMap::new();
+    for (offset, content) in memory.cells.iter().enumerate() {
+        assert_eq!(expansion.index(offset as i64).as_ref(), Ok(content), "{name}: what lives at {offset}");
+        if let Some(index) = content {
+            assert_eq!(offsets.insert(index.clone(), offset as i64), None, "{name}: {index:?} lives twice");
+        }
+    }
+    assert!(expansion.index(-1).is_err() && expansion.index(memory.cells.len() as i64).is_err(), "{name}: outside");
+
+    // Index to offset: digits, expressions, and the lowered form's strides.
+    let simplified = IndexingMap::of_sizes(sizes, expansion.exprs());
+    let (exprs, offset_expr, parts) = (expansion.exprs(), expansion.offset_expr(), expansion.parts());
+    for index in indices(sizes) {
+        let offset = offsets[&index];
+        assert_eq!(expansion.offset(&index), Ok(offset), "{name}: offset of {index:?}");
+        assert_eq!(offset_expr.evaluate(&index), Some(offset), "{name}: offset expression at {index:?}");
+        let digits = expansion.expand(&index).unwrap();
+        let evaluated: Vec<_> = exprs.iter().map(|e| e.evaluate(&index).unwrap()).collect();
+        assert_eq!(evaluated, digits, "{name}: expressions at {index:?}");
+        let evaluated: Vec<_> = simplified.results.iter().map(|e| e.evaluate(&index).unwrap()).collect();
+        assert_eq!(evaluated, digits, "{name}: simplified to {simplified}, at {index:?}");
+        let by_parts: i64 = parts.iter().map(|part| digits[part.position] * part.stride).sum();
+        assert_eq!(by_parts, offset, "{name}: parts at {index:?}");
+    }
+
+    check_parts(&name, sizes, layout, &expansion);
+
+    for dim in 0..sizes.len() {
+        for wrong in [-1, sizes[dim], i64::MIN, i64::MAX] {
+            let mut index = vec![0; sizes.len()];
+            index[dim] = wrong;
+            assert!(expansion.offset(&index).is_err(), "{name}: {index:?} lies outside");
+        }
+    }
+    assert!(expansion.offset(&vec![0; sizes.len() + 1]).is_err(), "{name}: an index of another rank");
+}
+
+/// The lowered form: which parts there are, and in which order.
+fn check_parts(name: &str, sizes: &[i64], layout: &Layout, expansion: &Expansion) {
+    let parts = expansion.parts();
+    for part in &parts {
+        assert_eq!(part.size, expansion.sizes()[part.position], "{name}: size of {part:?}");
+        assert_eq!(part.stride, expansion.strides()[part.position], "{name}: stride of {part:?}");
+        let group = parts.iter().filter(|p| p.dim == part.dim).count();
+        assert!(part.size != 1 || (part.dim.is_some() && group == 1), "{name}: {part:?} should be left out");
+    }
+    let mut kept: Vec<usize> = parts.iter().map(|part| part.position).filter(|p| expansion.sizes()[*p] != 1).collect();
+    kept.sort_unstable();
+    let large: Vec<usize> = (0..expansion.sizes().len()).filter(|p| expansion.sizes()[*p] != 1).collect();
+    assert_eq!(kept, large, "{name}: every part larger than 1 is there once");
+    assert!(parts.is_sorted_by_key(|part| part.dim), "{name}: parts in the order of dimensions");
+
+    // Most significant first: along one dimension the digits grow lexicographically. (Pieces that a later `*` merges
+    // across dimensions have no such order.)
+    let later_merge = layout.tiles.iter().skip(1).flatten().any(|entry| *entry == TileEntry::Combine);
+    if later_merge || sizes.contains(&0) {
+        return;
+    }
+    for dim in 0..sizes.len() {
+        let digits = (0..sizes[dim]).map(|i| {
+            let mut index = vec![0; sizes.len()];
+            index[dim] = i;
+            let expanded = expansion.expand(&index).unwrap();
+            parts.iter().map(|part| expanded[part.position]).collect::<Vec<_>>()
+        });
+        assert!(digits.is_sorted_by(|a, b| a < b), "{name}: digits of dimension {dim}");
+    }
+}
+
+#[test]
+fn laws_hold_for_random_layouts() {
+    let mut rng = Rng::with_seed(SEED);
+    for _ in 0..2000 {
+        let (sizes, layout) = array(&mut rng);
+        check(&sizes, &layout);
+    }
+}
+
+#[test]
+fn laws_hold_for_the_layouts_of_the_examples() {
+    for (sizes, text) in [
+        (&[3, 5][..], "{1,0:T(2,2)}"),
+        (&[8, 8], "{1,0:T(2,4)(2,1,1,1)}"),
+        (&[2048], "{0:T(1024)(128)(2,1)}"),
+        (&[16, 256], "{1,0:T(8,128)(2,1)}"),
+        (&[9, 20], "{0,1:T(8,16)(3,1)}"),
+        (&[2, 3, 4, 5, 6], "{4,3,2,1,0:T(*,*,2,*,7)}"),
+        (&[], "{:T(2,3)(5,*,2,2)L(100)}"),
+        (&[4, 6], "{1,0:T(2,2)(*,*,*,3)(*,2)}"),
+    ] {
+        check(sizes, &Layout::parse(text).unwrap());
+    }
+}
+
+/// Whatever the text, reading ends in a value or in an error with an offset inside the text, on a character.
+fn survive(text: &str) {
+    let shape = match Shape::parse(text) {
+        Ok(shape) => shape,
+        Err(error) => {
+            let at = error.at.unwrap_or_else(|| panic!("{text:?}: no offset"));
+            assert!(text.is_char_boundary(at), "{text:?}: offset {at}");
+            assert!(!error.message.is_empty() && error.message.len() < 200, "{text:?}: {}", error.message);
+            return;
+        }
+    };
+    let printed = shape.to_string();
+    assert_eq!(Shape::parse(&printed), Ok(shape.clone()), "{text:?}: parsing {printed}");
+    let (Shape::Array(array) | Shape::Buffer(array)) = shape else { return };
+    let Some(sizes) = array.sizes() else { return };
+    let Ok(expansion) = Expansion::new(&sizes, &array.layout) else { return };
+    let _ = (expansion.padded_bytes(array.element), expansion.logical_bytes(array.element));
+    let _ = expansion.index(expansion.allocated_elements() - 1);
+    if let Ok(offset) = expansion.offset(&vec![0; sizes.len()]) {
+        assert_eq!(offset, 0, "{text:?}");
+        let last: Vec<i64> = sizes.iter().map(|size| size - 1).collect();
+        let offset = expansion.offset(&last).unwrap();
+        assert_eq!(expansion.index(offset), Ok(Some(last.clone())), "{text:?}");
+        assert_eq!(expansion.offset_expr().evaluate(&last), Some(offset), "{text:?}");
+    }
+}
+
+#[test]
+fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
+    let seeds: Vec<String> = include_str!("golden/layouts.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["shape"].as_str().unwrap().to_string())
+        .chain([
+            "f32[<=3,?]{1,0:T(2,*,4)(2)L(8)#(u8)*(u32)E(4)S(5)SC(0:1,2)(1:2)M(9)}".to_string(),
+            "/*é*/ (b(s4[9]{0:D(D)T(3)}), // \u{1F600}\n token[])".to_string(),
+            "f32[9223372036854775807]{0:T(4611686018427387904)}".to_string(),
+        ])
+        .collect();
+    let pieces = [
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "*",
+        "T(",
+        "SC(",
+        "/*",
+        "*/",
+        "//",
+        "\n",
+        "<=",
+        "?",
+        "-",
+        "0",
+        "1",
+        "D(D)",
+        "b(",
+        "u8",
+        "E",
+        "#(",
+        "9223372036854775807",
+        "9223372036854775808",
+        "é",
+        "\u{1F600}",
+        "\0",
+    ];
+    let mut rng = Rng::with_seed(SEED);
+    for _ in 0..40_000 {
+        let mut text: Vec<char> = rng.choice(&seeds).unwrap().chars().collect();
+        for _ in 0..rng.usize(1..5) {
+            let at = rng.usize(0..=text.len());
+            let end = (at + rng.usize(0..4)).min(text.len());
+            let piece = *rng.choice(&pieces).unwrap();
+            match rng.u8(0..4) {
+                0 => drop(text.drain(at..end)),
+                1 => drop(text.splice(at..at, piece.chars())),
+                2 => drop(text.splice(at..end, piece.chars())),
+                _ => text.extend_from_within(at..end),
+            }
+        }
+        survive(&text.into_iter().collect::<String>());
+    }
+    for _ in 0..5_000 {
+        let bytes: Vec<u8> = (0..rng.usize(0..40)).map(|_| rng.u8(..)).collect();
+        survive(&String::from_utf8_lossy(&bytes));
+    }
+}
+
+#[test]
+fn ten_megabytes_are_read_in_linear_time() {
+    const SIZE: usize = 10_000_000;
+    for (head, piece, tail) in [
+        ("", "(", ""),
+        ("", "[", ""),
+        ("", "b(", ""),
+        ("", "/*", ""),
+        ("", "/* */", ""),
+        ("", "//\n", "f32[]"),
+        ("", "a", ""),
+        ("", "é", ""),
+        ("f32[", "9", "]"),
+        ("f32[", "1,", "1]"),
+        ("f32[1]{", "0,", "0}"),
+        ("f32[]{:T(", "1,", "1)}"),
+        ("f32[]{:T", "(1)", "}"),
+        ("f32[]{:T(", "*,", "1)}"),
+        ("f32[8]{0:SC(0:", "0", "1)}"),
+        ("f32[8]{0:D(", "D,", "D)}"),
+        ("f32[8]{0:", "T(1)", "}"),
+        ("(", "f32[],", "f32[])"),
+    ] {
+        let text = format!("{head}{}{tail}", piece.repeat(SIZE / piece.len()));
+        survive_large(&text);
+    }
+}
+
+/// As [`survive`], without quoting the text.
+fn survive_large(text: &str) {
+    match Shape::parse(text) {
+        Ok(_) => {}
+        Err(error) => assert!(text.is_char_boundary(error.at.unwrap()) && error.message.len() < 200),
+    }
+}
+
+#[test]
+fn expressions_stay_small_or_are_refused() {
+    // Each pair of tiles merges what the pair before has split, crosswise: the expressions would double every time.
+    let text = format!("{{1,0:T(2,3){}}}", "(*,*,*,6)(2,3)".repeat(80));
+    let layout = Layout::parse(&text).unwrap();
+    assert!(Expansion::new(&[1, 5], &layout).is_err());
+    // As many tiles without merging are fine, and so is the largest rank.
+    let layout = Layout::parse(&format!("{{0:T{}}}", "(2)".repeat(Layout::MAX_TILE_ENTRIES))).unwrap();
+    assert_eq!(Expansion::new(&[7], &layout).unwrap().allocated_elements(), 8);
+    let ones = vec![1; Layout::MAX_RANK];
+    let expansion = Expansion::new(&ones, &Layout::row_major(ones.len())).unwrap();
+    assert_eq!(expansion.offset(&vec![0; ones.len()]), Ok(0));
+}

@@ -1,0 +1,1 @@
+//! The lit tests of the workspace: see `lit.rs`.

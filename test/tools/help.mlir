@@ -1,0 +1,27 @@
+// RUN: layout-opt --help | FileCheck %s
+// RUN: layout-opt --show-dialects | FileCheck %s --check-prefix=DIALECTS
+// RUN: layout-opt --version | FileCheck %s --check-prefix=VERSION
+// RUN: not layout-opt %s --layout-lower-memrefs=form=tiled 2>&1 | FileCheck %s --check-prefix=FORM
+// RUN: not layout-opt %s --pass-pipeline='builtin.module(layout-to-memref{form=tiled})' 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=FORM
+// RUN: not layout-opt %S/no-such-file.mlir 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: layout-opt %s -o %t && FileCheck %s --check-prefix=MODULE < %t
+
+// Our passes stand among MLIR's, with their options; so do the pipelines.
+// CHECK: Available Dialects: {{.*}} affine, {{.*}} layout, {{.*}} vector,
+// CHECK: --canonicalize
+// CHECK: --layout-lower-memrefs
+// CHECK-NEXT: --form=<value>
+// CHECK-NEXT: =strided
+// CHECK-NEXT: =physical
+// CHECK: --layout-to-llvm
+// CHECK: --form=<value>
+// CHECK: --layout-to-memref
+// CHECK: --form=<value>
+
+// DIALECTS: layout
+// VERSION: LLVM version
+// FORM: for the --form option: Cannot find option named 'tiled'!
+// MISSING: no-such-file.mlir
+// MODULE: module
+module {}

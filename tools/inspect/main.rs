@@ -1,0 +1,2 @@
+//! Shows what a layout means.
+fn main() {}

@@ -1,0 +1,94 @@
+//! Shows what a layout does, without a compiler.
+//!
+//! `layout-inspect 'f32[3,5]{1,0:T(2,2)}'` prints sizes, waste, the index map and the picture of offsets.
+//! `layout-inspect --json` serves programs: one request a line, one answer a line, in order; see [`json`].
+
+mod json;
+mod maps;
+mod picture;
+mod report;
+
+use layout::text::Error;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Shows what the layout of a tensor does.
+
+Usage: layout-inspect SHAPE
+       layout-inspect --json
+
+SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}
+
+Options:
+      --json     Read one JSON request a line from standard input, answer one line each
+  -h, --help     Print this text
+  -V, --version  Print the version
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let arguments: Vec<&str> = arguments.iter().map(|argument| &**argument).collect();
+    let done = match arguments[..] {
+        ["-h" | "--help"] => print(USAGE),
+        ["-V" | "--version"] => print(concat!("layout-inspect ", env!("CARGO_PKG_VERSION"), "\n")),
+        ["--json"] => json::serve(io::stdin().lock(), io::stdout().lock()),
+        [text] | ["--", text] if arguments.len() == 2 || !text.starts_with('-') => match report::report(text) {
+            Ok(report) => print(&report),
+            Err(error) => {
+                eprint!("{}", complaint(text, &error));
+                return ExitCode::from(1);
+            }
+        },
+        _ => {
+            match arguments.iter().find(|argument| argument.starts_with('-')) {
+                Some(option) if *option != "--" && arguments.len() == 1 => eprintln!("unknown option `{option}`\n"),
+                _ => eprintln!("one shape, or --json, is needed\n"),
+            }
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the answers has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("layout-inspect: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// An error with the line of the text at fault and a caret under the column.
+fn complaint(text: &str, error: &Error) -> String {
+    let Some(at) = error.at else { return format!("error: {error}\n") };
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[start..].lines().next().unwrap_or("");
+    // A tab stays a tab, so that the caret stands under its column wherever the tab stops are.
+    let indent: String = text[start..at].chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    format!("error: {error}\n  {line}\n  {indent}^\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_under_the_column() {
+        let text = "(f32[2],\n/*é*/\tf32[2]{1})";
+        let error = layout::shape::Shape::parse(text).unwrap_err();
+        let expected = "error: dimension 1 in minor_to_major is out of range: the last is 0\n  /*é*/\tf32[2]{1})\n       \t       ^\n";
+        assert_eq!(complaint(text, &error), expected);
+        let end = layout::shape::Shape::parse("f32[").unwrap_err();
+        assert!(complaint("f32[", &end).ends_with("\n  f32[\n      ^\n"));
+        assert_eq!(complaint("f32[2]", &Error::new("no place")), "error: no place\n");
+    }
+}

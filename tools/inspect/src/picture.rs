@@ -1,0 +1,118 @@
+//! The picture of offsets: where in memory each element of an array is.
+//!
+//! Rows are the last dimension but one, columns the last; an array of a higher rank is drawn slice by slice. The first
+//! tiles' borders are drawn in full, a dot for each place that no element takes:
+//!
+//! ```text
+//!         0  1  2  3  4
+//!     0   0  1  4  5  8  .
+//!     1   2  3  6  7 10  .
+//!     2  12 13 16 17 20  .
+//!         .  .  .  .  .  .
+//! ```
+
+use layout::expansion::Expansion;
+use layout::layout::{Layout, TileEntry};
+
+/// What is drawn at most.
+const ROWS: i64 = 24;
+const COLUMNS: i64 = 16;
+const SLICES: i64 = 4;
+
+/// Draws the offsets, or nothing where there is no element or no offset.
+pub fn picture(expansion: &Expansion, layout: &Layout) -> String {
+    let sizes = expansion.logical_sizes();
+    if expansion.is_split() || sizes.contains(&0) {
+        return String::new();
+    }
+    let padded = padded_sizes(sizes, layout);
+    let (leading, plane) = sizes.split_at(sizes.len().saturating_sub(2));
+    let mut out = String::new();
+    let mut slice = vec![0; leading.len()];
+    for drawn in 0.. {
+        if drawn == SLICES {
+            // The product can be past any integer where the last sizes are small; it is only told.
+            let all = leading.iter().map(|size| i128::from(*size)).product::<i128>();
+            out.push_str(&format!("  .. {} more slices\n", all - i128::from(SLICES)));
+            break;
+        }
+        if !leading.is_empty() {
+            let index: Vec<_> = slice.iter().map(i64::to_string).collect();
+            out.push_str(&format!("  [{},:,:]\n", index.join(",")));
+        }
+        draw(&mut out, expansion, &slice, plane, &padded[leading.len()..]);
+        if !next(&mut slice, leading) {
+            break;
+        }
+    }
+    out
+}
+
+/// Moves to the next index, the last dimension fastest; false behind the last.
+fn next(index: &mut [i64], sizes: &[i64]) -> bool {
+    for (i, size) in index.iter_mut().zip(sizes).rev() {
+        *i += 1;
+        if *i < *size {
+            return true;
+        }
+        *i = 0;
+    }
+    false
+}
+
+/// The logical sizes rounded up to whole tiles of the first tile, where that has a size of its own for the dimension.
+fn padded_sizes(sizes: &[i64], layout: &Layout) -> Vec<i64> {
+    let mut padded = sizes.to_vec();
+    let Some(tile) = layout.tiles.first() else { return padded };
+    for (k, &dim) in layout.minor_to_major.iter().enumerate().take(tile.len()) {
+        let entry = tile.len() - 1 - k;
+        let merged = entry > 0 && tile[entry - 1] == TileEntry::Combine;
+        if let (TileEntry::Size(t), false) = (tile[entry], merged) {
+            let up = sizes[dim].div_euclid(t) + i64::from(sizes[dim] % t != 0);
+            padded[dim] = up.checked_mul(t).unwrap_or(sizes[dim]);
+        }
+    }
+    padded
+}
+
+/// Draws one slice: a grid, a row for rank 1, one number for a scalar.
+fn draw(out: &mut String, expansion: &Expansion, slice: &[i64], plane: &[i64], padded: &[i64]) {
+    let of = |sizes: &[i64]| match *sizes {
+        [rows, columns] => (rows, columns),
+        [columns] => (1, columns),
+        _ => (1, 1),
+    };
+    let ((rows, columns), (all_rows, all_columns)) = (of(plane), of(padded));
+    let (shown_rows, shown_columns) = (all_rows.min(ROWS), all_columns.min(COLUMNS));
+    let cell = |row: i64, column: i64| {
+        if row >= rows || column >= columns {
+            return ".".to_string();
+        }
+        let index = [slice, &[row, column][2 - plane.len()..]].concat();
+        expansion.offset(&index).map_or_else(|error| error.to_string(), |offset| offset.to_string())
+    };
+    let grid: Vec<Vec<String>> =
+        (0..shown_rows).map(|row| (0..shown_columns).map(|column| cell(row, column)).collect()).collect();
+    let head: Vec<String> =
+        (0..shown_columns).map(|column| if column < columns { column.to_string() } else { String::new() }).collect();
+    let width = grid.iter().flatten().chain(&head).map(String::len).max().unwrap_or(1);
+    let mut line = |label: String, cells: &[String]| {
+        let cells: String = cells.iter().map(|cell| format!(" {cell:>width$}")).collect();
+        let line = format!("  {label:>4}  {cells}");
+        out.push_str(line.trim_end());
+        out.push('\n');
+    };
+    if !plane.is_empty() {
+        line(String::new(), &head);
+    }
+    for (row, cells) in grid.iter().enumerate() {
+        let named = plane.len() == 2 && (row as i64) < rows;
+        line(if named { row.to_string() } else { String::new() }, cells);
+    }
+    if all_rows > shown_rows || all_columns > shown_columns {
+        let more = |n: i64, what: &str| (n > 0).then(|| format!("{n} more {what}"));
+        let left = [more(all_rows - shown_rows, "rows"), more(all_columns - shown_columns, "columns")];
+        let left: Vec<_> = left.into_iter().flatten().collect();
+        out.push_str(&format!("  .. {}\n", left.join(", ")));
+    }
+}

@@ -1,0 +1,151 @@
+//! What a person wants to know of a shape.
+
+use crate::{maps, picture};
+use layout::expansion::Expansion;
+use layout::shape::{Array, Shape};
+use layout::text::Error;
+use std::fmt::Write;
+
+/// Reads a shape; a TensorLayout text is told apart by its first character that is not `(` or white space.
+pub fn parse(text: &str) -> Result<Shape, Error> {
+    let start = text.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
+    if start.starts_with(|c: char| c.is_ascii_digit()) {
+        let at = text.len() - start.len();
+        return Err(Error::at(at, "this is a TensorLayout, and those are not supported yet"));
+    }
+    Shape::parse(text)
+}
+
+/// The array whose elements a shape lays out, with its sizes; `None` for tuples, `token`, `opaque` and unbounded sizes.
+pub fn laid_out(shape: &Shape) -> Option<(&Array, Vec<i64>)> {
+    match shape {
+        Shape::Array(array) | Shape::Buffer(array) if array.element.is_data() => Some((array, array.sizes()?)),
+        _ => None,
+    }
+}
+
+/// The report on the shape of this text.
+pub fn report(text: &str) -> Result<String, Error> {
+    let shape = parse(text)?;
+    let mut out = String::new();
+    write(&mut out, &shape)?;
+    Ok(out)
+}
+
+fn write(out: &mut String, shape: &Shape) -> Result<(), Error> {
+    // A `String` takes all that is written to it.
+    let mut line = |name: &str, value: String| writeln!(out, "{name:<9} {value}").unwrap();
+    line("shape", shape.to_string());
+    if let Shape::Tuple(elements) = shape {
+        line("elements", elements.len().to_string());
+        for element in elements {
+            if !matches!(element, Shape::Tuple(_)) {
+                out.push('\n');
+                write(out, element)?;
+            }
+        }
+        return Ok(());
+    }
+    let Some((array, sizes)) = laid_out(shape) else { return Ok(()) };
+    let expansion = Expansion::new(&sizes, &array.layout)?;
+    let (logical, padded) = (expansion.logical_bytes(array.element)?, expansion.padded_bytes(array.element)?);
+    let elements = |n: i64, bytes: i64| format!("{}, {}", counted(n, "element"), counted(bytes, "byte"));
+    line("logical", elements(expansion.logical_elements()?, logical));
+    line("padded", elements(expansion.allocated_elements(), padded));
+    if expansion.is_split() {
+        line("waste", "counted in no piece: the layout is cut across memories, padded is the largest".to_string());
+    } else {
+        let percent = if padded == 0 { 0.0 } else { (padded - logical) as f64 * 100.0 / padded as f64 };
+        line("waste", format!("{}, {percent:.1} %", counted(padded - logical, "byte")));
+    }
+    line("expanded", format!("{:?}", expansion.sizes()));
+    line("strides", format!("{:?}", expansion.strides()));
+    line("space", space(array.layout.memory_space));
+    if !expansion.is_split() {
+        let (map, offset_map) = maps::texts(&expansion);
+        line("map", map);
+        line("offset", offset_map);
+    }
+    let picture = picture::picture(&expansion, &array.layout);
+    if !picture.is_empty() {
+        out.push_str("\noffsets\n");
+        out.push_str(&picture);
+    }
+    Ok(())
+}
+
+fn space(number: u8) -> String {
+    match number {
+        0 => "0 (hbm)".to_string(),
+        1 => "1 (vmem)".to_string(),
+        5 => "5 (host)".to_string(),
+        n => format!("{n} (device)"),
+    }
+}
+
+fn counted(n: i64, what: &str) -> String {
+    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A number with commas between thousands.
+fn grouped(n: i64) -> String {
+    let digits = n.unsigned_abs().to_string();
+    let mut out = if n < 0 { "-".to_string() } else { String::new() };
+    for (i, digit) in digits.chars().enumerate() {
+        if i != 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_picture_shows_padding() {
+        let report = report("f32[3,5]{1,0:T(2,2)}").unwrap();
+        let expected = "\
+shape     f32[3,5]{1,0:T(2,2)}
+logical   15 elements, 60 bytes
+padded    24 elements, 96 bytes
+waste     36 bytes, 37.5 %
+expanded  [2, 3, 2, 2]
+strides   [12, 4, 2, 1]
+space     0 (hbm)
+";
+        let picture = "
+offsets
+          0  1  2  3  4
+     0    0  1  4  5  8  .
+     1    2  3  6  7 10  .
+     2   12 13 16 17 20  .
+          .  .  .  .  .  .
+";
+        assert!(report.starts_with(expected), "{report}");
+        assert!(report.ends_with(picture), "{report}");
+    }
+
+    #[test]
+    fn every_kind_of_shape_has_a_report() {
+        for text in [
+            "f32[]",
+            "f32[0,3]",
+            "token[]",
+            "(f32[2], (s8[]))",
+            "b(s8[4]{0:T(3)})",
+            "f32[?]",
+            "f32[6]{0:SC(0:1)}",
+            "f32[2,3,70,90]{3,2,1,0:T(8,128)}",
+            "f32[99999,1,2]",
+            "s32[1]{0:T(*,2)L(7)}",
+        ] {
+            assert!(report(text).unwrap().starts_with("shape     "), "{text}");
+        }
+        assert_eq!(report("((16_L2B))").unwrap_err().at, Some(2));
+        assert_eq!(report("((f32[)").unwrap_err().at, Some(6));
+        assert_eq!(grouped(1234567), "1,234,567");
+    }
+}

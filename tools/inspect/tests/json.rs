@@ -1,0 +1,179 @@
+//! The line protocol, through the program itself.
+
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_layout-inspect"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // Written beside the reading, so that a full pipe cannot stop both.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+/// The answers to these lines; the program must serve them all and succeed.
+fn answers(input: &[u8]) -> Vec<Value> {
+    let output = run(&["--json"], input);
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn answer(request: &Value) -> Value {
+    answers(request.to_string().as_bytes()).remove(0)
+}
+
+#[test]
+fn layout() {
+    let found = answer(&json!({"op": "layout", "text": " f32[3,5] {1,0:T(2,2)L(16)S(1)}"}));
+    let mut expected = json!({
+        "ok": true, "printed": "f32[3,5]{1,0:T(2,2)L(16)S(1)}", "logical_elements": 15, "logical_bytes": 60,
+        "padded_elements": 32, "padded_bytes": 128, "expanded": [2, 3, 2, 2], "strides": [12, 4, 2, 1],
+        "memory_space": 1,
+        "map": "(d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]",
+    });
+    expected["offset_map"] = found["offset_map"].clone();
+    assert_eq!(found, expected);
+    assert!(found["offset_map"].as_str().unwrap().starts_with("(d0, d1) -> ("), "{found}");
+
+    let scalar = answer(&json!({"op": "layout", "text": "f32[]"}));
+    assert_eq!((&scalar["map"], &scalar["offset_map"]), (&json!("() -> ()"), &json!("() -> (0)")));
+    assert_eq!((&scalar["expanded"], &scalar["padded_bytes"]), (&json!([]), &json!(4)));
+
+    for text in ["(f32[2]{0}, token[])", "token[]", "opaque[]", "f32[?]{0}"] {
+        let found = answer(&json!({"op": "layout", "text": text}));
+        let expected = json!({
+            "ok": true, "printed": text, "logical_elements": null, "logical_bytes": null, "padded_elements": null,
+            "padded_bytes": null, "expanded": null, "strides": null, "memory_space": null, "map": null,
+            "offset_map": null,
+        });
+        assert_eq!(found, expected, "{text}");
+    }
+    let cut = answer(&json!({"op": "layout", "text": "f32[6]{0:SC(0:1)}"}));
+    assert_eq!((&cut["padded_elements"], &cut["map"]), (&json!(5), &Value::Null));
+}
+
+#[test]
+fn offsets() {
+    let text = "f32[3,5]{1,0:T(2,2)L(16)}";
+    for (request, expected) in [
+        (json!({"op": "linear_index", "text": text, "index": [2, 3]}), json!({"ok": true, "linear": 17})),
+        (json!({"op": "logical_index", "text": text, "linear": 17}), json!({"ok": true, "index": [2, 3]})),
+        (json!({"op": "logical_index", "text": text, "linear": 9}), json!({"ok": true, "padding": true})),
+        (json!({"op": "logical_index", "text": text, "linear": 31}), json!({"ok": true, "padding": true})),
+        (json!({"op": "linear_index", "text": "f32[]", "index": []}), json!({"ok": true, "linear": 0})),
+    ] {
+        assert_eq!(answer(&request), expected, "{request}");
+    }
+}
+
+#[test]
+fn failures() {
+    let text = "f32[3,5]{1,0:T(2,2)}";
+    for (request, message, at) in [
+        (json!({"op": "layout", "text": "f32[2]{0:T(0)}"}), "tile sizes must be positive, got 0", Some(11)),
+        (
+            json!({"op": "layout", "text": "((4_PE, 3:8), (8:1))"}),
+            "this is a TensorLayout, and those are not supported yet",
+            Some(2),
+        ),
+        (json!({"op": "layout"}), "`text` is missing", None),
+        (json!({"op": "layout", "text": 3}), "`text` must be a string", None),
+        (
+            json!({"op": "layout", "text": "s8[4294967296,4294967296]"}),
+            "the number of elements does not fit in 64 bits",
+            None,
+        ),
+        (
+            json!({"op": "dance"}),
+            "unknown operation `dance`: one of layout, linear_index, logical_index is known",
+            None,
+        ),
+        (json!([1]), "a request is a JSON object", None),
+        (
+            json!({"op": "linear_index", "text": text, "index": [3, 0]}),
+            "index 3 of dimension 0 is out of range: its size is 3",
+            None,
+        ),
+        (
+            json!({"op": "linear_index", "text": text, "index": [0]}),
+            "the index has 1 dimension, the shape has 2 dimensions",
+            None,
+        ),
+        (
+            json!({"op": "linear_index", "text": text, "index": [0, 1.5]}),
+            "the entries of `index` must be 64-bit integers",
+            None,
+        ),
+        (json!({"op": "linear_index", "text": text}), "`index` must be a list of 64-bit integers", None),
+        (
+            json!({"op": "logical_index", "text": text, "linear": 24}),
+            "offset 24 is out of range: the allocation has 24 elements",
+            None,
+        ),
+        (
+            json!({"op": "logical_index", "text": text, "linear": -1}),
+            "offset -1 is out of range: the allocation has 24 elements",
+            None,
+        ),
+        (json!({"op": "logical_index", "text": "()", "linear": 0}), "a tuple has no offsets", None),
+        (json!({"op": "logical_index", "text": "token[]", "linear": 0}), "`token` has no offsets", None),
+        (json!({"op": "linear_index", "text": "f32[?]", "index": [0]}), "an unbounded size has no offsets", None),
+    ] {
+        let mut expected = json!({"ok": false, "error": message});
+        if let Some(at) = at {
+            expected["at"] = json!(at);
+        }
+        assert_eq!(answer(&request), expected, "{request}");
+    }
+}
+
+#[test]
+fn every_line_but_an_empty_one_has_an_answer() {
+    let mut input = b"\n  \r\n{\"op\":\"layout\",\"text\":\"f32[]\"}\r\n\xff\xfe\nnot json\n".to_vec();
+    input.extend("[".repeat(1_000_000).bytes());
+    input.push(b'\n');
+    input.extend(format!("{{\"op\":\"layout\",\"text\":\"{}\"}}\n", "(".repeat(2_000_000)).bytes());
+    // The last line has no line break.
+    input.extend(b"{\"op\":\"layout\",\"text\":\"s8[2]\"}");
+    let answers = answers(&input);
+    let ok: Vec<_> = answers.iter().map(|answer| answer["ok"] == true).collect();
+    assert_eq!(ok, [true, false, false, false, false, true]);
+    assert_eq!(answers[1]["error"], "the line is not UTF-8");
+    assert_eq!(answers[4]["at"], 256);
+    assert_eq!(answers[5]["printed"], "s8[2]{0}");
+}
+
+#[test]
+fn exit_status() {
+    for (arguments, status) in [
+        (&["f32[3]"][..], 0),
+        (&["--help"], 0),
+        (&["--version"], 0),
+        (&["--json"], 0),
+        (&["f32[3"], 1),
+        (&["s8[4294967296,4294967296]"], 1),
+        (&["--", "-1"], 1),
+        (&[], 2),
+        (&["--jsn"], 2),
+        (&["f32[3]", "f32[4]"], 2),
+        (&["--json", "f32[4]"], 2),
+    ] {
+        let output = run(arguments, b"");
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {output:?}");
+        assert_eq!(output.stderr.is_empty(), status == 0, "{arguments:?}: {output:?}");
+    }
+    let output = run(&["f32[3"], b"");
+    let expected = "error: expected `,` or `]` to close the sizes, found the end of the text\n  f32[3\n       ^\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
+}

@@ -1,0 +1,52 @@
+//! The dialect and its passes as a plugin of stock `mlir-opt`:
+//!
+//! ```text
+//! mlir-opt --load-dialect-plugin=liblayout_plugin.so --load-pass-plugin=liblayout_plugin.so \
+//!     --pass-pipeline='builtin.module(layout-lower-memrefs)' input.mlir
+//! ```
+
+use mlir_sys::MlirDialectRegistry;
+use std::ffi::{c_char, c_void};
+
+const API_VERSION: u32 = 1;
+const NAME: *const c_char = c"layout".as_ptr();
+const VERSION: *const c_char = concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast();
+
+/// MLIR's `DialectPluginLibraryInfo`.
+#[repr(C)]
+pub struct DialectPlugin {
+    api_version: u32,
+    name: *const c_char,
+    version: *const c_char,
+    register: unsafe extern "C" fn(*mut c_void),
+}
+
+/// MLIR's `PassPluginLibraryInfo`.
+#[repr(C)]
+pub struct PassPlugin {
+    api_version: u32,
+    name: *const c_char,
+    version: *const c_char,
+    register: extern "C" fn(),
+}
+
+unsafe extern "C" fn register_dialect(registry: *mut c_void) {
+    // SAFETY: MLIR gives its DialectRegistry, which is what the C API's handle holds.
+    unsafe { layout_dialect::register_raw(MlirDialectRegistry { ptr: registry }) }
+}
+
+extern "C" fn register_passes() {
+    layout_passes::register();
+}
+
+/// What `--load-dialect-plugin` looks for.
+#[unsafe(no_mangle)]
+pub extern "C" fn mlirGetDialectPluginInfo() -> DialectPlugin {
+    DialectPlugin { api_version: API_VERSION, name: NAME, version: VERSION, register: register_dialect }
+}
+
+/// What `--load-pass-plugin` looks for.
+#[unsafe(no_mangle)]
+pub extern "C" fn mlirGetPassPluginInfo() -> PassPlugin {
+    PassPlugin { api_version: API_VERSION, name: NAME, version: VERSION, register: register_passes }
+}
