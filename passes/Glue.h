@@ -20,6 +20,7 @@ extern "C" {
 /// A pass's body; false where it failed, with its diagnostics emitted.
 bool layout_rs_lower_memrefs(MlirOperation module, int form);
 bool layout_rs_prepare_bufferization(MlirOperation module);
+bool layout_rs_expand_clones(MlirOperation module);
 bool layout_rs_strip_memory_spaces(MlirOperation module);
 
 /// Calls back once for each pipeline, with its name and its summary.

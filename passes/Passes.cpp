@@ -27,6 +27,7 @@
 using namespace mlir;
 
 namespace layout {
+#define GEN_PASS_DEF_LAYOUTEXPANDCLONES
 #define GEN_PASS_DEF_LAYOUTLOWERMEMREFS
 #define GEN_PASS_DEF_LAYOUTPREPAREBUFFERIZATION
 #define GEN_PASS_DEF_LAYOUTSTRIPMEMORYSPACES
@@ -49,6 +50,13 @@ struct PrepareBufferization
     : layout::impl::LayoutPrepareBufferizationBase<PrepareBufferization> {
   void runOnOperation() override {
     if (!layout_rs_prepare_bufferization(wrap(getOperation().getOperation())))
+      signalPassFailure();
+  }
+};
+
+struct ExpandClones : layout::impl::LayoutExpandClonesBase<ExpandClones> {
+  void runOnOperation() override {
+    if (!layout_rs_expand_clones(wrap(getOperation().getOperation())))
       signalPassFailure();
   }
 };

@@ -51,6 +51,18 @@ def LayoutPrepareBufferization
   ];
 }
 
+def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
+  let summary = "Expand bufferization.clone of strided buffers";
+  let description = [{
+    Turns each clone of a memref with a `strided` layout and offset 0, which
+    `convert-bufferization-to-memref` refuses, into an allocation with the same
+    strides and a copy.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def LayoutStripMemorySpaces
     : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
   let summary = "Put all buffers in the one memory of a CPU";

@@ -5,7 +5,8 @@
 //! more in the `extern` block below with a safe function around it.
 
 use crate::{
-    Diagnostic, Form, Severity, lower_memrefs, pipelines::PIPELINES, prepare_bufferization, strip_memory_spaces,
+    Diagnostic, Form, Severity, expand_clones, lower_memrefs, pipelines::PIPELINES, prepare_bufferization,
+    strip_memory_spaces,
 };
 use layout_dialect::guard;
 use melior::ir::{Location, OperationRef, Value, ValueLike, operation::OperationLike};
@@ -90,6 +91,15 @@ extern "C" fn layout_rs_lower_memrefs(module: MlirOperation, form: i32) -> bool 
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_prepare_bufferization(module: MlirOperation) -> bool {
     pass(module, |module| prepare_bufferization::run(module))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_expand_clones(module: MlirOperation) -> bool {
+    pass(module, |module| {
+        expand_clones::run(module);
+        Ok(())
+    })
 }
 
 /// See `Glue.h`.

@@ -5,7 +5,6 @@
 #![allow(unsafe_code, reason = "the crate's one door to raw MLIR handles besides ffi.rs")]
 
 use layout::expr::Expr;
-use melior::{Context, ContextRef};
 use melior::ir::attribute::{AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike, OperationRefMut};
@@ -14,6 +13,7 @@ use melior::ir::{
     AffineExpr, AffineMap, Attribute, Block, BlockRef, Identifier, Location, Operation, OperationRef, Region,
     RegionLike, Type, Value, ValueLike,
 };
+use melior::{Context, ContextRef};
 use mlir_sys as sys;
 
 /// An operation in the module that a pass works on.
@@ -397,9 +397,13 @@ pub fn memref_type<'c>(location: Location<'c>, s: &Shaped<'c>) -> Option<Type<'c
     unsafe {
         let (rank, shape) = (s.shape.len() as isize, s.shape.as_ptr());
         Type::from_option_raw(match s.layout {
-            None => {
-                sys::mlirMemRefTypeContiguousGetChecked(location.to_raw(), s.element.to_raw(), rank, shape, raw(s.space))
-            }
+            None => sys::mlirMemRefTypeContiguousGetChecked(
+                location.to_raw(),
+                s.element.to_raw(),
+                rank,
+                shape,
+                raw(s.space),
+            ),
             Some(layout) => sys::mlirMemRefTypeGetChecked(
                 location.to_raw(),
                 s.element.to_raw(),
@@ -474,6 +478,12 @@ pub fn strides_of(attribute: Attribute) -> Option<Vec<i64>> {
             (0..n).map(|k| sys::mlirStridedLayoutAttrGetStride(raw, k)).collect()
         })
     }
+}
+
+/// The offset of a memref type with a `strided` layout.
+pub fn offset_of(t: &Shaped) -> Option<i64> {
+    let raw = t.layout?.to_raw();
+    unsafe { sys::mlirAttributeIsAStridedLayout(raw).then(|| sys::mlirStridedLayoutAttrGetOffset(raw)) }
 }
 
 /// A function type.
@@ -607,7 +617,11 @@ pub struct Builder<'c> {
 impl<'c> Builder<'c> {
     /// Inserts in front of `op` at its location.
     pub fn before(op: Op<'c>) -> Builder<'c> {
-        Builder { context: unsafe { ContextRef::from_raw(sys::mlirOperationGetContext(op.to_raw())) }, before: op, location: location(op) }
+        Builder {
+            context: unsafe { ContextRef::from_raw(sys::mlirOperationGetContext(op.to_raw())) },
+            before: op,
+            location: location(op),
+        }
     }
 
     /// The context of everything made.
@@ -638,6 +652,28 @@ impl<'c> Builder<'c> {
             sys::mlirBlockInsertOwnedOperationBefore(block, self.before.to_raw(), raw);
             OperationRef::from_raw(raw)
         }
+    }
+
+    /// A `memref.reinterpret_cast` to offset 0 and these sizes and strides, with values for those that are
+    /// [`DYNAMIC`].
+    pub fn reinterpret(
+        &self,
+        from: Val<'c>,
+        to: Type<'c>,
+        sizes: &[i64],
+        size_values: &[Val<'c>],
+        strides: &[i64],
+        stride_values: &[Val<'c>],
+    ) -> Val<'c> {
+        let integers = |v: &[i64]| DenseI64ArrayAttribute::new(self.context(), v);
+        let attributes = [
+            self.named("static_offsets", integers(&[0])),
+            self.named("static_sizes", integers(sizes)),
+            self.named("static_strides", integers(strides)),
+            self.segments(&[1, 0, size_values.len() as i32, stride_values.len() as i32]),
+        ];
+        let operands: Vec<_> = [from].into_iter().chain(size_values.iter().chain(stride_values).copied()).collect();
+        self.value("memref.reinterpret_cast", &operands, to, &attributes)
     }
 
     /// An operation without regions.

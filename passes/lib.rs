@@ -23,12 +23,13 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod expand_clones;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
 mod ffi;
 mod index;
 mod ir;
-mod lowered;
 pub mod lower_memrefs;
+mod lowered;
 mod nest;
 pub mod pipelines;
 pub mod prepare_bufferization;

@@ -15,7 +15,7 @@ use crate::{Diagnostic, Form, vectors};
 use layout::expr::Expr;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{Attribute, Location, OperationRef, Type, ValueLike};
+use melior::ir::{AffineMap, Attribute, Location, OperationRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -65,11 +65,15 @@ pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagn
         form,
         types: HashMap::new(),
         buffers: HashMap::new(),
+        maps: HashMap::new(),
         erased: HashSet::new(),
         views: Vec::new(),
         errors: Vec::new(),
     };
     let operations = ir::all_operations(root);
+    // Named operations make their maps from their operands' types, so they are asked before those change.
+    let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
+    lowering.maps = structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect();
     if !lowering.retype(&operations) && lowering.errors.is_empty() {
         return Ok(());
     }
@@ -90,6 +94,8 @@ pub(crate) struct Lowering<'c> {
     types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
     /// Tiled buffers, by value.
     buffers: HashMap<usize, Rc<Lowered<'c>>>,
+    /// The indexing maps of structured operations.
+    maps: HashMap<usize, Vec<AffineMap<'c>>>,
     erased: HashSet<usize>,
     /// Slices and reshapes of pending buffers, outer ones first.
     views: Vec<Op<'c>>,
@@ -223,9 +229,11 @@ impl<'c> Lowering<'c> {
             }
             name if WHOLE.contains(&name) => match operands.iter().find(|v| is_view(**v)) {
                 None => Ok(()),
-                Some(_) => Err("it takes a slice or reshape of a tiled buffer, where only a whole buffer can go".into()),
+                Some(_) => {
+                    Err("it takes a slice or reshape of a tiled buffer, where only a whole buffer can go".into())
+                }
             },
-            _ => match ir::indexing_maps(op) {
+            _ => match self.maps.remove(&ir::op_key(op)) {
                 Some(maps) => self.structured(b, op, &maps),
                 None => Err(self.unknown(op)),
             },
@@ -365,12 +373,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// A structured operation becomes a nest with its body inside.
-    fn structured(
-        &mut self,
-        b: Builder<'c>,
-        op: Op<'c>,
-        maps: &[melior::ir::AffineMap<'c>],
-    ) -> Result<(), String> {
+    fn structured(&mut self, b: Builder<'c>, op: Op<'c>, maps: &[AffineMap<'c>]) -> Result<(), String> {
         let values = ir::operands(op);
         let body = ir::blocks(op).first().copied().ok_or("it has no body")?;
         let arguments = ir::arguments(body);
@@ -640,8 +643,7 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
         _ => return Err("it is not a view".into()),
     }
     debug_assert_eq!(index.len(), old_rank);
-    let by: Vec<Expr> =
-        index.into_iter().chain((0..source.symbols.len()).map(|k| Expr::Var(rank + k))).collect();
+    let by: Vec<Expr> = index.into_iter().chain((0..source.symbols.len()).map(|k| Expr::Var(rank + k))).collect();
     let logical = source.logical.iter().map(|e| e.substitute(&by)).collect();
     Ok(Access { sizes, logical, symbols, ..source })
 }

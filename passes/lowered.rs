@@ -11,7 +11,6 @@ use layout::expansion::Expansion;
 use layout::expr::Expr;
 use layout::layout::Layout;
 use layout::simplify::{Domain, Interval, simplify};
-use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::{Attribute, Identifier, Location, Type};
 
 /// A layout on one shape, lowered.
@@ -148,14 +147,7 @@ impl<'c> Lowered<'c> {
     /// The value that an allocation is seen as.
     pub fn view(&self, b: Builder<'c>, allocation: Val<'c>) -> Val<'c> {
         if self.allocation_type(b.location) != self.physical_type {
-            let integers = |v: &[i64]| DenseI64ArrayAttribute::new(b.context(), v);
-            let attributes = [
-                b.named("static_offsets", integers(&[0])),
-                b.named("static_sizes", integers(&self.sizes)),
-                b.named("static_strides", integers(&self.strides)),
-                b.segments(&[1, 0, 0, 0]),
-            ];
-            return b.value("memref.reinterpret_cast", &[allocation], self.value_type, &attributes);
+            return b.reinterpret(allocation, self.value_type, &self.sizes, &[], &self.strides, &[]);
         }
         if self.is_physical() { allocation } else { self.strided_view(b, allocation) }
     }

@@ -250,13 +250,7 @@ impl<'c> Nest<'c> {
 }
 
 /// Cuts a dimension into parts with these scales; returns its index as their sum.
-fn split<'c>(
-    leaves: &mut Leaves<'c>,
-    parts: &mut Vec<Part>,
-    dim: usize,
-    scales: &[i64],
-    extent: Size<'c>,
-) -> Expr {
+fn split<'c>(leaves: &mut Leaves<'c>, parts: &mut Vec<Part>, dim: usize, scales: &[i64], extent: Size<'c>) -> Expr {
     // What the whole index stays below: a number, or the leaf of a value.
     let whole = match extent {
         Size::Static(n) => Expr::Const(n),
@@ -352,13 +346,7 @@ fn digit(e: &Expr) -> Option<(usize, Vec<(bool, i64)>)> {
 }
 
 /// A loop from 0 to the least of `bounds` by 1; binds `leaf` to its variable and returns the inside.
-fn a_loop<'c>(
-    b: Builder<'c>,
-    leaves: &mut Leaves<'c>,
-    leaf: usize,
-    bounds: &[Expr],
-    affine: bool,
-) -> Builder<'c> {
+fn a_loop<'c>(b: Builder<'c>, leaves: &mut Leaves<'c>, leaf: usize, bounds: &[Expr], affine: bool) -> Builder<'c> {
     let index = Type::index(b.context());
     let (map, operands) = leaves.map(b, bounds);
     let (op, end) = if affine {

@@ -133,9 +133,9 @@ fn refused<'c>(operations: &[Op<'c>]) -> Vec<Diagnostic<'c>> {
             continue;
         }
         let arguments = ir::blocks(*op).into_iter().flat_map(ir::arguments);
-        let mut named: Vec<Type<'c>> =
-            ir::results(*op).into_iter().chain(arguments).map(|v| v.r#type()).collect();
-        if let Some((inputs, results)) = ir::attribute(*op, "function_type").and_then(ir::type_in).and_then(ir::function)
+        let mut named: Vec<Type<'c>> = ir::results(*op).into_iter().chain(arguments).map(|v| v.r#type()).collect();
+        if let Some((inputs, results)) =
+            ir::attribute(*op, "function_type").and_then(ir::type_in).and_then(ir::function)
         {
             named.extend(inputs.into_iter().chain(results));
         }
@@ -214,8 +214,7 @@ fn empty<'c>(b: Builder<'c>, like: Val<'c>, t: Type<'c>) -> Val<'c> {
     let shape = ir::tensor(t).expect("a tensor type").shape;
     let index = Type::index(b.context());
     let unknown = (0..shape.len()).filter(|d| shape[*d] == DYNAMIC);
-    let sizes: Vec<Val<'c>> =
-        unknown.map(|d| b.value("tensor.dim", &[like, b.index(d as i64)], index, &[])).collect();
+    let sizes: Vec<Val<'c>> = unknown.map(|d| b.value("tensor.dim", &[like, b.index(d as i64)], index, &[])).collect();
     b.value("tensor.empty", &sizes, t, &[])
 }
 

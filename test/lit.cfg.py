@@ -11,7 +11,7 @@ llvm = os.environ.get("LAYOUT_LLVM") or sorted(glob.glob("/usr/lib/llvm-*/lib/li
 
 config.name = "layout"
 config.test_format = lit.formats.ShTest(execute_external=True)
-config.suffixes = [".mlir"]
+config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = os.path.join(tools, "lit")

@@ -1,4 +1,4 @@
-//! Runs the lit tests: every `.mlir` file below this folder, as LLVM's `lit` would (`lit.cfg.py` is for that one).
+//! Runs the lit tests: every `.mlir` and `.test` file below this folder, as LLVM's `lit` would (`lit.cfg.py` is for that one).
 //!
 //! A file's `RUN:` lines, with `\` at the end of a line that goes on in the next, are one shell script that stops at
 //! the first command that fails, in a pipe too. Before it runs, these are put in:
@@ -39,13 +39,13 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// All `.mlir` files below a folder; those in folders called `Inputs` are no tests.
+/// All `.mlir` and `.test` files below a folder; those in folders called `Inputs` are no tests.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder of the tests is readable") {
         let path = entry.expect("an entry of the folder").path();
         if path.is_dir() && !path.ends_with("Inputs") {
             find(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "mlir") {
+        } else if path.extension().is_some_and(|extension| extension == "mlir" || extension == "test") {
             files.push(path);
         }
     }

@@ -25,7 +25,6 @@ pub fn build(target: &str, folders: &[&str]) {
     let built = cmake::Config::new(&top)
         .generator("Ninja")
         .profile("Release")
-        .define("LAYOUT_GLUE_ONLY", "ON")
         .define("MLIR_DIR", libdir().join("cmake/mlir"))
         .build_target(target)
         .build()

@@ -1,0 +1,65 @@
+//! `layout-expand-clones`: copies of strided buffers, as an allocation and a copy.
+//!
+//! Buffer deallocation clones a buffer where it cannot share it, for instance an argument that is returned. Upstream
+//! lowers clones of buffers without strides only. Here the copy gets the strides of its source: a row of as many
+//! elements as the source reaches over, `1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
+
+use crate::ir::{self, Builder, DYNAMIC, Op, Shaped, Val};
+use melior::ir::{OperationRef, Type, ValueLike};
+
+/// Expands all clones of strided buffers in a module.
+pub fn run(module: OperationRef) {
+    for op in ir::all_operations(ir::long_lived(module)) {
+        if ir::name(op) == "bufferization.clone" {
+            expand(op);
+        }
+    }
+}
+
+fn expand<'c>(op: Op<'c>) {
+    let source = ir::operands(op)[0];
+    let t = source.r#type();
+    let Some(shaped) = ir::memref(t) else { return };
+    let Some(strides) = shaped.layout.and_then(ir::strides_of) else { return };
+    if ir::result(op, 0).r#type() != t || ir::offset_of(&shaped) != Some(0) {
+        return;
+    }
+    let b = Builder::before(op);
+    let index = Type::index(b.context());
+    let rank = strides.len();
+    // Sizes and strides that only the buffer itself knows.
+    let dynamic = shaped.shape.iter().chain(&strides).any(|n| *n == DYNAMIC);
+    let metadata = dynamic.then(|| {
+        let base = Shaped { shape: Vec::new(), layout: None, ..shaped.clone() };
+        let base = ir::memref_type(b.location, &base).expect("a memref of one element");
+        let types: Vec<_> = [base].into_iter().chain(vec![index; 1 + 2 * rank]).collect();
+        ir::results(b.op("memref.extract_strided_metadata", &[source], &types, &[]))
+    });
+    let of = |n: i64, at: usize| match (&metadata, n) {
+        (Some(values), DYNAMIC) => values[2 + at],
+        _ => b.index(n),
+    };
+    let binary = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], index, &[]);
+    let row = if dynamic {
+        let mut count = b.index(1);
+        for d in 0..rank {
+            let steps = binary("arith.subi", of(shaped.shape[d], d), b.index(1));
+            count = binary("arith.addi", count, binary("arith.muli", steps, of(strides[d], rank + d)));
+        }
+        (DYNAMIC, vec![count])
+    } else {
+        let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1) * s).sum::<i64>() + 1;
+        (if shaped.shape.contains(&0) { 0 } else { reach }, Vec::new())
+    };
+    let row_type = Shaped { shape: vec![row.0], layout: None, ..shaped.clone() };
+    let row_type = ir::memref_type(b.location, &row_type).expect("a row of a memref's elements");
+    let allocation = b.value("memref.alloc", &row.1, row_type, &[b.segments(&[row.1.len() as i32, 0])]);
+    let values = |numbers: &[i64], from: usize| -> Vec<Val<'c>> {
+        (0..rank).filter(|d| numbers[*d] == DYNAMIC).map(|d| of(DYNAMIC, from + d)).collect()
+    };
+    let copy =
+        b.reinterpret(allocation, t, &shaped.shape, &values(&shaped.shape, 0), &strides, &values(&strides, rank));
+    b.op("memref.copy", &[source, copy], &[], &[]);
+    ir::replace_all_uses(ir::result(op, 0), copy);
+    ir::erase(op);
+}
