@@ -153,3 +153,62 @@ fn bits(element: Type) -> Option<i64> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value of an affine expression at a logical index.
+    fn evaluate(e: AffineExpr, index: &[i64], symbols: &[i64]) -> i64 {
+        if e.is_constant() {
+            return e.constant_value();
+        } else if e.is_dim() {
+            return index[e.dim_position()];
+        } else if e.is_symbol() {
+            return symbols[e.symbol_position()];
+        }
+        let [lhs, rhs] = [e.lhs(), e.rhs()].map(|operand| evaluate(operand, index, symbols));
+        match () {
+            () if e.is_add() => lhs + rhs,
+            () if e.is_mul() => lhs * rhs,
+            () if e.is_floor_div() => lhs.div_euclid(rhs),
+            () if e.is_mod() => lhs.rem_euclid(rhs),
+            () => panic!("{e} is no sum, product, quotient or remainder"),
+        }
+    }
+
+    /// The map agrees with the layout's own arithmetic at every index; `symbols` are the sizes that `*` merges into.
+    fn check(text: &str, sizes: &[i64], symbols: &[i64]) {
+        let context = Context::new();
+        let layout = Layout::parse(text).unwrap();
+        let expansion = Expansion::new(sizes, &layout).unwrap();
+        let map = affine_map(&context, &layout);
+        assert_eq!((map.dim_count(), map.symbol_count()), (sizes.len(), symbols.len()), "{map}");
+        let mut indices = vec![vec![]];
+        for &size in sizes {
+            indices = indices.iter().flat_map(|head| (0..size).map(move |at| [&head[..], &[at]].concat())).collect();
+        }
+        for index in indices {
+            let results: Vec<_> =
+                (0..map.result_count()).map(|result| evaluate(map.result(result).unwrap(), &index, symbols)).collect();
+            assert_eq!(results, expansion.expand(&index).unwrap(), "{text} at {index:?}: {map}");
+        }
+    }
+
+    #[test]
+    fn affine_map_is_the_expansion() {
+        check("{}", &[], &[]);
+        check("{:T(256)}", &[], &[]);
+        check("{0,1}", &[2, 3], &[]);
+        check("{1,0:T(2,2)}", &[3, 5], &[]);
+        check("{1,0:T(2,4)(2,1,1,1)}", &[8, 8], &[]);
+        check("{1,0:T(8,16)(3,1)}", &[11, 17], &[]);
+        check("{0:T(2,4)}", &[7], &[]);
+        check("{0:T(16)(8)(2,1)}", &[40], &[]);
+        check("{2,0,1:T(2,3)}", &[3, 4, 5], &[]);
+        check("{4,3,2,1,0:T(*,*,2,*,3)}", &[2, 3, 2, 3, 4], &[3, 2, 4]);
+        check("{1,0:T(4,4)(*,2)}", &[5, 6], &[]);
+        check("{1,0:T(4,4)(*,2,2,2)}", &[5, 6], &[2]);
+        check("{1,0:T(*,8)(*,3)}", &[4, 6], &[6]);
+    }
+}

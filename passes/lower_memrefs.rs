@@ -179,8 +179,8 @@ impl<'c> Lowering<'c> {
             "memref.get_global" => self.get_global(b, op),
             "memref.load" | "affine.load" => {
                 let mut leaves = Leaves::default();
-                let index = self.element(b, op, operands[0], &operands[1..], &mut leaves)?;
-                let base = self.access(b, operands[0])?.base;
+                let index = self.element(op, operands[0], &operands[1..], &mut leaves)?;
+                let base = self.access(operands[0])?.base;
                 let loaded = if ir::name(op) == "affine.load" {
                     leaves.load(b, base, &index)
                 } else {
@@ -191,8 +191,8 @@ impl<'c> Lowering<'c> {
             }
             "memref.store" | "affine.store" => {
                 let mut leaves = Leaves::default();
-                let index = self.element(b, op, operands[1], &operands[2..], &mut leaves)?;
-                let base = self.access(b, operands[1])?.base;
+                let index = self.element(op, operands[1], &operands[2..], &mut leaves)?;
+                let base = self.access(operands[1])?.base;
                 if ir::name(op) == "affine.store" {
                     leaves.store(b, operands[0], base, &index);
                 } else {
@@ -203,7 +203,7 @@ impl<'c> Lowering<'c> {
             }
             "memref.dim" => self.dim(b, op),
             "memref.copy" => {
-                let (from, to) = (self.access(b, operands[0])?, self.access(b, operands[1])?);
+                let (from, to) = (self.access(operands[0])?, self.access(operands[1])?);
                 copy(b, from, to);
                 self.replace(op, &[]);
                 Ok(())
@@ -215,7 +215,7 @@ impl<'c> Lowering<'c> {
                 Ok(())
             }
             name if VIEWS.contains(&name) && is_view(ir::result(op, 0)) => {
-                self.access(b, ir::result(op, 0))?;
+                self.access(ir::result(op, 0))?;
                 self.views.push(op);
                 Ok(())
             }
@@ -313,26 +313,21 @@ impl<'c> Lowering<'c> {
     /// The index into the buffer of the element that an operation with plain indices names.
     fn element(
         &mut self,
-        b: Builder<'c>,
         op: Op<'c>,
         memref: Val<'c>,
         operands: &[Val<'c>],
         leaves: &mut Leaves<'c>,
     ) -> Result<Vec<Expr>, String> {
         let view = indices(op, operands, leaves)?;
-        Ok(self.access(b, memref)?.simple_index(leaves, &view))
+        Ok(self.access(memref)?.simple_index(leaves, &view))
     }
 
     fn dim(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let operands = ir::operands(op);
         let which = constant_value(operands[1]).ok_or("which dimension is not a constant")?;
-        let access = self.access(b, operands[0])?;
+        let access = self.access(operands[0])?;
         let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
-        let value = match size {
-            Some(Size::Static(n)) => b.index(n),
-            Some(Size::Value(v)) => v,
-            None => return Err(format!("there is no dimension {which}")),
-        };
+        let value = size.ok_or_else(|| format!("there is no dimension {which}"))?.value(b);
         self.replace(op, &[value]);
         Ok(())
     }
@@ -349,15 +344,9 @@ impl<'c> Lowering<'c> {
             self.replace(op, &[source]);
             return Ok(());
         }
-        let from = self.access(b, source)?;
-        let sizes: Vec<Val<'c>> = from
-            .sizes
-            .iter()
-            .filter_map(|n| match n {
-                Size::Value(v) => Some(*v),
-                Size::Static(_) => None,
-            })
-            .collect();
+        let from = self.access(source)?;
+        let unknown = from.sizes.iter().filter(|n| n.known().is_none());
+        let sizes: Vec<Val<'c>> = unknown.map(|n| n.value(b)).collect();
         let made = match to {
             Some(lowered) => {
                 let made = lowered.allocate(b, "memref.alloc", &sizes, &[]);
@@ -366,7 +355,7 @@ impl<'c> Lowering<'c> {
             }
             None => b.value("memref.alloc", &sizes, result.r#type(), &[b.segments(&[sizes.len() as i32, 0])]),
         };
-        let to = self.access(b, made)?;
+        let to = self.access(made)?;
         copy(b, from, to);
         self.replace(op, &[made]);
         Ok(())
@@ -391,10 +380,10 @@ impl<'c> Lowering<'c> {
                 continue;
             }
             let map = ir::exprs_of_map(*map).ok_or("an indexing map is not affine")?;
-            let access = self.access(b, *value)?;
+            let access = self.access(*value)?;
             for (e, size) in map.iter().zip(&access.sizes) {
                 if let Expr::Var(d) = e
-                    && !matches!(extents[*d], Some(Size::Static(_)))
+                    && extents[*d].and_then(Size::known).is_none()
                 {
                     extents[*d] = Some(*size);
                 }
@@ -437,7 +426,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// How the elements of a memref are reached; views are followed to their buffer.
-    pub(crate) fn access(&self, b: Builder<'c>, v: Val<'c>) -> Result<Access<'c>, String> {
+    pub(crate) fn access(&self, v: Val<'c>) -> Result<Access<'c>, String> {
         // Views from the value down to the buffer, without recursion: chains may be long.
         let mut chain = Vec::new();
         let mut base = v;
@@ -446,7 +435,7 @@ impl<'c> Lowering<'c> {
             chain.push(op);
             base = ir::operands(op)[0];
         }
-        let mut access = self.whole(b, base)?;
+        let mut access = self.whole(base)?;
         for op in chain.into_iter().rev() {
             access = view(op, access)?;
         }
@@ -454,7 +443,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// The access to a whole memref, tiled or not.
-    fn whole(&self, b: Builder<'c>, base: Val<'c>) -> Result<Access<'c>, String> {
+    fn whole(&self, base: Val<'c>) -> Result<Access<'c>, String> {
         let lowered = self.buffers.get(&ir::key(base)).cloned();
         let plain = ir::memref(base.r#type()).ok_or("an operand is not a memref")?;
         let (shape, strides) = match &lowered {
@@ -464,16 +453,11 @@ impl<'c> Lowering<'c> {
                 (plain.shape.clone(), strides)
             }
         };
-        let mut sizes = Vec::new();
-        for (d, n) in shape.iter().enumerate() {
-            if *n != DYNAMIC {
-                sizes.push(Size::Static(*n));
-                continue;
-            }
-            let of = lowered.as_ref().and_then(|l| l.dim_of_size(d)).unwrap_or(d);
-            let t = Type::index(b.context());
-            sizes.push(Size::Value(b.value("memref.dim", &[base, b.index(of as i64)], t, &[])));
-        }
+        let size = |(d, n): (usize, &i64)| match *n {
+            DYNAMIC => Size::Dim(base, lowered.as_ref().and_then(|l| l.dim_of_size(d)).unwrap_or(d)),
+            n => Size::Static(n),
+        };
+        let sizes = shape.iter().enumerate().map(size).collect();
         let logical = (0..shape.len()).map(Expr::Var).collect();
         Ok(Access { base, lowered, sizes, logical, symbols: Vec::new(), shape, strides })
     }
@@ -493,7 +477,7 @@ impl<'c> Lowering<'c> {
 /// Copies all elements.
 fn copy<'c>(b: Builder<'c>, from: Access<'c>, to: Access<'c>) {
     let rank = to.sizes.len();
-    let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if matches!(a, Size::Static(_)) { *a } else { *b });
+    let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });
     let extents = extents.collect();
     let identity: Vec<Expr> = (0..rank).map(Expr::Var).collect();
     let operands = [from, to].map(|access| Operand { access, map: identity.clone() }).into();
@@ -561,8 +545,8 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
     let mut index: Vec<Expr> = Vec::new();
     let mut sizes: Vec<Size<'c>> = Vec::new();
     let statics = |sizes: &[Size<'c>]| -> Result<Vec<i64>, String> {
-        let of = |n: &Size<'c>| if let Size::Static(n) = n { Some(*n) } else { None };
-        sizes.iter().map(of).collect::<Option<_>>().ok_or_else(|| "it reshapes sizes known only at run time".into())
+        let known = sizes.iter().map(|n| n.known()).collect::<Option<_>>();
+        known.ok_or_else(|| "it reshapes sizes known only at run time".into())
     };
     match ir::name(op) {
         "memref.cast" => {

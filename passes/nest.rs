@@ -22,8 +22,26 @@ use std::rc::Rc;
 pub enum Size<'c> {
     /// Known now.
     Static(i64),
-    /// Known at run time.
+    /// A value.
     Value(Val<'c>),
+    /// The size of this dimension of a buffer.
+    Dim(Val<'c>, usize),
+}
+
+impl<'c> Size<'c> {
+    /// The size, if it is known now.
+    pub fn known(self) -> Option<i64> {
+        if let Size::Static(n) = self { Some(n) } else { None }
+    }
+
+    /// The size as a value.
+    pub fn value(self, b: Builder<'c>) -> Val<'c> {
+        match self {
+            Size::Static(n) => b.index(n),
+            Size::Value(v) => v,
+            Size::Dim(base, dim) => b.value("memref.dim", &[base, b.index(dim as i64)], Type::index(b.context()), &[]),
+        }
+    }
 }
 
 /// How an element of a logical memref, or of a view of one, is reached.
@@ -124,7 +142,7 @@ impl<'c> Inner<'_, 'c> {
 impl<'c> Nest<'c> {
     /// Makes the loops in front of `b` and calls back for what is inside.
     pub fn emit(&self, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
-        if self.extents.iter().any(|n| matches!(n, Size::Static(0))) {
+        if self.extents.iter().any(|n| n.known() == Some(0)) {
             return;
         }
         let scales = self.scales();
@@ -132,7 +150,7 @@ impl<'c> Nest<'c> {
         let mut parts = Vec::new();
         let mut dims = Vec::new();
         for (dim, scales) in scales.iter().enumerate() {
-            dims.push(split(&mut leaves, &mut parts, dim, scales, self.extents[dim]));
+            dims.push(split(b, &mut leaves, &mut parts, dim, scales, self.extents[dim]));
         }
         let mut index = Vec::new();
         let mut within = Vec::new();
@@ -146,7 +164,7 @@ impl<'c> Nest<'c> {
         let dims = leaves.simplified(&dims, &[]);
 
         self.order(&mut parts, &index, leaves.domain.vars.len());
-        let affine = self.extents.iter().all(|n| matches!(n, Size::Static(_)));
+        let affine = self.extents.iter().all(|n| n.known().is_some());
         let mut b = b;
         for part in &parts {
             let bounds = leaves.simplified(&part.bounds, &[]);
@@ -162,7 +180,7 @@ impl<'c> Nest<'c> {
     fn scales(&self) -> Vec<Vec<i64>> {
         let mut leaves = Leaves::default();
         for n in &self.extents {
-            leaves.unbound(Interval::new(0, if let Size::Static(n) = n { n - 1 } else { i64::MAX }));
+            leaves.unbound(Interval::new(0, n.known().map_or(i64::MAX, |n| n - 1)));
         }
         let dims: Vec<Expr> = (0..self.extents.len()).map(Expr::Var).collect();
         let mut scales = vec![vec![1i64]; self.extents.len()];
@@ -250,19 +268,25 @@ impl<'c> Nest<'c> {
 }
 
 /// Cuts a dimension into parts with these scales; returns its index as their sum.
-fn split<'c>(leaves: &mut Leaves<'c>, parts: &mut Vec<Part>, dim: usize, scales: &[i64], extent: Size<'c>) -> Expr {
+fn split<'c>(
+    b: Builder<'c>,
+    leaves: &mut Leaves<'c>,
+    parts: &mut Vec<Part>,
+    dim: usize,
+    scales: &[i64],
+    extent: Size<'c>,
+) -> Expr {
     // What the whole index stays below: a number, or the leaf of a value.
     let whole = match extent {
         Size::Static(n) => Expr::Const(n),
-        Size::Value(v) => leaves.leaf(v, Interval::new(0, i64::MAX)),
+        unknown => leaves.leaf(unknown.value(b), Interval::new(0, i64::MAX)),
     };
     let first = leaves.domain.vars.len();
     let mut sum = Expr::Const(0);
     let mut boxes = leaves.domain.clone();
     for (level, scale) in scales.iter().enumerate() {
-        let most = match (level, extent) {
-            (0, Size::Static(n)) => Some(ceil_div(n, *scale)),
-            (0, Size::Value(_)) => None,
+        let most = match level {
+            0 => extent.known().map(|n| ceil_div(n, *scale)),
             _ => Some(ceil_div(scales[level - 1], *scale)),
         };
         let mut bounds: Vec<Expr> = most.map(Expr::Const).into_iter().collect();
@@ -274,6 +298,12 @@ fn split<'c>(leaves: &mut Leaves<'c>, parts: &mut Vec<Part>, dim: usize, scales:
                 rest = rest + Expr::Var(first + between).times(-scales[between]);
             }
             let rest = rest.floor_div(*scale);
+            // What is left is a positive multiple of the part above where that divides all it is left from.
+            let left_from = [if above == 0 { extent.known() } else { Some(scales[above - 1]) }];
+            let mut left_from = left_from.into_iter().chain(scales[above..level].iter().map(|s| Some(*s)));
+            if level > above && left_from.all(|n| n.is_some_and(|n| n % scales[level - 1] == 0)) {
+                continue;
+            }
             if most.is_none_or(|most| Form::new(&boxes).interval(&rest).lo < most) {
                 bounds.push(rest);
             }
@@ -289,7 +319,7 @@ fn split<'c>(leaves: &mut Leaves<'c>, parts: &mut Vec<Part>, dim: usize, scales:
         let tail = tail.reduce(|a, b| a + b).unwrap_or(Expr::Const(0));
         leaves.domain.constraints.push((tail, Interval::new(0, size - 1)));
     };
-    if let Size::Static(n) = extent
+    if let Some(n) = extent.known()
         && n % scales[0] != 0
     {
         within(0, n);

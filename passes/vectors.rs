@@ -7,7 +7,7 @@
 use crate::index::Leaves;
 use crate::ir::{self, Builder, DYNAMIC, Op, Shaped, Val};
 use crate::lower_memrefs::{Lowering, indices};
-use crate::nest::{Access, Size};
+use crate::nest::Access;
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
 use melior::ir::r#type::IntegerType;
@@ -41,7 +41,7 @@ pub(crate) fn lower<'c>(lowering: &Lowering<'c>, b: Builder<'c>, op: Op<'c>) -> 
     let vector_type = if write { operands[0].r#type() } else { ir::result(op, 0).r#type() };
     let vector = ir::vector(vector_type).ok_or("its vector is scalable")?;
     let (base, rest) = operands[usize::from(write)..].split_first().ok_or("it has no memref")?;
-    let access = lowering.access(b, *base)?;
+    let access = lowering.access(*base)?;
     let element = access.base.r#type();
     if ir::memref(element).is_none_or(|t| t.element != vector.element) {
         return Err("the elements of its memref are not those of its vector".into());
@@ -97,7 +97,7 @@ fn contiguous<'c>(
         return None;
     }
     if !t.in_bounds[0] {
-        let Size::Static(n) = access.sizes[along] else { return None };
+        let n = access.sizes[along].known()?;
         let first = Form::new(&leaves.domain).interval(&t.first[along]);
         if first.lo < 0 || first.hi == i64::MAX || first.hi > n - length {
             return None;
@@ -174,10 +174,7 @@ fn element_by_element<'c>(
     }
     let less = |d: usize| {
         let at = leaves.simplified(&[view[d].clone()], &[]).remove(0);
-        let size = match access.sizes[d] {
-            Size::Static(n) => inside.index(n),
-            Size::Value(v) => v,
-        };
+        let size = access.sizes[d].value(inside);
         inside.value("arith.cmpi", &[leaves.value(inside, &at), size], bit, &[predicate(inside, 2)])
     };
     let mut conditions: Vec<Val<'c>> = conditions.into_iter().map(less).collect();

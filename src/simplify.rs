@@ -3,13 +3,14 @@
 //! The idea: floor division is redundant, because `e floordiv s = (e - e mod s) / s`. So an expression becomes a sum of
 //! *atoms* with rational coefficients, where an atom is a variable or a remainder `e mod m`. Terms that belong together
 //! then cancel by addition: with `i = (i floordiv 8) * 8 + i mod 8` put into `i floordiv 8 * 8 + i mod 8`, the two
-//! remainders meet with opposite signs and `i` is left. Only `mod` has rules ([`Form::modulo`]); each is an equation
+//! remainders meet with opposite signs and `i` is left. Only `mod` has rules; each is an equation
 //! that holds for all integers, or for all points that the intervals and congruences of the atoms allow.
 //!
 //! Example: with `i` in `[0, 1]` and `j` in `[0, 7]`, `(8*i + j) floordiv 8` is `(8*i + j - (8*i + j) mod 8) / 8`. Both
 //! coefficients modulo 8 leave `j mod 8`, which is `j` by its interval; the sum is `i`.
 //!
-//! Arithmetic is checked in 128 bits; where it would overflow the expression is returned as it came.
+//! Arithmetic is checked in 128 bits, and work is bounded in proportion to the expression; where either runs out the
+//! expression is returned as it came.
 
 use crate::expr::Expr;
 use std::collections::HashMap;
@@ -95,7 +96,13 @@ pub struct Form {
     /// Sums without a constant, first coefficient positive and all coprime, with the interval of their value.
     facts: Vec<(Sum, i128, i128)>,
     written: HashMap<Sum, Expr>,
+    /// What is left of the work that the expression at hand is worth.
+    steps: usize,
 }
+
+/// The work that any expression is worth, in terms looked at, and what each of its operations adds.
+const STEPS: usize = 20_000;
+const STEPS_PER_OPERATION: usize = 200;
 
 /// Beyond this, a bound is as good as none; it leaves room to add up many of them.
 const FAR: i128 = 1 << 100;
@@ -174,8 +181,13 @@ impl Sum {
 impl Form {
     /// The normal form over a domain.
     pub fn new(domain: &Domain) -> Form {
-        let mut form =
-            Form { atoms: Vec::new(), remainders: HashMap::new(), facts: Vec::new(), written: HashMap::new() };
+        let mut form = Form {
+            atoms: Vec::new(),
+            remainders: HashMap::new(),
+            facts: Vec::new(),
+            written: HashMap::new(),
+            steps: 0,
+        };
         for (v, i) in domain.vars.iter().enumerate() {
             let lo = if i.lo == i64::MIN { -FAR } else { i.lo.into() };
             let hi = if i.hi == i64::MAX { FAR } else { i.hi.into() };
@@ -190,7 +202,7 @@ impl Form {
 
     /// Takes note of `interval` as the place of `e`.
     fn assume(&mut self, e: &Expr, interval: Interval) -> Option<()> {
-        let sum = self.sum(e)?;
+        let sum = self.normal(e)?;
         if let [(atom, coefficient @ (1 | -1))] = sum.terms[..]
             && sum.den == 1
         {
@@ -226,7 +238,7 @@ impl Form {
 
     /// The simplest equivalent of an expression that this form finds.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
-        match self.sum(e).and_then(|s| self.write(&s, 0)) {
+        match self.normal(e).and_then(|s| self.write(&s, 0)) {
             Some(simple) if cost(&simple) <= cost(e) => simple,
             _ => e.clone(),
         }
@@ -234,9 +246,21 @@ impl Form {
 
     /// The closed interval in which an expression lies, if 64 bits hold it.
     pub fn interval(&mut self, e: &Expr) -> Interval {
-        let bounds = self.sum(e).map_or((-FAR, FAR), |s| self.range(&s));
+        let bounds = self.normal(e).map_or((-FAR, FAR), |s| self.range(&s));
         let clamp = |x: i128| x.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
         Interval::new(clamp(bounds.0), clamp(bounds.1))
+    }
+
+    /// The normal form of an expression, with work in proportion to its size.
+    fn normal(&mut self, e: &Expr) -> Option<Sum> {
+        self.steps = STEPS + STEPS_PER_OPERATION * cost(e) as usize;
+        self.sum(e)
+    }
+
+    /// Takes note of work on this many terms; none once it is more than the expression is worth.
+    fn work(&mut self, terms: usize) -> Option<()> {
+        self.steps = self.steps.checked_sub(1 + terms)?;
+        Some(())
     }
 
     fn sum(&mut self, e: &Expr) -> Option<Sum> {
@@ -297,6 +321,7 @@ impl Form {
         if m == 1 {
             return Some(Sum::constant(0));
         }
+        self.work(e.terms.len())?;
         if e.den > 1 {
             // e mod m = ((den * e) mod (den * m)) / den
             let scaled = e.scaled(e.den, 1)?;
@@ -473,6 +498,7 @@ impl Form {
         if depth > 12 {
             return None;
         }
+        self.work(s.terms.len())?;
         let mut best: Option<Expr> = None;
         let mut keep = |e: Expr| {
             if best.as_ref().is_none_or(|b| cost(&e) < cost(b)) {
