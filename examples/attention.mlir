@@ -1,3 +1,22 @@
+// Attention as a TPU program has it: 16 heads of 40, bf16 in tiles, f32 inside the softmax, weights in vmem.
+//
+//   q, v           bf16[16,330,40]{2,1,0:T(8,128)(2,1)}    40 columns in tiles of 128: 69 % of it is padding
+//   k              bf16[16,330,40]{1,2,0:T(8,128)(2,1)}    the sequence runs fastest: 14 % is padding
+//   scores         f32[16,330,330]{2,1,0:T(8,128)}         softmax over rows of 330 = 2 * 128 + 74
+//   probabilities  bf16[16,330,330]{2,1,0:T(8,128)(2,1)}
+//   weights        bf16[640,640]{1,0:T(8,128)(2,1)}, brought to vmem by layout.convert: {1,0:T(8,128)(2,1)S(1)}
+//
+// XLA has these two layouts for its bf16[16,1280,40]. The sequence is 330 here and not 1280, because a run on one CPU
+// core takes 2 seconds then and not half a minute, and because 330 fills neither the 8 rows nor the 128 columns of a
+// tile: every operation below meets padding.
+//
+// Run it; it prints the end of the last row from both computations and the largest difference:
+//
+//   layout-opt examples/attention.mlir --layout-to-llvm | mlir-runner -e main -entry-point-result=void \
+//     -shared-libs=/usr/lib/llvm-22/lib/libmlir_c_runner_utils.so
+//
+// tolerance: 0.01 (sums in another order may round to the next bf16)
+
 #heads = #layout.tiled<{2,1,0:T(8,128)(2,1)}>
 #keys = #layout.tiled<{1,2,0:T(8,128)(2,1)}>
 #scores = #layout.tiled<{2,1,0:T(8,128)}>
@@ -18,12 +37,14 @@ func.func @attention(
 
   // scores[h, i, j] = scale * sum over d of q[h, i, d] * k[h, j, d]
   %scores_empty = tensor.empty() : tensor<16x330x330xf32, #scores>
-  %scores_zero = linalg.fill ins(%zero : f32) outs(%scores_empty : tensor<16x330x330xf32, #scores>) -> tensor<16x330x330xf32, #scores>
+  %scores_zero = linalg.fill ins(%zero : f32)
+      outs(%scores_empty : tensor<16x330x330xf32, #scores>) -> tensor<16x330x330xf32, #scores>
   %products = linalg.generic {
     indexing_maps = [affine_map<(h, i, j, d) -> (h, i, d)>, affine_map<(h, i, j, d) -> (h, j, d)>,
                      affine_map<(h, i, j, d) -> (h, i, j)>],
     iterator_types = ["parallel", "parallel", "parallel", "reduction"]
-  } ins(%q, %k : tensor<16x330x40xbf16, #heads>, tensor<16x330x40xbf16, #keys>) outs(%scores_zero : tensor<16x330x330xf32, #scores>) {
+  } ins(%q, %k : tensor<16x330x40xbf16, #heads>, tensor<16x330x40xbf16, #keys>)
+    outs(%scores_zero : tensor<16x330x330xf32, #scores>) {
   ^bb0(%x: bf16, %y: bf16, %sum: f32):
     %x32 = arith.extf %x : bf16 to f32
     %y32 = arith.extf %y : bf16 to f32
@@ -31,20 +52,23 @@ func.func @attention(
     %next = arith.addf %sum, %product : f32
     linalg.yield %next : f32
   } -> tensor<16x330x330xf32, #scores>
-  %scales = linalg.fill ins(%scale : f32) outs(%scores_empty : tensor<16x330x330xf32, #scores>) -> tensor<16x330x330xf32, #scores>
+  %scales = linalg.fill ins(%scale : f32)
+      outs(%scores_empty : tensor<16x330x330xf32, #scores>) -> tensor<16x330x330xf32, #scores>
   %scores = linalg.mul ins(%products, %scales : tensor<16x330x330xf32, #scores>, tensor<16x330x330xf32, #scores>)
                        outs(%scores_empty : tensor<16x330x330xf32, #scores>) -> tensor<16x330x330xf32, #scores>
 
   // softmax over j
   %rows_empty = tensor.empty() : tensor<16x330xf32, #rows>
-  %rows_lowest = linalg.fill ins(%lowest : f32) outs(%rows_empty : tensor<16x330xf32, #rows>) -> tensor<16x330xf32, #rows>
+  %rows_lowest = linalg.fill ins(%lowest : f32)
+      outs(%rows_empty : tensor<16x330xf32, #rows>) -> tensor<16x330xf32, #rows>
   %most = linalg.reduce { arith.maximumf }
     ins(%scores : tensor<16x330x330xf32, #scores>) outs(%rows_lowest : tensor<16x330xf32, #rows>) dimensions = [2]
   %exponentials = linalg.generic {
     indexing_maps = [affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i)>,
                      affine_map<(h, i, j) -> (h, i, j)>],
     iterator_types = ["parallel", "parallel", "parallel"]
-  } ins(%scores, %most : tensor<16x330x330xf32, #scores>, tensor<16x330xf32, #rows>) outs(%scores_empty : tensor<16x330x330xf32, #scores>) {
+  } ins(%scores, %most : tensor<16x330x330xf32, #scores>, tensor<16x330xf32, #rows>)
+    outs(%scores_empty : tensor<16x330x330xf32, #scores>) {
   ^bb0(%score: f32, %max: f32, %unused: f32):
     %below = arith.subf %score, %max : f32
     %exponential = math.exp %below : f32
@@ -53,12 +77,13 @@ func.func @attention(
   %rows_zero = linalg.fill ins(%zero : f32) outs(%rows_empty : tensor<16x330xf32, #rows>) -> tensor<16x330xf32, #rows>
   %sums = linalg.reduce { arith.addf }
     ins(%exponentials : tensor<16x330x330xf32, #scores>) outs(%rows_zero : tensor<16x330xf32, #rows>) dimensions = [2]
-  %weights_empty = tensor.empty() : tensor<16x330x330xbf16, #heads>
+  %probabilities_empty = tensor.empty() : tensor<16x330x330xbf16, #heads>
   %probabilities = linalg.generic {
     indexing_maps = [affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i)>,
                      affine_map<(h, i, j) -> (h, i, j)>],
     iterator_types = ["parallel", "parallel", "parallel"]
-  } ins(%exponentials, %sums : tensor<16x330x330xf32, #scores>, tensor<16x330xf32, #rows>) outs(%weights_empty : tensor<16x330x330xbf16, #heads>) {
+  } ins(%exponentials, %sums : tensor<16x330x330xf32, #scores>, tensor<16x330xf32, #rows>)
+    outs(%probabilities_empty : tensor<16x330x330xbf16, #heads>) {
   ^bb0(%exponential: f32, %sum: f32, %unused: bf16):
     %quotient = arith.divf %exponential, %sum : f32
     %probability = arith.truncf %quotient : f32 to bf16
@@ -67,9 +92,11 @@ func.func @attention(
 
   // context[h, i, d] = sum over j of probabilities[h, i, j] * v[h, j, d], then the heads side by side
   %context_empty = tensor.empty() : tensor<16x330x40xf32, #scores>
-  %context_zero = linalg.fill ins(%zero : f32) outs(%context_empty : tensor<16x330x40xf32, #scores>) -> tensor<16x330x40xf32, #scores>
-  %context = linalg.batch_matmul ins(%probabilities, %v : tensor<16x330x330xbf16, #heads>, tensor<16x330x40xbf16, #heads>)
-                                 outs(%context_zero : tensor<16x330x40xf32, #scores>) -> tensor<16x330x40xf32, #scores>
+  %context_zero = linalg.fill ins(%zero : f32)
+      outs(%context_empty : tensor<16x330x40xf32, #scores>) -> tensor<16x330x40xf32, #scores>
+  %context = linalg.batch_matmul
+      ins(%probabilities, %v : tensor<16x330x330xbf16, #heads>, tensor<16x330x40xbf16, #heads>)
+      outs(%context_zero : tensor<16x330x40xf32, #scores>) -> tensor<16x330x40xf32, #scores>
   %swapped_empty = tensor.empty() : tensor<330x16x40xbf16, #heads>
   %swapped = linalg.generic {
     indexing_maps = [affine_map<(i, h, d) -> (h, i, d)>, affine_map<(i, h, d) -> (i, h, d)>],
@@ -79,11 +106,13 @@ func.func @attention(
     %rounded = arith.truncf %x : f32 to bf16
     linalg.yield %rounded : bf16
   } -> tensor<330x16x40xbf16, #heads>
-  %joined = tensor.collapse_shape %swapped [[0], [1, 2]] : tensor<330x16x40xbf16, #heads> into tensor<330x640xbf16, #hbm>
+  %joined = tensor.collapse_shape %swapped [[0], [1, 2]] : tensor<330x16x40xbf16, #heads>
+      into tensor<330x640xbf16, #hbm>
 
   // the output projection
   %output_empty = tensor.empty() : tensor<330x640xf32, #rows>
-  %output_zero = linalg.fill ins(%zero : f32) outs(%output_empty : tensor<330x640xf32, #rows>) -> tensor<330x640xf32, #rows>
+  %output_zero = linalg.fill ins(%zero : f32)
+      outs(%output_empty : tensor<330x640xf32, #rows>) -> tensor<330x640xf32, #rows>
   %output = linalg.matmul ins(%joined, %fast : tensor<330x640xbf16, #hbm>, tensor<640x640xbf16, #vmem>)
                           outs(%output_zero : tensor<330x640xf32, #rows>) -> tensor<330x640xf32, #rows>
   return %output : tensor<330x640xf32, #rows>
@@ -135,12 +164,13 @@ func.func @attention_plain(
   %rows_zero = linalg.fill ins(%zero : f32) outs(%rows_empty : tensor<16x330xf32>) -> tensor<16x330xf32>
   %sums = linalg.reduce { arith.addf }
     ins(%exponentials : tensor<16x330x330xf32>) outs(%rows_zero : tensor<16x330xf32>) dimensions = [2]
-  %weights_empty = tensor.empty() : tensor<16x330x330xbf16>
+  %probabilities_empty = tensor.empty() : tensor<16x330x330xbf16>
   %probabilities = linalg.generic {
     indexing_maps = [affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i)>,
                      affine_map<(h, i, j) -> (h, i, j)>],
     iterator_types = ["parallel", "parallel", "parallel"]
-  } ins(%exponentials, %sums : tensor<16x330x330xf32>, tensor<16x330xf32>) outs(%weights_empty : tensor<16x330x330xbf16>) {
+  } ins(%exponentials, %sums : tensor<16x330x330xf32>, tensor<16x330xf32>)
+    outs(%probabilities_empty : tensor<16x330x330xbf16>) {
   ^bb0(%exponential: f32, %sum: f32, %unused: bf16):
     %quotient = arith.divf %exponential, %sum : f32
     %probability = arith.truncf %quotient : f32 to bf16
@@ -150,8 +180,9 @@ func.func @attention_plain(
   // context[h, i, d] = sum over j of probabilities[h, i, j] * v[h, j, d], then the heads side by side
   %context_empty = tensor.empty() : tensor<16x330x40xf32>
   %context_zero = linalg.fill ins(%zero : f32) outs(%context_empty : tensor<16x330x40xf32>) -> tensor<16x330x40xf32>
-  %context = linalg.batch_matmul ins(%probabilities, %v : tensor<16x330x330xbf16>, tensor<16x330x40xbf16>)
-                                 outs(%context_zero : tensor<16x330x40xf32>) -> tensor<16x330x40xf32>
+  %context = linalg.batch_matmul
+      ins(%probabilities, %v : tensor<16x330x330xbf16>, tensor<16x330x40xbf16>)
+      outs(%context_zero : tensor<16x330x40xf32>) -> tensor<16x330x40xf32>
   %swapped_empty = tensor.empty() : tensor<330x16x40xbf16>
   %swapped = linalg.generic {
     indexing_maps = [affine_map<(i, h, d) -> (h, i, d)>, affine_map<(i, h, d) -> (i, h, d)>],
@@ -242,9 +273,11 @@ func.func @main() {
   %w = layout.convert %plain_w : tensor<640x640xbf16> to tensor<640x640xbf16, #hbm>
 
   %tiled = call @attention(%q, %k, %v, %w)
-    : (tensor<16x330x40xbf16, #heads>, tensor<16x330x40xbf16, #keys>, tensor<16x330x40xbf16, #heads>, tensor<640x640xbf16, #hbm>) -> tensor<330x640xf32, #rows>
+    : (tensor<16x330x40xbf16, #heads>, tensor<16x330x40xbf16, #keys>, tensor<16x330x40xbf16, #heads>,
+       tensor<640x640xbf16, #hbm>) -> tensor<330x640xf32, #rows>
   %plain = call @attention_plain(%plain_q, %plain_k, %plain_v, %plain_w)
-    : (tensor<16x330x40xbf16>, tensor<16x330x40xbf16>, tensor<16x330x40xbf16>, tensor<640x640xbf16>) -> tensor<330x640xf32>
+    : (tensor<16x330x40xbf16>, tensor<16x330x40xbf16>, tensor<16x330x40xbf16>, tensor<640x640xbf16>)
+      -> tensor<330x640xf32>
 
   %from = arith.constant 636 : index
   %row = arith.constant 329 : index

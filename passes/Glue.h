@@ -20,6 +20,11 @@ extern "C" {
 /// A pass's body; false where it failed, with its diagnostics emitted.
 bool layout_rs_lower_memrefs(MlirOperation module, int form);
 bool layout_rs_prepare_bufferization(MlirOperation module);
+/// Calls back with the passes that free a function's buffers, unless it frees
+/// them itself.
+bool layout_rs_deallocation(MlirOperation function, MlirStringCallback passes,
+                            void *user);
+bool layout_rs_unmark_deallocation(MlirOperation function);
 bool layout_rs_expand_clones(MlirOperation module);
 bool layout_rs_strip_memory_spaces(MlirOperation module);
 

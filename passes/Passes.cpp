@@ -27,6 +27,7 @@
 using namespace mlir;
 
 namespace layout {
+#define GEN_PASS_DEF_LAYOUTDEALLOCATE
 #define GEN_PASS_DEF_LAYOUTEXPANDCLONES
 #define GEN_PASS_DEF_LAYOUTLOWERMEMREFS
 #define GEN_PASS_DEF_LAYOUTPREPAREBUFFERIZATION
@@ -50,6 +51,26 @@ struct PrepareBufferization
     : layout::impl::LayoutPrepareBufferizationBase<PrepareBufferization> {
   void runOnOperation() override {
     if (!layout_rs_prepare_bufferization(wrap(getOperation().getOperation())))
+      signalPassFailure();
+  }
+};
+
+void append(MlirStringRef text, void *string) {
+  *static_cast<std::string *>(string) += unwrap(text);
+}
+
+struct Deallocate : layout::impl::LayoutDeallocateBase<Deallocate> {
+  void runOnOperation() override {
+    MlirOperation function = wrap(getOperation().getOperation());
+    std::string passes;
+    if (!layout_rs_deallocation(function, append, &passes))
+      return signalPassFailure();
+    if (passes.empty())
+      return;
+    OpPassManager manager(getOperation()->getName());
+    if (failed(parsePassPipeline(passes, manager)) ||
+        failed(runPipeline(manager, getOperation())) ||
+        !layout_rs_unmark_deallocation(function))
       signalPassFailure();
   }
 };
@@ -79,10 +100,6 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
           clEnumValN(layout::Form::physical, "physical",
                      "parts in memory order, without strides"))};
 };
-
-void append(MlirStringRef text, void *string) {
-  *static_cast<std::string *>(string) += unwrap(text);
-}
 
 void registerPipeline(MlirStringRef name, MlirStringRef summary) {
   auto build =

@@ -51,6 +51,21 @@ def LayoutPrepareBufferization
   ];
 }
 
+def LayoutDeallocate : Pass<"layout-deallocate", "::mlir::func::FuncOp"> {
+  let summary = "Free what bufferization allocated";
+  let description = [{
+    Runs upstream's ownership-based deallocation on a function, unless the
+    function had no tensors before `layout-prepare-bufferization` and lowering
+    allocated nothing in it: such a function frees its buffers itself.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
 def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
   let summary = "Expand bufferization.clone of strided buffers";
   let description = [{

@@ -5,8 +5,8 @@
 //! more in the `extern` block below with a safe function around it.
 
 use crate::{
-    Diagnostic, Form, Severity, expand_clones, lower_memrefs, pipelines::PIPELINES, prepare_bufferization,
-    strip_memory_spaces,
+    Diagnostic, Form, Severity, deallocate, expand_clones, ir, lower_memrefs, pipelines::PIPELINES,
+    prepare_bufferization, strip_memory_spaces,
 };
 use layout_dialect::guard;
 use melior::ir::{Location, OperationRef, Value, ValueLike, operation::OperationLike};
@@ -91,6 +91,28 @@ extern "C" fn layout_rs_lower_memrefs(module: MlirOperation, form: i32) -> bool 
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_prepare_bufferization(module: MlirOperation) -> bool {
     pass(module, |module| prepare_bufferization::run(module))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_deallocation(function: MlirOperation, passes: MlirStringCallback, user: *mut c_void) -> bool {
+    pass(function, |function| {
+        let callback = passes.expect("C++ gives a callback");
+        if let Some(text) = deallocate::passes(function) {
+            // SAFETY: C++ gives a callback and the pointer it takes.
+            unsafe { callback(string_ref(text), user) };
+        }
+        Ok(())
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
+    pass(function, |function| {
+        deallocate::unmark(ir::long_lived(function));
+        Ok(())
+    })
 }
 
 /// See `Glue.h`.

@@ -254,7 +254,13 @@ impl<'c> Lowering<'c> {
         for (old, new) in ir::results(op).into_iter().zip(by) {
             ir::replace_all_uses(old, *new);
         }
-        self.erased.extend(ir::all_operations(op).into_iter().map(ir::op_key));
+        for gone in ir::all_operations(op) {
+            self.erased.insert(ir::op_key(gone));
+            // What is made later may come to lie at the same address.
+            for value in ir::results(gone).into_iter().chain(ir::blocks(gone).into_iter().flat_map(ir::arguments)) {
+                self.buffers.remove(&ir::key(value));
+            }
+        }
         ir::erase(op);
     }
 
@@ -366,7 +372,9 @@ impl<'c> Lowering<'c> {
         let values = ir::operands(op);
         let body = ir::blocks(op).first().copied().ok_or("it has no body")?;
         let arguments = ir::arguments(body);
-        let inputs = ir::integers(op, "operandSegmentSizes").first().copied().unwrap_or(0) as usize;
+        // The operands that are written come last, one for each value that the body yields.
+        let written = ir::operations(body).last().map_or(0, |end| ir::operands(*end).len());
+        let inputs = values.len().saturating_sub(written);
         if maps.len() != values.len() || arguments.len() != values.len() || !ir::results(op).is_empty() {
             return Err("it is not a structured operation on buffers".into());
         }

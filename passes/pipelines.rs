@@ -23,7 +23,7 @@ pub const PIPELINES: &[Pipeline] = &[
                  one-shot-bufferize{{bufferize-function-boundaries \
                  function-boundary-type-conversion=identity-layout-map use-encoding-for-memory-space}},\
                  cse,canonicalize,layout-lower-memrefs{{form={}}},\
-                 buffer-deallocation-pipeline,layout-expand-clones,convert-bufferization-to-memref,canonicalize,cse",
+                 func.func(layout-deallocate),layout-expand-clones,convert-bufferization-to-memref,canonicalize,cse",
                 form.name()
             )
         },

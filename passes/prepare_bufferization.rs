@@ -16,7 +16,7 @@
 use crate::ir::{self, Builder, DYNAMIC, Op, Shaped, Val};
 use crate::lowered::Lowered;
 use crate::retype::Retype;
-use crate::{Diagnostic, Form};
+use crate::{Diagnostic, Form, deallocate};
 use layout::expr::Expr;
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -84,10 +84,9 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
     }
     for op in operations {
         match ir::name(op) {
-            "func.func" => read_only_arguments(op),
-            "memref.alloc" | "memref.dealloc" => {
-                let unit = Attribute::unit(Builder::before(op).context());
-                ir::edit(op).set_attribute("bufferization.manual_deallocation", unit);
+            "func.func" => {
+                read_only_arguments(op);
+                deallocate::mark(op);
             }
             "layout.convert" if is_tensor(ir::result(op, 0)) => {
                 let copy = copied(Builder::before(op), ir::operands(op)[0], ir::result(op, 0).r#type());
@@ -190,7 +189,8 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
             "tensor.insert" | "tensor.insert_slice" => stack.push(operands[1]),
             "arith.select" => stack.extend(&operands[1..]),
             _ if ir::indexing_maps(op).is_some() => {
-                let inputs = ir::integers(op, "operandSegmentSizes").first().copied().unwrap_or(0) as usize;
+                // The operands that are updated come last, one for each result.
+                let inputs = operands.len().saturating_sub(ir::results(op).len());
                 stack.extend(operands.get(inputs + ir::result_number(v)));
             }
             _ => {}

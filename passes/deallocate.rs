@@ -1,0 +1,56 @@
+//! `layout-deallocate`: frees what bufferization allocated, and leaves alone what the program frees by hand.
+//!
+//! The passes that free buffers are upstream's. They want to own every buffer of a function and know no loops by
+//! branches, so a function that had no tensors, and in which lowering allocated nothing, keeps its own discipline.
+
+use crate::ir::{self, Op};
+use melior::ir::operation::OperationMutLike;
+use melior::ir::{Attribute, OperationRef, ValueLike};
+
+/// On a function: it manages its buffers itself.
+const BY_HAND: &str = "layout.manual_deallocation";
+/// On an allocation or deallocation: upstream's passes are to leave it.
+const LEFT: &str = "bufferization.manual_deallocation";
+
+/// The passes that free the buffers of a function.
+const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification,\
+                      bufferization-lower-deallocations,cse,canonicalize";
+
+/// Marks what the program frees by hand, before bufferization adds what it does not.
+pub fn mark(function: Op) {
+    let operations = ir::all_operations(function);
+    let unit = Attribute::unit(ir::Builder::before(function).context());
+    let tensors = |op: &Op<'_>| {
+        let arguments = ir::blocks(*op).into_iter().flat_map(ir::arguments);
+        ir::results(*op).into_iter().chain(arguments).any(|v| ir::tensor(v.r#type()).is_some())
+    };
+    if !operations.iter().any(tensors) {
+        ir::edit(function).set_attribute(BY_HAND, unit);
+    }
+    for op in operations {
+        if matches!(ir::name(op), "memref.alloc" | "memref.dealloc") {
+            ir::edit(op).set_attribute(LEFT, unit);
+        }
+    }
+}
+
+/// Removes the marks; returns the passes to run, if any.
+pub fn passes(function: OperationRef) -> Option<&'static str> {
+    let function = ir::long_lived(function);
+    let operations = ir::all_operations(function);
+    let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, LEFT).is_none();
+    let by_hand = ir::edit(function).remove_attribute(BY_HAND).is_ok();
+    if !by_hand || operations.iter().any(automatic) {
+        return Some(PASSES);
+    }
+    unmark(function);
+    None
+}
+
+/// Removes the marks from a function's operations.
+pub fn unmark(function: Op) {
+    for op in ir::all_operations(function) {
+        // Most operations have no mark.
+        let _ = ir::edit(op).remove_attribute(LEFT);
+    }
+}
