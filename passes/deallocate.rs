@@ -13,8 +13,7 @@ const BY_HAND: &str = "layout.manual_deallocation";
 const LEFT: &str = "bufferization.manual_deallocation";
 
 /// The passes that free the buffers of a function.
-const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification,\
-                      bufferization-lower-deallocations,cse,canonicalize";
+const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
 
 /// Marks what the program frees by hand, before bufferization adds what it does not.
 pub fn mark(function: Op) {

@@ -21,9 +21,9 @@ pub const PIPELINES: &[Pipeline] = &[
             format!(
                 "layout-prepare-bufferization,convert-elementwise-to-linalg,\
                  one-shot-bufferize{{bufferize-function-boundaries \
-                 function-boundary-type-conversion=identity-layout-map use-encoding-for-memory-space}},\
+                 function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map use-encoding-for-memory-space}},\
                  cse,canonicalize,layout-lower-memrefs{{form={}}},\
-                 func.func(layout-deallocate),layout-expand-clones,convert-bufferization-to-memref,canonicalize,cse",
+                 func.func(layout-deallocate),bufferization-lower-deallocations,layout-expand-clones,convert-bufferization-to-memref,canonicalize,cse",
                 form.name()
             )
         },

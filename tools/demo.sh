@@ -28,33 +28,36 @@ first_function() {
 # The types of a function's arguments and result, one a line.
 signature() {
   awk 'NR == 1 {
-    text = substr($0, index($0, "("))
-    gsub(/%arg[0-9]+: /, "", text); sub(/ {$/, "", text)
-    depth = 0
-    for (i = 1; i <= length(text); ++i) {
+    text = substr($0, index($0, "(") + 1)
+    gsub(/%arg[0-9]+: /, "", text)
+    for (i = 1; depth >= 0; ++i) {
       c = substr(text, i, 1)
-      if (c == ">" && substr(text, i - 1, 1) == "-") continue
       if (c ~ /[(<{[]/) ++depth
-      if (c ~ /[)>}\]]/) --depth
-      if (c == "(" && depth == 1 || c == "-" || c == " ") continue
-      if (c == ")" && depth == 0 || c == "," && depth == 1) { print part; part = ""; continue }
-      part = part c (c == "," && text ~ /</ && substr(text, i + 1, 1) == " " ? " " : "")
+      if (c ~ /[])>}]/) --depth
+      if (depth < 0 || depth == 0 && c == ",") { print part; part = "" }
+      else if (part != "" || c != " ") part = part c
     }
-    print part
+    text = substr(text, i)
+    sub(/^ -> /, "", text); sub(/ {$/, "", text)
+    print text
   }' "$1"
 }
 
-# What a lowered function holds: its loops, its divisions, and the innermost loop of its last nest.
-# Arguments: the module, for its maps; the function.
+# What a lowered function holds: its loops, its divisions, and the innermost loop of its last nest. Fails if there are
+# divisions. Arguments: the module, for its maps; the function.
 essentials() {
-  awk 'FNR == NR { if (/^#map/) { name = $1; sub(/^[^=]*= /, ""); maps[name] = $0 } next }
+  awk 'FNR == NR { if (/^#map/) { name = $1; sub(/^[^<]*</, ""); sub(/>$/, ""); maps[name] = $0 } next }
     function divides(line) { return line ~ /floordiv|ceildiv| mod |divsi|divui|remsi|remui/ }
-    function bound(line,  name, rest, parts, n, i, to) {
-      sub(/^.* to /, "", line); sub(/ {$/, "", line)
-      if (line !~ /^min /) return line
-      name = line; sub(/^min /, "", name); sub(/\(.*/, "", name)
-      to = maps[name]; sub(/^.*-> \(/, "", to); sub(/,.*/, "", to)
-      return "min(" to ", ..)"
+    function plural(n, what) { return n " " what (n == 1 ? "" : "s") }
+    # A map name with its arguments, as the expressions it stands for.
+    function expanded(line,  name, given, map, arguments, n, i) {
+      if (!match(line, /#map[0-9]*\([^)]*\)/)) return line
+      name = substr(line, RSTART, RLENGTH)
+      given = name; sub(/^[^(]*\(/, "", given); sub(/\)$/, "", given)
+      map = name; sub(/\(.*/, "", map); map = maps[map]; sub(/^.* -> /, "", map)
+      n = split(given, arguments, ", ")
+      for (i = n; i > 0; --i) gsub("d" (i - 1), arguments[i], map)
+      return substr(line, 1, RSTART - 1) map substr(line, RSTART + RLENGTH)
     }
     {
       line = $0
@@ -63,25 +66,30 @@ essentials() {
         line = substr(line, RSTART + RLENGTH)
       }
       if (divides($0)) ++divisions
-      if (/affine\.for/) {
-        ++loops
-        match($0, /^ */)
-        if (RLENGTH <= indent || indent == "") { ++nests; indent = RLENGTH; outer = ""; depth = 0 }
-        else { outer = outer (depth > 1 ? ", " : "") last }
-        ++depth; last = bound($0); count = 0; body[++count] = $0; open = 1
-      } else if (/^ *}$/) { open = 0 }
-      else if (open) { body[++count] = $0 }
+      line = expanded($0); sub(/ : memref<.*/, "", line); sub(/min \(/, "min(", line)
     }
+    /affine\.for/ {
+      ++loops
+      match($0, /^ */)
+      if (nests == 0 || RLENGTH <= indent) { ++nests; indent = RLENGTH; depth = 0; outer = "" }
+      else { outer = outer (depth > 1 ? ", " : "") last }
+      ++depth
+      last = line; sub(/^.* to /, "", last); sub(/ {$/, "", last); sub(/,.*/, ", ..)", last)
+      count = 0; open = 1
+    }
+    /^ *}$/ { open = 0 }
+    open { body[++count] = line }
     END {
-      printf "  %d loops in %d nests; divisions and remainders left in them: %d\n", loops, nests, divisions
-      printf "  the innermost loop of the last nest, in %d loops to %s:\n", depth - 1, outer
+      printf "  %s in %s; ", plural(loops, "loop"), plural(nests, "nest")
+      printf "divisions and remainders left in them: %d\n", divisions
+      printf "  the innermost loop of the last nest (without types), inside loops to\n  %s:\n", outer
       match(body[1], /^ */); cut = RLENGTH
       for (i = 1; i <= count; ++i) print "    " substr(body[i], cut + 1)
       exit divisions > 0
     }' "$1" "$2"
 }
 
-# A table of the tiled tensors of a program, by what layout-inspect says of each.
+# A table of the tiled types of a function, by what layout-inspect says of each.
 memory() {
   grep -o 'tensor<[^<>]*, #layout\.tiled<[^<>]*>>' "$1" | awk '!seen[$0]++ {
     shape = $0; sub(/^tensor</, "", shape); sub(/,.*/, "", shape)
@@ -99,20 +107,16 @@ memory() {
       return value
     }
     function grouped(n,  text) {
-      for (; n >= 1000; n = int(n / 1000)) text = sprintf(",%03d%s", n % 1000, text)
+      for (n += 0; n >= 1000; n = int(n / 1000)) text = sprintf(",%03d%s", n % 1000, text)
       return n text
     }
-    function row(text, logical, padded) {
-      printf "  %-46s %12s %12s %8.1f %%\n", text, grouped(logical), grouped(padded), 100 * (padded - logical) / padded
-    }
-    NR == 1 { printf "  %-46s %12s %12s %10s\n", "memory", "bytes", "with padding", "waste" }
+    NR == 1 { printf "  %-46s %12s %12s %10s\n", "memory of a tensor of each kind", "bytes", "with padding", "waste" }
     {
       text = $0; sub(/.*"printed":"/, "", text); sub(/".*/, "", text)
       logical = field("logical_bytes"); padded = field("padded_bytes")
-      all += logical; allocated += padded
-      row(text, logical, padded)
-    }
-    END { if (NR > 1) row("together", all, allocated) }'
+      waste = 100 * (padded - logical) / padded
+      printf "  %-46s %12s %12s %8.1f %%\n", text, grouped(logical), grouped(padded), waste
+    }'
 }
 
 show() {
@@ -137,7 +141,8 @@ show() {
 
   local TIMEFORMAT=%1R
   { time "$llvm/bin/mlir-runner" "$scratch/llvm.mlir" -e main -entry-point-result=void \
-    -shared-libs="$llvm/lib/libmlir_c_runner_utils.so" >"$scratch/printed" 2>"$scratch/errors"; } 2>"$scratch/seconds" ||
+    -shared-libs="$llvm/lib/libmlir_c_runner_utils.so" \
+    >"$scratch/printed" 2>"$scratch/errors"; } 2>"$scratch/seconds" ||
     fail "$file does not run: $(cat "$scratch/errors")"
   seconds=$(tail -n 1 "$scratch/seconds")
   sed -n 's/^\(tiled\|plain\) /  \1  .. /p' "$scratch/printed"

@@ -1,0 +1,62 @@
+// What layout-lower-memrefs cannot lower is an error at the operation, one for each, and the module stays as it was.
+// RUN: layout-opt %s --split-input-file --layout-lower-memrefs --verify-diagnostics
+// RUN: not layout-opt %s --split-input-file --layout-lower-memrefs --mlir-print-ir-after-failure 2>&1 | FileCheck %s
+
+// CHECK: IR Dump After LayoutLowerMemrefs Failed
+// CHECK: func.func @unknown(%{{.*}}: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>
+// CHECK: memref.load %{{.*}} : memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>
+#T = #layout.tiled<{1,0:T(8,128)}>
+func.func @unknown(%m: memref<16x256xf32, #T>, %i: index) -> f32 {
+  %a = memref.load %m[%i, %i] : memref<16x256xf32, #T>
+  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: nothing is known of what it does to a buffer laid out as {1,0:T(8,128)}}}
+  %0 = memref.atomic_rmw addf %a, %m[%i, %i] : (f32, memref<16x256xf32, #T>) -> f32
+  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: nothing is known}}
+  %1 = memref.atomic_rmw addf %a, %m[%i, %i] : (f32, memref<16x256xf32, #T>) -> f32
+  return %a : f32
+}
+
+// -----
+
+// expected-error@+1 {{its elements are split over several memories (SC)}}
+func.func @split(%m: memref<6xi32, #layout.tiled<{0:T(128)SC(0:3)}>>) { return }
+
+// -----
+
+// expected-error@+1 {{it starts with metadata (M), for which a memref has no place}}
+func.func @metadata(%m: memref<6xi32, #layout.tiled<{0:T(128)M(16)}>>) { return }
+
+// -----
+
+// expected-error@+1 {{the size of dimension 0 is dynamic and tiled, so its type could not tell it}}
+func.func private @dynamic(%m: memref<?x6xi32, #layout.tiled<{1,0:T(8,128)}>>)
+
+// -----
+
+// expected-error@+1 {{its memory space is #layout.memory_space<host>, and its layout says S(1)}}
+func.func @spaces(%m: memref<16x6xi32, #layout.tiled<{1,0:T(8,128)S(1)}>, #layout.memory_space<host>>) { return }
+
+// -----
+
+// expected-error@+1 {{elements of E(4) bits are not what a memref of i4 stores}}
+func.func @bits(%m: memref<16x6xi4, #layout.tiled<{1,0:T(8,128)E(4)}>>) { return }
+
+// -----
+
+#T = #layout.tiled<{1,0:T(8,128)}>
+func.func @pointer(%m: memref<16x256xf32, #T>) -> index {
+  // expected-error@+1 {{a buffer laid out as {1,0:T(8,128)} has no strides to make a view from}}
+  %p = memref.extract_aligned_pointer_as_index %m : memref<16x256xf32, #T> -> index
+  return %p : index
+}
+
+// -----
+
+#P = #layout.pending<#layout.tiled<{1,0:T(8,128)}>>
+// expected-error@+1 {{it is a slice whose buffer is not known here}}
+func.func private @slice(memref<2x4xf32, strided<[256, 1]>, #P>)
+func.func @pass_slice(%m: memref<16x256xf32, #P>) {
+  %s = memref.subview %m[0, 0][2, 4][1, 1] : memref<16x256xf32, #P> to memref<2x4xf32, strided<[256, 1]>, #P>
+  // expected-error@+1 {{it takes a slice or reshape of a tiled buffer, where only a whole buffer can go}}
+  func.call @slice(%s) : (memref<2x4xf32, strided<[256, 1]>, #P>) -> ()
+  return
+}
