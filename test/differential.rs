@@ -10,7 +10,7 @@
 
 mod definition;
 
-use definition::{indices, lay_out};
+use definition::lay_out;
 use fastrand::Rng;
 use layout::expansion::Expansion;
 use layout::layout::{Layout, TileEntry};
@@ -992,21 +992,18 @@ fn transfer(rng: &mut Rng) -> Program {
     let inside = |k: usize| starts[along[k]] + lengths[k] <= sizes[along[k]];
     let in_bounds = list(0..along.len(), |k| (inside(k) && k % 2 == 0).to_string());
     let index = list(0..rank, |d| format!("%i{d}"));
-    let mask = rng.bool();
-    let masks = format!("vector<{shape}xi1>").replace("xx", "x");
-    let masked = if mask { ", %m" } else { "" };
-    let counts = list(&lengths, |n| format!("%m{}", *n));
-    let counted = |n: &i64| format!("  %m{n} = arith.constant {} : index\n", rng.i64(0..=*n));
-    let mut different = lengths.clone();
-    different.dedup();
-    let mut text: String = different.iter().map(counted).collect();
+    // Stock lowering of masks with transposed vectors is wrong, so there is nothing to compare with.
+    let masked = if rng.bool() && along.is_sorted() { ", %m" } else { "" };
+    let counted = |(k, n): (usize, &i64)| format!("  %m{k} = arith.constant {} : index\n", rng.i64(0..=*n));
+    let mut text: String = lengths.iter().enumerate().map(counted).collect();
     write!(
         text,
-        "  %m = vector.create_mask {counts} : {masks}\n  %p = arith.constant {} : {}\n  \
+        "  %m = vector.create_mask {} : vector<{shape}i1>\n  %p = arith.constant {} : {}\n  \
          %v = vector.transfer_read %a0[{index}], %p{masked} {{in_bounds = [{in_bounds}], permutation_map = {map}}} \
          : {}, {vector}\n  %w = {} %v, %v : {vector}\n  \
          vector.transfer_write %w, %a1[{index}]{masked} {{in_bounds = [{in_bounds}], permutation_map = {map}}} \
          : {vector}, {}\n",
+        list(0..along.len(), |k| format!("%m{k}")),
         element.literal(5),
         element.0,
         a.m(),

@@ -1,0 +1,82 @@
+// What the README says is not lowered yet: an error at the operation or type, for the reason given there.
+// RUN: not layout-opt %s --layout-to-memref --split-input-file 2>&1 | FileCheck %s
+
+// CHECK: error: cannot lower tensor<?x5xf32, {{.*}}: the size of dimension 0 is dynamic and tiled
+func.func private @dynamic(tensor<?x5xf32, #layout.tiled<{1,0:T(2,2)}>>)
+
+// -----
+
+// A dimension that no tile cuts may be dynamic.
+// CHECK-NOT: error
+// CHECK: func.func private @major(memref<?x3x2x3x2xf32, strided<[36, 12, 2, 4, 1]>>)
+func.func private @major(tensor<?x5x5xf32, #layout.tiled<{2,1,0:T(2,2)}>>)
+
+// -----
+
+// CHECK: error: cannot lower {{.*}}: its elements are split over several memories (SC)
+func.func private @split(tensor<3x5xf32, #layout.tiled<{1,0:SC(0:1)}>>)
+
+// -----
+
+// CHECK: error: cannot lower {{.*}}: it starts with metadata (M)
+func.func private @metadata(tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)M(16)}>>)
+
+// -----
+
+// CHECK: error: cannot lower {{.*}}: elements of E(4) bits are not what a memref of i4 stores
+func.func private @packed(tensor<3x5xi4, #layout.tiled<{1,0:T(2,2)E(4)}>>)
+
+// -----
+
+// CHECK: error: cannot lower {{.*}}: elements of E(16) bits are not what a memref of i8 stores
+func.func private @wide(tensor<3x5xi8, #layout.tiled<{1,0:T(2,2)E(16)}>>)
+
+// -----
+
+#t = #layout.tiled<{1,0:T(2,2)}>
+func.func @softmax(%x: tensor<3x5xf32, #t>, %e: tensor<3x5xf32, #t>) -> tensor<3x5xf32, #t> {
+  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'linalg.softmax' op cannot be lowered
+  %r = linalg.softmax dimension(1) ins(%x : tensor<3x5xf32, #t>) outs(%e : tensor<3x5xf32, #t>) -> tensor<3x5xf32, #t>
+  return %r : tensor<3x5xf32, #t>
+}
+
+// -----
+
+#t = #layout.tiled<{1,0:T(2,2)}>
+func.func @concat(%x: tensor<3x5xf32, #t>) -> tensor<6x5xf32, #t> {
+  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'tensor.concat' op cannot be lowered
+  %r = tensor.concat dim(0) %x, %x : (tensor<3x5xf32, #t>, tensor<3x5xf32, #t>) -> tensor<6x5xf32, #t>
+  return %r : tensor<6x5xf32, #t>
+}
+
+// -----
+
+#t = #layout.tiled<{1,0:T(2,2)}>
+func.func @forall(%x: tensor<4x4xf32, #t>, %v: tensor<1x1xf32>) -> tensor<4x4xf32, #t> {
+  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'scf.forall' op cannot be lowered
+  %r = scf.forall (%i) in (4) shared_outs(%o = %x) -> tensor<4x4xf32, #t> {
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %v into %o[%i, 0] [1, 1] [1, 1] : tensor<1x1xf32> into tensor<4x4xf32, #t>
+    }
+  }
+  return %r : tensor<4x4xf32, #t>
+}
+
+// -----
+
+#t = #layout.tiled<{1,0:T(8,128)}>
+func.func @transfer(%x: tensor<16x256xf32, #t>, %i: index) -> vector<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'vector.transfer_read' op cannot be lowered
+  %r = vector.transfer_read %x[%i, %i], %zero : tensor<16x256xf32, #t>, vector<8xf32>
+  return %r : vector<8xf32>
+}
+
+// -----
+
+#t = #layout.tiled<{1,0:T(8,128)}>
+func.func @slice(%x: memref<16x256xf32, #t>) -> memref<8x128xf32, #t> {
+  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: base type {{.*}} is not strided
+  %s = memref.subview %x[8, 128] [8, 128] [1, 1] : memref<16x256xf32, #t> to memref<8x128xf32, #t>
+  return %s : memref<8x128xf32, #t>
+}
