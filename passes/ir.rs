@@ -160,6 +160,30 @@ pub fn replace_all_uses<'c>(v: Val<'c>, with: Val<'c>) {
     unsafe { sys::mlirValueReplaceAllUsesOfWith(v.to_raw(), with.to_raw()) }
 }
 
+/// The operations that use a value, each with the number of the operand that it is.
+pub fn uses<'c>(v: Val<'c>) -> Vec<(Op<'c>, usize)> {
+    let mut all = Vec::new();
+    unsafe {
+        let mut next = sys::mlirValueGetFirstUse(v.to_raw());
+        while !next.ptr.is_null() {
+            let user = OperationRef::from_raw(sys::mlirOpOperandGetOwner(next));
+            all.push((user, sys::mlirOpOperandGetOperandNumber(next) as usize));
+            next = sys::mlirOpOperandGetNextUse(next);
+        }
+    }
+    all
+}
+
+/// The operation behind another in its block.
+pub fn next<'c>(op: Op<'c>) -> Option<Op<'c>> {
+    unsafe { OperationRef::from_option_raw(sys::mlirOperationGetNextInBlock(op.to_raw())) }
+}
+
+/// Whether one operation stands in front of another in the same block.
+pub fn comes_before<'c>(op: Op<'c>, other: Op<'c>) -> bool {
+    op.block() == other.block() && op.is_before_in_block(other)
+}
+
 /// Whether anything uses a value.
 pub fn is_used(v: Val) -> bool {
     unsafe { !sys::mlirValueGetFirstUse(v.to_raw()).ptr.is_null() }
@@ -627,6 +651,11 @@ impl<'c> Builder<'c> {
     /// The context of everything made.
     pub fn context(&self) -> &'c Context {
         borrowed(&self.context)
+    }
+
+    /// The same with the location of an operation.
+    pub fn located(self, op: Op<'c>) -> Builder<'c> {
+        Builder { location: location(op), ..self }
     }
 
     /// The same in another place.

@@ -269,15 +269,14 @@ impl<'c> Lowering<'c> {
         let lowered = self.buffers[&ir::key(result)].clone();
         let sizes = lowered.shape.iter().filter(|n| **n == DYNAMIC).count();
         let operands = ir::operands(op);
-        if operands.len() != sizes {
-            return Err("symbols of its layout map are not known to #layout.tiled".into());
-        }
+        // What follows are symbols of the layout's map: sizes that the type says better.
+        let operands = operands.get(..sizes).ok_or("it gives too few sizes")?;
         let attributes: Vec<_> = ir::attributes(op)
             .into_iter()
             .filter(|a| a.0 != "operandSegmentSizes")
             .map(|(name, a)| b.named(&name, a))
             .collect();
-        let made = lowered.allocate(b, ir::name(op), &operands, &attributes);
+        let made = lowered.allocate(b, ir::name(op), operands, &attributes);
         self.buffers.insert(ir::key(made), lowered);
         self.replace(op, &[made]);
         Ok(())

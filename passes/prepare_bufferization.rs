@@ -8,6 +8,8 @@
 //! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results);
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
+//! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
+//!   would have the layout of its source;
 //! - tensor arguments of public functions are read-only unless they say otherwise, since no one here sees the caller;
 //! - buffers that the program frees by hand stay its own business.
 //!
@@ -93,6 +95,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
                 ir::replace_all_uses(ir::result(op, 0), copy);
                 ir::erase(op);
             }
+            name if VIEWS.contains(&name) && changes_layout(op) && !only_read(ir::result(op, 0)) => settle(op),
             name if is_elementwise(name) && touches_layouts(op) => elementwise(op),
             _ => {}
         }
@@ -201,6 +204,36 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
         known.extend(seen.into_iter().map(|k| (k, true)));
     }
     found
+}
+
+/// Whether the result of a slice or reshape has another layout than what it shows.
+fn changes_layout(op: Op) -> bool {
+    tensor_layout(ir::operands(op)[0]) != tensor_layout(ir::result(op, 0))
+}
+
+/// Whether all that is done to a tensor is to read its elements in place.
+fn only_read(v: Val) -> bool {
+    ir::uses(v).into_iter().all(|(user, operand)| match ir::name(user) {
+        "layout.convert" | "tensor.dim" | "tensor.extract" => true,
+        "tensor.insert_slice" => operand == 0,
+        _ => ir::indexing_maps(user).is_some() && operand + ir::results(user).len() < ir::operands(user).len(),
+    })
+}
+
+/// Copies the result of a slice or reshape for all its users.
+fn settle(op: Op) {
+    let result = ir::result(op, 0);
+    let after = ir::next(op).expect("a tensor operation is no terminator");
+    let copy = copied(Builder::before(after).located(op), result, result.r#type());
+    let reader = ir::defining_op(copy).expect("a copy is made by an operation");
+    ir::replace_all_uses(result, copy);
+    ir::edit(reader).set_operand(0, result);
+    for (user, operand) in ir::uses(copy).into_iter().filter(|u| ir::name(u.0) == "tensor.dim") {
+        // The sizes that the copy itself is made with.
+        if ir::comes_before(user, reader) {
+            ir::edit(user).set_operand(operand, result);
+        }
+    }
 }
 
 /// The elements of a tensor in a new tensor of another type.

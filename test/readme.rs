@@ -3,7 +3,7 @@
 //! | block | what is done with it |
 //! |---|---|
 //! | `mlir file=NAME` | written to the file NAME, which later blocks read |
-//! | `console` | each `$ ` line is a command; the lines up to the next one are all that it prints, errors included |
+//! | `console` | each `$ ` line is a command; the lines up to the next one are all that it prints, errors included, but for empty lines at the end |
 //! | `sh` | each line is a command that must succeed; of `make TARGET` only the target is looked for |
 //!
 //! Commands of `console` blocks run in an empty folder where `examples` and `target/release` are what they are in the
@@ -108,7 +108,8 @@ impl<'a> Place<'a> {
                 command.push('\n');
             }
             let output = self.bash(&self.folder, &format!("exec 2>&1\n{command}"));
-            text += &format!("$ {command}{}", String::from_utf8_lossy(&output.stdout));
+            let printed = String::from_utf8_lossy(&output.stdout);
+            text += &format!("$ {command}{}\n", printed.trim_end_matches('\n'));
         }
         text
     }
