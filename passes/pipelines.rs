@@ -20,10 +20,12 @@ pub const PIPELINES: &[Pipeline] = &[
         passes: |form| {
             format!(
                 "layout-prepare-bufferization,convert-elementwise-to-linalg,\
-                 one-shot-bufferize{{bufferize-function-boundaries \
-                 function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map use-encoding-for-memory-space}},\
-                 cse,canonicalize,layout-lower-memrefs{{form={}}},\
-                 func.func(layout-deallocate),bufferization-lower-deallocations,layout-expand-clones,convert-bufferization-to-memref,canonicalize,cse",
+                 one-shot-bufferize{{bufferize-function-boundaries allow-return-allocs-from-loops \
+                 function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map \
+                 use-encoding-for-memory-space}},\
+                 cse,canonicalize,layout-lower-memrefs{{form={}}},func.func(layout-deallocate),\
+                 bufferization-lower-deallocations,layout-expand-clones,convert-bufferization-to-memref,\
+                 canonicalize,cse",
                 form.name()
             )
         },

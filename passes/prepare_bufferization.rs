@@ -5,7 +5,8 @@
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
-//! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results);
+//! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
+//!   becomes `linalg.fill`;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
@@ -52,7 +53,6 @@ const KNOWN: &[&str] = &[
     "tensor.extract",
     "tensor.extract_slice",
     "tensor.from_elements",
-    "tensor.generate",
     "tensor.insert",
     "tensor.insert_slice",
     "tensor.pad",
@@ -93,6 +93,15 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
             "layout.convert" if is_tensor(ir::result(op, 0)) => {
                 let copy = copied(Builder::before(op), ir::operands(op)[0], ir::result(op, 0).r#type());
                 ir::replace_all_uses(ir::result(op, 0), copy);
+                ir::erase(op);
+            }
+            "tensor.splat" if touches_layouts(op) => {
+                let result = ir::result(op, 0);
+                let b = Builder::before(op);
+                let (scalar, sizes) = ir::operands(op).split_first().map(|(s, n)| (*s, n.to_vec())).expect("a scalar");
+                let empty = b.value("tensor.empty", &sizes, result.r#type(), &[]);
+                let filled = b.named_structured("linalg.fill", &[scalar, empty], &[1, 1], result.r#type());
+                ir::replace_all_uses(result, ir::result(filled, 0));
                 ir::erase(op);
             }
             name if VIEWS.contains(&name) && changes_layout(op) && !only_read(ir::result(op, 0)) => settle(op),

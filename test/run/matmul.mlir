@@ -125,18 +125,20 @@ func.func private @batch() {
     %t = arith.muli %s, %k : index
     %n = arith.index_cast %t : index to i32
     tensor.yield %n : i32
-  } : tensor<3x5x7xi32, #blhs>
+  } : tensor<3x5x7xi32>
+  %ta = layout.convert %a : tensor<3x5x7xi32> to tensor<3x5x7xi32, #blhs>
   %b = tensor.generate {
   ^bb0(%i: index, %j: index, %k: index):
     %s = arith.subi %i, %j : index
     %t = arith.addi %s, %k : index
     %n = arith.index_cast %t : index to i32
     tensor.yield %n : i32
-  } : tensor<3x7x2xi32, #brhs>
+  } : tensor<3x7x2xi32>
+  %tb = layout.convert %b : tensor<3x7x2xi32> to tensor<3x7x2xi32, #brhs>
   %c = arith.constant 0 : i32
   %e = tensor.empty() : tensor<3x5x2xi32, #bout>
   %z = linalg.fill ins(%c : i32) outs(%e : tensor<3x5x2xi32, #bout>) -> tensor<3x5x2xi32, #bout>
-  %r = linalg.batch_matmul ins(%a, %b : tensor<3x5x7xi32, #blhs>, tensor<3x7x2xi32, #brhs>)
+  %r = linalg.batch_matmul ins(%ta, %tb : tensor<3x5x7xi32, #blhs>, tensor<3x7x2xi32, #brhs>)
       outs(%z : tensor<3x5x2xi32, #bout>) -> tensor<3x5x2xi32, #bout>
   %p = layout.convert %r : tensor<3x5x2xi32, #bout> to tensor<3x5x2xi32>
   %zero = arith.constant 0 : index

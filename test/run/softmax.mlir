@@ -28,34 +28,6 @@ func.func private @numbers_f32(%m: index, %n: index) -> tensor<?x?xf32> {
   return %x : tensor<?x?xf32>
 }
 
-// Prints how many elements are equal, how many are not, and the last one.
-func.func private @compare_f32(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) {
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %m = tensor.dim %x, %zero : tensor<?x?xf32>
-  %n = tensor.dim %x, %one : tensor<?x?xf32>
-  %counts:2 = scf.for %i = %zero to %m step %one iter_args(%p = %zero, %q = %zero) -> (index, index) {
-    %row:2 = scf.for %j = %zero to %n step %one iter_args(%s = %p, %t = %q) -> (index, index) {
-      %a = tensor.extract %x[%i, %j] : tensor<?x?xf32>
-      %b = tensor.extract %y[%i, %j] : tensor<?x?xf32>
-      %same = arith.cmpf oeq, %a, %b : f32
-      %d = arith.index_castui %same : i1 to index
-      %o = arith.subi %one, %d : index
-      %s1 = arith.addi %s, %d : index
-      %t1 = arith.addi %t, %o : index
-      scf.yield %s1, %t1 : index, index
-    }
-    scf.yield %row#0, %row#1 : index, index
-  }
-  %i = arith.subi %m, %one : index
-  %j = arith.subi %n, %one : index
-  %last = tensor.extract %y[%i, %j] : tensor<?x?xf32>
-  vector.print %counts#0 : index
-  vector.print %counts#1 : index
-  vector.print %last : f32
-  return
-}
-
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>
 #tile = #layout.tiled<{1,0:T(8,128)}>

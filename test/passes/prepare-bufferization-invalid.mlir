@@ -1,0 +1,28 @@
+// What cannot be lowered later is refused while the program is still on tensors, and nothing has changed.
+// RUN: layout-opt %s --split-input-file --layout-to-memref --verify-diagnostics
+// RUN: not layout-opt %s --split-input-file --layout-prepare-bufferization --mlir-print-ir-after-failure 2>&1 \
+// RUN:   | FileCheck %s
+
+// CHECK: IR Dump After LayoutPrepareBufferization Failed
+// CHECK: func.func @concat(%{{.*}}: tensor<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>
+#T = #layout.tiled<{1,0:T(8,128)}>
+func.func @concat(%a: tensor<16x256xf32, #T>, %b: tensor<16x256xf32, #T>) -> tensor<32x256xf32, #T> {
+  // expected-error@+1 {{'tensor.concat' op cannot be lowered: nothing is known of what it does to a tiled tensor}}
+  %p = tensor.concat dim(0) %a, %b : (tensor<16x256xf32, #T>, tensor<16x256xf32, #T>) -> tensor<32x256xf32, #T>
+  return %p : tensor<32x256xf32, #T>
+}
+
+// -----
+
+// expected-error@+1 {{the size of dimension 0 is dynamic and tiled, so its type could not tell it}}
+func.func @dynamic(%a: tensor<?x256xf32, #layout.tiled<{1,0:T(8,128)}>>) { return }
+
+// -----
+
+// expected-error@+1 {{it starts with metadata (M), for which a memref has no place}}
+func.func @metadata(%a: tensor<16x256xi32, #layout.tiled<{1,0:T(8,128)M(16)}>>) { return }
+
+// -----
+
+// expected-error@+1 {{its elements are split over several memories (SC)}}
+func.func private @declared(tensor<6xi32, #layout.tiled<{0:T(128)SC(0:3)}>>)
