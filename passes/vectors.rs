@@ -93,6 +93,10 @@ fn contiguous<'c>(
 ) -> Option<Vec<Val<'c>>> {
     let [length] = t.vector.shape[..] else { return None };
     let along = t.along[0]?;
+    if ir::bits(t.vector.element).is_some_and(|n| n % 8 != 0) {
+        // In a vector such elements are packed, in a buffer each has bytes of its own.
+        return None;
+    }
     if access.strides.last() != Some(&1) {
         return None;
     }
@@ -139,6 +143,7 @@ fn element_by_element<'c>(
     let count: i64 = t.vector.shape.iter().product();
     let row = ir::vector_type(&[count], t.vector.element);
     let as_row = |b: Builder<'c>, v: Val<'c>, element: Type<'c>| {
+        let count = ir::vector(v.r#type()).map_or(count, |v| v.shape.iter().product());
         let row = ir::vector_type(&[count], element);
         if v.r#type() == row { v } else { b.value("vector.shape_cast", &[v], row, &[]) }
     };
@@ -163,11 +168,14 @@ fn element_by_element<'c>(
     let mut view = t.first.clone();
     let mut conditions = Vec::new();
     let mut below = 1i64;
+    // A mask has one dimension for each of the memref's that the vector runs along, in the memref's order.
+    let mut masked: Vec<(usize, i64, Expr)> = Vec::new();
     for (k, n) in t.vector.shape.iter().enumerate().rev() {
         let digit = Expr::Var(number).floor_div(below.max(1)).modulo((*n).max(1));
         below *= n;
         let Some(d) = t.along[k] else { continue };
-        view[d] = view[d].clone() + digit;
+        view[d] = view[d].clone() + digit.clone();
+        masked.push((d, *n, digit));
         if !t.in_bounds[k] {
             conditions.push(d);
         }
@@ -180,7 +188,10 @@ fn element_by_element<'c>(
     let mut conditions: Vec<Val<'c>> = conditions.into_iter().map(less).collect();
     let position = |b: Builder<'c>| b.named("static_position", ir::integers_attribute(b.context(), &[DYNAMIC]));
     if let Some(mask) = mask {
-        conditions.push(inside.value("vector.extract", &[mask, arguments[0]], bit, &[position(inside)]));
+        masked.sort_by_key(|m| m.0);
+        let at = masked.into_iter().fold(Expr::Const(0), |sum, (_, n, digit)| sum.times(n) + digit);
+        let at = leaves.value(inside, &leaves.simplified(&[at], &[])[0]);
+        conditions.push(inside.value("vector.extract", &[mask, at], bit, &[position(inside)]));
     }
     let condition = conditions.into_iter().reduce(|x, y| inside.value("arith.andi", &[x, y], bit, &[]));
     let (place, ends) = match condition {

@@ -51,6 +51,17 @@ func.func @concat(%x: tensor<3x5xf32, #t>) -> tensor<6x5xf32, #t> {
 
 // -----
 
+func.func @generate(%x: f32) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>> {
+  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'tensor.generate' op cannot be lowered
+  %r = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %x : f32
+  } : tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>
+  return %r : tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>
+}
+
+// -----
+
 #t = #layout.tiled<{1,0:T(2,2)}>
 func.func @forall(%x: tensor<4x4xf32, #t>, %v: tensor<1x1xf32>) -> tensor<4x4xf32, #t> {
   // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'scf.forall' op cannot be lowered
@@ -79,4 +90,13 @@ func.func @slice(%x: memref<16x256xf32, #t>) -> memref<8x128xf32, #t> {
   // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: base type {{.*}} is not strided
   %s = memref.subview %x[8, 128] [8, 128] [1, 1] : memref<16x256xf32, #t> to memref<8x128xf32, #t>
   return %s : memref<8x128xf32, #t>
+}
+
+// -----
+
+#t = #layout.tiled<{1,0:T(8,128)}>
+func.func @dimension(%x: memref<16x256xf32, #t>, %d: index) -> index {
+  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'memref.dim' op cannot be lowered: which dimension is not a constant
+  %size = memref.dim %x, %d : memref<16x256xf32, #t>
+  return %size : index
 }

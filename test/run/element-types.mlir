@@ -17,10 +17,11 @@ func.func private @i1() {
   %u = call @i1_sum(%t) : (tensor<3x3xi1, #tile>) -> tensor<3x3xi1, #tile>
   %y = layout.convert %u : tensor<3x3xi1, #tile> to tensor<3x3xi1>
   %i = arith.constant 0 : index
-  %z = arith.constant false
-  %v = vector.transfer_read %y[%i, %i], %z {in_bounds = [true, true]} : tensor<3x3xi1>, vector<3x3xi1>
+  %w = arith.extui %y : tensor<3x3xi1> to tensor<3x3xi8>
+  %z = arith.constant 0 : i8
+  %v = vector.transfer_read %w[%i, %i], %z {in_bounds = [true, true]} : tensor<3x3xi8>, vector<3x3xi8>
   // CHECK: ( ( 1, 0, 1 ), ( 0, 1, 0 ), ( 1, 0, 1 ) )
-  vector.print %v : vector<3x3xi1>
+  vector.print %v : vector<3x3xi8>
   return
 }
 
