@@ -7,6 +7,7 @@
 #include "mlir/CAPI/Support.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 
 using namespace mlir;
 
@@ -32,4 +33,37 @@ bool layout_cc_affine_is_valid_dim(MlirValue value) {
 
 bool layout_cc_affine_is_valid_symbol(MlirValue value) {
   return affine::isValidSymbol(unwrap(value));
+}
+
+bool layout_cc_infer_range(MlirValue result,
+                           bool (*bounds)(MlirValue operand, int64_t *lo,
+                                          int64_t *hi, void *user),
+                           void *user, int64_t *lo, int64_t *hi) {
+  Value value = unwrap(result);
+  auto op = value.getDefiningOp<InferIntRangeInterface>();
+  if (!op)
+    return false;
+  SmallVector<IntegerValueRange> operands;
+  for (Value operand : op->getOperands()) {
+    IntegerValueRange range = IntegerValueRange::getMaxRange(operand);
+    unsigned bits = ConstantIntRanges::getStorageBitwidth(operand.getType());
+    int64_t least, most;
+    if (bits == 64 && bounds(wrap(operand), &least, &most, user))
+      range = ConstantIntRanges::fromSigned(APInt(64, least, true),
+                                            APInt(64, most, true));
+    operands.push_back(range);
+  }
+  bool known = false;
+  op.inferResultRangesFromOptional(
+      operands, [&](Value inferred, const IntegerValueRange &range) {
+        if (inferred != value || range.isUninitialized())
+          return;
+        const ConstantIntRanges &bounds = range.getValue();
+        if (bounds.smin().getBitWidth() > 64)
+          return;
+        *lo = bounds.smin().getSExtValue();
+        *hi = bounds.smax().getSExtValue();
+        known = true;
+      });
+  return known;
 }

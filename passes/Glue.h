@@ -26,6 +26,7 @@ bool layout_rs_deallocation(MlirOperation function, MlirStringCallback passes,
                             void *user);
 bool layout_rs_unmark_deallocation(MlirOperation function);
 bool layout_rs_expand_clones(MlirOperation module);
+bool layout_rs_simplify_indexing(MlirOperation root);
 bool layout_rs_strip_memory_spaces(MlirOperation module);
 
 /// Calls back once for each pipeline, with its name and its summary.
@@ -49,6 +50,14 @@ void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
 
 bool layout_cc_affine_is_valid_dim(MlirValue value);
 bool layout_cc_affine_is_valid_symbol(MlirValue value);
+
+/// The signed bounds that a result's operation infers for it through upstream's
+/// InferIntRangeInterface, from those of its operands, which `bounds` gives;
+/// false where it infers none.
+bool layout_cc_infer_range(MlirValue result,
+                           bool (*bounds)(MlirValue operand, int64_t *lo,
+                                          int64_t *hi, void *user),
+                           void *user, int64_t *lo, int64_t *hi);
 }
 
 #endif // LAYOUT_PASSES_GLUE_H

@@ -31,6 +31,7 @@ namespace layout {
 #define GEN_PASS_DEF_LAYOUTEXPANDCLONES
 #define GEN_PASS_DEF_LAYOUTLOWERMEMREFS
 #define GEN_PASS_DEF_LAYOUTPREPAREBUFFERIZATION
+#define GEN_PASS_DEF_LAYOUTSIMPLIFYINDEXING
 #define GEN_PASS_DEF_LAYOUTSTRIPMEMORYSPACES
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
@@ -78,6 +79,14 @@ struct Deallocate : layout::impl::LayoutDeallocateBase<Deallocate> {
 struct ExpandClones : layout::impl::LayoutExpandClonesBase<ExpandClones> {
   void runOnOperation() override {
     if (!layout_rs_expand_clones(wrap(getOperation().getOperation())))
+      signalPassFailure();
+  }
+};
+
+struct SimplifyIndexing
+    : layout::impl::LayoutSimplifyIndexingBase<SimplifyIndexing> {
+  void runOnOperation() override {
+    if (!layout_rs_simplify_indexing(wrap(getOperation())))
       signalPassFailure();
   }
 };

@@ -78,6 +78,20 @@ def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
+  let summary = "Simplify index arithmetic with the ranges at hand";
+  let description = [{
+    Simplifies the maps of `affine.apply`, `min`, `max`, `if`, `for`, loads and
+    stores, and `affine.linearize_index` and `delinearize_index`, with the
+    intervals and steps of enclosing loops, static sizes, and the ranges that
+    upstream's integer range analysis finds. A map changes only where the result
+    is cheaper: a division or remainder costs 3, any other operation 1.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"
+  ];
+}
+
 def LayoutStripMemorySpaces
     : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
   let summary = "Put all buffers in the one memory of a CPU";

@@ -42,9 +42,9 @@ fn expand<'c>(op: Op<'c>) {
     let binary = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], index, &[]);
     let row = if dynamic {
         let mut count = b.index(1);
-        for d in 0..rank {
-            let steps = binary("arith.subi", of(shaped.shape[d], d), b.index(1));
-            count = binary("arith.addi", count, binary("arith.muli", steps, of(strides[d], rank + d)));
+        for (d, (size, stride)) in shaped.shape.iter().zip(&strides).enumerate() {
+            let steps = binary("arith.subi", of(*size, d), b.index(1));
+            count = binary("arith.addi", count, binary("arith.muli", steps, of(*stride, rank + d)));
         }
         (DYNAMIC, vec![count])
     } else {

@@ -6,7 +6,7 @@
 
 use crate::{
     Diagnostic, Form, Severity, deallocate, expand_clones, ir, lower_memrefs, pipelines::PIPELINES,
-    prepare_bufferization, strip_memory_spaces,
+    prepare_bufferization, simplify_indexing, strip_memory_spaces,
 };
 use layout_dialect::guard;
 use melior::ir::{Location, OperationRef, Value, ValueLike, operation::OperationLike};
@@ -30,6 +30,13 @@ unsafe extern "C" {
     );
     fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
     fn layout_cc_affine_is_valid_symbol(value: MlirValue) -> bool;
+    fn layout_cc_infer_range(
+        result: MlirValue,
+        bounds: unsafe extern "C" fn(MlirValue, *mut i64, *mut i64, *mut c_void) -> bool,
+        user: *mut c_void,
+        lo: *mut i64,
+        hi: *mut i64,
+    ) -> bool;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -71,6 +78,33 @@ pub fn is_valid_dim(value: Value) -> bool {
     unsafe { layout_cc_affine_is_valid_dim(value.to_raw()) }
 }
 
+/// The closed signed bounds that a result's operation infers for it through upstream's `InferIntRangeInterface`, from
+/// the bounds of its 64-bit and index operands.
+pub fn infer_range<'c>(
+    result: Value<'c, 'c>,
+    bounds: &mut dyn FnMut(Value<'c, 'c>) -> Option<(i64, i64)>,
+) -> Option<(i64, i64)> {
+    unsafe extern "C" fn ask(operand: MlirValue, lo: *mut i64, hi: *mut i64, user: *mut c_void) -> bool {
+        guard(
+            |_| false,
+            || {
+                // SAFETY: this is the closure that `infer_range` hands over, for the time of that call.
+                let bounds = unsafe { &mut *user.cast::<&mut dyn FnMut(Value) -> Option<(i64, i64)>>() };
+                // SAFETY: the operand is alive.
+                let Some(known) = bounds(unsafe { Value::from_raw(operand) }) else { return false };
+                // SAFETY: C++ gives places for both.
+                unsafe { (*lo, *hi) = known };
+                true
+            },
+        )
+    }
+    let (mut bounds, mut lo, mut hi) = (bounds, 0, 0);
+    let user = (&raw mut bounds).cast();
+    // SAFETY: the value is alive, and all pointers are for this call.
+    let known = unsafe { layout_cc_infer_range(result.to_raw(), ask, user, &mut lo, &mut hi) };
+    known.then_some((lo, hi))
+}
+
 /// Whether the value may be a symbol of an affine map.
 pub fn is_valid_symbol(value: Value) -> bool {
     // SAFETY: the value is alive.
@@ -90,7 +124,7 @@ extern "C" fn layout_rs_lower_memrefs(module: MlirOperation, form: i32) -> bool 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_prepare_bufferization(module: MlirOperation) -> bool {
-    pass(module, |module| prepare_bufferization::run(module))
+    pass(module, prepare_bufferization::run)
 }
 
 /// See `Glue.h`.
@@ -120,6 +154,15 @@ extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
 extern "C" fn layout_rs_expand_clones(module: MlirOperation) -> bool {
     pass(module, |module| {
         expand_clones::run(module);
+        Ok(())
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_simplify_indexing(root: MlirOperation) -> bool {
+    pass(root, |root| {
+        simplify_indexing::run(root);
         Ok(())
     })
 }

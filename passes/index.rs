@@ -1,10 +1,11 @@
 //! Index values as expressions, with what loops and bounds say of them.
 //!
-//! `affine.apply`, sums and products with constants are looked through; what is left are *leaves*: loop variables,
+//! `affine.apply`, sums, products with constants, linearised and delinearised indices are looked through; what is left are *leaves*: loop variables,
 //! whose intervals and steps come from their loops, and values of which nothing is known. A tree of such operations
 //! can be exponentially larger than the graph it stands for, so the walk has a budget; past it a value is a leaf.
 
-use crate::ir::{self, Builder, Op, Val};
+use crate::ffi;
+use crate::ir::{self, Builder, DYNAMIC, Op, Val};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Form, Interval, simplify};
 use melior::ir::{Type, ValueLike};
@@ -23,11 +24,23 @@ pub struct Leaves<'c> {
     pub domain: Domain,
 }
 
+/// The interval of a leaf, and its step and first value where it does not step by one.
+type Known = (Interval, Option<(i64, i64)>);
+
 impl<'c> Leaves<'c> {
     /// The expression of an index value.
     pub fn expr(&mut self, v: Val<'c>) -> Expr {
         let mut budget = BUDGET;
         self.looked_through(v, &mut budget)
+    }
+
+    /// The expression of an index value whose operation is not looked through, unless it is a constant.
+    pub fn shallow(&mut self, v: Val<'c>) -> Expr {
+        match (constant_value(v), self.numbers.get(&ir::key(v))) {
+            (Some(c), _) => Expr::Const(c),
+            (None, Some(number)) => Expr::Var(*number),
+            (None, None) => self.as_leaf(v, &mut { BUDGET }),
+        }
     }
 
     /// A leaf of its own for a value, with what is known of it.
@@ -53,15 +66,15 @@ impl<'c> Leaves<'c> {
         self.values[leaf] = Some(v);
     }
 
-    fn bound(&self, leaf: usize) -> Val<'c> {
+    /// The value of a leaf.
+    pub fn bound(&self, leaf: usize) -> Val<'c> {
         self.values[leaf].expect("a leaf is bound before it is used")
     }
 
     /// The expressions of a map's results at these operands.
     pub fn apply(&mut self, map: melior::ir::AffineMap<'c>, operands: &[Val<'c>]) -> Option<Vec<Expr>> {
-        let results = ir::exprs_of_map(map)?;
         let operands: Vec<Expr> = operands.iter().map(|v| self.expr(*v)).collect();
-        Some(results.iter().map(|e| e.substitute(&operands)).collect())
+        ir::exprs_at(map, &operands)
     }
 
     fn looked_through(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
@@ -72,12 +85,17 @@ impl<'c> Leaves<'c> {
             && let Some(op) = ir::defining_op(v)
         {
             *budget -= 1;
-            if let Some(e) = self.operation(op, budget) {
+            if let Some(e) = self.operation(op, ir::result_number(v), budget) {
                 return e;
             }
         }
-        let interval = ir::block_argument(v).and_then(|(op, k)| self.loop_interval(op, k));
-        let (interval, step) = interval.unwrap_or((Interval::ALL, None));
+        self.as_leaf(v, budget)
+    }
+
+    /// A leaf for a value, with all that is known of it.
+    fn as_leaf(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
+        let (interval, step) = self.known(v).unwrap_or((Interval::ALL, None));
+        let interval = self.upstream(v, interval, budget);
         let e = self.leaf(v, interval);
         if let Some((step, first)) = step {
             let residue = first.rem_euclid(step);
@@ -86,33 +104,104 @@ impl<'c> Leaves<'c> {
         e
     }
 
-    fn operation(&mut self, op: Op<'c>, budget: &mut usize) -> Option<Expr> {
+    fn operation(&mut self, op: Op<'c>, result: usize, budget: &mut usize) -> Option<Expr> {
         let operands = ir::operands(op);
+        let mut through = |v: Val<'c>| self.looked_through(v, budget);
         match ir::name(op) {
             "arith.constant" => constant(op).map(Expr::Const),
-            "arith.addi" => Some(self.looked_through(operands[0], budget) + self.looked_through(operands[1], budget)),
+            "arith.addi" => {
+                let sum = through(operands[0]) + through(operands[1]);
+                self.no_overflow(op, sum)
+            }
             "arith.subi" => {
-                let b = self.looked_through(operands[1], budget);
-                Some(self.looked_through(operands[0], budget) + b.times(-1))
+                let difference = through(operands[0]) + through(operands[1]).times(-1);
+                self.no_overflow(op, difference)
             }
             "arith.muli" => {
                 let b = constant_value(operands[1]).map(|c| (operands[0], c));
                 let (v, c) = b.or_else(|| constant_value(operands[0]).map(|c| (operands[1], c)))?;
-                Some(self.looked_through(v, budget).times(c))
+                let product = through(v).times(c);
+                self.no_overflow(op, product)
             }
             "affine.apply" => {
                 let map = ir::affine_map(ir::attribute(op, "map")?)?;
-                let result = ir::exprs_of_map(map)?.pop()?;
-                let operands: Vec<Expr> = operands.into_iter().map(|v| self.looked_through(v, budget)).collect();
-                Some(result.substitute(&operands))
+                let operands: Vec<Expr> = operands.into_iter().map(through).collect();
+                ir::exprs_at(map, &operands)?.pop()
+            }
+            "affine.linearize_index" => {
+                let basis = ir::integers(op, "static_basis");
+                let count = *ir::integers(op, "operandSegmentSizes").first()? as usize;
+                let (mut sum, mut stride) = (Expr::Const(0), 1i64);
+                for (k, v) in operands[..count].iter().enumerate().rev() {
+                    sum = through(*v).times(stride) + sum;
+                    // The basis may leave the outermost size out; it is not needed.
+                    if k > 0 {
+                        let size = *basis.get(basis.len().checked_sub(count - k)?)?;
+                        stride = stride.checked_mul(size).filter(|_| size > 0)?;
+                    }
+                }
+                Some(sum)
+            }
+            "affine.delinearize_index" => {
+                let basis = ir::integers(op, "static_basis");
+                let inner = ir::results(op).len() - 1 - result;
+                let below = (basis.len().checked_sub(inner)?..basis.len())
+                    .try_fold(1i64, |n, k| n.checked_mul(basis[k]).filter(|_| basis[k] > 0))?;
+                let digit = through(operands[0]).floor_div(below);
+                if result == 0 {
+                    return Some(digit);
+                }
+                let size = *basis.get(basis.len().checked_sub(inner + 1)?)?;
+                (size > 0).then(|| digit.modulo(size))
+            }
+            "memref.dim" | "tensor.dim" => {
+                let t = operands[0].r#type();
+                let shape = ir::memref(t).or_else(|| ir::tensor(t))?.shape;
+                let size = *shape.get(usize::try_from(constant_value(operands[1])?).ok()?)?;
+                (size != DYNAMIC).then_some(Expr::Const(size))
             }
             _ => None,
         }
     }
 
+    /// The expression of an operation whose result wraps around, if it does not: its operation says so, or what is
+    /// known of its leaves does.
+    fn no_overflow(&self, op: Op<'c>, e: Expr) -> Option<Expr> {
+        let promised = ir::attribute(op, "overflowFlags").is_some_and(|a| a.to_string().contains("nsw"));
+        let interval = Form::new(&self.domain).interval(&e);
+        (promised || (interval.lo > i64::MIN && interval.hi < i64::MAX)).then_some(e)
+    }
+
+    /// What the operation that gives a leaf says of it.
+    fn known(&mut self, v: Val<'c>) -> Option<Known> {
+        if let Some((op, argument)) = ir::block_argument(v) {
+            return self.loop_interval(op, argument);
+        }
+        let op = ir::defining_op(v)?;
+        let bounds = match ir::name(op) {
+            "affine.min" | "affine.max" => self.bounds(op, "map", &ir::operands(op))?,
+            "memref.dim" | "tensor.dim" => return Some((Interval::new(0, i64::MAX), None)),
+            _ => return None,
+        };
+        Some((extreme(&bounds, ir::name(op) == "affine.max")?, None))
+    }
+
+    /// An interval, narrowed by what upstream's interface infers from the operands' intervals.
+    fn upstream(&mut self, v: Val<'c>, interval: Interval, budget: &mut usize) -> Interval {
+        if *budget == 0 || ir::defining_op(v).is_none() {
+            return interval;
+        }
+        let mut bounds = |operand: Val<'c>| {
+            let e = self.looked_through(operand, budget);
+            let interval = Form::new(&self.domain).interval(&e);
+            Some((interval.lo, interval.hi))
+        };
+        let Some((lo, hi)) = ffi::infer_range(v, &mut bounds) else { return interval };
+        Interval::new(interval.lo.max(lo), interval.hi.min(hi))
+    }
+
     /// The closed interval of a loop's variable, and its step and first value where it does not step by one.
-    #[allow(clippy::type_complexity, reason = "two optional pairs")]
-    fn loop_interval(&mut self, op: Op<'c>, argument: usize) -> Option<(Interval, Option<(i64, i64)>)> {
+    fn loop_interval(&mut self, op: Op<'c>, argument: usize) -> Option<Known> {
         let (lower, upper, step) = match ir::name(op) {
             "scf.for" if argument == 0 => {
                 let operands = ir::operands(op);
@@ -121,6 +210,9 @@ impl<'c> Leaves<'c> {
                     Form::new(&form.domain).interval(&e)
                 };
                 let (lower, upper) = (bound(self, operands[0]), bound(self, operands[1]));
+                if ir::attribute(op, "unsignedCmp").is_some() && (lower.lo < 0 || upper.lo < 0) {
+                    return None;
+                }
                 (lower, upper, constant_value(operands[2])?)
             }
             "affine.for" if argument == 0 => {
@@ -131,10 +223,7 @@ impl<'c> Leaves<'c> {
                 let lower = self.bounds(op, "lowerBoundMap", low)?;
                 let upper = self.bounds(op, "upperBoundMap", high)?;
                 let step = ir::integer(ir::attribute(op, "step")?)?;
-                // The lower bound is the greatest of its results, the upper bound the least.
-                let lower = Interval::new(lower.iter().map(|i| i.lo).max()?, lower.iter().map(|i| i.hi).max()?);
-                let upper = Interval::new(upper.iter().map(|i| i.lo).min()?, upper.iter().map(|i| i.hi).min()?);
-                (lower, upper, step)
+                (extreme(&lower, true)?, extreme(&upper, false)?, step)
             }
             _ => return None,
         };
@@ -165,17 +254,22 @@ impl<'c> Leaves<'c> {
 
     /// An affine map with these results, and the values of its dimensions.
     pub fn map(&self, b: Builder<'c>, exprs: &[Expr]) -> (melior::ir::Attribute<'c>, Vec<Val<'c>>) {
-        let mut used = Vec::new();
+        let (dims, positions) = self.dims(exprs);
+        (b.map(dims.len(), exprs, &|v| positions[&v]), dims)
+    }
+
+    /// The values of the leaves in these expressions, each once, and the position of each leaf among them.
+    pub fn dims(&self, exprs: &[Expr]) -> (Vec<Val<'c>>, HashMap<usize, usize>) {
+        let (mut dims, mut positions) = (Vec::new(), HashMap::new());
         for e in exprs {
             e.for_each_var(&mut |v| {
-                if !used.contains(&v) {
-                    used.push(v);
-                }
+                positions.entry(v).or_insert_with(|| {
+                    dims.push(self.bound(v));
+                    dims.len() - 1
+                });
             });
         }
-        let position = |v: usize| used.iter().position(|u| *u == v).expect("every variable was listed");
-        let map = b.map(used.len(), exprs, &position);
-        (map, used.iter().map(|v| self.bound(*v)).collect())
+        (dims, positions)
     }
 
     /// A value for an expression over the leaves.
@@ -233,6 +327,15 @@ impl<'c> Leaves<'c> {
         let operands: Vec<_> = [value, base].into_iter().chain(index.iter().map(|e| self.value(b, e))).collect();
         b.op("memref.store", &operands, &[], &[]);
     }
+}
+
+/// The interval of the greatest, or of the least, of values that lie in these intervals.
+fn extreme(of: &[Interval], greatest: bool) -> Option<Interval> {
+    let (lows, highs) = (of.iter().map(|i| i.lo), of.iter().map(|i| i.hi));
+    Some(match greatest {
+        true => Interval::new(lows.max()?, highs.max()?),
+        false => Interval::new(lows.min()?, highs.min()?),
+    })
 }
 
 /// The integer of an `arith.constant`.

@@ -301,24 +301,36 @@ pub fn affine_map_attribute<'c>(map: AffineMap<'c>) -> Attribute<'c> {
 /// The results of an affine map as our expressions, dimensions first and then symbols; none where a product or a
 /// divisor is not a constant.
 pub fn exprs_of_map(map: AffineMap) -> Option<Vec<Expr>> {
-    (0..map.result_count()).map(|k| expr_of(map.result(k).ok()?, map.dim_count())).collect()
+    let variables: Vec<Expr> = (0..map.dim_count() + map.symbol_count()).map(Expr::Var).collect();
+    exprs_at(map, &variables)
 }
 
-fn expr_of(e: AffineExpr, dims: usize) -> Option<Expr> {
+/// The results of an affine map with these expressions for its dimensions and symbols; none where a product or a
+/// divisor is not a constant even so.
+pub fn exprs_at(map: AffineMap, operands: &[Expr]) -> Option<Vec<Expr>> {
+    (0..map.result_count()).map(|k| expr_of(map.result(k).ok()?, map.dim_count(), operands)).collect()
+}
+
+fn expr_of(e: AffineExpr, dims: usize, operands: &[Expr]) -> Option<Expr> {
     if e.is_constant() {
         return Some(Expr::Const(e.constant_value()));
     }
     if e.is_dim() {
-        return Some(Expr::Var(e.dim_position()));
+        return operands.get(e.dim_position()).cloned();
     }
     if e.is_symbol() {
-        return Some(Expr::Var(dims + e.symbol_position()));
+        return operands.get(dims + e.symbol_position()).cloned();
     }
-    let (a, b) = (expr_of(e.lhs(), dims)?, expr_of(e.rhs(), dims)?);
+    let (a, b) = (expr_of(e.lhs(), dims, operands)?, expr_of(e.rhs(), dims, operands)?);
     if e.is_add() {
         return Some(a + b);
     }
-    let Expr::Const(b) = b else { return None };
+    let (a, Expr::Const(b)) = (match (a, b) {
+        (Expr::Const(a), b) if e.is_mul() => (b, Expr::Const(a)),
+        both => both,
+    }) else {
+        return None;
+    };
     match () {
         () if e.is_mul() => Some(a.times(b)),
         () if b <= 0 => None,
@@ -339,6 +351,24 @@ pub fn affine_expr<'c>(context: &'c Context, e: &Expr, position: &dyn Fn(usize) 
         Expr::Mul(a, c) => of(a) * constant(*c),
         Expr::FloorDiv(a, d) => AffineExpr::floor_div(of(a), constant(*d)),
         Expr::Mod(a, m) => AffineExpr::modulo(of(a), constant(*m)),
+        Expr::Min(..) | Expr::Max(..) => unreachable!("affine expressions have no min and no max"),
+    }
+}
+
+/// The constraints of an integer set, each with whether it is an equality; none where one is not affine.
+pub fn integer_set(attribute: Attribute) -> Option<Vec<(Expr, bool)>> {
+    unsafe {
+        if !sys::mlirAttributeIsAIntegerSet(attribute.to_raw()) {
+            return None;
+        }
+        let set = sys::mlirIntegerSetAttrGetValue(attribute.to_raw());
+        let dims = sys::mlirIntegerSetGetNumDims(set) as usize;
+        let variables: Vec<Expr> = (0..sys::mlirIntegerSetGetNumInputs(set) as usize).map(Expr::Var).collect();
+        let constraint = |k| {
+            let e = AffineExpr::from_raw(sys::mlirIntegerSetGetConstraint(set, k));
+            Some((expr_of(e, dims, &variables)?, sys::mlirIntegerSetIsConstraintEq(set, k)))
+        };
+        (0..sys::mlirIntegerSetGetNumConstraints(set)).map(constraint).collect()
     }
 }
 
@@ -751,6 +781,23 @@ impl<'c> Builder<'c> {
     pub fn map(&self, dims: usize, exprs: &[Expr], position: &dyn Fn(usize) -> usize) -> Attribute<'c> {
         let exprs: Vec<_> = exprs.iter().map(|e| affine_expr(self.context(), e, position)).collect();
         affine_map_attribute(AffineMap::new(self.context(), dims, 0, &exprs))
+    }
+
+    /// An integer set of `dims` dimensions with these constraints, each with whether it is an equality.
+    pub fn integer_set(
+        &self,
+        dims: usize,
+        constraints: &[(Expr, bool)],
+        position: &dyn Fn(usize) -> usize,
+    ) -> Attribute<'c> {
+        let exprs: Vec<_> = constraints.iter().map(|c| affine_expr(self.context(), &c.0, position).to_raw()).collect();
+        let equalities: Vec<bool> = constraints.iter().map(|c| c.1).collect();
+        unsafe {
+            let context = sys::mlirOperationGetContext(self.before.to_raw());
+            let (count, dims) = (exprs.len() as isize, dims as isize);
+            let set = sys::mlirIntegerSetGet(context, dims, 0, count, exprs.as_ptr(), equalities.as_ptr());
+            Attribute::from_raw(sys::mlirIntegerSetAttrGet(set))
+        }
     }
 
     /// A named operation of the linalg dialect on tensors, with the body that its definition says.

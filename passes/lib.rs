@@ -35,6 +35,7 @@ mod nest;
 pub mod pipelines;
 pub mod prepare_bufferization;
 mod retype;
+pub mod simplify_indexing;
 pub mod strip_memory_spaces;
 mod vectors;
 

@@ -419,6 +419,7 @@ impl<'c> Lowering<'c> {
                 }
                 ir::move_before(payload, inner.b.before);
                 for op in ir::all_operations(payload) {
+                    symbols_to_dims(op);
                     if ir::name(op) == "linalg.index"
                         && let Some(dim) = ir::attribute(op, "dim").and_then(ir::integer)
                     {
@@ -489,6 +490,18 @@ fn copy<'c>(b: Builder<'c>, from: Access<'c>, to: Access<'c>) {
     let identity: Vec<Expr> = (0..rank).map(Expr::Var).collect();
     let operands = [from, to].map(|access| Operand { access, map: identity.clone() }).into();
     Nest { extents, operands, outputs: 1 }.emit(b, |inner| inner.store(1, inner.load(0)));
+}
+
+/// Makes the symbols of an affine map dimensions: a variable of a loop is no symbol where `linalg.index` was one.
+fn symbols_to_dims(op: Op) {
+    if !matches!(ir::name(op), "affine.apply" | "affine.max" | "affine.min") {
+        return;
+    }
+    let Some(map) = ir::attribute(op, "map").and_then(ir::affine_map) else { return };
+    if let (1.., Some(exprs)) = (map.symbol_count(), ir::exprs_of_map(map)) {
+        let map = Builder::before(op).map(map.dim_count() + map.symbol_count(), &exprs, &|v| v);
+        ir::edit(op).set_attribute("map", map);
+    }
 }
 
 /// The index that an operation's index operands and map, if it has one, stand for.

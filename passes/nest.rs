@@ -168,9 +168,7 @@ impl<'c> Nest<'c> {
         let mut b = b;
         for part in &parts {
             let bounds = leaves.simplified(&part.bounds, &[]);
-            if bounds != [Expr::Const(1)] {
-                b = a_loop(b, &mut leaves, part.leaf, &bounds, affine);
-            }
+            b = a_loop(b, &mut leaves, part.leaf, &bounds, affine);
         }
         let bases = self.operands.iter().map(|o| o.access.base).collect();
         body(&Inner { b, leaves: &leaves, dims: &dims, bases, index });
@@ -281,22 +279,23 @@ fn split<'c>(
         Size::Static(n) => Expr::Const(n),
         unknown => leaves.leaf(unknown.value(b), Interval::new(0, i64::MAX)),
     };
-    let first = leaves.domain.vars.len();
-    let mut sum = Expr::Const(0);
+    // The parts so far, each times its scale.
+    let mut terms: Vec<Expr> = Vec::new();
     let mut boxes = leaves.domain.clone();
     for (level, scale) in scales.iter().enumerate() {
         let most = match level {
             0 => extent.known().map(|n| ceil_div(n, *scale)),
             _ => Some(ceil_div(scales[level - 1], *scale)),
         };
+        if most == Some(1) {
+            terms.push(Expr::Const(0));
+            continue;
+        }
         let mut bounds: Vec<Expr> = most.map(Expr::Const).into_iter().collect();
         // The rest of the dimension, and of each larger part, also ends the loop where it can be the shorter.
         for above in 0..=level {
             let limit = if above == 0 { whole.clone() } else { Expr::Const(scales[above - 1]) };
-            let mut rest = limit + Expr::Const(scale - 1);
-            for between in above..level {
-                rest = rest + Expr::Var(first + between).times(-scales[between]);
-            }
+            let rest = terms[above..].iter().fold(limit + Expr::Const(scale - 1), |rest, t| rest + t.clone().times(-1));
             let rest = rest.floor_div(*scale);
             // What is left is a positive multiple of the part above where that divides all it is left from.
             let left_from = [if above == 0 { extent.known() } else { Some(scales[above - 1]) }];
@@ -311,13 +310,12 @@ fn split<'c>(
         let interval = Interval::new(0, most.map_or(i64::MAX, |n| n - 1));
         let leaf = leaves.unbound(interval);
         boxes.vars.push(interval);
-        sum = sum + Expr::Var(leaf).times(*scale);
+        terms.push(Expr::Var(leaf).times(*scale));
         parts.push(Part { dim, level, leaf, bounds });
     }
+    let sum = |terms: &[Expr]| terms.iter().cloned().fold(Expr::Const(0), |a, b| a + b);
     let mut within = |from: usize, size: i64| {
-        let tail = (from..scales.len()).map(|k| Expr::Var(first + k).times(scales[k]));
-        let tail = tail.reduce(|a, b| a + b).unwrap_or(Expr::Const(0));
-        leaves.domain.constraints.push((tail, Interval::new(0, size - 1)));
+        leaves.domain.constraints.push((sum(&terms[from..]), Interval::new(0, size - 1)));
     };
     if let Some(n) = extent.known()
         && n % scales[0] != 0
@@ -329,7 +327,7 @@ fn split<'c>(
             within(k, scales[k - 1]);
         }
     }
-    sum
+    sum(&terms)
 }
 
 fn ceil_div(a: i64, b: i64) -> i64 {
@@ -354,7 +352,7 @@ fn cuts(e: &Expr, found: &mut impl FnMut(usize, i64, Option<i64>)) {
     }
     match e {
         Expr::Const(_) | Expr::Var(_) => {}
-        Expr::Add(a, b) => {
+        Expr::Add(a, b) | Expr::Min(a, b) | Expr::Max(a, b) => {
             cuts(a, found);
             cuts(b, found);
         }

@@ -1,7 +1,10 @@
-//! Quasi-affine expressions: sums, products with constants, `floordiv` and `mod` by positive constants.
+//! Quasi-affine expressions: sums, products with constants, `floordiv` and `mod` by positive constants, `min`, `max`.
 //!
 //! An expression is a small tree over numbered variables; division rounds towards minus infinity and a remainder is
-//! never negative, so `-3 floordiv 2` is `-2` and `-3 mod 2` is `1`. Nothing here simplifies: see [`crate::simplify`].
+//! never negative, so `-3 floordiv 2` is `-2` and `-3 mod 2` is `1`. Rounding up needs no operation of its own:
+//! `x ceildiv 8` is `(x + 7) floordiv 8`, and prints as the former. Nothing here simplifies: see [`crate::simplify`].
+//!
+//! Sums of many terms are balanced trees ([`Expr::sum`]), so that walking a tree never goes deep.
 
 use std::fmt;
 
@@ -20,6 +23,10 @@ pub enum Expr {
     FloorDiv(Box<Expr>, i64),
     /// The remainder by a positive constant, in `0..m`.
     Mod(Box<Expr>, i64),
+    /// The lesser of two.
+    Min(Box<Expr>, Box<Expr>),
+    /// The greater of two.
+    Max(Box<Expr>, Box<Expr>),
 }
 
 impl Expr {
@@ -44,8 +51,69 @@ impl Expr {
         if modulus == 1 { Expr::Const(0) } else { Expr::Mod(Box::new(self), modulus) }
     }
 
+    /// The sum of all terms, as a tree of logarithmic depth where they are many.
+    pub fn sum(mut terms: Vec<Expr>) -> Expr {
+        const FEW: usize = 8;
+        while terms.len() > FEW {
+            let mut rest = terms.into_iter();
+            let mut pairs = Vec::with_capacity(rest.len().div_ceil(2));
+            while let Some(a) = rest.next() {
+                pairs.push(match rest.next() {
+                    Some(b) => a + b,
+                    None => a,
+                });
+            }
+            terms = pairs;
+        }
+        terms.into_iter().reduce(|a, b| a + b).unwrap_or(Expr::Const(0))
+    }
+
+    /// The terms of a sum, in order; an expression that is no sum is its only term.
+    pub fn terms(&self) -> Vec<&Expr> {
+        let (mut terms, mut stack) = (Vec::new(), vec![self]);
+        while let Some(e) = stack.pop() {
+            match e {
+                Expr::Add(a, b) => stack.extend([&**b, &**a]),
+                e => terms.push(e),
+            }
+        }
+        terms
+    }
+
+    /// The `x` of an `x ceildiv d`, which is kept as `(x + (d - 1)) floordiv d`.
+    pub fn ceil_div(&self) -> Option<&Expr> {
+        match self {
+            Expr::FloorDiv(x, d) => match &**x {
+                Expr::Add(above, c) if **c == Expr::Const(d - 1) => Some(above),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The operands of the outermost operation.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Expr> {
+        let (a, b) = match self {
+            Expr::Const(_) | Expr::Var(_) => (None, None),
+            Expr::Mul(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => (Some(&**a), None),
+            Expr::Add(a, b) | Expr::Min(a, b) | Expr::Max(a, b) => (Some(&**a), Some(&**b)),
+        };
+        a.into_iter().chain(b)
+    }
+
+    /// The number of operations on the longest way from the result to a variable or constant.
+    pub fn depth(&self) -> usize {
+        self.operands().map(|e| e.depth() + 1).max().unwrap_or(0)
+    }
+
+    /// The number of variables, constants and operations.
+    pub fn size(&self) -> usize {
+        1 + self.operands().map(Expr::size).sum::<usize>()
+    }
+
     /// The expression with each variable replaced: variable `v` by `by[v]`.
     pub fn substitute(&self, by: &[Expr]) -> Expr {
+        let both = |a: &Expr, b: &Expr| (Box::new(a.substitute(by)), Box::new(b.substitute(by)));
         match self {
             Expr::Const(c) => Expr::Const(*c),
             Expr::Var(v) => by[*v].clone(),
@@ -53,31 +121,42 @@ impl Expr {
             Expr::Mul(a, f) => a.substitute(by).times(*f),
             Expr::FloorDiv(a, d) => a.substitute(by).floor_div(*d),
             Expr::Mod(a, m) => a.substitute(by).modulo(*m),
+            Expr::Min(a, b) => {
+                let (a, b) = both(a, b);
+                Expr::Min(a, b)
+            }
+            Expr::Max(a, b) => {
+                let (a, b) = both(a, b);
+                Expr::Max(a, b)
+            }
         }
     }
 
     /// Calls back with the number of each variable, once for each place where it stands.
     pub fn for_each_var(&self, f: &mut impl FnMut(usize)) {
         match self {
-            Expr::Const(_) => {}
             Expr::Var(v) => f(*v),
-            Expr::Add(a, b) => {
-                a.for_each_var(f);
-                b.for_each_var(f);
-            }
-            Expr::Mul(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => a.for_each_var(f),
+            e => e.operands().for_each(|e| e.for_each_var(f)),
         }
     }
 
-    /// The value at a point, which has one entry for each variable; `None` where 64 bits do not hold it.
+    /// The value at a point, which has one entry for each variable; `None` where 64 bits do not hold it, or 128 bits a
+    /// value on the way.
     pub fn evaluate(&self, point: &[i64]) -> Option<i64> {
+        self.wide(point)?.try_into().ok()
+    }
+
+    /// [`Expr::evaluate`] in 128 bits.
+    pub(crate) fn wide(&self, point: &[i64]) -> Option<i128> {
         match self {
-            Expr::Const(c) => Some(*c),
-            Expr::Var(v) => Some(point[*v]),
-            Expr::Add(a, b) => a.evaluate(point)?.checked_add(b.evaluate(point)?),
-            Expr::Mul(a, f) => a.evaluate(point)?.checked_mul(*f),
-            Expr::FloorDiv(a, d) => Some(a.evaluate(point)?.div_euclid(*d)),
-            Expr::Mod(a, m) => Some(a.evaluate(point)?.rem_euclid(*m)),
+            Expr::Const(c) => Some((*c).into()),
+            Expr::Var(v) => Some(point[*v].into()),
+            Expr::Add(a, b) => a.wide(point)?.checked_add(b.wide(point)?),
+            Expr::Mul(a, f) => a.wide(point)?.checked_mul((*f).into()),
+            Expr::FloorDiv(a, d) => Some(a.wide(point)?.div_euclid((*d).into())),
+            Expr::Mod(a, m) => Some(a.wide(point)?.rem_euclid((*m).into())),
+            Expr::Min(a, b) => Some(a.wide(point)?.min(b.wide(point)?)),
+            Expr::Max(a, b) => Some(a.wide(point)?.max(b.wide(point)?)),
         }
     }
 }
@@ -107,7 +186,7 @@ impl Named<'_> {
         let binds = match e {
             Expr::Add(..) => 0,
             Expr::Const(c) if *c < 0 => 0,
-            Expr::Const(_) | Expr::Var(_) => 2,
+            Expr::Const(_) | Expr::Var(_) | Expr::Min(..) | Expr::Max(..) => 2,
             Expr::Mul(_, -1) => 0,
             _ => 1,
         };
@@ -117,21 +196,9 @@ impl Named<'_> {
         match e {
             Expr::Const(c) => write!(f, "{c}")?,
             Expr::Var(v) => f.write_str(&(self.1)(*v))?,
-            Expr::Add(a, b) => {
-                self.write(f, a, 0)?;
-                match &**b {
-                    Expr::Const(c) if *c < 0 => write!(f, " - {}", c.unsigned_abs())?,
-                    Expr::Mul(x, c) if *c < 0 => {
-                        f.write_str(" - ")?;
-                        self.write(f, x, 2)?;
-                        if *c != -1 {
-                            write!(f, " * {}", c.unsigned_abs())?;
-                        }
-                    }
-                    b => {
-                        f.write_str(" + ")?;
-                        self.write(f, b, 0)?;
-                    }
+            Expr::Add(..) => {
+                for (k, term) in e.terms().into_iter().enumerate() {
+                    self.term(f, term, k == 0)?;
                 }
             }
             Expr::Mul(x, -1) => {
@@ -142,18 +209,72 @@ impl Named<'_> {
                 self.write(f, x, 2)?;
                 write!(f, " * {c}")?;
             }
-            Expr::FloorDiv(x, d) => {
-                self.write(f, x, 2)?;
-                write!(f, " floordiv {d}")?;
-            }
+            Expr::FloorDiv(x, d) => match e.ceil_div() {
+                Some(above) => {
+                    self.write(f, above, 2)?;
+                    write!(f, " ceildiv {d}")?;
+                }
+                None => {
+                    self.write(f, x, 2)?;
+                    write!(f, " floordiv {d}")?;
+                }
+            },
             Expr::Mod(x, m) => {
                 self.write(f, x, 2)?;
                 write!(f, " mod {m}")?;
+            }
+            Expr::Min(a, b) | Expr::Max(a, b) => {
+                f.write_str(if matches!(e, Expr::Min(..)) { "min(" } else { "max(" })?;
+                self.write(f, a, 0)?;
+                f.write_str(", ")?;
+                self.write(f, b, 0)?;
+                f.write_str(")")?;
             }
         }
         if binds < place {
             f.write_str(")")?;
         }
         Ok(())
+    }
+
+    /// Writes a term of a sum with the sign before it.
+    fn term(&self, f: &mut fmt::Formatter<'_>, e: &Expr, first: bool) -> fmt::Result {
+        match e {
+            e if first => self.write(f, e, 0),
+            Expr::Const(c) if *c < 0 => write!(f, " - {}", c.unsigned_abs()),
+            Expr::Mul(x, c) if *c < 0 && *c != i64::MIN => {
+                f.write_str(" - ")?;
+                self.write(f, x, 2)?;
+                if *c == -1 { Ok(()) } else { write!(f, " * {}", -c) }
+            }
+            e => {
+                f.write_str(" + ")?;
+                self.write(f, e, 0)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printing() {
+        let (a, b) = (Expr::Var(0), Expr::Var(1));
+        for (e, expected) in [
+            (a.clone() + (b.clone().times(-1) + Expr::Const(-4)), "d0 - d1 - 4"),
+            (a.clone().times(-1).floor_div(4).times(-1), "-((-d0) floordiv 4)"),
+            ((a.clone() + Expr::Const(7)).floor_div(8).times(3), "(d0 ceildiv 8) * 3"),
+            ((a.clone() + b.clone() + Expr::Const(7)).floor_div(8), "(d0 + d1) ceildiv 8"),
+            ((a.clone() + Expr::Const(6)).floor_div(8), "(d0 + 6) floordiv 8"),
+            (Expr::Min(a.clone().into(), (b.clone() + Expr::Const(1)).into()).modulo(3), "min(d0, d1 + 1) mod 3"),
+            (a.clone() + b.times(i64::MIN), "d0 + d1 * -9223372036854775808"),
+        ] {
+            assert_eq!(Named(&e, &|v| format!("d{v}")).to_string(), expected);
+        }
+        let long = Expr::sum(vec![a; 100_000]);
+        assert!(long.depth() <= 24);
+        assert_eq!(long.evaluate(&[2, 0]), Some(200_000));
     }
 }

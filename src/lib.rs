@@ -4,6 +4,7 @@ pub mod expansion;
 pub mod expr;
 pub mod layout;
 pub mod map;
+mod map_text;
 pub mod shape;
 pub mod simplify;
 pub mod text;

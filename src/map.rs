@@ -1,45 +1,336 @@
 //! Indexing maps: which element of one tensor goes with an element of another, and for which elements that holds.
 //!
 //! `(d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]` sends the
-//! elements of a 3×5 tensor to their places in a grid of 2×2 tiles.
+//! elements of a 3×5 tensor to their places in a grid of 2×2 tiles. Dimension variables are what is mapped from; a
+//! range variable (`[s0]`) makes one element go with many, as a reduction reads them; a run-time variable (`{rt0}`)
+//! stands for an offset that only the running program knows. Every variable has a closed interval, and constraints
+//! `expr in [lo, hi]` cut the box of intervals down to the domain.
+//!
+//! Maps compose ([`IndexingMap::then`]), are simplified ([`IndexingMap::simplify`]) and inverted
+//! ([`IndexingMap::invert`]); [`Indexing`] adds the two values that are no map: nothing is read, and nobody knows.
 
-use crate::expr::{Expr, Named};
-use crate::simplify::{Domain, Interval, simplify};
-use std::fmt;
+use crate::expr::Expr;
+use crate::simplify::{Domain, Form, Interval, simplify};
+use crate::text::Error;
+use std::collections::BTreeSet;
 
-/// Results over dimension variables, and the domain of those variables.
+/// What an operation reads for an element: as a map, nothing at all, or not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Indexing {
+    /// As the map says.
+    Map(IndexingMap),
+    /// The domain has no point. Prints `KNOWN EMPTY`.
+    KnownEmpty,
+    /// No finite map says it. Prints `UNDEFINED`.
+    Undefined,
+}
+
+/// The kinds of variables, in the order in which they stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// An index that is mapped from.
+    Dimension,
+    /// Takes all its values for one index.
+    Range,
+    /// Has a value that is known only at run time.
+    RunTime,
+}
+
+/// Results over dimension, range and run-time variables, and the domain of those variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexingMap {
-    /// What the dimension variables are mapped to.
+    /// The number of dimension variables, which come first.
+    pub dims: usize,
+    /// The number of range variables, which come next; all others are run-time variables.
+    pub ranges: usize,
+    /// The name of each variable that has one of its own.
+    pub names: Vec<Option<String>>,
+    /// What the variables are mapped to.
     pub results: Vec<Expr>,
-    /// The interval of each dimension variable, and constraints over them.
+    /// The interval of each variable, and constraints over them.
     pub domain: Domain,
 }
 
-impl IndexingMap {
-    /// A map from all indices of a tensor with these sizes, its results simplified over them.
-    pub fn of_sizes(sizes: &[i64], results: Vec<Expr>) -> IndexingMap {
-        let vars = sizes.iter().map(|n| Interval::new(0, n - 1)).collect();
-        let domain = Domain { vars, constraints: Vec::new() };
-        IndexingMap { results: simplify(&results, &domain), domain }
-    }
+/// Where a variable of a composition comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The variable of the first map with this number.
+    First(usize),
+    /// The variable of the second map with this number.
+    Second(usize),
 }
 
-impl fmt::Display for IndexingMap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |v: usize| format!("d{v}");
-        let dims: Vec<String> = (0..self.domain.vars.len()).map(name).collect();
-        let results: Vec<String> = self.results.iter().map(|e| Named(e, &name).to_string()).collect();
-        write!(f, "({}) -> ({})", dims.join(", "), results.join(", "))?;
-        let mut separator = ", domain: ";
-        for (v, i) in self.domain.vars.iter().enumerate() {
-            write!(f, "{separator}d{v} in [{}, {}]", i.lo, i.hi)?;
-            separator = ", ";
+/// What a composition may have at most: operations and depth of one expression.
+const LARGEST: usize = 1 << 20;
+const DEEPEST: usize = 512;
+
+impl IndexingMap {
+    /// A map of dimension variables, with these intervals and no constraints.
+    pub fn new(intervals: Vec<Interval>, results: Vec<Expr>) -> IndexingMap {
+        IndexingMap {
+            dims: intervals.len(),
+            ranges: 0,
+            names: vec![None; intervals.len()],
+            results,
+            domain: Domain { vars: intervals, constraints: Vec::new() },
+        }
+    }
+
+    /// A map from all indices of a tensor with these sizes, its results simplified over them.
+    pub fn of_sizes(sizes: &[i64], results: Vec<Expr>) -> IndexingMap {
+        let mut map = IndexingMap::new(sizes.iter().map(|n| Interval::new(0, n - 1)).collect(), results);
+        map.results = simplify(&map.results, &map.domain);
+        map
+    }
+
+    /// The number of variables.
+    pub fn variables(&self) -> usize {
+        self.domain.vars.len()
+    }
+
+    /// What kind of variable this is.
+    pub fn kind(&self, v: usize) -> Kind {
+        match v {
+            v if v < self.dims => Kind::Dimension,
+            v if v < self.dims + self.ranges => Kind::Range,
+            _ => Kind::RunTime,
+        }
+    }
+
+    /// The name of a variable.
+    pub fn name(&self, v: usize) -> String {
+        self.names.get(v).cloned().flatten().unwrap_or_else(|| self.default_name(v))
+    }
+
+    /// Whether a point, with one entry for each variable, lies in the domain; `None` where a constraint's value does
+    /// not fit in 64 bits.
+    pub fn contains(&self, point: &[i64]) -> Option<bool> {
+        let within = |i: &Interval, x: i64| i.lo <= x && x <= i.hi;
+        if !self.domain.vars.iter().zip(point).all(|(i, x)| within(i, *x)) {
+            return Some(false);
         }
         for (e, i) in &self.domain.constraints {
-            write!(f, "{separator}{} in [{}, {}]", Named(e, &name), i.lo, i.hi)?;
-            separator = ", ";
+            if !within(i, e.evaluate(point)?) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// The results at a point, which has one entry for each variable; `None` outside the domain.
+    ///
+    /// # Errors
+    /// Where the point has another number of entries, or 64 bits do not hold a value.
+    ///
+    /// # Example
+    /// ```
+    /// use layout::map::IndexingMap;
+    /// let map = IndexingMap::parse("(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 9]").unwrap();
+    /// assert_eq!(map.evaluate(&[7]), Ok(Some(vec![1, 3])));
+    /// assert_eq!(map.evaluate(&[10]), Ok(None));
+    /// ```
+    pub fn evaluate(&self, point: &[i64]) -> Result<Option<Vec<i64>>, Error> {
+        if point.len() != self.variables() {
+            let message = format!("the point has {} entries, the map {} variables", point.len(), self.variables());
+            return Err(Error::new(message));
+        }
+        let large = |what: String| Error::new(format!("the value of {what} does not fit in 64 bits"));
+        match self.contains(point) {
+            Some(false) => Ok(None),
+            None => Err(large("a constraint".to_string())),
+            Some(true) => {
+                let value = |(k, e): (usize, &Expr)| e.evaluate(point).ok_or_else(|| large(format!("result {k}")));
+                self.results.iter().enumerate().map(value).collect::<Result<_, _>>().map(Some)
+            }
+        }
+    }
+
+    /// The number of points in the box of intervals, of which the domain is a part.
+    pub fn box_points(&self) -> u128 {
+        let size = |i: &Interval| u128::try_from(i128::from(i.hi) - i128::from(i.lo) + 1).unwrap_or(0);
+        if self.domain.vars.iter().any(|i| size(i) == 0) {
+            return 0;
+        }
+        self.domain.vars.iter().map(size).fold(1, u128::saturating_mul)
+    }
+
+    /// The points of the domain, the last variable fastest. Those where 64 bits do not hold a constraint's value are
+    /// left out. Walks the whole box of intervals: see [`IndexingMap::box_points`].
+    pub fn points(&self) -> impl Iterator<Item = Vec<i64>> {
+        let mut next = (self.box_points() > 0).then(|| self.domain.vars.iter().map(|i| i.lo).collect::<Vec<i64>>());
+        let walk = std::iter::from_fn(move || {
+            let point = next.clone()?;
+            let mut following = point.clone();
+            let moved = self.domain.vars.iter().zip(&mut following).rev().any(|(i, x)| {
+                let more = *x < i.hi;
+                *x = if more { *x + 1 } else { i.lo };
+                more
+            });
+            next = moved.then_some(following);
+            Some(point)
+        });
+        walk.filter(|point| self.contains(point) == Some(true))
+    }
+
+    /// This map and then `second`: where the results of this one lie in the intervals of the dimensions of `second`,
+    /// the results of `second` there. The variables are the dimensions of this map, then the ranges of `second`, those
+    /// of this one, the run-time variables of `second`, and those of this one. The result is not simplified.
+    ///
+    /// # Errors
+    /// Where this map has another number of results than `second` has dimensions, or the composition is too large.
+    ///
+    /// # Example
+    /// ```
+    /// use layout::map::IndexingMap;
+    /// let parse = |text| IndexingMap::parse(text).unwrap();
+    /// let rows = parse("(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]");
+    /// let linear = parse("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]");
+    /// let (both, _) = rows.then(&linear).unwrap();
+    /// assert_eq!(both.simplify().to_string(), "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]");
+    /// ```
+    pub fn then(&self, second: &IndexingMap) -> Result<(IndexingMap, Vec<Source>), Error> {
+        if self.results.len() != second.dims {
+            return Err(Error::new(format!(
+                "the first map has {}, the second {}",
+                counted(self.results.len(), "result"),
+                counted(second.dims, "dimension")
+            )));
+        }
+        let sources = self.order(second);
+        let mut of_first = vec![Expr::Const(0); self.variables()];
+        let mut of_second: Vec<Expr> = self.results.clone();
+        of_second.resize(second.variables(), Expr::Const(0));
+        for (v, source) in sources.iter().enumerate() {
+            match *source {
+                Source::First(k) => of_first[k] = Expr::Var(v),
+                Source::Second(k) => of_second[k] = Expr::Var(v),
+            }
+        }
+        for e in &mut of_second[..second.dims] {
+            *e = e.substitute(&of_first);
+        }
+        second.fits(&of_second)?;
+        let interval = |source: &Source| match *source {
+            Source::First(k) => self.domain.vars[k],
+            Source::Second(k) => second.domain.vars[k],
+        };
+        let vars = sources.iter().map(interval).collect();
+        let first = self.domain.constraints.iter().map(|(e, i)| (e.substitute(&of_first), *i));
+        let between = (0..second.dims).map(|k| (of_second[k].clone(), second.domain.vars[k]));
+        let then = second.domain.constraints.iter().map(|(e, i)| (e.substitute(&of_second), *i));
+        let constraints = first.chain(between).chain(then).collect();
+        let mut map = IndexingMap {
+            dims: self.dims,
+            ranges: self.ranges + second.ranges,
+            names: Vec::new(),
+            results: second.results.iter().map(|e| e.substitute(&of_second)).collect(),
+            domain: Domain { vars, constraints },
+        };
+        map.names = sources
+            .iter()
+            .map(|source| match *source {
+                Source::First(k) => self.names[k].clone(),
+                Source::Second(k) => second.names[k].clone(),
+            })
+            .collect();
+        map.make_names_unique();
+        Ok((map, sources))
+    }
+
+    /// The variables of `self.then(second)`.
+    fn order(&self, second: &IndexingMap) -> Vec<Source> {
+        let ranges = |map: &IndexingMap| map.dims..map.dims + map.ranges;
+        let run_time = |map: &IndexingMap| map.dims + map.ranges..map.variables();
+        let dims = (0..self.dims).map(Source::First);
+        dims.chain(ranges(second).map(Source::Second))
+            .chain(ranges(self).map(Source::First))
+            .chain(run_time(second).map(Source::Second))
+            .chain(run_time(self).map(Source::First))
+            .collect()
+    }
+
+    /// Refuses to put `by` for the variables where the outcome would be too large.
+    fn fits(&self, by: &[Expr]) -> Result<(), Error> {
+        let sizes: Vec<usize> = by.iter().map(Expr::size).collect();
+        let deepest = by.iter().map(Expr::depth).max().unwrap_or(0);
+        let (mut size, mut depth) = (0usize, 0);
+        for e in self.results.iter().chain(self.domain.constraints.iter().map(|c| &c.0)) {
+            e.for_each_var(&mut |v| size = size.saturating_add(sizes[v]));
+            depth = depth.max(e.depth());
+        }
+        if size > LARGEST {
+            return Err(Error::new(format!("the composition has more than {LARGEST} operations")));
+        }
+        if depth + deepest > DEEPEST {
+            return Err(Error::new(format!("the composition nests more than {DEEPEST} deep")));
         }
         Ok(())
     }
+
+    /// Takes names away that are another variable's too, or that look like a default name.
+    pub(crate) fn make_names_unique(&mut self) {
+        if self.names.iter().all(Option::is_none) {
+            return;
+        }
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        for v in 0..self.names.len() {
+            let unnamed = self.default_name(v);
+            taken.insert(unnamed);
+        }
+        let looks_default = |name: &str| {
+            let digits = ["d", "s", "rt"].iter().find_map(|kind| name.strip_prefix(kind));
+            digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        };
+        for v in 0..self.names.len() {
+            let Some(name) = self.names[v].take().filter(|name| !looks_default(name)) else { continue };
+            let mut own = name.clone();
+            let mut number = 1;
+            while taken.contains(&own) {
+                own = format!("{name}_{number}");
+                number += 1;
+            }
+            taken.insert(own.clone());
+            self.names[v] = Some(own);
+        }
+    }
+
+    /// Simplified.
+    pub fn simplify(&self) -> Indexing {
+        let mut map = self.clone();
+        map.results = simplify(&map.results, &map.domain);
+        Indexing::Map(map)
+    }
+
+    /// The closed interval in which each result lies.
+    pub fn image(&self) -> Vec<Interval> {
+        let mut form = Form::new(&self.domain);
+        self.results.iter().map(|e| form.interval(e)).collect()
+    }
+}
+
+impl Indexing {
+    /// The map, if it is one.
+    pub fn map(&self) -> Option<&IndexingMap> {
+        match self {
+            Indexing::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// This and then `second`, as [`IndexingMap::then`]. Nothing read stays nothing; with that aside, what is not
+    /// known makes the composition unknown.
+    ///
+    /// # Errors
+    /// As [`IndexingMap::then`].
+    pub fn then(&self, second: &Indexing) -> Result<Indexing, Error> {
+        match (self, second) {
+            (Indexing::KnownEmpty, _) | (_, Indexing::KnownEmpty) => Ok(Indexing::KnownEmpty),
+            (Indexing::Undefined, _) | (_, Indexing::Undefined) => Ok(Indexing::Undefined),
+            (Indexing::Map(first), Indexing::Map(second)) => Ok(Indexing::Map(first.then(second)?.0)),
+        }
+    }
+}
+
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

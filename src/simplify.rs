@@ -59,7 +59,9 @@ pub fn cost(e: &Expr) -> u32 {
             b => 1 + cost(a) + cost(b),
         },
         Expr::Mul(a, _) => 1 + cost(a),
-        Expr::FloorDiv(a, _) | Expr::Mod(a, _) => 3 + cost(a),
+        Expr::FloorDiv(a, _) => 3 + cost(e.ceil_div().unwrap_or(a)),
+        Expr::Mod(a, _) => 3 + cost(a),
+        Expr::Min(a, b) | Expr::Max(a, b) => 1 + cost(a) + cost(b),
     }
 }
 
@@ -98,6 +100,27 @@ pub struct Form {
     written: HashMap<Sum, Expr>,
     /// What is left of the work that the expression at hand is worth.
     steps: usize,
+    env: Option<Vec<Sum>>,
+}
+
+/// x
+pub fn compose_bench(maps: &[crate::map::IndexingMap]) -> (Vec<Expr>, std::time::Duration, std::time::Duration) {
+    let t = std::time::Instant::now();
+    let mut form = Form::new(&maps[0].domain);
+    let mut env: Vec<Sum> = maps[0].results.iter().map(|e| form.normal(e).unwrap()).collect();
+    for m in &maps[1..] {
+        form.env = Some(env);
+        env = m.results.iter().map(|e| form.normal(e).unwrap()).collect();
+    }
+    let t1 = t.elapsed();
+    let r = env
+        .iter()
+        .map(|s| {
+            form.steps = 100000;
+            form.write(s, 0).unwrap()
+        })
+        .collect();
+    (r, t1, t.elapsed() - t1)
 }
 
 /// The work that any expression is worth, in terms looked at, and what each of its operations adds.
@@ -187,6 +210,7 @@ impl Form {
             facts: Vec::new(),
             written: HashMap::new(),
             steps: 0,
+            env: None,
         };
         for (v, i) in domain.vars.iter().enumerate() {
             let lo = if i.lo == i64::MIN { -FAR } else { i.lo.into() };
@@ -266,6 +290,7 @@ impl Form {
     fn sum(&mut self, e: &Expr) -> Option<Sum> {
         match e {
             Expr::Const(c) => Some(Sum::constant((*c).into())),
+            Expr::Var(v) if self.env.is_some() => Some(self.env.as_ref().unwrap()[*v].clone()),
             Expr::Var(v) => {
                 let known = &self.atoms[*v];
                 Some(if known.lo == known.hi { Sum::constant(known.lo) } else { Sum::atom(*v as Atom) })
@@ -280,6 +305,18 @@ impl Form {
                 let a = self.sum(a)?;
                 let rest = self.modulo(&a, (*d).into())?;
                 a.plus(&rest, -1, 1)?.scaled(1, (*d).into())
+            }
+            Expr::Min(a, b) | Expr::Max(a, b) => {
+                let (a, b) = (self.sum(a)?, self.sum(b)?);
+                let (lo, hi) = self.range(&a.plus(&b, -1, 1)?);
+                let least = matches!(e, Expr::Min(..));
+                if hi <= 0 {
+                    Some(if least { a } else { b })
+                } else if lo >= 0 {
+                    Some(if least { b } else { a })
+                } else {
+                    None
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 //! | block | what is done with it |
 //! |---|---|
 //! | `mlir file=NAME` | written to the file NAME, which later blocks read |
-//! | `console` | each `$ ` line is a command; the lines up to the next one are all that it prints, errors included, but for empty lines at the end |
+//! | `console` | each `$ ` line is a command; up to the next one stands all that it prints, errors too, trimmed |
 //! | `sh` | each line is a command that must succeed; of `make TARGET` only the target is looked for |
 //!
 //! Commands of `console` blocks run in an empty folder where `examples` and `target/release` are what they are in the

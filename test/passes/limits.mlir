@@ -100,3 +100,13 @@ func.func @dimension(%x: memref<16x256xf32, #t>, %d: index) -> index {
   %size = memref.dim %x, %d : memref<16x256xf32, #t>
   return %size : index
 }
+
+// -----
+
+// Upstream's bufferization, with or without layouts.
+func.func @twice(%x: tensor<3xf32>, %y: tensor<3xf32>, %if: i1) -> tensor<3xf32> {
+  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: type mismatch for bb argument #0 of successor #1
+  cf.cond_br %if, ^join(%x : tensor<3xf32>), ^join(%y : tensor<3xf32>)
+^join(%z: tensor<3xf32>):
+  return %z : tensor<3xf32>
+}

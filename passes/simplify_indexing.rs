@@ -1,0 +1,221 @@
+//! `layout-simplify-indexing`: index arithmetic in affine operations, simplified with the ranges at hand.
+//!
+//! Each map of an affine operation is simplified over what is known of its operands: the intervals and steps of
+//! enclosing loops, static sizes, and what upstream's integer range analysis found. Operands are looked through where
+//! that makes the map cheaper, so an index that is taken apart and put together again meets itself: with `%i` below
+//! 128, `affine.apply (%a floordiv 128)` of `%a = %t * 128 + %i` is `%t`. Results of a minimum or maximum that never
+//! decide are dropped; so are conditions that always hold.
+
+use crate::index::Leaves;
+use crate::ir::{self, Builder, Op, Val};
+use layout::expr::Expr;
+use layout::simplify::{Form, Interval, cost, simplify};
+use melior::ir::operation::OperationMutLike;
+use melior::ir::{AffineMap, OperationRef, Type, ValueLike};
+
+/// How the results of a map come together.
+#[derive(Clone, Copy, PartialEq)]
+enum Joined {
+    /// Each stands for itself.
+    Each,
+    /// The least counts.
+    Least,
+    /// The greatest counts.
+    Greatest,
+}
+
+/// Simplifies the affine operations below `root`.
+pub fn run(root: OperationRef) {
+    let root = ir::long_lived(root);
+    for op in ir::all_operations(root) {
+        visit(op);
+    }
+}
+
+fn visit(op: Op) {
+    match ir::name(op) {
+        "affine.apply" => value(op, Joined::Each),
+        "affine.min" => value(op, Joined::Least),
+        "affine.max" => value(op, Joined::Greatest),
+        "affine.linearize_index" | "affine.delinearize_index" => index(op),
+        "affine.load" | "affine.vector_load" | "affine.prefetch" => access(op, 1),
+        "affine.store" | "affine.vector_store" => access(op, 2),
+        "affine.for" => bounds(op),
+        "affine.if" => condition(op),
+        _ => {}
+    }
+}
+
+/// Simplified results of a map over its operands, or over what is behind them, whichever is cheaper, with the
+/// leaves that they are over. None where neither is cheaper than what stands there.
+fn better<'c>(
+    map: AffineMap<'c>,
+    operands: &[Val<'c>],
+    joined: Joined,
+    within: Option<&[Interval]>,
+) -> Option<(Leaves<'c>, Vec<Expr>)> {
+    let price = |exprs: &[Expr]| exprs.iter().map(|e| 1 + cost(e)).sum::<u32>();
+    let mut best: Option<(Leaves<'c>, Vec<Expr>)> = None;
+    // A division by what is not a constant is dearer than any other.
+    let mut least = ir::exprs_of_map(map).map_or(u32::MAX, |results| price(&results));
+    for through in [false, true] {
+        let mut leaves = Leaves::default();
+        let operand = |v: &Val<'c>| if through { leaves.expr(*v) } else { leaves.shallow(*v) };
+        let operands: Vec<Expr> = operands.iter().map(operand).collect();
+        let Some(exprs) = ir::exprs_at(map, &operands) else { continue };
+        let facts: Vec<_> = within.map(|w| exprs.iter().cloned().zip(w.iter().copied()).collect()).unwrap_or_default();
+        let exprs = leaves.simplified(&exprs, &facts);
+        let exprs = deciding(&leaves, exprs, joined);
+        if price(&exprs) < least {
+            least = price(&exprs);
+            best = Some((leaves, exprs));
+        }
+    }
+    best
+}
+
+/// An operation whose value is that of its map.
+fn value(op: Op, joined: Joined) {
+    let operands = ir::operands(op);
+    let Some(map) = map_of(op, "map") else { return };
+    let Some((leaves, exprs)) = better(map, &operands, joined, None) else { return };
+    let b = Builder::before(op);
+    let value = match &exprs[..] {
+        [one] => leaves.value(b, one),
+        _ => {
+            let (map, operands) = leaves.map(b, &exprs);
+            b.value(ir::name(op), &operands, Type::index(b.context()), &[b.named("map", map)])
+        }
+    };
+    ir::replace_all_uses(ir::result(op, 0), value);
+    ir::erase(op);
+}
+
+/// A linearised or delinearised index: each result that is a value or a constant after all.
+fn index(op: Op) {
+    let b = Builder::before(op);
+    for result in ir::results(op) {
+        let mut leaves = Leaves::default();
+        let e = leaves.expr(result);
+        let e = leaves.simplified(&[e], &[]).remove(0);
+        let itself = |v: usize| ir::key(leaves.bound(v)) == ir::key(result);
+        if matches!(e, Expr::Const(_)) || matches!(e, Expr::Var(v) if !itself(v)) {
+            ir::replace_all_uses(result, leaves.value(b, &e));
+        }
+    }
+    if !ir::results(op).into_iter().any(ir::is_used) {
+        ir::erase(op);
+    }
+}
+
+/// The subscripts of an access, whose memref is the operand before the map's.
+fn access(op: Op, first: usize) {
+    let operands = ir::operands(op);
+    let Some(map) = map_of(op, "map") else { return };
+    let shape = ir::memref(operands[first - 1].r#type()).map(|t| t.shape).unwrap_or_default();
+    let inside = |n: &i64| Interval::new(0, if *n == ir::DYNAMIC { i64::MAX } else { n - 1 });
+    let within: Vec<Interval> = shape.iter().map(inside).collect();
+    let Some((leaves, exprs)) = better(map, &operands[first..], Joined::Each, Some(&within)) else {
+        return;
+    };
+    if !leaves.are_affine(&exprs) {
+        return;
+    }
+    let (map, dims) = leaves.map(Builder::before(op), &exprs);
+    let operands: Vec<_> = operands[..first].iter().copied().chain(dims).collect();
+    ir::edit(op).set_attribute("map", map);
+    ir::set_operands(op, &operands);
+}
+
+/// The bounds of a loop.
+fn bounds<'c>(op: Op<'c>) {
+    let segments = ir::integers(op, "operandSegmentSizes");
+    let operands = ir::operands(op);
+    let (lower, rest) = operands.split_at(segments[0] as usize);
+    let (upper, inits) = rest.split_at(segments[1] as usize);
+    let b = Builder::before(op);
+    let bound = |name: &str, operands: &[Val<'c>], joined: Joined| {
+        let map = map_of(op, name)?;
+        let (leaves, exprs) = better(map, operands, joined, None)?;
+        leaves.are_affine(&exprs).then(|| leaves.map(b, &exprs))
+    };
+    let low = bound("lowerBoundMap", lower, Joined::Greatest);
+    let high = bound("upperBoundMap", upper, Joined::Least);
+    let (mut lower, mut upper) = (lower.to_vec(), upper.to_vec());
+    if let Some((map, dims)) = low {
+        ir::edit(op).set_attribute("lowerBoundMap", map);
+        lower = dims;
+    }
+    if let Some((map, dims)) = high {
+        ir::edit(op).set_attribute("upperBoundMap", map);
+        upper = dims;
+    }
+    let (name, counts) = b.segments(&[lower.len() as i32, upper.len() as i32, inits.len() as i32]);
+    let all: Vec<_> = lower.into_iter().chain(upper).chain(inits.iter().copied()).collect();
+    ir::set_operands(op, &all);
+    ir::edit(op).set_attribute(name.as_string_ref().as_str().unwrap_or_default(), counts);
+}
+
+/// The conditions of an `affine.if`.
+fn condition(op: Op) {
+    let operands = ir::operands(op);
+    let Some(constraints) = ir::attribute(op, "condition").and_then(ir::integer_set) else { return };
+    let (exprs, equalities): (Vec<Expr>, Vec<bool>) = constraints.into_iter().unzip();
+    let mut leaves = Leaves::default();
+    let shallow: Vec<Expr> = operands.iter().map(|v| leaves.shallow(*v)).collect();
+    let over: Vec<Expr> = exprs.iter().map(|e| e.substitute(&shallow)).collect();
+    let simple = leaves.simplified(&over, &[]);
+    let mut form = Form::new(&leaves.domain);
+    let mut kept = Vec::new();
+    for (e, equality) in simple.iter().zip(equalities) {
+        let interval = form.interval(e);
+        let holds = if equality { interval == Interval::new(0, 0) } else { interval.lo >= 0 };
+        let fails = interval.hi < 0 || (equality && interval.lo > 0);
+        if fails {
+            kept = vec![(Expr::Const(1), true)];
+            break;
+        }
+        if !holds {
+            kept.push((e.clone(), equality));
+        }
+    }
+    let price = |exprs: &mut dyn Iterator<Item = &Expr>| exprs.map(|e| 1 + cost(e)).sum::<u32>();
+    if price(&mut kept.iter().map(|k| &k.0)) >= price(&mut exprs.iter()) || !leaves.are_affine(&simple) {
+        return;
+    }
+    if kept.is_empty() {
+        // What is always so.
+        kept.push((Expr::Const(0), true));
+    }
+    let exprs: Vec<Expr> = kept.iter().map(|k| k.0.clone()).collect();
+    let b = Builder::before(op);
+    let (dims, positions) = leaves.dims(&exprs);
+    let set = b.integer_set(dims.len(), &kept, &|v| positions[&v]);
+    ir::edit(op).set_attribute("condition", set);
+    ir::set_operands(op, &dims);
+}
+
+/// The map in an attribute.
+fn map_of<'c>(op: Op<'c>, name: &str) -> Option<AffineMap<'c>> {
+    ir::affine_map(ir::attribute(op, name)?)
+}
+
+/// Those of the results that can be the least, or the greatest.
+fn deciding(leaves: &Leaves, exprs: Vec<Expr>, joined: Joined) -> Vec<Expr> {
+    if joined == Joined::Each {
+        return exprs;
+    }
+    let mut kept: Vec<Expr> = Vec::new();
+    for e in exprs {
+        let beats = |a: &Expr, b: &Expr| {
+            let (more, less) = if joined == Joined::Least { (b, a) } else { (a, b) };
+            let difference = simplify(&[more.clone() + less.clone().times(-1)], &leaves.domain).remove(0);
+            Form::new(&leaves.domain).interval(&difference).lo >= 0
+        };
+        if !kept.iter().any(|k| beats(k, &e)) {
+            kept.retain(|k| !beats(&e, k));
+            kept.push(e);
+        }
+    }
+    kept
+}

@@ -1,0 +1,122 @@
+// layout-simplify-indexing: maps in affine operations, with the ranges of loops, sizes and values.
+// RUN: layout-opt %s --split-input-file --allow-unregistered-dialect --layout-simplify-indexing --canonicalize --cse \
+// RUN:   | FileCheck %s
+
+// What is taken apart and put together again meets itself.
+// CHECK-LABEL: func.func @apply(
+// CHECK: affine.for %[[T:.*]] = 0 to 7
+// CHECK-NEXT: affine.for %[[I:.*]] = 0 to 128
+// CHECK-NEXT: "use"(%[[T]], %[[I]], %[[T]], %[[I]]) : (index, index, index, index) -> ()
+func.func @apply() {
+  affine.for %t = 0 to 7 {
+    affine.for %i = 0 to 128 {
+      %a = affine.apply affine_map<(d0, d1) -> (d0 * 128 + d1)>(%t, %i)
+      %q = affine.apply affine_map<(d0) -> (d0 floordiv 128)>(%a)
+      %r = affine.apply affine_map<(d0) -> (d0 mod 128)>(%a)
+      %l = affine.linearize_index disjoint [%t, %i] by (7, 128) : index
+      %d:2 = affine.delinearize_index %l into (7, 128) : index, index
+      "use"(%q, %r, %d#0, %d#1) : (index, index, index, index) -> ()
+    }
+  }
+  return
+}
+
+// -----
+
+// Results of a minimum that never decide go; one that is left is the value.
+// CHECK: #[[MIN:.*]] = affine_map<(d0) -> (d0 * -128 + 890, 128)>
+// CHECK-LABEL: func.func @extremes(
+// CHECK-DAG: %[[C128:.*]] = arith.constant 128 : index
+// CHECK: affine.for %[[T:.*]] = 0 to 7
+// CHECK-NEXT: %[[M:.*]] = affine.min #[[MIN]](%[[T]])
+// CHECK-NEXT: "use"(%[[C128]], %[[M]], %[[T]])
+func.func @extremes() {
+  affine.for %t = 0 to 7 {
+    %0 = affine.min affine_map<(d0) -> (128, d0 * -128 + 896)>(%t)
+    %1 = affine.min affine_map<(d0) -> (128, d0 * -128 + 890, d0 + 500)>(%t)
+    %2 = affine.max affine_map<(d0) -> (d0, -d0, d0 - 3)>(%t)
+    "use"(%0, %1, %2) : (index, index, index) -> ()
+  }
+  return
+}
+
+// -----
+
+// Bounds of loops, subscripts, conditions.
+// CHECK: #[[SET:.*]] = affine_set<(d0) : (d0 - 3 >= 0)>
+// CHECK-LABEL: func.func @nest(
+// CHECK: affine.for %[[I:.*]] = 0 to 100 {
+// CHECK-NEXT: affine.for %[[J:.*]] = 0 to 16 {
+// CHECK-NEXT: affine.if #[[SET]](%[[J]]) {
+// CHECK-NEXT: affine.load %{{.*}}[%[[I]], %[[J]]]
+// CHECK-NEXT: affine.store %{{.*}}, %{{.*}}[%[[I]], %[[J]]]
+// CHECK-NEXT: }
+// CHECK-NEXT: "always"
+// CHECK-NEXT: }
+func.func @nest(%m: memref<100x16xf32>) {
+  affine.for %i = 0 to 100 {
+    affine.for %j = 0 to min affine_map<(d0) -> (16, d0 + 50)>(%i) {
+      affine.if affine_set<(d0, d1) : (d0 >= 0, 99 - d0 >= 0, d1 - 3 >= 0)>(%i, %j) {
+        %v = affine.load %m[(%i * 16 + %j) floordiv 16, (%i * 16 + %j) mod 16] : memref<100x16xf32>
+        affine.store %v, %m[%i + %j floordiv 16, %j] : memref<100x16xf32>
+      }
+      affine.if affine_set<(d0) : (d0 - 100 >= 0)>(%i) {
+        "never"() : () -> ()
+      }
+      affine.if affine_set<(d0) : (d0 >= 0)>(%i) {
+        "always"() : () -> ()
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// Steps of loops, static sizes as symbols, and ranges that an operation's own interface infers.
+// CHECK-LABEL: func.func @ranges(
+// CHECK-SAME: %{{.*}}: memref<?x16xf32>, %[[X:.*]]: index
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG: %[[U:.*]] = arith.andi %[[X]]
+// CHECK: "use"(%[[C0]], %[[U]])
+// CHECK: scf.for %[[I:.*]] = {{.*}} {
+// CHECK: scf.for %[[J:.*]] = {{.*}} {
+// CHECK-NEXT: "use"(%[[J]], %[[I]])
+func.func @ranges(%m: memref<?x16xf32>, %x: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %u = arith.andi %x, %c7 : index
+  %size = memref.dim %m, %c1 : memref<?x16xf32>
+  %0 = affine.apply affine_map<(d0) -> (d0 floordiv 8)>(%u)
+  %1 = affine.apply affine_map<(d0)[s0] -> (d0 mod s0)>(%u)[%size]
+  "use"(%0, %1) : (index, index) -> ()
+  scf.for %i = %c0 to %c64 step %c8 {
+    scf.for %j = %c0 to %c8 step %c1 {
+      %k = arith.addi %i, %j : index
+      %2 = affine.apply affine_map<(d0) -> (d0 mod 8)>(%k)
+      %3 = affine.apply affine_map<(d0) -> ((d0 floordiv 8) * 8)>(%k)
+      "use"(%2, %3) : (index, index) -> ()
+    }
+  }
+  return
+}
+
+// -----
+
+// A product that may wrap around is not looked through; one that cannot is.
+// CHECK-LABEL: func.func @wraps(
+// CHECK-SAME: %[[X:.*]]: index
+// CHECK: %[[P:.*]] = arith.muli %[[X]], %{{.*}} : index
+// CHECK: %[[Q:.*]] = affine.apply #{{.*}}()[%[[P]]]
+// CHECK: return %[[Q]], %[[X]]
+func.func @wraps(%x: index) -> (index, index) {
+  %c8 = arith.constant 8 : index
+  %0 = arith.muli %x, %c8 : index
+  %1 = affine.apply affine_map<(d0) -> (d0 floordiv 8)>(%0)
+  %2 = arith.muli %x, %c8 overflow<nsw> : index
+  %3 = affine.apply affine_map<(d0) -> (d0 floordiv 8)>(%2)
+  return %1, %3 : index, index
+}
