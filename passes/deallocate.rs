@@ -3,7 +3,7 @@
 //! The passes that free buffers are upstream's. They want to own every buffer of a function and know no loops by
 //! branches, so a function that had no tensors, and in which lowering allocated nothing, keeps its own discipline.
 
-use crate::ir::{self, Op};
+use layout_ir::{self as ir, Op};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, OperationRef, ValueLike};
 

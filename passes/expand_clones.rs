@@ -4,7 +4,7 @@
 //! lowers clones of buffers without strides only. Here the copy gets the strides of its source: a row of as many
 //! elements as the source reaches over, `1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
 
-use crate::ir::{self, Builder, DYNAMIC, Op, Shaped, Val};
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::{OperationRef, Type, ValueLike};
 
 /// Expands all clones of strided buffers in a module.

@@ -5,8 +5,8 @@
 //! more in the `extern` block below with a safe function around it.
 
 use crate::{
-    Diagnostic, Form, Severity, deallocate, expand_clones, ir, lower_memrefs, pipelines::PIPELINES,
-    prepare_bufferization, simplify_indexing, strip_memory_spaces,
+    Diagnostic, Form, Severity, deallocate, expand_clones, lower_memrefs, pipelines::PIPELINES, prepare_bufferization,
+    simplify_indexing, strip_memory_spaces,
 };
 use layout_dialect::guard;
 use melior::ir::{Location, OperationRef, Value, ValueLike, operation::OperationLike};
@@ -144,7 +144,7 @@ extern "C" fn layout_rs_deallocation(function: MlirOperation, passes: MlirString
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
     pass(function, |function| {
-        deallocate::unmark(ir::long_lived(function));
+        deallocate::unmark(layout_ir::long_lived(function));
         Ok(())
     })
 }

@@ -5,9 +5,9 @@
 //! can be exponentially larger than the graph it stands for, so the walk has a budget; past it a value is a leaf.
 
 use crate::ffi;
-use crate::ir::{self, Builder, DYNAMIC, Op, Val};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Form, Interval, simplify};
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 
@@ -288,7 +288,7 @@ impl<'c> Leaves<'c> {
     pub fn are_affine(&self, exprs: &[Expr]) -> bool {
         let mut affine = true;
         for e in exprs {
-            e.for_each_var(&mut |v| affine &= ir::is_valid_dim(self.bound(v)));
+            e.for_each_var(&mut |v| affine &= crate::is_valid_dim(self.bound(v)));
         }
         affine
     }

@@ -28,7 +28,6 @@ pub mod expand_clones;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
 mod ffi;
 mod index;
-mod ir;
 pub mod lower_memrefs;
 mod lowered;
 mod nest;

@@ -7,12 +7,12 @@
 //! be lowered, so a failure leaves the module as it was.
 
 use crate::index::{Leaves, constant_value};
-use crate::ir::{self, Builder, DYNAMIC, Op, Shaped, Val};
 use crate::lowered::{Lowered, row_major};
 use crate::nest::{Access, Nest, Operand, Size};
 use crate::retype::Retype;
 use crate::{Diagnostic, Form, vectors};
 use layout::expr::Expr;
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{AffineMap, Attribute, Location, OperationRef, Type, ValueLike};

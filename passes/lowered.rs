@@ -6,11 +6,11 @@
 //! which the strided one is a transpose.
 
 use crate::Form;
-use crate::ir::{self, Builder, DYNAMIC, Shaped, Val};
 use layout::expansion::Expansion;
 use layout::expr::Expr;
 use layout::layout::Layout;
 use layout::simplify::{Domain, Interval, simplify};
+use layout_ir::{self as ir, Builder, DYNAMIC, Shaped, Val};
 use melior::ir::{Attribute, Identifier, Location, Type};
 
 /// A layout on one shape, lowered.

@@ -9,10 +9,10 @@
 //! division in their index. It is right all the same.
 
 use crate::index::Leaves;
-use crate::ir::{self, Builder, DYNAMIC, Val};
 use crate::lowered::Lowered;
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
+use layout_ir::{self as ir, Builder, DYNAMIC, Val};
 use melior::ir::Type;
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -16,11 +16,11 @@
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
-use crate::ir::{self, Builder, DYNAMIC, Op, Shaped, Val};
 use crate::lowered::Lowered;
 use crate::retype::Retype;
 use crate::{Diagnostic, Form, deallocate};
 use layout::expr::Expr;
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Identifier, OperationRef, Type, ValueLike};

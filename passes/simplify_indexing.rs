@@ -7,9 +7,9 @@
 //! decide are dropped; so are conditions that always hold.
 
 use crate::index::Leaves;
-use crate::ir::{self, Builder, Op, Val};
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval, cost, simplify};
+use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{AffineMap, OperationRef, Type, ValueLike};
 

@@ -1,7 +1,7 @@
 //! `layout-strip-memory-spaces`: puts all buffers of `#layout.memory_space` in the one memory that a CPU has.
 
-use crate::ir::{self, Shaped};
 use crate::retype::Retype;
+use layout_ir::{self as ir, Shaped};
 use melior::ir::OperationRef;
 
 /// Removes the memory spaces of this dialect from all memref types of a module.

@@ -5,11 +5,11 @@
 //! mask leaves out, and those outside the logical sizes of a transfer, are not touched.
 
 use crate::index::Leaves;
-use crate::ir::{self, Builder, DYNAMIC, Op, Shaped, Val};
 use crate::lower_memrefs::{Lowering, indices};
 use crate::nest::Access;
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 

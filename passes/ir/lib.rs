@@ -2,7 +2,6 @@
 //!
 //! Passes change IR in place through shared references, as the C API does. All references here live as long as the
 //! pass runs; a reference to an operation is dead once [`erase`] has had it, which no type checks.
-#![allow(unsafe_code, reason = "the crate's one door to raw MLIR handles besides ffi.rs")]
 
 use layout::expr::Expr;
 use melior::ir::attribute::{AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute, TypeAttribute};
@@ -846,11 +845,6 @@ impl<'c> Builder<'c> {
         let end = operations(blocks(op)[0]).pop().expect("the block has its terminator");
         (op, end)
     }
-}
-
-/// Whether a value may be a dimension of an affine operation.
-pub fn is_valid_dim(v: Val) -> bool {
-    crate::is_valid_dim(v)
 }
 
 /// All attributes of an operation, with their names.
