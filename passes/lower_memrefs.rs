@@ -12,6 +12,7 @@ use crate::nest::{Access, Nest, Operand, Size};
 use crate::retype::Retype;
 use crate::{Diagnostic, Form, vectors};
 use layout::expr::Expr;
+use layout::simplify::{Domain, Interval, simplify};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
@@ -68,6 +69,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagn
         maps: HashMap::new(),
         erased: HashSet::new(),
         views: Vec::new(),
+        accesses: HashMap::new(),
         errors: Vec::new(),
     };
     let operations = ir::all_operations(root);
@@ -97,8 +99,9 @@ pub(crate) struct Lowering<'c> {
     /// The indexing maps of structured operations.
     maps: HashMap<usize, Vec<AffineMap<'c>>>,
     erased: HashSet<usize>,
-    /// Slices and reshapes of pending buffers, outer ones first.
+    /// Slices and reshapes of pending buffers, outer ones first, and how what they show is reached.
     views: Vec<Op<'c>>,
+    accesses: HashMap<usize, Access<'c>>,
     errors: Vec<Diagnostic<'c>>,
 }
 
@@ -215,7 +218,8 @@ impl<'c> Lowering<'c> {
                 Ok(())
             }
             name if VIEWS.contains(&name) && is_view(ir::result(op, 0)) => {
-                self.access(ir::result(op, 0))?;
+                let access = self.access(ir::result(op, 0))?;
+                self.accesses.insert(ir::key(ir::result(op, 0)), access);
                 self.views.push(op);
                 Ok(())
             }
@@ -438,12 +442,16 @@ impl<'c> Lowering<'c> {
         // Views from the value down to the buffer, without recursion: chains may be long.
         let mut chain = Vec::new();
         let mut base = v;
-        while !self.buffers.contains_key(&ir::key(base)) && is_view(base) {
+        let known = |v: Val<'c>| self.accesses.get(&ir::key(v));
+        while known(base).is_none() && !self.buffers.contains_key(&ir::key(base)) && is_view(base) {
             let op = ir::defining_op(base).ok_or("its buffer is not known")?;
             chain.push(op);
             base = ir::operands(op)[0];
         }
-        let mut access = self.whole(base)?;
+        let mut access = match known(base) {
+            Some(access) => access.clone(),
+            None => self.whole(base)?,
+        };
         for op in chain.into_iter().rev() {
             access = view(op, access)?;
         }
@@ -648,6 +656,10 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
     }
     debug_assert_eq!(index.len(), old_rank);
     let by: Vec<Expr> = index.into_iter().chain((0..source.symbols.len()).map(|k| Expr::Var(rank + k))).collect();
-    let logical = source.logical.iter().map(|e| e.substitute(&by)).collect();
+    let logical: Vec<Expr> = source.logical.iter().map(|e| e.substitute(&by)).collect();
+    // Simplified, so that a slice of a slice of a slice costs as much as a slice.
+    let inside = |n: &Size| n.known().map_or(Interval::new(0, i64::MAX), |n| Interval::new(0, n - 1));
+    let vars = sizes.iter().map(inside).chain(symbols.iter().map(|_| Interval::ALL)).collect();
+    let logical = simplify(&logical, &Domain { vars, constraints: Vec::new() });
     Ok(Access { sizes, logical, symbols, ..source })
 }
