@@ -14,6 +14,21 @@
 
 extern "C" {
 
+/// An indexing map in parts: 0 for a map, 1 for KNOWN EMPTY, 2 for UNDEFINED;
+/// results and constraints over the same dimensions and symbols; low and high
+/// of each variable and of each constraint; names of its own by commas.
+struct LayoutIndexingMap {
+  int64_t kind;
+  MlirAffineMap map;
+  int64_t ranges;
+  const int64_t *intervals;
+  size_t intervalCount;
+  MlirAffineMap constraints;
+  const int64_t *constraintIntervals;
+  size_t constraintIntervalCount;
+  MlirStringRef names;
+};
+
 /// Receives what is wrong with a text, and the byte offset where it is.
 typedef void (*LayoutErrorAt)(size_t at, MlirStringRef message, void *user);
 
@@ -45,6 +60,9 @@ bool layout_rs_tiled_verify_encoding(MlirAttribute tiled, const int64_t *shape,
 bool layout_rs_memory_space_verify(int64_t number, MlirStringCallback error,
                                    void *user);
 
+bool layout_rs_indexing_map_verify(const LayoutIndexingMap *map,
+                                   MlirStringCallback error, void *user);
+
 bool layout_rs_convert_verify(MlirOperation convert, MlirStringCallback error,
                               void *user);
 /// The value that the operation folds to, its own result where it was changed
@@ -65,6 +83,12 @@ MlirAttribute layout_cc_tiled_get(MlirContext context, MlirStringRef text);
 /// The number, or -1 for any other attribute.
 int64_t layout_cc_memory_space_number(MlirAttribute attribute);
 MlirAttribute layout_cc_memory_space_get(MlirContext context, int64_t number);
+
+/// The parts, valid as long as the context; false for any other attribute.
+bool layout_cc_indexing_map_parts(MlirAttribute attribute,
+                                  LayoutIndexingMap *parts);
+MlirAttribute layout_cc_indexing_map_get(MlirContext context,
+                                         const LayoutIndexingMap *parts);
 
 /// The layout inside, or null for any other attribute.
 MlirAttribute layout_cc_pending_layout(MlirAttribute attribute);

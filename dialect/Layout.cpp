@@ -126,6 +126,24 @@ LogicalResult MemorySpaceAttr::verify(EmitError emitError, int64_t number) {
   return success(layout_rs_memory_space_verify(number, emitTo, &emitError));
 }
 
+LogicalResult IndexingMapAttr::verify(EmitError emitError, int64_t kind,
+                                      AffineMap map, int64_t ranges,
+                                      ArrayRef<int64_t> intervals,
+                                      AffineMap constraints,
+                                      ArrayRef<int64_t> constraintIntervals,
+                                      StringRef names) {
+  LayoutIndexingMap parts{kind,
+                          wrap(map),
+                          ranges,
+                          intervals.data(),
+                          intervals.size(),
+                          wrap(constraints),
+                          constraintIntervals.data(),
+                          constraintIntervals.size(),
+                          wrap(names)};
+  return success(layout_rs_indexing_map_verify(&parts, emitTo, &emitError));
+}
+
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
@@ -171,6 +189,33 @@ int64_t layout_cc_memory_space_number(MlirAttribute attribute) {
 
 MlirAttribute layout_cc_memory_space_get(MlirContext context, int64_t number) {
   return wrap(MemorySpaceAttr::get(unwrap(context), number));
+}
+
+bool layout_cc_indexing_map_parts(MlirAttribute attribute,
+                                  LayoutIndexingMap *parts) {
+  auto map = dyn_cast_or_null<IndexingMapAttr>(unwrap(attribute));
+  if (!map)
+    return false;
+  *parts = {map.getKind(),
+            wrap(map.getMap()),
+            map.getNumRanges(),
+            map.getIntervals().data(),
+            map.getIntervals().size(),
+            wrap(map.getConstraints()),
+            map.getConstraintIntervals().data(),
+            map.getConstraintIntervals().size(),
+            wrap(map.getNames())};
+  return true;
+}
+
+MlirAttribute layout_cc_indexing_map_get(MlirContext context,
+                                         const LayoutIndexingMap *parts) {
+  return wrap(IndexingMapAttr::get(
+      unwrap(context), parts->kind, unwrap(parts->map), parts->ranges,
+      ArrayRef(parts->intervals, parts->intervalCount),
+      unwrap(parts->constraints),
+      ArrayRef(parts->constraintIntervals, parts->constraintIntervalCount),
+      unwrap(parts->names)));
 }
 
 MlirAttribute layout_cc_pending_layout(MlirAttribute attribute) {

@@ -121,6 +121,45 @@ def Layout_PendingAttr : Layout_Attr<"Pending", "pending"> {
   let assemblyFormat = "`<` qualified($layout) `>`";
 }
 
+def Layout_IndexingMapAttr : Layout_Attr<"IndexingMap", "indexing_map"> {
+  let summary = "Which elements go with which, and for which that holds";
+  let description = [{
+    ```mlir
+    #layout.indexing_map<(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]>
+    ```
+
+    Dimension variables `d` are mapped from, range variables `s` make one
+    element go with many, run-time variables `rt` stand for offsets that only
+    the running program knows. The results are an affine map, whose dimensions
+    are the dimension variables and whose symbols the others; beside it stand a
+    closed interval for each variable and constraints. `KNOWN EMPTY` and
+    `UNDEFINED` are values too: nothing is read, and nobody knows what is.
+
+    Constraints:
+    * (C7) Every variable has an interval and every constraint has one.
+    * (C8) There are no more range variables than symbols.
+    * (C9) No result and no constraint keeps a minimum or maximum, which an
+      affine map cannot say.
+  }];
+  let parameters = (ins
+    "int64_t":$kind,
+    "::mlir::AffineMap":$map,
+    "int64_t":$numRanges,
+    ArrayRefParameter<"int64_t", "low and high of each variable">:$intervals,
+    "::mlir::AffineMap":$constraints,
+    ArrayRefParameter<"int64_t", "low and high of each constraint">
+      :$constraintIntervals,
+    StringRefParameter<"names of its own, separated by commas">:$names
+  );
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// `KNOWN EMPTY`: no element goes with any.
+    bool isKnownEmpty() const { return getKind() == 1; }
+    /// `UNDEFINED`: no finite map says which elements go with which.
+    bool isUndefined() const { return getKind() == 2; }
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//

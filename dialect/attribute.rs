@@ -3,8 +3,8 @@
 //! `tiled<{1,0:T(8,128)}>` and `memory_space<vmem>` are read here, with errors at the byte at fault; MLIR's own
 //! machinery reads and prints the others, which hold attributes and no notation of ours.
 
-use crate::{memory_space, tiled};
-use layout::{layout::Layout, text::Error};
+use crate::{indexing_map, memory_space, tiled};
+use layout::{layout::Layout, map::Indexing, text::Error};
 
 /// An attribute with a notation of its own.
 pub enum Body {
@@ -12,6 +12,8 @@ pub enum Body {
     Tiled(Layout),
     /// `memory_space`.
     MemorySpace(i64),
+    /// `indexing_map`.
+    IndexingMap(Indexing),
 }
 
 /// Reads `mnemonic<text>`.
@@ -21,9 +23,11 @@ pub fn parse(body: &str) -> Result<Body, Error> {
     let reader: fn(&str) -> Result<Body, Error> = match mnemonic {
         "tiled" => |text| tiled::parse(text).map(Body::Tiled),
         "memory_space" => |text| memory_space::parse(text).map(Body::MemorySpace),
+        "indexing_map" => |text| indexing_map::parse(text).map(Body::IndexingMap),
         _ => {
-            let message =
-                format!("unknown attribute `layout.{mnemonic}`: there are `tiled`, `memory_space`, `pending`");
+            let message = format!(
+                "unknown attribute `layout.{mnemonic}`: there are `tiled`, `memory_space`, `indexing_map`, `pending`"
+            );
             return Err(Error::at(0, message));
         }
     };
@@ -41,6 +45,7 @@ pub fn parse(body: &str) -> Result<Body, Error> {
 pub fn print(body: &Body) -> String {
     match body {
         Body::Tiled(layout) => format!("tiled<{layout}>"),
+        Body::IndexingMap(map) => format!("indexing_map<{map}>"),
         Body::MemorySpace(number) => format!("memory_space<{}>", memory_space::print(*number)),
     }
 }

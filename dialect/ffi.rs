@@ -4,8 +4,9 @@
 //! `Glue.h` promises; nothing is kept.
 
 use crate::attribute::{self, Body};
+use crate::indexing_map as map;
 use crate::{convert, memory_space as space};
-use layout::{layout::Layout, text::Error};
+use layout::{layout::Layout, map::Indexing, text::Error};
 use melior::{
     Context, ContextRef,
     dialect::DialectRegistry,
@@ -33,8 +34,50 @@ unsafe extern "C" {
     fn layout_cc_tiled_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
     fn layout_cc_memory_space_number(attribute: MlirAttribute) -> i64;
     fn layout_cc_memory_space_get(context: MlirContext, number: i64) -> MlirAttribute;
+    fn layout_cc_indexing_map_parts(attribute: MlirAttribute, parts: *mut RawIndexingMap) -> bool;
+    fn layout_cc_indexing_map_get(context: MlirContext, parts: *const RawIndexingMap) -> MlirAttribute;
     fn layout_cc_pending_layout(attribute: MlirAttribute) -> MlirAttribute;
     fn layout_cc_pending_get(tiled: MlirAttribute) -> MlirAttribute;
+}
+
+/// `LayoutIndexingMap` in `Glue.h`.
+#[repr(C)]
+struct RawIndexingMap {
+    kind: i64,
+    map: MlirAffineMap,
+    ranges: i64,
+    intervals: *const i64,
+    interval_count: usize,
+    constraints: MlirAffineMap,
+    constraint_intervals: *const i64,
+    constraint_interval_count: usize,
+    names: MlirStringRef,
+}
+
+impl RawIndexingMap {
+    /// Copies what the pointers show.
+    ///
+    /// # Safety
+    /// The pointers are valid for as many elements as is said, and the maps are alive.
+    unsafe fn read<'c>(&self) -> map::Parts<'c> {
+        // SAFETY: the caller's promise; a slice without elements may have a null pointer.
+        let slice = |at: *const i64, count| match count {
+            0 => Vec::new(),
+            _ => unsafe { std::slice::from_raw_parts(at, count) }.to_vec(),
+        };
+        map::Parts {
+            kind: self.kind,
+            // SAFETY: the caller's promise.
+            map: unsafe { AffineMap::from_raw(self.map) },
+            ranges: self.ranges,
+            intervals: slice(self.intervals, self.interval_count),
+            // SAFETY: the caller's promise.
+            constraints: unsafe { AffineMap::from_raw(self.constraints) },
+            constraint_intervals: slice(self.constraint_intervals, self.constraint_interval_count),
+            // SAFETY: the caller's promise.
+            names: String::from_utf8_lossy(unsafe { bytes(self.names) }.unwrap_or_default()).into_owned(),
+        }
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -88,6 +131,43 @@ pub fn memory_space_attribute(context: &Context, number: i64) -> Attribute<'_> {
     space::verify(number).unwrap_or_else(|message| panic!("{message}, got {number}"));
     // SAFETY: the context is alive.
     unsafe { Attribute::from_raw(layout_cc_memory_space_get(context.to_raw(), number)) }
+}
+
+/// The value of a `#layout.indexing_map` attribute; `None` for any other attribute.
+///
+/// # Panics
+/// Where C++ made the attribute from parts that its verifier refuses.
+pub fn indexing_map(attribute: Attribute) -> Option<Indexing> {
+    let mut parts = std::mem::MaybeUninit::<RawIndexingMap>::uninit();
+    // SAFETY: the attribute is alive; the parts are written where it is an indexing map, and live with the context.
+    let parts = unsafe {
+        if !layout_cc_indexing_map_parts(attribute.to_raw(), parts.as_mut_ptr()) {
+            return None;
+        }
+        parts.assume_init().read()
+    };
+    Some(map::value(&parts).unwrap_or_else(|error| panic!("the indexing map does not hold together: {error}")))
+}
+
+/// The `#layout.indexing_map` attribute of a value.
+///
+/// # Panics
+/// Where a result or constraint keeps a minimum or maximum, which an affine map cannot say.
+pub fn indexing_map_attribute<'c>(context: &'c Context, value: &Indexing) -> Attribute<'c> {
+    let parts = map::parts(context, value);
+    let raw = RawIndexingMap {
+        kind: parts.kind,
+        map: parts.map.to_raw(),
+        ranges: parts.ranges,
+        intervals: parts.intervals.as_ptr(),
+        interval_count: parts.intervals.len(),
+        constraints: parts.constraints.to_raw(),
+        constraint_intervals: parts.constraint_intervals.as_ptr(),
+        constraint_interval_count: parts.constraint_intervals.len(),
+        names: string_ref(&parts.names),
+    };
+    // SAFETY: the context is alive; everything is copied.
+    unsafe { Attribute::from_raw(layout_cc_indexing_map_get(context.to_raw(), &raw)) }
 }
 
 /// The `#layout.tiled` attribute inside a `#layout.pending` attribute; `None` for any other attribute.
@@ -206,6 +286,10 @@ extern "C" fn layout_rs_parse_attribute(
             // SAFETY: the context is alive; the text is copied.
             match parsed {
                 Ok(Body::Tiled(layout)) => unsafe { layout_cc_tiled_get(context, string_ref(&layout.to_string())) },
+                Ok(Body::IndexingMap(map)) => unsafe {
+                    let context = ContextRef::from_raw(context);
+                    indexing_map_attribute(context.to_ref(), &map).to_raw()
+                },
                 Ok(Body::MemorySpace(number)) => unsafe { layout_cc_memory_space_get(context, number) },
                 Err(error) => {
                     fail(error.at.unwrap_or(0), &error.message);
@@ -222,12 +306,26 @@ extern "C" fn layout_rs_print_attribute(attribute: MlirAttribute, print: MlirStr
     guard(emit(attribute, ()), || {
         // SAFETY: the attribute is alive for the call.
         let given = unsafe { Attribute::from_raw(attribute) };
-        let body = match memory_space(given) {
-            Some(number) => Body::MemorySpace(number),
-            None => Body::Tiled(tiled(given).expect("an attribute with a notation of its own")),
+        let body = if let Some(number) = memory_space(given) {
+            Body::MemorySpace(number)
+        } else if let Some(map) = indexing_map(given) {
+            Body::IndexingMap(map)
+        } else {
+            Body::Tiled(tiled(given).expect("an attribute with a notation of its own"))
         };
         say(print, user, &attribute::print(&body));
     });
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_indexing_map_verify(
+    map: *const RawIndexingMap,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: C++ gives parts that are valid for the call.
+    verdict(error, user, || map::value(&unsafe { (*map).read() }).map(|_| ()))
 }
 
 /// See `Glue.h`.

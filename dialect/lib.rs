@@ -29,14 +29,16 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod affine;
 mod attribute;
 mod convert;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
 mod ffi;
+mod indexing_map;
 mod memory_space;
 mod tiled;
 
 pub use ffi::{
-    guard, memory_space, memory_space_attribute, pending, pending_attribute, register, register_raw, shape, tiled,
-    tiled_attribute,
+    guard, indexing_map, indexing_map_attribute, memory_space, memory_space_attribute, pending, pending_attribute,
+    register, register_raw, shape, tiled, tiled_attribute,
 };

@@ -7,6 +7,7 @@
 use crate::ffi;
 use layout::expr::Expr;
 use layout::simplify::{Domain, Form, Interval, simplify};
+use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
@@ -74,7 +75,7 @@ impl<'c> Leaves<'c> {
     /// The expressions of a map's results at these operands.
     pub fn apply(&mut self, map: melior::ir::AffineMap<'c>, operands: &[Val<'c>]) -> Option<Vec<Expr>> {
         let operands: Vec<Expr> = operands.iter().map(|v| self.expr(*v)).collect();
-        ir::exprs_at(map, &operands)
+        affine::exprs_at(map, &operands)
     }
 
     fn looked_through(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
@@ -126,7 +127,7 @@ impl<'c> Leaves<'c> {
             "affine.apply" => {
                 let map = ir::affine_map(ir::attribute(op, "map")?)?;
                 let operands: Vec<Expr> = operands.into_iter().map(through).collect();
-                ir::exprs_at(map, &operands)?.pop()
+                affine::exprs_at(map, &operands)?.pop()
             }
             "affine.linearize_index" => {
                 let basis = ir::integers(op, "static_basis");

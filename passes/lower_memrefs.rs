@@ -13,6 +13,7 @@ use crate::retype::Retype;
 use crate::{Diagnostic, Form, vectors};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};
+use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
@@ -390,7 +391,7 @@ impl<'c> Lowering<'c> {
             if ir::memref(value.r#type()).is_none() {
                 continue;
             }
-            let map = ir::exprs_of_map(*map).ok_or("an indexing map is not affine")?;
+            let map = affine::exprs_of_map(*map).ok_or("an indexing map is not affine")?;
             let access = self.access(*value)?;
             for (e, size) in map.iter().zip(&access.sizes) {
                 if let Expr::Var(d) = e
@@ -506,7 +507,7 @@ fn symbols_to_dims(op: Op) {
         return;
     }
     let Some(map) = ir::attribute(op, "map").and_then(ir::affine_map) else { return };
-    if let (1.., Some(exprs)) = (map.symbol_count(), ir::exprs_of_map(map)) {
+    if let (1.., Some(exprs)) = (map.symbol_count(), affine::exprs_of_map(map)) {
         let map = Builder::before(op).map(map.dim_count() + map.symbol_count(), &exprs, &|v| v);
         ir::edit(op).set_attribute("map", map);
     }

@@ -4,14 +4,18 @@
 //! enclosing loops, static sizes, and what upstream's integer range analysis found. Operands are looked through where
 //! that makes the map cheaper, so an index that is taken apart and put together again meets itself: with `%i` below
 //! 128, `affine.apply (%a floordiv 128)` of `%a = %t * 128 + %i` is `%t`. Results of a minimum or maximum that never
-//! decide are dropped; so are conditions that always hold.
+//! decide are dropped; so are conditions that always hold. `#layout.indexing_map` attributes are simplified over their
+//! own domain.
 
 use crate::index::Leaves;
 use layout::expr::Expr;
+use layout::map::Indexing;
 use layout::simplify::{Form, Interval, cost, simplify};
+use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Val};
+use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{AffineMap, OperationRef, Type, ValueLike};
+use melior::ir::{AffineMap, Attribute, OperationRef, Type, ValueLike};
 
 /// How the results of a map come together.
 #[derive(Clone, Copy, PartialEq)]
@@ -28,8 +32,27 @@ enum Joined {
 pub fn run(root: OperationRef) {
     let root = ir::long_lived(root);
     for op in ir::all_operations(root) {
+        for (name, attribute) in ir::attributes(op) {
+            if let Some(simple) = simplified(Builder::before(op), attribute) {
+                ir::edit(op).set_attribute(&name, simple);
+            }
+        }
         visit(op);
     }
+}
+
+/// An attribute that is an indexing map, or an array that holds some, simplified; none where nothing changes.
+fn simplified<'c>(b: Builder<'c>, attribute: Attribute<'c>) -> Option<Attribute<'c>> {
+    if let Some(Indexing::Map(map)) = layout_dialect::indexing_map(attribute) {
+        let simple = layout_dialect::indexing_map_attribute(b.context(), &map.simplify());
+        return (simple != attribute).then_some(simple);
+    }
+    let elements = ir::array(attribute);
+    let simple: Vec<_> = elements.iter().map(|e| simplified(b, *e)).collect();
+    simple.iter().any(Option::is_some).then(|| {
+        let all: Vec<_> = simple.iter().zip(elements).map(|(new, old)| new.unwrap_or(old)).collect();
+        ArrayAttribute::new(b.context(), &all).into()
+    })
 }
 
 fn visit(op: Op) {
@@ -57,12 +80,12 @@ fn better<'c>(
     let price = |exprs: &[Expr]| exprs.iter().map(|e| 1 + cost(e)).sum::<u32>();
     let mut best: Option<(Leaves<'c>, Vec<Expr>)> = None;
     // A division by what is not a constant is dearer than any other.
-    let mut least = ir::exprs_of_map(map).map_or(u32::MAX, |results| price(&results));
+    let mut least = affine::exprs_of_map(map).map_or(u32::MAX, |results| price(&results));
     for through in [false, true] {
         let mut leaves = Leaves::default();
         let operand = |v: &Val<'c>| if through { leaves.expr(*v) } else { leaves.shallow(*v) };
         let operands: Vec<Expr> = operands.iter().map(operand).collect();
-        let Some(exprs) = ir::exprs_at(map, &operands) else { continue };
+        let Some(exprs) = affine::exprs_at(map, &operands) else { continue };
         let facts: Vec<_> = within.map(|w| exprs.iter().cloned().zip(w.iter().copied()).collect()).unwrap_or_default();
         let exprs = leaves.simplified(&exprs, &facts);
         let exprs = deciding(&leaves, exprs, joined);

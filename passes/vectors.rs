@@ -9,6 +9,7 @@ use crate::lower_memrefs::{Lowering, indices};
 use crate::nest::Access;
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
+use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
@@ -66,7 +67,7 @@ pub(crate) fn lower<'c>(lowering: &Lowering<'c>, b: Builder<'c>, op: Op<'c>) -> 
         }
         transfer.mask = rest.get(rank + usize::from(!write)).copied();
         transfer.in_bounds = ir::booleans(op, "in_bounds");
-        let map = ir::attribute(op, "permutation_map").and_then(ir::affine_map).and_then(ir::exprs_of_map);
+        let map = ir::attribute(op, "permutation_map").and_then(ir::affine_map).and_then(affine::exprs_of_map);
         let along = map.ok_or("it has no permutation map")?.into_iter().map(|e| match e {
             Expr::Var(d) => Some(d),
             _ => None,

@@ -10,7 +10,7 @@
 //! ([`IndexingMap::invert`]); [`Indexing`] adds the two values that are no map: nothing is read, and nobody knows.
 
 use crate::expr::Expr;
-use crate::simplify::{Domain, Form, Interval, simplify};
+use crate::simplify::{Domain, Form, Interval, cost, simplify, simplify_domain};
 use crate::text::Error;
 use std::collections::BTreeSet;
 
@@ -63,6 +63,9 @@ pub enum Source {
 /// What a composition may have at most: operations and depth of one expression.
 const LARGEST: usize = 1 << 20;
 const DEEPEST: usize = 512;
+
+/// How often a map is simplified until it no longer changes.
+const ROUNDS: usize = 8;
 
 impl IndexingMap {
     /// A map of dimension variables, with these intervals and no constraints.
@@ -294,11 +297,48 @@ impl IndexingMap {
         }
     }
 
-    /// Simplified.
+    /// The same map, simplified: equal results at every point of the domain, the domain the same set, and no dearer. All
+    /// variables stay. Simplifying again changes nothing.
+    ///
+    /// # Example
+    /// ```
+    /// use layout::map::IndexingMap;
+    /// let text = "(d0) -> (d0 floordiv 4 * 4 + d0 mod 4), domain: d0 in [0, 99], d0 floordiv 8 in [5, 11]";
+    /// let simple = IndexingMap::parse(text).unwrap().simplify();
+    /// assert_eq!(simple.to_string(), "(d0) -> (d0), domain: d0 in [40, 95]");
+    /// ```
     pub fn simplify(&self) -> Indexing {
-        let mut map = self.clone();
-        map.results = simplify(&map.results, &map.domain);
-        Indexing::Map(map)
+        let mut seen = vec![self.clone()];
+        loop {
+            let last = &seen[seen.len() - 1];
+            let Some(next) = last.simplified_once() else { return Indexing::KnownEmpty };
+            if next == *last {
+                return Indexing::Map(next);
+            }
+            if let Some(k) = seen.iter().position(|map| *map == next).or((seen.len() > ROUNDS).then_some(seen.len() - 1)) {
+                // Going round in circles among equals: any one will do that does not depend on the way in.
+                let least = seen.drain(k..).min_by(|a, b| a.order_key().cmp(&b.order_key()));
+                return Indexing::Map(least.unwrap_or(next));
+            }
+            seen.push(next);
+        }
+    }
+
+    fn simplified_once(&self) -> Option<IndexingMap> {
+        let domain = simplify_domain(&self.domain)?;
+        let results = simplify(&self.results, &domain);
+        Some(IndexingMap { results, domain, ..self.clone() })
+    }
+
+    #[allow(clippy::type_complexity, reason = "the parts of a map, to be compared")]
+    fn order_key(&self) -> (u32, &[Expr], &[Interval], &[(Expr, Interval)]) {
+        (self.cost(), &self.results, &self.domain.vars, &self.domain.constraints)
+    }
+
+    /// What the map costs: its results and its constraints, each of which counts one more.
+    pub fn cost(&self) -> u32 {
+        let results = self.results.iter().map(cost).fold(0, u32::saturating_add);
+        self.domain.constraints.iter().map(|c| cost(&c.0) + 1).fold(results, u32::saturating_add)
     }
 
     /// The closed interval in which each result lies.
@@ -314,6 +354,38 @@ impl Indexing {
         match self {
             Indexing::Map(map) => Some(map),
             _ => None,
+        }
+    }
+
+    /// The composition of all maps, the first one first, simplified. Goes by way of the normal form, so that what the
+    /// maps have in common is worked out once and no intermediate expression is ever written.
+    ///
+    /// # Errors
+    /// As [`IndexingMap::then`], and where there is no map.
+    ///
+    /// # Example
+    /// ```
+    /// use layout::map::Indexing;
+    /// let parse = |text| Indexing::parse(text).unwrap();
+    /// let split = parse("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]");
+    /// let join = parse("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]");
+    /// let both = Indexing::compose(&[split, join]).unwrap();
+    /// assert_eq!(both.to_string(), "(d0) -> (d0), domain: d0 in [0, 31]");
+    /// ```
+    pub fn compose(maps: &[Indexing]) -> Result<Indexing, Error> {
+        let (first, rest) = maps.split_first().ok_or_else(|| Error::new("there is no map to compose"))?;
+        let mut all = first.clone();
+        for next in rest {
+            all = all.then(next)?.simplify();
+        }
+        Ok(all.simplify())
+    }
+
+    /// The same, simplified: see [`IndexingMap::simplify`].
+    pub fn simplify(&self) -> Indexing {
+        match self {
+            Indexing::Map(map) => map.simplify(),
+            value => value.clone(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! pass runs; a reference to an operation is dead once [`erase`] has had it, which no type checks.
 
 use layout::expr::Expr;
+use layout_dialect::affine;
 use melior::ir::attribute::{AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike, OperationRefMut};
@@ -260,7 +261,8 @@ pub fn elements<'c>(op: Op<'c>, name: &str) -> Vec<Attribute<'c>> {
     array(attribute)
 }
 
-fn array<'c>(attribute: Attribute<'c>) -> Vec<Attribute<'c>> {
+/// The elements of an array attribute; none for any other.
+pub fn array<'c>(attribute: Attribute<'c>) -> Vec<Attribute<'c>> {
     let raw = attribute.to_raw();
     unsafe {
         if !sys::mlirAttributeIsAArray(raw) {
@@ -297,63 +299,6 @@ pub fn affine_map_attribute<'c>(map: AffineMap<'c>) -> Attribute<'c> {
     unsafe { Attribute::from_raw(sys::mlirAffineMapAttrGet(map.to_raw())) }
 }
 
-/// The results of an affine map as our expressions, dimensions first and then symbols; none where a product or a
-/// divisor is not a constant.
-pub fn exprs_of_map(map: AffineMap) -> Option<Vec<Expr>> {
-    let variables: Vec<Expr> = (0..map.dim_count() + map.symbol_count()).map(Expr::Var).collect();
-    exprs_at(map, &variables)
-}
-
-/// The results of an affine map with these expressions for its dimensions and symbols; none where a product or a
-/// divisor is not a constant even so.
-pub fn exprs_at(map: AffineMap, operands: &[Expr]) -> Option<Vec<Expr>> {
-    (0..map.result_count()).map(|k| expr_of(map.result(k).ok()?, map.dim_count(), operands)).collect()
-}
-
-fn expr_of(e: AffineExpr, dims: usize, operands: &[Expr]) -> Option<Expr> {
-    if e.is_constant() {
-        return Some(Expr::Const(e.constant_value()));
-    }
-    if e.is_dim() {
-        return operands.get(e.dim_position()).cloned();
-    }
-    if e.is_symbol() {
-        return operands.get(dims + e.symbol_position()).cloned();
-    }
-    let (a, b) = (expr_of(e.lhs(), dims, operands)?, expr_of(e.rhs(), dims, operands)?);
-    if e.is_add() {
-        return Some(a + b);
-    }
-    let (a, Expr::Const(b)) = (match (a, b) {
-        (Expr::Const(a), b) if e.is_mul() => (b, Expr::Const(a)),
-        both => both,
-    }) else {
-        return None;
-    };
-    match () {
-        () if e.is_mul() => Some(a.times(b)),
-        () if b <= 0 => None,
-        () if e.is_floor_div() => Some(a.floor_div(b)),
-        () if e.is_ceil_div() => Some(a.times(-1).floor_div(b).times(-1)),
-        () => Some(a.modulo(b)),
-    }
-}
-
-/// Our expression as an affine expression; `position` says which dimension each variable is.
-pub fn affine_expr<'c>(context: &'c Context, e: &Expr, position: &dyn Fn(usize) -> usize) -> AffineExpr<'c> {
-    let of = |e: &Expr| affine_expr(context, e, position);
-    let constant = |c: i64| AffineExpr::constant(context, c);
-    match e {
-        Expr::Const(c) => constant(*c),
-        Expr::Var(v) => AffineExpr::dim(context, position(*v)),
-        Expr::Add(a, b) => of(a) + of(b),
-        Expr::Mul(a, c) => of(a) * constant(*c),
-        Expr::FloorDiv(a, d) => AffineExpr::floor_div(of(a), constant(*d)),
-        Expr::Mod(a, m) => AffineExpr::modulo(of(a), constant(*m)),
-        Expr::Min(..) | Expr::Max(..) => unreachable!("affine expressions have no min and no max"),
-    }
-}
-
 /// The constraints of an integer set, each with whether it is an equality; none where one is not affine.
 pub fn integer_set(attribute: Attribute) -> Option<Vec<(Expr, bool)>> {
     unsafe {
@@ -365,7 +310,7 @@ pub fn integer_set(attribute: Attribute) -> Option<Vec<(Expr, bool)>> {
         let variables: Vec<Expr> = (0..sys::mlirIntegerSetGetNumInputs(set) as usize).map(Expr::Var).collect();
         let constraint = |k| {
             let e = AffineExpr::from_raw(sys::mlirIntegerSetGetConstraint(set, k));
-            Some((expr_of(e, dims, &variables)?, sys::mlirIntegerSetIsConstraintEq(set, k)))
+            Some((affine::expr_of(e, dims, &variables)?, sys::mlirIntegerSetIsConstraintEq(set, k)))
         };
         (0..sys::mlirIntegerSetGetNumConstraints(set)).map(constraint).collect()
     }
@@ -778,7 +723,8 @@ impl<'c> Builder<'c> {
 
     /// An affine map of `dims` dimensions with these results.
     pub fn map(&self, dims: usize, exprs: &[Expr], position: &dyn Fn(usize) -> usize) -> Attribute<'c> {
-        let exprs: Vec<_> = exprs.iter().map(|e| affine_expr(self.context(), e, position)).collect();
+        let dim = |v| AffineExpr::dim(self.context(), position(v));
+        let exprs: Vec<_> = exprs.iter().map(|e| affine::affine_expr(self.context(), e, &dim)).collect();
         affine_map_attribute(AffineMap::new(self.context(), dims, 0, &exprs))
     }
 
@@ -789,7 +735,9 @@ impl<'c> Builder<'c> {
         constraints: &[(Expr, bool)],
         position: &dyn Fn(usize) -> usize,
     ) -> Attribute<'c> {
-        let exprs: Vec<_> = constraints.iter().map(|c| affine_expr(self.context(), &c.0, position).to_raw()).collect();
+        let dim = |v| AffineExpr::dim(self.context(), position(v));
+        let exprs: Vec<_> =
+            constraints.iter().map(|c| affine::affine_expr(self.context(), &c.0, &dim).to_raw()).collect();
         let equalities: Vec<bool> = constraints.iter().map(|c| c.1).collect();
         unsafe {
             let context = sys::mlirOperationGetContext(self.before.to_raw());

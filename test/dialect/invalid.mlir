@@ -127,7 +127,7 @@ func.func private @behind(tensor<3x5xf32, #layout<tiled<{1,0}> x>>)
 // -----
 
 // CHECK: :[[#@LINE+2]]:49: error:
-// expected-error@+1 {{unknown attribute `layout.toled`: there are `tiled`, `memory_space`, `pending`}}
+// expected-error@+1 {{unknown attribute `layout.toled`: there are `tiled`, `memory_space`, `indexing_map`, `pending`}}
 func.func private @name(tensor<3x5xf32, #layout.toled<{1,0}>>)
 
 // -----
@@ -265,3 +265,17 @@ func.func private @bits(tensor<?x5xcomplex<f32>, #layout.tiled<{1,0:E(32)}>>)
 // CHECK: :[[#@LINE+2]]:69: error:
 // expected-error@+1 {{elements of 64 bits do not fit in E(32)}}
 func.func private @bits(tensor<3x5xindex, #layout.tiled<{1,0:E(32)}>>)
+
+// -----
+
+// Indexing maps.
+// CHECK: :[[#@LINE+2]]:80: error:
+// expected-error@+1 {{there is no variable `d1`}}
+func.func private @map1() attributes {test.map = #layout.indexing_map<(d0) -> (d1), domain: d0 in [0, 9]>}
+
+// -----
+
+// (C9)
+// CHECK: :[[#@LINE+2]]:80: error:
+// expected-error@+1 {{the domain does not decide this minimum or maximum, and an affine map cannot say it}}
+func.func private @map2() attributes {test.map = #layout.indexing_map<(d0) -> (min(d0, 5)), domain: d0 in [0, 9]>}

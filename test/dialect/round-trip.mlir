@@ -78,3 +78,14 @@ func.func @convert(%tensor: tensor<3x5xf32>, %memref: memref<?x5xf32>) {
   %1 = layout.convert %memref : memref<?x5xf32> to memref<?x5xf32, #tiled, #layout.memory_space<vmem>>
   return
 }
+
+// Indexing maps keep their variables' names and kinds; a division may be written `/`.
+// CHECK: #layout.indexing_map<(d0)[s0]{rt0} -> (d0 floordiv 8 + rt0, s0), domain: d0 in [0, 9], s0 in [-3, 15], rt0 in [0, 3], d0 + s0 in [0, 20]>
+func.func private @map1() attributes {test.map = #layout.indexing_map<(d0)[s0]{rt0} -> (d0 / 8 + rt0, s0), domain: d0 in [0, 9], s0 in [-3, 15], rt0 in [0, 3], d0 + s0 in [0, 20]>}
+// CHECK: #layout.indexing_map<(i){offset} -> (i + offset), domain: i in [0, 9], offset in [0, 3]>
+func.func private @map2() attributes {test.map = #layout.indexing_map<(i){offset} -> (i + offset), domain: i in [0, 9], offset in [0, 3]>}
+// CHECK: #layout.indexing_map<() -> (0)>, {{.*}}#layout.indexing_map<KNOWN EMPTY>, {{.*}}#layout.indexing_map<UNDEFINED>
+func.func private @map3() attributes {test.a = #layout.indexing_map<() -> (0)>, test.b = #layout.indexing_map<KNOWN EMPTY>, test.c = #layout.indexing_map<UNDEFINED>}
+// A minimum that the domain decides can be said.
+// CHECK: #layout.indexing_map<(d0) -> (d0), domain: d0 in [0, 9]>
+func.func private @map4() attributes {test.map = #layout.indexing_map<(d0) -> (min(d0, 20)), domain: d0 in [0, 9]>}

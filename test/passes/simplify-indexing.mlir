@@ -120,3 +120,17 @@ func.func @wraps(%x: index) -> (index, index) {
   %3 = affine.apply affine_map<(d0) -> (d0 floordiv 8)>(%2)
   return %1, %3 : index, index
 }
+
+// -----
+
+// Indexing maps as attributes, over their own domain; in arrays too.
+// CHECK-LABEL: func.func @attributes(
+// CHECK: map = #layout.indexing_map<(d0, d1) -> (d0, d1), domain: d0 in [0, 6], d1 in [0, 14]>
+// CHECK-SAME: maps = [#layout.indexing_map<KNOWN EMPTY>, #layout.indexing_map<UNDEFINED>, 3
+func.func @attributes() {
+  "use"() {
+    map = #layout.indexing_map<(d0, d1) -> (d0 + d1 floordiv 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]>,
+    maps = [#layout.indexing_map<(d0) -> (d0), domain: d0 in [0, 3], d0 in [5, 6]>, #layout.indexing_map<UNDEFINED>, 3]
+  } : () -> ()
+  return
+}

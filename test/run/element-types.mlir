@@ -1,7 +1,7 @@
 // Every width of element: i1, i8, i16, i64, f16, bf16, f64, complex and index, each padded.
-// RUN: layout-opt %s --layout-to-llvm | MALLOC_PERTURB_=128 \
+// RUN: layout-opt %s --layout-to-llvm | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=128 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
-// RUN: layout-opt %s --layout-to-llvm=form=physical | MALLOC_PERTURB_=85 \
+// RUN: layout-opt %s --layout-to-llvm=form=physical | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=85 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 
 #tile = #layout.tiled<{0,1:T(2,2)(2,1)}>

@@ -1,7 +1,7 @@
 // Layouts in the signatures of functions: public, private, external, of several results, recursive, indirect.
-// RUN: layout-opt %s --layout-to-llvm | MALLOC_PERTURB_=128 \
+// RUN: layout-opt %s --layout-to-llvm | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=128 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
-// RUN: layout-opt %s --layout-to-llvm=form=physical | MALLOC_PERTURB_=85 \
+// RUN: layout-opt %s --layout-to-llvm=form=physical | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=85 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 // RUN: layout-opt %s --layout-to-memref | FileCheck %s --check-prefix=STRIDED
 // RUN: layout-opt %s --layout-to-memref=form=physical | FileCheck %s --check-prefix=PHYSICAL

@@ -1,7 +1,7 @@
 // Row-major to tiled and back, by way of another function: every element comes back.
-// RUN: layout-opt %s --layout-to-llvm | MALLOC_PERTURB_=128 \
+// RUN: layout-opt %s --layout-to-llvm | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=128 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
-// RUN: layout-opt %s --layout-to-llvm=form=physical | MALLOC_PERTURB_=85 \
+// RUN: layout-opt %s --layout-to-llvm=form=physical | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=85 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 
 // Numbers from -100 to 100, no two neighbours alike.

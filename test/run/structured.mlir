@@ -1,7 +1,7 @@
 // Structured operations: convolution, pooling, transposes, broadcasts, several results, linalg.index.
-// RUN: layout-opt %s --layout-to-llvm | MALLOC_PERTURB_=128 \
+// RUN: layout-opt %s --layout-to-llvm | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=128 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
-// RUN: layout-opt %s --layout-to-llvm=form=physical | MALLOC_PERTURB_=85 \
+// RUN: layout-opt %s --layout-to-llvm=form=physical | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=85 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 
 #image = #layout.tiled<{3,2,1,0:T(2,2)}>

@@ -1,7 +1,7 @@
 // Vectors in tiled buffers: plain and affine loads and stores, transfers out of bounds, masked, transposed, in 2-D.
-// RUN: layout-opt %s --layout-to-llvm | MALLOC_PERTURB_=128 \
+// RUN: layout-opt %s --layout-to-llvm | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=128 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
-// RUN: layout-opt %s --layout-to-llvm=form=physical | MALLOC_PERTURB_=85 \
+// RUN: layout-opt %s --layout-to-llvm=form=physical | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=85 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 
 // Element (i, j) is 10*i + j. 8x16 in tiles of 2x4: four elements of a row lie side by side.

@@ -1,0 +1,76 @@
+//! Affine maps of MLIR and quasi-affine expressions of ours, one walk each way.
+
+use layout::expr::Expr;
+use melior::Context;
+use melior::ir::{AffineExpr, AffineMap};
+
+/// The results of an affine map as our expressions, dimensions first and then symbols; none where a product or a
+/// divisor is not a constant.
+pub fn exprs_of_map(map: AffineMap) -> Option<Vec<Expr>> {
+    let variables: Vec<Expr> = (0..map.dim_count() + map.symbol_count()).map(Expr::Var).collect();
+    exprs_at(map, &variables)
+}
+
+/// The results of an affine map with these expressions for its dimensions and symbols; none where a product or a
+/// divisor is not a constant even so.
+pub fn exprs_at(map: AffineMap, operands: &[Expr]) -> Option<Vec<Expr>> {
+    (0..map.result_count()).map(|k| expr_of(map.result(k).ok()?, map.dim_count(), operands)).collect()
+}
+
+/// An affine expression as one of ours; the operands stand for its dimensions, of which there are `dims`, and symbols.
+pub fn expr_of(e: AffineExpr, dims: usize, operands: &[Expr]) -> Option<Expr> {
+    if e.is_constant() {
+        return Some(Expr::Const(e.constant_value()));
+    }
+    if e.is_dim() {
+        return operands.get(e.dim_position()).cloned();
+    }
+    if e.is_symbol() {
+        return operands.get(dims + e.symbol_position()).cloned();
+    }
+    let (a, b) = (expr_of(e.lhs(), dims, operands)?, expr_of(e.rhs(), dims, operands)?);
+    if e.is_add() {
+        return Some(a + b);
+    }
+    let (a, Expr::Const(b)) = (match (a, b) {
+        (Expr::Const(a), b) if e.is_mul() => (b, Expr::Const(a)),
+        both => both,
+    }) else {
+        return None;
+    };
+    match () {
+        () if e.is_mul() => Some(a.times(b)),
+        () if b <= 0 => None,
+        () if e.is_floor_div() => Some(a.floor_div(b)),
+        () if e.is_ceil_div() => Some(a.times(-1).floor_div(b).times(-1)),
+        () => Some(a.modulo(b)),
+    }
+}
+
+/// One of our expressions as an affine expression; `variable` is what each of its variables becomes.
+///
+/// # Panics
+/// Where the expression has a minimum or maximum, which affine expressions have not: see [`is_affine`].
+pub fn affine_expr<'c>(context: &'c Context, e: &Expr, variable: &dyn Fn(usize) -> AffineExpr<'c>) -> AffineExpr<'c> {
+    let of = |e: &Expr| affine_expr(context, e, variable);
+    let constant = |c: i64| AffineExpr::constant(context, c);
+    match e {
+        Expr::Const(c) => constant(*c),
+        Expr::Var(v) => variable(*v),
+        Expr::Add(a, b) => of(a) + of(b),
+        Expr::Mul(a, c) => of(a) * constant(*c),
+        Expr::FloorDiv(a, d) => AffineExpr::floor_div(of(a), constant(*d)),
+        Expr::Mod(a, m) => AffineExpr::modulo(of(a), constant(*m)),
+        Expr::Min(..) | Expr::Max(..) => panic!("affine expressions have no min and no max"),
+    }
+}
+
+/// Whether an expression can be an affine expression: it has no minimum and no maximum.
+pub fn is_affine(e: &Expr) -> bool {
+    match e {
+        Expr::Const(_) | Expr::Var(_) => true,
+        Expr::Add(a, b) => is_affine(a) && is_affine(b),
+        Expr::Mul(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => is_affine(a),
+        Expr::Min(..) | Expr::Max(..) => false,
+    }
+}
