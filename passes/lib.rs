@@ -23,6 +23,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod carriers;
 pub mod deallocate;
 pub mod expand_clones;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]

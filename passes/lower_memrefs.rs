@@ -6,6 +6,7 @@
 //! disappear. The pass works on a copy of the module and puts it in place of the original only when everything could
 //! be lowered, so a failure leaves the module as it was.
 
+use crate::carriers::carries;
 use crate::index::{Leaves, constant_value};
 use crate::lowered::{Lowered, row_major};
 use crate::nest::{Access, Nest, Operand, Size};
@@ -20,28 +21,6 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{AffineMap, Attribute, Location, OperationRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-
-/// Operations that take or give whole buffers and mind only that types agree.
-const WHOLE: &[&str] = &[
-    "arith.select",
-    "builtin.module",
-    "cf.br",
-    "cf.cond_br",
-    "cf.switch",
-    "func.call",
-    "func.call_indirect",
-    "func.func",
-    "func.return",
-    "memref.cast",
-    "memref.dealloc",
-    "scf.condition",
-    "scf.execute_region",
-    "scf.for",
-    "scf.if",
-    "scf.index_switch",
-    "scf.while",
-    "scf.yield",
-];
 
 /// Operations of the `memref` dialect on strided memrefs, which an untiled layout is.
 const STRIDED: &[&str] = &[
@@ -232,16 +211,20 @@ impl<'c> Lowering<'c> {
                 ir::edit(op).set_operand(0, view);
                 Ok(())
             }
-            name if WHOLE.contains(&name) => match operands.iter().find(|v| is_view(**v)) {
-                None => Ok(()),
-                Some(_) => {
-                    Err("it takes a slice or reshape of a tiled buffer, where only a whole buffer can go".into())
-                }
-            },
+            "memref.cast" | "memref.dealloc" => self.whole_only(&operands),
+            name if carries(name) => self.whole_only(&operands),
             _ => match self.maps.remove(&ir::op_key(op)) {
                 Some(maps) => self.structured(b, op, &maps),
                 None => Err(self.unknown(op)),
             },
+        }
+    }
+
+    /// An operation that needs no more than the right types, which it has, unless it takes part of a buffer.
+    fn whole_only(&self, operands: &[Val<'c>]) -> Result<(), String> {
+        match operands.iter().any(|v| is_view(*v)) {
+            false => Ok(()),
+            true => Err("it takes a slice or reshape of a tiled buffer, where only a whole buffer can go".into()),
         }
     }
 

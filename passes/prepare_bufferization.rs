@@ -16,6 +16,7 @@
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
+use crate::carriers::carries;
 use crate::lowered::Lowered;
 use crate::retype::Retype;
 use crate::{Diagnostic, Form, deallocate};
@@ -26,25 +27,11 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Identifier, OperationRef, Type, ValueLike};
 use std::collections::HashMap;
 
-/// Operations on tensors that lowering knows, besides structured and elementwise ones.
+/// Operations on tensors that lowering knows, besides structured and elementwise ones and those that hand values on.
 const KNOWN: &[&str] = &[
     "arith.constant",
-    "builtin.module",
-    "cf.br",
-    "cf.cond_br",
-    "cf.switch",
-    "func.call",
-    "func.func",
-    "func.return",
     "layout.convert",
     "linalg.yield",
-    "scf.condition",
-    "scf.execute_region",
-    "scf.for",
-    "scf.if",
-    "scf.index_switch",
-    "scf.while",
-    "scf.yield",
     "tensor.cast",
     "tensor.collapse_shape",
     "tensor.dim",
@@ -137,7 +124,7 @@ fn refused<'c>(operations: &[Op<'c>]) -> Vec<Diagnostic<'c>> {
     for op in operations {
         let name = ir::name(*op);
         let location = ir::location(*op);
-        let known = KNOWN.contains(&name) || is_elementwise(name) || ir::indexing_maps(*op).is_some();
+        let known = KNOWN.contains(&name) || carries(name) || is_elementwise(name) || ir::indexing_maps(*op).is_some();
         if touches_layouts(*op) && !known {
             let message = format!("'{name}' op cannot be lowered: nothing is known of what it does to a tiled tensor");
             errors.push(Diagnostic::error(location, message));

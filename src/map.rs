@@ -315,7 +315,9 @@ impl IndexingMap {
             if next == *last {
                 return Indexing::Map(next);
             }
-            if let Some(k) = seen.iter().position(|map| *map == next).or((seen.len() > ROUNDS).then_some(seen.len() - 1)) {
+            if let Some(k) =
+                seen.iter().position(|map| *map == next).or((seen.len() > ROUNDS).then_some(seen.len() - 1))
+            {
                 // Going round in circles among equals: any one will do that does not depend on the way in.
                 let least = seen.drain(k..).min_by(|a, b| a.order_key().cmp(&b.order_key()));
                 return Indexing::Map(least.unwrap_or(next));

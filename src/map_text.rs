@@ -368,44 +368,43 @@ fn negated(e: Expr) -> Expr {
     }
 }
 
+/// The value of an expression without variables; an error where 64 bits do not hold it.
+fn constant(e: &Expr) -> Option<Result<i64, String>> {
+    if let Expr::Const(c) = e {
+        return Some(Ok(*c));
+    }
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        if let Expr::Var(_) = e {
+            return None;
+        }
+        stack.extend(e.operands());
+    }
+    Some(e.evaluate(&[]).ok_or_else(|| "this does not fit in 64 bits".to_string()))
+}
+
 /// An operation of a product, with a constant where it must have one.
 fn apply(op: &str, a: Expr, b: Expr) -> Result<Expr, String> {
-    let unfit = || "the product does not fit in 64 bits".to_string();
     if op == "*" {
-        return match (a, b) {
-            (Expr::Const(a), Expr::Const(b)) => a.checked_mul(b).map(Expr::Const).ok_or_else(unfit),
-            (e, Expr::Const(c)) | (Expr::Const(c), e) => Ok(e.times(c)),
-            _ => Err("one side of a product must be a constant".to_string()),
-        };
+        if let Some(factor) = constant(&b) {
+            return Ok(a.times(factor?));
+        }
+        let factor = constant(&a).ok_or("one side of a product must be a constant")?;
+        return Ok(b.times(factor?));
     }
-    let Expr::Const(divisor) = b else { return Err("the divisor must be a constant".to_string()) };
+    let divisor = constant(&b).ok_or("the divisor must be a constant")??;
     if divisor == 0 {
         return Err("division by 0".to_string());
     }
-    let Some(size) = divisor.checked_abs() else { return Err("the divisor does not fit in 64 bits".to_string()) };
+    let size = divisor.checked_abs().ok_or("the divisor does not fit in 64 bits")?;
     // By a negative divisor: a floordiv -b = (-a) floordiv b, and a mod -b = -((-a) mod b).
     let a = if divisor < 0 { negated(a) } else { a };
     Ok(match op {
-        "mod" if divisor < 0 => negated(remainder(a, size)),
-        "mod" => remainder(a, size),
-        "ceildiv" if size > 1 => quotient(plus(a, size - 1), size),
-        _ => quotient(a, size),
+        "mod" if divisor < 0 => negated(a.modulo(size)),
+        "mod" => a.modulo(size),
+        "ceildiv" => (a + Expr::Const(size - 1)).floor_div(size),
+        _ => a.floor_div(size),
     })
-}
-
-fn plus(e: Expr, c: i64) -> Expr {
-    match e {
-        Expr::Const(e) if e.checked_add(c).is_some() => Expr::Const(e + c),
-        e => e + Expr::Const(c),
-    }
-}
-
-fn quotient(e: Expr, d: i64) -> Expr {
-    if let Expr::Const(c) = e { Expr::Const(c.div_euclid(d)) } else { e.floor_div(d) }
-}
-
-fn remainder(e: Expr, m: i64) -> Expr {
-    if let Expr::Const(c) = e { Expr::Const(c.rem_euclid(m)) } else { e.modulo(m) }
 }
 
 impl Display for IndexingMap {

@@ -36,8 +36,11 @@ const MARK: &str = "=== ";
 /// Bytes of garbage on each side of a buffer.
 const FENCE: usize = 64;
 
+/// Makes a program.
+type Template = fn(&mut Rng) -> Program;
+
 /// All templates.
-const TEMPLATES: &[(&str, fn(&mut Rng) -> Program)] = &[
+const TEMPLATES: &[(&str, Template)] = &[
     ("convert", convert),
     ("elementwise", elementwise),
     ("chain", chain),
@@ -984,7 +987,7 @@ fn loops(sizes: &[i64], body: &str) -> String {
     let mut text = "  %zero = arith.constant 0 : index\n  %one = arith.constant 1 : index\n".to_owned();
     for (d, n) in sizes.iter().enumerate() {
         write!(text, "  %n{d} = arith.constant {n} : index\n  scf.for %j{d} = %zero to %n{d} step %one {{\n")
-            .expect("ok");
+            .expect("a string takes it");
     }
     text + body + &"  }\n".repeat(sizes.len())
 }
@@ -1020,7 +1023,7 @@ fn affine(rng: &mut Rng) -> Program {
     let d = rng.usize(..rank);
     let mut text = String::new();
     for (k, n) in extents.iter().enumerate() {
-        write!(text, "  affine.for %j{k} = 0 to {n} {{\n").expect("ok");
+        writeln!(text, "  affine.for %j{k} = 0 to {n} {{").expect("a string takes it");
     }
     write!(
         text,
@@ -1034,7 +1037,7 @@ fn affine(rng: &mut Rng) -> Program {
         list(0..rank, |k| format!("{} - %j{k}", extents[k] - 1)),
         b = b.m()
     )
-    .expect("ok");
+    .expect("a string takes it");
     text += &"  }\n".repeat(rank);
     Program::of_memrefs(&[&a, &b], &[offsets[d]], &text)
 }
@@ -1098,6 +1101,6 @@ fn transfer(rng: &mut Rng) -> Program {
         element.op("add"),
         b.m()
     )
-    .expect("ok");
+    .expect("a string takes it");
     Program::of_memrefs(&[&a, &b], &starts, &text)
 }

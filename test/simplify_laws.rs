@@ -61,14 +61,18 @@ fn map(rng: &mut Rng) -> IndexingMap {
 
 /// Every law for one map.
 fn check(rng: &mut Rng, map: &IndexingMap) {
-    let printed = map.to_string();
-    let read = IndexingMap::parse(&printed).unwrap_or_else(|error| panic!("{printed}: {error} at {:?}", error.at));
-    assert_eq!(read.to_string(), printed, "printing what was read");
+    let read = |map: &IndexingMap| {
+        let printed = map.to_string();
+        IndexingMap::parse(&printed).unwrap_or_else(|error| panic!("{printed}: {error} at {:?}", error.at))
+    };
+    let copy = read(map);
+    assert!(copy.cost() <= map.cost(), "{map}\nread as {copy}");
     let simple = map.simplify();
     let Indexing::Map(simple) = simple else {
         assert_eq!(map.points().next(), None, "{map}: is not empty");
         return;
     };
+    assert_eq!(read(&simple).to_string(), simple.to_string(), "reading what was printed");
     assert!(simple.cost() <= map.cost(), "{map}\nbecame dearer: {simple}");
     assert_eq!(simple.variables(), map.variables());
     for (a, b) in map.domain.vars.iter().zip(&simple.domain.vars) {
@@ -78,6 +82,7 @@ fn check(rng: &mut Rng, map: &IndexingMap) {
     for point in all.points() {
         let (a, b) = (map.evaluate(&point), simple.evaluate(&point));
         assert_eq!(a, b, "{map}\nbecame {simple}\nat {point:?}");
+        assert_eq!(a, copy.evaluate(&point), "{map}\nread as {copy}\nat {point:?}");
     }
     let again = simple.simplify();
     assert_eq!(again.to_string(), simple.to_string(), "{map}\nsimplifies twice");

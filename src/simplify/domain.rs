@@ -179,8 +179,24 @@ impl State {
         }
         let at = |x: i64| residue(i128::from(x) + i128::from(shift), m);
         // Up to the next period's a, down to the last period's b.
-        let up = |x: i64, r: i128| if r < a { x as i128 + a - r } else if r > b { x as i128 + a - r + m } else { x as i128 };
-        let down = |x: i64, r: i128| if r > b { x as i128 + b - r } else if r < a { x as i128 + b - r - m } else { x as i128 };
+        let up = |x: i64, r: i128| {
+            if r < a {
+                x as i128 + a - r
+            } else if r > b {
+                x as i128 + a - r + m
+            } else {
+                x as i128
+            }
+        };
+        let down = |x: i64, r: i128| {
+            if r > b {
+                x as i128 + b - r
+            } else if r < a {
+                x as i128 + b - r - m
+            } else {
+                x as i128
+            }
+        };
         let (lo, hi) = (up(lo, at(lo)), down(hi, at(hi)));
         if lo > hi {
             return Err(Empty);
@@ -230,7 +246,8 @@ impl State {
         }
         if let Expr::Min(a, b) | Expr::Max(a, b) = e {
             // Both sides of a minimum are at least what it is.
-            let half = if matches!(e, Expr::Min(..)) { Interval::new(i.lo, i64::MAX) } else { Interval::new(i64::MIN, i.hi) };
+            let half =
+                if matches!(e, Expr::Min(..)) { Interval::new(i.lo, i64::MAX) } else { Interval::new(i64::MIN, i.hi) };
             self.through(form, a, half, depth + 1)?;
             return self.through(form, b, half, depth + 1);
         }

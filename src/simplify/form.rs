@@ -100,6 +100,9 @@ const FACTS: usize = 64;
 const OPAQUE: usize = 64;
 const LONG: usize = 64;
 
+/// How large an expression may be to be simplified part by part.
+const PARTS: usize = 400;
+
 impl Form {
     /// The normal form over a domain.
     pub fn new(domain: &Domain) -> Form {
@@ -132,7 +135,9 @@ impl Form {
                 }
             }
             let vars_only = next.terms.iter().all(|t| (t.0 as usize) < given.len());
-            let Some(&(v, c)) = next.terms.iter().rev().find(|t| t.1.abs() == 1).filter(|_| vars_only) else { continue };
+            let Some(&(v, c)) = next.terms.iter().rev().find(|t| t.1.abs() == 1).filter(|_| vars_only) else {
+                continue;
+            };
             let value = next.plus_atom(v, -c, 1)?.scaled(-c, 1)?;
             for by in &mut given {
                 let k = by.coefficient(v);
@@ -247,7 +252,28 @@ impl Form {
     pub fn simplify(&mut self, e: &Expr) -> Expr {
         match self.normal(e).and_then(|s| self.write(&s)) {
             Some(simple) if cost(&simple) <= cost(e) => simple,
+            _ if e.size() <= PARTS => self.simplify_parts(e),
             _ => e.clone(),
+        }
+    }
+
+    /// Where the whole comes out dearer or not at all, its parts may still do well.
+    fn simplify_parts(&mut self, e: &Expr) -> Expr {
+        match e {
+            Expr::Const(_) | Expr::Var(_) => e.clone(),
+            Expr::Add(..) => {
+                let terms: Vec<Expr> = e.terms().into_iter().map(|t| self.simplify(t)).collect();
+                let sum = Expr::sum(terms.iter().flat_map(Expr::terms).cloned().collect());
+                if cost(&sum) <= cost(e) { sum } else { e.clone() }
+            }
+            Expr::Mul(a, c) => self.simplify(a).times(*c),
+            Expr::Mod(a, m) => self.simplify(a).modulo(*m),
+            Expr::FloorDiv(a, d) => {
+                let quotient = self.simplify(a).floor_div(*d);
+                if cost(&quotient) <= cost(e) { quotient } else { e.clone() }
+            }
+            Expr::Min(a, b) => Expr::Min(self.simplify(a).into(), self.simplify(b).into()),
+            Expr::Max(a, b) => Expr::Max(self.simplify(a).into(), self.simplify(b).into()),
         }
     }
 

@@ -221,6 +221,12 @@ impl Form {
         let term = |a, b| if num > 0 { Term::Min(a, b) } else { Term::Max(a, b) };
         // All of the rest goes inside.
         out.push((term(rest.plus(x, num, den)?, rest.clone()), 1, Sum::constant(0)));
+        if rest.den > 1 {
+            // As little as makes both sides integers goes inside.
+            let inside = Sum { den: rest.den, ..rest.symmetric(rest.den) }.lowest()?;
+            let other = inside.plus(x, num, den)?;
+            out.push((term(other, inside.clone()), 1, rest.plus(&inside, -1, 1)?));
+        }
         if den / gcd(num, den) != 1 {
             return Some(());
         }

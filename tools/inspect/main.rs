@@ -1,2 +1,0 @@
-//! Shows what a layout means.
-fn main() {}
