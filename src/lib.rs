@@ -1,5 +1,6 @@
 //! Where each element of a tensor lives: shapes, tiled layouts and indexing maps.
 pub mod element;
+pub mod equal;
 pub mod expansion;
 pub mod expr;
 pub mod layout;

@@ -10,7 +10,7 @@
 //! ([`IndexingMap::invert`]); [`Indexing`] adds the two values that are no map: nothing is read, and nobody knows.
 
 use crate::expr::Expr;
-use crate::simplify::{Domain, Form, Interval, cost, simplify, simplify_domain};
+use crate::simplify::{Chain, Domain, Form, Interval, cost, simplify, simplify_domain};
 use crate::text::Error;
 use std::collections::BTreeSet;
 
@@ -192,13 +192,7 @@ impl IndexingMap {
     /// assert_eq!(both.simplify().to_string(), "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]");
     /// ```
     pub fn then(&self, second: &IndexingMap) -> Result<(IndexingMap, Vec<Source>), Error> {
-        if self.results.len() != second.dims {
-            return Err(Error::new(format!(
-                "the first map has {}, the second {}",
-                counted(self.results.len(), "result"),
-                counted(second.dims, "dimension")
-            )));
-        }
+        self.precedes(second)?;
         let sources = self.order(second);
         let mut of_first = vec![Expr::Const(0); self.variables()];
         let mut of_second: Vec<Expr> = self.results.clone();
@@ -238,6 +232,67 @@ impl IndexingMap {
             .collect();
         map.make_names_unique();
         Ok((map, sources))
+    }
+
+    /// Refuses a second map with another number of dimensions than this one has results.
+    fn precedes(&self, second: &IndexingMap) -> Result<(), Error> {
+        if self.results.len() == second.dims {
+            return Ok(());
+        }
+        Err(Error::new(format!(
+            "the first map has {}, the second {}",
+            counted(self.results.len(), "result"),
+            counted(second.dims, "dimension")
+        )))
+    }
+
+    /// The composition of maps that follow one another, by way of the normal form; `None` where that gives up.
+    fn chained(maps: &[&IndexingMap]) -> Option<IndexingMap> {
+        let (first, rest) = maps.split_first()?;
+        let mut map = IndexingMap {
+            ranges: maps.iter().map(|m| m.ranges).sum(),
+            results: Vec::new(),
+            domain: Domain::default(),
+            names: Vec::new(),
+            dims: first.dims,
+        };
+        // Where the ranges and the run-time variables of each map stand: those of the last map first.
+        let run_time: usize = maps.iter().map(|m| m.variables() - m.dims - m.ranges).sum();
+        let (mut range, mut offset) = (map.dims + map.ranges, map.dims + map.ranges + run_time);
+        let mut places = Vec::with_capacity(maps.len());
+        map.domain.vars = vec![Interval::ALL; offset];
+        map.names = vec![None; offset];
+        for (k, m) in maps.iter().enumerate() {
+            range -= m.ranges;
+            offset -= m.variables() - m.dims - m.ranges;
+            let more: Vec<usize> =
+                (range..range + m.ranges).chain(offset..offset + m.variables() - m.dims - m.ranges).collect();
+            let own = (0..m.dims)
+                .filter(|_| k == 0)
+                .map(|v| (v, v))
+                .chain(more.iter().enumerate().map(|(j, v)| (m.dims + j, *v)));
+            for (v, place) in own {
+                map.domain.vars[place] = m.domain.vars[v];
+                map.names[place] = m.names[v].clone();
+            }
+            places.push(more);
+        }
+        let of_first: Vec<Expr> = (0..first.dims).chain(places[0].iter().copied()).map(Expr::Var).collect();
+        map.domain.constraints = first.domain.constraints.iter().map(|(e, i)| (e.substitute(&of_first), *i)).collect();
+        map.make_names_unique();
+        let Some(domain) = simplify_domain(&map.domain) else { return Some(map) };
+        map.domain = domain;
+        let mut chain = Chain::new(&map.domain);
+        let all: Vec<usize> = (0..first.dims).chain(places[0].iter().copied()).collect();
+        let (mut results, _) = chain.step(&[], &[], &all, &[], &first.results)?;
+        for (m, more) in rest.iter().zip(&places[1..]) {
+            let (next, said) =
+                chain.step(&results, &m.domain.vars[..m.dims], more, &m.domain.constraints, &m.results)?;
+            map.domain.constraints.extend(said);
+            results = next;
+        }
+        map.results = results.iter().map(|s| chain.write(s)).collect::<Option<Vec<_>>>()?;
+        Some(map)
     }
 
     /// The variables of `self.then(second)`.
@@ -376,11 +431,19 @@ impl Indexing {
     /// ```
     pub fn compose(maps: &[Indexing]) -> Result<Indexing, Error> {
         let (first, rest) = maps.split_first().ok_or_else(|| Error::new("there is no map to compose"))?;
-        let mut all = first.clone();
+        if let Some(all) = maps.iter().map(Indexing::map).collect::<Option<Vec<_>>>() {
+            for pair in all.windows(2) {
+                pair[0].precedes(pair[1])?;
+            }
+            if let Some(map) = IndexingMap::chained(&all) {
+                return Ok(map.simplify());
+            }
+        }
+        let mut all = first.simplify();
         for next in rest {
             all = all.then(next)?.simplify();
         }
-        Ok(all.simplify())
+        Ok(all)
     }
 
     /// The same, simplified: see [`IndexingMap::simplify`].

@@ -1,44 +1,66 @@
-use layout::map::IndexingMap;
-use layout::simplify::cost;
-use std::time::Instant;
+//! Chains of reshapes, transposes and tilings, as compilers make them, composed and simplified.
+//!
+//! `LAYOUT_CHAINS=FILE` takes chains from a file instead of making them: one a line, `name | a >> b`, `a` first.
+
+#[path = "chains/random.rs"]
+mod random;
+
+use fastrand::Rng;
+use layout::expr::Expr;
+use layout::map::{Indexing, IndexingMap};
+
+/// What a text costs to evaluate: all operations, and those that divide.
+fn operations(map: &IndexingMap) -> (usize, usize) {
+    let printed = map.to_string();
+    let results = &printed[..printed.find(", domain").unwrap_or(printed.len())];
+    let count = |pieces: &[&str]| pieces.iter().map(|piece| results.matches(piece).count()).sum::<usize>();
+    let divisions = count(&["floordiv", "ceildiv", " mod "]);
+    (divisions + count(&[" + ", " - ", " * ", "(-", ", -"]), divisions)
+}
+
 #[test]
-fn chains() {
-    let path = std::env::var("CHAINS").unwrap_or("/tmp/maps-scratch/chains1.txt".into());
-    let text = std::fs::read_to_string(path).unwrap();
-    let verbose = std::env::var("V").is_ok();
-    let (mut ops, mut divs, mut ids, mut n, mut cost_sum) = (0, 0, 0, 0, 0u64);
-    let mut t1 = std::time::Duration::ZERO;
-    let mut t2 = t1;
-    let mut time = std::time::Duration::ZERO;
-    for line in text.lines() {
-        let chain = line.split(" | ").nth(1).unwrap();
-        let maps: Vec<IndexingMap> = chain.split(" >> ").map(|m| IndexingMap::parse(m).unwrap()).collect();
-        let t = Instant::now();
-        let (r, a, b) = layout::simplify::compose_bench(&maps);
-        t1 += a;
-        t2 += b;
-        let mut map = maps[0].clone();
-        map.results = r;
-        time += t.elapsed();
-        let printed = map.to_string();
-        let r = &printed[printed.find("->").unwrap()..printed.find(", domain").unwrap()];
-        let d = r.matches("floordiv").count() + r.matches("mod").count() + r.matches("ceildiv").count();
-        let o = d
-            + r.matches(" + ").count()
-            + r.matches(" * ").count()
-            + r.matches(" - ").count()
-            + r.matches("(-").count();
-        ops += o;
-        divs += d;
-        n += 1;
-        let c: u32 = map.results.iter().map(cost).sum();
-        cost_sum += c as u64;
-        let id = map.results.iter().enumerate().all(|(k, e)| *e == layout::expr::Expr::Var(k));
-        ids += usize::from(id);
-        if verbose {
-            println!("{} {o} {d} {c} {r}", line.split(' ').next().unwrap());
+fn chains_come_out_small_and_identities_as_such() {
+    let chains: Vec<String> = match std::env::var("LAYOUT_CHAINS") {
+        Ok(file) => {
+            std::fs::read_to_string(file).unwrap().lines().map(|l| l.split(" | ").nth(1).unwrap().into()).collect()
         }
+        Err(_) => {
+            let mut rng = Rng::with_seed(5);
+            (0..1000).map(|_| random::chain(&mut rng)).collect()
+        }
+    };
+    let mut rng = Rng::with_seed(6);
+    let (mut all, mut divisions, mut identities, mut recognised) = (0, 0, 0, 0);
+    let mut time = std::time::Duration::ZERO;
+    for chain in &chains {
+        let maps: Vec<Indexing> = chain.split(" >> ").map(|m| Indexing::parse(m).unwrap()).collect();
+        let start = std::time::Instant::now();
+        let composed = Indexing::compose(&maps).unwrap();
+        time += start.elapsed();
+        let composed = composed.map().unwrap();
+        let sizes = &maps[0].map().unwrap().domain.vars;
+        assert_eq!(&composed.domain.vars, sizes, "{chain}");
+        assert!(composed.domain.constraints.is_empty(), "{chain}: {composed}");
+        let mut identity = composed.results.len() == sizes.len();
+        for _ in 0..30 {
+            let point: Vec<i64> = sizes.iter().map(|i| rng.i64(i.lo..=i.hi)).collect();
+            let step = |at: Vec<i64>, map: &Indexing| map.map().unwrap().evaluate(&at).unwrap().unwrap();
+            let expected = maps.iter().fold(point.clone(), step);
+            identity &= expected == point;
+            assert_eq!(composed.evaluate(&point), Ok(Some(expected)), "{chain}: {composed} at {point:?}");
+        }
+        let as_such = |(v, e): (usize, &Expr)| *e == Expr::Var(v) || *e == Expr::Const(0) && sizes[v].hi == 0;
+        identities += usize::from(identity);
+        recognised += usize::from(identity && composed.results.iter().enumerate().all(as_such));
+        let (operations, divide) = operations(composed);
+        all += operations;
+        divisions += divide;
     }
-    println!("n {n} ops {ops} divs {divs} cost {cost_sum} identities {ids} time/chain {:?}", time / n);
-    println!("n {:?} {:?}", t1 / n, t2 / n);
+    println!(
+        "{} chains: {all} operations left, {divisions} of them div or mod, {recognised} of {identities} identities, {:?} a chain",
+        chains.len(),
+        time / chains.len() as u32
+    );
+    assert_eq!(recognised, identities);
+    assert!(all * 10 <= 75 * chains.len() && divisions * 10 <= 22 * chains.len(), "{all} and {divisions} are left");
 }

@@ -122,7 +122,9 @@ fn run_part(template: &str, form: Form, seed: u64, programs: usize) -> ExitCode 
     let (_, llvm) = env::vars()
         .find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"))
         .expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
-    let engine = ExecutionEngine::new(&module, 0, &[&format!("{llvm}/lib/libmlir_c_runner_utils.so")], false, false);
+    // The engine reads on to a zero byte, whatever the length says.
+    let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
+    let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
     let mut failed = false;
     for program in &numbered {
         let seed = rng.u64(..);

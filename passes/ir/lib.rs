@@ -602,6 +602,32 @@ impl<'c> Constant<'c> {
     }
 }
 
+/// The same expression with no negative coefficient under a remainder: `(i - k) mod 3` is `(i + 2*k) mod 3`.
+///
+/// MLIR 22's canonicalizer takes the remainder of a sum's lower bound for the lower bound of its remainder, which is
+/// wrong below zero: with `i` in `[0, 2]` and `k` in `[0, 3]` it folds `((i - 2*k) mod 5) floordiv 4` to 1.
+fn nonnegative(e: &Expr) -> Expr {
+    match e {
+        Expr::Const(_) | Expr::Var(_) => e.clone(),
+        Expr::Add(a, b) => nonnegative(a) + nonnegative(b),
+        Expr::Mul(a, f) => nonnegative(a).times(*f),
+        Expr::FloorDiv(a, d) => nonnegative(a).floor_div(*d),
+        Expr::Mod(a, m) => residues(&nonnegative(a), *m).modulo(*m),
+        Expr::Min(a, b) => Expr::Min(Box::new(nonnegative(a)), Box::new(nonnegative(b))),
+        Expr::Max(a, b) => Expr::Max(Box::new(nonnegative(a)), Box::new(nonnegative(b))),
+    }
+}
+
+/// A sum that is the same modulo `m`, with factors and constants in `0..m` where they were negative.
+fn residues(e: &Expr, m: i64) -> Expr {
+    match e {
+        Expr::Add(a, b) => residues(a, m) + residues(b, m),
+        Expr::Mul(a, f) if *f < 0 => (**a).clone().times(f.rem_euclid(m)),
+        Expr::Const(c) if *c < 0 => Expr::Const(c.rem_euclid(m)),
+        e => e.clone(),
+    }
+}
+
 /// Makes operations in front of one that is there already, at its location.
 #[derive(Clone, Copy)]
 pub struct Builder<'c> {
@@ -724,7 +750,7 @@ impl<'c> Builder<'c> {
     /// An affine map of `dims` dimensions with these results.
     pub fn map(&self, dims: usize, exprs: &[Expr], position: &dyn Fn(usize) -> usize) -> Attribute<'c> {
         let dim = |v| AffineExpr::dim(self.context(), position(v));
-        let exprs: Vec<_> = exprs.iter().map(|e| affine::affine_expr(self.context(), e, &dim)).collect();
+        let exprs: Vec<_> = exprs.iter().map(|e| affine::affine_expr(self.context(), &nonnegative(e), &dim)).collect();
         affine_map_attribute(AffineMap::new(self.context(), dims, 0, &exprs))
     }
 

@@ -266,11 +266,18 @@ impl Form {
                 let sum = Expr::sum(terms.iter().flat_map(Expr::terms).cloned().collect());
                 if cost(&sum) <= cost(e) { sum } else { e.clone() }
             }
-            Expr::Mul(a, c) => self.simplify(a).times(*c),
+            Expr::Mul(a, c) => match self.simplify(a) {
+                Expr::Mul(x, f) if f.checked_mul(*c).is_some() => x.times(f * c),
+                a => a.times(*c),
+            },
             Expr::Mod(a, m) => self.simplify(a).modulo(*m),
             Expr::FloorDiv(a, d) => {
                 let quotient = self.simplify(a).floor_div(*d);
-                if cost(&quotient) <= cost(e) { quotient } else { e.clone() }
+                if cost(&quotient) <= cost(e) {
+                    return quotient;
+                }
+                let above = e.ceil_div().map(|above| self.simplify(above));
+                above.map_or_else(|| e.clone(), |above| (above + Expr::Const(d - 1)).floor_div(*d))
             }
             Expr::Min(a, b) => Expr::Min(self.simplify(a).into(), self.simplify(b).into()),
             Expr::Max(a, b) => Expr::Max(self.simplify(a).into(), self.simplify(b).into()),

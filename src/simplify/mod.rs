@@ -67,41 +67,87 @@ pub fn simplify(exprs: &[Expr], domain: &Domain) -> Vec<Expr> {
     simple
 }
 
-/// What an expression costs to evaluate: 3 for each division or remainder, 1 for each addition or product.
+/// What an expression costs to evaluate: 3 for each division or remainder, 1 for any other operation.
 pub fn cost(e: &Expr) -> u32 {
     match e {
         Expr::Const(_) | Expr::Var(_) => 0,
-        Expr::Add(a, b) => match &**b {
-            // A difference is one operation, not a product and a sum.
-            Expr::Mul(b, -1) => 1 + cost(a) + cost(b),
-            b => 1 + cost(a) + cost(b),
-        },
-        Expr::Mul(a, _) => 1 + cost(a),
-        Expr::FloorDiv(a, _) => 3 + cost(e.ceil_div().unwrap_or(a)),
-        Expr::Mod(a, _) => 3 + cost(a),
-        Expr::Min(a, b) | Expr::Max(a, b) => 1 + cost(a) + cost(b),
+        Expr::Add(..) => {
+            let terms = e.terms();
+            let signed = |(k, term): (usize, &&Expr)| match term {
+                // A difference is one operation, not a product and a sum.
+                Expr::Mul(x, -1) if k > 0 => cost(x),
+                term => cost(term),
+            };
+            terms.iter().enumerate().map(signed).fold(terms.len() as u32 - 1, u32::saturating_add)
+        }
+        Expr::Mul(a, _) => cost(a).saturating_add(1),
+        Expr::FloorDiv(a, _) => cost(e.ceil_div().unwrap_or(a)).saturating_add(3),
+        Expr::Mod(a, _) => cost(a).saturating_add(3),
+        Expr::Min(a, b) | Expr::Max(a, b) => cost(a).saturating_add(cost(b)).saturating_add(1),
     }
 }
 
-/// x
-pub fn compose_bench(maps: &[crate::map::IndexingMap]) -> (Vec<Expr>, std::time::Duration, std::time::Duration) {
-    let t = std::time::Instant::now();
-    let mut form = Form::new(&maps[0].domain);
-    let mut env: Vec<sum::Sum> = maps[0].results.iter().map(|e| form.normal(e).unwrap()).collect();
-    for m in &maps[1..] {
-        form.given = Some(env);
-        env = m.results.iter().map(|e| form.normal(e).unwrap()).collect();
-    }
-    let t1 = t.elapsed();
-    let r = env
-        .iter()
-        .map(|s| {
-            form.allow(1000);
-            form.write(s).unwrap()
-        })
-        .collect();
-    (r, t1, t.elapsed() - t1)
+/// Expressions over variables that stand for other expressions, worked out in the normal form.
+///
+/// The variables of a chain of maps are those of one box. [`Chain::step`] goes to the next map, whose variables are the
+/// last results and more variables of the box.
+pub(crate) struct Chain {
+    form: Form,
 }
+
+impl Chain {
+    /// A chain that starts over this domain.
+    pub(crate) fn new(domain: &Domain) -> Chain {
+        Chain { form: Form::new(domain) }
+    }
+
+    /// Gives variables to the next map: the last results, one for each, and then these of the box. `results` and
+    /// `constraints` are over those variables. Returns the constraints that the box does not say anyway, over the
+    /// box, among them that `last` results lie in `intervals`. `None` where the arithmetic gives up.
+    pub(crate) fn step(
+        &mut self,
+        last: &[Normal],
+        intervals: &[Interval],
+        more: &[usize],
+        constraints: &[(Expr, Interval)],
+        results: &[Expr],
+    ) -> Option<(Vec<Normal>, Vec<(Expr, Interval)>)> {
+        let mut said = Vec::new();
+        self.form.given = None;
+        for (s, i) in last.iter().zip(intervals) {
+            self.form.allow(100);
+            self.say(&s.0, *i, &mut said)?;
+        }
+        let given = last.iter().map(|s| s.0.clone()).chain(more.iter().map(|v| self.form.atom(*v as sum::Atom)));
+        self.form.given = Some(given.collect());
+        for (e, i) in constraints {
+            let s = self.form.normal(e)?;
+            self.say(&s, *i, &mut said)?;
+        }
+        let results = results.iter().map(|e| Some(Normal(self.form.normal(e)?))).collect::<Option<Vec<_>>>()?;
+        Some((results, said))
+    }
+
+    fn say(&mut self, s: &sum::Sum, i: Interval, said: &mut Vec<(Expr, Interval)>) -> Option<()> {
+        let (lo, hi) = self.form.range(s);
+        if lo < i.lo.into() || i128::from(i.hi) < hi {
+            said.push((self.form.write(s)?, i));
+            let _ = self.form.assume_sum(s, i);
+        }
+        Some(())
+    }
+
+    /// A result as an expression over the box; `None` where the arithmetic gives up.
+    pub(crate) fn write(&mut self, s: &Normal) -> Option<Expr> {
+        self.form.allow(200);
+        self.form.write(&s.0)
+    }
+}
+
+/// An expression in normal form.
+#[derive(Clone)]
+pub(crate) struct Normal(sum::Sum);
+
 #[cfg(test)]
 mod tests {
     use super::*;

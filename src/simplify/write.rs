@@ -40,7 +40,7 @@ enum Term {
 /// How deep plans nest, how many atoms of a sum are tried as its last term, and how many remainders a sum may have to
 /// be searched at all.
 const DEPTH: u32 = 24;
-const TRIED: usize = 6;
+const TRIED: usize = 2;
 const MANY: usize = 16;
 
 impl Planned {
@@ -84,6 +84,8 @@ impl Form {
             return Some(Planned { list: terms + u32::from(s.constant != 0), leads, choice: Rc::new(Choice::Plain) });
         }
         let many = others.len() > MANY;
+        // Those made last hold the others.
+        others.reverse();
         others.truncate(if many { 1 } else { TRIED });
         let mut alternatives = Vec::new();
         for &(atom, num) in &others {

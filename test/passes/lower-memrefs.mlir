@@ -247,3 +247,14 @@ func.func @pending(%m: memref<8x8xf32, #P>, %n: memref<2xf32>) {
   memref.copy %1, %n : memref<2xf32, strided<[16], offset: 20>, #P> to memref<2xf32>
   return
 }
+
+// -----
+
+// No negative factor comes under a remainder, where upstream's canonicalizer would fold it wrongly.
+// CHECK-LABEL: func.func @merged(
+// CHECK: affine.load
+// CHECK-SAME: ((%{{.*}} + %{{.*}} * 3) mod 5) mod 4
+func.func @merged(%m: memref<7x3x4xi64, #layout.tiled<{1,2,0:T(1,*,5)(4,1,2,4)}>>, %n: memref<7x3x4xi64>) {
+  memref.copy %m, %n : memref<7x3x4xi64, #layout.tiled<{1,2,0:T(1,*,5)(4,1,2,4)}>> to memref<7x3x4xi64>
+  return
+}

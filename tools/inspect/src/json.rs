@@ -2,14 +2,18 @@
 //!
 //! `{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}` is answered `{"ok":true,"linear":17}`. A failure
 //! is an answer, `{"ok":false,"error":"..","at":n}`, where `at` is the byte of the text at fault, left out where none
-//! is. Empty lines are skipped. Each answer is written before the next line is read.
+//! is; where a request has several texts, `in` says which. Empty lines are skipped. Each answer is written before the
+//! next line is read.
 
 use crate::{maps, report};
+use layout::equal::Equality;
 use layout::expansion::Expansion;
+use layout::map::{Indexing, IndexingMap};
 use layout::shape::{Array, Shape};
 use layout::text::Error;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Write};
+use std::time::Instant;
 
 /// Answers every line of `input`.
 ///
@@ -27,6 +31,19 @@ pub fn serve(mut input: impl BufRead, mut output: impl Write) -> io::Result<()> 
     Ok(())
 }
 
+/// Why a request failed.
+struct Failure {
+    error: Error,
+    /// Which of several texts is at fault.
+    text: Option<Value>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure { error, text: None }
+    }
+}
+
 /// The answer to one line.
 fn answer(line: &[u8]) -> Value {
     match fulfil(line) {
@@ -34,27 +51,42 @@ fn answer(line: &[u8]) -> Value {
             fields.insert("ok".into(), true.into());
             fields.into()
         }
-        Err(Error { at: Some(at), message }) => json!({"ok": false, "error": message, "at": at}),
-        Err(Error { at: None, message }) => json!({"ok": false, "error": message}),
+        Err(Failure { error, text }) => {
+            let mut answer = json!({"ok": false, "error": error.message});
+            if let Some(at) = error.at {
+                answer["at"] = json!(at);
+            }
+            if let Some(text) = text {
+                answer["in"] = text;
+            }
+            answer
+        }
     }
 }
 
 type Fields = Map<String, Value>;
 
 /// The operations, by name.
-type Operation = fn(&Fields) -> Result<Fields, Error>;
-const OPERATIONS: [(&str, Operation); 3] =
-    [("layout", layout), ("linear_index", linear_index), ("logical_index", logical_index)];
+type Operation = fn(&Fields) -> Result<Fields, Failure>;
+const OPERATIONS: [(&str, Operation); 7] = [
+    ("layout", layout),
+    ("linear_index", linear_index),
+    ("logical_index", logical_index),
+    ("equal", equal),
+    ("simplify", simplify),
+    ("compose", compose),
+    ("evaluate", evaluate),
+];
 
-fn fulfil(line: &[u8]) -> Result<Fields, Error> {
+fn fulfil(line: &[u8]) -> Result<Fields, Failure> {
     let line = std::str::from_utf8(line).map_err(|_| Error::new("the line is not UTF-8"))?;
     let request: Value = serde_json::from_str(line).map_err(|error| Error::new(format!("not JSON: {error}")))?;
-    let Value::Object(request) = request else { return Err(Error::new("a request is a JSON object")) };
+    let Value::Object(request) = request else { return Err(Error::new("a request is a JSON object").into()) };
     let op = string(&request, "op")?;
     let known: Vec<_> = OPERATIONS.iter().map(|(name, _)| *name).collect();
     let Some(index) = known.iter().position(|name| *name == op) else {
         let op: String = op.chars().take(40).collect();
-        return Err(Error::new(format!("unknown operation `{op}`: one of {} is known", known.join(", "))));
+        return Err(Error::new(format!("unknown operation `{op}`: one of {} is known", known.join(", "))).into());
     };
     OPERATIONS[index].1(&request)
 }
@@ -72,7 +104,7 @@ fn integer(value: Option<&Value>, what: &str) -> Result<i64, Error> {
     value.and_then(Value::as_i64).ok_or_else(|| Error::new(format!("{what} must be 64-bit integers")))
 }
 
-fn layout(request: &Fields) -> Result<Fields, Error> {
+fn layout(request: &Fields) -> Result<Fields, Failure> {
     let shape = report::parse(string(request, "text")?)?;
     let printed = shape.to_string();
     let mut fields = Fields::new();
@@ -134,10 +166,10 @@ fn kind(shape: &Shape) -> String {
     }
 }
 
-fn linear_index(request: &Fields) -> Result<Fields, Error> {
+fn linear_index(request: &Fields) -> Result<Fields, Failure> {
     let expansion = expansion(request)?;
     let Some(Value::Array(index)) = request.get("index") else {
-        return Err(Error::new("`index` must be a list of 64-bit integers"));
+        return Err(Error::new("`index` must be a list of 64-bit integers").into());
     };
     let index =
         index.iter().map(|i| integer(Some(i), "the entries of `index`")).collect::<Result<Vec<i64>, Error>>()?;
@@ -145,7 +177,7 @@ fn linear_index(request: &Fields) -> Result<Fields, Error> {
     Ok(Fields::from_iter([("linear".to_string(), linear.into())]))
 }
 
-fn logical_index(request: &Fields) -> Result<Fields, Error> {
+fn logical_index(request: &Fields) -> Result<Fields, Failure> {
     let expansion = expansion(request)?;
     let linear = integer(request.get("linear"), "values of `linear`")?;
     let (key, value) = match expansion.index(linear)? {
@@ -153,4 +185,150 @@ fn logical_index(request: &Fields) -> Result<Fields, Error> {
         None => ("padding", json!(true)),
     };
     Ok(Fields::from_iter([(key.to_string(), value)]))
+}
+
+fn simplify(request: &Fields) -> Result<Fields, Failure> {
+    let map = Indexing::parse(string(request, "map")?)?;
+    let start = Instant::now();
+    let simple = map.simplify();
+    let ns = start.elapsed().as_nanos() as u64;
+    Ok(Fields::from_iter([("map".to_string(), simple.to_string().into()), ("ns".to_string(), ns.into())]))
+}
+
+fn compose(request: &Fields) -> Result<Fields, Failure> {
+    let wrong = || Error::new("`maps` must be a list of strings");
+    let Some(Value::Array(texts)) = request.get("maps") else { return Err(wrong().into()) };
+    let parse = |(k, text): (usize, &Value)| {
+        let text = text.as_str().ok_or_else(wrong)?;
+        Indexing::parse(text).map_err(|error| Failure { error, text: Some(k.into()) })
+    };
+    let maps = texts.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
+    let start = Instant::now();
+    let composed = Indexing::compose(&maps)?;
+    let ns = start.elapsed().as_nanos() as u64;
+    Ok(Fields::from_iter([("map".to_string(), composed.to_string().into()), ("ns".to_string(), ns.into())]))
+}
+
+fn evaluate(request: &Fields) -> Result<Fields, Failure> {
+    let map = Indexing::parse(string(request, "map")?)?;
+    let Some(Value::Object(point)) = request.get("point") else {
+        return Err(Error::new("`point` must be an object of 64-bit integers, one for each variable").into());
+    };
+    let results = match map {
+        Indexing::Undefined => return Err(Error::new("the map is undefined").into()),
+        Indexing::KnownEmpty => None,
+        Indexing::Map(map) => {
+            let names: Vec<String> = (0..map.variables()).map(|v| map.name(v)).collect();
+            if let Some(unknown) = point.keys().find(|name| !names.contains(name)) {
+                let unknown: String = unknown.chars().take(40).collect();
+                return Err(Error::new(format!("there is no variable `{unknown}`")).into());
+            }
+            let value = |name: &String| match point.get(name) {
+                None => Err(Error::new(format!("`point` has no value for `{name}`"))),
+                value => integer(value, "the values of `point`"),
+            };
+            map.evaluate(&names.iter().map(value).collect::<Result<Vec<_>, _>>()?)?
+        }
+    };
+    let (key, value) = match results {
+        Some(results) => ("results", json!(results)),
+        None => ("outside", json!(true)),
+    };
+    Ok(Fields::from_iter([(key.to_string(), value)]))
+}
+
+/// Whether a text is a map and not a shape.
+fn is_map(text: &str) -> bool {
+    text.contains("->") || matches!(text.trim(), "UNDEFINED") || text.trim_start().starts_with("KNOWN")
+}
+
+fn equal(request: &Fields) -> Result<Fields, Failure> {
+    let (a, b) = (string(request, "a")?, string(request, "b")?);
+    let within = |text: &'static str| move |error| Failure { error, text: Some(text.into()) };
+    let (equality, names) = if is_map(a) || is_map(b) {
+        let (a, b) = (Indexing::parse(a).map_err(within("a"))?, Indexing::parse(b).map_err(within("b"))?);
+        let map = a.map().or(b.map());
+        let names = map.map(|map| (0..map.variables()).map(|v| map.name(v)).collect::<Vec<_>>());
+        (a.compare(&b), names)
+    } else {
+        let (a, b) = (report::parse(a).map_err(within("a"))?, report::parse(b).map_err(within("b"))?);
+        (same_layout(&a, &b)?, None)
+    };
+    let mut fields = Fields::new();
+    match equality {
+        Equality::Equal => drop(fields.insert("equal".into(), true.into())),
+        Equality::Different { witness, reason } => {
+            let witness = witness.map(|point| match names {
+                Some(names) => names.into_iter().zip(point).map(|(name, x)| (name, x.into())).collect::<Fields>().into(),
+                None => json!(point),
+            });
+            fields.extend([
+                ("equal".to_string(), false.into()),
+                ("witness".to_string(), json!(witness)),
+                ("reason".to_string(), reason.into()),
+            ]);
+        }
+        Equality::Unknown { reason } => {
+            fields.extend([
+                ("equal".to_string(), Value::Null),
+                ("witness".to_string(), Value::Null),
+                ("unknown".to_string(), true.into()),
+                ("reason".to_string(), reason.into()),
+            ]);
+        }
+    }
+    Ok(fields)
+}
+
+/// Whether two shapes have the same elements at the same places.
+fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
+    let different = |reason: String| Ok(Equality::Different { witness: None, reason });
+    if a == b {
+        return Ok(Equality::Equal);
+    }
+    if let (Shape::Tuple(x), Shape::Tuple(y)) = (a, b) {
+        if x.len() != y.len() {
+            return different(format!("the tuples have {} and {} elements", x.len(), y.len()));
+        }
+        for (k, (x, y)) in x.iter().zip(y).enumerate() {
+            match same_layout(x, y)? {
+                Equality::Equal => {}
+                Equality::Different { reason, .. } => return different(format!("element {k} of the tuple: {reason}")),
+                Equality::Unknown { reason } => return Ok(Equality::Unknown { reason: format!("element {k} of the tuple: {reason}") }),
+            }
+        }
+        return Ok(Equality::Equal);
+    }
+    let (Some((x, sizes)), Some((y, other))) = (report::laid_out(a), report::laid_out(b)) else {
+        return different(format!("{a} is not {b}"));
+    };
+    let bits = |array: &Array| array.layout.element_bits;
+    for (what, x, y) in [
+        ("element types are", x.element.to_string(), y.element.to_string()),
+        ("sizes are", format!("{sizes:?}"), format!("{other:?}")),
+        ("memory spaces are", x.layout.memory_space.to_string(), y.layout.memory_space.to_string()),
+        ("bits of an element, 0 for the type's own, are", bits(x).to_string(), bits(y).to_string()),
+    ] {
+        if x != y {
+            return different(format!("the {what} {x} and {y}"));
+        }
+    }
+    let (e, f) = (Expansion::new(&sizes, &x.layout)?, Expansion::new(&sizes, &y.layout)?);
+    if x.layout.splits != y.layout.splits {
+        return different("they are cut across memories in different places".to_string());
+    }
+    let map = |e: &Expansion| IndexingMap::of_sizes(&sizes, vec![e.offset_expr()]);
+    let offsets = map(&e).compare(&map(&f));
+    if let Equality::Different { witness: Some(index), .. } = &offsets {
+        let reason = match (e.offset(index), f.offset(index)) {
+            (Ok(a), Ok(b)) => format!("the offsets are {a} and {b}"),
+            _ => "the offsets differ".to_string(),
+        };
+        return Ok(Equality::Different { witness: Some(index.clone()), reason });
+    }
+    let sizes = (e.allocated_elements(), f.allocated_elements());
+    if offsets == Equality::Equal && sizes.0 != sizes.1 {
+        return different(format!("the elements are at the same offsets, but {} and {} are allocated", sizes.0, sizes.1));
+    }
+    Ok(offsets)
 }

@@ -96,7 +96,7 @@ fn failures() {
         ),
         (
             json!({"op": "dance"}),
-            "unknown operation `dance`: one of layout, linear_index, logical_index is known",
+            "unknown operation `dance`: one of layout, linear_index, logical_index, equal, simplify, compose, evaluate is known",
             None,
         ),
         (json!([1]), "a request is a JSON object", None),
@@ -176,4 +176,110 @@ fn exit_status() {
     let output = run(&["f32[3"], b"");
     let expected = "error: expected `,` or `]` to close the sizes, found the end of the text\n  f32[3\n       ^\n";
     assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
+}
+
+#[test]
+fn maps() {
+    let untimed = |request: &Value| {
+        let mut found = answer(request);
+        if let Some(ns) = found.as_object_mut().unwrap().remove("ns") {
+            assert!(ns.is_u64(), "{request}");
+        }
+        found
+    };
+    let quotient = "(d0) -> (d0 floordiv 4), domain: d0 in [0, 9]";
+    for (request, expected) in [
+        (
+            json!({"op": "simplify", "map": "(d0) -> (d0/4*4 + d0 mod 4), domain: d0 in [0, 9]"}),
+            json!({"ok": true, "map": "(d0) -> (d0), domain: d0 in [0, 9]"}),
+        ),
+        (
+            json!({"op": "simplify", "map": "(d0) -> (d0), domain: d0 in [0, -1]"}),
+            json!({"ok": true, "map": "KNOWN EMPTY"}),
+        ),
+        (json!({"op": "simplify", "map": " UNDEFINED "}), json!({"ok": true, "map": "UNDEFINED"})),
+        (
+            json!({"op": "compose", "maps": [quotient, "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 2], s0 in [0, 1]"]}),
+            json!({"ok": true, "map": "(d0)[s0] -> (s0 + (d0 floordiv 4) * 2), domain: d0 in [0, 9], s0 in [0, 1]"}),
+        ),
+        (
+            json!({"op": "compose", "maps": [quotient, "(a) -> (b), domain: a in [0, 1]"]}),
+            json!({"ok": false, "error": "there is no variable `b`", "at": 8, "in": 1}),
+        ),
+        (
+            json!({"op": "compose", "maps": [quotient, "() -> ()"]}),
+            json!({"ok": false, "error": "the first map has 1 result, the second 0 dimensions"}),
+        ),
+        (json!({"op": "compose", "maps": []}), json!({"ok": false, "error": "there is no map to compose"})),
+        (json!({"op": "compose", "maps": [3]}), json!({"ok": false, "error": "`maps` must be a list of strings"})),
+        (json!({"op": "evaluate", "map": quotient, "point": {"d0": 9}}), json!({"ok": true, "results": [2]})),
+        (json!({"op": "evaluate", "map": quotient, "point": {"d0": 10}}), json!({"ok": true, "outside": true})),
+        (json!({"op": "evaluate", "map": "KNOWN EMPTY", "point": {}}), json!({"ok": true, "outside": true})),
+        (
+            json!({"op": "evaluate", "map": quotient, "point": {"d1": 10}}),
+            json!({"ok": false, "error": "there is no variable `d1`"}),
+        ),
+        (
+            json!({"op": "evaluate", "map": quotient, "point": {}}),
+            json!({"ok": false, "error": "`point` has no value for `d0`"}),
+        ),
+        (
+            json!({"op": "evaluate", "map": "(d0) -> (d0 * 2), domain: d0 in [0, 9223372036854775807]", "point": {"d0": 9223372036854775807i64}}),
+            json!({"ok": false, "error": "the value of result 0 does not fit in 64 bits"}),
+        ),
+    ] {
+        assert_eq!(untimed(&request), expected, "{request}");
+    }
+}
+
+#[test]
+fn equality() {
+    let map = |results: &str| format!("(d0) -> ({results}), domain: d0 in [0, 9]");
+    for (a, b, expected) in [
+        (map("d0 floordiv 4"), map("(d0 - d0 mod 4) floordiv 4"), json!({"ok": true, "equal": true})),
+        (
+            map("d0 mod 4"),
+            map("d0 mod 5"),
+            json!({"ok": true, "equal": false, "witness": {"d0": 4}, "reason": "the results are [0] and [4]"}),
+        ),
+        (
+            map("d0"),
+            "(d0) -> (d0), domain: d0 in [0, 8]".to_string(),
+            json!({"ok": true, "equal": false, "witness": {"d0": 9}, "reason": "the point lies in the first domain only"}),
+        ),
+        (
+            map("d0"),
+            "() -> (d0)".to_string(),
+            json!({"ok": false, "error": "there is no variable `d0`", "at": 7, "in": "b"}),
+        ),
+        (map("d0"), "f32[]".to_string(), json!({"ok": false, "error": "expected `(` and the dimension variables, found `f32`", "at": 0, "in": "b"})),
+        ("f32[4,4]{1,0:T(2,4)}".to_string(), "f32[4,4]{1,0}".to_string(), json!({"ok": true, "equal": true})),
+        (
+            "f32[4,4]{1,0:T(2,2)}".to_string(),
+            "f32[4,4]{1,0}".to_string(),
+            json!({"ok": true, "equal": false, "witness": [0, 2], "reason": "the offsets are 4 and 2"}),
+        ),
+        (
+            "f32[4,4]{1,0}".to_string(),
+            "f32[4,5]{1,0}".to_string(),
+            json!({"ok": true, "equal": false, "witness": null, "reason": "the sizes are [4, 4] and [4, 5]"}),
+        ),
+        (
+            "f32[3]{0:T(4)}".to_string(),
+            "f32[3]{0}".to_string(),
+            json!({
+                "ok": true, "equal": false, "witness": null,
+                "reason": "the elements are at the same offsets, but 4 and 3 are allocated",
+            }),
+        ),
+        ("f32[3]{0}".to_string(), "f32[3]{1}".to_string(), json!({
+            "ok": false, "error": "dimension 1 in minor_to_major is out of range: the last is 0", "at": 7, "in": "b",
+        })),
+        ("(f32[2]{0}, token[])".to_string(), "(f32[2]{0}, token[])".to_string(), json!({"ok": true, "equal": true})),
+    ] {
+        assert_eq!(answer(&json!({"op": "equal", "a": a, "b": b})), expected, "{a} and {b}");
+    }
+    let large = |e: &str| format!("(d0, d1) -> ({e}), domain: d0 in [0, 999999], d1 in [0, 999999]");
+    let open = answer(&json!({"op": "equal", "a": large("min(d0 * d1x, d1)").replace("d1x", "3"), "b": large("min(d0 * 3, d1)")}));
+    assert_eq!(open, json!({"ok": true, "equal": true}));
 }
