@@ -6,7 +6,9 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 
 using namespace mlir;
@@ -33,6 +35,18 @@ bool layout_cc_affine_is_valid_dim(MlirValue value) {
 
 bool layout_cc_affine_is_valid_symbol(MlirValue value) {
   return affine::isValidSymbol(unwrap(value));
+}
+
+bool layout_cc_decompose(MlirOperation op) {
+  auto aggregate = dyn_cast<linalg::AggregatedOpInterface>(unwrap(op));
+  if (!aggregate)
+    return false;
+  IRRewriter rewriter(aggregate);
+  FailureOr<SmallVector<Value>> parts = aggregate.decomposeOperation(rewriter);
+  if (failed(parts))
+    return false;
+  rewriter.replaceOp(aggregate, *parts);
+  return true;
 }
 
 bool layout_cc_infer_range(MlirValue result,

@@ -51,6 +51,10 @@ void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
 bool layout_cc_affine_is_valid_dim(MlirValue value);
 bool layout_cc_affine_is_valid_symbol(MlirValue value);
 
+/// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured
+/// operations that it stands for; false where it is none.
+bool layout_cc_decompose(MlirOperation op);
+
 /// The signed bounds that a result's operation infers for it through upstream's
 /// InferIntRangeInterface, from those of its operands, which `bounds` gives;
 /// false where it infers none.

@@ -30,6 +30,7 @@ unsafe extern "C" {
     );
     fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
     fn layout_cc_affine_is_valid_symbol(value: MlirValue) -> bool;
+    fn layout_cc_decompose(op: MlirOperation) -> bool;
     fn layout_cc_infer_range(
         result: MlirValue,
         bounds: unsafe extern "C" fn(MlirValue, *mut i64, *mut i64, *mut c_void) -> bool,
@@ -76,6 +77,13 @@ pub fn emit(diagnostic: &Diagnostic) {
 pub fn is_valid_dim(value: Value) -> bool {
     // SAFETY: the value is alive.
     unsafe { layout_cc_affine_is_valid_dim(value.to_raw()) }
+}
+
+/// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured operations that it stands for; false
+/// where it is none.
+pub fn decompose(op: OperationRef) -> bool {
+    // SAFETY: the operation is alive; its replacement comes in front of it.
+    unsafe { layout_cc_decompose(op.to_raw()) }
 }
 
 /// The closed signed bounds that a result's operation infers for it through upstream's `InferIntRangeInterface`, from

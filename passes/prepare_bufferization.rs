@@ -6,7 +6,7 @@
 //!
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
 //! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
-//!   becomes `linalg.fill`;
+//!   becomes `linalg.fill`, `tensor.concat` insertions, `linalg.softmax` the operations it stands for;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
@@ -19,7 +19,7 @@
 use crate::carriers::carries;
 use crate::lowered::Lowered;
 use crate::retype::Retype;
-use crate::{Diagnostic, Form, deallocate};
+use crate::{Diagnostic, Form, deallocate, ffi};
 use layout::expr::Expr;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
@@ -31,9 +31,11 @@ use std::collections::HashMap;
 const KNOWN: &[&str] = &[
     "arith.constant",
     "layout.convert",
+    "linalg.softmax",
     "linalg.yield",
     "tensor.cast",
     "tensor.collapse_shape",
+    "tensor.concat",
     "tensor.dim",
     "tensor.empty",
     "tensor.expand_shape",
@@ -82,6 +84,18 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
                 ir::replace_all_uses(ir::result(op, 0), copy);
                 ir::erase(op);
             }
+            "linalg.softmax" if touches_layouts(op) => {
+                // Upstream gives the parts the type of the input, and the last of them that of the output.
+                let (input, output) = (ir::operands(op)[0], ir::operands(op)[1]);
+                if input.r#type() != output.r#type() {
+                    let input = copied(Builder::before(op), input, output.r#type());
+                    ir::edit(op).set_operand(0, input);
+                }
+                if !ffi::decompose(op) {
+                    return Err(vec![Diagnostic::error(ir::location(op), "'linalg.softmax' op cannot be decomposed")]);
+                }
+            }
+            "tensor.concat" if touches_layouts(op) => concatenate(op),
             "tensor.splat" if touches_layouts(op) => {
                 let result = ir::result(op, 0);
                 let b = Builder::before(op);
@@ -127,6 +141,11 @@ fn refused<'c>(operations: &[Op<'c>]) -> Vec<Diagnostic<'c>> {
         let known = KNOWN.contains(&name) || carries(name) || is_elementwise(name) || ir::indexing_maps(*op).is_some();
         if touches_layouts(*op) && !known {
             let message = format!("'{name}' op cannot be lowered: nothing is known of what it does to a tiled tensor");
+            errors.push(Diagnostic::error(location, message));
+            continue;
+        }
+        if name == "tensor.concat" && touches_layouts(*op) && is_dynamic(*op) {
+            let message = "'tensor.concat' op cannot be lowered: its sizes are known only at run time";
             errors.push(Diagnostic::error(location, message));
             continue;
         }
@@ -200,6 +219,37 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
         known.extend(seen.into_iter().map(|k| (k, true)));
     }
     found
+}
+
+/// Inserts the operands of a concatenation into an empty tensor, one behind the other.
+fn concatenate(op: Op) {
+    let b = Builder::before(op);
+    let result = ir::result(op, 0).r#type();
+    let operands = ir::operands(op);
+    let rank = ir::tensor(result).map_or(0, |t| t.shape.len());
+    let along = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
+    let mut whole = empty(b, operands[0], result);
+    let mut offsets = vec![0i64; rank];
+    for part in operands {
+        let sizes = ir::tensor(part.r#type()).map(|t| t.shape).unwrap_or_default();
+        let list = |values: &[i64]| ir::integers_attribute(b.context(), values);
+        let attributes = [
+            b.named("static_offsets", list(&offsets)),
+            b.named("static_sizes", list(&sizes)),
+            b.named("static_strides", list(&vec![1; rank])),
+            b.segments(&[1, 1, 0, 0, 0]),
+        ];
+        whole = b.value("tensor.insert_slice", &[part, whole], result, &attributes);
+        offsets[along] += sizes[along];
+    }
+    ir::replace_all_uses(ir::result(op, 0), whole);
+    ir::erase(op);
+}
+
+/// Whether a concatenation has sizes known only at run time.
+fn is_dynamic(op: Op) -> bool {
+    let values = ir::operands(op).into_iter().chain(ir::results(op));
+    values.filter_map(|v| ir::tensor(v.r#type())).any(|t| t.shape.contains(&DYNAMIC))
 }
 
 /// Whether the result of a slice or reshape has another layout than what it shows.

@@ -5,6 +5,7 @@ pub mod expansion;
 pub mod expr;
 pub mod layout;
 pub mod map;
+mod map_change;
 mod map_text;
 pub mod shape;
 pub mod simplify;

@@ -1,6 +1,6 @@
 //! Indexing maps: reading and printing, simplification on documented cases, composition, inversion.
 
-use layout::map::{Indexing, IndexingMap};
+use layout::map::{Indexing, IndexingMap, Kind, Source};
 use layout::simplify::Interval;
 use serde_json::Value;
 
@@ -168,4 +168,104 @@ fn minima() {
         let wanted = parse(&format!("(d0, d1) -> ({expected}), {domain}"));
         assert!(found.cost() <= wanted.cost(), "{e}: {found}");
     }
+}
+
+/// The inverse takes each result back to its point, and is defined nowhere else.
+fn check_inverse(text: &str) -> IndexingMap {
+    let map = parse(text);
+    let inverse = map.invert().unwrap_or_else(|| panic!("{text}: no inverse"));
+    let inverse = inverse.map().unwrap().clone();
+    let mut image: Vec<(Vec<i64>, Vec<i64>)> = map.points().map(|p| (map.evaluate(&p).unwrap().unwrap(), p)).collect();
+    image.sort();
+    let back: Vec<_> = inverse.points().map(|p| (p.clone(), inverse.evaluate(&p).unwrap().unwrap())).collect();
+    assert_eq!(back, image, "{text}\n{inverse}");
+    inverse
+}
+
+#[test]
+fn inverses() {
+    for (text, expected) in [
+        ("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]", Some("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")),
+        ("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]", Some("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")),
+        ("(d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 3], d1 in [0, 4], d2 in [0, 5]", Some("(d0, d1, d2) -> (d1, d2, d0), domain: d0 in [0, 5], d1 in [0, 3], d2 in [0, 4]")),
+        ("(d0) -> (16 - d0), domain: d0 in [0, 16]", Some("(d0) -> (16 - d0), domain: d0 in [0, 16]")),
+        ("(d0) -> (d0 * 7 + 3), domain: d0 in [0, 2]", None),
+        // The offsets of a tiled layout, with padding outside.
+        ("(d0, d1) -> (d0 * 6 + d1 * 2 - (d0 mod 2) * 4 - (d1 mod 2)), domain: d0 in [0, 2], d1 in [0, 4]", None),
+        ("(d0, d1) -> ((d0 floordiv 2) * 12 + (d1 floordiv 2) * 4 + (d0 mod 2) * 2 + d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]", None),
+        ("(d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]", None),
+        ("(d0, d1) -> (d0 - 7, d1 * -3, d0 mod 4), domain: d0 in [-5, 9], d1 in [-3, 3], d0 + d1 in [0, 3]", None),
+        ("(d0, d1) -> (d0 * 5 + d1 * 3), domain: d0 in [2, 3], d1 in [0, 1]", None),
+    ] {
+        if text.contains("d0 mod 4)") || text.contains("- (d1 mod 2)") {
+            // Digits that overlap without being equal are not read off.
+            assert_eq!(parse(text).invert(), None);
+            continue;
+        }
+        let inverse = check_inverse(text);
+        if let Some(expected) = expected {
+            assert_eq!(inverse.to_string(), expected);
+        }
+    }
+    for text in [
+        "(d0, d1) -> (d0 + d1), domain: d0 in [0, 3], d1 in [0, 3]",
+        "(d0) -> (d0 mod 3), domain: d0 in [0, 3]",
+        "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3]",
+        "(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 3]",
+    ] {
+        assert_eq!(parse(text).invert(), None, "{text}");
+    }
+    assert_eq!(parse("(d0) -> (d0), domain: d0 in [1, 0]").invert(), Some(Indexing::KnownEmpty));
+}
+
+#[test]
+fn variables_that_are_not_needed() {
+    let map = parse("(d0, d1)[s0, x]{rt0} -> (d1 + x), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 3], x in [0, 4], rt0 in [0, 5]");
+    let (ranges, left) = map.without_unused(&[Kind::Range, Kind::RunTime]);
+    assert_eq!(ranges.to_string(), "(d0, d1)[x] -> (d1 + x), domain: d0 in [0, 1], d1 in [0, 2], x in [0, 4]");
+    assert_eq!(left, [0, 1, 3]);
+    let (all, _) = map.without_unused(&[Kind::Dimension, Kind::Range, Kind::RunTime]);
+    assert_eq!(all.to_string(), "(d0)[x] -> (d0 + x), domain: d0 in [0, 2], x in [0, 4]");
+
+    let map = parse("(d0)[s0] -> (d0 floordiv 4, s0), domain: d0 in [0, 40], s0 in [-9, 20], d0 mod 4 in [1, 1], s0 mod 2 in [1, 1], s0 mod 3 in [2, 2]");
+    let (rescaled, steps) = map.rescaled();
+    assert_eq!(rescaled.to_string(), "(d0)[s0] -> (d0, s0 * 6 + 5), domain: d0 in [0, 9], s0 in [-2, 2]");
+    assert_eq!(steps, [(4, 1), (6, 5)]);
+}
+
+#[test]
+fn composition() {
+    let first = parse("(d0)[s0, th_x]{rt0} -> (d0 + rt0, s0 + th_x), domain: d0 in [0, 3], s0 in [0, 4], th_x in [0, 5], rt0 in [0, 6]");
+    let second = parse("(d0, d1)[s0, th_x]{rt0} -> (d0 * 2 + s0, d1 + rt0 + th_x), domain: d0 in [0, 5], d1 in [0, 9], s0 in [0, 1], th_x in [0, 2], rt0 in [0, 7], d0 + d1 in [0, 8]");
+    let (both, sources) = first.then(&second).unwrap();
+    use Source::{First, Second};
+    assert_eq!(sources, [First(0), Second(2), Second(3), First(1), First(2), Second(4), First(3)]);
+    assert_eq!((both.dims, both.ranges), (1, 4));
+    let names: Vec<_> = (0..7).map(|v| both.name(v)).collect();
+    assert_eq!(names, ["d0", "s0", "th_x", "s2", "th_x_1", "rt0", "rt1"]);
+    // The same by way of the normal form, and point by point.
+    let composed = Indexing::compose(&[Indexing::Map(first.clone()), Indexing::Map(second.clone())]).unwrap();
+    assert_eq!(composed, both.simplify());
+    for (k, point) in both.points().enumerate().filter(|(k, _)| k % 101 == 0) {
+        let at = |source: fn(usize) -> Source, count| -> Vec<i64> {
+            (0..count).map(|v| sources.iter().position(|s| *s == source(v)).map_or(0, |place| point[place])).collect()
+        };
+        let of_first = first.evaluate(&at(First, 4)).unwrap().unwrap();
+        let mut of_second = at(Second, 5);
+        of_second[..2].copy_from_slice(&of_first);
+        let expected = second.evaluate(&of_second).unwrap();
+        assert_eq!(composed.map().unwrap().evaluate(&point), Ok(expected), "point {k}");
+    }
+    let [empty, unknown] = [Indexing::KnownEmpty, Indexing::Undefined];
+    let map = Indexing::Map(parse("(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 1]"));
+    for (a, b, expected) in [(&map, &empty, &empty), (&empty, &unknown, &empty), (&unknown, &map, &unknown)] {
+        assert_eq!(Indexing::compose(&[a.clone(), b.clone()]).as_ref(), Ok(expected));
+    }
+    // 10 [10,10,10] -> [50,20] -> [10,10,10]
+    let there = Indexing::parse("(d0, d1, d2) -> ((d0*100 + d1*10 + d2) floordiv 20, (d0*100 + d1*10 + d2) mod 20), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]").unwrap();
+    let back = Indexing::parse("(d0, d1) -> ((d0*20 + d1) floordiv 100, ((d0*20 + d1) mod 100) floordiv 10, (d0*20 + d1) mod 10), domain: d0 in [0, 49], d1 in [0, 19]").unwrap();
+    let identity = Indexing::compose(&[there, back]).unwrap();
+    assert_eq!(identity.to_string(), "(d0, d1, d2) -> (d0, d1, d2), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]");
+    assert_eq!(parse("() -> (7)").image(), [Interval::new(7, 7)]);
+    assert_eq!(parse("(d0) -> (d0 * -2 + 1), domain: d0 in [-3, 4]").image(), [Interval::new(-7, 7)]);
 }

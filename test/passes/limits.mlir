@@ -33,24 +33,6 @@ func.func private @wide(tensor<3x5xi8, #layout.tiled<{1,0:T(2,2)E(16)}>>)
 
 // -----
 
-#t = #layout.tiled<{1,0:T(2,2)}>
-func.func @softmax(%x: tensor<3x5xf32, #t>, %e: tensor<3x5xf32, #t>) -> tensor<3x5xf32, #t> {
-  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'linalg.softmax' op cannot be lowered
-  %r = linalg.softmax dimension(1) ins(%x : tensor<3x5xf32, #t>) outs(%e : tensor<3x5xf32, #t>) -> tensor<3x5xf32, #t>
-  return %r : tensor<3x5xf32, #t>
-}
-
-// -----
-
-#t = #layout.tiled<{1,0:T(2,2)}>
-func.func @concat(%x: tensor<3x5xf32, #t>) -> tensor<6x5xf32, #t> {
-  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'tensor.concat' op cannot be lowered
-  %r = tensor.concat dim(0) %x, %x : (tensor<3x5xf32, #t>, tensor<3x5xf32, #t>) -> tensor<6x5xf32, #t>
-  return %r : tensor<6x5xf32, #t>
-}
-
-// -----
-
 func.func @generate(%x: f32) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>> {
   // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'tensor.generate' op cannot be lowered
   %r = tensor.generate {

@@ -4,12 +4,15 @@
 // RUN:   | FileCheck %s
 
 // CHECK: IR Dump After LayoutPrepareBufferization Failed
-// CHECK: func.func @concat(%{{.*}}: tensor<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>
+// CHECK: func.func @generate(%{{.*}}: f32) -> tensor<3x5xf32, #layout.tiled<{1,0:T(8,128)}>>
 #T = #layout.tiled<{1,0:T(8,128)}>
-func.func @concat(%a: tensor<16x256xf32, #T>, %b: tensor<16x256xf32, #T>) -> tensor<32x256xf32, #T> {
-  // expected-error@+1 {{'tensor.concat' op cannot be lowered: nothing is known of what it does to a tiled tensor}}
-  %p = tensor.concat dim(0) %a, %b : (tensor<16x256xf32, #T>, tensor<16x256xf32, #T>) -> tensor<32x256xf32, #T>
-  return %p : tensor<32x256xf32, #T>
+func.func @generate(%f: f32) -> tensor<3x5xf32, #T> {
+  // expected-error@+1 {{'tensor.generate' op cannot be lowered: nothing is known of what it does to a tiled tensor}}
+  %p = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %f : f32
+  } : tensor<3x5xf32, #T>
+  return %p : tensor<3x5xf32, #T>
 }
 
 // -----
@@ -26,3 +29,12 @@ func.func @metadata(%a: tensor<16x256xi32, #layout.tiled<{1,0:T(8,128)M(16)}>>) 
 
 // expected-error@+1 {{its elements are split over several memories (SC)}}
 func.func private @declared(tensor<6xi32, #layout.tiled<{0:T(128)SC(0:3)}>>)
+
+// -----
+
+#B = #layout.tiled<{2,1,0:T(8,128)}>
+func.func @concat(%a: tensor<?x3x5xf32, #B>) -> tensor<?x3x5xf32, #B> {
+  // expected-error@+1 {{'tensor.concat' op cannot be lowered: its sizes are known only at run time}}
+  %p = tensor.concat dim(0) %a, %a : (tensor<?x3x5xf32, #B>, tensor<?x3x5xf32, #B>) -> tensor<?x3x5xf32, #B>
+  return %p : tensor<?x3x5xf32, #B>
+}

@@ -259,7 +259,9 @@ fn equal(request: &Fields) -> Result<Fields, Failure> {
         Equality::Equal => drop(fields.insert("equal".into(), true.into())),
         Equality::Different { witness, reason } => {
             let witness = witness.map(|point| match names {
-                Some(names) => names.into_iter().zip(point).map(|(name, x)| (name, x.into())).collect::<Fields>().into(),
+                Some(names) => {
+                    names.into_iter().zip(point).map(|(name, x)| (name, x.into())).collect::<Fields>().into()
+                }
                 None => json!(point),
             });
             fields.extend([
@@ -294,7 +296,9 @@ fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
             match same_layout(x, y)? {
                 Equality::Equal => {}
                 Equality::Different { reason, .. } => return different(format!("element {k} of the tuple: {reason}")),
-                Equality::Unknown { reason } => return Ok(Equality::Unknown { reason: format!("element {k} of the tuple: {reason}") }),
+                Equality::Unknown { reason } => {
+                    return Ok(Equality::Unknown { reason: format!("element {k} of the tuple: {reason}") });
+                }
             }
         }
         return Ok(Equality::Equal);
@@ -328,7 +332,10 @@ fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
     }
     let sizes = (e.allocated_elements(), f.allocated_elements());
     if offsets == Equality::Equal && sizes.0 != sizes.1 {
-        return different(format!("the elements are at the same offsets, but {} and {} are allocated", sizes.0, sizes.1));
+        return different(format!(
+            "the elements are at the same offsets, but {} and {} are allocated",
+            sizes.0, sizes.1
+        ));
     }
     Ok(offsets)
 }

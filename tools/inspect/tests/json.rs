@@ -252,7 +252,11 @@ fn equality() {
             "() -> (d0)".to_string(),
             json!({"ok": false, "error": "there is no variable `d0`", "at": 7, "in": "b"}),
         ),
-        (map("d0"), "f32[]".to_string(), json!({"ok": false, "error": "expected `(` and the dimension variables, found `f32`", "at": 0, "in": "b"})),
+        (
+            map("d0"),
+            "f32[]".to_string(),
+            json!({"ok": false, "error": "expected `(` and the dimension variables, found `f32`", "at": 0, "in": "b"}),
+        ),
         ("f32[4,4]{1,0:T(2,4)}".to_string(), "f32[4,4]{1,0}".to_string(), json!({"ok": true, "equal": true})),
         (
             "f32[4,4]{1,0:T(2,2)}".to_string(),
@@ -272,14 +276,20 @@ fn equality() {
                 "reason": "the elements are at the same offsets, but 4 and 3 are allocated",
             }),
         ),
-        ("f32[3]{0}".to_string(), "f32[3]{1}".to_string(), json!({
-            "ok": false, "error": "dimension 1 in minor_to_major is out of range: the last is 0", "at": 7, "in": "b",
-        })),
+        (
+            "f32[3]{0}".to_string(),
+            "f32[3]{1}".to_string(),
+            json!({
+                "ok": false, "error": "dimension 1 in minor_to_major is out of range: the last is 0", "at": 7, "in": "b",
+            }),
+        ),
         ("(f32[2]{0}, token[])".to_string(), "(f32[2]{0}, token[])".to_string(), json!({"ok": true, "equal": true})),
     ] {
         assert_eq!(answer(&json!({"op": "equal", "a": a, "b": b})), expected, "{a} and {b}");
     }
     let large = |e: &str| format!("(d0, d1) -> ({e}), domain: d0 in [0, 999999], d1 in [0, 999999]");
-    let open = answer(&json!({"op": "equal", "a": large("min(d0 * d1x, d1)").replace("d1x", "3"), "b": large("min(d0 * 3, d1)")}));
+    let open = answer(
+        &json!({"op": "equal", "a": large("min(d0 * d1x, d1)").replace("d1x", "3"), "b": large("min(d0 * 3, d1)")}),
+    );
     assert_eq!(open, json!({"ok": true, "equal": true}));
 }

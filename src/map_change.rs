@@ -1,0 +1,219 @@
+//! Maps from maps: the inverse, and the same map over fewer or smaller variables.
+//!
+//! A result of a layout's map is a sum of digits: `d0 * 6 + (d1 floordiv 2) * 2 + d1 mod 2` holds all of `d0` and two
+//! digits of `d1`. Where each coefficient is larger than all that stands below it can add up to, the digits are read
+//! off again from the largest down, by division with remainder, and the digits of a variable give back the variable.
+//! What no element maps to, such as the padding of a tile or the gaps of a stride, lies outside the inverse's domain.
+
+use crate::expr::Expr;
+use crate::map::{Indexing, IndexingMap, Kind};
+use crate::simplify::{Domain, Interval, simplify};
+
+/// `(variable floordiv place) mod count`, the variable counted from 0; or without `mod`, where it is open.
+struct Digit {
+    variable: usize,
+    place: i64,
+    count: i64,
+    open: bool,
+    /// Its value, over the results.
+    value: Expr,
+}
+
+impl IndexingMap {
+    /// The map from the results back to the variables, where this is a bijection from its domain to its image that
+    /// can be seen from its digits; `None` otherwise. The domain of the inverse is the image.
+    ///
+    /// Only maps of dimension variables are inverted.
+    ///
+    /// # Example
+    /// ```
+    /// use layout::map::IndexingMap;
+    /// let map = IndexingMap::parse("(d0, d1) -> (d0 * 8 + d1 * 2), domain: d0 in [0, 3], d1 in [0, 2]").unwrap();
+    /// let found = map.invert().unwrap();
+    /// assert_eq!(found.map().unwrap().evaluate(&[12]), Ok(Some(vec![1, 2])));
+    /// assert_eq!(found.map().unwrap().evaluate(&[14]), Ok(None));
+    /// ```
+    pub fn invert(&self) -> Option<Indexing> {
+        if self.dims != self.variables() {
+            return None;
+        }
+        let Indexing::Map(map) = self.simplify() else { return Some(Indexing::KnownEmpty) };
+        // Variables are counted from 0.
+        let lows: Vec<i64> = map.domain.vars.iter().map(|i| i.lo).collect();
+        let sizes = map.domain.vars.iter().map(|i| i.hi.checked_sub(i.lo)?.checked_add(1));
+        let sizes: Vec<i64> = sizes.collect::<Option<_>>()?;
+        let shifted: Vec<Expr> = lows.iter().enumerate().map(|(v, lo)| Expr::Var(v) + Expr::Const(*lo)).collect();
+        let counted = Domain { vars: sizes.iter().map(|n| Interval::new(0, n - 1)).collect(), constraints: Vec::new() };
+        let results: Vec<Expr> = map.results.iter().map(|e| e.substitute(&shifted)).collect();
+        let (mut digits, mut constraints) = (Vec::new(), Vec::new());
+        for (j, e) in simplify(&results, &counted).iter().enumerate() {
+            read_off(e, Expr::Var(j), &sizes, &mut digits, &mut constraints)?;
+        }
+        let mut back = Vec::with_capacity(sizes.len());
+        for (v, size) in sizes.iter().enumerate() {
+            let index = index_of(v, *size, &mut digits, &mut constraints)?;
+            constraints.push((index.clone(), Interval::new(0, size - 1)));
+            back.push(index + Expr::Const(lows[v]));
+        }
+        constraints.extend(map.domain.constraints.iter().map(|(e, i)| (e.substitute(&back), *i)));
+        let mut inverse = IndexingMap::new(map.image(), back);
+        inverse.domain.constraints = constraints;
+        Some(inverse.simplify())
+    }
+
+    /// The same map without the variables of these kinds that neither a result nor a constraint uses, and the numbers
+    /// of those that are left. A variable without any value stays, because it makes the map empty.
+    pub fn without_unused(&self, kinds: &[Kind]) -> (IndexingMap, Vec<usize>) {
+        let mut used = vec![false; self.variables()];
+        for e in self.results.iter().chain(self.domain.constraints.iter().map(|c| &c.0)) {
+            e.for_each_var(&mut |v| used[v] = true);
+        }
+        let empty = |v: usize| self.domain.vars[v].lo > self.domain.vars[v].hi;
+        let left: Vec<usize> =
+            (0..self.variables()).filter(|v| used[*v] || empty(*v) || !kinds.contains(&self.kind(*v))).collect();
+        let mut by = vec![Expr::Const(0); self.variables()];
+        for (new, old) in left.iter().enumerate() {
+            by[*old] = Expr::Var(new);
+        }
+        let count = |kind: Kind| left.iter().filter(|v| self.kind(**v) == kind).count();
+        let constraints = self.domain.constraints.iter().map(|(e, i)| (e.substitute(&by), *i)).collect();
+        let mut map = IndexingMap {
+            dims: count(Kind::Dimension),
+            ranges: count(Kind::Range),
+            names: left.iter().map(|v| self.names[*v].clone()).collect(),
+            results: self.results.iter().map(|e| e.substitute(&by)).collect(),
+            domain: Domain { vars: left.iter().map(|v| self.domain.vars[*v]).collect(), constraints },
+        };
+        map.make_names_unique();
+        (map, left)
+    }
+
+    /// The same map over variables that count by one where a constraint holds a variable to one residue class, and
+    /// for each variable the `(step, first)` for which the old one is `step * new + first`. Simplified.
+    ///
+    /// # Example
+    /// ```
+    /// use layout::map::IndexingMap;
+    /// let map = IndexingMap::parse("(d0) -> (d0 floordiv 6), domain: d0 in [0, 99], d0 mod 6 in [3, 3]").unwrap();
+    /// let (rescaled, steps) = map.rescaled();
+    /// assert_eq!(rescaled.to_string(), "(d0) -> (d0), domain: d0 in [0, 16]");
+    /// assert_eq!(steps, [(6, 3)]);
+    /// ```
+    pub fn rescaled(&self) -> (Indexing, Vec<(i64, i64)>) {
+        let mut steps = vec![(1, 0); self.variables()];
+        let mut map = self.clone();
+        for _ in 0..=self.variables() {
+            let Indexing::Map(mut simple) = map.simplify() else { return (Indexing::KnownEmpty, steps) };
+            let class = simple.domain.constraints.iter().position(|(e, i)| {
+                i.lo == i.hi && matches!(e, Expr::Mod(x, _) if matches!(**x, Expr::Var(_)))
+            });
+            let Some((Expr::Mod(x, step), i)) = class.map(|k| simple.domain.constraints.remove(k)) else {
+                return (Indexing::Map(simple), steps);
+            };
+            let Expr::Var(v) = *x else { unreachable!("it was looked for") };
+            let Interval { lo, hi } = simple.domain.vars[v];
+            // Simplified, both ends are in the class.
+            simple.domain.vars[v] = Interval::new((lo - i.lo) / step, (hi - i.lo) / step);
+            let mut by: Vec<Expr> = (0..self.variables()).map(Expr::Var).collect();
+            by[v] = Expr::Var(v).times(step) + Expr::Const(i.lo);
+            let replace = |e: &mut Expr| *e = e.substitute(&by);
+            simple.results.iter_mut().for_each(replace);
+            simple.domain.constraints.iter_mut().map(|c| &mut c.0).for_each(replace);
+            // old = a * (step * new + r) + b
+            let (a, b) = steps[v];
+            let (Some(scale), Some(first)) = (step.checked_mul(a), i.lo.checked_mul(a).and_then(|x| x.checked_add(b)))
+            else {
+                return (map.simplify(), steps);
+            };
+            steps[v] = (scale, first);
+            map = simple;
+        }
+        (map.simplify(), steps)
+    }
+}
+
+/// The digit that an expression is, with the value 0.
+fn digit(e: &Expr, sizes: &[i64]) -> Option<Digit> {
+    match e {
+        Expr::Var(v) => Some(Digit { variable: *v, place: 1, count: sizes[*v], open: true, value: Expr::Const(0) }),
+        Expr::FloorDiv(x, d) => {
+            let x = digit(x, sizes)?;
+            let count = (x.count - 1) / d + 1;
+            (x.open || x.count % d == 0).then_some(Digit { place: x.place.checked_mul(*d)?, count, ..x })
+        }
+        Expr::Mod(x, m) => {
+            let x = digit(x, sizes)?;
+            if *m >= x.count {
+                return Some(x);
+            }
+            (x.open || x.count % m == 0).then_some(Digit { count: *m, open: false, ..x })
+        }
+        _ => None,
+    }
+}
+
+/// Reads the digits off a result with this value.
+fn read_off(
+    e: &Expr,
+    value: Expr,
+    sizes: &[i64],
+    digits: &mut Vec<Digit>,
+    constraints: &mut Vec<(Expr, Interval)>,
+) -> Option<()> {
+    let (mut constant, mut terms) = (0i64, Vec::new());
+    for term in e.terms() {
+        match term {
+            Expr::Const(c) => constant = constant.checked_add(*c)?,
+            Expr::Mul(x, c) => terms.push((*c, digit(x, sizes)?)),
+            x => terms.push((1, digit(x, sizes)?)),
+        }
+    }
+    for (c, d) in &terms {
+        // A digit that counts down is counted from its end.
+        if *c < 0 {
+            constant = constant.checked_add(c.checked_mul(d.count - 1)?)?;
+        }
+    }
+    terms.sort_by_key(|(c, _)| c.unsigned_abs());
+    let mut below = 0i64;
+    for (c, d) in &terms {
+        if c.checked_abs()? <= below {
+            return None;
+        }
+        below = below.checked_add(c.checked_abs()?.checked_mul(d.count - 1)?)?;
+    }
+    let mut rest = value + Expr::Const(constant.checked_neg()?);
+    for (c, mut d) in terms.into_iter().rev() {
+        let size = c.abs();
+        let up = rest.clone().floor_div(size);
+        rest = rest.modulo(size);
+        let last = d.count - 1;
+        constraints.push((up.clone(), Interval::new(0, last)));
+        d.value = if c < 0 { Expr::Const(last) + up.times(-1) } else { up };
+        digits.push(d);
+    }
+    constraints.push((rest, Interval::new(0, 0)));
+    Some(())
+}
+
+/// A variable, counted from 0, from its digits.
+fn index_of(v: usize, size: i64, digits: &mut [Digit], constraints: &mut Vec<(Expr, Interval)>) -> Option<Expr> {
+    let mut own: Vec<&Digit> = digits.iter().filter(|d| d.variable == v).collect();
+    own.sort_by_key(|d| (d.place, d.count));
+    let (mut index, mut known) = (Expr::Const(0), 1i64);
+    let mut last: Option<&Digit> = None;
+    for d in own {
+        match last {
+            Some(same) if (same.place, same.count, same.open) == (d.place, d.count, d.open) => {
+                constraints.push((d.value.clone() + same.value.clone().times(-1), Interval::new(0, 0)));
+            }
+            _ if d.place == known => {
+                index = index + d.value.clone().times(d.place);
+                known = if d.open { size } else { known.checked_mul(d.count)? };
+                last = Some(d);
+            }
+            _ => return None,
+        }
+    }
+    (known >= size).then_some(index)
+}
