@@ -206,15 +206,39 @@ impl<'c> Leaves<'c> {
         let (lower, upper, step) = match ir::name(op) {
             "scf.for" if argument == 0 => {
                 let operands = ir::operands(op);
-                let bound = |form: &mut Self, v: Val<'c>| {
-                    let e = form.expr(v);
-                    Form::new(&form.domain).interval(&e)
-                };
-                let (lower, upper) = (bound(self, operands[0]), bound(self, operands[1]));
+                let (lower, upper) = (self.interval(operands[0]), self.interval(operands[1]));
                 if ir::attribute(op, "unsignedCmp").is_some() && (lower.lo < 0 || upper.lo < 0) {
                     return None;
                 }
                 (lower, upper, constant_value(operands[2])?)
+            }
+            "scf.parallel" => {
+                let loops = usize::try_from(*ir::integers(op, "operandSegmentSizes").first()?).ok()?;
+                let operands = ir::operands(op);
+                if argument >= loops {
+                    return None;
+                }
+                let (lower, upper) = (self.interval(operands[argument]), self.interval(operands[loops + argument]));
+                (lower, upper, constant_value(operands[2 * loops + argument])?)
+            }
+            "scf.forall" => {
+                // Each bound stands in an attribute, or among the operands of its group.
+                let segments = ir::integers(op, "operandSegmentSizes");
+                let operands = ir::operands(op);
+                let mut group = 0;
+                let mut bounds = Vec::new();
+                for (name, count) in ["staticLowerBound", "staticUpperBound", "staticStep"].into_iter().zip(segments) {
+                    let known = ir::integers(op, name);
+                    let value = *known.get(argument)?;
+                    let before = known[..argument].iter().filter(|n| **n == DYNAMIC).count();
+                    bounds.push(match value {
+                        DYNAMIC => self.interval(*operands.get(group + before)?),
+                        n => Interval::new(n, n),
+                    });
+                    group += usize::try_from(count).ok()?;
+                }
+                let [lower, upper, step] = bounds[..] else { return None };
+                (lower, upper, if step.lo == step.hi { step.lo } else { return None })
             }
             "affine.for" if argument == 0 => {
                 let segments = ir::integers(op, "operandSegmentSizes");
@@ -233,11 +257,17 @@ impl<'c> Leaves<'c> {
         }
         let last = if upper.hi == i64::MAX { i64::MAX } else { upper.hi.checked_sub(1)? };
         let exact = lower.lo == lower.hi;
-        let last = match exact {
-            true if last != i64::MAX && last >= lower.lo => lower.lo + (last - lower.lo) / step * step,
+        let last = match last.checked_sub(lower.lo) {
+            Some(reach) if exact && last != i64::MAX && reach >= 0 => lower.lo + reach / step * step,
             _ => last,
         };
         Some((Interval::new(lower.lo, last), (exact && step > 1).then_some((step, lower.lo))))
+    }
+
+    /// The interval of an index value.
+    fn interval(&mut self, v: Val<'c>) -> Interval {
+        let e = self.expr(v);
+        Form::new(&self.domain).interval(&e)
     }
 
     fn bounds(&mut self, op: Op<'c>, name: &str, operands: &[Val<'c>]) -> Option<Vec<Interval>> {

@@ -7,17 +7,7 @@
 
 use crate::expr::Expr;
 use crate::map::{Indexing, IndexingMap, Kind};
-use crate::simplify::{Domain, Interval, simplify};
-
-/// `(variable floordiv place) mod count`, the variable counted from 0; or without `mod`, where it is open.
-struct Digit {
-    variable: usize,
-    place: i64,
-    count: i64,
-    open: bool,
-    /// Its value, over the results.
-    value: Expr,
-}
+use crate::simplify::{Digit, Domain, Interval, digits};
 
 impl IndexingMap {
     /// The map from the results back to the variables, where this is a bijection from its domain to its image that
@@ -43,15 +33,14 @@ impl IndexingMap {
         let sizes = map.domain.vars.iter().map(|i| i.hi.checked_sub(i.lo)?.checked_add(1));
         let sizes: Vec<i64> = sizes.collect::<Option<_>>()?;
         let shifted: Vec<Expr> = lows.iter().enumerate().map(|(v, lo)| Expr::Var(v) + Expr::Const(*lo)).collect();
-        let counted = Domain { vars: sizes.iter().map(|n| Interval::new(0, n - 1)).collect(), constraints: Vec::new() };
         let results: Vec<Expr> = map.results.iter().map(|e| e.substitute(&shifted)).collect();
-        let (mut digits, mut constraints) = (Vec::new(), Vec::new());
-        for (j, e) in simplify(&results, &counted).iter().enumerate() {
-            read_off(e, Expr::Var(j), &sizes, &mut digits, &mut constraints)?;
+        let (mut read, mut constraints) = (Vec::new(), Vec::new());
+        for (j, (constant, sum)) in digits(&results, &sizes)?.into_iter().enumerate() {
+            read_off(constant, sum, Expr::Var(j), &mut read, &mut constraints)?;
         }
         let mut back = Vec::with_capacity(sizes.len());
         for (v, size) in sizes.iter().enumerate() {
-            let index = index_of(v, *size, &mut digits, &mut constraints)?;
+            let index = index_of(v, *size, &read, &mut constraints)?;
             constraints.push((index.clone(), Interval::new(0, size - 1)));
             back.push(index + Expr::Const(lows[v]));
         }
@@ -104,9 +93,11 @@ impl IndexingMap {
         let mut map = self.clone();
         for _ in 0..=self.variables() {
             let Indexing::Map(mut simple) = map.simplify() else { return (Indexing::KnownEmpty, steps) };
-            let class = simple.domain.constraints.iter().position(|(e, i)| {
-                i.lo == i.hi && matches!(e, Expr::Mod(x, _) if matches!(**x, Expr::Var(_)))
-            });
+            let class = simple
+                .domain
+                .constraints
+                .iter()
+                .position(|(e, i)| i.lo == i.hi && matches!(e, Expr::Mod(x, _) if matches!(**x, Expr::Var(_))));
             let Some((Expr::Mod(x, step), i)) = class.map(|k| simple.domain.constraints.remove(k)) else {
                 return (Indexing::Map(simple), steps);
             };
@@ -132,84 +123,58 @@ impl IndexingMap {
     }
 }
 
-/// The digit that an expression is, with the value 0.
-fn digit(e: &Expr, sizes: &[i64]) -> Option<Digit> {
-    match e {
-        Expr::Var(v) => Some(Digit { variable: *v, place: 1, count: sizes[*v], open: true, value: Expr::Const(0) }),
-        Expr::FloorDiv(x, d) => {
-            let x = digit(x, sizes)?;
-            let count = (x.count - 1) / d + 1;
-            (x.open || x.count % d == 0).then_some(Digit { place: x.place.checked_mul(*d)?, count, ..x })
-        }
-        Expr::Mod(x, m) => {
-            let x = digit(x, sizes)?;
-            if *m >= x.count {
-                return Some(x);
-            }
-            (x.open || x.count % m == 0).then_some(Digit { count: *m, open: false, ..x })
-        }
-        _ => None,
-    }
-}
+/// A digit with its value, over the results.
+type Value = (Digit, Expr);
 
 /// Reads the digits off a result with this value.
 fn read_off(
-    e: &Expr,
+    mut constant: i64,
+    mut sum: Vec<Digit>,
     value: Expr,
-    sizes: &[i64],
-    digits: &mut Vec<Digit>,
+    read: &mut Vec<Value>,
     constraints: &mut Vec<(Expr, Interval)>,
 ) -> Option<()> {
-    let (mut constant, mut terms) = (0i64, Vec::new());
-    for term in e.terms() {
-        match term {
-            Expr::Const(c) => constant = constant.checked_add(*c)?,
-            Expr::Mul(x, c) => terms.push((*c, digit(x, sizes)?)),
-            x => terms.push((1, digit(x, sizes)?)),
-        }
-    }
-    for (c, d) in &terms {
-        // A digit that counts down is counted from its end.
-        if *c < 0 {
-            constant = constant.checked_add(c.checked_mul(d.count - 1)?)?;
-        }
-    }
-    terms.sort_by_key(|(c, _)| c.unsigned_abs());
+    sum.sort_by_key(|d| d.coefficient.unsigned_abs());
     let mut below = 0i64;
-    for (c, d) in &terms {
-        if c.checked_abs()? <= below {
+    for d in &sum {
+        let size = d.coefficient.checked_abs()?;
+        if size <= below {
             return None;
         }
-        below = below.checked_add(c.checked_abs()?.checked_mul(d.count - 1)?)?;
+        let most = size.checked_mul(d.count - 1)?;
+        below = below.checked_add(most)?;
+        // A digit that counts down is counted from its end.
+        if d.coefficient < 0 {
+            constant = constant.checked_sub(most)?;
+        }
     }
     let mut rest = value + Expr::Const(constant.checked_neg()?);
-    for (c, mut d) in terms.into_iter().rev() {
-        let size = c.abs();
+    for d in sum.into_iter().rev() {
+        let (size, last) = (d.coefficient.abs(), d.count - 1);
         let up = rest.clone().floor_div(size);
         rest = rest.modulo(size);
-        let last = d.count - 1;
         constraints.push((up.clone(), Interval::new(0, last)));
-        d.value = if c < 0 { Expr::Const(last) + up.times(-1) } else { up };
-        digits.push(d);
+        let value = if d.coefficient < 0 { Expr::Const(last) + up.times(-1) } else { up };
+        read.push((d, value));
     }
     constraints.push((rest, Interval::new(0, 0)));
     Some(())
 }
 
 /// A variable, counted from 0, from its digits.
-fn index_of(v: usize, size: i64, digits: &mut [Digit], constraints: &mut Vec<(Expr, Interval)>) -> Option<Expr> {
-    let mut own: Vec<&Digit> = digits.iter().filter(|d| d.variable == v).collect();
-    own.sort_by_key(|d| (d.place, d.count));
+fn index_of(v: usize, size: i64, read: &[Value], constraints: &mut Vec<(Expr, Interval)>) -> Option<Expr> {
+    let mut own: Vec<&Value> = read.iter().filter(|d| d.0.variable == v).collect();
+    own.sort_by_key(|d| d.0.place);
     let (mut index, mut known) = (Expr::Const(0), 1i64);
-    let mut last: Option<&Digit> = None;
+    let mut last: Option<&Value> = None;
     for d in own {
         match last {
-            Some(same) if (same.place, same.count, same.open) == (d.place, d.count, d.open) => {
-                constraints.push((d.value.clone() + same.value.clone().times(-1), Interval::new(0, 0)));
+            Some(same) if same.0.place == d.0.place => {
+                constraints.push((d.1.clone() + same.1.clone().times(-1), Interval::new(0, 0)));
             }
-            _ if d.place == known => {
-                index = index + d.value.clone().times(d.place);
-                known = if d.open { size } else { known.checked_mul(d.count)? };
+            _ if d.0.place == known => {
+                index = index + d.1.clone().times(known);
+                known = known.checked_mul(d.0.count)?;
                 last = Some(d);
             }
             _ => return None,

@@ -119,7 +119,7 @@ fn more_than_the_reference_does() {
     // A fact serves every scaled and shifted use.
     check(
         "(d0, d1) -> ((2*d0 + 2*d1) floordiv 16, (3*d0 + 3*d1 + 1) mod 32), domain: d0 in [0, 7], d1 in [0, 7], d0 + d1 in [0, 7]",
-        "(d0, d1) -> (0, d0 * 3 + d1 * 3 + 1), domain: d0 in [0, 7], d1 in [0, 7], d0 + d1 in [0, 7]",
+        "(d0, d1) -> (0, (d0 + d1) * 3 + 1), domain: d0 in [0, 7], d1 in [0, 7], d0 + d1 in [0, 7]",
     );
     // A range of remainders.
     check("(d0) -> (d0), domain: d0 in [0, 12], d0 mod 8 in [5, 7]", "(d0) -> (d0), domain: d0 in [5, 7]");
@@ -185,23 +185,30 @@ fn check_inverse(text: &str) -> IndexingMap {
 #[test]
 fn inverses() {
     for (text, expected) in [
-        ("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]", Some("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]")),
-        ("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]", Some("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]")),
-        ("(d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 3], d1 in [0, 4], d2 in [0, 5]", Some("(d0, d1, d2) -> (d1, d2, d0), domain: d0 in [0, 5], d1 in [0, 3], d2 in [0, 4]")),
+        (
+            "(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]",
+            Some("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]"),
+        ),
+        (
+            "(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]",
+            Some("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]"),
+        ),
+        (
+            "(d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 3], d1 in [0, 4], d2 in [0, 5]",
+            Some("(d0, d1, d2) -> (d1, d2, d0), domain: d0 in [0, 5], d1 in [0, 3], d2 in [0, 4]"),
+        ),
         ("(d0) -> (16 - d0), domain: d0 in [0, 16]", Some("(d0) -> (16 - d0), domain: d0 in [0, 16]")),
         ("(d0) -> (d0 * 7 + 3), domain: d0 in [0, 2]", None),
         // The offsets of a tiled layout, with padding outside.
         ("(d0, d1) -> (d0 * 6 + d1 * 2 - (d0 mod 2) * 4 - (d1 mod 2)), domain: d0 in [0, 2], d1 in [0, 4]", None),
-        ("(d0, d1) -> ((d0 floordiv 2) * 12 + (d1 floordiv 2) * 4 + (d0 mod 2) * 2 + d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]", None),
+        (
+            "(d0, d1) -> ((d0 floordiv 2) * 12 + (d1 floordiv 2) * 4 + (d0 mod 2) * 2 + d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]",
+            None,
+        ),
         ("(d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]", None),
-        ("(d0, d1) -> (d0 - 7, d1 * -3, d0 mod 4), domain: d0 in [-5, 9], d1 in [-3, 3], d0 + d1 in [0, 3]", None),
+        ("(d0, d1) -> (d0 - 7, d1 * -3, d0 mod 4), domain: d0 in [-4, 9], d1 in [-3, 3], d0 + d1 in [0, 3]", None),
         ("(d0, d1) -> (d0 * 5 + d1 * 3), domain: d0 in [2, 3], d1 in [0, 1]", None),
     ] {
-        if text.contains("d0 mod 4)") || text.contains("- (d1 mod 2)") {
-            // Digits that overlap without being equal are not read off.
-            assert_eq!(parse(text).invert(), None);
-            continue;
-        }
         let inverse = check_inverse(text);
         if let Some(expected) = expected {
             assert_eq!(inverse.to_string(), expected);
@@ -220,14 +227,18 @@ fn inverses() {
 
 #[test]
 fn variables_that_are_not_needed() {
-    let map = parse("(d0, d1)[s0, x]{rt0} -> (d1 + x), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 3], x in [0, 4], rt0 in [0, 5]");
+    let map = parse(
+        "(d0, d1)[s0, x]{rt0} -> (d1 + x), domain: d0 in [0, 1], d1 in [0, 2], s0 in [0, 3], x in [0, 4], rt0 in [0, 5]",
+    );
     let (ranges, left) = map.without_unused(&[Kind::Range, Kind::RunTime]);
     assert_eq!(ranges.to_string(), "(d0, d1)[x] -> (d1 + x), domain: d0 in [0, 1], d1 in [0, 2], x in [0, 4]");
     assert_eq!(left, [0, 1, 3]);
     let (all, _) = map.without_unused(&[Kind::Dimension, Kind::Range, Kind::RunTime]);
     assert_eq!(all.to_string(), "(d0)[x] -> (d0 + x), domain: d0 in [0, 2], x in [0, 4]");
 
-    let map = parse("(d0)[s0] -> (d0 floordiv 4, s0), domain: d0 in [0, 40], s0 in [-9, 20], d0 mod 4 in [1, 1], s0 mod 2 in [1, 1], s0 mod 3 in [2, 2]");
+    let map = parse(
+        "(d0)[s0] -> (d0 floordiv 4, s0), domain: d0 in [0, 40], s0 in [-9, 20], d0 mod 4 in [1, 1], s0 mod 2 in [1, 1], s0 mod 3 in [2, 2]",
+    );
     let (rescaled, steps) = map.rescaled();
     assert_eq!(rescaled.to_string(), "(d0)[s0] -> (d0, s0 * 6 + 5), domain: d0 in [0, 9], s0 in [-2, 2]");
     assert_eq!(steps, [(4, 1), (6, 5)]);
@@ -235,8 +246,12 @@ fn variables_that_are_not_needed() {
 
 #[test]
 fn composition() {
-    let first = parse("(d0)[s0, th_x]{rt0} -> (d0 + rt0, s0 + th_x), domain: d0 in [0, 3], s0 in [0, 4], th_x in [0, 5], rt0 in [0, 6]");
-    let second = parse("(d0, d1)[s0, th_x]{rt0} -> (d0 * 2 + s0, d1 + rt0 + th_x), domain: d0 in [0, 5], d1 in [0, 9], s0 in [0, 1], th_x in [0, 2], rt0 in [0, 7], d0 + d1 in [0, 8]");
+    let first = parse(
+        "(d0)[s0, th_x]{rt0} -> (d0 + rt0, s0 + th_x), domain: d0 in [0, 3], s0 in [0, 4], th_x in [0, 5], rt0 in [0, 6]",
+    );
+    let second = parse(
+        "(d0, d1)[s0, th_x]{rt0} -> (d0 * 2 + s0, d1 + rt0 + th_x), domain: d0 in [0, 5], d1 in [0, 9], s0 in [0, 1], th_x in [0, 2], rt0 in [0, 7], d0 + d1 in [0, 8]",
+    );
     let (both, sources) = first.then(&second).unwrap();
     use Source::{First, Second};
     assert_eq!(sources, [First(0), Second(2), Second(3), First(1), First(2), Second(4), First(3)]);

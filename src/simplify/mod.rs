@@ -14,11 +14,13 @@
 //! Arithmetic is checked in 128 bits, and work is bounded in proportion to the expression; where either runs out the
 //! expression is returned as it came.
 
+mod digits;
 mod domain;
 mod form;
 mod sum;
 mod write;
 
+pub(crate) use digits::{Digit, digits};
 pub(crate) use domain::simplify_domain;
 pub use form::Form;
 

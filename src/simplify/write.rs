@@ -9,6 +9,7 @@ use super::cost;
 use super::form::{Form, What};
 use super::sum::{Atom, Sum, divides, floor_div, gcd, residue};
 use crate::expr::Expr;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// The cheapest way found to write a sum.
@@ -79,7 +80,7 @@ impl Form {
                 What::Opaque(e) => cost(e),
                 _ => 0,
             };
-            let terms = s.terms.iter().map(|t| 1 + u32::from(t.1.abs() != 1) + costs(self, t.0)).sum::<u32>();
+            let terms = s.terms.iter().map(|t| 1 + costs(self, t.0)).sum::<u32>() + factors(s);
             let leads = s.terms.iter().any(|t| t.1 != -1) || s.constant > 0 || s.terms.is_empty();
             return Some(Planned { list: terms + u32::from(s.constant != 0), leads, choice: Rc::new(Choice::Plain) });
         }
@@ -139,7 +140,7 @@ impl Form {
         let what = |a: Atom| &self.atoms[a as usize].what;
         let vars = s.terms.iter().filter(|t| matches!(what(t.0), What::Var(_) | What::Opaque(_))).count() as u32;
         let others = vars as usize != s.terms.len() || s.den > 1;
-        if others { (vars + 3).max(4) } else { vars + s.terms.iter().map(|t| u32::from(t.1.abs() != 1)).sum::<u32>() }
+        if others { (vars + 3).max(4) } else { vars + factors(s) }
     }
 
     fn term_cost(&mut self, term: &Term, depth: u32) -> Option<u32> {
@@ -312,9 +313,46 @@ fn whole(s: &Sum) -> Option<(Term, i128, Sum)> {
     Some((Term::Quotient(part, s.den), 1, whole))
 }
 
-/// A sum of terms, so ordered that it needs as few signs as it can.
+/// How many factors other than 1 and -1 the terms have, equal ones once: terms of one factor share it.
+fn factors(s: &Sum) -> u32 {
+    let factor = |k: usize| s.terms[k].1.abs();
+    if s.terms.len() <= 16 {
+        return (0..s.terms.len()).filter(|k| factor(*k) != 1 && (0..*k).all(|j| factor(j) != factor(*k))).count() as u32;
+    }
+    (0..s.terms.len()).map(factor).filter(|c| *c != 1).collect::<BTreeSet<i128>>().len() as u32
+}
+
+/// A sum of terms, equal factors taken out, and so ordered that it needs as few signs as it can.
 fn assemble(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
-    // A term with a sign of its own stands behind one without, where there is one.
+    let mut groups: Vec<(i128, Vec<(i128, Expr)>)> = Vec::with_capacity(terms.len());
+    let mut places: BTreeMap<i128, usize> = BTreeMap::new();
+    for (c, e) in terms {
+        match places.get(&c.abs()) {
+            Some(k) => groups[*k].1.push((c.signum(), e)),
+            None => {
+                if c.abs() != 1 {
+                    places.insert(c.abs(), groups.len());
+                }
+                groups.push((c, vec![(c.signum(), e)]));
+            }
+        }
+    }
+    let mut together = Vec::with_capacity(groups.len());
+    for (c, mut members) in groups {
+        let sign = if members.iter().any(|m| m.0 > 0) { 1 } else { -1 };
+        let e = if members.len() == 1 {
+            members.pop()?.1
+        } else {
+            members.iter_mut().for_each(|m| m.0 *= sign);
+            ordered(members, 0)?
+        };
+        together.push((c.abs() * sign, e));
+    }
+    ordered(together, constant)
+}
+
+/// A sum of terms, a term without a sign of its own first, where there is one.
+fn ordered(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
     let rank = |c: i128| if c > 0 { 0 } else { 1 };
     let lead = match terms.iter().any(|t| t.0 > 0) {
         true => None,

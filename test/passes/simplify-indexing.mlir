@@ -134,3 +134,28 @@ func.func @attributes() {
   } : () -> ()
   return
 }
+
+// -----
+
+// Parallel loops have ranges and steps too.
+// CHECK-LABEL: func.func @parallel(
+// CHECK: scf.parallel (%[[I:.*]], %[[J:.*]]) =
+// CHECK-NEXT: "use"(%[[I]], %[[J]])
+// CHECK: scf.forall (%[[K:.*]]) = (0) to (64) step (16)
+// CHECK-NEXT: "use"(%[[K]])
+func.func @parallel() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  scf.parallel (%i, %j) = (%c0, %c0) to (%c7, %c8) step (%c1, %c1) {
+    %a = affine.apply affine_map<(i, j) -> ((i * 8 + j) floordiv 8)>(%i, %j)
+    %b = affine.apply affine_map<(i, j) -> ((i * 8 + j) mod 8)>(%i, %j)
+    "use"(%a, %b) : (index, index) -> ()
+  }
+  scf.forall (%k) = (0) to (64) step (16) {
+    %a = affine.apply affine_map<(k) -> ((k floordiv 16) * 16)>(%k)
+    "use"(%a) : (index) -> ()
+  }
+  return
+}
