@@ -28,21 +28,29 @@ impl IndexingMap {
             return None;
         }
         let Indexing::Map(map) = self.simplify() else { return Some(Indexing::KnownEmpty) };
-        // Variables are counted from 0.
-        let lows: Vec<i64> = map.domain.vars.iter().map(|i| i.lo).collect();
-        let sizes = map.domain.vars.iter().map(|i| i.hi.checked_sub(i.lo)?.checked_add(1));
-        let sizes: Vec<i64> = sizes.collect::<Option<_>>()?;
-        let shifted: Vec<Expr> = lows.iter().enumerate().map(|(v, lo)| Expr::Var(v) + Expr::Const(*lo)).collect();
-        let results: Vec<Expr> = map.results.iter().map(|e| e.substitute(&shifted)).collect();
+        // Variables are counted from their least value, or from where all divisions begin a round below it.
+        let vars = &map.domain.vars;
+        let round = map.results.iter().try_fold(1, |round, e| common_round(e, round));
+        let below =
+            |round: i64| vars.iter().map(|i| i.lo.checked_sub(i.lo.rem_euclid(round))).collect::<Option<Vec<i64>>>();
+        let least = Some(vars.iter().map(|i| i.lo).collect::<Vec<i64>>());
+        let (lows, sizes, sums) = [least, round.and_then(below)].into_iter().flatten().find_map(|lows| {
+            let sizes = vars.iter().zip(&lows).map(|(i, lo)| i.hi.checked_sub(*lo)?.checked_add(1));
+            let sizes: Vec<i64> = sizes.collect::<Option<_>>()?;
+            let shifted: Vec<Expr> = lows.iter().enumerate().map(|(v, lo)| Expr::Var(v) + Expr::Const(*lo)).collect();
+            let results: Vec<Expr> = map.results.iter().map(|e| e.substitute(&shifted)).collect();
+            let sums = digits(&results, &sizes)?;
+            Some((lows, sizes, sums))
+        })?;
         let (mut read, mut constraints) = (Vec::new(), Vec::new());
-        for (j, (constant, sum)) in digits(&results, &sizes)?.into_iter().enumerate() {
+        for (j, (constant, sum)) in sums.into_iter().enumerate() {
             read_off(constant, sum, Expr::Var(j), &mut read, &mut constraints)?;
         }
         let mut back = Vec::with_capacity(sizes.len());
         for (v, size) in sizes.iter().enumerate() {
-            let index = index_of(v, *size, &read, &mut constraints)?;
-            constraints.push((index.clone(), Interval::new(0, size - 1)));
-            back.push(index + Expr::Const(lows[v]));
+            let index = index_of(v, *size, &read, &mut constraints)? + Expr::Const(lows[v]);
+            constraints.push((index.clone(), vars[v]));
+            back.push(index);
         }
         constraints.extend(map.domain.constraints.iter().map(|(e, i)| (e.substitute(&back), *i)));
         let mut inverse = IndexingMap::new(map.image(), back);
@@ -121,6 +129,21 @@ impl IndexingMap {
         }
         (map.simplify(), steps)
     }
+}
+
+/// The least common multiple of all divisors in an expression and `round`, if it is not too large.
+fn common_round(e: &Expr, round: i64) -> Option<i64> {
+    let round = match e {
+        Expr::FloorDiv(_, d) | Expr::Mod(_, d) => {
+            let (mut a, mut b) = (round, *d);
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            (round / a).checked_mul(*d).filter(|round| *round < 1 << 40)?
+        }
+        _ => round,
+    };
+    e.operands().try_fold(round, |round, e| common_round(e, round))
 }
 
 /// A digit with its value, over the results.

@@ -284,3 +284,118 @@ fn composition() {
     assert_eq!(parse("() -> (7)").image(), [Interval::new(7, 7)]);
     assert_eq!(parse("(d0) -> (d0 * -2 + 1), domain: d0 in [-3, 4]").image(), [Interval::new(-7, 7)]);
 }
+
+#[test]
+fn reading() {
+    for (text, printed) in [
+        ("(d0)->(d0/4),domain:d0 in[0,9]", "(d0) -> (d0 floordiv 4), domain: d0 in [0, 9]"),
+        (
+            " ( a , b ) [ c ] { e } -> ( a * 2 , 3 * b , -c + e ) , domain : a in [ 0 , 1 ] , b in [0,1], c in [0,1], e in [-1,1]",
+            "(a, b)[c]{e} -> (a * 2, b * 3, -c + e), domain: a in [0, 1], b in [0, 1], c in [0, 1], e in [-1, 1]",
+        ),
+        ("() -> (0)", "() -> (0)"),
+        ("() -> ()", "() -> ()"),
+        (
+            "(d0) -> (d0 - (d0 - 1) - -2), domain: d0 in [-9223372036854775808, 9223372036854775807]",
+            "(d0) -> (d0 - (d0 - 1) + 2), domain: d0 in [-9223372036854775808, 9223372036854775807]",
+        ),
+        // The factor of a difference that is a sum stays in parentheses.
+        (
+            "(d0) -> ((d0 + 1) * 2 ceildiv 3 mod 5), domain: d0 in [0, 1]",
+            "(d0) -> ((((d0 + 1) * 2) ceildiv 3) mod 5), domain: d0 in [0, 1]",
+        ),
+        (
+            "(d0) -> (-(d0 + 1) floordiv 11, -d0 floordiv 11, 3 - (d0) floordiv 2), domain: d0 in [0, 1]",
+            "(d0) -> (-((d0 + 1) floordiv 11), (-d0) floordiv 11, 3 - (d0 floordiv 2)), domain: d0 in [0, 1]",
+        ),
+        (
+            "(d0) -> (d0 floordiv -3, d0 mod -3, d0 ceildiv -3, d0 ceildiv 3), domain: d0 in [0, 1]",
+            "(d0) -> ((-d0) floordiv 3, -((-d0) mod 3), (-d0) ceildiv 3, d0 ceildiv 3), domain: d0 in [0, 1]",
+        ),
+        ("KNOWN  EMPTY ", "KNOWN EMPTY"),
+        ("UNDEFINED", "UNDEFINED"),
+    ] {
+        let found = Indexing::parse(text).unwrap_or_else(|error| panic!("{text}: {error} at {:?}", error.at));
+        assert_eq!(found.to_string(), printed);
+        assert_eq!(Indexing::parse(printed).unwrap().to_string(), printed);
+    }
+}
+
+#[test]
+fn errors_have_places() {
+    for (text, at, message) in [
+        ("", 0, "expected `(` and the dimension variables, found the end of the text"),
+        ("(d0", 3, "expected `,` or `)`, found the end of the text"),
+        ("(d0, d0) -> ()", 5, "there are two variables `d0`"),
+        ("(mod) -> ()", 1, "`mod` cannot be a variable's name"),
+        ("(d0) -> (d1), domain: d0 in [0, 1]", 9, "there is no variable `d1`"),
+        ("(d0) -> (d0)", 12, "expected `, domain:`, found the end of the text"),
+        ("(d0, d1) -> (d0), domain: d0 in [0, 1]", 38, "expected `,`, found the end of the text"),
+        (
+            "(d0, d1) -> (d0), domain: d1 in [0, 1], d0 in [0, 1]",
+            26,
+            "expected the domain of `d0`, as `d0 in [lo, hi]`, found `d1`",
+        ),
+        ("(d0) -> (d0 mod 0), domain: d0 in [0, 1]", 16, "division by 0"),
+        ("(d0) -> (d0 floordiv d0), domain: d0 in [0, 1]", 21, "the divisor must be a constant"),
+        ("(d0) -> (d0 * d0), domain: d0 in [0, 1]", 14, "one side of a product must be a constant"),
+        (
+            "(d0) -> (d0 + 9223372036854775808), domain: d0 in [0, 1]",
+            14,
+            "`9223372036854775808` does not fit in 64 bits",
+        ),
+        ("(d0) -> (d0 floordiv -9223372036854775808), domain: d0 in [0, 1]", 21, "the divisor does not fit in 64 bits"),
+        ("(d0) -> (d0 d0), domain: d0 in [0, 1]", 12, "expected an operator, `,` or `)`, found `d0`"),
+        ("(d0) -> (d0), domain: d0 in [0, 1] x", 35, "expected `,` or the end of the text, found `x`"),
+        ("(d0) -> (d0), domain: d0 in [0, 1],", 35, "expected an expression, found the end of the text"),
+        ("(d0) -> (d0 +), domain: d0 in [0, 1]", 13, "expected an expression, found `)`"),
+        ("(d0) -> (min(d0)), domain: d0 in [0, 1]", 15, "expected an operator or `,`, found `)`"),
+        ("(d0) -> (\u{e9}), domain: d0 in [0, 1]", 9, "expected an expression, found `\u{e9}`"),
+        ("KNOWN", 5, "expected `EMPTY`, found the end of the text"),
+        ("UNDEFINED ()", 10, "expected the end of the text, found `(`"),
+    ] {
+        let error = Indexing::parse(text).unwrap_err();
+        assert_eq!((error.at, &*error.message), (Some(at), message), "{text}");
+    }
+    let deep = format!("(d0) -> ({}d0{}), domain: d0 in [0, 1]", "(".repeat(5000), ")".repeat(5000));
+    assert_eq!(Indexing::parse(&deep).unwrap_err().at, Some(9 + 256));
+}
+
+/// Hostile texts end soon, in a value or an error.
+#[test]
+fn large_and_hostile_texts() {
+    let list = |n: usize, f: &dyn Fn(usize) -> String, by: &str| (0..n).map(f).collect::<Vec<_>>().join(by);
+    const N: usize = 100_000;
+    let one = "domain: d0 in [0, 999]";
+    let names = list(20_000, &|k| format!("d{k}"), ", ");
+    let boxes = list(20_000, &|k| format!("d{k} in [0, {k}]"), ", ");
+    for text in [
+        format!("(d0) -> ({}), {one}", list(N, &|k| format!("d0 * {k}"), " + ")),
+        format!("(d0) -> ({}), {one}", list(N, &|k| format!("(d0 mod {})", k + 2), " - ")),
+        format!("(d0) -> ({}), {one}", list(20_000, &|k| format!("min(d0, {k})"), " + ")),
+        format!("(d0) -> ({}), {one}", list(N, &|k| format!("d0 floordiv {}", k + 1), ", ")),
+        format!("(d0) -> (d0 {}), {one}", " mod 7".repeat(N)),
+        format!("(d0) -> ({}d0), {one}", "-".repeat(N)),
+        format!("(d0) -> ({}d0), {one}", "min(1, ".repeat(N)),
+        format!("({names}) -> ({}), domain: {boxes}", names.replace(", ", " + ")),
+        format!("({names}) -> (d1), domain: {boxes}, {} in [0, 100]", names.replace(", ", " + ")),
+        format!("({names}) -> (d1), domain: {boxes}, {}", list(20_000, &|k| format!("d{k} mod 3 in [1, 1]"), ", ")),
+        format!("(d0) -> (d0), {one}, {}", list(20_000, &|k| format!("d0 + {k} in [0, 100000]"), ", ")),
+        format!("(d0) -> (d0), {one}, {}", list(20_000, &|k| format!("d0 mod {} in [0, 7]", k + 9), ", ")),
+        format!("(d0, d1) -> (d0), domain: d0 in [0, 999], d1 in [0, 999], {}", list(5_000, &|k| format!("d0 * {k} + d1 in [0, 100000]"), ", ")),
+        "(d0) -> (d0 * 9223372036854775807 * 9223372036854775807 * 9223372036854775807 floordiv 3 mod 9223372036854775807), domain: d0 in [-9223372036854775808, 9223372036854775807]".to_string(),
+        "(d0, d1) -> ((d0 * 9223372036854775807 + d1 * 9223372036854775805) mod 9223372036854775783 floordiv 4611686018427387847), domain: d0 in [-9223372036854775808, 9223372036854775807], d1 in [-4, 9223372036854775807], (d0 * 9223372036854775807 + d1 * 9223372036854775805) mod 9223372036854775783 in [5, 5], d0 mod 9223372036854775783 in [1, 1]".to_string(),
+    ] {
+        let start = std::time::Instant::now();
+        let head: String = text.chars().take(60).collect();
+        let Ok(map) = Indexing::parse(&text) else { continue };
+        let read = start.elapsed();
+        let simple = map.simplify();
+        let done = start.elapsed();
+        if let (Some(map), Some(simple)) = (map.map(), simple.map()) {
+            assert!(simple.cost() <= map.cost(), "{head}");
+        }
+        println!("{read:?} {done:?} {head}");
+        assert!(done.as_secs() < 20, "{head}: {done:?}");
+    }
+}

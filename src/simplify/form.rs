@@ -475,7 +475,13 @@ impl Form {
         }
         let key = (e.clone(), m);
         if let Some(done) = self.remainders.get(&key) {
-            return Some(done.clone());
+            // A fact may have fixed the atom since.
+            return match done.terms[..] {
+                [(a, 1)] if done.den == 1 && self.atoms[a as usize].lo == self.atoms[a as usize].hi => {
+                    Some(Sum::constant(self.atoms[a as usize].lo + done.constant))
+                }
+                _ => Some(done.clone()),
+            };
         }
         let done = self.by_rules(e, m)?;
         self.remainders.insert(key, done.clone());

@@ -317,7 +317,8 @@ fn whole(s: &Sum) -> Option<(Term, i128, Sum)> {
 fn factors(s: &Sum) -> u32 {
     let factor = |k: usize| s.terms[k].1.abs();
     if s.terms.len() <= 16 {
-        return (0..s.terms.len()).filter(|k| factor(*k) != 1 && (0..*k).all(|j| factor(j) != factor(*k))).count() as u32;
+        return (0..s.terms.len()).filter(|k| factor(*k) != 1 && (0..*k).all(|j| factor(j) != factor(*k))).count()
+            as u32;
     }
     (0..s.terms.len()).map(factor).filter(|c| *c != 1).collect::<BTreeSet<i128>>().len() as u32
 }
