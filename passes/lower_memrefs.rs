@@ -110,9 +110,12 @@ impl<'c> Lowering<'c> {
                     self.buffers.insert(ir::key(value), lowered);
                 }
             }
-            let views = VIEWS.contains(&ir::name(*op)) && is_view(ir::result(*op, 0));
-            if views || ir::name(*op) == "memref.global" {
-                found |= views;
+            if VIEWS.contains(&ir::name(*op)) && is_view(ir::result(*op, 0)) {
+                continue;
+            }
+            if ir::name(*op) == "memref.global" {
+                // Its type becomes that of the allocation, once its data have been looked at.
+                found |= ir::attribute(*op, "type").and_then(ir::type_in).is_some_and(|t| tiled_layout(t).is_some());
                 continue;
             }
             let mut retype = Retype::with(std::mem::take(&mut known), |t| {
