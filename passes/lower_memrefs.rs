@@ -10,7 +10,7 @@ use crate::carriers::carries;
 use crate::index::{Leaves, constant_value};
 use crate::lowered::{Lowered, row_major};
 use crate::nest::{Access, Nest, Operand, Size};
-use crate::retype::Retype;
+use crate::retype::{Retype, hides_layout};
 use crate::{Diagnostic, Form, vectors};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};
@@ -45,6 +45,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagn
     let mut lowering = Lowering {
         form,
         types: HashMap::new(),
+        hidden: HashMap::new(),
         buffers: HashMap::new(),
         maps: HashMap::new(),
         erased: HashSet::new(),
@@ -74,6 +75,8 @@ pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagn
 pub(crate) struct Lowering<'c> {
     form: Form,
     types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
+    /// Whether a type has a layout inside it where none can be lowered.
+    hidden: HashMap<Type<'c>, bool>,
     /// Tiled buffers, by value.
     buffers: HashMap<usize, Rc<Lowered<'c>>>,
     /// The indexing maps of structured operations.
@@ -100,6 +103,10 @@ impl<'c> Lowering<'c> {
             for value in ir::results(*op).into_iter().chain(arguments) {
                 let t = value.r#type();
                 if tiled_layout(t).is_none() {
+                    let hidden = *self.hidden.entry(t).or_insert_with(|| hides_layout(t));
+                    if hidden {
+                        self.error(location, format!("cannot lower {t}: a layout stands inside it"));
+                    }
                     continue;
                 }
                 found = true;

@@ -17,8 +17,9 @@
 //! What cannot be lowered later is refused here, before anything has changed.
 
 use crate::carriers::carries;
+use crate::index::constant_value;
 use crate::lowered::Lowered;
-use crate::retype::Retype;
+use crate::retype::{Retype, hides_layout};
 use crate::{Diagnostic, Form, deallocate, ffi};
 use layout::expr::Expr;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
@@ -144,6 +145,24 @@ fn refused<'c>(operations: &[Op<'c>]) -> Vec<Diagnostic<'c>> {
             errors.push(Diagnostic::error(location, message));
             continue;
         }
+        if name == "builtin.module" && ir::parent(*op).is_some() && has_layouts(*op) {
+            let message = "'builtin.module' op cannot be lowered: bufferization does not look into nested modules";
+            errors.push(Diagnostic::error(location, message));
+            continue;
+        }
+        if name == "arith.constant"
+            && touches_layouts(*op)
+            && ir::attribute(*op, "value").and_then(ir::constant).is_none()
+        {
+            let message = "'arith.constant' op cannot be lowered: its value is not a dense constant in the module";
+            errors.push(Diagnostic::error(location, message));
+            continue;
+        }
+        if name == "tensor.dim" && touches_layouts(*op) && constant_value(ir::operands(*op)[1]).is_none() {
+            let message = "'tensor.dim' op cannot be lowered: which dimension is not a constant";
+            errors.push(Diagnostic::error(location, message));
+            continue;
+        }
         if name == "tensor.concat" && touches_layouts(*op) && is_dynamic(*op) {
             let message = "'tensor.concat' op cannot be lowered: its sizes are known only at run time";
             errors.push(Diagnostic::error(location, message));
@@ -157,6 +176,10 @@ fn refused<'c>(operations: &[Op<'c>]) -> Vec<Diagnostic<'c>> {
             named.extend(inputs.into_iter().chain(results));
         }
         for t in named {
+            if hides_layout(t) && types.insert(t, true).is_none() {
+                let message = format!("cannot lower {t}: a layout stands inside it");
+                errors.push(Diagnostic::error(location, message));
+            }
             let Some(shaped) = ir::tensor(t) else { continue };
             let Some(layout) = shaped.layout.and_then(layout_dialect::tiled) else { continue };
             if types.insert(t, true).is_some() {
@@ -181,6 +204,14 @@ fn tensor_layout<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
 
 fn touches_layouts(op: Op) -> bool {
     ir::operands(op).into_iter().chain(ir::results(op)).any(|v| tensor_layout(v).is_some())
+}
+
+/// Whether a tensor with a layout is anywhere below an operation.
+fn has_layouts(op: Op) -> bool {
+    ir::all_operations(op).into_iter().any(|op| {
+        let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
+        touches_layouts(op) || arguments.into_iter().any(|v| tensor_layout(v).is_some())
+    })
 }
 
 fn is_elementwise(name: &str) -> bool {

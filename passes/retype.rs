@@ -6,6 +6,20 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 
+/// Whether a layout stands inside a type where no pass looks: in a tuple, or in an element of a buffer.
+pub fn hides_layout(t: Type) -> bool {
+    let inside = match ir::memref(t).or_else(|| ir::tensor(t)) {
+        Some(shaped) => shaped.element,
+        None if ir::function(t).is_some() || ir::bits(t).is_some() => return false,
+        None => t,
+    };
+    if ir::bits(inside).is_some() {
+        return false;
+    }
+    let text = inside.to_string();
+    text.contains("#layout.tiled<") || text.contains("#layout.pending<")
+}
+
 /// Changes types by one rule, remembering what it said.
 pub struct Retype<'c, F> {
     rule: F,
@@ -45,8 +59,8 @@ impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> Retype<'c, F> {
         new
     }
 
-    /// Changes all types that an operation names: its results', its blocks' arguments', and those in its attributes.
-    /// A dense constant keeps its data.
+    /// Changes all types that an operation itself names: its results', its blocks' arguments', a function's, a global's
+    /// and a constant's, which keeps its data. Attributes that others have put there are theirs.
     pub fn operation(&mut self, op: Op<'c>) {
         let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
         for value in ir::results(op).into_iter().chain(arguments) {
@@ -55,9 +69,9 @@ impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> Retype<'c, F> {
                 ir::set_type(value, new);
             }
         }
-        for (name, attribute) in ir::attributes(op) {
-            if let Some(new) = self.attribute(attribute) {
-                ir::edit(op).set_attribute(&name, new);
+        for name in ["function_type", "type", "value"] {
+            if let Some(new) = ir::attribute(op, name).and_then(|a| self.attribute(a)) {
+                ir::edit(op).set_attribute(name, new);
             }
         }
     }

@@ -60,3 +60,8 @@ func.func @pass_slice(%m: memref<16x256xf32, #P>) {
   func.call @slice(%s) : (memref<2x4xf32, strided<[256, 1]>, #P>) -> ()
   return
 }
+
+// -----
+
+// expected-error@+1 {{cannot lower memref<2xmemref<2x3xf32, #layout.tiled<{0,1}>>>: a layout stands inside it}}
+func.func @buffers(%m: memref<2xmemref<2x3xf32, #layout.tiled<{0,1}>>>) { return }

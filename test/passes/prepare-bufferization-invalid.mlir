@@ -38,3 +38,36 @@ func.func @concat(%a: tensor<?x3x5xf32, #B>) -> tensor<?x3x5xf32, #B> {
   %p = tensor.concat dim(0) %a, %a : (tensor<?x3x5xf32, #B>, tensor<?x3x5xf32, #B>) -> tensor<?x3x5xf32, #B>
   return %p : tensor<?x3x5xf32, #B>
 }
+
+// -----
+
+#T = #layout.tiled<{1,0:T(2,2)}>
+module {
+  // expected-error@+1 {{'builtin.module' op cannot be lowered: bufferization does not look into nested modules}}
+  module @inner {
+    func.func @f(%x: tensor<2x3xf32, #T>) { return }
+  }
+}
+
+// -----
+
+#T = #layout.tiled<{1,0:T(2,2)}>
+func.func @constant() -> tensor<2x3xf32, #T> {
+  // expected-error@+1 {{'arith.constant' op cannot be lowered: its value is not a dense constant in the module}}
+  %0 = arith.constant sparse<[[0, 0]], [1.0]> : tensor<2x3xf32, #T>
+  return %0 : tensor<2x3xf32, #T>
+}
+
+// -----
+
+#B = #layout.tiled<{2,1,0:T(2,2)}>
+func.func @dim(%x: tensor<?x2x3xf32, #B>, %i: index) -> index {
+  // expected-error@+1 {{'tensor.dim' op cannot be lowered: which dimension is not a constant}}
+  %0 = tensor.dim %x, %i : tensor<?x2x3xf32, #B>
+  return %0 : index
+}
+
+// -----
+
+// expected-error@+1 {{cannot lower tuple<tensor<2x3xf32, #layout.tiled<{1,0}>>>: a layout stands inside it}}
+func.func private @tuple(tuple<tensor<2x3xf32, #layout.tiled<{1,0}>>>)
