@@ -28,15 +28,6 @@ pub(super) enum What {
     Opaque(Expr),
 }
 
-/// An application of a rule for remainders: `(of) mod m = is`.
-#[derive(Clone, Debug)]
-pub(super) struct Applied {
-    pub rule: &'static str,
-    pub of: Sum,
-    pub m: i128,
-    pub is: Sum,
-}
-
 /// The normal form over one domain: its atoms, and the facts that constraints give.
 ///
 /// Tables are only looked up, never walked, so the outcome does not depend on their order.
@@ -52,7 +43,6 @@ pub struct Form {
     /// What the variables stand for, where that is not themselves.
     pub(super) given: Option<Vec<Sum>>,
     opaque: usize,
-    pub(super) log: Option<Vec<Applied>>,
 }
 
 /// A table for lookups.
@@ -130,8 +120,7 @@ impl Form {
             for &(a, c) in &sum.terms {
                 if let Some(by) = given.get(a as usize) {
                     let replaced = next.plus_atom(a, -c, 1).and_then(|s| s.plus(by, c, 1));
-                    let Some(replaced) = replaced else { return None };
-                    next = replaced;
+                    next = replaced?;
                 }
             }
             let vars_only = next.terms.iter().all(|t| (t.0 as usize) < given.len());
@@ -172,7 +161,6 @@ impl Form {
             steps: 0,
             given: None,
             opaque: 0,
-            log: None,
         };
         for (v, i) in vars.iter().enumerate() {
             let lo = if i.lo == i64::MIN { -FAR } else { i.lo.into() };
@@ -490,12 +478,12 @@ impl Form {
 
     fn by_rules(&mut self, e: &Sum, m: i128) -> Option<Sum> {
         if let Some(done) = self.one_period(e, m) {
-            return self.applied("one period", e, m, done);
+            return Some(done);
         }
         let reduced = self.reduced(e, m)?;
         if reduced != *e {
             let done = self.modulo_reduced(&reduced, m)?;
-            return self.applied("congruent", e, m, done);
+            return Some(done);
         }
         self.modulo_reduced(e, m)
     }
@@ -505,27 +493,19 @@ impl Form {
             return Some(Sum::constant(residue(e.constant, m)));
         }
         if let Some(done) = self.one_period(e, m) {
-            return self.applied("one period", e, m, done);
+            return Some(done);
         }
         let symmetric = e.symmetric(m);
         if let Some(done) = self.one_period(&symmetric, m) {
-            return self.applied("one period", e, m, done);
+            return Some(done);
         }
         if let Some(done) = self.digit(e, m)? {
-            return self.applied("digit", e, m, done);
+            return Some(done);
         }
         if let Some(done) = self.factor(e, m)? {
-            return self.applied("factor", e, m, done);
+            return Some(done);
         }
         self.remainder(e, m)
-    }
-
-    /// Writes down that a rule was applied, if somebody wants to know.
-    fn applied(&mut self, rule: &'static str, of: &Sum, m: i128, is: Sum) -> Option<Sum> {
-        if let Some(log) = &mut self.log {
-            log.push(Applied { rule, of: of.clone(), m, is: is.clone() });
-        }
-        Some(is)
     }
 
     /// Where all values of `e` lie in one period `[k*m, (k+1)*m)`: `e mod m = e - k*m`.

@@ -97,6 +97,9 @@ pub(crate) struct Chain {
     form: Form,
 }
 
+/// The results of a map of a chain, and the constraints that it adds, over the box.
+type Step = (Vec<Normal>, Vec<(Expr, Interval)>);
+
 impl Chain {
     /// A chain that starts over this domain.
     pub(crate) fn new(domain: &Domain) -> Chain {
@@ -113,7 +116,7 @@ impl Chain {
         more: &[usize],
         constraints: &[(Expr, Interval)],
         results: &[Expr],
-    ) -> Option<(Vec<Normal>, Vec<(Expr, Interval)>)> {
+    ) -> Option<Step> {
         let mut said = Vec::new();
         self.form.given = None;
         for (s, i) in last.iter().zip(intervals) {

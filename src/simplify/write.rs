@@ -27,7 +27,7 @@ enum Choice {
     /// Variables and a constant: nothing to choose.
     Plain,
     /// A term with its coefficient.
-    Term(Term, i128, Sum),
+    Term(Box<Term>, i128, Sum),
 }
 
 /// A term that is no variable.
@@ -131,7 +131,7 @@ impl Form {
         }
         let (mut best, k) = (best?, chosen?);
         let (term, c, rest) = alternatives.swap_remove(k);
-        best.choice = Rc::new(Choice::Term(term, c, rest));
+        best.choice = Rc::new(Choice::Term(Box::new(term), c, rest));
         Some(best)
     }
 
@@ -281,7 +281,7 @@ impl Form {
                 Choice::Plain => break,
                 Choice::Term(term, c, rest) => (term, *c, rest.clone()),
             };
-            let base = match term {
+            let base = match &**term {
                 Term::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), narrow(*m)?),
                 Term::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), narrow(*m)?),
                 Term::Min(a, b) => Expr::Min(Box::new(self.build(a)?), Box::new(self.build(b)?)),
