@@ -76,7 +76,8 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
     }
     for op in operations {
         match ir::name(op) {
-            "func.func" => {
+            // Bufferization and what follows it stay out of nested modules.
+            "func.func" if ir::parent(op).is_some_and(|p| ir::op_key(p) == ir::op_key(module)) => {
                 read_only_arguments(op);
                 deallocate::mark(op);
             }

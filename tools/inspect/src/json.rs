@@ -105,11 +105,15 @@ fn integer(value: Option<&Value>, what: &str) -> Result<i64, Error> {
 }
 
 fn layout(request: &Fields) -> Result<Fields, Failure> {
-    let shape = report::parse(string(request, "text")?)?;
+    let text = string(request, "text")?;
+    let shape = report::parse(text)?;
     let printed = shape.to_string();
     let mut fields = Fields::new();
     match report::laid_out(&shape) {
-        Some((array, sizes)) => facts(&mut fields, array, &Expansion::new(&sizes, &array.layout)?)?,
+        Some((array, sizes)) => {
+            let expansion = Expansion::new(&sizes, &array.layout);
+            expansion.and_then(|e| facts(&mut fields, array, &e)).map_err(|e| report::in_sizes(text, e))?;
+        }
         None => {
             for key in [
                 "logical_elements",
@@ -152,10 +156,11 @@ fn facts(fields: &mut Fields, array: &Array, expansion: &Expansion) -> Result<()
 
 /// The array of a request's text, laid out.
 fn expansion(request: &Fields) -> Result<Expansion, Error> {
-    let shape = report::parse(string(request, "text")?)?;
+    let text = string(request, "text")?;
+    let shape = report::parse(text)?;
     let (array, sizes) =
         report::laid_out(&shape).ok_or_else(|| Error::new(format!("{} has no offsets", kind(&shape))))?;
-    Expansion::new(&sizes, &array.layout)
+    Expansion::new(&sizes, &array.layout).map_err(|e| report::in_sizes(text, e))
 }
 
 fn kind(shape: &Shape) -> String {

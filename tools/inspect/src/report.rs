@@ -28,8 +28,14 @@ pub fn laid_out(shape: &Shape) -> Option<(&Array, Vec<i64>)> {
 pub fn report(text: &str) -> Result<String, Error> {
     let shape = parse(text)?;
     let mut out = String::new();
-    write(&mut out, &shape)?;
+    write(&mut out, &shape).map_err(|e| in_sizes(text, e))?;
     Ok(out)
+}
+
+/// An error of the sizes, which the text says from its first bracket on.
+pub fn in_sizes(text: &str, error: Error) -> Error {
+    let at = error.at.or_else(|| text.find('[').map(|k| k + 1));
+    Error { at, ..error }
 }
 
 fn write(out: &mut String, shape: &Shape) -> Result<(), Error> {

@@ -92,7 +92,7 @@ fn failures() {
         (
             json!({"op": "layout", "text": "s8[4294967296,4294967296]"}),
             "the number of elements does not fit in 64 bits",
-            None,
+            Some(3),
         ),
         (
             json!({"op": "dance"}),
