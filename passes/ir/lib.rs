@@ -618,13 +618,28 @@ fn nonnegative(e: &Expr) -> Expr {
     }
 }
 
-/// A sum that is the same modulo `m`, with factors and constants in `0..m` where they were negative.
+/// A sum that is the same modulo `m`: as it is, or with all factors and constants in `0..m` if one was negative.
 fn residues(e: &Expr, m: i64) -> Expr {
+    if has_negative(e) { reduced(e, 1 % m, m) } else { e.clone() }
+}
+
+fn has_negative(e: &Expr) -> bool {
     match e {
-        Expr::Add(a, b) => residues(a, m) + residues(b, m),
-        Expr::Mul(a, f) if *f < 0 => (**a).clone().times(f.rem_euclid(m)),
-        Expr::Const(c) if *c < 0 => Expr::Const(c.rem_euclid(m)),
-        e => e.clone(),
+        Expr::Const(c) => *c < 0,
+        Expr::Add(a, b) => has_negative(a) || has_negative(b),
+        Expr::Mul(a, f) => *f < 0 || has_negative(a),
+        _ => false,
+    }
+}
+
+/// `e * factor` modulo `m`, term by term.
+fn reduced(e: &Expr, factor: i64, m: i64) -> Expr {
+    let times = |f: i64| (i128::from(f.rem_euclid(m)) * i128::from(factor) % i128::from(m)) as i64;
+    match e {
+        Expr::Const(c) => Expr::Const(times(*c)),
+        Expr::Add(a, b) => reduced(a, factor, m) + reduced(b, factor, m),
+        Expr::Mul(a, f) => reduced(a, times(*f), m),
+        e => e.clone().times(factor),
     }
 }
 

@@ -258,3 +258,15 @@ func.func @merged(%m: memref<7x3x4xi64, #layout.tiled<{1,2,0:T(1,*,5)(4,1,2,4)}>
   memref.copy %m, %n : memref<7x3x4xi64, #layout.tiled<{1,2,0:T(1,*,5)(4,1,2,4)}>> to memref<7x3x4xi64>
   return
 }
+
+// -----
+
+// Nor one inside a product.
+// CHECK-LABEL: func.func @merged_twice(
+// CHECK: affine.load
+// CHECK-NOT: -
+// CHECK: return
+func.func @merged_twice(%m: memref<4x16xf32, #layout.tiled<{1,0:T(4,3)(*,*,5)(3)L(5)}>>, %n: memref<4x16xf32>) {
+  memref.copy %m, %n : memref<4x16xf32, #layout.tiled<{1,0:T(4,3)(*,*,5)(3)L(5)}>> to memref<4x16xf32>
+  return
+}
