@@ -92,3 +92,9 @@ func.func @by_hand() -> memref<3x5xf32> {
   %0 = memref.alloc() : memref<3x5xf32>
   return %0 : memref<3x5xf32>
 }
+
+// -----
+
+// What others say about a type in attributes of theirs is left alone.
+// CHECK: func.func private @attributes() attributes {{.*}}test.type = tensor<2x3xf32, #layout.tiled<{0,1}>>}
+func.func private @attributes() attributes {test.type = tensor<2x3xf32, #layout.tiled<{0,1}>>}
