@@ -84,8 +84,9 @@ def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
     Simplifies the maps of `affine.apply`, `min`, `max`, `if`, `for`, loads and
     stores, and `affine.linearize_index` and `delinearize_index`, with the
     intervals and steps of enclosing loops, static sizes, and the ranges that
-    upstream's integer range analysis finds. A map changes only where the result
-    is cheaper: a division or remainder costs 3, any other operation 1.
+    operations infer through upstream's `InferIntRangeInterface`. A map changes
+    only where the result is cheaper: a division or remainder costs 3, any other
+    operation 1.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"

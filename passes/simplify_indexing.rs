@@ -1,8 +1,8 @@
 //! `layout-simplify-indexing`: index arithmetic in affine operations, simplified with the ranges at hand.
 //!
 //! Each map of an affine operation is simplified over what is known of its operands: the intervals and steps of
-//! enclosing loops, static sizes, and what upstream's integer range analysis found. Operands are looked through where
-//! that makes the map cheaper, so an index that is taken apart and put together again meets itself: with `%i` below
+//! enclosing loops, static sizes, and what operations say through `InferIntRangeInterface`. Operands are looked through
+//! where that makes the map cheaper, so an index that is taken apart and put together again meets itself: with `%i` below
 //! 128, `affine.apply (%a floordiv 128)` of `%a = %t * 128 + %i` is `%t`. Results of a minimum or maximum that never
 //! decide are dropped; so are conditions that always hold. `#layout.indexing_map` attributes are simplified over their
 //! own domain.

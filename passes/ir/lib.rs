@@ -2,6 +2,9 @@
 //!
 //! Passes change IR in place through shared references, as the C API does. All references here live as long as the
 //! pass runs; a reference to an operation is dead once [`erase`] has had it, which no type checks.
+//!
+//! Each `unsafe` block calls the C API with handles of live IR, and asks of a handle only what a check in front of it has
+//! found it to be. Where more than that makes it sound, a comment says what.
 
 use layout::expr::Expr;
 use layout_dialect::affine;
