@@ -71,3 +71,12 @@ func.func @dim(%x: tensor<?x2x3xf32, #B>, %i: index) -> index {
 
 // expected-error@+1 {{cannot lower tuple<tensor<2x3xf32, #layout.tiled<{1,0}>>>: a layout stands inside it}}
 func.func private @tuple(tuple<tensor<2x3xf32, #layout.tiled<{1,0}>>>)
+
+// -----
+
+#T = #layout.tiled<{1,0:T(2,2)}>
+func.func @indirect(%f: (tensor<2x3xf32, #T>) -> (), %x: tensor<2x3xf32, #T>) {
+  // expected-error@+1 {{'func.call_indirect' op cannot be lowered: nothing is known of what it does to a tiled tensor}}
+  func.call_indirect %f(%x) : (tensor<2x3xf32, #T>) -> ()
+  return
+}
