@@ -1,0 +1,1 @@
+//! HLO text, as XLA and JAX dump it.
