@@ -1,4 +1,5 @@
 //! Where each element of a tensor lives: shapes, tiled layouts and indexing maps.
+pub mod check;
 pub mod element;
 pub mod equal;
 pub mod expansion;
@@ -11,4 +12,5 @@ mod map_text;
 pub mod operation;
 pub mod shape;
 pub mod simplify;
+pub mod steps;
 pub mod text;

@@ -10,7 +10,10 @@
 //! ([`IndexingMap::invert`]); [`Indexing`] adds the two values that are no map: nothing is read, and nobody knows.
 
 use crate::expr::Expr;
-use crate::simplify::{Chain, Domain, Form, Interval, cost, simplify, simplify_domain};
+use crate::simplify::{
+    Chain, Domain, Form, Interval, cost, simplify, simplify_domain, simplify_domain_with, simplify_with,
+};
+use crate::steps::Log;
 use crate::text::Error;
 use std::collections::BTreeSet;
 
@@ -363,27 +366,42 @@ impl IndexingMap {
     /// assert_eq!(simple.to_string(), "(d0) -> (d0), domain: d0 in [40, 95]");
     /// ```
     pub fn simplify(&self) -> Indexing {
+        self.simplify_with(&mut None)
+    }
+
+    /// [`IndexingMap::simplify`] with its steps written down.
+    pub(crate) fn simplify_with(&self, log: &mut Option<&mut Log>) -> Indexing {
         let mut seen = vec![self.clone()];
+        // Where the steps to each of them end.
+        let mut ends = vec![0];
         loop {
             let last = &seen[seen.len() - 1];
-            let Some(next) = last.simplified_once() else { return Indexing::KnownEmpty };
+            let Some(next) = last.simplified_once(log) else { return Indexing::KnownEmpty };
             if next == *last {
+                if let Some(log) = log {
+                    log.steps.truncate(ends[seen.len() - 1]);
+                }
                 return Indexing::Map(next);
             }
             if let Some(k) =
                 seen.iter().position(|map| *map == next).or((seen.len() > ROUNDS).then_some(seen.len() - 1))
             {
                 // Going round in circles among equals: any one will do that does not depend on the way in.
-                let least = seen.drain(k..).min_by(|a, b| a.order_key().cmp(&b.order_key()));
-                return Indexing::Map(least.unwrap_or(next));
+                let least = (k..seen.len()).min_by(|a, b| seen[*a].order_key().cmp(&seen[*b].order_key()));
+                let least = least.unwrap_or(k);
+                if let Some(log) = log {
+                    log.steps.truncate(ends[least]);
+                }
+                return Indexing::Map(seen.swap_remove(least));
             }
             seen.push(next);
+            ends.push(log.as_ref().map_or(0, |log| log.steps.len()));
         }
     }
 
-    fn simplified_once(&self) -> Option<IndexingMap> {
-        let domain = simplify_domain(&self.domain)?;
-        let results = simplify(&self.results, &domain);
+    fn simplified_once(&self, log: &mut Option<&mut Log>) -> Option<IndexingMap> {
+        let domain = simplify_domain_with(&self.domain, log)?;
+        let results = simplify_with(&self.results, &domain, log);
         Some(IndexingMap { results, domain, ..self.clone() })
     }
 

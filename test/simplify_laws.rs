@@ -102,3 +102,28 @@ fn laws_hold_for_random_maps() {
         check(&mut rng, &map);
     }
 }
+
+#[test]
+fn steps_of_random_maps_are_accepted() {
+    let (count, seed) = (setting("LAYOUT_LAWS", 100_000) / 5, setting("LAYOUT_LAWS_SEED", 3));
+    let mut rng = Rng::with_seed(seed + 1);
+    let mut bad: std::collections::BTreeMap<String, (usize, String)> = Default::default();
+    for _ in 0..count {
+        let map = map(&mut rng);
+        match map.explain() {
+            Ok(explained) => assert_eq!(explained.result, map.simplify()),
+            Err(error) => {
+                let text = error.to_string();
+                let key: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
+                let e = bad.entry(key).or_insert((0, map.to_string()));
+                e.0 += 1;
+                if map.to_string().len() < e.1.len() {
+                    e.1 = map.to_string()
+                }
+            }
+        }
+    }
+    for (k, v) in bad {
+        println!("{k}: {v:?}");
+    }
+}

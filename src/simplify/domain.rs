@@ -13,6 +13,7 @@ use super::form::{Form, chinese, inverse};
 use super::sum::{Sum, divides, gcd, residue};
 use super::{Domain, Interval, cost};
 use crate::expr::Expr;
+use crate::steps::{Claim, Constraint, Log, Rule, Using};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often bounds are sent through all constraints, and how many constraints may be held against each other.
@@ -24,11 +25,28 @@ struct Empty;
 
 /// The same domain, simplified; `None` if it has no point that anybody could find out.
 pub(crate) fn simplify_domain(domain: &Domain) -> Option<Domain> {
-    let mut state = State { vars: domain.vars.clone(), bounds: BTreeMap::new(), congruences: BTreeMap::new() };
+    simplify_domain_with(domain, &mut None)
+}
+
+/// [`simplify_domain`] with its steps written down.
+pub(crate) fn simplify_domain_with(domain: &Domain, log: &mut Option<&mut Log>) -> Option<Domain> {
+    let mut state = State {
+        vars: domain.vars.clone(),
+        bounds: BTreeMap::new(),
+        congruences: BTreeMap::new(),
+        log: log.is_some().then(|| Log::new(Using::Box)),
+    };
     let mut constraints = domain.constraints.clone();
-    state.run(&mut constraints).ok()?;
+    let done = state.run(&mut constraints);
+    if let (Some(log), Some(own)) = (log.as_mut(), state.log.take()) {
+        log.append(own);
+    }
+    done.ok()?;
     let total = |constraints: &[(Expr, Interval)]| constraints.iter().map(|c| cost(&c.0) + 1).sum::<u32>();
     if total(&constraints) > total(&domain.constraints) {
+        if let Some(log) = log {
+            log.add(Rule::AsGiven, Claim::Constraints(constraints, domain.constraints.clone()), None);
+        }
         constraints = domain.constraints.clone();
     }
     Some(Domain { vars: state.vars, constraints })
@@ -40,18 +58,40 @@ struct State {
     bounds: BTreeMap<Expr, Interval>,
     /// Expressions with their residue and modulus.
     congruences: BTreeMap<Expr, BTreeSet<(i64, i64)>>,
+    log: Option<Log>,
 }
 
 impl State {
+    /// Writes a step down, which uses no constraints but those it names.
+    fn note(&mut self, rule: Rule, claim: impl FnOnce() -> Claim, fact: Option<&Constraint>) {
+        if let Some(log) = self.log.as_mut().filter(|log| log.open()) {
+            log.add(rule, claim(), fact.cloned());
+        }
+    }
+
+    /// Writes down that one constraint becomes another.
+    fn note_one(&mut self, rule: Rule, before: (&Expr, Interval), after: (&Expr, Interval), fact: Option<&Constraint>) {
+        let own = |c: (&Expr, Interval)| vec![(c.0.clone(), c.1)];
+        if (before.0, before.1) != (after.0, after.1) {
+            self.note(rule, || Claim::Constraints(own(before), own(after)), fact);
+        }
+    }
+
+    /// There is no point: these constraints leave none.
+    fn nothing<T>(&mut self, why: Vec<Constraint>) -> Result<T, Empty> {
+        self.note(Rule::Empty, || Claim::Nothing(why), None);
+        Err(Empty)
+    }
+
     fn run(&mut self, constraints: &mut Vec<(Expr, Interval)>) -> Result<(), Empty> {
-        if self.vars.iter().any(|i| i.lo > i.hi) {
-            return Err(Empty);
+        if let Some(v) = self.vars.iter().position(|i| i.lo > i.hi) {
+            return self.nothing(vec![(Expr::Var(v), self.vars[v])]);
         }
         for _ in 0..ROUNDS {
             let before = (self.vars.clone(), constraints.clone());
             self.bounds.clear();
             self.congruences.clear();
-            let mut form = Form::of_box(&self.vars);
+            let mut form = self.form();
             for (e, i) in constraints.iter() {
                 self.take(&mut form, e.clone(), *i)?;
             }
@@ -83,52 +123,123 @@ impl State {
         let (mut e, mut i) = (e, i);
         for _ in 0..64 {
             if i.lo > i.hi {
-                return Err(Empty);
+                return self.nothing(vec![(e, i)]);
             }
-            e = form.simplify(&e);
+            let simple = form.simplify(&e);
+            form.note_same(&e, &simple, |before, after| Claim::Constraints(vec![(before, i)], vec![(after, i)]));
+            self.log_from(form);
+            e = simple;
             let (peeled, inside) = match peel(&e, i) {
                 Peeled::More(peeled, inside) => (peeled, inside),
                 Peeled::Done => break,
             };
+            let rule = if matches!(e, Expr::FloorDiv(..)) { Rule::Quotient } else { Rule::Scale };
+            self.note_one(rule, (&e, i), (&peeled, inside), None);
             (e, i) = (peeled, inside);
         }
         if i.lo > i.hi {
-            return Err(Empty);
+            return self.nothing(vec![(e, i)]);
         }
         match &e {
-            Expr::Const(c) => return if i.lo <= *c && *c <= i.hi { Ok(()) } else { Err(Empty) },
-            Expr::Var(v) => return self.narrow(*v, i),
-            Expr::Mod(x, m) if i.lo == i.hi => {
-                if let Some((x, r, m)) = congruence(form, x, *m, i.lo)? {
-                    if m > 1 {
-                        self.congruences.entry(x).or_default().insert((r, m));
+            Expr::Const(c) if i.lo <= *c && *c <= i.hi => {
+                self.drop(&e, i, None);
+                return Ok(());
+            }
+            Expr::Const(_) => return self.nothing(vec![(e.clone(), i)]),
+            Expr::Var(v) => {
+                let given = (e.clone(), i);
+                self.narrow(*v, i, &given)?;
+                self.drop(&e, i, None);
+                return Ok(());
+            }
+            Expr::Mod(x, m) if i.lo == i.hi => match congruence(form, x, *m, i.lo) {
+                Err(Empty) => return self.nothing(vec![(e.clone(), i)]),
+                Ok(None) => {}
+                Ok(Some((_, _, 1))) => {
+                    self.log_from(form);
+                    self.drop(&e, i, None);
+                    return Ok(());
+                }
+                Ok(Some((x, r, m))) => {
+                    self.log_from(form);
+                    let inside = Interval::new(r, r);
+                    if self.log.is_some() {
+                        let _ = form.normal(&x);
+                        self.log_from(form);
+                        self.note_one(Rule::Residue, (&e, i), (&x.clone().modulo(m), inside), None);
+                    }
+                    let new = self.congruences.entry(x.clone()).or_default().insert((r, m));
+                    if !new {
+                        let same = (x.modulo(m), inside);
+                        self.note(Rule::Meet, || Claim::Constraints(vec![same.clone(); 2], vec![same]), None);
                     }
                     return Ok(());
                 }
-            }
+            },
             _ => {}
         }
+        let before = (e.clone(), i);
         let (e, i) = primitive(form, e, i);
         let range = form.interval(&e);
+        self.log_from(form);
+        self.note_one(Rule::Scale, (&before.0, before.1), (&e, i), None);
         // The ends that the intervals say anyway are written as they are.
-        let i = Interval::new(i.lo.max(range.lo), i.hi.min(range.hi));
-        if i.lo > i.hi {
-            return Err(Empty);
+        let inside = Interval::new(i.lo.max(range.lo), i.hi.min(range.hi));
+        if inside.lo > inside.hi {
+            return self.nothing(vec![(e, i)]);
         }
-        if i != range {
-            let known = self.bounds.entry(e).or_insert(i);
-            *known = Interval::new(known.lo.max(i.lo), known.hi.min(i.hi));
-            if known.lo > known.hi {
-                return Err(Empty);
+        if inside == range {
+            self.drop(&e, i, Some(range));
+            return Ok(());
+        }
+        self.note_one(Rule::Ends, (&e, i), (&e, inside), Some(&(e.clone(), range)));
+        match self.bounds.get(&e).copied() {
+            None => {
+                self.bounds.insert(e, inside);
+            }
+            Some(known) => {
+                let both = Interval::new(known.lo.max(inside.lo), known.hi.min(inside.hi));
+                let two = vec![(e.clone(), known), (e.clone(), inside)];
+                if both.lo > both.hi {
+                    return self.nothing(two);
+                }
+                self.note(Rule::Meet, || Claim::Constraints(two, vec![(e.clone(), both)]), None);
+                self.bounds.insert(e, both);
             }
         }
         Ok(())
     }
 
-    fn narrow(&mut self, v: usize, i: Interval) -> Result<(), Empty> {
-        let known = &mut self.vars[v];
-        *known = Interval::new(known.lo.max(i.lo), known.hi.min(i.hi));
-        if known.lo > known.hi { Err(Empty) } else { Ok(()) }
+    /// Writes down that a constraint is left out, since it holds anyway.
+    fn drop(&mut self, e: &Expr, i: Interval, range: Option<Interval>) {
+        let fact = range.map(|range| (e.clone(), range));
+        self.note(Rule::Implied, || Claim::Constraints(vec![(e.clone(), i)], Vec::new()), fact.as_ref());
+    }
+
+    /// Writes down what a form has noted, and goes on with it.
+    fn log_from(&mut self, form: &mut Form) {
+        if let (Some(log), Some(own)) = (&mut self.log, form.log.take()) {
+            form.log = Some(Log::new(own.using.clone()));
+            log.append(own);
+        }
+    }
+
+    /// The normal form over the intervals.
+    fn form(&self) -> Form {
+        let mut form = Form::of_box(&self.vars);
+        form.log_with(self.log.is_some().then(|| Log::new(Using::Box)));
+        form
+    }
+
+    /// Narrows the interval of a variable, as a constraint says.
+    fn narrow(&mut self, v: usize, i: Interval, by: &Constraint) -> Result<(), Empty> {
+        let known = self.vars[v];
+        let inside = Interval::new(known.lo.max(i.lo), known.hi.min(i.hi));
+        if inside != known {
+            self.vars[v] = inside;
+            self.note(Rule::Bounds, || Claim::Interval(v, known, inside), Some(by));
+        }
+        if inside.lo > inside.hi { self.nothing(vec![(Expr::Var(v), inside)]) } else { Ok(()) }
     }
 
     /// Joins the residues of each expression into one; those of a variable move its bounds.
@@ -140,11 +251,20 @@ impl State {
                 let mut next = (i128::from(r), i128::from(m));
                 let mut k = 0;
                 while k < merged.len() {
+                    let said = |(r, m): (i128, i128)| {
+                        (Expr::Mod(e.clone().into(), m as i64), Interval::new(r as i64, r as i64))
+                    };
+                    let two = [next, merged[k]];
                     if !divides(gcd(next.1, merged[k].1), next.0 - merged[k].0) {
-                        return Err(Empty);
+                        return self.nothing(two.map(said).into());
                     }
                     match chinese(next, merged[k]).filter(|both| both.1 <= i64::MAX.into()) {
                         Some(both) => {
+                            self.note(
+                                Rule::Chinese,
+                                || Claim::Constraints(two.map(said).into(), vec![said(both)]),
+                                None,
+                            );
                             next = both;
                             merged.remove(k);
                         }
@@ -156,8 +276,11 @@ impl State {
             for (r, m) in merged {
                 let (r, m) = (r as i64, m as i64);
                 if let Expr::Var(v) = e {
-                    self.narrow_to_residues(v, m, Interval::new(r, r), 0)?;
+                    let (residue, inside) = (e.clone().modulo(m), Interval::new(r, r));
+                    let given = (residue, inside);
+                    self.narrow_to_residues(v, m, inside, 0, &given)?;
                     if self.vars[v].lo == self.vars[v].hi {
+                        self.drop(&given.0, inside, None);
                         continue;
                     }
                 }
@@ -168,14 +291,21 @@ impl State {
     }
 
     /// Moves the bounds of `v` to values where `(v + shift) mod m` lies in `within`.
-    fn narrow_to_residues(&mut self, v: usize, m: i64, within: Interval, shift: i64) -> Result<(), Empty> {
+    fn narrow_to_residues(
+        &mut self,
+        v: usize,
+        m: i64,
+        within: Interval,
+        shift: i64,
+        by: &Constraint,
+    ) -> Result<(), Empty> {
         let Interval { lo, hi } = self.vars[v];
         if lo == i64::MIN || hi == i64::MAX {
             return Ok(());
         }
         let (m, a, b) = (i128::from(m), i128::from(within.lo.max(0)), i128::from(within.hi).min(i128::from(m) - 1));
         if a > b {
-            return Err(Empty);
+            return self.nothing(vec![by.clone()]);
         }
         let at = |x: i64| residue(i128::from(x) + i128::from(shift), m);
         // Up to the next period's a, down to the last period's b.
@@ -199,10 +329,12 @@ impl State {
         };
         let (lo, hi) = (up(lo, at(lo)), down(hi, at(hi)));
         if lo > hi {
-            return Err(Empty);
+            // No residue is in reach, so the first value beyond the old bounds is the first one left.
+            let none = Interval::new(1, 0);
+            return self.narrow(v, none, by);
         }
         // Both lie between the old bounds.
-        self.narrow(v, Interval::new(lo as i64, hi as i64))
+        self.narrow(v, Interval::new(lo as i64, hi as i64), by)
     }
 
     /// Sends each bound through its sum to the terms, and on to the variables in them.
@@ -211,12 +343,14 @@ impl State {
             let before = self.vars.clone();
             let mut form = Form::of_box(&self.vars);
             for (e, i) in self.bounds.clone() {
-                self.through(&mut form, &e, i, 0)?;
+                let by = (e, i);
+                self.through(&mut form, &by.0, i, &by, 0)?;
             }
             for (e, residues) in self.congruences.clone() {
-                if let Expr::Var(v) = e {
+                if let Expr::Var(v) = &e {
                     for (r, m) in residues {
-                        self.narrow_to_residues(v, m, Interval::new(r, r), 0)?;
+                        let inside = Interval::new(r, r);
+                        self.narrow_to_residues(*v, m, inside, 0, &(e.clone().modulo(m), inside))?;
                     }
                 }
             }
@@ -227,18 +361,19 @@ impl State {
         Ok(())
     }
 
-    fn through(&mut self, form: &mut Form, e: &Expr, i: Interval, depth: u32) -> Result<(), Empty> {
+    fn through(&mut self, form: &mut Form, e: &Expr, i: Interval, by: &Constraint, depth: u32) -> Result<(), Empty> {
         if depth > 8 {
             return Ok(());
         }
         match e {
-            Expr::Const(c) => return if i.lo <= *c && *c <= i.hi { Ok(()) } else { Err(Empty) },
-            Expr::Var(v) => return self.narrow(*v, i),
+            Expr::Const(c) if i.lo <= *c && *c <= i.hi => return Ok(()),
+            Expr::Const(_) => return self.nothing(vec![by.clone()]),
+            Expr::Var(v) => return self.narrow(*v, i, by),
             Expr::Mod(x, m) => {
                 let terms = x.terms();
                 return match terms[..] {
-                    [Expr::Var(v)] => self.narrow_to_residues(*v, *m, i, 0),
-                    [Expr::Var(v), Expr::Const(c)] => self.narrow_to_residues(*v, *m, i, *c),
+                    [Expr::Var(v)] => self.narrow_to_residues(*v, *m, i, 0, by),
+                    [Expr::Var(v), Expr::Const(c)] => self.narrow_to_residues(*v, *m, i, *c, by),
                     _ => Ok(()),
                 };
             }
@@ -248,11 +383,11 @@ impl State {
             // Both sides of a minimum are at least what it is.
             let half =
                 if matches!(e, Expr::Min(..)) { Interval::new(i.lo, i64::MAX) } else { Interval::new(i64::MIN, i.hi) };
-            self.through(form, a, half, depth + 1)?;
-            return self.through(form, b, half, depth + 1);
+            self.through(form, a, half, by, depth + 1)?;
+            return self.through(form, b, half, by, depth + 1);
         }
         if let Peeled::More(inner, inside) = peel(e, i) {
-            return self.through(form, &inner, inside, depth + 1);
+            return self.through(form, &inner, inside, by, depth + 1);
         }
         let terms = e.terms();
         if terms.len() < 2 {
@@ -276,7 +411,7 @@ impl State {
                 _ => i64::MIN,
             };
             if lo > range.lo || hi < range.hi {
-                self.through(form, term, Interval::new(lo, hi), depth + 1)?;
+                self.through(form, term, Interval::new(lo, hi), by, depth + 1)?;
             }
         }
         Ok(())
@@ -287,6 +422,8 @@ impl State {
         let mut k = 0;
         while constraints.len() > 1 && k < constraints.len() {
             let mut form = Form::of_box(&self.vars);
+            let others = self.log.as_ref().map(|_| Log::new(Using::Others(constraints[k].clone())));
+            form.log_with(others);
             for (j, (e, i)) in constraints.iter().enumerate() {
                 if j != k {
                     let _ = form.assume(e, *i);
@@ -295,14 +432,25 @@ impl State {
             let (e, i) = constraints[k].clone();
             let range = form.interval(&e);
             if range.lo > i.hi || range.hi < i.lo {
+                if let Some(log) = &mut form.log {
+                    log.add(Rule::Empty, Claim::Nothing(vec![(e.clone(), i)]), Some((e, range)));
+                }
+                self.log_from(&mut form);
                 return Err(Empty);
             }
             if i.lo <= range.lo && range.hi <= i.hi {
+                if let Some(log) = &mut form.log {
+                    let dropped = Claim::Constraints(vec![(e.clone(), i)], Vec::new());
+                    log.add(Rule::Implied, dropped, Some((e, range)));
+                }
+                self.log_from(&mut form);
                 constraints.remove(k);
                 continue;
             }
             let simple = form.simplify(&e);
             if cost(&simple) < cost(&e) {
+                form.note_same(&e, &simple, |before, after| Claim::Constraints(vec![(before, i)], vec![(after, i)]));
+                self.log_from(&mut form);
                 constraints[k].0 = simple;
             }
             k += 1;

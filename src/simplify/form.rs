@@ -4,6 +4,7 @@ use super::sum::{Atom, FAR, Sum, divides, far, floor_div, gcd, residue};
 use super::write::Planned;
 use super::{Domain, Interval, cost};
 use crate::expr::Expr;
+use crate::steps::{Claim, Constraint, Log, Rule};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -43,6 +44,8 @@ pub struct Form {
     /// What the variables stand for, where that is not themselves.
     pub(super) given: Option<Vec<Sum>>,
     opaque: usize,
+    /// What is done is written down here, where somebody wants to know.
+    pub(super) log: Option<Log>,
 }
 
 /// A table for lookups.
@@ -96,7 +99,13 @@ const PARTS: usize = 400;
 impl Form {
     /// The normal form over a domain.
     pub fn new(domain: &Domain) -> Form {
+        Form::logged(domain, None)
+    }
+
+    /// The normal form over a domain, with its steps written down.
+    pub(super) fn logged(domain: &Domain, log: Option<Log>) -> Form {
         let mut form = Form::of_box(&domain.vars);
+        form.log_with(log);
         for (e, i) in &domain.constraints {
             // A constraint that does not fit into the arithmetic is one that is not used.
             let _ = form.assume(e, *i);
@@ -106,10 +115,11 @@ impl Form {
 
     /// The normal form over a domain in which equalities fix variables, these replaced by what they equal; `None`
     /// where there are none.
-    pub(super) fn solved(domain: &Domain) -> Option<Form> {
+    pub(super) fn solved(domain: &Domain, log: Option<Log>) -> Option<Form> {
         let equal = |c: &&(Expr, Interval)| c.1.lo == c.1.hi;
         domain.constraints.iter().find(equal)?;
         let mut form = Form::of_box(&domain.vars);
+        form.log_with(log);
         let mut given: Vec<Sum> = (0..domain.vars.len()).map(|v| form.atom(v as Atom)).collect();
         let mut any = false;
         for (e, i) in domain.constraints.iter().filter(equal).take(FACTS) {
@@ -128,6 +138,7 @@ impl Form {
                 continue;
             };
             let value = next.plus_atom(v, -c, 1)?.scaled(-c, 1)?;
+            form.note(Rule::Solved, |form| Some((Expr::Var(v as usize), form.expr(&value)?, Some((e.clone(), *i)))));
             for by in &mut given {
                 let k = by.coefficient(v);
                 if k != 0 {
@@ -137,7 +148,9 @@ impl Form {
             any = true;
         }
         any.then_some(())?;
+        let log = form.log.take();
         form = Form::of_box(&domain.vars);
+        form.log_with(log);
         for (v, by) in given.iter().enumerate() {
             if *by != Sum::atom(v as Atom) {
                 let _ = form.assume_sum(by, domain.vars[v]);
@@ -148,6 +161,16 @@ impl Form {
             let _ = form.assume(e, *i);
         }
         Some(form)
+    }
+
+    /// From here on writes down what is done.
+    pub(super) fn log_with(&mut self, log: Option<Log>) {
+        if log.is_some() {
+            self.log = log;
+            for a in 0..self.atoms.len() {
+                self.note_fixed(a as Atom);
+            }
+        }
     }
 
     /// The normal form over a box.
@@ -161,6 +184,7 @@ impl Form {
             steps: 0,
             given: None,
             opaque: 0,
+            log: None,
         };
         for (v, i) in vars.iter().enumerate() {
             let lo = if i.lo == i64::MIN { -FAR } else { i.lo.into() };
@@ -205,6 +229,8 @@ impl Form {
         known.lo = known.lo.max(lo);
         known.hi = known.hi.min(hi);
         let (fixed, value) = (known.lo == known.hi, known.lo);
+        self.note_fixed(atom);
+        let known = &self.atoms[atom as usize];
         if let (true, What::Remainder(y, m)) = (fixed, &known.what)
             && let [(v, c)] = y.terms[..]
         {
@@ -417,11 +443,15 @@ impl Form {
     fn least(&mut self, e: &Sum) -> Option<Sum> {
         self.work(e.terms.len())?;
         let (lo, hi) = self.range(e);
-        if hi <= 0 {
-            return Some(e.clone());
-        }
-        if lo >= 0 {
-            return Some(Sum::constant(0));
+        if hi <= 0 || lo >= 0 {
+            let value = if hi <= 0 { e.clone() } else { Sum::constant(0) };
+            self.note(Rule::Decided, |form| {
+                let numerators = form.expr(&Sum { den: 1, ..e.clone() })?;
+                let least = if hi <= 0 { numerators.clone() } else { Expr::Const(0) };
+                let fact = form.within(e);
+                Some((Expr::Min(numerators.into(), Expr::Const(0).into()), least, fact))
+            });
+            return Some(value);
         }
         // min(x * k, 0) = k * min(x, 0) for k > 0, and min(-x, 0) = min(x, 0) - x
         let content = gcd(e.content(), e.constant);
@@ -476,13 +506,108 @@ impl Form {
         Some(done)
     }
 
+    /// Writes down an equation: its sides and the fact used. Where 64 bits do not hold a number, nothing.
+    fn note(&mut self, rule: Rule, sides: impl FnOnce(&Form) -> Option<(Expr, Expr, Option<Constraint>)>) {
+        if self.log.as_ref().is_some_and(Log::open)
+            && let Some((before, after, fact)) = sides(self)
+            && let Some(log) = &mut self.log
+        {
+            log.add(rule, Claim::Equal(before, after), fact);
+        }
+    }
+
+    fn note_period(&mut self, e: &Sum, m: i128, done: &Sum) {
+        self.note(Rule::OnePeriod, |form| Some((form.remainder_expr(e, m)?, form.expr(done)?, form.within(done))));
+    }
+
+    /// Writes down that an expression becomes another, which has the same normal form.
+    pub(super) fn note_result(&mut self, k: usize, before: &Expr, after: &Expr) {
+        self.note_same(before, after, |before, after| Claim::Result(k, before, after));
+    }
+
+    /// Writes down a claim that stands on two expressions having one normal form, and that they have.
+    pub(super) fn note_same(&mut self, before: &Expr, after: &Expr, claim: impl FnOnce(Expr, Expr) -> Claim) {
+        if self.log.is_some() && before != after {
+            // The equations that the way back needs are written down on the way.
+            let _ = self.normal(after);
+            if let Some(log) = &mut self.log {
+                log.add(Rule::Definition, claim(before.clone(), after.clone()), None);
+            }
+        }
+    }
+
+    /// Hands the steps on.
+    pub(super) fn log_into(&mut self, log: &mut Option<&mut Log>) {
+        if let (Some(log), Some(own)) = (log, self.log.take()) {
+            log.append(own);
+        }
+    }
+
+    /// Writes down that an atom has one value, where it has.
+    fn note_fixed(&mut self, a: Atom) {
+        let known = &self.atoms[a as usize];
+        if known.lo == known.hi {
+            self.note(Rule::Fixed, |form| {
+                let (e, value) = (form.atom_expr(a)?, i64::try_from(form.atoms[a as usize].lo).ok()?);
+                Some((e.clone(), Expr::Const(value), Some((e, Interval::new(value, value)))))
+            });
+        }
+    }
+
+    /// The sum as an expression, term by term.
+    pub(super) fn expr(&self, s: &Sum) -> Option<Expr> {
+        let mut terms = Vec::with_capacity(s.terms.len() + 1);
+        for &(a, c) in &s.terms {
+            terms.push(self.atom_expr(a)?.times(c.try_into().ok()?));
+        }
+        if s.constant != 0 || terms.is_empty() {
+            terms.push(Expr::Const(s.constant.try_into().ok()?));
+        }
+        Some(Expr::sum(terms).floor_div(s.den.try_into().ok()?))
+    }
+
+    fn remainder_expr(&self, s: &Sum, m: i128) -> Option<Expr> {
+        Some(Expr::Mod(self.expr(s)?.into(), m.try_into().ok()?))
+    }
+
+    fn atom_expr(&self, a: Atom) -> Option<Expr> {
+        match &self.atoms[a as usize].what {
+            What::Var(v) => Some(Expr::Var(*v)),
+            What::Remainder(s, m) => self.remainder_expr(s, *m),
+            What::Least(s) => Some(Expr::Min(self.expr(s)?.into(), Expr::Const(0).into())),
+            What::Opaque(e) => Some(e.clone()),
+        }
+    }
+
+    /// The interval of a sum, as a fact.
+    fn within(&self, s: &Sum) -> Option<Constraint> {
+        let (lo, hi) = self.range(s);
+        Some((self.expr(s)?, Interval::new(lo.try_into().ok()?, hi.try_into().ok()?)))
+    }
+
+    /// A known residue of a variable in the sum, as a fact.
+    fn residue_used(&self, s: &Sum) -> Option<Constraint> {
+        s.terms.iter().find_map(|&(a, _)| match &self.atoms[a as usize] {
+            Known { what: What::Var(v), step: 2.., residue, .. } => {
+                let (m, r) = (self.atoms[a as usize].step.try_into().ok()?, (*residue).try_into().ok()?);
+                Some((Expr::Var(*v).modulo(m), Interval::new(r, r)))
+            }
+            _ => None,
+        })
+    }
+
     fn by_rules(&mut self, e: &Sum, m: i128) -> Option<Sum> {
         if let Some(done) = self.one_period(e, m) {
+            self.note_period(e, m, &done);
             return Some(done);
         }
         let reduced = self.reduced(e, m)?;
         if reduced != *e {
             let done = self.modulo_reduced(&reduced, m)?;
+            self.note(Rule::Congruent, |form| {
+                let right = Expr::Mod(form.expr(&reduced)?.into(), m.try_into().ok()?);
+                Some((form.remainder_expr(e, m)?, right, form.residue_used(e)))
+            });
             return Some(done);
         }
         self.modulo_reduced(e, m)
@@ -493,10 +618,12 @@ impl Form {
             return Some(Sum::constant(residue(e.constant, m)));
         }
         if let Some(done) = self.one_period(e, m) {
+            self.note_period(e, m, &done);
             return Some(done);
         }
         let symmetric = e.symmetric(m);
         if let Some(done) = self.one_period(&symmetric, m) {
+            self.note_period(e, m, &done);
             return Some(done);
         }
         if let Some(done) = self.digit(e, m)? {
@@ -567,8 +694,17 @@ impl Form {
             let rest = e.plus_atom(a, -c, 1)?;
             let difference = rest.plus(y, -k, 1)?;
             if self.residue(&difference, ks) == Some(0) {
-                let rest = self.modulo(&rest, m)?;
-                return Some(Some(rest.plus_atom(a, -k, 1)?));
+                let other = self.modulo(&rest, m)?;
+                self.note(Rule::Digit, |form| {
+                    let x = form.remainder_expr(&rest, m)?;
+                    let digit = form.atom_expr(a)?.times(k.checked_neg()?.try_into().ok()?);
+                    Some((
+                        form.remainder_expr(e, m)?,
+                        Expr::Add(x.into(), digit.into()),
+                        form.residue_used(&difference),
+                    ))
+                });
+                return Some(Some(other.plus_atom(a, -k, 1)?));
             }
         }
         Some(None)
@@ -621,8 +757,15 @@ impl Form {
                     // Known to be a multiple of g, but only as a whole: nothing gained.
                     continue;
                 }
-                let rest = self.modulo(&rest, m / g)?;
-                return Some(Some(rest.scaled(g, 1)?.plus(&low, 1, 1)?));
+                let other = self.modulo(&rest, m / g)?;
+                self.note(Rule::Factor, |form| {
+                    // The part above has a denominator where it is known to be a multiple only as a whole.
+                    let (den, numerators) = (rest.den, Sum { den: 1, ..rest.clone() });
+                    let above = form.remainder_expr(&numerators, (m / g).checked_mul(den)?)?;
+                    let right = Expr::Add(above.times((g / den).try_into().ok()?).into(), form.expr(&low)?.into());
+                    Some((form.remainder_expr(e, m)?, right, form.within(&low)))
+                });
+                return Some(Some(other.scaled(g, 1)?.plus(&low, 1, 1)?));
             }
         }
         Some(None)

@@ -21,10 +21,12 @@ mod sum;
 mod write;
 
 pub(crate) use digits::{Digit, digits};
-pub(crate) use domain::simplify_domain;
+pub(crate) use domain::{simplify_domain, simplify_domain_with};
 pub use form::Form;
 
 use crate::expr::Expr;
+use crate::steps::{Log, Using};
+use std::fmt;
 
 /// All integers from `lo` to `hi`, both included; `i64::MIN` and `i64::MAX` stand for "no bound known".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,6 +47,12 @@ impl Interval {
     }
 }
 
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}, {}]", self.lo, self.hi)
+    }
+}
+
 /// What is known of the points at which an expression is evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Domain {
@@ -56,15 +64,29 @@ pub struct Domain {
 
 /// Simplifies expressions over one domain. The result equals the input at every point of the domain and costs no more.
 pub fn simplify(exprs: &[Expr], domain: &Domain) -> Vec<Expr> {
-    let mut form = Form::new(domain);
-    let mut simple: Vec<Expr> = exprs.iter().map(|e| form.simplify(e)).collect();
-    if let Some(mut solved) = Form::solved(domain) {
-        for e in &mut simple {
+    simplify_with(exprs, domain, &mut None)
+}
+
+/// [`simplify`] with its steps written down.
+pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&mut Log>) -> Vec<Expr> {
+    let own = |using| log.is_some().then(|| Log::new(using));
+    let (mut form, solved) = (Form::logged(domain, own(Using::All)), Form::solved(domain, own(Using::Solved)));
+    let mut simple = exprs.to_vec();
+    for (k, e) in simple.iter_mut().enumerate() {
+        let other = form.simplify(e);
+        form.note_result(k, e, &other);
+        *e = other;
+    }
+    form.log_into(log);
+    if let Some(mut solved) = solved {
+        for (k, e) in simple.iter_mut().enumerate() {
             let other = solved.simplify(e);
             if cost(&other) < cost(e) {
+                solved.note_result(k, e, &other);
                 *e = other;
             }
         }
+        solved.log_into(log);
     }
     simple
 }

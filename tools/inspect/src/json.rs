@@ -194,10 +194,34 @@ fn logical_index(request: &Fields) -> Result<Fields, Failure> {
 
 fn simplify(request: &Fields) -> Result<Fields, Failure> {
     let map = Indexing::parse(string(request, "map")?)?;
+    let explain = match request.get("explain") {
+        None => false,
+        Some(Value::Bool(explain)) => *explain,
+        Some(_) => return Err(Error::new("`explain` must be true or false").into()),
+    };
     let start = Instant::now();
     let simple = map.simplify();
     let ns = start.elapsed().as_nanos() as u64;
-    Ok(Fields::from_iter([("map".to_string(), simple.to_string().into()), ("ns".to_string(), ns.into())]))
+    let mut fields = Fields::from_iter([("map".to_string(), simple.to_string().into()), ("ns".to_string(), ns.into())]);
+    if explain {
+        let steps = match &map {
+            Indexing::Map(map) => maps::steps(map)?,
+            Indexing::KnownEmpty | Indexing::Undefined => Vec::new(),
+        };
+        fields.insert("steps".into(), steps.into_iter().map(step).collect::<Vec<_>>().into());
+    }
+    Ok(fields)
+}
+
+fn step(step: maps::Told) -> Value {
+    let mut fields = json!({
+        "rule": step.rule.name(), "equation": step.rule.equation(), "about": step.about, "before": step.before,
+        "after": step.after, "fact": step.fact,
+    });
+    if let Some(k) = step.result {
+        fields["result"] = k.into();
+    }
+    fields
 }
 
 fn compose(request: &Fields) -> Result<Fields, Failure> {

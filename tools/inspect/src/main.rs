@@ -1,6 +1,7 @@
 //! Shows what a layout does, without a compiler.
 //!
 //! `layout-inspect 'f32[3,5]{1,0:T(2,2)}'` prints sizes, waste, the index map and the picture of offsets.
+//! `layout-inspect simplify MAP` simplifies an indexing map, and with `--explain` says how.
 //! `layout-inspect --json` serves programs: one request a line, one answer a line, in order; see [`json`].
 
 mod json;
@@ -13,14 +14,17 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-Shows what the layout of a tensor does.
+Shows what the layout of a tensor does, and simplifies indexing maps.
 
 Usage: layout-inspect SHAPE
+       layout-inspect simplify [--explain] MAP
        layout-inspect --json
 
 SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}
+MAP is an indexing map: (d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7]
 
 Options:
+      --explain  Print the steps of the simplification, and the rules they stand on
       --json     Read one JSON request a line from standard input, answer one line each
   -h, --help     Print this text
   -V, --version  Print the version
@@ -33,17 +37,20 @@ fn main() -> ExitCode {
     let done = match arguments[..] {
         ["-h" | "--help"] => print(USAGE),
         ["-V" | "--version"] => print(concat!("layout-inspect ", env!("CARGO_PKG_VERSION"), "\n")),
-        ["--json"] => json::serve(io::stdin().lock(), io::stdout().lock()),
-        [text] | ["--", text] if arguments.len() == 2 || !text.starts_with('-') => match report::report(text) {
-            Ok(report) => print(&report),
-            Err(error) => {
-                eprint!("{}", complaint(text, &error));
-                return ExitCode::from(1);
-            }
-        },
+        ["--json"] => json::serve(io::stdin().lock(), io::stdout().lock()).map(|()| true),
+        ["simplify", text] | ["simplify", "--", text] if arguments.len() == 3 || text != "--explain" => {
+            show(text, maps::simplify(text, false))
+        }
+        ["simplify", "--explain", text] | ["simplify", "--explain", "--", text] | ["simplify", text, "--explain"] => {
+            show(text, maps::simplify(text, true))
+        }
+        [text] | ["--", text] if arguments.len() == 2 || !text.starts_with('-') && text != "simplify" => {
+            show(text, report::report(text))
+        }
         _ => {
             match arguments.iter().find(|argument| argument.starts_with('-')) {
                 Some(option) if *option != "--" && arguments.len() == 1 => eprintln!("unknown option `{option}`\n"),
+                _ if arguments.first() == Some(&"simplify") => eprintln!("one map is needed\n"),
                 _ => eprintln!("one shape, or --json, is needed\n"),
             }
             eprint!("{USAGE}");
@@ -51,7 +58,8 @@ fn main() -> ExitCode {
         }
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
         // Whoever reads the answers has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
@@ -61,10 +69,22 @@ fn main() -> ExitCode {
     }
 }
 
-fn print(text: &str) -> io::Result<()> {
+/// Prints what was found in a text, or what is wrong with the text; says whether it was found.
+fn show(text: &str, found: Result<String, Error>) -> io::Result<bool> {
+    match found {
+        Ok(found) => print(&found),
+        Err(error) => {
+            eprint!("{}", complaint(text, &error));
+            Ok(false)
+        }
+    }
+}
+
+fn print(text: &str) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
-    out.flush()
+    out.flush()?;
+    Ok(true)
 }
 
 /// An error with the line of the text at fault and a caret under the column.

@@ -1,10 +1,64 @@
-//! The texts of the index maps of a layout.
+//! Indexing maps: those of a layout, and how one is simplified.
 
 use layout::expansion::Expansion;
-use layout::map::IndexingMap;
+use layout::map::{Indexing, IndexingMap};
+use layout::steps::{Claim, Rule, Shown};
+use layout::text::Error;
+use std::collections::BTreeSet;
 
 /// The map from the logical index to the index in the expanded sizes, and the map to the offset, in elements.
 pub fn texts(expansion: &Expansion) -> (String, String) {
     let text = |results| IndexingMap::of_sizes(expansion.logical_sizes(), results).to_string();
     (text(expansion.exprs()), text(vec![expansion.offset_expr()]))
+}
+
+/// A step of a simplification, as it is told.
+pub struct Told {
+    pub rule: Rule,
+    /// What kind of thing is replaced.
+    pub about: &'static str,
+    /// The number of the result that is replaced, where it is one.
+    pub result: Option<usize>,
+    pub before: String,
+    pub after: String,
+    pub fact: Option<String>,
+    /// All of that in a line.
+    pub line: String,
+}
+
+/// The steps by which a map is simplified.
+///
+/// # Errors
+/// Where they are too long to be shown.
+pub fn steps(map: &IndexingMap) -> Result<Vec<Told>, Error> {
+    let name = |v| map.name(v);
+    let told = |step| {
+        let shown = Shown(step, &name);
+        let result = if let Claim::Result(k, ..) = step.claim { Some(k) } else { None };
+        let (before, after, fact) = (shown.before(), shown.after(), shown.fact());
+        Told { rule: step.rule, about: step.claim.kind(), result, before, after, fact, line: shown.to_string() }
+    };
+    Ok(map.explain()?.steps.iter().map(told).collect())
+}
+
+/// What `simplify` prints: the simplified map, and where asked for, the steps before it and their rules after it.
+///
+/// # Errors
+/// Where the text is no map, or the steps are too long to be shown.
+pub fn simplify(text: &str, explain: bool) -> Result<String, Error> {
+    let map = Indexing::parse(text)?;
+    let simple = format!("{}\n", map.simplify());
+    let (true, Indexing::Map(map)) = (explain, &map) else { return Ok(simple) };
+    let steps = steps(map)?;
+    let rules: BTreeSet<Rule> = steps.iter().map(|step| step.rule).collect();
+    let width = rules.iter().map(|rule| rule.name().len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (k, step) in steps.iter().enumerate() {
+        out += &format!("{:>3}  {:width$}  {}\n", k + 1, step.rule.name(), step.line);
+    }
+    out += &simple;
+    for rule in rules {
+        out += &format!("     {:width$}  {}\n", rule.name(), rule.equation());
+    }
+    Ok(out)
 }
