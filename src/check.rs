@@ -44,8 +44,7 @@ pub fn replay(map: &IndexingMap, steps: &[Step]) -> Result<Option<IndexingMap>, 
 /// [`replay`], and for each step whether it helps: equations that no other step uses do not.
 pub(crate) fn follow(map: &IndexingMap, steps: &[Step]) -> Result<(Option<IndexingMap>, Vec<bool>), Refused> {
     let (domain, results) = (map.domain.clone(), map.results.clone());
-    let mut state = State { domain, results, tables: BTreeMap::new(), awaited: Vec::new() };
-    state.awaited = steps.iter().rev().filter_map(awaited).map(|list| (list, false)).collect();
+    let mut state = State { domain, results, tables: BTreeMap::new() };
     // For each step, the equations it uses.
     let mut uses: Vec<Vec<usize>> = Vec::with_capacity(steps.len());
     let mut ended = false;
@@ -66,25 +65,15 @@ pub(crate) fn follow(map: &IndexingMap, steps: &[Step]) -> Result<(Option<Indexi
     Ok(((!ended).then_some(end), used))
 }
 
-/// The constraints to which a step returns.
-fn awaited(step: &Step) -> Option<&Vec<Constraint>> {
-    match (&step.rule, &step.claim) {
-        (Rule::AsGiven, Claim::Constraints(_, to)) => Some(to),
-        _ => None,
-    }
-}
-
 /// What is proved of an atom: its value, and the steps that say so.
 type Table = BTreeMap<Expr, (Linear, Vec<usize>)>;
 
 type Checked = Result<(), &'static str>;
 
-struct State<'a> {
+struct State {
     domain: Domain,
     results: Vec<Expr>,
     tables: BTreeMap<Using, Table>,
-    /// Lists of constraints to which later steps return, the next one last, and whether they have been seen.
-    awaited: Vec<(&'a Vec<Constraint>, bool)>,
 }
 
 /// What may be used in a step.
@@ -104,12 +93,9 @@ fn require(condition: bool, reason: &'static str) -> Checked {
     if condition { Ok(()) } else { Err(reason) }
 }
 
-impl State<'_> {
+impl State {
     fn step(&mut self, number: usize, step: &Step, hits: &RefCell<Vec<usize>>) -> Checked {
         let counted = step.rule == Rule::Enumerated;
-        if let Some((list, seen)) = self.awaited.last_mut() {
-            *seen |= **list == self.domain.constraints;
-        }
         match &step.claim {
             Claim::Equal(before, after) => {
                 let view = self.view(&step.using, hits)?;
@@ -125,7 +111,8 @@ impl State<'_> {
                         }
                     }
                 }
-                if value != Linear::atom(key.clone()) {
+                let known = table.get(&key).is_some_and(|known| known.0 == value);
+                if !known && value != Linear::atom(key.clone()) {
                     // The newest one counts: intervals have become narrower since an older one.
                     table.insert(key, (value, vec![number]));
                 }
@@ -173,30 +160,25 @@ impl State<'_> {
             }
             Claim::Constraints(from, to) => {
                 let mut left = self.domain.constraints.clone();
-                if step.rule == Rule::AsGiven {
-                    require(self.awaited.pop().is_some_and(|(_, seen)| seen), "the constraints never were so")?;
-                    self.domain.constraints = to.clone();
-                } else {
-                    for c in from {
-                        let at = left.iter().position(|other| other == c).ok_or(NOT_THERE)?;
-                        left.remove(at);
-                    }
-                    let own = match &step.using {
-                        Using::Box => true,
-                        Using::Others(c) => from[..] == [c.clone()],
-                        Using::All | Using::Solved => false,
-                    };
-                    require(own, "it uses what it changes")?;
-                    let view = self.view(&step.using, hits)?;
-                    if counted {
-                        let all = |list: &[Constraint], p: &[i64]| list.iter().all(|c| holds(c, p));
-                        view.everywhere(|p| all(from, p) == all(to, p))?;
-                    } else {
-                        view.constraints(step, from, to)?;
-                    }
-                    left.extend(to.iter().cloned());
-                    self.domain.constraints = left;
+                for c in from {
+                    let at = left.iter().position(|other| other == c).ok_or(NOT_THERE)?;
+                    left.remove(at);
                 }
+                let own = match &step.using {
+                    Using::Box => true,
+                    Using::Others(c) => from[..] == [c.clone()],
+                    Using::All | Using::Solved => false,
+                };
+                require(own, "it uses what it changes")?;
+                let view = self.view(&step.using, hits)?;
+                if counted {
+                    let all = |list: &[Constraint], p: &[i64]| list.iter().all(|c| holds(c, p));
+                    view.everywhere(|p| all(from, p) == all(to, p))?;
+                } else {
+                    view.constraints(step, from, to)?;
+                }
+                left.extend(to.iter().cloned());
+                self.domain.constraints = left;
                 // What has been said with the help of the old ones might stand on what they now stand on.
                 self.tables.retain(|using, _| *using == Using::Box);
                 Ok(())

@@ -58,7 +58,6 @@ rules! {
     Bounds: "bounds", "a value of a variable is left out where a constraint fails for it";
     Enumerated: "enumerated", "both sides are equal at each point, one by one";
     Empty: "empty", "no point satisfies all constraints";
-    AsGiven: "as given", "the constraints return to their form before the round";
 }
 
 /// Which constraints an equation may use.

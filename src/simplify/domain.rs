@@ -42,13 +42,6 @@ pub(crate) fn simplify_domain_with(domain: &Domain, log: &mut Option<&mut Log>) 
         log.append(own);
     }
     done.ok()?;
-    let total = |constraints: &[(Expr, Interval)]| constraints.iter().map(|c| cost(&c.0) + 1).sum::<u32>();
-    if total(&constraints) > total(&domain.constraints) {
-        if let Some(log) = log {
-            log.add(Rule::AsGiven, Claim::Constraints(constraints, domain.constraints.clone()), None);
-        }
-        constraints = domain.constraints.clone();
-    }
     Some(Domain { vars: state.vars, constraints })
 }
 

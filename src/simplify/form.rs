@@ -604,6 +604,10 @@ impl Form {
         let reduced = self.reduced(e, m)?;
         if reduced != *e {
             let done = self.modulo_reduced(&reduced, m)?;
+            if reduced.terms.is_empty() {
+                self.note_period(e, m, &done);
+                return Some(done);
+            }
             self.note(Rule::Congruent, |form| {
                 let right = Expr::Mod(form.expr(&reduced)?.into(), m.try_into().ok()?);
                 Some((form.remainder_expr(e, m)?, right, form.residue_used(e)))

@@ -168,6 +168,13 @@ fn exit_status() {
         (&["--jsn"], 2),
         (&["f32[3]", "f32[4]"], 2),
         (&["--json", "f32[4]"], 2),
+        (&["simplify", "(d0) -> (d0 mod 1), domain: d0 in [0, 9]"], 0),
+        (&["simplify", "--explain", "KNOWN EMPTY"], 0),
+        (&["simplify", "--", "--explain"], 1),
+        (&["simplify", "(d0) -> (d0 mod 0), domain: d0 in [0, 9]"], 1),
+        (&["simplify"], 2),
+        (&["simplify", "--explain"], 2),
+        (&["simplify", "--explain", "--explain", "() -> ()"], 2),
     ] {
         let output = run(arguments, b"");
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {output:?}");
@@ -230,6 +237,34 @@ fn maps() {
     ] {
         assert_eq!(untimed(&request), expected, "{request}");
     }
+}
+
+#[test]
+fn steps() {
+    let map = "(row) -> ((row * 8 + 3) floordiv 8), domain: row in [0, 99], row * 2 in [5, 300]";
+    let found = answer(&json!({"op": "simplify", "map": map, "explain": true}));
+    assert_eq!(found["map"], "(row) -> (row), domain: row in [3, 99]");
+    let steps = found["steps"].as_array().unwrap();
+    let told = |key: &str| steps.iter().map(|step| step[key].clone()).collect::<Vec<_>>();
+    assert_eq!(told("rule"), ["scale", "bounds", "implied", "one period", "definition"]);
+    assert_eq!(told("about"), ["constraints", "interval", "constraints", "equation", "result"]);
+    let before =
+        ["row * 2 in [5, 300]", "row in [0, 99]", "row in [3, 150]", "(row * 8 + 3) mod 8", "(row * 8 + 3) floordiv 8"];
+    assert_eq!(told("before"), before);
+    assert_eq!(told("after"), ["row in [3, 150]", "row in [3, 99]", "nothing", "3", "row"]);
+    assert_eq!(told("fact"), [json!(null), json!("row in [3, 150]"), json!(null), json!("3 in [3, 3]"), json!(null)]);
+    assert_eq!((&steps[4]["result"], &steps[3]["result"]), (&json!(0), &json!(null)));
+    assert_eq!(steps[3]["equation"], "e mod m = r where m divides e - r and 0 <= r < m");
+
+    let empty = answer(&json!({"op": "simplify", "map": "(d0) -> (d0), domain: d0 in [0, -1]", "explain": true}));
+    assert_eq!((&empty["steps"][0]["rule"], &empty["steps"][0]["after"]), (&json!("empty"), &json!("KNOWN EMPTY")));
+    let unknown = answer(&json!({"op": "simplify", "map": "UNDEFINED", "explain": true}));
+    assert_eq!(unknown["steps"], json!([]));
+    let wrong = answer(&json!({"op": "simplify", "map": "() -> ()", "explain": 1}));
+    assert_eq!(wrong, json!({"ok": false, "error": "`explain` must be true or false"}));
+    let long = format!("(d0) -> ({}), domain: d0 in [0, 9]", vec!["(d0 + 1) mod 7"; 40_000].join(" + "));
+    let long = answer(&json!({"op": "simplify", "map": long, "explain": true}));
+    assert_eq!(long["error"], "the steps are too long to be shown: more than 131072 operations");
 }
 
 #[test]
