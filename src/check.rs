@@ -287,7 +287,12 @@ impl View<'_> {
                 near && (value == e && within(&e, -FAR, d - 1)
                     || value == Linear::constant(0) && within(&e, 1 - d, FAR))
             }
-            (Rule::OnePeriod, Expr::Mod(..)) => within(&value, 0, m - 1) && self.multiple(&e.minus(&value)?, m),
+            (Rule::OnePeriod, Expr::Mod(..)) => {
+                // The bounds may leave one value.
+                let (lo, hi) = self.bounds(&e);
+                let one = lo == hi && value == Linear::constant(lo.rem_euclid(m));
+                one || within(&value, 0, m - 1) && self.multiple(&e.minus(&value)?, m)
+            }
             (Rule::Congruent, Expr::Mod(..)) => match after {
                 Expr::Mod(r, n) => i128::from(*n) == m && self.multiple(&e.minus(&self.norm(r).ok_or(TOO_LARGE)?)?, m),
                 _ => false,

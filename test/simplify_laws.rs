@@ -75,7 +75,7 @@ fn check(rng: &mut Rng, map: &IndexingMap) {
         assert_eq!(map.points().next(), None, "{map}: is not empty");
         return;
     };
-    assert_eq!(read(&simple).to_string(), simple.to_string(), "reading what was printed");
+    assert_eq!(read(&simple).to_string(), simple.to_string(), "reading what was printed of {map}");
     assert!(simple.cost() <= map.cost(), "{map}\nbecame dearer: {simple}");
     assert_eq!(simple.variables(), map.variables());
     for (a, b) in map.domain.vars.iter().zip(&simple.domain.vars) {

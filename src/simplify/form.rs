@@ -276,14 +276,16 @@ impl Form {
         match e {
             Expr::Const(_) | Expr::Var(_) => e.clone(),
             Expr::Add(..) => {
-                let terms: Vec<Expr> = e.terms().into_iter().map(|t| self.simplify(t)).collect();
+                let term = |t: &Expr| match t {
+                    // The sign is part of the sum.
+                    Expr::Mul(x, -1) => scaled(self.simplify(x), -1),
+                    t => self.simplify(t),
+                };
+                let terms: Vec<Expr> = e.terms().into_iter().map(term).collect();
                 let sum = Expr::sum(terms.iter().flat_map(Expr::terms).cloned().collect());
                 if cost(&sum) <= cost(e) { sum } else { e.clone() }
             }
-            Expr::Mul(a, c) => match self.simplify(a) {
-                Expr::Mul(x, f) if f.checked_mul(*c).is_some() => x.times(f * c),
-                a => a.times(*c),
-            },
+            Expr::Mul(a, c) => scaled(self.simplify(a), *c),
             Expr::Mod(a, m) => self.simplify(a).modulo(*m),
             Expr::FloorDiv(a, d) => {
                 let quotient = self.simplify(a).floor_div(*d);
@@ -517,7 +519,12 @@ impl Form {
     }
 
     fn note_period(&mut self, e: &Sum, m: i128, done: &Sum) {
-        self.note(Rule::OnePeriod, |form| Some((form.remainder_expr(e, m)?, form.expr(done)?, form.within(done))));
+        self.note(Rule::OnePeriod, |form| {
+            let constant = done.terms.is_empty();
+            // A constant speaks for itself, unless bounds alone make it one.
+            let fact = form.within(if constant { e } else { done }).filter(|(_, i)| !constant || i.lo == i.hi);
+            Some((form.remainder_expr(e, m)?, form.expr(done)?, fact))
+        });
     }
 
     /// Writes down that an expression becomes another, which has the same normal form.
@@ -793,6 +800,15 @@ impl Form {
         let done = Sum::atom(atom);
         self.remainders.insert((e.clone(), m), done.clone());
         Some(done)
+    }
+}
+
+/// `e * c`, with one product at most.
+fn scaled(e: Expr, c: i64) -> Expr {
+    match e {
+        Expr::Const(x) if x.checked_mul(c).is_some() => Expr::Const(x * c),
+        Expr::Mul(x, f) if f.checked_mul(c).is_some() => x.times(f * c),
+        e => e.times(c),
     }
 }
 
