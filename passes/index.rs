@@ -1,8 +1,9 @@
 //! Index values as expressions, with what loops and bounds say of them.
 //!
-//! `affine.apply`, sums, products with constants, linearised and delinearised indices are looked through; what is left are *leaves*: loop variables,
-//! whose intervals and steps come from their loops, and values of which nothing is known. A tree of such operations
-//! can be exponentially larger than the graph it stands for, so the walk has a budget; past it a value is a leaf.
+//! `affine.apply`, sums, products with constants, linearised and delinearised indices are looked through; what is left
+//! are *leaves*: loop variables, whose intervals and steps come from their loops, and values of which nothing is known.
+//! A tree of such operations can be exponentially larger than the graph it stands for, so the walk has a budget; past
+//! it a value is a leaf.
 
 use crate::ffi;
 use layout::expr::Expr;
@@ -248,6 +249,22 @@ impl<'c> Leaves<'c> {
                 let lower = self.bounds(op, "lowerBoundMap", low)?;
                 let upper = self.bounds(op, "upperBoundMap", high)?;
                 let step = ir::integer(ir::attribute(op, "step")?)?;
+                (extreme(&lower, true)?, extreme(&upper, false)?, step)
+            }
+            "affine.parallel" => {
+                // All bounds of all loops are results of one map; a group of them belongs to each loop.
+                let operands = ir::operands(op);
+                let map = ir::affine_map(ir::attribute(op, "lowerBoundsMap")?)?;
+                let (low, high) = operands.split_at(map.dim_count() + map.symbol_count());
+                let mut group = |bounds: &str, groups: &str, operands: &[Val<'c>]| {
+                    let counts = ir::integers(op, groups);
+                    let before = counts.get(..argument)?.iter().sum::<i64>() as usize;
+                    let all = self.bounds(op, bounds, operands)?;
+                    all.get(before..before + *counts.get(argument)? as usize).map(<[_]>::to_vec)
+                };
+                let lower = group("lowerBoundsMap", "lowerBoundsGroups", low)?;
+                let upper = group("upperBoundsMap", "upperBoundsGroups", high)?;
+                let step = *ir::integers(op, "steps").get(argument)?;
                 (extreme(&lower, true)?, extreme(&upper, false)?, step)
             }
             _ => return None,

@@ -231,7 +231,7 @@ pub fn attribute<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {
     op.attribute(name).ok()
 }
 
-/// An attribute made of integers, as an operation's static sizes are.
+/// An attribute made of integers, as an operation's static sizes are; elements of tensors have 32 bits.
 pub fn integers(op: Op, name: &str) -> Vec<i64> {
     let Some(attribute) = attribute(op, name) else { return Vec::new() };
     let raw = attribute.to_raw();
@@ -242,6 +242,13 @@ pub fn integers(op: Op, name: &str) -> Vec<i64> {
         } else if sys::mlirAttributeIsADenseI32Array(raw) {
             let n = sys::mlirDenseArrayGetNumElements(raw);
             (0..n).map(|k| sys::mlirDenseI32ArrayGetElement(raw, k).into()).collect()
+        } else if sys::mlirAttributeIsADenseIntElements(raw) {
+            let n = sys::mlirElementsAttrGetNumElements(raw);
+            (0..n).map(|k| sys::mlirDenseElementsAttrGetInt32Value(raw, k as isize).into()).collect()
+        } else if sys::mlirAttributeIsAArray(raw) {
+            let n = sys::mlirArrayAttrGetNumElements(raw);
+            let each = (0..n).map(|k| Attribute::from_raw(sys::mlirArrayAttrGetElement(raw, k)));
+            each.map(integer).collect::<Option<_>>().unwrap_or_default()
         } else {
             Vec::new()
         }

@@ -143,6 +143,8 @@ func.func @attributes() {
 // CHECK-NEXT: "use"(%[[I]], %[[J]])
 // CHECK: scf.forall (%[[K:.*]]) = (0) to (64) step (16)
 // CHECK-NEXT: "use"(%[[K]])
+// CHECK: affine.parallel (%[[M:.*]], %[[N:.*]]) =
+// CHECK-NEXT: "use"(%[[M]], %[[N]])
 func.func @parallel() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -156,6 +158,11 @@ func.func @parallel() {
   scf.forall (%k) = (0) to (64) step (16) {
     %a = affine.apply affine_map<(k) -> ((k floordiv 16) * 16)>(%k)
     "use"(%a) : (index) -> ()
+  }
+  affine.parallel (%m, %n) = (0, max(0, -3)) to (64, min(20, 8)) step (16, 1) {
+    %a = affine.apply affine_map<(m, n) -> (((m + n) floordiv 16) * 16)>(%m, %n)
+    %b = affine.apply affine_map<(m, n) -> ((m + n) mod 16)>(%m, %n)
+    "use"(%a, %b) : (index, index) -> ()
   }
   return
 }
