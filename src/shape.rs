@@ -83,7 +83,8 @@ impl Shape {
         Ok(shape)
     }
 
-    fn read(cursor: &mut Cursor, depth: usize) -> Result<Shape, Error> {
+    /// Reads a shape inside `depth` tuples.
+    pub(crate) fn read(cursor: &mut Cursor, depth: usize) -> Result<Shape, Error> {
         let at = cursor.at();
         if cursor.eat("(") {
             if depth == Self::MAX_DEPTH {
@@ -125,7 +126,7 @@ impl Array {
         let mut dims = Vec::new();
         if !element.is_data() {
             cursor.expect("]", &format!("`]`: `{name}` has no dimensions"))?;
-            if cursor.peek() == Some(b'{') {
+            if cursor.at_layout() {
                 return Err(Error::at(cursor.at(), format!("`{name}` has no layout")));
             }
             return Ok(Array { element, dims, layout: Layout::row_major(0) });
@@ -149,7 +150,7 @@ impl Array {
             }
             cursor.expect("]", "`,` or `]` to close the sizes")?;
         }
-        let layout = if cursor.peek() == Some(b'{') {
+        let layout = if cursor.at_layout() {
             let sizes: Vec<_> = dims.iter().map(|dim| dim.bound()).collect();
             Layout::read(cursor, Some(&sizes))?
         } else {

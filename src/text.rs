@@ -23,6 +23,13 @@ impl Error {
         Error { at: Some(at), message: message.into() }
     }
 
+    /// The line and column in `text` of the fault, both from 1, columns in characters.
+    pub fn line_column(&self, text: &str) -> Option<(usize, usize)> {
+        let before = String::from_utf8_lossy(text.as_bytes().get(..self.at?)?);
+        let line = before.rsplit('\n').next()?;
+        Some((1 + before.matches('\n').count(), 1 + line.chars().count()))
+    }
+
     /// An error that no text is to blame for, such as an index out of range.
     pub fn new(message: impl Into<String>) -> Error {
         Error { at: None, message: message.into() }
@@ -38,19 +45,39 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// The place in a text that is being read.
+#[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
     /// Where a comment begins that never ends; everything behind it counts as end of text.
     unclosed: Option<usize>,
+    /// Whether a `{` behind a shape may open a body, as in HLO's `-> f32[] {`.
+    bodies: bool,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at the first token.
     pub fn new(text: &'a str) -> Self {
-        let mut cursor = Cursor { text, at: 0, unclosed: None };
+        let mut cursor = Cursor { text, at: 0, unclosed: None, bodies: false };
         cursor.advance(0);
         cursor
+    }
+
+    /// A cursor at the first token of a text with bodies in braces.
+    pub fn with_bodies(text: &'a str) -> Self {
+        Cursor { bodies: true, ..Cursor::new(text) }
+    }
+
+    /// Whether a layout is next: a `{` that does not open a body.
+    pub fn at_layout(&self) -> bool {
+        let mut inside = *self;
+        inside.eat("{")
+            && !(self.bodies && matches!(inside.peek(), Some(b) if !b.is_ascii_digit() && b != b':' && b != b'}'))
+    }
+
+    /// The text from the next token on.
+    pub fn rest(&self) -> &'a str {
+        &self.text[self.at..]
     }
 
     /// The byte offset of the next token; the text's length at its end.
@@ -126,7 +153,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes over a token of `bytes` bytes and over the white space and comments behind it.
-    fn advance(&mut self, bytes: usize) {
+    pub fn advance(&mut self, bytes: usize) {
         self.at += bytes;
         loop {
             let rest = &self.text[self.at..];
@@ -148,7 +175,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// The number of leading bytes of `text` that satisfy `accept`.
-fn length(text: &str, accept: impl Fn(u8) -> bool) -> usize {
+pub(crate) fn length(text: &str, accept: impl Fn(u8) -> bool) -> usize {
     text.bytes().position(|b| !accept(b)).unwrap_or(text.len())
 }
 

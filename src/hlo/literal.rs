@@ -1,0 +1,169 @@
+//! The values of constants.
+
+use crate::element::ElementType;
+use crate::shape::{Array, Shape};
+use crate::text::{Cursor, Error, excerpt, length};
+
+/// The value of a constant, typed by the constant's shape.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Literal {
+    /// The value as it is written: `1.5`, `{{1,2},{3,4}}`, `{...}`.
+    pub text: String,
+    /// The elements.
+    pub values: Values,
+}
+
+/// The elements of a literal in row-major order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// `{...}`: left out by the printer.
+    Elided,
+    /// Of `pred`.
+    Booleans(Vec<bool>),
+    /// Of the integer types, each in the range of its type.
+    Integers(Vec<i128>),
+    /// Of the floating-point types, to the precision of `f64`; `-nan` has its sign.
+    Floats(Vec<f64>),
+    /// Real and imaginary parts.
+    Complex(Vec<(f64, f64)>),
+    /// Of a tuple.
+    Tuple(Vec<Literal>),
+}
+
+impl Literal {
+    /// Reads the literal of a constant of this shape; recursion is as deep as the shape.
+    pub(super) fn read(cursor: &mut Cursor, shape: &Shape) -> Result<Literal, Error> {
+        let (start, text) = (cursor.at(), cursor.rest());
+        let values = match shape {
+            Shape::Tuple(parts) => {
+                cursor.expect("(", "`(` to open the tuple's value")?;
+                let mut values = Vec::new();
+                for (i, part) in parts.iter().enumerate() {
+                    if i != 0 {
+                        cursor.expect(",", "`,` and the tuple's next value")?;
+                    }
+                    values.push(Literal::read(cursor, part)?);
+                }
+                cursor.expect(")", "`)` to close the tuple's value")?;
+                Values::Tuple(values)
+            }
+            Shape::Buffer(array) | Shape::Array(array) => Values::read(cursor, array)?,
+        };
+        let length = cursor.at().saturating_sub(start).min(text.len());
+        Ok(Literal { text: text[..length].trim_end().to_string(), values })
+    }
+}
+
+impl Values {
+    fn read(cursor: &mut Cursor, array: &Array) -> Result<Values, Error> {
+        let mut ahead = *cursor;
+        if ahead.eat("{") && ahead.eat("...") {
+            ahead.expect("}", "`}` behind `{...`")?;
+            *cursor = ahead;
+            return Ok(Values::Elided);
+        }
+        let Some(sizes) = array.sizes() else {
+            return Err(Error::at(cursor.at(), "a constant's sizes must be known"));
+        };
+        let element = array.element;
+        let mut values = match element {
+            ElementType::Pred => Values::Booleans(Vec::new()),
+            _ if element.is_signed() || element.is_unsigned() => Values::Integers(Vec::new()),
+            _ if element.is_float() => Values::Floats(Vec::new()),
+            _ if element.is_complex() => Values::Complex(Vec::new()),
+            _ => return Err(Error::at(cursor.at(), format!("`{element}` has no values"))),
+        };
+        values.read_level(cursor, element, &sizes)?;
+        Ok(values)
+    }
+
+    /// Reads what dimension 0 of `sizes` lists; recursion is as deep as the rank.
+    fn read_level(&mut self, cursor: &mut Cursor, element: ElementType, sizes: &[i64]) -> Result<(), Error> {
+        let Some((&size, inner)) = sizes.split_first() else {
+            return self.push(cursor, element);
+        };
+        cursor.expect("{", &format!("`{{` to open {}", values(size)))?;
+        // Nothing inside may also be written as nothing.
+        if inner.contains(&0) && cursor.eat("}") {
+            return Ok(());
+        }
+        for i in 0..size {
+            if i != 0 {
+                cursor.expect(",", &format!("`,` behind value {i} of {size}"))?;
+            }
+            self.read_level(cursor, element, inner)?;
+        }
+        cursor.expect("}", &format!("`}}` behind {}", values(size)))
+    }
+
+    fn push(&mut self, cursor: &mut Cursor, element: ElementType) -> Result<(), Error> {
+        let at = cursor.at();
+        if let Values::Complex(all) = self {
+            let pair = cursor.eat("(");
+            let re = float(cursor, element)?;
+            let mut im = 0.0;
+            if pair {
+                cursor.expect(",", "`,` and the imaginary part")?;
+                im = float(cursor, element)?;
+                cursor.expect(")", "`)` behind the imaginary part")?;
+            }
+            all.push((re, im));
+            return Ok(());
+        }
+        if let Values::Floats(all) = self {
+            all.push(float(cursor, element)?);
+            return Ok(());
+        }
+        let word = number(cursor, element)?;
+        let wrong = || Error::at(at, format!("`{}` is no value of `{element}`", excerpt(word)));
+        match self {
+            Values::Booleans(all) => all.push(match word {
+                "true" | "1" => true,
+                "false" | "0" => false,
+                _ => return Err(wrong()),
+            }),
+            Values::Integers(all) => {
+                let value: i128 = word.parse().map_err(|_| wrong())?;
+                let bits = element.bits().unwrap_or(64) - i64::from(element.is_signed());
+                let lowest = if element.is_signed() { -(1i128 << bits) } else { 0 };
+                if !(lowest..1i128 << bits).contains(&value) {
+                    return Err(wrong());
+                }
+                all.push(value);
+            }
+            _ => return Err(wrong()),
+        }
+        Ok(())
+    }
+}
+
+fn values(n: i64) -> String {
+    format!("{n} value{}", if n == 1 { "" } else { "s" })
+}
+
+/// The word of a number, taken.
+fn number<'a>(cursor: &mut Cursor<'a>, element: ElementType) -> Result<&'a str, Error> {
+    let rest = cursor.rest();
+    let end = length(rest, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_'));
+    if end == 0 {
+        return Err(cursor.expected(&format!("a value of `{element}`")));
+    }
+    cursor.advance(end);
+    Ok(&rest[..end])
+}
+
+fn float(cursor: &mut Cursor, element: ElementType) -> Result<f64, Error> {
+    let at = cursor.at();
+    let word = number(cursor, element)?;
+    // The bits of a NaN stay text.
+    if word.ends_with("nan") && cursor.eat("(") {
+        number(cursor, element)?;
+        cursor.expect(")", "`)` behind the bits of a nan")?;
+    }
+    let known = |b: u8| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E');
+    let value = match word.trim_start_matches(['+', '-']) {
+        "nan" | "inf" => word.parse().ok(),
+        _ => word.bytes().all(known).then(|| word.parse().ok()).flatten(),
+    };
+    value.ok_or_else(|| Error::at(at, format!("`{}` is no value of `{element}`", excerpt(word))))
+}

@@ -1,0 +1,203 @@
+//! The operations of HLO: one row each.
+
+use super::rules::*;
+use crate::operation::Operation;
+use crate::text::Error;
+
+/// A row of the table.
+pub(super) struct Opcode {
+    /// The name in the text.
+    pub name: &'static str,
+    /// The fewest and the most operands.
+    pub operands: (usize, usize),
+    /// Checks an instruction against the operation's meaning, and says what it does with indices.
+    pub rule: fn(&Site) -> Result<Operation, Error>,
+    /// Of [`other`]: why indices do not say what the operation does. Of the elementwise rules: the classes of elements
+    /// that operands may have: `p` for `pred`, `s` and `u` integers with and without sign, `f` floats, `c` complex.
+    pub note: &'static str,
+}
+
+const fn row(
+    name: &'static str,
+    least: usize,
+    most: usize,
+    rule: fn(&Site) -> Result<Operation, Error>,
+    note: &'static str,
+) -> Opcode {
+    Opcode { name, operands: (least, most), rule, note }
+}
+
+const MANY: usize = usize::MAX;
+const ANY: &str = "psufc";
+const FLOAT: &str = "fc";
+const DEVICES: &str = "the value comes from other devices";
+const ASYNC: &str = "the operation runs beside others";
+const HOST: &str = "the value comes from or goes to the host";
+const RANDOM: &str = "random numbers have no operand's elements";
+const SOLVER: &str = "an element depends on many, each in its own way";
+const DYNAMIC: &str = "sizes are known at run time only";
+
+/// A part of an operation that runs beside others: `op-start`, `op-update`, `op-done` for any `op`.
+static PART: Opcode = row("", 0, MANY, other, ASYNC);
+
+/// All operations, in the order of their names.
+static OPCODES: &[Opcode] = &[
+    row("abs", 1, 1, magnitude, "sfc"),
+    row("acos", 1, 1, elementwise, FLOAT),
+    row("acosh", 1, 1, elementwise, FLOAT),
+    row("add", 2, 2, elementwise, ANY),
+    row("add-dependency", 2, 2, other, "an order is added, the value stays"),
+    row("after-all", 0, MANY, token, "a token has no elements"),
+    row("all-gather", 1, MANY, other, DEVICES),
+    row("all-gather-done", 1, 1, other, ASYNC),
+    row("all-gather-start", 1, MANY, other, ASYNC),
+    row("all-reduce", 1, MANY, other, DEVICES),
+    row("all-reduce-done", 1, 1, other, ASYNC),
+    row("all-reduce-start", 1, MANY, other, ASYNC),
+    row("all-to-all", 1, MANY, other, DEVICES),
+    row("and", 2, 2, elementwise, "psu"),
+    row("asin", 1, 1, elementwise, FLOAT),
+    row("asinh", 1, 1, elementwise, FLOAT),
+    row("async-done", 1, 1, other, ASYNC),
+    row("async-start", 0, MANY, other, ASYNC),
+    row("async-update", 1, 1, other, ASYNC),
+    row("atan2", 2, 2, elementwise, FLOAT),
+    row("atanh", 1, 1, elementwise, FLOAT),
+    row("batch-norm-grad", 5, 5, other, SOLVER),
+    row("batch-norm-inference", 5, 5, other, SOLVER),
+    row("batch-norm-training", 3, 3, other, SOLVER),
+    row("bitcast", 1, 1, bitcast, ""),
+    row("bitcast-convert", 1, 1, bitcast_convert, ""),
+    row("broadcast", 1, 1, broadcast, ""),
+    row("call", 0, MANY, call, ""),
+    row("cbrt", 1, 1, elementwise, FLOAT),
+    row("ceil", 1, 1, elementwise, "f"),
+    row("cholesky", 1, 1, other, SOLVER),
+    row("clamp", 3, 3, clamp, ANY),
+    row("collective-broadcast", 1, MANY, other, DEVICES),
+    row("collective-permute", 1, MANY, other, DEVICES),
+    row("collective-permute-done", 1, 1, other, ASYNC),
+    row("collective-permute-start", 1, MANY, other, ASYNC),
+    row("compare", 2, 2, compare, ANY),
+    row("complex", 2, 2, complex, "f"),
+    row("concatenate", 1, MANY, concatenate, ""),
+    row("conditional", 2, MANY, conditional, ""),
+    row("constant", 0, 0, constant, ""),
+    row("convert", 1, 1, convert, ANY),
+    row("convolution", 2, 2, convolution, ""),
+    row("copy", 1, 1, elementwise, ANY),
+    row("copy-done", 1, 1, other, ASYNC),
+    row("copy-start", 1, 1, other, ASYNC),
+    row("cosh", 1, 1, elementwise, FLOAT),
+    row("cosine", 1, 1, elementwise, FLOAT),
+    row("count-leading-zeros", 1, 1, elementwise, "su"),
+    row("custom-call", 0, MANY, custom_call, "only its target knows what it does"),
+    row("divide", 2, 2, elementwise, ANY),
+    row("domain", 1, 1, other, "a domain is entered or left, the value stays"),
+    row("dot", 2, 2, dot, ""),
+    row("dynamic-reshape", 1, MANY, other, DYNAMIC),
+    row("dynamic-slice", 1, MANY, dynamic_slice, ""),
+    row("dynamic-update-slice", 2, MANY, dynamic_update_slice, ""),
+    row("erf", 1, 1, elementwise, "f"),
+    row("exponential", 1, 1, elementwise, FLOAT),
+    row("exponential-minus-one", 1, 1, elementwise, FLOAT),
+    row("fft", 1, 1, other, SOLVER),
+    row("floor", 1, 1, elementwise, "f"),
+    row("fusion", 0, MANY, call, ""),
+    row("gather", 2, 2, gather, ""),
+    row("get-dimension-size", 1, 1, other, DYNAMIC),
+    row("get-tuple-element", 1, 1, get_tuple_element, ""),
+    row("imag", 1, 1, magnitude, FLOAT),
+    row("infeed", 0, 1, other, HOST),
+    row("iota", 0, 0, iota, ""),
+    row("is-finite", 1, 1, is_finite, "f"),
+    row("log", 1, 1, elementwise, FLOAT),
+    row("log-plus-one", 1, 1, elementwise, FLOAT),
+    row("logistic", 1, 1, elementwise, FLOAT),
+    row("map", 0, MANY, map, ANY),
+    row("maximum", 2, 2, elementwise, ANY),
+    row("minimum", 2, 2, elementwise, ANY),
+    row("multiply", 2, 2, elementwise, ANY),
+    row("negate", 1, 1, elementwise, "sufc"),
+    row("not", 1, 1, elementwise, "psu"),
+    row("opt-barrier", 1, 1, elementwise, ANY),
+    row("or", 2, 2, elementwise, "psu"),
+    row("outfeed", 1, 2, other, HOST),
+    row("pad", 2, 2, pad, ""),
+    row("parameter", 0, 0, parameter, ""),
+    row("partition-id", 0, 0, other, DEVICES),
+    row("popcnt", 1, 1, elementwise, "su"),
+    row("power", 2, 2, elementwise, ANY),
+    row("ragged-all-to-all", 6, 6, other, DEVICES),
+    row("ragged-dot", 3, 3, other, "the groups are known at run time only"),
+    row("real", 1, 1, magnitude, FLOAT),
+    row("recv", 1, 1, other, DEVICES),
+    row("recv-done", 1, 1, other, DEVICES),
+    row("reduce", 2, MANY, reduce, ""),
+    row("reduce-precision", 1, 1, elementwise, "f"),
+    row("reduce-scatter", 1, MANY, other, DEVICES),
+    row("reduce-window", 2, MANY, reduce_window, ""),
+    row("remainder", 2, 2, elementwise, ANY),
+    row("replica-id", 0, 0, other, DEVICES),
+    row("reshape", 1, 1, reshape, ""),
+    row("reverse", 1, 1, reverse, ""),
+    row("rng", 2, 2, other, RANDOM),
+    row("rng-bit-generator", 1, 1, other, RANDOM),
+    row("rng-get-and-update-state", 0, 0, other, RANDOM),
+    row("round-nearest-afz", 1, 1, elementwise, "f"),
+    row("round-nearest-even", 1, 1, elementwise, "f"),
+    row("rsqrt", 1, 1, elementwise, FLOAT),
+    row("scaled-dot", 4, 4, other, "the scales stand for blocks of elements"),
+    row("scan", 0, MANY, other, "each step depends on all before it"),
+    row("scatter", 3, MANY, scatter, ""),
+    row("select", 3, 3, select, ANY),
+    row("select-and-scatter", 3, 3, other, "values choose where elements go"),
+    row("send", 2, 2, other, DEVICES),
+    row("send-done", 1, 1, other, DEVICES),
+    row("set-dimension-size", 2, 2, other, DYNAMIC),
+    row("shift-left", 2, 2, elementwise, "su"),
+    row("shift-right-arithmetic", 2, 2, elementwise, "su"),
+    row("shift-right-logical", 2, 2, elementwise, "su"),
+    row("sign", 1, 1, elementwise, "sfc"),
+    row("sine", 1, 1, elementwise, FLOAT),
+    row("sinh", 1, 1, elementwise, FLOAT),
+    row("slice", 1, 1, slice, ""),
+    row("sort", 1, MANY, sort, "values choose where elements go"),
+    row("sqrt", 1, 1, elementwise, FLOAT),
+    row("stochastic-convert", 2, 2, stochastic_convert, "fu"),
+    row("subtract", 2, 2, elementwise, ANY),
+    row("tan", 1, 1, elementwise, FLOAT),
+    row("tanh", 1, 1, elementwise, FLOAT),
+    row("topk", 1, 1, other, "values choose where elements go"),
+    row("transpose", 1, 1, transpose, ""),
+    row("triangular-solve", 2, 2, other, SOLVER),
+    row("tuple", 0, MANY, tuple, ""),
+    row("while", 1, 1, while_loop, ""),
+    row("xor", 2, 2, elementwise, "psu"),
+];
+
+/// The row of an operation.
+pub(super) fn find(name: &str) -> Option<&'static Opcode> {
+    let row = |name| OPCODES.binary_search_by_key(&name, |opcode| opcode.name).ok().map(|i| &OPCODES[i]);
+    let base = || ["-start", "-update", "-done"].iter().find_map(|end| name.strip_suffix(end));
+    row(name).or_else(|| base().and_then(row).map(|_| &PART))
+}
+
+/// The name that is most like `name`, if one is: at most a third of its letters differ.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    let name = name.replace('_', "-").to_ascii_lowercase();
+    let distance = |other: &str| {
+        // The row of the table of edit distances for each prefix of `name`.
+        let mut row: Vec<usize> = (0..=other.len()).collect();
+        for (i, a) in name.bytes().enumerate() {
+            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+            for (j, b) in other.bytes().enumerate() {
+                let here = (diagonal + usize::from(a != b)).min(row[j].min(row[j + 1]) + 1);
+                diagonal = std::mem::replace(&mut row[j + 1], here);
+            }
+        }
+        row[other.len()]
+    };
+    let best = (name.len() <= 40).then(|| OPCODES.iter().map(|o| (distance(o.name), o.name)).min()).flatten();
+    best.filter(|(distance, other)| *distance * 3 <= other.len()).map(|(_, other)| other)
+}
