@@ -101,6 +101,15 @@ impl Expr {
         a.into_iter().chain(b)
     }
 
+    /// Whether it is a sum of variables, products of them with constants, and a constant.
+    pub fn is_linear(&self) -> bool {
+        match self {
+            Expr::Const(_) | Expr::Var(_) => true,
+            Expr::FloorDiv(..) | Expr::Mod(..) | Expr::Min(..) | Expr::Max(..) => false,
+            e => e.operands().all(Expr::is_linear),
+        }
+    }
+
     /// The number of operations on the longest way from the result to a variable or constant.
     pub fn depth(&self) -> usize {
         self.operands().map(|e| e.depth() + 1).max().unwrap_or(0)

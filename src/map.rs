@@ -454,7 +454,9 @@ impl Indexing {
                 pair[0].precedes(pair[1])?;
             }
             if let Some(map) = IndexingMap::chained(&all) {
-                return Ok(map.simplify());
+                // Sums of variables over a simplified box are as simple as they get.
+                let plain = map.domain.constraints.is_empty() && map.results.iter().all(Expr::is_linear);
+                return Ok(if plain { Indexing::Map(map) } else { map.simplify() });
             }
         }
         let mut all = first.simplify();
