@@ -1,21 +1,477 @@
 //! HLO text: the corpus, every kind of operation, wrong texts, and texts that random changes broke.
 
-use layout::hlo::Module;
+use layout::hlo::{Instruction, Module, Values};
+use std::collections::BTreeMap;
+
+/// Texts of the file are bodies of an entry that begin on line 3, or whole modules; `----` stands between them.
+fn blocks(file: &str, mark: &str) -> Vec<(String, Vec<String>)> {
+    let path = format!("{}/test/hlo/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap().replace("----\n", "\0");
+    let block = |block: &str| {
+        let (expected, text): (Vec<_>, Vec<_>) =
+            block.split_inclusive('\n').filter(|line| !line.starts_with("# ")).partition(|line| line.starts_with(mark));
+        let expected = expected.iter().map(|line| line[mark.len()..].trim_end().to_string()).collect();
+        let text = text.concat();
+        (if text.contains("HloModule") { text } else { module(&text) }, expected)
+    };
+    text.split('\0').map(block).collect()
+}
+
+/// A module whose entry has this body, with computations that it may call.
+fn module(body: &str) -> String {
+    format!(
+        "HloModule m
+ENTRY %e {{
+{body}}}
+add (x: f32[], y: f32[]) -> f32[] {{
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}}
+argmax {{
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  p = pred[] compare(a, b), direction=GE
+  m = f32[] select(p, a, b)
+  k = s32[] select(p, i, j)
+  ROOT r = (f32[], s32[]) tuple(m, k)
+}}
+pred {{ i = s32[] parameter(0) ten = s32[] constant(10) ROOT less = pred[] compare(i, ten), direction=LT }}
+succ {{ i = s32[] parameter(0) one = s32[] constant(1) ROOT next = s32[] add(i, one) }}
+less {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), direction=LT }}
+idle {{ ROOT x = f32[8,128] parameter(0) }}, execution_thread=\"host\"
+"
+    )
+}
+
+fn places(text: &str) -> Vec<String> {
+    let errors = Module::parse(text).err().unwrap_or_default();
+    let place = |error: &layout::text::Error| {
+        let (line, column) = error.line_column(text).unwrap();
+        format!("{line}:{column} {error}")
+    };
+    errors.iter().map(place).collect()
+}
+
+fn parse(text: &str) -> Module {
+    Module::parse(text).unwrap_or_else(|_| panic!("{text}\n{:#?}", places(text)))
+}
+
+fn find<'a>(module: &'a Module, name: &str) -> &'a Instruction {
+    let mut all = module.computations[module.entry].instructions.iter();
+    all.find(|i| i.name == name).unwrap_or_else(|| panic!("no {name}"))
+}
 
 #[test]
-fn corpus() {
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/test/hlo")).unwrap() {
-        let path = entry.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        match Module::parse(&text) {
-            Ok(m) => {
-                println!("{} {}", path.display(), m.computations.iter().map(|c| c.instructions.len()).sum::<usize>())
-            }
-            Err(errors) => {
-                for e in errors.iter().take(5) {
-                    println!("{}: {:?} {e}", path.display(), e.line_column(&text));
+fn every_kind() {
+    for (text, expected) in blocks("kinds.txt", "> ") {
+        let module = parse(&text);
+        for line in expected {
+            let (name, operation) = line.split_once(' ').unwrap();
+            assert_eq!(format!("{:?}", find(&module, name).operation), operation, "{name}");
+        }
+    }
+}
+
+/// Each error of each text, at its line and column. `BLESS=1` writes what is found into the file, to be read.
+#[test]
+fn wrong_texts() {
+    let mut written = Vec::new();
+    for (text, expected) in blocks("errors.txt", "! ") {
+        let found = places(&text);
+        assert!(!found.is_empty(), "nothing is wrong with\n{text}");
+        if std::env::var_os("BLESS").is_none() {
+            assert_eq!(found, expected, "{text}");
+        }
+        written.push((text, found));
+    }
+    if std::env::var_os("BLESS").is_some() {
+        let path = format!("{}/test/hlo/errors.txt", env!("CARGO_MANIFEST_DIR"));
+        let file = std::fs::read_to_string(&path).unwrap().replace("----\n", "\0");
+        let block = |(old, (_, found)): (&str, &(String, Vec<String>))| {
+            let text = old.split_inclusive('\n').filter(|line| !line.starts_with("! ")).collect::<String>();
+            text + &found.iter().map(|line| format!("! {line}\n")).collect::<String>()
+        };
+        let blocks: Vec<_> = file.split('\0').zip(&written).map(block).collect();
+        std::fs::write(path, blocks.join("----\n")).unwrap();
+    }
+}
+
+/// The corpus by the names of its files.
+fn corpus() -> BTreeMap<String, String> {
+    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/test/hlo")).unwrap();
+    let read = |path: std::path::PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".hlo")?.to_string();
+        Some((name, std::fs::read_to_string(&path).unwrap()))
+    };
+    folder.filter_map(|entry| read(entry.unwrap().path())).collect()
+}
+
+/// The opcode of each line that defines something, found without the reader: behind the first ` = ` and a shape, which
+/// is one word or is in parentheses.
+fn opcodes(text: &str) -> Vec<String> {
+    let opcode = |line: &str| {
+        let rest = line.split_once(" = ")?.1;
+        let mut depth = 0;
+        let space = rest.char_indices().find(|(_, c)| {
+            depth += i32::from(*c == '(') - i32::from(*c == ')');
+            depth == 0 && *c == ' '
+        });
+        Some(rest[space?.0..].trim_start().split('(').next()?.to_string())
+    };
+    text.lines().filter_map(opcode).collect()
+}
+
+#[test]
+fn corpus_is_read_whole() {
+    const INSTRUCTIONS: [(&str, usize, usize); 24] = [
+        ("attention.opt", 90, 18),
+        ("attention.unopt", 66, 16),
+        ("conv.opt", 6, 3),
+        ("conv.unopt", 3, 2),
+        ("embedding_gather.opt", 25, 11),
+        ("embedding_gather.unopt", 34, 11),
+        ("int8_matmul.opt", 13, 6),
+        ("int8_matmul.unopt", 7, 5),
+        ("kvcache_update.opt", 41, 12),
+        ("kvcache_update.unopt", 19, 9),
+        ("layernorm.opt", 53, 9),
+        ("layernorm.unopt", 45, 10),
+        ("lstm_scan.opt", 98, 20),
+        ("lstm_scan.unopt", 86, 19),
+        ("mlp_train_step.opt", 135, 17),
+        ("mlp_train_step.unopt", 128, 21),
+        ("pad_flip_pool.opt", 29, 10),
+        ("pad_flip_pool.unopt", 27, 10),
+        ("resnet_block.opt", 135, 11),
+        ("resnet_block.unopt", 153, 16),
+        ("softmax.opt", 28, 11),
+        ("softmax.unopt", 25, 10),
+        ("vit_patchify.opt", 13, 6),
+        ("vit_patchify.unopt", 6, 4),
+    ];
+    let corpus = corpus();
+    assert_eq!(corpus.len(), 24);
+    for ((name, text), (expected, instructions, kinds)) in corpus.iter().zip(INSTRUCTIONS) {
+        let module = parse(text);
+        assert_eq!(name, expected);
+        let all: Vec<&Instruction> = module.computations.iter().flat_map(|c| &c.instructions).collect();
+        let mut found: Vec<_> = all.iter().map(|i| i.opcode.clone()).collect();
+        let mut lines = opcodes(text);
+        found.sort();
+        lines.sort();
+        assert_eq!(found, lines, "{name}");
+        found.dedup();
+        assert_eq!((all.len(), found.len()), (instructions, kinds), "{name}");
+        let roots = text.matches("ROOT ").count();
+        assert_eq!(module.computations.len(), roots, "{name}");
+        assert!(text[text.find("ENTRY ").unwrap()..].contains(&module.computations[module.entry].name));
+        for instruction in all {
+            let place = text[instruction.at..].trim_start_matches('%');
+            assert!(place.starts_with(&instruction.name), "{name}");
+        }
+        ordered(&module);
+    }
+}
+
+/// What [`Module`] promises of its order.
+fn ordered(module: &Module) {
+    for (number, computation) in module.computations.iter().enumerate() {
+        for (i, instruction) in computation.instructions.iter().enumerate() {
+            assert!(instruction.operands.iter().chain(&instruction.control).all(|&used| used < i));
+            assert!(instruction.called.iter().all(|&called| called < number));
+        }
+        for (number, &parameter) in computation.parameters.iter().enumerate() {
+            let operation = &computation.instructions[parameter].operation;
+            assert_eq!(*operation, layout::operation::Operation::Parameter { number });
+        }
+        assert!(computation.root < computation.instructions.len());
+    }
+}
+
+/// Lines of a body in any order mean the same, and so do computations.
+#[test]
+fn order_does_not_matter() {
+    let mut random = fastrand::Rng::with_seed(7);
+    for (name, text) in corpus() {
+        let whole = parse(&text);
+        let parts: Vec<&str> = text.split_inclusive("\n}\n").collect();
+        let (head, first) = parts[0].split_at(parts[0].rfind("\n\n").unwrap());
+        let mut parts: Vec<String> = [first].iter().chain(&parts[1..]).map(|part| part.to_string()).collect();
+        for part in &mut parts {
+            let mut lines: Vec<&str> = part.lines().filter(|line| line.contains(" = ")).collect();
+            random.shuffle(&mut lines);
+            let open = part.lines().find(|line| line.ends_with('{')).unwrap_or("").to_string();
+            *part = if open.is_empty() { String::new() } else { format!("\n{open}\n{}\n}}\n", lines.join("\n")) };
+        }
+        random.shuffle(&mut parts);
+        let module = parse(&format!("{head}\n{}", parts.concat()));
+        ordered(&module);
+        let describe = |module: &Module| {
+            let mut found = Vec::new();
+            for computation in &module.computations {
+                let names = |uses: &[usize]| uses.iter().map(|&u| computation.instructions[u].name.clone()).collect();
+                for (i, instruction) in computation.instructions.iter().enumerate() {
+                    let called = instruction.called.iter().map(|&c| module.computations[c].name.clone()).collect();
+                    let uses: [Vec<String>; 2] = [names(&instruction.operands), called];
+                    let root = i == computation.root;
+                    let id = (computation.name.clone(), instruction.name.clone());
+                    found.push((id, root, instruction.shape.to_string(), uses, instruction.source.clone()));
                 }
             }
+            found.sort_by(|a, b| a.0.cmp(&b.0));
+            found
+        };
+        assert_eq!(describe(&whole), describe(&module), "{name}");
+    }
+}
+
+#[test]
+fn what_an_importer_asks() {
+    let body = r#"  p = f32[2]{0} parameter(0), metadata={op_name="a/b" stack_frame_id=2}
+  q = f32[2] parameter(1), metadata={op_type="x" op_name="\303\251\n\x41" source_file="f.py" source_line=3}
+  c = s32[2,2] constant({ /*i=0*/ {1, -2}, {3, 4} })
+  b = pred[3] constant({true, 0, 1})
+  f = f32[6] constant({1, -inf, nan, -nan, 1e-05, .5})
+  n = f32[] constant(nan(0x400001))
+  z = c64[2] constant({(1, -2), 3})
+  e = f32[9,9] constant({...})
+  t = (f32[], s32[2]) constant(( 1, {2, 3} ))
+  o = f32[0] constant({})
+  oo = f32[3,0] constant({})
+  u = u64[] constant(18446744073709551615)
+  s = s4[] constant(-8)
+  k = f32[2] custom-call(p), custom_call_target="a\"b", operand_layout_constraints={f32[2]{0}}, has=true, backend_config={"x":["}",1]}
+  ROOT m = pred[2] compare(p, q), direction=GT
+"#;
+    let tables = "HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }
+FileNames
+1 \"dir/g.py\"
+FunctionNames
+1 \"main\"
+FileLocations
+4 {file_name_id=1 function_name_id=1 line=70 end_line=70 column=23 end_column=43}
+StackFrames
+2 {file_location_id=4 parent_frame_id=0}
+";
+    let module = parse(&module(body).replacen("HloModule m\n", tables, 1));
+    assert_eq!(module.attribute("is_scheduled"), Some("true"));
+    assert_eq!(module.attribute("input_output_alias"), Some("{ {0}: (0, {}, may-alias) }"));
+    let source = |name: &str| {
+        let source = &find(&module, name).source;
+        (source.op_name.as_deref(), source.file.as_deref(), source.line)
+    };
+    assert_eq!(source("p"), (Some("a/b"), Some("dir/g.py"), Some(70)));
+    assert_eq!(source("q"), (Some("é\nA"), Some("f.py"), Some(3)));
+    assert_eq!(source("m"), (None, None, None));
+    let literal = |name: &str| find(&module, name).literal.as_ref().unwrap();
+    assert_eq!(literal("c").values, Values::Integers(vec![1, -2, 3, 4]));
+    assert_eq!(literal("c").text, "{ /*i=0*/ {1, -2}, {3, 4} }");
+    assert_eq!(literal("b").values, Values::Booleans(vec![true, false, true]));
+    let Values::Floats(floats) = &literal("f").values else { panic!() };
+    assert_eq!((floats[0], floats[1], floats[4], floats[5]), (1.0, f64::NEG_INFINITY, 1e-5, 0.5));
+    assert!(floats[2].is_nan() && !floats[2].is_sign_negative() && floats[3].is_nan() && floats[3].is_sign_negative());
+    assert_eq!(literal("n").text, "nan(0x400001)");
+    assert_eq!(literal("z").values, Values::Complex(vec![(1.0, -2.0), (3.0, 0.0)]));
+    assert_eq!(literal("e").values, Values::Elided);
+    let Values::Tuple(parts) = &literal("t").values else { panic!() };
+    assert_eq!((&parts[0].values, &*parts[0].text), (&Values::Floats(vec![1.0]), "1"));
+    assert_eq!((&parts[1].values, &*parts[1].text), (&Values::Integers(vec![2, 3]), "{2, 3}"));
+    assert_eq!((&literal("o").values, &literal("oo").values), (&Values::Floats(vec![]), &Values::Floats(vec![])));
+    assert_eq!(literal("u").values, Values::Integers(vec![u64::MAX.into()]));
+    assert_eq!(literal("s").values, Values::Integers(vec![-8]));
+    let k = find(&module, "k");
+    assert_eq!(k.string("custom_call_target").as_deref(), Some("a\"b"));
+    assert_eq!(k.attribute("backend_config"), Some("{\"x\":[\"}\",1]}"));
+    assert_eq!((k.flag("has"), k.flag("has_not"), k.string("has"), k.numbers("has")), (true, false, None, None));
+    let m = module.computations[module.entry].result();
+    assert_eq!((&*m.name, m.attribute("direction")), ("m", Some("GT")));
+    let slice = parse(&self::module("x = f32[9] parameter(0)\ny = f32[9] reverse(x), dimensions={0}\n"));
+    assert_eq!(find(&slice, "y").numbers("dimensions"), Some(vec![0]));
+    // The last instruction is the root where none is marked.
+    assert_eq!(slice.computations[slice.entry].result().name, "y");
+}
+
+/// Every operation of the language is known, and what runs beside others.
+#[test]
+fn all_opcodes() {
+    let names = "abs acos acosh add add-dependency after-all all-gather all-gather-done all-gather-start all-reduce \
+        all-reduce-done all-reduce-start all-to-all and asin asinh async-done async-start async-update atan2 atanh \
+        batch-norm-grad batch-norm-inference batch-norm-training bitcast bitcast-convert broadcast call cbrt ceil \
+        cholesky clamp collective-broadcast collective-permute collective-permute-done collective-permute-start \
+        compare complex concatenate conditional constant convert convolution copy copy-done copy-start cosh cosine \
+        count-leading-zeros custom-call divide domain dot dynamic-reshape dynamic-slice dynamic-update-slice erf \
+        exponential exponential-minus-one fft floor fusion gather get-dimension-size get-tuple-element imag infeed \
+        iota is-finite log log-plus-one logistic map maximum minimum multiply negate not opt-barrier or outfeed pad \
+        parameter partition-id popcnt power ragged-all-to-all ragged-dot real recv recv-done reduce \
+        reduce-precision reduce-scatter reduce-window remainder replica-id reshape reverse rng rng-bit-generator \
+        rng-get-and-update-state round-nearest-afz round-nearest-even rsqrt scatter select select-and-scatter send \
+        send-done set-dimension-size shift-left shift-right-arithmetic shift-right-logical sign sine sinh slice sort \
+        sqrt stochastic-convert subtract tan tanh topk transpose triangular-solve tuple while xor \
+        custom-call-start fusion-done slice-update";
+    for name in names.split_whitespace() {
+        let text = module(&format!("x = f32[2] {name}()\n"));
+        let unknown = places(&text).iter().any(|place| place.contains("there is no operation"));
+        assert!(!unknown, "{name}");
+        assert!(name.ends_with("-done") || places(&module(&format!("x = f32[2] {name}q()\n"))).len() == 1);
+    }
+    assert_eq!(places(&module("x = f32[2] start-start()\n")), ["3:12 there is no operation `start-start`"]);
+}
+
+/// Whatever the text is, there is an answer: a module or errors with places in the text.
+fn survives(text: &str) {
+    match Module::parse(text) {
+        Ok(module) => ordered(&module),
+        Err(errors) => {
+            assert!((1..=Module::MAX_ERRORS).contains(&errors.len()), "{text}");
+            assert!(errors.is_sorted_by_key(|error| error.at));
+            for error in errors {
+                assert!(error.at.is_some_and(|at| at <= text.len()), "{error}\n{text}");
+                assert!(!error.message.is_empty() && !error.message.ends_with('.') || error.message.ends_with(".."));
+            }
+        }
+    }
+}
+
+#[test]
+fn truncations() {
+    let text = &corpus()["lstm_scan.unopt"];
+    for end in 0..text.trim_end().len() {
+        survives(&text[..end]);
+        assert!(Module::parse(&text[..end]).is_err(), "{end}");
+    }
+}
+
+#[test]
+fn mutations() {
+    let mut random = fastrand::Rng::with_seed(42);
+    let mut texts: Vec<String> = corpus().into_values().filter(|text| text.len() < 5000).collect();
+    texts.extend(blocks("kinds.txt", "> ").into_iter().map(|(text, _)| text));
+    let pieces =
+        ["{", "}", "(", ")", "[", "]", "\"", ",", "=", "%", "/*", "*/", "//", "\n", "ROOT ", "ENTRY ", "é", "0"];
+    let words =
+        ["-1", "9223372036854775807", "99999999999999999999", "x", "f32[?]", "token[]", "{...}", "\0", "<=", "->"];
+    for round in 0..20_000 {
+        let mut bytes = random.choice(&texts).unwrap().clone().into_bytes();
+        for _ in 0..random.usize(1..4) {
+            let at = random.usize(..bytes.len());
+            let end = (at + random.usize(..if round % 3 == 0 { 40 } else { 3 })).min(bytes.len());
+            let new = match random.u8(..4) {
+                0 => vec![],
+                1 => vec![random.u8(32..127)],
+                2 => random.choice(&pieces).unwrap().as_bytes().to_vec(),
+                _ => random.choice(&words).unwrap().as_bytes().to_vec(),
+            };
+            bytes.splice(at..end, new);
+        }
+        survives(&String::from_utf8_lossy(&bytes));
+    }
+    for _ in 0..1000 {
+        let bytes: Vec<u8> = (0..random.usize(..400)).map(|_| random.u8(..)).collect();
+        survives(&String::from_utf8_lossy(&bytes));
+        survives(&format!("HloModule m {}", String::from_utf8_lossy(&bytes)));
+    }
+}
+
+#[test]
+fn deep_and_wide() {
+    for (open, close) in [("(", ")"), ("{", "}"), ("[", "]")] {
+        let nested = open.repeat(200_000) + &close.repeat(200_000);
+        survives(&module(&format!("x = {nested} parameter(0)\n")));
+        survives(&module(&format!("x = f32[] constant({nested})\n")));
+        survives(&module(&format!("x = f32[] parameter(0), sharding={nested}\n")));
+        parse(&module(&format!("x = f32[] parameter(0), sharding={{{nested}}}\n")));
+        survives(&module(&format!("x = f32[] parameter(0), sharding={}\n", &nested[..200_000])));
+        survives(&format!("HloModule m, a={nested}"));
+    }
+    // As many errors as lines.
+    let errors = Module::parse(&module(&"x = f32[2] sub(y)\n".repeat(10_000))).unwrap_err();
+    assert_eq!(errors.len(), Module::MAX_ERRORS);
+    // A chain of computations is no recursion, neither in the text nor here.
+    let call = |i: usize| match i {
+        0 => "c0 {\n x = f32[] parameter(0)\n}\n".to_string(),
+        _ => format!("c{i} {{\n x = f32[] parameter(0)\n y = f32[] call(x), to_apply=c{}\n}}\n", i - 1),
+    };
+    let chain: String = (0..20_000).rev().map(call).collect();
+    let module = parse(&format!("HloModule m\nENTRY {chain}"));
+    assert_eq!((module.entry, module.computations.len()), (19_999, 20_000));
+    ordered(&module);
+}
+
+/// A module of 100,000 lines; `--nocapture` shows how long half of it and all of it take.
+#[test]
+fn long_texts() {
+    let line = |i: usize| match i % 4 {
+        0 => format!(
+            "  %a.{i} = f32[8,128]{{1,0}} add(%a.{}, %p), metadata={{op_name=\"f/add\" source_line={i}}}\n",
+            i - 4
+        ),
+        1 => format!("  %t.{i} = f32[128,8]{{0,1}} transpose(%a.{}), dimensions={{1,0}}\n", i - 1),
+        2 => format!(
+            "  %d.{i} = f32[8,8] dot(%a.{}, %t.{}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n",
+            i - 2,
+            i - 1
+        ),
+        _ => format!("  %f.{i} = f32[] fusion(%s, %s), kind=kLoop, calls=%add, backend_config={{\"a\":[\"{i}\"]}}\n"),
+    };
+    for lines in [50_000, 100_000] {
+        let mut body =
+            "  %p = f32[8,128] parameter(0)\n  %s = f32[] constant(1)\n  %a.0 = f32[8,128] copy(p)\n".to_string();
+        body.extend((4..lines).map(line));
+        let text = module(&body);
+        let start = std::time::Instant::now();
+        let module = parse(&text);
+        println!("{lines} lines, {} bytes: {:?}", text.len(), start.elapsed());
+        assert_eq!(module.computations[module.entry].instructions.len(), lines - 1);
+        let broken = text.replace("dimensions={1,0}", "dimensions={1,0");
+        let start = std::time::Instant::now();
+        assert_eq!(Module::parse(&broken).unwrap_err().len(), Module::MAX_ERRORS);
+        println!("broken: {:?}", start.elapsed());
+        // Backwards, so that each line needs the one behind it.
+        let reversed: Vec<&str> = body.lines().rev().collect();
+        let start = std::time::Instant::now();
+        ordered(&parse(&self::module(&(reversed.join("\n") + "\n"))));
+        println!("reversed: {:?}", start.elapsed());
+    }
+}
+
+/// The sizes that slices, padding and windows give, counted element by element.
+#[test]
+fn sizes_are_as_counted() {
+    let mut random = fastrand::Rng::with_seed(3);
+    for _ in 0..2000 {
+        let size = random.i64(0..12);
+        let low = random.i64(-3..4);
+        let high = random.i64(-3..4);
+        let (interior, window, step, dilation) =
+            (random.i64(0..3), random.i64(1..5), random.i64(1..4), random.i64(1..4));
+        // The places of the padded row, and what stands at each: nothing is what padding cut off.
+        let mut row: Vec<i64> = (0..size).flat_map(|i| std::iter::once(i).chain((0..interior).map(|_| -1))).collect();
+        row.truncate(row.len() - if size == 0 { 0 } else { interior as usize });
+        let places = (-low..row.len() as i64 + high).count() as i64;
+        let whole = row.len() as i64 + low + high;
+        let windows = (0..places)
+            .filter(|start| start % step == 0 && (0..window).all(|i| start + i * dilation < places))
+            .count() as i64;
+        let start = random.i64(0..=size);
+        let limit = random.i64(start..=size);
+        let sliced = (start..limit).filter(|i| (i - start) % step == 0).count() as i64;
+        let base = interior + 1;
+        let check = |n: i64, right: bool, operation: &str| {
+            let text =
+                module(&format!("x = f32[{size}] parameter(0)\ns = f32[] constant(0)\ny = f32[{n}] {operation}\n"));
+            assert_eq!(Module::parse(&text).is_ok(), right, "{text}");
+        };
+        for off in [0, 1] {
+            check(sliced + off, off == 0, &format!("slice(x), slice={{[{start}:{limit}:{step}]}}"));
+            if whole >= 0 {
+                check(places + off, off == 0, &format!("pad(x, s), padding={low}_{high}_{interior}"));
+            }
+            let fields =
+                format!("size={window} stride={step} pad={low}_{high} lhs_dilate={base} rhs_dilate={dilation}");
+            check(windows + off, off == 0, &format!("reduce-window(x, s), window={{{fields}}}, to_apply=add"));
         }
     }
 }

@@ -22,8 +22,8 @@
 //!
 //! A module that is returned is whole: every name is resolved, every operation of [`Operation`] has the shape that it
 //! must have, no computation calls itself. Computations stand behind those that they call, instructions behind those
-//! that they use; texts already in that order keep it. All errors of a text are found, up to [`Module::MAX_ERRORS`]: what
-//! is wrong in one instruction does not hide what is wrong in another.
+//! that they use; texts already in that order keep it. All errors of a text are found, up to [`Module::MAX_ERRORS`]:
+//! what is wrong in one instruction does not hide what is wrong in another.
 //!
 //! Names keep no `%`. Attributes that say nothing about indices are kept as text. Sharding, aliasing and what else is
 //! local to a compiler is not interpreted.

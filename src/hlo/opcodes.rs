@@ -28,7 +28,8 @@ const fn row(
 }
 
 const MANY: usize = usize::MAX;
-const ANY: &str = "psufc";
+/// Elements of any kind.
+pub(super) const ANY: &str = "psufc";
 const FLOAT: &str = "fc";
 const DEVICES: &str = "the value comes from other devices";
 const ASYNC: &str = "the operation runs beside others";
@@ -114,7 +115,7 @@ static OPCODES: &[Opcode] = &[
     row("log", 1, 1, elementwise, FLOAT),
     row("log-plus-one", 1, 1, elementwise, FLOAT),
     row("logistic", 1, 1, elementwise, FLOAT),
-    row("map", 0, MANY, map, ANY),
+    row("map", 1, MANY, map, ANY),
     row("maximum", 2, 2, elementwise, ANY),
     row("minimum", 2, 2, elementwise, ANY),
     row("multiply", 2, 2, elementwise, ANY),

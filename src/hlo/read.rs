@@ -9,6 +9,9 @@ use crate::shape::Shape;
 use crate::text::{Cursor, Error, excerpt, length};
 use std::collections::HashMap;
 
+/// The most attributes of an instruction; each is compared with those before it.
+const MAX_ATTRIBUTES: usize = 256;
+
 /// A module as it is written.
 #[derive(Default)]
 pub(super) struct RawModule<'a> {
@@ -25,13 +28,19 @@ pub(super) struct RawComputation<'a> {
     pub name: &'a str,
     pub at: usize,
     pub entry: bool,
-    /// The shapes of the parameters and of the result, each with its place, where the head says them.
-    pub signature: Option<(Vec<(Shape, usize)>, (Shape, usize))>,
+    /// What stands between the name and the body, if anything does.
+    pub head: Option<Head>,
     pub instructions: Vec<RawInstruction<'a>>,
     /// Where the body ends.
     pub end: usize,
     /// Whether something in it could not be read.
     pub broken: bool,
+}
+
+/// `(name: shape, name: shape) -> shape`: the shapes, each with its place.
+pub(super) struct Head {
+    pub parameters: Vec<(Shape, usize)>,
+    pub result: (Shape, usize),
 }
 
 /// An instruction as it is written; one that could not be read ends where its text is wrong.
@@ -68,6 +77,15 @@ pub(super) struct RawAttribute<'a> {
 }
 
 impl RawAttribute<'_> {
+    /// An error in the value as one in the module's text.
+    fn place(&self, error: Error) -> Error {
+        let message = match error.message.strip_suffix("found the end of the text") {
+            Some(expected) => format!("{expected}found the end of `{}`", excerpt(self.name)),
+            None => error.message,
+        };
+        Error { at: error.at.map(|at| at + self.at), message }
+    }
+
     pub fn owned(&self) -> Attribute {
         Attribute { name: self.name.to_string(), at: self.at, text: self.text.to_string() }
     }
@@ -77,7 +95,7 @@ impl RawAttribute<'_> {
         let mut cursor = Cursor::new(self.text);
         read(&mut cursor)
             .and_then(|value| cursor.finish(&format!("the end of `{}`", self.name)).map(|()| value))
-            .map_err(|error| Error { at: error.at.map(|at| at + self.at), ..error })
+            .map_err(|error| self.place(error))
     }
 }
 
@@ -105,20 +123,20 @@ impl Tables {
 
 /// Takes a module's text apart.
 pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a> {
-    let mut reader = Reader { cursor: Cursor::with_bodies(text), end: text.len(), errors };
+    let mut reader = Reader { cursor: Cursor::with_bodies(text), text, errors };
     let mut module = RawModule::default();
     if let Err(error) = reader.header(&mut module) {
         module.broken = true;
         reader.errors.push(error);
-        reader.resume(false);
+        reader.resume(false, 0);
     }
     while reader.cursor.at() < text.len() && reader.errors.len() < Module::MAX_ERRORS {
-        let before = module.computations.len();
+        let (before, from) = (module.computations.len(), reader.cursor.at());
         if let Err(error) = reader.computation(&mut module) {
             // A head that says no name may have been the one of the entry.
             module.broken |= module.computations.len() == before;
             reader.errors.push(error);
-            reader.resume(false);
+            reader.resume(false, from);
         }
     }
     if let (Err(error), true) = (reader.cursor.finish("a computation"), reader.errors.is_empty()) {
@@ -130,7 +148,7 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
 
 struct Reader<'a, 'e> {
     cursor: Cursor<'a>,
-    end: usize,
+    text: &'a str,
     errors: &'e mut Vec<Error>,
 }
 
@@ -185,6 +203,9 @@ impl<'a> Reader<'a, '_> {
             if attributes.iter().any(|a| a.name == name) {
                 return Err(Error::at(name_at, format!("`{}` appears twice", excerpt(name))));
             }
+            if attributes.len() == MAX_ATTRIBUTES {
+                return Err(Error::at(name_at, format!("at most {MAX_ATTRIBUTES} attributes may stand here")));
+            }
             attributes.push(RawAttribute { name, at, text });
         }
         Ok(())
@@ -200,9 +221,9 @@ impl<'a> Reader<'a, '_> {
             name,
             at,
             entry,
-            signature: None,
+            head: None,
             instructions: Vec::new(),
-            end: self.end,
+            end: self.text.len(),
             broken: true,
         });
         let Some(computation) = module.computations.last_mut() else { return Ok(()) };
@@ -217,7 +238,7 @@ impl<'a> Reader<'a, '_> {
                 parameters.push(self.shape()?);
             }
             self.cursor.expect("->", "`->` and the shape of the result")?;
-            computation.signature = Some((parameters, self.shape()?));
+            computation.head = Some(Head { parameters, result: self.shape()? });
         }
         self.cursor.expect("{", "`{` to open the computation")?;
         computation.broken = false;
@@ -232,7 +253,7 @@ impl<'a> Reader<'a, '_> {
                 return Ok(());
             }
             let open = || format!("an instruction or `}}` to close computation `{}`", excerpt(name));
-            let mut ahead = self.cursor;
+            let (mut ahead, from) = (self.cursor, self.cursor.at());
             let next = self::name(&mut ahead, &open());
             if next.is_err() && self.cursor.rest().is_empty()
                 || next.is_ok() && (matches!(ahead.peek(), Some(b'(' | b'{')) || at_word(&self.cursor, "ENTRY"))
@@ -252,7 +273,7 @@ impl<'a> Reader<'a, '_> {
             if let Err(error) = read {
                 computation.broken = true;
                 self.errors.push(error);
-                self.resume(true);
+                self.resume(true, from);
             }
         }
     }
@@ -317,21 +338,22 @@ impl<'a> Reader<'a, '_> {
         Ok((Shape::read(&mut self.cursor, 0)?, at))
     }
 
-    /// Goes on behind an error: at the next line that begins an instruction or ends the computation, or, outside of
-    /// one, that begins a computation.
-    fn resume(&mut self, inside: bool) {
-        while let Some(end) = self.cursor.rest().find('\n') {
-            let rest = &self.cursor.rest()[end + 1..];
-            self.cursor.advance(end + 1);
-            // Comments may have been passed over together with the line's end.
-            let line = if rest.len() > self.cursor.rest().len() { self.cursor.rest() } else { rest };
-            let line = &line[..line.find('\n').unwrap_or(line.len())];
-            let head = line.trim_end().ends_with('{') && !line.contains('=');
-            if head || inside && (line.starts_with('}') || begins_instruction(line)) {
+    /// Goes on behind an error in what began at `from`: at the next line that begins an instruction or ends the
+    /// computation, or, outside of one, that begins a computation.
+    fn resume(&mut self, inside: bool, from: usize) {
+        while let Some(byte) = self.cursor.peek() {
+            let at = self.cursor.at();
+            let begin = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let rest = &self.text[begin..];
+            let end = rest.find('\n').unwrap_or(rest.len());
+            let line = &rest[..end];
+            // Only where nothing of the line was taken.
+            let whole = at > from && self.text[begin..at].trim_start().is_empty();
+            if whole && (begins_computation(line) || inside && (byte == b'}' || begins_instruction(line))) {
                 return;
             }
+            self.cursor.advance(begin + end - at);
         }
-        self.cursor.advance(self.cursor.rest().len());
     }
 }
 
@@ -373,6 +395,13 @@ fn begins_instruction(line: &str) -> bool {
     rest.len() < line.len() && rest.starts_with([' ', '\t']) && rest.trim_start().starts_with('=')
 }
 
+/// Whether a line that is not indented ends with the `{` that opens a computation.
+fn begins_computation(line: &str) -> bool {
+    line.starts_with(|c: char| c == '%' || c == '_' || c.is_ascii_alphabetic())
+        && line.trim_end().ends_with('{')
+        && !line.contains('=')
+}
+
 /// Takes an attribute's value: all up to the next `,` or space that is not inside brackets or quotes.
 pub(super) fn value<'a>(cursor: &mut Cursor<'a>) -> Result<(usize, &'a str), Error> {
     let (at, text) = (cursor.at(), cursor.rest());
@@ -405,7 +434,9 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>) -> Result<(usize, &'a str), Err
                 None => return Err(Error::at(at + end, "expected `*/` to close this comment")),
             },
             b',' | b' ' | b'\t' | b'\r' | b'\n' if open.is_empty() => break,
-            b'\n' if begins_instruction(text[end + 1..].lines().next().unwrap_or("")) => break,
+            b'\n' if text[end + 1..].lines().next().is_some_and(|l| begins_instruction(l) || begins_computation(l)) => {
+                break;
+            }
             _ => 1,
         };
     }
@@ -496,7 +527,7 @@ impl<'a> RawAttribute<'a> {
             }
             Ok(())
         };
-        read().map_err(|error: Error| Error { at: error.at.map(|at| at + self.at), ..error })?;
+        read().map_err(|error| self.place(error))?;
         Ok(fields)
     }
 

@@ -1,7 +1,7 @@
 //! From the parts of a text to a [`Module`]: names become numbers, order is made, every instruction is checked.
 
 use super::opcodes::{find, nearest};
-use super::read::{RawAttribute, RawComputation, RawInstruction, RawModule, Tables, name, unquote};
+use super::read::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables, name, unquote};
 use super::rules::{Signature, Site, fits, plain};
 use super::{Computation, Instruction, Module, Source};
 use crate::operation::Operation;
@@ -150,7 +150,8 @@ fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &m
     let mut roots = Vec::new();
     let mut parameters: Vec<(i64, usize)> = Vec::new();
     for (i, instruction) in raw.instructions.iter().enumerate() {
-        if names.insert(instruction.name, i).is_some() {
+        // A name without a shape may be no name but a slip.
+        if names.insert(instruction.name, i).is_some() && instruction.shape.is_some() {
             errors.push(Error::at(instruction.at, format!("`{}` appears twice", excerpt(instruction.name))));
         }
         if instruction.root {
@@ -185,12 +186,12 @@ fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &m
             match names.get(operand.name) {
                 Some(&used) => {
                     let defined = raw.instructions[used].shape.as_ref();
-                    if let (Some(written), Some(defined)) = (&operand.shape, defined) {
-                        if !fits(written, defined) {
-                            let (name, is) = (excerpt(operand.name), plain(defined));
-                            let message = format!("`{name}` is {is}, {} is written", plain(written));
-                            errors.push(Error::at(operand.at, message));
-                        }
+                    if let (Some(written), Some(defined)) = (&operand.shape, defined)
+                        && !fits(written, defined)
+                    {
+                        let (name, is) = (excerpt(operand.name), plain(defined));
+                        let message = format!("`{name}` is {is}, {} is written", plain(written));
+                        errors.push(Error::at(operand.at, message));
                     }
                     uses.push(used);
                 }
@@ -238,7 +239,7 @@ fn list(
     errors: &mut Vec<Error>,
 ) -> bool {
     let read = attribute.read(|cursor: &mut Cursor| {
-        let braces = cursor.eat("{");
+        let braces = attribute.name.ends_with('s') && cursor.eat("{");
         let mut first = true;
         while !braces && first || braces && !cursor.eat("}") {
             if !std::mem::take(&mut first) {
@@ -263,10 +264,13 @@ fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<
     let shape = |i: usize| raw.instructions.get(i)?.shape.as_ref();
     let parameters: Option<Vec<&Shape>> = resolved.parameters.iter().map(|&i| shape(i)).collect();
     let signature = Signature { name: raw.name, parameters: parameters?, result: shape(resolved.root)? };
-    if let Some((head, (result, result_at))) = &raw.signature {
+    if let Some(Head { parameters: head, result: (result, result_at) }) = &raw.head {
         let (said, there) = (head.len(), signature.parameters.len());
         if said != there {
-            errors.push(Error::at(raw.at, format!("the head has {said} parameters, the body has {there}")));
+            errors.push(Error::at(
+                raw.at,
+                format!("the number of parameters is {said} in the head, {there} in the body"),
+            ));
         }
         for (i, ((written, at), is)) in head.iter().zip(&signature.parameters).enumerate() {
             if !fits(written, is) {
@@ -356,7 +360,7 @@ fn operation(
                 (n, usize::MAX) => format!("{n} operands or more"),
                 (n, m) => format!("{n} to {m} operands"),
             };
-            return Err(Error::at(instruction.opcode_at, format!("`{name}` has {needs}, {found} are written")));
+            return Err(Error::at(instruction.opcode_at, format!("`{name}` has {needs}, {found} written")));
         }
     }
     let shape = |&i: &usize| raw.instructions[i].shape.as_ref();

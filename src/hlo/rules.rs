@@ -4,7 +4,7 @@
 //! are the compiler's choice; sizes that are known at run time only fit any. Where XLA lets floats of different
 //! precision be mixed, so do the rules.
 
-use super::opcodes::Opcode;
+use super::opcodes::{ANY, Opcode};
 use super::read::{RawAttribute, RawInstruction, number, numbers};
 use crate::element::ElementType;
 use crate::layout::{Layout, dimensions};
@@ -231,7 +231,7 @@ impl<'a> Site<'a> {
         self.need(name, "{sizes}")?;
         let found = self.numbers(name)?;
         if found.len() != whole.len() {
-            let needs = format!("must have {}, {} are written", dimensions(whole.len()), found.len());
+            let needs = format!("must have {}, {} written", dimensions(whole.len()), found.len());
             return Err(self.wrong(name, needs));
         }
         for (&(size, at), whole) in found.iter().zip(whole) {
@@ -274,7 +274,8 @@ impl<'a> Site<'a> {
     /// The computation that `to_apply` names, if it could be read: of `parameters` arrays, and `results` of them.
     fn region(&self, parameters: usize, results: usize) -> Result<Option<&'a Signature<'a>>, Error> {
         self.need("to_apply", "computation")?;
-        let Some(region) = self.signatures.get(self.called[0]).and_then(Option::as_ref) else { return Ok(None) };
+        let [region] = self.called[..] else { return Err(self.error("calls one computation, that of `to_apply`")) };
+        let Some(region) = self.signatures.get(region).and_then(Option::as_ref) else { return Ok(None) };
         let found = match region.result {
             Shape::Tuple(parts) => parts.len(),
             _ => 1,
@@ -282,10 +283,12 @@ impl<'a> Site<'a> {
         let name = excerpt(region.name);
         if region.parameters.len() != parameters {
             let found = region.parameters.len();
-            return Err(self.wrong("to_apply", format!("needs {parameters} parameters, `{name}` has {found}")));
+            return Err(
+                self.wrong("to_apply", format!("needs {}, `{name}` has {found}", count(parameters, "parameter")))
+            );
         }
         if found != results {
-            return Err(self.wrong("to_apply", format!("needs {results} results, `{name}` has {found}")));
+            return Err(self.wrong("to_apply", format!("needs {}, `{name}` has {found}", count(results, "result"))));
         }
         let scalar = |shape: &Shape| matches!(shape, Shape::Array(array) if array.dims.is_empty());
         if let Some(other) = region.parameters.iter().find(|shape| !scalar(shape)) {
@@ -301,7 +304,7 @@ impl<'a> Site<'a> {
         let name = excerpt(callee.name);
         let (takes, given) = (callee.parameters.len(), operands.len());
         if takes != given {
-            return Err(self.wrong(key, format!("has {takes} parameters in `{name}`, {given} are given")));
+            return Err(self.wrong(key, format!("has {} in `{name}`, {given} given", count(takes, "parameter"))));
         }
         for (i, (parameter, operand)) in callee.parameters.iter().zip(operands).enumerate() {
             if !fits(parameter, operand) {
@@ -380,6 +383,12 @@ fn elements(sizes: &[Option<i64>]) -> Option<i128> {
     sizes.iter().try_fold(1i128, |all, size| all.checked_mul(i128::from((*size)?)))
 }
 
+/// `1 part`, `2 parts`, `2 branches`.
+fn count(n: usize, what: &str) -> String {
+    let plural = if what.ends_with('h') { "es" } else { "s" };
+    format!("{n} {what}{}", if n == 1 { "" } else { plural })
+}
+
 fn list(sizes: &[i64]) -> Sizes {
     sizes.iter().copied().map(Some).collect()
 }
@@ -394,7 +403,7 @@ pub(super) fn other(site: &Site) -> Found {
 
 /// Of operands of one shape and type, that of the result.
 pub(super) fn elementwise(site: &Site) -> Found {
-    if let [tuple @ Shape::Tuple(_)] = site.operands[..] {
+    if let ([tuple @ Shape::Tuple(_)], ANY) = (&site.operands[..], site.opcode.note) {
         // A whole tuple may be copied, or held back by a barrier.
         site.gives(tuple)?;
         return Ok(Operation::Other { reason: format!("{}: a tuple is passed on as it is", site.raw.opcode) });
@@ -469,15 +478,13 @@ pub(super) fn select(site: &Site) -> Found {
 }
 
 pub(super) fn map(site: &Site) -> Found {
-    let region = site.region(site.operands.len(), 1)?;
-    let size = if site.operands.is_empty() { None } else { Some(site.sizes(0)?) };
+    let size = site.sizes(0)?;
     for operand in 0..site.operands.len() {
-        site.operand(operand, site.class(operand)?, size.as_deref().unwrap_or(&[]))?;
+        site.operand(operand, site.class(operand)?, &size)?;
     }
-    match (size, region.map(|region| region.result)) {
-        (Some(size), Some(Shape::Array(result))) => site.gives(&array(result.element, &size))?,
-        (Some(size), _) => _ = site.result(&size)?,
-        _ => {}
+    match site.region(site.operands.len(), 1)?.map(|region| region.result) {
+        Some(Shape::Array(result)) => site.gives(&array(result.element, &size))?,
+        _ => _ = site.result(&size)?,
     }
     Ok(Operation::Elementwise)
 }
@@ -526,7 +533,7 @@ pub(super) fn reverse(site: &Site) -> Found {
 fn with_initial(site: &Site) -> Result<(Vec<ElementType>, Sizes), Error> {
     let n = site.operands.len();
     if n % 2 == 1 {
-        return Err(site.error(format!("needs as many initial values as inputs, {n} operands are written")));
+        return Err(site.error(format!("needs as many initial values as inputs, {n} operands written")));
     }
     let size = site.sizes(0)?;
     let mut types = Vec::new();
@@ -808,11 +815,9 @@ pub(super) fn convolution(site: &Site) -> Found {
     divides(outputs, feature_groups, "feature_group_count", "output features")?;
     divides(outputs, batch_groups, "batch_group_count", "output features")?;
     divides(input[input_batch], batch_groups, "batch_group_count", "batches")?;
-    if let (Some(features), Some(inputs)) = (features, inputs) {
-        if features / feature_groups != inputs {
-            let message = format!("needs a kernel of {} input features", features / feature_groups);
-            return Err(site.blame(1, message));
-        }
+    let needed = features.map(|n| n / feature_groups);
+    if let (Some(needed), false) = (needed, same_size(needed, inputs)) {
+        return Err(site.blame(1, format!("needs a kernel of {needed} input features")));
     }
     let mut expected = vec![None; rank];
     expected[output_batch] = input[input_batch].map(|n| n / batch_groups);
@@ -841,7 +846,7 @@ pub(super) fn convolution(site: &Site) -> Found {
 fn starts(site: &Site, first: usize, rank: usize) -> Result<(), Error> {
     let found = site.operands.len() - first;
     if found != rank {
-        return Err(site.error(format!("needs a start for each of {}, {found} are written", dimensions(rank))));
+        return Err(site.error(format!("needs a start for each of {}, {found} written", dimensions(rank))));
     }
     (first..first + rank).try_for_each(|operand| site.index(operand))
 }
@@ -904,7 +909,7 @@ fn indexed(
     index_vector_dim: usize,
 ) -> Result<(), Error> {
     if let Some(n) = vector.filter(|n| i64::try_from(map.len()) != Ok(*n)) {
-        return Err(site.wrong(map_name, format!("must have {n} entries, as each index")));
+        return Err(site.wrong(map_name, format!("must have as many entries as an index, {n}")));
     }
     if data.len() != rows.len() {
         return Err(site.wrong(rows_name, format!("must have {}, as `{data_name}`", dimensions(data.len()))));
@@ -972,7 +977,7 @@ pub(super) fn gather(site: &Site) -> Found {
 
 pub(super) fn scatter(site: &Site) -> Found {
     let n = site.operands.len() / 2;
-    if site.operands.len() % 2 == 0 {
+    if site.operands.len() != 2 * n + 1 {
         return Err(site.error("needs inputs, indices and as many updates as inputs"));
     }
     let (size, indices, updates) = (site.sizes(0)?, site.sizes(n)?, site.sizes(n + 1)?);
@@ -1007,10 +1012,8 @@ pub(super) fn scatter(site: &Site) -> Found {
         return Err(site.blame(n + 1, "needs updates of one block for each index"));
     }
     for (&dim, whole) in window.iter().zip(&whole) {
-        if let (Some(part), Some(whole)) = (updates[dim], *whole) {
-            if part > whole {
-                return Err(site.blame(n + 1, format!("needs blocks of {whole} at most in dimension {dim}")));
-            }
+        if let Some(whole) = whole.filter(|whole| updates[dim].is_some_and(|part| part > *whole)) {
+            return Err(site.blame(n + 1, format!("needs blocks of {whole} at most in dimension {dim}")));
         }
     }
     site.gives(&results(&types, &size))?;
@@ -1043,7 +1046,11 @@ pub(super) fn tuple(site: &Site) -> Found {
         _ => return Err(Error::at(site.raw.shape_at, "`tuple` gives a tuple")),
     };
     if parts.len() != site.operands.len() {
-        let message = format!("`tuple` has {} operands, the shape has {} parts", site.operands.len(), parts.len());
+        let message = format!(
+            "the shape has {} for {} of `tuple`",
+            count(parts.len(), "part"),
+            count(site.operands.len(), "operand")
+        );
         return Err(Error::at(site.raw.shape_at, message));
     }
     match parts.iter().zip(&site.operands).position(|(part, operand)| !fits(part, operand)) {
@@ -1080,9 +1087,7 @@ pub(super) fn while_loop(site: &Site) -> Found {
     let [condition, body] = site.called[..] else { return Err(site.error("names a condition and a body")) };
     site.calls("condition", condition, &site.operands, &array(ElementType::Pred, &[]))?;
     site.calls("body", body, &site.operands, site.operands[0])?;
-    if !fits(site.shape, site.operands[0]) {
-        site.gives(site.operands[0])?;
-    }
+    site.gives(site.operands[0])?;
     Ok(Operation::While { condition, body })
 }
 
@@ -1104,11 +1109,11 @@ pub(super) fn conditional(site: &Site) -> Found {
     }
     let branches = site.called.clone();
     if pred && branches.len() != 2 {
-        return Err(site.wrong(keys[0], format!("needs 2 computations, {} are named", branches.len())));
+        return Err(site.wrong(keys[0], format!("needs 2 computations, {} named", branches.len())));
     }
     if branches.len() + 1 != site.operands.len() {
-        let (branches, found) = (branches.len(), site.operands.len() - 1);
-        return Err(site.error(format!("needs one operand for each of {branches} branches, {found} are written")));
+        let (branches, found) = (count(branches.len(), "branch"), site.operands.len() - 1);
+        return Err(site.error(format!("needs one operand more for each of {branches}, {found} written")));
     }
     for (i, &branch) in branches.iter().enumerate() {
         site.calls(keys[i.min(keys.len() - 1)], branch, &site.operands[i + 1..i + 2], site.shape)?;
