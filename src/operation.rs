@@ -38,8 +38,9 @@ pub enum Operation {
     DynamicUpdateSlice,
     /// Blocks of the first operand at starts that the second one holds, clamped.
     Gather(Box<Gather>),
-    /// Blocks of updates combined into operands; operands: data, indices, updates.
-    Scatter,
+    /// Blocks of updates combined into the data, where they fit; operands: data, indices, updates. The fields are those
+    /// of the gather that would read the updates back from the result; it needs no slice sizes, the updates have them.
+    Scatter(Box<Gather>),
     /// The predicate, then what is taken where it holds and where not; a scalar predicate is read at every index.
     Select,
     /// The index along a dimension.
@@ -84,28 +85,47 @@ pub struct WindowDim {
 /// What is what in a convolution. Spatial dimensions are in the order of the window's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolution {
+    /// One entry for each spatial dimension.
     pub window: Vec<WindowDim>,
+    /// The input's dimension of batches.
     pub input_batch: usize,
+    /// The input's dimension of features.
     pub input_feature: usize,
+    /// The input's dimensions that the window moves over.
     pub input_spatial: Vec<usize>,
+    /// The kernel's dimension of the input's features, those of one group.
     pub kernel_input_feature: usize,
+    /// The kernel's dimension of the output's features.
     pub kernel_output_feature: usize,
+    /// The kernel's dimensions of places in the window.
     pub kernel_spatial: Vec<usize>,
+    /// The output's dimension of batches.
     pub output_batch: usize,
+    /// The output's dimension of features.
     pub output_feature: usize,
+    /// The output's dimensions of windows.
     pub output_spatial: Vec<usize>,
+    /// Into how many groups the features of the input and of the output are cut; each makes its own.
     pub feature_groups: i64,
+    /// Into how many groups the batches and the features of the output are cut; each makes its own.
     pub batch_groups: i64,
 }
 
 /// Which dimension does what in a gather.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gather {
+    /// The result's dimensions that count inside a block; all others say which block.
     pub offset_dims: Vec<usize>,
+    /// The data's dimensions that blocks have no dimension for.
     pub collapsed_slice_dims: Vec<usize>,
+    /// The data's dimensions in which a block is at the place of its index; blocks have no dimension for them.
     pub operand_batching_dims: Vec<usize>,
+    /// The dimensions of the indices that go with those.
     pub start_indices_batching_dims: Vec<usize>,
+    /// The data's dimension that each entry of an index is for.
     pub start_index_map: Vec<usize>,
+    /// The dimension of the indices that lists an index; their rank where each element is one.
     pub index_vector_dim: usize,
+    /// The sizes of a block, in the data's dimensions.
     pub slice_sizes: Vec<i64>,
 }

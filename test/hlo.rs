@@ -243,7 +243,8 @@ fn what_an_importer_asks() {
   oo = f32[3,0] constant({})
   u = u64[] constant(18446744073709551615)
   s = s4[] constant(-8)
-  k = f32[2] custom-call(p), custom_call_target="a\"b", operand_layout_constraints={f32[2]{0}}, has=true, backend_config={"x":["}",1]}
+  k = f32[2] custom-call(p), custom_call_target="a\"b", operand_layout_constraints={f32[2]{0}},
+    has=true, backend_config={"x":["}",1]}
   ROOT m = pred[2] compare(p, q), direction=GT
 "#;
     let tables = "HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }

@@ -165,5 +165,14 @@ fn float(cursor: &mut Cursor, element: ElementType) -> Result<f64, Error> {
         "nan" | "inf" => word.parse().ok(),
         _ => word.bytes().all(known).then(|| word.parse().ok()).flatten(),
     };
-    value.ok_or_else(|| Error::at(at, format!("`{}` is no value of `{element}`", excerpt(word))))
+    // What would round to infinity is too large.
+    let large = |value: f64| match element {
+        ElementType::F16 => value.abs() >= 65520.0,
+        ElementType::BF16 => value.abs() >= 3.396_177_529_230_495_7e38,
+        ElementType::F32 | ElementType::C64 => (value as f32).is_infinite(),
+        _ => value.is_infinite(),
+    };
+    value
+        .filter(|value| word.ends_with("inf") || !large(*value))
+        .ok_or_else(|| Error::at(at, format!("`{}` is no value of `{element}`", excerpt(word))))
 }

@@ -159,14 +159,14 @@ impl<'a> Reader<'a, '_> {
         }
         self.cursor.word();
         module.name = name(&mut self.cursor, "the module's name")?.0;
-        self.attributes(&mut module.attributes)?;
+        self.attributes(&mut module.attributes, End::Header)?;
         while let Some(table @ ("FileNames" | "FunctionNames" | "FileLocations" | "StackFrames")) =
             self.cursor.peek_word()
         {
             self.cursor.word();
             while self.cursor.peek().is_some_and(|b| b.is_ascii_digit()) {
                 let row = self.cursor.integer("a number")?;
-                let (at, text) = value(&mut self.cursor)?;
+                let (at, text) = value(&mut self.cursor, End::Space)?;
                 let fields = RawAttribute { name: table, at, text };
                 match table {
                     "FileNames" => {
@@ -195,11 +195,12 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Reads `, name=value` as often as it stands here.
-    fn attributes(&mut self, attributes: &mut Vec<RawAttribute<'a>>) -> Result<(), Error> {
+    fn attributes(&mut self, attributes: &mut Vec<RawAttribute<'a>>, until: End) -> Result<(), Error> {
         while self.cursor.eat(",") {
             let (name, name_at) = name(&mut self.cursor, "an attribute's name")?;
             self.cursor.expect("=", &format!("`=` behind `{}`", excerpt(name)))?;
-            let (at, text) = value(&mut self.cursor)?;
+            let until = if name == "literal" { End::Line } else { until };
+            let (at, text) = value(&mut self.cursor, until)?;
             if attributes.iter().any(|a| a.name == name) {
                 return Err(Error::at(name_at, format!("`{}` appears twice", excerpt(name))));
             }
@@ -246,7 +247,7 @@ impl<'a> Reader<'a, '_> {
             computation.end = self.cursor.at();
             if self.cursor.eat("}") {
                 // Such as `execution_thread="x"`, which says nothing about indices.
-                return self.attributes(&mut Vec::new());
+                return self.attributes(&mut Vec::new(), End::Space);
             }
             if self.errors.len() >= Module::MAX_ERRORS {
                 computation.broken = true;
@@ -330,7 +331,7 @@ impl<'a> Reader<'a, '_> {
                 }
             }
         }
-        self.attributes(&mut instruction.attributes)
+        self.attributes(&mut instruction.attributes, End::Space)
     }
 
     fn shape(&mut self) -> Result<(Shape, usize), Error> {
@@ -402,8 +403,19 @@ fn begins_computation(line: &str) -> bool {
         && !line.contains('=')
 }
 
-/// Takes an attribute's value: all up to the next `,` or space that is not inside brackets or quotes.
-pub(super) fn value<'a>(cursor: &mut Cursor<'a>) -> Result<(usize, &'a str), Error> {
+/// Where an attribute's value ends: at the next `,` that is not inside brackets or quotes, or
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    /// at the next space,
+    Space,
+    /// at the next line, as `literal=s32[2] {1, 2}` does,
+    Line,
+    /// at the next space; strings may be longer than a line. So it is in the header only.
+    Header,
+}
+
+/// Takes an attribute's value, and says where it stood.
+fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &'a str), Error> {
     let (at, text) = (cursor.at(), cursor.rest());
     let bytes = text.as_bytes();
     let mut open: Vec<(u8, usize)> = Vec::new();
@@ -418,7 +430,7 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>) -> Result<(usize, &'a str), Err
     };
     while let Some(&byte) = bytes.get(end) {
         end += match byte {
-            b'"' => string_length(&text[end..])
+            b'"' => string_length(&text[end..], until == End::Header)
                 .ok_or_else(|| Error::at(at + end, "expected `\"` to close this string on its line"))?,
             b'{' | b'[' | b'(' => {
                 open.push((if byte == b'(' { b')' } else { byte + 2 }, end));
@@ -433,6 +445,7 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>) -> Result<(usize, &'a str), Err
                 Some(length) => length + 2,
                 None => return Err(Error::at(at + end, "expected `*/` to close this comment")),
             },
+            b' ' | b'\t' if until == End::Line => 1,
             b',' | b' ' | b'\t' | b'\r' | b'\n' if open.is_empty() => break,
             b'\n' if text[end + 1..].lines().next().is_some_and(|l| begins_instruction(l) || begins_computation(l)) => {
                 break;
@@ -447,13 +460,13 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>) -> Result<(usize, &'a str), Err
     Ok((at, &text[..end]))
 }
 
-/// The bytes of the string with which `text` begins, with its quotes; `None` where it does not end on its line.
-fn string_length(text: &str) -> Option<usize> {
+/// The bytes of the string with which `text` begins, with its quotes; `None` where it does not end, or not on its line.
+fn string_length(text: &str, lines: bool) -> Option<usize> {
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((i, byte)) = bytes.next() {
         match byte {
             b'"' => return Some(i + 1),
-            b'\n' => return None,
+            b'\n' if !lines => return None,
             b'\\' => _ = bytes.next(),
             _ => {}
         }
@@ -521,7 +534,7 @@ impl<'a> RawAttribute<'a> {
             while !cursor.eat("}") {
                 let name = name(&mut cursor, "a field or `}`")?.0;
                 cursor.expect("=", &format!("`=` behind `{}`", excerpt(name)))?;
-                let (at, text) = value(&mut cursor)?;
+                let (at, text) = value(&mut cursor, End::Space)?;
                 fields.push(RawAttribute { name, at: at + self.at, text });
                 cursor.eat(",");
             }

@@ -842,21 +842,25 @@ pub(super) fn convolution(site: &Site) -> Found {
     })))
 }
 
-/// The operands from `first` on: one integer scalar for each of `rank` dimensions.
-fn starts(site: &Site, first: usize, rank: usize) -> Result<(), Error> {
+/// The operands from `first` on: one integer scalar for each of `rank` dimensions; or, in older texts, one row of as
+/// many, for which there is no operation here.
+fn starts(site: &Site, first: usize, rank: usize, operation: Operation) -> Found {
     let found = site.operands.len() - first;
+    if found == 1 && site.sizes(first)? == [i64::try_from(rank).ok()] {
+        let reason = format!("{}: the starts are one operand, an array", site.raw.opcode);
+        return Ok(Operation::Other { reason });
+    }
     if found != rank {
         return Err(site.error(format!("needs a start for each of {}, {found} written", dimensions(rank))));
     }
-    (first..first + rank).try_for_each(|operand| site.index(operand))
+    (first..first + rank).try_for_each(|operand| site.index(operand)).map(|()| operation)
 }
 
 pub(super) fn dynamic_slice(site: &Site) -> Found {
     let (from, size) = (site.array(0)?, site.sizes(0)?);
-    starts(site, 1, size.len())?;
     let sizes = site.block("dynamic_slice_sizes", &size)?;
     site.gives(&array(from.element, &list(&sizes)))?;
-    Ok(Operation::DynamicSlice { sizes })
+    starts(site, 1, size.len(), Operation::DynamicSlice { sizes })
 }
 
 pub(super) fn dynamic_update_slice(site: &Site) -> Found {
@@ -866,9 +870,8 @@ pub(super) fn dynamic_update_slice(site: &Site) -> Found {
     if whole.len() != part.len() || !part.iter().zip(&whole).all(inside) || !alike(into.element, update.element) {
         return Err(site.blame(1, format!("needs an update that fits into {}", plain(site.operands[0]))));
     }
-    starts(site, 2, whole.len())?;
     site.gives(&array(into.element, &whole))?;
-    Ok(Operation::DynamicUpdateSlice)
+    starts(site, 2, whole.len(), Operation::DynamicUpdateSlice)
 }
 
 /// The sizes of the indices but for the dimension that lists an index, whose size comes with them.
@@ -1017,7 +1020,15 @@ pub(super) fn scatter(site: &Site) -> Found {
         }
     }
     site.gives(&results(&types, &size))?;
-    Ok(Operation::Scatter)
+    Ok(Operation::Scatter(Box::new(Gather {
+        offset_dims: window,
+        collapsed_slice_dims: inserted,
+        operand_batching_dims: batching,
+        start_indices_batching_dims: index_batching,
+        start_index_map: to_operand,
+        index_vector_dim,
+        slice_sizes: Vec::new(),
+    })))
 }
 
 pub(super) fn iota(site: &Site) -> Found {
