@@ -5,6 +5,7 @@
 
 /// An operation, as far as its indices are concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 pub enum Operation {
     /// The result at an index is made of the operands at the same index; a scalar operand is read at every index.
     Elementwise,
