@@ -27,6 +27,7 @@ bool layout_rs_deallocation(MlirOperation function, MlirStringCallback passes,
 bool layout_rs_unmark_deallocation(MlirOperation function);
 bool layout_rs_expand_clones(MlirOperation module);
 bool layout_rs_simplify_indexing(MlirOperation root);
+bool layout_rs_indexing_analysis(MlirOperation root, bool report);
 bool layout_rs_strip_memory_spaces(MlirOperation module);
 
 /// Calls back once for each pipeline, with its name and its summary.

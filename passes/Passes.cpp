@@ -29,6 +29,7 @@ using namespace mlir;
 namespace layout {
 #define GEN_PASS_DEF_LAYOUTDEALLOCATE
 #define GEN_PASS_DEF_LAYOUTEXPANDCLONES
+#define GEN_PASS_DEF_LAYOUTINDEXINGANALYSIS
 #define GEN_PASS_DEF_LAYOUTLOWERMEMREFS
 #define GEN_PASS_DEF_LAYOUTPREPAREBUFFERIZATION
 #define GEN_PASS_DEF_LAYOUTSIMPLIFYINDEXING
@@ -87,6 +88,15 @@ struct SimplifyIndexing
     : layout::impl::LayoutSimplifyIndexingBase<SimplifyIndexing> {
   void runOnOperation() override {
     if (!layout_rs_simplify_indexing(wrap(getOperation())))
+      signalPassFailure();
+  }
+};
+
+struct IndexingAnalysis
+    : layout::impl::LayoutIndexingAnalysisBase<IndexingAnalysis> {
+  using LayoutIndexingAnalysisBase::LayoutIndexingAnalysisBase;
+  void runOnOperation() override {
+    if (!layout_rs_indexing_analysis(wrap(getOperation()), report))
       signalPassFailure();
   }
 };

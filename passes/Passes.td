@@ -93,6 +93,24 @@ def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
   ];
 }
 
+def LayoutIndexingAnalysis : Pass<"layout-indexing-analysis"> {
+  let summary = "Say which elements every operation on tensors reads and feeds";
+  let description = [{
+    Attaches to each operation with tensors `layout.reads`, from an index of a
+    result to the elements of an operand that it is made of, and `layout.feeds`,
+    from an index of an operand to the elements of a result that it goes into:
+    an array for each result, in it one for each operand, in it the
+    `#layout.indexing_map`s, whose points together are the answer. None means
+    that nothing is read; `UNDEFINED` that no finite map says it.
+  }];
+  let options = [
+    Option<"report", "report", "bool", "false",
+           "Print remarks, with reasons and where run-time values come from, "
+           "and attach nothing">
+  ];
+  let dependentDialects = ["::layout::LayoutDialect"];
+}
+
 def LayoutStripMemorySpaces
     : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
   let summary = "Put all buffers in the one memory of a CPU";

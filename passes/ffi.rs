@@ -5,8 +5,8 @@
 //! more in the `extern` block below with a safe function around it.
 
 use crate::{
-    Diagnostic, Form, Severity, deallocate, expand_clones, lower_memrefs, pipelines::PIPELINES, prepare_bufferization,
-    simplify_indexing, strip_memory_spaces,
+    Diagnostic, Form, Severity, deallocate, expand_clones, indexing_analysis, lower_memrefs, pipelines::PIPELINES,
+    prepare_bufferization, simplify_indexing, strip_memory_spaces,
 };
 use layout_dialect::guard;
 use melior::ir::{Location, OperationRef, Value, ValueLike, operation::OperationLike};
@@ -171,6 +171,15 @@ extern "C" fn layout_rs_expand_clones(module: MlirOperation) -> bool {
 extern "C" fn layout_rs_simplify_indexing(root: MlirOperation) -> bool {
     pass(root, |root| {
         simplify_indexing::run(root);
+        Ok(())
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_indexing_analysis(root: MlirOperation, report: bool) -> bool {
+    pass(root, |root| {
+        indexing_analysis::run(root, report);
         Ok(())
     })
 }

@@ -29,6 +29,7 @@ pub mod expand_clones;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
 mod ffi;
 mod index;
+pub mod indexing_analysis;
 pub mod lower_memrefs;
 mod lowered;
 mod nest;

@@ -1,0 +1,309 @@
+//! `layout-indexing-analysis`: which elements every operation on tensors reads and feeds.
+//!
+//! [`site`] is the one table from MLIR's operations to [`Operation`]: structured operations through their indexing maps,
+//! those of `tensor` through what they mean. [`layout::analysis`] does the rest.
+
+use crate::{Diagnostic, Severity, emit};
+use layout::analysis::{Access, Mapped, Maps, RunTime, maps};
+use layout::element::ElementType;
+use layout::expr::Expr;
+use layout::layout::Layout;
+use layout::map::{Indexing, Kind};
+use layout::operation::{Loops, Operation};
+use layout::shape::{Array, Dim, Shape};
+use layout::simplify::Interval;
+use layout_dialect::affine;
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
+use melior::ir::attribute::ArrayAttribute;
+use melior::ir::operation::OperationMutLike;
+use melior::ir::{Attribute, OperationRef, Type, ValueLike};
+
+/// What stands where [`Operation`] has an operand.
+#[derive(Clone, Copy)]
+enum Operand {
+    /// The operand with this number.
+    Own(usize),
+    /// A scalar that its region gives.
+    Given,
+    /// A scalar that stands in an attribute.
+    Fixed(i64),
+}
+
+/// An operation with the operands and results that its indices are about.
+struct Site {
+    operation: Operation,
+    operands: Vec<Operand>,
+}
+
+/// What a result reads of an operand, and what that feeds of it.
+pub struct Pair {
+    /// From the result's index to the operand's.
+    pub reads: Access,
+    /// From the operand's index to the result's.
+    pub feeds: Access,
+}
+
+/// Attaches what each operation below `root` reads and feeds, or reports it as remarks.
+pub fn run(root: OperationRef, report: bool) {
+    for op in ir::all_operations(ir::long_lived(root)) {
+        let Some(pairs) = analyse(op) else { continue };
+        if report {
+            emit(&remark(op, &pairs));
+        } else {
+            let b = Builder::before(op);
+            ir::edit(op).set_attribute("layout.reads", attribute(b, &pairs, |pair| &pair.reads));
+            ir::edit(op).set_attribute("layout.feeds", attribute(b, &pairs, |pair| &pair.feeds));
+        }
+    }
+}
+
+/// For each result and each operand the maps of one direction.
+fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access) -> Attribute<'c> {
+    let array = |elements: Vec<Attribute<'c>>| -> Attribute<'c> { ArrayAttribute::new(b.context(), &elements).into() };
+    let map = |value: &Indexing| layout_dialect::indexing_map_attribute(b.context(), value);
+    let maps = |pair: &Pair| {
+        let known = of(pair).maps.iter().map(|mapped| map(&Indexing::Map(mapped.map.clone())));
+        array(known.chain(of(pair).unknown.first().map(|_| map(&Indexing::Undefined))).collect())
+    };
+    array(pairs.iter().map(|row| array(row.iter().map(maps).collect())).collect())
+}
+
+/// The maps as a remark with a note for each operand.
+fn remark<'c>(op: Op<'c>, pairs: &[Vec<Pair>]) -> Diagnostic<'c> {
+    let (location, several) = (ir::location(op), pairs.len() > 1);
+    let mut notes = Vec::new();
+    for (result, row) in pairs.iter().enumerate() {
+        for (operand, pair) in row.iter().enumerate() {
+            let of = if several { format!(" for result {result}") } else { String::new() };
+            for (verb, access) in [("is read", &pair.reads), ("feeds", &pair.feeds)] {
+                notes.extend(
+                    access.to_string().lines().map(|line| (location, format!("operand {operand} {verb}{of}: {line}"))),
+                );
+            }
+        }
+    }
+    let message = format!("indexing of `{}`", ir::name(op));
+    Diagnostic { severity: Severity::Remark, location, message, notes }
+}
+
+/// What each result of an operation has to do with each operand: a row for each result. None where it takes or gives no
+/// tensor.
+pub fn analyse(op: Op) -> Option<Vec<Vec<Pair>>> {
+    let site = site(op)?;
+    let own = ir::operands(op);
+    let operand = |operand: &Operand| match operand {
+        Operand::Own(number) => shape(own[*number].r#type()),
+        Operand::Given | Operand::Fixed(_) => scalar(ElementType::S64),
+    };
+    let operands: Vec<Shape> = site.operands.iter().map(operand).collect();
+    let results: Vec<Shape> = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
+    let (operands, results) = (operands.iter().collect::<Vec<_>>(), results.iter().collect::<Vec<_>>());
+    let found = maps(&site.operation, &operands, &results);
+    let pair = |number, result| {
+        let place = site.operands.iter().position(|operand| matches!(operand, Operand::Own(own) if *own == number));
+        let access = |of: fn(&Maps, usize, usize) -> Option<&Access>| match (&found, place) {
+            (Ok(maps), Some(k)) => {
+                of(maps, k, result).map_or_else(Access::none, |access| fixed(access, &site.operands))
+            }
+            (Ok(_), None) => Access::none(),
+            (Err(error), _) => Access { maps: Vec::new(), unknown: vec![error.to_string()] },
+        };
+        Pair { reads: access(Maps::reads), feeds: access(Maps::feeds) }
+    };
+    Some((0..results.len()).map(|result| (0..own.len()).map(|number| pair(number, result)).collect()).collect())
+}
+
+/// The maps over the operation's own operands: run-time variables whose values stand in attributes are replaced.
+fn fixed(access: &Access, operands: &[Operand]) -> Access {
+    let mut all = Access { maps: Vec::new(), unknown: access.unknown.clone() };
+    for mapped in &access.maps {
+        let mut mapped = mapped.clone();
+        let first = mapped.map.dims + mapped.map.ranges;
+        let value = |run_time: &RunTime| match operands.get(run_time.source) {
+            Some(Operand::Fixed(value)) => Some(*value),
+            _ => None,
+        };
+        if mapped.run_time.iter().all(|run_time| value(run_time).is_none()) {
+            all.maps.push(mapped);
+            continue;
+        }
+        for (k, run_time) in mapped.run_time.iter().enumerate() {
+            if let Some(value) = value(run_time) {
+                mapped.map.domain.vars[first + k] = Interval::new(value, value);
+            }
+        }
+        let Indexing::Map(simple) = mapped.map.simplify() else { continue };
+        let (map, left) = simple.without_unused(&[Kind::RunTime]);
+        let run_time = left.iter().filter(|v| **v >= first).map(|v| mapped.run_time[*v - first].clone());
+        all.maps.push(Mapped { run_time: run_time.collect(), map });
+    }
+    for run_time in all.maps.iter_mut().flat_map(|mapped| &mut mapped.run_time) {
+        if let Some(Operand::Own(number)) = operands.get(run_time.source) {
+            run_time.source = *number;
+        }
+    }
+    all
+}
+
+/// The table: what an operation does with indices; none where it takes or gives no tensor.
+fn site(op: Op) -> Option<Site> {
+    let (operands, results) = (ir::operands(op), ir::results(op));
+    let tensors = |values: &[Val]| values.iter().any(|v| ir::tensor(v.r#type()).is_some());
+    if results.is_empty() || !tensors(&operands) && !tensors(&results) {
+        return None;
+    }
+    let (operation, taken) = match ir::name(op) {
+        "tensor.cast" | "tensor.bitcast" | "layout.convert" => (Operation::Elementwise, operands.len()),
+        "tensor.expand_shape" | "tensor.collapse_shape" | "tensor.reshape" => (Operation::Reshape, 1),
+        "tensor.splat" => (Operation::Broadcast { dims: Vec::new() }, 1),
+        "tensor.empty" | "arith.constant" => (Operation::Constant, 0),
+        "tensor.concat" => {
+            let dim = usize::try_from(ir::integer(ir::attribute(op, "dim")?)?).ok()?;
+            (Operation::Concatenate { dim }, operands.len())
+        }
+        "tensor.pad" => {
+            return Some(padding(op).unwrap_or_else(|| unknown(op, "the padding is known only at run time")));
+        }
+        "tensor.insert_slice" => {
+            let other = || unknown(op, "the slice has strides, a size known only at run time, or another rank");
+            return Some(insertion(op).unwrap_or_else(other));
+        }
+        "tensor.extract_slice" | "tensor.extract" => match slice(op) {
+            Some(loops) => (Operation::Loops(Box::new(loops)), operands.len()),
+            None => return Some(unknown(op, "the slice has a size or stride that is known only at run time")),
+        },
+        name if name.starts_with("arith.") || name.starts_with("math.") => (Operation::Elementwise, operands.len()),
+        name => match ir::indexing_maps(op) {
+            Some(maps) => match structured(op, &maps) {
+                Some(loops) => (Operation::Loops(Box::new(loops)), operands.len()),
+                None => return Some(unknown(op, "the loops have sizes that are known only at run time")),
+            },
+            None => return Some(unknown(op, &format!("`{name}` is not looked into"))),
+        },
+    };
+    Some(Site { operation, operands: (0..taken).map(Operand::Own).collect() })
+}
+
+fn unknown(op: Op, reason: &str) -> Site {
+    let operands = (0..ir::operands(op).len()).map(Operand::Own).collect();
+    Site { operation: Operation::Other { reason: reason.to_string() }, operands }
+}
+
+/// The loops of a structured operation. What its body does not use is not read.
+fn structured(op: Op, maps: &[melior::ir::AffineMap]) -> Option<Loops> {
+    let operands = ir::operands(op);
+    let indices = maps.iter().map(|map| affine::exprs_of_map(*map)).collect::<Option<Vec<_>>>()?;
+    let mut loops = vec![None; maps.first()?.dim_count()];
+    for (index, operand) in indices.iter().zip(&operands) {
+        // A scalar has no sizes and no index.
+        let sizes = ir::tensor(operand.r#type()).map(|t| t.shape).unwrap_or_default();
+        for (e, size) in index.iter().zip(sizes) {
+            if let (Expr::Var(v), true) = (e, size != DYNAMIC) {
+                loops[*v] = Some(size);
+            }
+        }
+    }
+    let arguments = ir::arguments(*ir::blocks(op).first()?);
+    let used = |k: usize| arguments.get(k).is_none_or(|argument| ir::is_used(*argument));
+    let read = indices.iter().enumerate().map(|(k, index)| used(k).then(|| index.clone())).collect();
+    let results = indices[indices.len() - ir::results(op).len()..].to_vec();
+    Some(Loops { sizes: loops.into_iter().collect::<Option<_>>()?, offsets: Vec::new(), operands: read, results })
+}
+
+/// The loops of `tensor.extract_slice` and `tensor.extract`.
+fn slice(op: Op) -> Option<Loops> {
+    let operands = ir::operands(op);
+    let source = ir::tensor(operands[0].r#type())?.shape;
+    let one = ir::name(op) == "tensor.extract";
+    let list = |name, default| if one { vec![default; source.len()] } else { ir::integers(op, name) };
+    let (starts, sizes, steps) = (list("static_offsets", DYNAMIC), list("static_sizes", 1), list("static_strides", 1));
+    if source.iter().chain(&sizes).chain(&steps).any(|n| *n == DYNAMIC) {
+        return None;
+    }
+    let kept = kept(&sizes, &ir::tensor(ir::results(op)[0].r#type()).map(|t| t.shape).unwrap_or_default())?;
+    let (mut offsets, mut index) = (Vec::new(), Vec::new());
+    for (k, start) in starts.iter().enumerate() {
+        // Of the loops, one for each dimension, those of size 1 that the result leaves out are none.
+        let along = kept.iter().position(|dim| *dim == k).map_or(Expr::Const(0), Expr::Var).times(steps[k]);
+        let start = if *start == DYNAMIC {
+            let reach = (sizes[k] - 1).checked_mul(steps[k])?;
+            offsets.push((1 + offsets.len(), Interval::new(0, source[k].checked_sub(1)?.checked_sub(reach)?)));
+            Expr::Var(kept.len() + offsets.len() - 1)
+        } else {
+            Expr::Const(*start)
+        };
+        index.push(along + start);
+    }
+    let mut operands = vec![None; operands.len()];
+    operands[0] = Some(index);
+    let loops = kept.iter().map(|k| sizes[*k]).collect();
+    Some(Loops { sizes: loops, offsets, operands, results: vec![(0..kept.len()).map(Expr::Var).collect()] })
+}
+
+/// Which of a slice's dimensions its result keeps: those of size 1 may be left out.
+fn kept(sizes: &[i64], result: &[i64]) -> Option<Vec<usize>> {
+    let mut kept = Vec::with_capacity(result.len());
+    for (k, size) in sizes.iter().enumerate() {
+        let left = sizes.len() - k - (result.len() - kept.len());
+        if result.get(kept.len()) == Some(size)
+            && (*size != 1 || left == 0 || sizes[k..].len() > result.len() - kept.len())
+        {
+            kept.push(k);
+        } else if *size != 1 {
+            return None;
+        }
+    }
+    (kept.len() == result.len()).then_some(kept)
+}
+
+/// `tensor.pad` with sizes that are known, and one value for all padding.
+fn padding(op: Op) -> Option<Site> {
+    let (low, high) = (ir::integers(op, "static_low"), ir::integers(op, "static_high"));
+    let end = ir::operations(*ir::blocks(op).first()?).pop()?;
+    let value = *ir::operands(end).first()?;
+    let inside = ir::block_argument(value).is_some_and(|(owner, _)| ir::op_key(owner) == ir::op_key(op));
+    if low.iter().chain(&high).any(|n| *n == DYNAMIC) || inside {
+        return None;
+    }
+    let interior = vec![0; low.len()];
+    let operation = Operation::Pad { low, high, interior };
+    Some(Site { operation, operands: vec![Operand::Own(0), Operand::Given] })
+}
+
+/// `tensor.insert_slice` of a block of the same rank.
+fn insertion(op: Op) -> Option<Site> {
+    let operands = ir::operands(op);
+    let (starts, sizes) = (ir::integers(op, "static_offsets"), ir::integers(op, "static_sizes"));
+    let source = ir::tensor(operands[0].r#type())?.shape;
+    if sizes != source || ir::integers(op, "static_strides").iter().any(|n| *n != 1) {
+        return None;
+    }
+    let mut dynamic = 2..operands.len();
+    let mut taken = vec![Operand::Own(1), Operand::Own(0)];
+    for start in starts {
+        taken.push(if start == DYNAMIC { Operand::Own(dynamic.next()?) } else { Operand::Fixed(start) });
+    }
+    Some(Site { operation: Operation::DynamicUpdateSlice, operands: taken })
+}
+
+/// The shape of a tensor, or of a scalar.
+fn shape(t: Type) -> Shape {
+    let Some(tensor) = ir::tensor(t) else { return scalar(element(t)) };
+    let size = |n: &i64| if *n == DYNAMIC { Dim::Unbounded } else { Dim::Exact(*n) };
+    let own = tensor.layout.and_then(layout_dialect::tiled);
+    Shape::Array(Array {
+        element: element(tensor.element),
+        dims: tensor.shape.iter().map(size).collect(),
+        layout: own.unwrap_or_else(|| Layout::row_major(tensor.shape.len())),
+    })
+}
+
+fn scalar(element: ElementType) -> Shape {
+    Shape::Array(Array { element, dims: Vec::new(), layout: Layout::row_major(0) })
+}
+
+/// An element type of as many bits.
+fn element(t: Type) -> ElementType {
+    let bits = ir::bits(t).unwrap_or(64);
+    ElementType::ALL.iter().copied().find(|e| e.bits() == Some(bits)).unwrap_or(ElementType::S64)
+}
