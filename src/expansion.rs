@@ -51,6 +51,16 @@ pub struct Part {
     pub stride: i64,
 }
 
+/// How the logical indices and the expanded ones hang together.
+pub(crate) struct Equations {
+    /// The size of each value.
+    pub sizes: Vec<i64>,
+    /// `(whole, major, size, minor)`, where `whole = major * size + minor`.
+    pub digits: Vec<(usize, usize, i64, usize)>,
+    /// The values that are the expanded indices, majormost first.
+    pub expanded: Vec<usize>,
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     /// Value `outer` is `value floordiv by` and value `outer + 1` is `value mod by`.
@@ -214,6 +224,19 @@ impl Expansion {
     pub fn offset_expr(&self) -> Expr {
         let terms = self.exprs().into_iter().zip(&self.strides).map(|(e, s)| scaled(e, *s));
         terms.fold(Expr::Const(0), |sum, term| sum + term)
+    }
+
+    /// The steps as equations over numbered values, the first of which are the logical indices.
+    pub(crate) fn equations(&self) -> Equations {
+        let step = |step: &Step| match *step {
+            Step::Split { value, by, outer, .. } => (value, outer, by, outer + 1),
+            Step::Merge { major, minor, merged } => (merged, major, self.sizes_of[minor], minor),
+        };
+        Equations {
+            sizes: self.sizes_of.clone(),
+            digits: self.steps.iter().map(step).collect(),
+            expanded: self.expanded.clone(),
+        }
     }
 
     /// The dimensions of the lowered form, in its order: the parts that belong to no logical dimension, then those of

@@ -1,4 +1,5 @@
 //! Where each element of a tensor lives: shapes, tiled layouts and indexing maps.
+pub mod analysis;
 pub mod check;
 pub mod element;
 pub mod equal;

@@ -1,0 +1,332 @@
+//! Which elements of two tensors go together, as equations that are solved for one side or the other.
+//!
+//! A window of a pooling with stride 2 reads place `w` of window `o` at `i = 2*o + w - 1`. Given `o`, the place `w` is a
+//! range variable and `i` follows. Given `i`, the equation `2*o + w = i + 1` with `w` in `[0, 1]` has one solution: `o`
+//! and `w` are digits, the quotient and the remainder of `i + 1` by 2. So one set of equations gives both directions,
+//! and these cannot disagree.
+//!
+//! The rule: an equation whose unknowns have coefficients that make them digits (each larger than all that stands below it
+//! can add up to) is solved by division with remainder. Where no equation is left that can be, an unknown becomes a
+//! range variable. What was solved must lie in its interval; that is a constraint, and the simplifier drops those that
+//! always hold.
+
+use crate::expr::Expr;
+use crate::map::{Indexing, IndexingMap};
+use crate::simplify::{Domain, Interval, simplify};
+use crate::text::Error;
+
+use super::{Mapped, RunTime};
+
+/// Which side is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// The output's index is given: what does it read?
+    Reads,
+    /// The input's index is given: what does it feed?
+    Feeds,
+}
+
+/// Products of unknowns with constants; the sum of all terms.
+pub(super) type Terms = Vec<(usize, i64)>;
+
+/// Coefficients and constants are below this, so that sums of a few of them fit.
+const LARGEST: i64 = 1 << 62;
+
+/// The most operations in the value of one unknown before it is simplified.
+const LONGEST: usize = 1 << 16;
+
+/// Equations over the indices of an output, those of an input, and unknowns of neither.
+#[derive(Clone, Debug)]
+pub(super) struct Relation {
+    intervals: Vec<Interval>,
+    outs: usize,
+    ins: usize,
+    /// Each sum with the interval that it lies in; `[0, 0]` makes it an equation.
+    sums: Vec<(Terms, Interval)>,
+    /// Unknowns that become range variables before anything is solved.
+    loops: Vec<usize>,
+    run_time: Vec<RunTimeUnknown>,
+}
+
+#[derive(Clone, Debug)]
+struct RunTimeUnknown {
+    unknown: usize,
+    operand: usize,
+    element: Vec<Element>,
+    clamped: bool,
+}
+
+/// One coordinate of an element: an unknown, or a number.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Element {
+    Unknown(usize),
+    At(i64),
+}
+
+impl Relation {
+    /// All pairs of an element of the output and one of the input.
+    pub fn new(out: &[i64], input: &[i64]) -> Relation {
+        Relation {
+            intervals: out.iter().chain(input).map(|n| Interval::new(0, n - 1)).collect(),
+            outs: out.len(),
+            ins: input.len(),
+            sums: Vec::new(),
+            loops: Vec::new(),
+            run_time: Vec::new(),
+        }
+    }
+
+    /// The index of the output along a dimension.
+    pub fn out(&self, dim: usize) -> usize {
+        dim
+    }
+
+    /// The index of the input along a dimension.
+    pub fn input(&self, dim: usize) -> usize {
+        self.outs + dim
+    }
+
+    /// A further unknown.
+    pub fn unknown(&mut self, lo: i64, hi: i64) -> usize {
+        self.intervals.push(Interval::new(lo, hi));
+        self.intervals.len() - 1
+    }
+
+    /// An unknown that becomes a range variable.
+    pub fn range(&mut self, unknown: usize) {
+        self.loops.push(unknown);
+    }
+
+    /// An unknown that an element of an operand holds; outside `[lo, hi]` it is clamped, or else nothing is related.
+    pub fn run_time(&mut self, (lo, hi): (i64, i64), operand: usize, element: Vec<Element>, clamped: bool) -> usize {
+        let unknown = self.unknown(lo, hi);
+        self.run_time.push(RunTimeUnknown { unknown, operand, element, clamped });
+        unknown
+    }
+
+    /// Says that the terms and the constant add up to 0.
+    pub fn equation(&mut self, terms: Terms, constant: i64) -> Result<(), Error> {
+        let value = constant.checked_neg().ok_or_else(too_large)?;
+        self.within(terms, value, value)
+    }
+
+    /// Says that the sum of the terms lies between these.
+    pub fn within(&mut self, terms: Terms, lo: i64, hi: i64) -> Result<(), Error> {
+        if terms.iter().map(|t| t.1).chain([lo, hi]).any(|c| !(-LARGEST..=LARGEST).contains(&c)) {
+            return Err(too_large());
+        }
+        self.sums.push((terms, Interval::new(lo, hi)));
+        Ok(())
+    }
+
+    /// Says that the two sides have the same index along these dimensions.
+    pub fn link(&mut self, out: usize, input: usize) -> Result<(), Error> {
+        self.equation(vec![(self.out(out), 1), (self.input(input), -1)], 0)
+    }
+
+    /// The map from the given side to the other; `None` where nothing is related.
+    ///
+    /// # Errors
+    /// 64 bits do not hold a coefficient.
+    pub fn solve(&self, direction: Direction) -> Result<Option<Mapped>, Error> {
+        if self.intervals.iter().any(|i| i.lo > i.hi) {
+            return Ok(None);
+        }
+        let (outs, ins) = (0..self.outs, self.outs..self.outs + self.ins);
+        let (given, wanted) = match direction {
+            Direction::Reads => (outs, ins),
+            Direction::Feeds => (ins, outs),
+        };
+        let known = given.clone().chain(self.run_time.iter().map(|r| r.unknown));
+        let mut solver = Solver {
+            relation: self,
+            values: vec![None; self.intervals.len()],
+            open: (0..self.sums.len()).collect(),
+            ranges: Vec::new(),
+            constraints: Vec::new(),
+        };
+        for v in known {
+            solver.values[v] = Some(Expr::Var(v));
+        }
+        for (value, i) in solver.values.iter_mut().zip(&self.intervals) {
+            if value.is_none() && i.lo == i.hi {
+                *value = Some(Expr::Const(i.lo));
+            }
+        }
+        for v in &self.loops {
+            solver.choose(*v);
+        }
+        // The unknowns of neither side come last; those in no equation are of no interest.
+        let mut choices = wanted.clone().chain(self.outs + self.ins..self.intervals.len());
+        loop {
+            if solver.step()? {
+                continue;
+            }
+            let next = choices.find(|v| {
+                let used = || solver.open.iter().any(|k| self.sums[*k].0.iter().any(|t| t.0 == *v));
+                solver.values[*v].is_none() && (wanted.contains(v) || used())
+            });
+            match next {
+                Some(v) => solver.choose(v),
+                None => break,
+            }
+        }
+        Ok(solver.finish(given, wanted))
+    }
+}
+
+struct Solver<'a> {
+    relation: &'a Relation,
+    values: Vec<Option<Expr>>,
+    /// The sums that are not used yet.
+    open: Vec<usize>,
+    ranges: Vec<usize>,
+    constraints: Vec<(Expr, Interval)>,
+}
+
+impl Solver<'_> {
+    fn choose(&mut self, v: usize) {
+        if self.values[v].is_none() {
+            self.values[v] = Some(Expr::Var(v));
+            self.ranges.push(v);
+        }
+    }
+
+    /// Uses the sum with the fewest unknowns that can be used.
+    fn step(&mut self) -> Result<bool, Error> {
+        let unknowns = |k: &usize| self.relation.sums[*k].0.iter().filter(|t| self.values[t.0].is_none()).count();
+        let mut order: Vec<(usize, usize)> = self.open.iter().map(|k| (unknowns(k), *k)).collect();
+        order.sort_unstable();
+        for (count, k) in order {
+            let (terms, within) = &self.relation.sums[k];
+            if count == 0 {
+                let all = terms.iter().filter_map(|t| Some(scaled(self.values[t.0].as_ref()?, t.1))).collect();
+                self.constraints.push((gathered(all)?, *within));
+            } else if within.lo == within.hi {
+                // What the unknown terms must add up to, the largest of them counting up.
+                let open = terms.iter().filter(|t| self.values[t.0].is_none());
+                let sign = open.clone().max_by_key(|t| t.1.abs()).map_or(1, |t| t.1.signum());
+                let open: Terms = open.map(|t| (t.0, t.1 * sign)).collect();
+                let known = terms.iter().filter_map(|t| Some(scaled(self.values[t.0].as_ref()?, -t.1 * sign)));
+                let rest = known.chain([Expr::Const(within.lo * sign)]).collect();
+                if !self.digits(open, rest)? {
+                    continue;
+                }
+            } else {
+                continue;
+            }
+            self.open.retain(|other| *other != k);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Solves `terms = sum of rest`, where the terms are digits.
+    fn digits(&mut self, mut terms: Terms, mut rest: Vec<Expr>) -> Result<bool, Error> {
+        let interval = |v: usize| self.relation.intervals[v];
+        let count = |v: usize| interval(v).hi.checked_sub(interval(v).lo).and_then(|n| n.checked_add(1));
+        terms.sort_by_key(|t| t.1.abs());
+        let mut below = 0i128;
+        for &(v, c) in &terms {
+            if i128::from(c.abs()) <= below {
+                return Ok(false);
+            }
+            below += i128::from(c.abs()) * (i128::from(count(v).ok_or_else(too_large)?) - 1);
+        }
+        // A digit counts up from its least value, or down from its greatest.
+        for &(v, c) in &terms {
+            let first = if c > 0 { interval(v).lo } else { interval(v).hi };
+            rest.push(Expr::Const(first.checked_mul(c).and_then(i64::checked_neg).ok_or_else(too_large)?));
+        }
+        let mut rest = gathered(rest)?;
+        // The digits above leave a remainder below this.
+        let mut size = None;
+        for &(v, c) in terms.iter().rev() {
+            let (up, c, n) = (c > 0, c.abs(), count(v).ok_or_else(too_large)?);
+            let digit = rest.clone().floor_div(c);
+            if size.is_none() || size != c.checked_mul(n) {
+                self.constraints.push((digit.clone(), Interval::new(0, n - 1)));
+            }
+            rest = match rest {
+                // A remainder of a remainder is one.
+                Expr::Mod(x, m) if m % c == 0 => x.modulo(c),
+                rest => rest.modulo(c),
+            };
+            size = Some(c);
+            let Interval { lo, hi } = interval(v);
+            let value = if up { digit + Expr::Const(lo) } else { digit.times(-1) + Expr::Const(hi) };
+            if value.size() > LONGEST {
+                return Err(Error::new("the index expressions are too large"));
+            }
+            self.values[v] = Some(value);
+        }
+        if rest != Expr::Const(0) {
+            self.constraints.push((rest, Interval::new(0, 0)));
+        }
+        Ok(true)
+    }
+
+    /// The map, its variables in their order, simplified.
+    fn finish(self, given: std::ops::Range<usize>, wanted: std::ops::Range<usize>) -> Option<Mapped> {
+        let relation = self.relation;
+        let run_time = relation.run_time.iter().map(|r| r.unknown);
+        let order: Vec<usize> = given.clone().chain(self.ranges.iter().copied()).chain(run_time).collect();
+        let mut by = vec![Expr::Const(0); self.values.len()];
+        for (new, old) in order.iter().enumerate() {
+            by[*old] = Expr::Var(new);
+        }
+        let value = |v: usize| self.values[v].as_ref().map_or(Expr::Const(0), |e| e.substitute(&by));
+        let map = IndexingMap {
+            dims: given.len(),
+            ranges: self.ranges.len(),
+            names: vec![None; order.len()],
+            results: wanted.map(value).collect(),
+            domain: Domain {
+                vars: order.iter().map(|v| relation.intervals[*v]).collect(),
+                constraints: self.constraints.iter().map(|(e, i)| (e.substitute(&by), *i)).collect(),
+            },
+        };
+        let Indexing::Map(map) = map.simplify() else { return None };
+        let element = |r: &RunTimeUnknown| {
+            let at = |e: &Element| match *e {
+                Element::Unknown(v) => value(v),
+                Element::At(n) => Expr::Const(n),
+            };
+            simplify(&r.element.iter().map(at).collect::<Vec<_>>(), &map.domain)
+        };
+        let run_time = relation
+            .run_time
+            .iter()
+            .map(|r| RunTime {
+                source: r.operand,
+                element: element(r),
+                within: relation.intervals[r.unknown],
+                clamped: r.clamped,
+            })
+            .collect();
+        Some(Mapped { map, run_time })
+    }
+}
+
+fn scaled(e: &Expr, c: i64) -> Expr {
+    match e {
+        Expr::Const(value) if value.checked_mul(c).is_some() => Expr::Const(value * c),
+        e => e.clone().times(c),
+    }
+}
+
+/// The sum of all terms, with one constant.
+fn gathered(terms: Vec<Expr>) -> Result<Expr, Error> {
+    let (mut constant, mut others) = (0i64, Vec::new());
+    for term in terms {
+        match term {
+            Expr::Const(c) => constant = constant.checked_add(c).ok_or_else(too_large)?,
+            term => others.push(term),
+        }
+    }
+    Ok(Expr::sum(others) + Expr::Const(constant))
+}
+
+pub(super) fn too_large() -> Error {
+    Error::new("the indices of the operation do not fit in 64 bits")
+}

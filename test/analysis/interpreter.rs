@@ -1,0 +1,573 @@
+//! Slow and plain: which elements an operation reads, by doing what it says to every element. Also makes random small
+//! operations with the shapes that they take.
+
+use fastrand::Rng;
+use layout::analysis::leaves;
+use layout::expansion::Expansion;
+use layout::operation::{Convolution, Gather, Operation, WindowDim};
+use layout::shape::Shape;
+use std::collections::BTreeSet;
+
+pub type Index = Vec<i64>;
+/// An operand's leaf, a result's leaf, an index of the result, an index of the operand that it reads.
+pub type Pair = (usize, usize, Index, Index);
+/// The integer at an index of an operand's leaf.
+pub type Value<'a> = &'a dyn Fn(usize, &[i64]) -> i64;
+
+/// Every index of a tensor, in row-major order.
+pub fn indices(sizes: &[i64]) -> Vec<Index> {
+    let mut all = vec![Vec::new()];
+    for n in sizes {
+        all = all.iter().flat_map(|at| (0..*n).map(move |x| [&at[..], &[x]].concat())).collect();
+    }
+    all
+}
+
+pub fn sizes(shape: &Shape) -> Vec<Index> {
+    leaves(shape).iter().map(|array| array.sizes().unwrap()).collect()
+}
+
+/// The data's index under a place of a window; `None` where that is padding.
+fn under(dim: &WindowDim, n: i64, o: i64, w: i64) -> Option<i64> {
+    let place = o * dim.stride + w * dim.window_dilation;
+    (0..n).find(|i| dim.low + i * dim.base_dilation == place)
+}
+
+/// Where the block begins that belongs to a batch index.
+fn starts(g: &Gather, batch: &[i64], value: &dyn Fn(&[i64]) -> i64, rank: usize) -> Vec<Option<i64>> {
+    let mut found = vec![None; rank];
+    for (entry, dim) in g.start_index_map.iter().enumerate() {
+        let mut at = batch.to_vec();
+        if g.index_vector_dim <= batch.len() {
+            at.insert(g.index_vector_dim, entry as i64);
+        }
+        // Where each element is an index by itself there is no such dimension.
+        found[*dim] = Some(value(&at));
+    }
+    found
+}
+
+/// The index of the data from where a block begins, the batch and the place in the block.
+fn inside(g: &Gather, begin: &[i64], batch: &[i64], offset: &[i64]) -> Index {
+    let mut offsets = offset.iter();
+    let coordinate = |k: usize| {
+        if let Some(b) = g.operand_batching_dims.iter().position(|dim| *dim == k) {
+            let dim = g.start_indices_batching_dims[b];
+            return batch[dim - usize::from(dim > g.index_vector_dim)];
+        }
+        begin[k] + if g.collapsed_slice_dims.contains(&k) { 0 } else { *offsets.next().unwrap() }
+    };
+    (0..begin.len()).map(coordinate).collect()
+}
+
+/// All reads of an operation. `vector` says whether the indices of a gather have a dimension that lists an index.
+pub fn reads(operation: &Operation, operands: &[&Shape], results: &[&Shape], value: Value) -> BTreeSet<Pair> {
+    let ins: Vec<Index> = operands.iter().flat_map(|s| sizes(s)).collect();
+    let outs: Vec<Index> = results.iter().flat_map(|s| sizes(s)).collect();
+    let mut found = BTreeSet::new();
+    for (r, out) in outs.iter().enumerate() {
+        for o in indices(out) {
+            let mut read = |operand: usize, at: Index| {
+                assert!(at.iter().zip(&ins[operand]).all(|(x, n)| (0..*n).contains(x)), "{operation:?} {at:?}");
+                found.insert((operand, r, o.clone(), at));
+            };
+            match operation {
+                Operation::Elementwise | Operation::Select => {
+                    for (k, input) in ins.iter().enumerate() {
+                        read(k, if input.is_empty() { Vec::new() } else { o.clone() });
+                    }
+                }
+                Operation::Broadcast { dims } => read(0, dims.iter().map(|d| o[*d]).collect()),
+                Operation::Transpose { permutation } => {
+                    let mut at = o.clone();
+                    permutation.iter().zip(&o).for_each(|(d, x)| at[*d] = *x);
+                    read(0, at);
+                }
+                Operation::Reverse { dims } => {
+                    let turned = |k: usize| if dims.contains(&k) { ins[0][k] - 1 - o[k] } else { o[k] };
+                    read(0, (0..o.len()).map(turned).collect());
+                }
+                Operation::Reduce { dims } => {
+                    for k in 0..ins.len() / 2 {
+                        for at in indices(&ins[k]) {
+                            let kept = at.iter().enumerate().filter(|(d, _)| !dims.contains(d));
+                            if kept.map(|x| *x.1).eq(o.iter().copied()) {
+                                read(k, at);
+                            }
+                        }
+                        read(ins.len() / 2 + k, Vec::new());
+                    }
+                }
+                Operation::Slice { starts, strides, .. } => {
+                    read(0, (0..o.len()).map(|k| starts[k] + o[k] * strides[k]).collect());
+                }
+                Operation::Reshape => {
+                    let place = indices(out).iter().position(|x| *x == o).unwrap();
+                    read(0, indices(&ins[0])[place].clone());
+                }
+                Operation::Bitcast => {
+                    let layouts = [results[0], operands[0]].map(|s| leaves(s)[0].clone());
+                    let bits = layouts.clone().map(|a| match a.layout.element_bits {
+                        0 => a.element.bytes().unwrap() * 8,
+                        bits => bits,
+                    });
+                    let [from, to] = layouts.map(|a| Expansion::new(&a.sizes().unwrap(), &a.layout).unwrap());
+                    let begin = from.offset(&o).unwrap() * bits[0];
+                    for at in indices(&ins[0]) {
+                        let other = to.offset(&at).unwrap() * bits[1];
+                        if other < begin + bits[0] && begin < other + bits[1] {
+                            read(0, at);
+                        }
+                    }
+                }
+                Operation::Concatenate { dim } => {
+                    let (mut k, mut at) = (0, o.clone());
+                    while at[*dim] >= ins[k][*dim] {
+                        at[*dim] -= ins[k][*dim];
+                        k += 1;
+                    }
+                    read(k, at);
+                }
+                Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+                    for (k, batch, contracting) in [(0, lhs_batch, lhs_contracting), (1, rhs_batch, rhs_contracting)] {
+                        for at in indices(&ins[k]) {
+                            let free: Index = (0..at.len())
+                                .filter(|d| !batch.contains(d) && !contracting.contains(d))
+                                .map(|d| at[d])
+                                .collect();
+                            let first: Index = batch.iter().map(|d| at[*d]).collect();
+                            let rest = &o[batch.len()..];
+                            let own = if k == 0 { &rest[..free.len()] } else { &rest[rest.len() - free.len()..] };
+                            if first == o[..batch.len()] && free == own {
+                                read(k, at);
+                            }
+                        }
+                    }
+                }
+                Operation::Pad { low, interior, .. } => {
+                    let goes = |at: &Index| (0..o.len()).all(|k| low[k] + at[k] * (interior[k] + 1) == o[k]);
+                    match indices(&ins[0]).into_iter().find(goes) {
+                        Some(at) => read(0, at),
+                        None => read(1, Vec::new()),
+                    }
+                }
+                Operation::ReduceWindow { window } => {
+                    for w in indices(&window.iter().map(|d| d.size).collect::<Vec<_>>()) {
+                        let at: Option<Index> =
+                            (0..o.len()).map(|k| under(&window[k], ins[0][k], o[k], w[k])).collect();
+                        for k in 0..ins.len() / 2 {
+                            at.iter().for_each(|at| read(k, at.clone()));
+                        }
+                    }
+                    (ins.len() / 2..ins.len()).for_each(|k| read(k, Vec::new()));
+                }
+                Operation::Convolution(c) => convolution(c, &ins, &o, &mut read),
+                Operation::DynamicSlice { sizes } => {
+                    let start = |k: usize| value(1 + k, &[]).clamp(0, ins[0][k] - sizes[k]);
+                    read(0, (0..o.len()).map(|k| o[k] + start(k)).collect());
+                    (1..ins.len()).for_each(|k| read(k, Vec::new()));
+                }
+                Operation::DynamicUpdateSlice => {
+                    let start = |k: usize| value(2 + k, &[]).clamp(0, ins[0][k] - ins[1][k]);
+                    let at: Index = (0..o.len()).map(|k| o[k] - start(k)).collect();
+                    let within = at.iter().zip(&ins[1]).all(|(x, n)| (0..*n).contains(x));
+                    if within {
+                        read(1, at)
+                    } else {
+                        read(0, o.clone())
+                    }
+                    (2..ins.len()).for_each(|k| read(k, Vec::new()));
+                }
+                Operation::Gather(g) => {
+                    let (mut batch, mut offset) = (Vec::new(), Vec::new());
+                    for (k, x) in o.iter().enumerate() {
+                        if g.offset_dims.contains(&k) { offset.push(*x) } else { batch.push(*x) }
+                    }
+                    let found = starts(g, &batch, &|at| value(1, &at[..ins[1].len()]), ins[0].len());
+                    let begin: Index = (0..ins[0].len())
+                        .map(|k| found[k].map_or(0, |x| x.clamp(0, ins[0][k] - g.slice_sizes[k])))
+                        .collect();
+                    read(0, inside(g, &begin, &batch, &offset));
+                    for at in indices(&ins[1]) {
+                        let mut row = at.clone();
+                        if g.index_vector_dim < row.len() {
+                            row.remove(g.index_vector_dim);
+                        }
+                        if row == batch {
+                            read(1, at);
+                        }
+                    }
+                }
+                Operation::Scatter(g) => {
+                    let n = ins.len() / 2;
+                    (0..n).for_each(|k| read(k, o.clone()));
+                    indices(&ins[n]).into_iter().for_each(|at| read(n, at));
+                    for u in indices(&ins[n + 1]) {
+                        let (mut batch, mut offset, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+                        for (k, x) in u.iter().enumerate() {
+                            if g.offset_dims.contains(&k) {
+                                offset.push(*x);
+                                whole.push(ins[n + 1][k] - 1);
+                            } else {
+                                batch.push(*x);
+                            }
+                        }
+                        let found = starts(g, &batch, &|at| value(n, &at[..ins[n].len()]), out.len());
+                        let begin: Index = found.iter().map(|x| x.unwrap_or(0)).collect();
+                        let fits = |at: Index| at.iter().zip(out).all(|(x, n)| (0..*n).contains(x));
+                        let none = vec![0; offset.len()];
+                        if fits(inside(g, &begin, &batch, &none))
+                            && fits(inside(g, &begin, &batch, &whole))
+                            && inside(g, &begin, &batch, &offset) == o
+                        {
+                            (n + 1..ins.len()).for_each(|k| read(k, u.clone()));
+                        }
+                    }
+                }
+                Operation::Tuple => read(r, o.clone()),
+                Operation::GetTupleElement { index } => {
+                    let Shape::Tuple(parts) = operands[0] else { panic!("no tuple") };
+                    let before: usize = parts[..*index].iter().map(|part| leaves(part).len()).sum();
+                    read(before + r, o.clone());
+                }
+                Operation::Iota { .. } | Operation::Constant | Operation::Parameter { .. } => {}
+                other => panic!("{other:?} is not interpreted"),
+            }
+        }
+    }
+    found
+}
+
+fn convolution(c: &Convolution, ins: &[Index], o: &[i64], read: &mut impl FnMut(usize, Index)) {
+    let (input, kernel) = (&ins[0], &ins[1]);
+    let outputs = kernel[c.kernel_output_feature];
+    let f = o[c.output_feature];
+    for at in indices(kernel) {
+        if at[c.kernel_output_feature] != f {
+            continue;
+        }
+        let mut from = vec![0; input.len()];
+        let inputs = input[c.input_feature] / c.feature_groups;
+        from[c.input_feature] = f / (outputs / c.feature_groups) * inputs + at[c.kernel_input_feature];
+        let batches = input[c.input_batch] / c.batch_groups;
+        from[c.input_batch] = f / (outputs / c.batch_groups) * batches + o[c.output_batch];
+        let real = c.window.iter().enumerate().all(|(k, dim)| {
+            let place = at[c.kernel_spatial[k]];
+            let w = if dim.reversed { dim.size - 1 - place } else { place };
+            let i = under(dim, input[c.input_spatial[k]], o[c.output_spatial[k]], w);
+            from[c.input_spatial[k]] = i.unwrap_or(0);
+            i.is_some()
+        });
+        if real {
+            read(0, from);
+            read(1, at);
+        }
+    }
+}
+
+/// An operation, its operands and its results.
+pub struct Case {
+    pub operation: Operation,
+    pub operands: Vec<Shape>,
+    pub results: Vec<Shape>,
+}
+
+pub fn array(sizes: &[i64]) -> Shape {
+    let text: Vec<String> = sizes.iter().map(i64::to_string).collect();
+    Shape::parse(&format!("f32[{}]", text.join(","))).unwrap()
+}
+
+pub fn some_sizes(rng: &mut Rng, rank: usize, most: i64) -> Index {
+    (0..rank).map(|_| if rng.u8(..20) == 0 { 0 } else { rng.i64(1..=most) }).collect()
+}
+
+fn permutation(rng: &mut Rng, n: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..n).collect();
+    rng.shuffle(&mut all);
+    all
+}
+
+fn some_dims(rng: &mut Rng, n: usize) -> Vec<usize> {
+    (0..n).filter(|_| rng.bool()).collect()
+}
+
+fn some_window(rng: &mut Rng, n: i64) -> (WindowDim, i64) {
+    let dim = WindowDim {
+        size: rng.i64(1..=4),
+        stride: rng.i64(1..=4),
+        low: rng.i64(-2..=3),
+        high: rng.i64(-2..=3),
+        window_dilation: if rng.bool() { 1 } else { rng.i64(2..=3) },
+        base_dilation: if rng.bool() { 1 } else { rng.i64(2..=3) },
+        reversed: rng.bool(),
+    };
+    let long = |n: i64, step: i64| if n == 0 { 0 } else { (n - 1) * step + 1 };
+    let padded = long(n, dim.base_dilation) + dim.low + dim.high;
+    let window = long(dim.size, dim.window_dilation);
+    let windows = if padded < window { 0 } else { (padded - window) / dim.stride + 1 };
+    (dim, windows)
+}
+
+/// Sizes with this product, at random.
+pub fn factors(rng: &mut Rng, mut product: i64) -> Index {
+    let mut found = Vec::new();
+    while product != 1 {
+        let divisors: Vec<i64> = (2..=product).filter(|d| product % d == 0).collect();
+        let d = divisors[rng.usize(..divisors.len())];
+        found.push(d);
+        product /= d;
+    }
+    for _ in 0..rng.u8(..3) {
+        found.insert(rng.usize(..=found.len()), 1);
+    }
+    rng.shuffle(&mut found);
+    found
+}
+
+/// A tiled layout for these sizes.
+pub fn some_layout(rng: &mut Rng, sizes: &[i64], element: &str) -> Shape {
+    let order: Vec<String> = permutation(rng, sizes.len()).iter().map(usize::to_string).collect();
+    let mut tiles = String::new();
+    if !sizes.is_empty() {
+        for _ in 0..rng.u8(..3) {
+            let tile: Vec<String> = (0..rng.usize(1..=2))
+                .map(|k| if k == 0 && rng.u8(..6) == 0 { "*".to_string() } else { rng.i64(1..=4).to_string() })
+                .collect();
+            if tile.last().is_some_and(|last| last != "*") {
+                tiles += &format!("({})", tile.join(","));
+            }
+        }
+    }
+    let list: Vec<String> = sizes.iter().map(i64::to_string).collect();
+    let attributes = if tiles.is_empty() { String::new() } else { format!(":T{tiles}") };
+    let layout = if sizes.is_empty() { String::new() } else { format!("{{{}{attributes}}}", order.join(",")) };
+    Shape::parse(&format!("{element}[{}]{layout}", list.join(","))).unwrap()
+}
+
+fn some_gather(rng: &mut Rng) -> (Gather, Index, Index, Index) {
+    let rank = rng.usize(1..=3);
+    let data = some_sizes(rng, rank, 4).iter().map(|n| *n.max(&1)).collect::<Vec<_>>();
+    let mut batching: Vec<usize> = some_dims(rng, rank);
+    batching.truncate(rng.usize(..2));
+    let starts: Vec<usize> = permutation(rng, rank).into_iter().filter(|d| !batching.contains(d)).collect();
+    let starts = starts[..rng.usize(..=starts.len())].to_vec();
+    let collapsed: Vec<usize> = (0..rank).filter(|d| !batching.contains(d) && rng.u8(..3) == 0).collect();
+    let gone = |d: &usize| batching.contains(d) || collapsed.contains(d);
+    let slices: Index = (0..rank).map(|d| if gone(&d) { 1 } else { rng.i64(1..=data[d]) }).collect();
+    // The rows: those of the batch, and others, in some order.
+    let others = rng.usize(..=2);
+    let mut rows: Vec<Option<usize>> = batching.iter().map(|d| Some(*d)).collect();
+    rows.extend(vec![None; others]);
+    rng.shuffle(&mut rows);
+    let mut indices: Index = rows.iter().map(|d| d.map_or_else(|| rng.i64(1..=3), |d| data[d])).collect();
+    let index_vector_dim = if starts.len() == 1 && rng.bool() { indices.len() } else { rng.usize(..=indices.len()) };
+    let listed = !(starts.len() == 1 && index_vector_dim == indices.len() && rng.bool());
+    let of_batch = |d: &usize| {
+        let row = rows.iter().position(|r| *r == Some(*d)).unwrap();
+        row + usize::from(listed && row >= index_vector_dim)
+    };
+    let start_indices_batching_dims = batching.iter().map(of_batch).collect();
+    let batch = indices.clone();
+    if listed {
+        indices.insert(index_vector_dim, starts.len() as i64);
+    }
+    let kept: Vec<usize> = (0..rank).filter(|d| !gone(d)).collect();
+    let mut places = permutation(rng, batch.len() + kept.len());
+    places.truncate(kept.len());
+    places.sort_unstable();
+    let mut out = Vec::new();
+    let (mut b, mut k) = (batch.iter(), kept.iter());
+    for place in 0..batch.len() + kept.len() {
+        out.push(if places.contains(&place) { slices[*k.next().unwrap()] } else { *b.next().unwrap() });
+    }
+    let g = Gather {
+        offset_dims: places,
+        collapsed_slice_dims: collapsed,
+        operand_batching_dims: batching,
+        start_indices_batching_dims,
+        start_index_map: starts,
+        index_vector_dim,
+        slice_sizes: slices,
+    };
+    (g, data, indices, out)
+}
+
+pub const KINDS: usize = 23;
+
+/// A random operation of one of the kinds, with small shapes.
+pub fn some(rng: &mut Rng, kind: usize) -> Case {
+    let rank = rng.usize(..=3);
+    let input = some_sizes(rng, rank, 4);
+    let case = |operation, operands: &[Index], results: &[Index]| Case {
+        operation,
+        operands: operands.iter().map(|s| array(s)).collect(),
+        results: results.iter().map(|s| array(s)).collect(),
+    };
+    match kind {
+        0 => case(Operation::Elementwise, &[input.clone(), vec![], input.clone()], &[input]),
+        1 => case(
+            Operation::Select,
+            &[if rng.bool() { vec![] } else { input.clone() }, input.clone(), input.clone()],
+            &[input],
+        ),
+        2 => {
+            let out = some_sizes(rng, rng.clone().usize(..=4), 3);
+            let mut dims = permutation(rng, out.len());
+            dims.truncate(rng.usize(..=dims.len()));
+            let from = dims.iter().map(|d| out[*d]).collect();
+            case(Operation::Broadcast { dims }, &[from], &[out])
+        }
+        3 => {
+            let permutation = permutation(rng, rank);
+            let out = permutation.iter().map(|d| input[*d]).collect();
+            case(Operation::Transpose { permutation }, &[input], &[out])
+        }
+        4 => case(Operation::Reverse { dims: some_dims(rng, rank) }, std::slice::from_ref(&input), &[input.clone()]),
+        5 => {
+            let dims = some_dims(rng, rank);
+            let out: Index = (0..rank).filter(|d| !dims.contains(d)).map(|d| input[d]).collect();
+            let operation = Operation::Reduce { dims };
+            if rng.bool() {
+                return case(operation, &[input, vec![]], &[out]);
+            }
+            case(operation, &[input.clone(), input, vec![], vec![]], &[out.clone(), out])
+        }
+        6 => {
+            let starts: Index = input.iter().map(|n| rng.i64(0..=*n)).collect();
+            let limits: Index = input.iter().zip(&starts).map(|(n, s)| rng.i64(*s..=*n)).collect();
+            let strides: Index = input.iter().map(|_| rng.i64(1..=3)).collect();
+            let out = (0..rank).map(|k| (limits[k] - starts[k] + strides[k] - 1) / strides[k]).collect();
+            case(Operation::Slice { starts, limits, strides }, &[input], &[out])
+        }
+        7 | 8 => {
+            let n = [1, 6, 8, 12, 16, 24, 30, 36][rng.usize(..8)];
+            let (a, b) = (factors(rng, n), factors(rng, n));
+            case(Operation::Reshape, &[a], &[b])
+        }
+        9 | 10 => {
+            let n = [1, 6, 8, 12, 16, 24][rng.usize(..6)];
+            let (a, b) = (factors(rng, n), factors(rng, n));
+            let (from, to) = (some_layout(rng, &a, "f32"), some_layout(rng, &b, "f32"));
+            Case { operation: Operation::Bitcast, operands: vec![from], results: vec![to] }
+        }
+        11 => {
+            let r = [1, 2, 4][rng.usize(..3)];
+            let n = [2, 6, 12][rng.usize(..3)];
+            let (mut a, mut b) = (factors(rng, n), factors(rng, n * r));
+            let mut elements = ["f32", ["f32", "bf16", "s8"][[1, 2, 4].iter().position(|x| *x == r).unwrap()]];
+            if rng.bool() {
+                std::mem::swap(&mut a, &mut b);
+                elements.reverse();
+            }
+            // Without tiles both sides must have as many bytes, with them they need not.
+            let (from, to) = (some_layout(rng, &a, elements[0]), some_layout(rng, &b, elements[1]));
+            Case { operation: Operation::Bitcast, operands: vec![from], results: vec![to] }
+        }
+        12 => {
+            let base = some_sizes(rng, rng.clone().usize(1..=3), 3);
+            let dim = rng.usize(..base.len());
+            let mut whole = base.clone();
+            whole[dim] = 0;
+            let parts: Vec<Index> = (0..rng.usize(1..=3))
+                .map(|_| {
+                    let mut part = base.clone();
+                    part[dim] = rng.i64(0..=3);
+                    whole[dim] += part[dim];
+                    part
+                })
+                .collect();
+            case(Operation::Concatenate { dim }, &parts, &[whole])
+        }
+        13 => {
+            let counts = [rng.usize(..=1), rng.usize(..=2), rng.usize(..=2), rng.usize(..=1)];
+            let parts = counts.map(|n| some_sizes(rng, n, 3));
+            let order = |rng: &mut Rng, parts: [&Index; 3]| {
+                let all = parts.map(|p| &p[..]).concat();
+                let place = permutation(rng, all.len());
+                let mut sizes = vec![0; all.len()];
+                place.iter().zip(&all).for_each(|(p, n)| sizes[*p] = *n);
+                let (a, b) = (parts[0].len(), parts[1].len());
+                let mut free = place[a + b..].to_vec();
+                free.sort_unstable();
+                let free_sizes: Index = free.iter().map(|d| sizes[*d]).collect();
+                (sizes, place[..a].to_vec(), place[a..a + b].to_vec(), free_sizes)
+            };
+            let (lhs, lhs_batch, lhs_contracting, left) = order(rng, [&parts[0], &parts[1], &parts[2]]);
+            let (rhs, rhs_batch, rhs_contracting, right) = order(rng, [&parts[0], &parts[1], &parts[3]]);
+            let out = [&parts[0][..], &left, &right].concat();
+            case(Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }, &[lhs, rhs], &[out])
+        }
+        14 => {
+            let interior: Index = input.iter().map(|_| rng.i64(0..=2)).collect();
+            let long = |k: usize| if input[k] == 0 { 0 } else { (input[k] - 1) * (interior[k] + 1) + 1 };
+            let low: Index = input.iter().map(|_| rng.i64(-2..=3)).collect();
+            let high: Index = (0..rank).map(|k| rng.i64(-2..=3).max(-low[k] - long(k))).collect();
+            let out = (0..rank).map(|k| long(k) + low[k] + high[k]).collect();
+            case(Operation::Pad { low, high, interior }, &[input, vec![]], &[out])
+        }
+        15 | 16 => {
+            let input = some_sizes(rng, rng.clone().usize(1..=2), 6);
+            let (window, out): (Vec<_>, Index) = input.iter().map(|n| some_window(rng, *n)).unzip();
+            case(Operation::ReduceWindow { window }, &[input, vec![]], &[out])
+        }
+        17 | 18 => {
+            let spatial = rng.usize(1..=2);
+            let (feature_groups, batch_groups) = if rng.bool() { (rng.i64(1..=2), 1) } else { (1, rng.i64(1..=2)) };
+            let (a, k, o) =
+                (permutation(rng, spatial + 2), permutation(rng, spatial + 2), permutation(rng, spatial + 2));
+            let (mut input, mut kernel, mut out) = (vec![0; spatial + 2], vec![0; spatial + 2], vec![0; spatial + 2]);
+            out[o[0]] = rng.i64(1..=2);
+            input[a[0]] = out[o[0]] * batch_groups;
+            kernel[k[0]] = rng.i64(1..=2);
+            input[a[1]] = kernel[k[0]] * feature_groups;
+            kernel[k[1]] = rng.i64(1..=2) * feature_groups * batch_groups;
+            out[o[1]] = kernel[k[1]];
+            let mut window = Vec::new();
+            for d in 2..spatial + 2 {
+                input[a[d]] = rng.i64(1..=4);
+                let (dim, windows) = some_window(rng, input[a[d]]);
+                kernel[k[d]] = dim.size;
+                out[o[d]] = windows;
+                window.push(dim);
+            }
+            let c = Convolution {
+                window,
+                input_batch: a[0],
+                input_feature: a[1],
+                input_spatial: a[2..].to_vec(),
+                kernel_input_feature: k[0],
+                kernel_output_feature: k[1],
+                kernel_spatial: k[2..].to_vec(),
+                output_batch: o[0],
+                output_feature: o[1],
+                output_spatial: o[2..].to_vec(),
+                feature_groups,
+                batch_groups,
+            };
+            case(Operation::Convolution(Box::new(c)), &[input, kernel], &[out])
+        }
+        19 | 20 => {
+            let part: Index = input.iter().map(|n| rng.i64(0..=*n)).collect();
+            let scalars = vec![Vec::new(); rank];
+            if kind == 19 {
+                let operands = [&[input][..], &scalars].concat();
+                return case(Operation::DynamicSlice { sizes: part.clone() }, &operands, &[part]);
+            }
+            let operands = [&[input.clone(), part][..], &scalars].concat();
+            case(Operation::DynamicUpdateSlice, &operands, &[input])
+        }
+        21 => {
+            let (g, data, indices, out) = some_gather(rng);
+            case(Operation::Gather(Box::new(g)), &[data, indices], &[out])
+        }
+        _ => {
+            let (g, data, indices, updates) = some_gather(rng);
+            let operation = Operation::Scatter(Box::new(Gather { slice_sizes: Vec::new(), ..g }));
+            if rng.bool() {
+                return case(operation, &[data.clone(), indices, updates], &[data]);
+            }
+            let operands = [data.clone(), data.clone(), indices, updates.clone(), updates];
+            case(operation, &operands, &[data.clone(), data])
+        }
+    }
+}
