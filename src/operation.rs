@@ -3,6 +3,9 @@
 //! One [`Operation`] stands for an instruction of HLO or an op of MLIR; shapes come from its operands and results.
 //! Dimensions are numbered from 0.
 
+use crate::expr::Expr;
+use crate::simplify::Interval;
+
 /// An operation, as far as its indices are concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the text of a variant says what its fields are")]
@@ -42,6 +45,8 @@ pub enum Operation {
     /// Blocks of updates combined into the data, where they fit; operands: data, indices, updates. The fields are those
     /// of the gather that would read the updates back from the result; it needs no slice sizes, the updates have them.
     Scatter(Box<Gather>),
+    /// Loops that read one element of each operand and make one of each result.
+    Loops(Box<Loops>),
     /// The predicate, then what is taken where it holds and where not; a scalar predicate is read at every index.
     Select,
     /// The index along a dimension.
@@ -62,6 +67,19 @@ pub enum Operation {
     Conditional { branches: Vec<usize> },
     /// The elements of the result depend on the operands in a way that is not said by indices.
     Other { reason: String },
+}
+
+/// Loops around an element of each operand and result. Expressions are over the loops, in order, and then the offsets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loops {
+    /// How often each loop runs.
+    pub sizes: Vec<i64>,
+    /// Scalar operands that the expressions use, and where they lie.
+    pub offsets: Vec<(usize, Interval)>,
+    /// For each operand the index that is read; none where it is not read at one.
+    pub operands: Vec<Option<Vec<Expr>>>,
+    /// For each result the index that is made.
+    pub results: Vec<Vec<Expr>>,
 }
 
 /// One dimension of a window.

@@ -27,6 +27,7 @@
 //! A size that is a bound counts as that size.
 
 mod bitcast;
+mod loops;
 mod relation;
 mod rules;
 

@@ -1,7 +1,7 @@
 //! What each operation demands of its shapes, and the equations between an operand's index and a result's.
 
 use super::relation::{Direction, Element, Relation, too_large};
-use super::{bitcast, leaves};
+use super::{bitcast, leaves, loops};
 use crate::operation::{Convolution, Gather, Operation, WindowDim};
 use crate::shape::{Array, Shape};
 use crate::text::Error;
@@ -273,6 +273,7 @@ impl<'a> Site<'a> {
                 let expected = blocks(g, data, indices, &slices, updates.len())?;
                 ins[n + 1..].iter().try_for_each(|found| same("the updates", found, &expected))
             }
+            Operation::Loops(nest) => loops::check(nest, ins, outs),
             Operation::Iota { dim } => {
                 arity(0, 1)?;
                 distinct(&[*dim], outs[0].len())
@@ -440,6 +441,12 @@ impl<'a> Site<'a> {
                         block(&mut r, g, [&outs, &inputs], (out, &slices), (n, ins[n].len()), false)?;
                     }
                 }
+            }
+            Operation::Loops(nest) => {
+                return match loops::related(nest, operand, result, r)? {
+                    Some(related) => Ok(Related::By(related)),
+                    None => unknown("an index holds a minimum or a maximum"),
+                };
             }
             Operation::Tuple | Operation::GetTupleElement { .. } => {
                 if self.passed()?.start + result != operand {

@@ -1,0 +1,168 @@
+//! Loops around one element of each operand and result, as `linalg.generic` has them.
+
+use super::relation::{Relation, Terms, too_large};
+use crate::expr::Expr;
+use crate::operation::Loops;
+use crate::simplify::{Domain, Form, Interval};
+use crate::text::Error;
+use std::collections::BTreeMap;
+
+/// That the loops fit these sizes.
+pub(super) fn check(loops: &Loops, operands: &[Vec<i64>], results: &[Vec<i64>]) -> Result<(), Error> {
+    let vars = loops.sizes.len() + loops.offsets.len();
+    let known = |e: &Expr| {
+        let mut known = true;
+        e.for_each_var(&mut |v| known &= v < vars);
+        known
+    };
+    let fits = |index: &[Expr], sizes: &[i64]| index.len() == sizes.len() && index.iter().all(known);
+    let read = |(index, sizes): (&Option<Vec<Expr>>, &Vec<i64>)| index.as_ref().is_none_or(|e| fits(e, sizes));
+    let fitting = (loops.operands.len(), loops.results.len()) == (operands.len(), results.len())
+        && loops.operands.iter().zip(operands).all(read)
+        && loops.results.iter().zip(results).all(|(index, sizes)| fits(index, sizes))
+        && loops.offsets.iter().all(|(operand, _)| operands.get(*operand).is_some_and(Vec::is_empty));
+    if fitting { Ok(()) } else { Err(Error::new("the loops' indices do not fit the operands and results")) }
+}
+
+/// How an operand's index and a result's are related: each by its expressions over the loops, into which `r` says nothing
+/// yet. `None` where an expression is no sum of quotients and remainders.
+pub(super) fn related(
+    loops: &Loops,
+    operand: usize,
+    result: usize,
+    mut r: Relation,
+) -> Result<Option<Vec<Relation>>, Error> {
+    if loops.offsets.iter().any(|(k, _)| *k == operand) {
+        // An offset is read for every element.
+        return Ok(Some(vec![r]));
+    }
+    let Some(index) = &loops.operands[operand] else { return Ok(Some(Vec::new())) };
+    let vars: Vec<Interval> = loops.sizes.iter().map(|n| Interval::new(0, n - 1)).collect();
+    let all = vars.into_iter().chain(loops.offsets.iter().map(|(_, i)| *i));
+    let domain = Domain { vars: all.collect(), constraints: Vec::new() };
+    let mut form = Form::new(&domain);
+    let own: Vec<usize> = loops.sizes.iter().map(|n| r.unknown(0, n - 1)).collect();
+    let offsets = loops.offsets.iter().map(|(operand, i)| r.run_time((i.lo, i.hi), *operand, Vec::new(), false));
+    let unknowns: Vec<usize> = own.into_iter().chain(offsets.collect::<Vec<_>>()).collect();
+    let sides = loops.results[result].iter().enumerate().map(|(k, e)| (r.out(k), e)).collect::<Vec<_>>();
+    let inputs = index.iter().enumerate().map(|(k, e)| (r.input(k), e)).collect::<Vec<_>>();
+    for (unknown, e) in sides.into_iter().chain(inputs) {
+        let mut terms = vec![(unknown, -1)];
+        let Some(constant) = add(&mut r, &mut form, &unknowns, e, 1, &mut terms)? else { return Ok(None) };
+        r.equation(added_up(terms)?, constant)?;
+    }
+    Ok(Some(vec![r]))
+}
+
+/// Each unknown once.
+fn added_up(terms: Terms) -> Result<Terms, Error> {
+    let mut sums = BTreeMap::new();
+    for (unknown, c) in terms {
+        let sum: &mut i64 = sums.entry(unknown).or_default();
+        *sum = sum.checked_add(c).ok_or_else(too_large)?;
+    }
+    Ok(sums.into_iter().filter(|term| term.1 != 0).collect())
+}
+
+/// Adds `c * e` to the terms, an unknown for each quotient and remainder in it. Returns what it adds to the constant.
+fn add(
+    r: &mut Relation,
+    form: &mut Form,
+    unknowns: &[usize],
+    e: &Expr,
+    c: i64,
+    terms: &mut Terms,
+) -> Result<Option<i64>, Error> {
+    match e {
+        Expr::Const(x) => return x.checked_mul(c).map(Some).ok_or_else(too_large),
+        Expr::Var(v) => terms.push((unknowns[*v], c)),
+        Expr::Add(a, b) => {
+            let (a, b) = (add(r, form, unknowns, a, c, terms)?, add(r, form, unknowns, b, c, terms)?);
+            return a.zip(b).map(|(a, b)| a.checked_add(b).ok_or_else(too_large)).transpose();
+        }
+        Expr::Mul(a, f) => return add(r, form, unknowns, a, f.checked_mul(c).ok_or_else(too_large)?, terms),
+        Expr::FloorDiv(a, d) | Expr::Mod(a, d) => {
+            // a = d * quotient + remainder
+            let range = form.interval(&a.clone().floor_div(*d));
+            let (quotient, remainder) = (r.unknown(range.lo, range.hi), r.unknown(0, d - 1));
+            let mut whole = vec![(quotient, -d), (remainder, -1)];
+            let Some(constant) = add(r, form, unknowns, a, 1, &mut whole)? else { return Ok(None) };
+            r.equation(added_up(whole)?, constant)?;
+            terms.push((if matches!(e, Expr::Mod(..)) { remainder } else { quotient }, c));
+        }
+        Expr::Min(..) | Expr::Max(..) => return Ok(None),
+    }
+    Ok(Some(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Access, maps};
+    use crate::operation::Operation;
+    use crate::shape::Shape;
+    use std::collections::BTreeSet;
+
+    /// An index over the loops and the offset, and how large it gets.
+    fn index(rng: &mut fastrand::Rng, domain: &Domain) -> (Expr, i64) {
+        let v = |rng: &mut fastrand::Rng| Expr::Var(rng.usize(0..domain.vars.len()));
+        let e = match rng.u8(0..7) {
+            0 => v(rng) + v(rng),
+            1 => v(rng).times(rng.i64(2..=3)) + v(rng),
+            2 => v(rng).floor_div(2),
+            3 => (v(rng).times(3) + v(rng)).modulo(4),
+            4 => v(rng).times(2) + Expr::Const(1),
+            _ => v(rng),
+        };
+        let most = Form::new(domain).interval(&e).hi;
+        (e, most + 1)
+    }
+
+    #[test]
+    fn both_directions_are_what_the_loops_do() {
+        let mut rng = fastrand::Rng::with_seed(11);
+        for _ in 0..2_000 {
+            let sizes: Vec<i64> = (0..rng.usize(1..=3)).map(|_| rng.i64(1..=4)).collect();
+            let offset = Interval::new(0, rng.i64(0..=2));
+            let mut vars: Vec<Interval> = sizes.iter().map(|n| Interval::new(0, n - 1)).collect();
+            vars.push(offset);
+            let domain = Domain { vars, constraints: Vec::new() };
+            let side = |rng: &mut fastrand::Rng| {
+                (0..rng.usize(1..=2)).map(|_| index(rng, &domain)).unzip::<_, _, Vec<Expr>, Vec<i64>>()
+            };
+            let (of_operand, of_result) = (side(&mut rng), side(&mut rng));
+            let nest = Loops {
+                sizes,
+                offsets: vec![(1, offset)],
+                operands: vec![Some(of_operand.0.clone()), None],
+                results: vec![of_result.0.clone()],
+            };
+            let shape = |sizes: &[i64]| {
+                let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
+                Shape::parse(&format!("f32[{}]", sizes.join(","))).unwrap()
+            };
+            let (operand, start, result) = (shape(&of_operand.1), shape(&[]), shape(&of_result.1));
+            let operation = Operation::Loops(Box::new(nest));
+            let found = maps(&operation, &[&operand, &start], &[&result]).unwrap();
+            let at = |index: &[Expr], p: &[i64]| index.iter().map(|e| e.evaluate(p).unwrap()).collect::<Vec<_>>();
+            let box_of_loops = crate::map::IndexingMap::new(domain.vars.clone(), Vec::new());
+            let expected: BTreeSet<_> =
+                box_of_loops.points().map(|p| (at(&of_result.0, &p), at(&of_operand.0, &p), p[p.len() - 1])).collect();
+            let pairs = |access: &Access, turned: bool| {
+                let mut all = BTreeSet::new();
+                for mapped in &access.maps {
+                    for p in mapped.map.points() {
+                        let (from, to) = (p[..mapped.map.dims].to_vec(), at(&mapped.map.results, &p));
+                        let (out, input) = if turned { (to, from) } else { (from, to) };
+                        let offsets =
+                            mapped.run_time.first().map_or(offset.lo..=offset.hi, |_| p[p.len() - 1]..=p[p.len() - 1]);
+                        all.extend(offsets.map(|o| (out.clone(), input.clone(), o)));
+                    }
+                }
+                all
+            };
+            assert_eq!(pairs(found.reads(0, 0).unwrap(), false), expected, "{operation:?}");
+            assert_eq!(pairs(found.feeds(0, 0).unwrap(), true), expected, "{operation:?}");
+        }
+    }
+}
