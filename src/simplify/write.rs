@@ -140,7 +140,12 @@ impl Form {
         let what = |a: Atom| &self.atoms[a as usize].what;
         let vars = s.terms.iter().filter(|t| matches!(what(t.0), What::Var(_) | What::Opaque(_))).count() as u32;
         let others = vars as usize != s.terms.len() || s.den > 1;
-        if others { (vars + 3).max(4) } else { vars + factors(s) }
+        match others {
+            false => vars + factors(s),
+            // A remainder is a term beside the variables, or completes them to a quotient, which then has a factor.
+            true if s.den == 1 && s.terms.iter().all(|t| !matches!(what(t.0), What::Least(_))) => vars + 4,
+            true => (vars + 3).max(4),
+        }
     }
 
     fn term_cost(&mut self, term: &Term, depth: u32) -> Option<u32> {
