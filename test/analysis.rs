@@ -1,11 +1,14 @@
 //! Which elements operations and fusions read and feed, against a slow interpreter of each operation.
 
+#[path = "analysis/graphs.rs"]
+mod graphs;
 #[path = "analysis/interpreter.rs"]
 mod interpreter;
 
 use fastrand::Rng;
+use graphs::{node, reads_of, some_graph, value};
 use interpreter::{Case, Index, KINDS, reads, some};
-use layout::analysis::{Access, maps};
+use layout::analysis::{Access, Graph, Node, Place, Value, flow, maps};
 use layout::map::Indexing;
 use layout::operation::{Convolution, Gather, Operation, WindowDim};
 use layout::shape::Shape;
@@ -36,19 +39,21 @@ fn pairs<S>(access: &Access<S>, value: &dyn Fn(&S, &[i64]) -> i64) -> BTreeSet<(
     found
 }
 
+/// The number that an element holds; some are out of range.
+fn held(salt: u64, source: usize, at: &[i64]) -> i64 {
+    let mut hash = salt ^ source as u64;
+    at.iter().for_each(|x| hash = (hash ^ *x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
+    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as i64 % 8 - 2
+}
+
 fn check(case: &Case, seed: u64) {
     let mut rng = Rng::with_seed(seed);
     let (operands, results): (Vec<&Shape>, Vec<&Shape>) =
         (case.operands.iter().collect(), case.results.iter().collect());
     let found = maps(&case.operation, &operands, &results)
         .unwrap_or_else(|error| panic!("{:?} {operands:?}: {error}", case.operation));
-    // Every element holds its own number, out of range too.
     let salt = rng.u64(..);
-    let value = |leaf: usize, at: &[i64]| {
-        let mut hash = salt ^ leaf as u64;
-        at.iter().for_each(|x| hash = (hash ^ *x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
-        (hash >> 40) as i64 % 8 - 2
-    };
+    let value = |leaf: usize, at: &[i64]| held(salt, leaf, at);
     let expected = reads(&case.operation, &operands, &results, &value);
     let mut by_leaves: BTreeMap<(usize, usize), BTreeSet<(Index, Index)>> = BTreeMap::new();
     for (operand, result, o, i) in expected {
@@ -527,4 +532,223 @@ fn what_does_not_fit_is_an_error() {
     assert_eq!(found.reads(0, 0).unwrap().to_string(), "UNDEFINED: values choose where elements go");
     let found = maps(&Operation::Reshape, &[&shape("f32[?]")], &[&shape("f32[2]")]).unwrap();
     assert_eq!(found.reads(0, 0).unwrap().to_string(), "UNDEFINED: a size is not bounded");
+}
+
+fn chain(nodes: Vec<Node>) -> Graph {
+    let roots = vec![value(nodes.len() - 1)];
+    Graph { nodes, roots }
+}
+
+fn parameter(number: usize, text: &str) -> Node {
+    node(Operation::Parameter { number }, &[], shape(text))
+}
+
+fn transpose(of: usize, permutation: &[usize], text: &str) -> Node {
+    node(Operation::Transpose { permutation: permutation.to_vec() }, &[of], shape(text))
+}
+
+fn lines(access: Option<&Access<Place>>) -> Vec<String> {
+    access.unwrap().to_string().lines().map(String::from).collect()
+}
+
+#[test]
+fn two_chains_of_transposes_are_one_map() {
+    let graph = chain(vec![
+        parameter(0, "f32[20,10,50]"),
+        transpose(0, &[1, 2, 0], "f32[10,50,20]"),
+        transpose(0, &[2, 1, 0], "f32[50,10,20]"),
+        transpose(2, &[1, 0, 2], "f32[10,50,20]"),
+        node(Operation::Elementwise, &[1, 3], shape("f32[10,50,20]")),
+    ]);
+    let found = flow(&[graph], 0).unwrap();
+    let text = "(d0, d1, d2) -> (d2, d0, d1), domain: d0 in [0, 9], d1 in [0, 49], d2 in [0, 19]";
+    assert_eq!(lines(found.reads(0, 0, 0)), [text]);
+    let text = "(d0, d1, d2) -> (d1, d2, d0), domain: d0 in [0, 19], d1 in [0, 9], d2 in [0, 49]";
+    assert_eq!(lines(found.feeds(0, 0, 0)), [text]);
+}
+
+#[test]
+fn softmax() {
+    let rows = Operation::Broadcast { dims: vec![0, 1] };
+    let (all, some) = (|| shape("f32[2,65,125]"), || shape("f32[2,65]"));
+    let scalar = || node(Operation::Constant, &[], shape("f32[]"));
+    let reduce = |of| node(Operation::Reduce { dims: vec![2] }, &[of, 1], some());
+    let graph = chain(vec![
+        parameter(0, "f32[2,65,125]"),
+        scalar(),
+        reduce(0),
+        node(rows.clone(), &[2], all()),
+        node(Operation::Elementwise, &[0, 3], all()),
+        node(Operation::Elementwise, &[4], all()),
+        reduce(5),
+        node(rows, &[6], all()),
+        node(Operation::Elementwise, &[5, 7], all()),
+    ]);
+    let found = flow(&[graph], 0).unwrap();
+    let domain = "d0 in [0, 1], d1 in [0, 64], d2 in [0, 124]";
+    let expected = [
+        format!("(d0, d1, d2) -> (d0, d1, d2), domain: {domain}"),
+        format!("(d0, d1, d2)[s0] -> (d0, d1, s0), domain: {domain}, s0 in [0, 124]"),
+    ];
+    let mut reads = lines(found.reads(0, 0, 0));
+    reads.sort();
+    assert_eq!(reads, expected);
+    let mut feeds = lines(found.feeds(0, 0, 0));
+    feeds.sort();
+    assert_eq!(feeds, expected);
+    // Dimensions that do not matter can be left out.
+    let all = &found.reads(0, 0, 0).unwrap().maps;
+    let short = all.iter().find(|m| m.map.ranges == 1).unwrap().map.without_unused(&[layout::map::Kind::Dimension]).0;
+    let text = "(d0, d1)[s0] -> (d0, d1, s0), domain: d0 in [0, 1], d1 in [0, 64], s0 in [0, 124]";
+    assert_eq!(short.to_string(), text);
+}
+
+#[test]
+fn forty_diamonds() {
+    let mut nodes = vec![parameter(0, "f32[64,64]")];
+    for k in 0..40 {
+        let from = 3 * k;
+        nodes.push(transpose(from, &[1, 0], "f32[64,64]"));
+        nodes.push(transpose(from, &[1, 0], "f32[64,64]"));
+        nodes.push(node(Operation::Elementwise, &[from + 1, from + 2], shape("f32[64,64]")));
+    }
+    let start = std::time::Instant::now();
+    let found = flow(&[chain(nodes)], 0).unwrap();
+    assert!(start.elapsed() < std::time::Duration::from_secs(2));
+    assert_eq!(lines(found.reads(0, 0, 0)), ["(d0, d1) -> (d0, d1), domain: d0 in [0, 63], d1 in [0, 63]"]);
+}
+
+#[test]
+fn calls_tuples_loops_and_branches() {
+    // f(p, q) = (transpose(p), p dynamic-slice(q)); called twice, its parts crossed.
+    let part = |of, index, text: &str| node(Operation::GetTupleElement { index }, &[of], shape(text));
+    let square = "f32[4,4]";
+    let pair = "(f32[4,4], f32[2,4])";
+    let f = chain(vec![
+        parameter(0, square),
+        parameter(1, "s32[]"),
+        transpose(0, &[1, 0], square),
+        node(Operation::Constant, &[], shape("s32[]")),
+        node(Operation::DynamicSlice { sizes: vec![2, 4] }, &[0, 1, 3], shape("f32[2,4]")),
+        node(Operation::Tuple, &[2, 4], shape(pair)),
+    ]);
+    let g = chain(vec![
+        parameter(0, square),
+        parameter(1, "s32[]"),
+        node(Operation::Call { computation: 0 }, &[0, 1], shape(pair)),
+        part(2, 0, square),
+        node(Operation::Call { computation: 0 }, &[3, 1], shape(pair)),
+        part(4, 1, "f32[2,4]"),
+    ]);
+    let found = flow(&[f, g], 1).unwrap();
+    assert_eq!(
+        lines(found.reads(0, 0, 0)),
+        ["(d0, d1){rt0} -> (d1, d0 + rt0), domain: d0 in [0, 1], d1 in [0, 3], rt0 in [0, 2], rt0: 1#0"]
+            .map(|line| line.replace("1#0", "1#0[]"))
+    );
+    assert_eq!(
+        lines(found.feeds(0, 0, 0)),
+        [
+            "(d0, d1){rt0} -> (d1 - rt0, d0), domain: d0 in [0, 3], d1 in [0, 3], rt0 in [0, 2], d1 - rt0 in [0, 1], rt0: 1#0[]"
+        ]
+    );
+    assert_eq!(lines(found.reads(1, 0, 0)), ["(d0, d1) -> (), domain: d0 in [0, 1], d1 in [0, 3]"]);
+
+    // A loop over (i, a, b, c): i counts, a is left alone, b becomes b + c, c is left alone.
+    let state = "(s32[], f32[4], f32[4], f32[4])";
+    let row = "f32[4]";
+    let body = chain(vec![
+        parameter(0, state),
+        part(0, 0, "s32[]"),
+        part(0, 1, row),
+        part(0, 2, row),
+        part(0, 3, row),
+        node(Operation::Elementwise, &[1], shape("s32[]")),
+        node(Operation::Elementwise, &[3, 4], shape(row)),
+        node(Operation::Tuple, &[5, 2, 6, 4], shape(state)),
+    ]);
+    let condition =
+        chain(vec![parameter(0, state), part(0, 0, "s32[]"), node(Operation::Elementwise, &[1], shape("pred[]"))]);
+    let rounds = chain(vec![parameter(0, state), node(Operation::While { condition: 0, body: 1 }, &[0], shape(state))]);
+    let found = flow(&[condition, body, rounds], 2).unwrap();
+    let same = "(d0) -> (d0), domain: d0 in [0, 3]";
+    let unknown = "UNDEFINED: a loop runs an unknown number of rounds";
+    let none = "KNOWN EMPTY";
+    let expected = [
+        ["() -> ()", none, none, none],
+        [none, same, none, none],
+        ["(d0) -> (), domain: d0 in [0, 3]", none, unknown, unknown],
+        [none, none, none, same],
+    ];
+    for (root, row) in expected.iter().enumerate() {
+        for (leaf, text) in row.iter().enumerate() {
+            assert_eq!(lines(found.reads(0, leaf, root)), [*text], "{root} {leaf}");
+        }
+    }
+    assert_eq!(lines(found.feeds(0, 0, 2)), ["()[s0] -> (s0), domain: s0 in [0, 3]"]);
+    assert_eq!(lines(found.feeds(0, 3, 3)), [same]);
+
+    let flip = chain(vec![parameter(0, square), transpose(0, &[1, 0], square)]);
+    let keep = chain(vec![parameter(0, square)]);
+    let branches = chain(vec![
+        parameter(0, "pred[]"),
+        parameter(1, square),
+        node(Operation::Conditional { branches: vec![0, 1] }, &[0, 1, 1], shape(square)),
+    ]);
+    let found = flow(&[flip, keep, branches], 2).unwrap();
+    let both = [
+        "(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 3]",
+        "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [0, 3]",
+    ];
+    assert_eq!(lines(found.reads(1, 0, 0)), both);
+    assert_eq!(lines(found.reads(0, 0, 0)), ["(d0, d1) -> (), domain: d0 in [0, 3], d1 in [0, 3]"]);
+}
+
+#[test]
+fn graphs_that_are_none() {
+    let good = || vec![parameter(0, "f32[4]"), node(Operation::Elementwise, &[0], shape("f32[4]"))];
+    let fails = |graphs: &[Graph], entry: usize, expected: &str| {
+        assert_eq!(flow(graphs, entry).unwrap_err().message, expected);
+    };
+    fails(&[], 0, "graph 0 is out of range: there are 0");
+    let mut nodes = good();
+    nodes[1].operands[0].node = 1;
+    fails(&[chain(nodes)], 0, "node 1 of graph 0: node 1 does not stand before it");
+    let mut nodes = good();
+    nodes[1].operands[0].result = 1;
+    fails(&[chain(nodes)], 0, "node 1 of graph 0: node 0 has no result 1");
+    let mut nodes = good();
+    nodes[1].results = vec![shape("f32[5]")];
+    fails(&[chain(nodes)], 0, "node 1 of graph 0: an operand needs the sizes [5], it has [4]");
+    let mut nodes = good();
+    nodes.push(node(Operation::Call { computation: 0 }, &[1], shape("f32[4]")));
+    fails(&[chain(nodes.clone())], 0, "graph 0 calls 0, which does not stand before it");
+    let two = chain(vec![parameter(0, "f32[4]"), parameter(1, "f32[4]")]);
+    fails(&[two.clone(), chain(nodes)], 1, "node 2 of graph 1: graph 0 takes other operands: [1, 1] arrays, not [1]");
+    fails(&[Graph { roots: vec![Value { node: 7, result: 0 }], ..two }], 0, "the root is node 7, which is not there");
+    let double = vec![parameter(0, "f32[4]"), parameter(0, "f32[4]")];
+    fails(&[chain(double)], 0, "node 1 of graph 0: parameter 0 is there already");
+    fails(&[chain(vec![parameter(1, "f32[4]")])], 0, "node 0: there is a parameter 1, but none 0");
+}
+
+#[test]
+fn random_fusions_against_the_interpreter() {
+    let mut maps = 0;
+    for seed in 0..1500 {
+        let mut rng = Rng::with_seed(seed);
+        let graph = some_graph(&mut rng);
+        let found = flow(std::slice::from_ref(&graph), 0).unwrap();
+        let expected = reads_of(&graph, &|node, at| held(seed, node, at));
+        let value = |place: &Place, at: &[i64]| held(seed, place.node, at);
+        for (parameter, expected) in expected.into_iter().enumerate() {
+            let (reads, feeds) = (found.reads(parameter, 0, 0).unwrap(), found.feeds(parameter, 0, 0).unwrap());
+            let text = format!("{seed} {graph:?}\n{parameter}:\n{reads}\n{feeds}");
+            assert!(reads.is_known() && feeds.is_known(), "{text}");
+            assert_eq!(pairs(reads, &value), expected, "{text}");
+            let turned: BTreeSet<_> = expected.into_iter().map(|(o, i)| (i, o)).collect();
+            assert_eq!(pairs(feeds, &value), turned, "{text}");
+            maps += reads.maps.len();
+        }
+    }
+    assert!(maps > 1500, "{maps}");
 }

@@ -27,6 +27,7 @@
 //! A size that is a bound counts as that size.
 
 mod bitcast;
+mod graph;
 mod loops;
 mod relation;
 mod rules;
@@ -37,6 +38,7 @@ use crate::operation::Operation;
 use crate::shape::{Array, Shape};
 use crate::simplify::Interval;
 use crate::text::Error;
+pub use graph::{Flow, Graph, Node, Place, Value, flow};
 use relation::Direction;
 use std::fmt;
 
@@ -99,20 +101,9 @@ impl Maps {
 pub fn maps(operation: &Operation, operands: &[&Shape], results: &[&Shape]) -> Result<Maps, Error> {
     let site = rules::Site::new(operation, operands, results);
     site.check()?;
-    let access = |operand, result, direction| -> Result<Access, Error> {
-        let mut all = Access { maps: Vec::new(), unknown: Vec::new() };
-        match site.related(operand, result, direction)? {
-            rules::Related::By(relations) => {
-                for relation in relations {
-                    all.maps.extend(relation.solve(direction)?);
-                }
-            }
-            rules::Related::Unknown(reason) => all.unknown.push(reason),
-        }
-        Ok(all)
+    let pair = |operand, result| {
+        Ok((site.access(operand, result, Direction::Reads)?, site.access(operand, result, Direction::Feeds)?))
     };
-    let pair =
-        |operand, result| Ok((access(operand, result, Direction::Reads)?, access(operand, result, Direction::Feeds)?));
     let row = |operand| (0..site.results.len()).map(|result| pair(operand, result)).collect::<Result<_, Error>>();
     Ok(Maps { pairs: (0..site.operands.len()).map(row).collect::<Result<_, Error>>()? })
 }

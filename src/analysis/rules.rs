@@ -1,7 +1,7 @@
 //! What each operation demands of its shapes, and the equations between an operand's index and a result's.
 
 use super::relation::{Direction, Element, Relation, too_large};
-use super::{bitcast, leaves, loops};
+use super::{Access, bitcast, leaves, loops};
 use crate::operation::{Convolution, Gather, Operation, WindowDim};
 use crate::shape::{Array, Shape};
 use crate::text::Error;
@@ -19,7 +19,7 @@ pub(super) struct Site<'a> {
 }
 
 /// How two leaves are related.
-pub(super) enum Related {
+enum Related {
     /// By one of these, each for other pairs of elements.
     By(Vec<Relation>),
     /// In a way that no map says.
@@ -304,6 +304,13 @@ impl<'a> Site<'a> {
         Ok(first..first + leaves(part).len())
     }
 
+    /// The leaf of the operands that a leaf of the result is, where the operation only hands on.
+    pub fn passed_leaf(&self, result: usize) -> Option<usize> {
+        matches!(self.operation, Operation::Tuple | Operation::GetTupleElement { .. })
+            .then(|| self.passed().ok()?.nth(result))
+            .flatten()
+    }
+
     /// The sizes of inputs that are followed by as many scalars, and give as many results.
     fn with_initial(&self) -> Result<&Sizes, Error> {
         let (ins, outs) = self.sizes();
@@ -327,8 +334,19 @@ impl<'a> Site<'a> {
         ins[first..].iter().try_for_each(|found| same("a start", found, &[]))
     }
 
-    /// How a leaf of an operand and one of a result are related. The shapes were checked.
-    pub fn related(&self, operand: usize, result: usize, direction: Direction) -> Result<Related, Error> {
+    /// What an element of a leaf reads or feeds on the other side. The shapes were checked.
+    pub fn access(&self, operand: usize, result: usize, direction: Direction) -> Result<Access, Error> {
+        Ok(match self.related(operand, result, direction)? {
+            Related::Unknown(reason) => Access { maps: Vec::new(), unknown: vec![reason] },
+            Related::By(relations) => {
+                let maps = relations.iter().filter_map(|r| r.solve(direction).transpose());
+                Access { maps: maps.collect::<Result<_, _>>()?, unknown: Vec::new() }
+            }
+        })
+    }
+
+    /// How a leaf of an operand and one of a result are related.
+    fn related(&self, operand: usize, result: usize, direction: Direction) -> Result<Related, Error> {
         let unknown = |reason: &str| Ok(Related::Unknown(reason.to_string()));
         match self.operation {
             Operation::Other { reason } => return unknown(reason),

@@ -422,7 +422,11 @@ pub fn some(rng: &mut Rng, kind: usize) -> Case {
             let out = permutation.iter().map(|d| input[*d]).collect();
             case(Operation::Transpose { permutation }, &[input], &[out])
         }
-        4 => case(Operation::Reverse { dims: some_dims(rng, rank) }, std::slice::from_ref(&input), &[input.clone()]),
+        4 => case(
+            Operation::Reverse { dims: some_dims(rng, rank) },
+            std::slice::from_ref(&input),
+            std::slice::from_ref(&input),
+        ),
         5 => {
             let dims = some_dims(rng, rank);
             let out: Index = (0..rank).filter(|d| !dims.contains(d)).map(|d| input[d]).collect();

@@ -1,0 +1,739 @@
+//! What a computation reads and feeds: operations composed along a graph.
+//!
+//! In `y = p + transpose(p)` the root reads `p` at `(d0, d1)` and at `(d1, d0)`. From the root down, every value gets the
+//! set of maps by which the root reaches it; an operation's maps take the set of its result to those of its operands.
+//! Values stand behind what they use, so each is met once, whatever the number of ways to it; equal maps are kept once, so
+//! forty diamonds in a chain still give one map.
+//!
+//! ```
+//! use layout::analysis::{Graph, Node, Value, flow};
+//! use layout::operation::Operation;
+//! use layout::shape::Shape;
+//!
+//! let node = |operation, operands: &[usize]| Node {
+//!     operation,
+//!     operands: operands.iter().map(|node| Value { node: *node, result: 0 }).collect(),
+//!     results: vec![Shape::parse("f32[9,9]").unwrap()],
+//! };
+//! let nodes = vec![
+//!     node(Operation::Parameter { number: 0 }, &[]),
+//!     node(Operation::Transpose { permutation: vec![1, 0] }, &[0]),
+//!     node(Operation::Elementwise, &[0, 1]),
+//! ];
+//! let graph = Graph { nodes, roots: vec![Value { node: 2, result: 0 }] };
+//! let found = flow(&[graph], 0).unwrap();
+//! let maps: Vec<String> = found.reads(0, 0, 0).unwrap().maps.iter().map(|m| m.to_string()).collect();
+//! assert_eq!(maps[0], "(d0, d1) -> (d0, d1), domain: d0 in [0, 8], d1 in [0, 8]");
+//! assert_eq!(maps[1], "(d0, d1) -> (d1, d0), domain: d0 in [0, 8], d1 in [0, 8]");
+//! ```
+//!
+//! A computation is worked out once, however often it is called. A conditional reads what each branch would; a loop
+//! hands on what its body leaves alone, and what it changes is unknown.
+
+use super::relation::{Direction, Relation};
+use super::rules::Site;
+use super::{Access, Mapped, RunTime, leaves};
+use crate::equal::Equality;
+use crate::expr::Expr;
+use crate::map::{Indexing, IndexingMap, Kind};
+use crate::operation::Operation;
+use crate::shape::Shape;
+use crate::simplify::{Interval, simplify};
+use crate::text::Error;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::rc::Rc;
+
+/// A result of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// Where the node stands in its graph.
+    pub node: usize,
+    /// Which of its results.
+    pub result: usize,
+}
+
+/// An operation in a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it does.
+    pub operation: Operation,
+    /// What it does it to.
+    pub operands: Vec<Value>,
+    /// The shapes of its results: one in HLO, where it may be a tuple.
+    pub results: Vec<Shape>,
+}
+
+/// A computation: each node stands behind those that it uses, and each graph behind those that it calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// The operations.
+    pub nodes: Vec<Node>,
+    /// What it computes.
+    pub roots: Vec<Value>,
+}
+
+/// A leaf of a node's results, in a graph or in one that it calls. Prints as `7#0`, and `4/7#0` in what node 4 calls.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The nodes that call the graph, the outermost first.
+    pub calls: Vec<usize>,
+    /// The node.
+    pub node: usize,
+    /// The leaf, counted through all results of the node.
+    pub leaf: usize,
+}
+
+/// What a computation reads and feeds.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// By leaves of the roots, parameters, and their leaves: what the root reads, and what is fed to it.
+    pairs: Vec<Vec<Vec<Pair>>>,
+    /// For each leaf of the roots that is a parameter's leaf as it is, which one.
+    passed: Vec<Option<(usize, usize)>>,
+}
+
+/// What is read for an element of the root, and what of the root is made of an element.
+type Pair = (Access<Place>, Access<Place>);
+
+/// How many maps are kept for one value; what is beyond is unknown.
+const MOST_MAPS: usize = 256;
+/// How many reasons are kept.
+const MOST_REASONS: usize = 8;
+/// How many maps are compared point by point, on how many points.
+const COMPARED: (usize, u128) = (16, 4096);
+
+impl Flow {
+    /// From an index of a leaf of the roots to what is read of a leaf of a parameter; `None` where there is none. Leaves of
+    /// the roots are counted through all roots.
+    pub fn reads(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
+        self.pairs.get(root)?.get(parameter)?.get(leaf).map(|pair| &pair.0)
+    }
+
+    /// From an index of a leaf of a parameter to what it feeds of a leaf of the roots; `None` where there is none.
+    pub fn feeds(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
+        self.pairs.get(root)?.get(parameter)?.get(leaf).map(|pair| &pair.1)
+    }
+
+    /// The number of leaves of the roots.
+    pub fn roots(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// The number of leaves of each parameter.
+    pub fn parameters(&self) -> Vec<usize> {
+        self.pairs.first().map_or(Vec::new(), |row| row.iter().map(Vec::len).collect())
+    }
+}
+
+/// What the graph with number `entry` reads of its parameters. Other graphs are those that it calls.
+///
+/// # Errors
+/// A node that uses what does not stand before it, a graph that calls one that does not, operations whose shapes do not
+/// fit, parameters that do not fit a call.
+pub fn flow(graphs: &[Graph], entry: usize) -> Result<Flow, Error> {
+    if entry >= graphs.len() {
+        return Err(Error::new(format!("graph {entry} is out of range: there are {}", graphs.len())));
+    }
+    let mut needed = BTreeSet::from([entry]);
+    for k in (0..=entry).rev().filter(|k| *k < graphs.len()) {
+        if !needed.contains(&k) {
+            continue;
+        }
+        for callee in graphs[k].nodes.iter().flat_map(|node| callees(&node.operation)) {
+            if callee >= k {
+                return Err(Error::new(format!("graph {k} calls {callee}, which does not stand before it")));
+            }
+            needed.insert(callee);
+        }
+    }
+    let mut flows: BTreeMap<usize, Flow> = BTreeMap::new();
+    for k in needed {
+        let found = Walk::new(graphs, k, &flows)?.all()?;
+        flows.insert(k, found);
+    }
+    flows.remove(&entry).ok_or_else(|| Error::new("there is no graph"))
+}
+
+/// The computations that an operation runs.
+fn callees(operation: &Operation) -> Vec<usize> {
+    match operation {
+        Operation::Call { computation } => vec![*computation],
+        Operation::While { condition, body } => vec![*condition, *body],
+        Operation::Conditional { branches } => branches.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// One graph, while it is worked out.
+struct Walk<'a> {
+    graphs: &'a [Graph],
+    graph: &'a Graph,
+    flows: &'a BTreeMap<usize, Flow>,
+    sites: Vec<Site<'a>>,
+    /// The sizes of each node's leaves; `None` where one is not bounded.
+    sizes: Vec<Vec<Option<Vec<i64>>>>,
+    /// For each node and leaf of its operands, the node and leaf that it is.
+    operands: Vec<Vec<(usize, usize)>>,
+    /// The node of each parameter.
+    parameters: Vec<usize>,
+    /// What leaves of results read and feed, by node, operand's leaf and result's leaf.
+    known: BTreeMap<(usize, usize, usize), Rc<Pair>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(graphs: &'a [Graph], number: usize, flows: &'a BTreeMap<usize, Flow>) -> Result<Walk<'a>, Error> {
+        let graph = &graphs[number];
+        let mut walk = Walk {
+            graphs,
+            graph,
+            flows,
+            sites: Vec::new(),
+            sizes: Vec::new(),
+            operands: Vec::new(),
+            parameters: Vec::new(),
+            known: BTreeMap::new(),
+        };
+        let mut parameters = BTreeMap::new();
+        for (k, node) in graph.nodes.iter().enumerate() {
+            let wrong = |message: String| Error::new(format!("node {k} of graph {number}: {message}"));
+            let mut operands = Vec::new();
+            let mut shapes: Vec<&Shape> = Vec::new();
+            for value in &node.operands {
+                let from = graph.nodes[..k].get(value.node);
+                let from = from.ok_or_else(|| wrong(format!("node {} does not stand before it", value.node)))?;
+                let shape = from.results.get(value.result);
+                let shape =
+                    shape.ok_or_else(|| wrong(format!("node {} has no result {}", value.node, value.result)))?;
+                shapes.push(shape);
+                operands.extend((0..leaves(shape).len()).map(|leaf| (value.node, from.first(value.result) + leaf)));
+            }
+            let results: Vec<&Shape> = node.results.iter().collect();
+            let site = Site::new(&node.operation, &shapes, &results);
+            site.check().map_err(|error| wrong(error.message))?;
+            walk.sizes.push(site.results.iter().map(|array| array.sizes()).collect());
+            walk.sites.push(site);
+            walk.operands.push(operands);
+            walk.called(k).map_err(wrong)?;
+            if let Operation::Parameter { number } = node.operation {
+                if parameters.insert(number, k).is_some() {
+                    return Err(wrong(format!("parameter {number} is there already")));
+                }
+            }
+        }
+        for (expected, (number, node)) in parameters.into_iter().enumerate() {
+            if number != expected {
+                return Err(Error::new(format!("node {node}: there is a parameter {number}, but none {expected}")));
+            }
+            walk.parameters.push(node);
+        }
+        Ok(walk)
+    }
+
+    /// Checks that the computations that a node runs take and give what it does.
+    fn called(&self, k: usize) -> Result<(), String> {
+        let node = &self.graph.nodes[k];
+        let arity = |callee: usize, operands: &[Value]| {
+            let flow = &self.flows[&callee];
+            let shapes = operands.iter().map(|v| &self.graph.nodes[v.node].results[v.result]);
+            let given: Vec<usize> = shapes.map(|shape| leaves(shape).len()).collect();
+            // Without any root nothing is known of the parameters, or needed.
+            if flow.roots() != 0 && flow.parameters() != given {
+                return Err(format!(
+                    "graph {callee} takes other operands: {:?} arrays, not {given:?}",
+                    flow.parameters()
+                ));
+            }
+            Ok(())
+        };
+        let gives = |callee: usize, roots: usize| match self.flows[&callee].roots() {
+            found if found == roots => Ok(()),
+            found => Err(format!("graph {callee} gives {found} arrays, not {roots}")),
+        };
+        let results = self.sizes[k].len();
+        match &node.operation {
+            Operation::Call { computation } => {
+                arity(*computation, &node.operands)?;
+                gives(*computation, results)
+            }
+            Operation::While { condition, body } => {
+                arity(*condition, &node.operands)?;
+                arity(*body, &node.operands)?;
+                gives(*condition, 1)?;
+                gives(*body, results)?;
+                if self.operands[k].len() == results {
+                    return Ok(());
+                }
+                Err(format!("a loop of {} arrays gives {results}", self.operands[k].len()))
+            }
+            Operation::Conditional { branches } => {
+                if node.operands.len() != branches.len() + 1 {
+                    return Err(format!("{} branches have {} operands", branches.len(), node.operands.len()));
+                }
+                branches.iter().enumerate().try_for_each(|(b, callee)| {
+                    arity(*callee, &node.operands[b + 1..b + 2])?;
+                    gives(*callee, results)
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What every leaf of the roots reads.
+    fn all(mut self) -> Result<Flow, Error> {
+        let (mut pairs, mut passed) = (Vec::new(), Vec::new());
+        for root in &self.graph.roots {
+            let node = self.graph.nodes.get(root.node);
+            let node = node.ok_or_else(|| Error::new(format!("the root is node {}, which is not there", root.node)))?;
+            let shape = node.results.get(root.result);
+            let shape = shape.ok_or_else(|| Error::new(format!("the root has no result {}", root.result)))?;
+            let first = node.first(root.result);
+            for leaf in first..first + leaves(shape).len() {
+                pairs.push(self.from(root.node, leaf)?);
+                let place = self.place((root.node, leaf));
+                let parameter = self.parameters.iter().position(|node| *node == place.node);
+                passed.push(parameter.map(|parameter| (parameter, place.leaf)));
+            }
+        }
+        Ok(Flow { pairs, passed })
+    }
+
+    /// What one leaf of the root reads of all parameters.
+    fn from(&mut self, root: usize, leaf: usize) -> Result<Vec<Vec<Pair>>, Error> {
+        let mut sets: Vec<Vec<(Set, Set)>> =
+            self.sizes[..=root].iter().map(|leaves| leaves.iter().map(|_| Default::default()).collect()).collect();
+        let start = match &self.sizes[root][leaf] {
+            Some(sizes) => identity(sizes)?,
+            None => Access { maps: Vec::new(), unknown: vec!["a size is not bounded".to_string()] },
+        };
+        sets[root][leaf] = (Set::of(start.clone()), Set::of(start));
+        for k in (0..=root).rev() {
+            for result in 0..sets[k].len() {
+                let (reads, feeds) = std::mem::take(&mut sets[k][result]);
+                if matches!(self.graph.nodes[k].operation, Operation::Parameter { .. }) {
+                    sets[k][result] = (reads, feeds);
+                    continue;
+                }
+                if reads.is_empty() && feeds.is_empty() {
+                    continue;
+                }
+                for operand in 0..self.operands[k].len() {
+                    let own = self.pair(k, operand, result)?;
+                    let (node, leaf) = self.operands[k][operand];
+                    let (of_reads, of_feeds) = &mut sets[node][leaf];
+                    of_reads.extend(&reads.access, &own.0);
+                    of_feeds.extend(&own.1, &feeds.access);
+                }
+            }
+        }
+        let nothing = || (Access::none(), Access::none());
+        let row = |node: &usize| match sets.get_mut(*node) {
+            Some(leaves) => std::mem::take(leaves).into_iter().map(|(r, f)| (r.access, f.access)).collect(),
+            None => self.sizes[*node].iter().map(|_| nothing()).collect(),
+        };
+        Ok(self.parameters.iter().map(row).collect())
+    }
+
+    /// What a leaf of a node's result reads of a leaf of its operands, and the other way round.
+    fn pair(&mut self, k: usize, operand: usize, result: usize) -> Result<Rc<Pair>, Error> {
+        if let Some(pair) = self.known.get(&(k, operand, result)) {
+            return Ok(pair.clone());
+        }
+        let node = &self.graph.nodes[k];
+        // The operand that the leaf belongs to, and which leaf of it.
+        let (mut number, mut leaf) = (0, operand);
+        for value in &node.operands {
+            let n = leaves(&self.graph.nodes[value.node].results[value.result]).len();
+            if leaf < n {
+                break;
+            }
+            leaf -= n;
+            number += 1;
+        }
+        let pair = match &node.operation {
+            Operation::Call { computation } => self.inside(k, *computation, (number, leaf), result, 0),
+            Operation::Conditional { branches } if number > 0 => {
+                self.inside(k, branches[number - 1], (0, leaf), result, number)
+            }
+            Operation::Conditional { .. } => self.everything(k, operand, result)?,
+            Operation::While { condition, body } => self.repeated(k, *condition, *body, operand, result)?,
+            _ => {
+                let lift = |access: Access| -> Access<Place> {
+                    access.place(&|leaf: &usize| self.place(self.operands[k][*leaf]))
+                };
+                let site = &self.sites[k];
+                let reads = lift(site.access(operand, result, Direction::Reads)?);
+                (reads, lift(site.access(operand, result, Direction::Feeds)?))
+            }
+        };
+        let pair = Rc::new(pair);
+        self.known.insert((k, operand, result), pair.clone());
+        Ok(pair)
+    }
+
+    /// What a computation that node `k` runs on its operands from `first` on reads of a parameter.
+    fn inside(&self, k: usize, callee: usize, (parameter, leaf): (usize, usize), root: usize, first: usize) -> Pair {
+        let nodes = &self.graphs[callee].nodes;
+        let outside = |place: &Place| match (&place.calls[..], nodes.get(place.node).map(|node| &node.operation)) {
+            // What is in a parameter is in an operand.
+            ([], Some(Operation::Parameter { number })) => {
+                let value = self.graph.nodes[k].operands[first + number];
+                self.place((value.node, self.graph.nodes[value.node].first(value.result) + place.leaf))
+            }
+            _ => Place { calls: [&[k], &place.calls[..]].concat(), ..place.clone() },
+        };
+        let flow = &self.flows[&callee];
+        let lift =
+            |access: Option<&Access<Place>>| access.map_or_else(Access::none, |access| access.clone().place(&outside));
+        (lift(flow.reads(parameter, leaf, root)), lift(flow.feeds(parameter, leaf, root)))
+    }
+
+    /// What a loop hands on.
+    fn repeated(&self, k: usize, condition: usize, body: usize, operand: usize, result: usize) -> Result<Pair, Error> {
+        let parts: Vec<(usize, usize)> = self.flows[&body]
+            .parameters()
+            .iter()
+            .enumerate()
+            .flat_map(|(parameter, n)| (0..*n).map(move |leaf| (parameter, leaf)))
+            .collect();
+        let of = |callee: usize, part: usize, root: usize| {
+            self.flows[&callee].reads(parts[part].0, parts[part].1, root).filter(|a| !a.is_empty())
+        };
+        let nothing = Ok((Access::none(), Access::none()));
+        let own = || self.sizes[k][result].as_ref().map(|sizes| identity(sizes)).transpose();
+        if self.flows[&body].passed[result] == Some(parts[result]) {
+            return match own()? {
+                Some(same) if operand == result => Ok((same.clone(), same)),
+                Some(_) => nothing,
+                None => self.everything(k, operand, result),
+            };
+        }
+        // All that any round may look at: what the part depends on, and the number of rounds.
+        let mut reached: BTreeSet<usize> = (0..parts.len()).filter(|part| of(condition, *part, 0).is_some()).collect();
+        // A part that every round makes of itself, element by element, is at last made of itself so.
+        let same = own()?;
+        let alone = (0..parts.len()).all(|part| of(body, part, result) == same.as_ref().filter(|_| part == result));
+        if !alone {
+            reached.insert(result);
+        }
+        let mut queue: Vec<usize> = reached.iter().copied().collect();
+        while let Some(part) = queue.pop() {
+            for other in (0..parts.len()).filter(|other| of(body, *other, part).is_some()) {
+                if reached.insert(other) {
+                    queue.push(other);
+                }
+            }
+        }
+        match same {
+            _ if reached.contains(&operand) => {
+                let (node, leaf) = self.operands[k][operand];
+                if self.sizes[node][leaf].as_ref().is_some_and(Vec::is_empty) {
+                    return self.everything(k, operand, result);
+                }
+                let unknown = vec!["a loop runs an unknown number of rounds".to_string()];
+                let access = Access { maps: Vec::new(), unknown };
+                Ok((access.clone(), access))
+            }
+            Some(same) if operand == result => Ok((same.clone(), same)),
+            _ => nothing,
+        }
+    }
+
+    /// Every element of an operand is read for every element of the result.
+    fn everything(&self, k: usize, operand: usize, result: usize) -> Result<Pair, Error> {
+        let (node, leaf) = self.operands[k][operand];
+        let (Some(input), Some(out)) = (&self.sizes[node][leaf], &self.sizes[k][result]) else {
+            let access = Access { maps: Vec::new(), unknown: vec!["a size is not bounded".to_string()] };
+            return Ok((access.clone(), access));
+        };
+        let relation = Relation::new(out, input);
+        let access = |direction| -> Result<Access<Place>, Error> {
+            let maps = relation.solve(direction)?.into_iter().collect();
+            Ok(Access { maps, unknown: Vec::new() }.place(&|leaf: &usize| self.place(self.operands[k][*leaf])))
+        };
+        Ok((access(Direction::Reads)?, access(Direction::Feeds)?))
+    }
+
+    /// Where a leaf comes from, past what only hands it on.
+    fn place(&self, (mut node, mut leaf): (usize, usize)) -> Place {
+        while let Some(from) = self.sites[node].passed_leaf(leaf) {
+            (node, leaf) = self.operands[node][from];
+        }
+        Place { calls: Vec::new(), node, leaf }
+    }
+}
+
+impl Node {
+    /// The number of leaves before those of a result.
+    fn first(&self, result: usize) -> usize {
+        self.results[..result].iter().map(|shape| leaves(shape).len()).sum()
+    }
+}
+
+/// Every element goes with itself.
+fn identity<S>(sizes: &[i64]) -> Result<Access<S>, Error> {
+    if sizes.contains(&0) {
+        return Ok(Access::none());
+    }
+    let intervals = sizes.iter().map(|n| Interval::new(0, n - 1)).collect();
+    let map = IndexingMap::new(intervals, (0..sizes.len()).map(Expr::Var).collect());
+    let Indexing::Map(map) = map.simplify() else { return Ok(Access::none()) };
+    Ok(Access { maps: vec![Mapped { map, run_time: Vec::new() }], unknown: Vec::new() })
+}
+
+impl<S> Access<S> {
+    /// Whether nothing is related, and that for sure.
+    pub(super) fn is_empty(&self) -> bool {
+        self.maps.is_empty() && self.unknown.is_empty()
+    }
+
+    /// The same with other sources.
+    fn place<T>(self, to: &impl Fn(&S) -> T) -> Access<T> {
+        let run_time =
+            |r: RunTime<S>| RunTime { source: to(&r.source), element: r.element, within: r.within, clamped: r.clamped };
+        let mapped = |m: Mapped<S>| Mapped { map: m.map, run_time: m.run_time.into_iter().map(run_time).collect() };
+        Access { maps: self.maps.into_iter().map(mapped).collect(), unknown: self.unknown }
+    }
+}
+
+/// An access to which more is added.
+#[derive(Clone, Debug)]
+struct Set {
+    access: Access<Place>,
+    /// The text of each map, its variables in the order in which they are used.
+    texts: BTreeSet<String>,
+}
+
+impl Default for Set {
+    fn default() -> Set {
+        Set { access: Access::none(), texts: BTreeSet::new() }
+    }
+}
+
+impl Set {
+    fn of(access: Access<Place>) -> Set {
+        let mut set = Set::default();
+        access.maps.into_iter().for_each(|m| set.add(m));
+        set.access.unknown = access.unknown;
+        set
+    }
+
+    fn is_empty(&self) -> bool {
+        self.access.is_empty()
+    }
+
+    /// Adds all of `first` and then `second`.
+    fn extend(&mut self, first: &Access<Place>, second: &Access<Place>) {
+        if first.is_empty() || second.is_empty() {
+            return;
+        }
+        for reason in first.unknown.iter().chain(&second.unknown) {
+            self.doubt(reason);
+        }
+        for a in &first.maps {
+            for b in &second.maps {
+                match a.then(b) {
+                    Ok(Some(both)) => self.add(both),
+                    Ok(None) => {}
+                    Err(error) => self.doubt(&error.message),
+                }
+            }
+        }
+    }
+
+    fn doubt(&mut self, reason: &str) {
+        let unknown = &mut self.access.unknown;
+        if unknown.len() < MOST_REASONS && !unknown.iter().any(|other| other == reason) {
+            unknown.push(reason.to_string());
+        }
+    }
+
+    fn add(&mut self, mapped: Mapped<Place>) {
+        if self.access.maps.len() >= MOST_MAPS {
+            return self.doubt(&format!("there are more than {MOST_MAPS} maps"));
+        }
+        if !self.texts.insert(mapped.in_order().to_string()) {
+            return;
+        }
+        let (most, points) = COMPARED;
+        let equal = |other: &Mapped<Place>| {
+            let alike = other.run_time == mapped.run_time && other.map.domain.vars == mapped.map.domain.vars;
+            alike && mapped.map.box_points() <= points && other.map.compare(&mapped.map) == Equality::Equal
+        };
+        if self.access.maps.len() > most || !self.access.maps.iter().any(equal) {
+            self.access.maps.push(mapped);
+        }
+    }
+}
+
+impl<S: Clone + PartialEq> Mapped<S> {
+    /// This map and then `second`, simplified, without variables that change nothing; `None` where no point is left.
+    /// Run-time variables keep their sources.
+    ///
+    /// # Errors
+    /// As [`IndexingMap::then`].
+    pub fn then(&self, second: &Mapped<S>) -> Result<Option<Mapped<S>>, Error> {
+        let (a, b) = (&self.map, &second.map);
+        let all = Indexing::compose(&[Indexing::Map(a.clone()), Indexing::Map(b.clone())])?;
+        let Indexing::Map(map) = all else { return Ok(None) };
+        // Dimensions, ranges of the second and the first, run-time variables of the second and the first.
+        let (ranges, run_time) = (a.dims + b.ranges, a.dims + b.ranges + a.ranges);
+        let vars = |from: usize, n: usize| (from..from + n).map(Expr::Var);
+        let own: Vec<Expr> = vars(0, a.dims)
+            .chain(vars(ranges, a.ranges))
+            .chain(vars(run_time + second.run_time.len(), self.run_time.len()))
+            .collect();
+        let others: Vec<Expr> = a
+            .results
+            .iter()
+            .map(|e| e.substitute(&own))
+            .chain(vars(a.dims, b.ranges))
+            .chain(vars(run_time, second.run_time.len()))
+            .collect();
+        let over = |r: &RunTime<S>, by: &[Expr]| RunTime {
+            element: simplify(&r.element.iter().map(|e| e.substitute(by)).collect::<Vec<_>>(), &map.domain),
+            ..r.clone()
+        };
+        let run_time = second.run_time.iter().map(|r| over(r, &others));
+        let run_time = run_time.chain(self.run_time.iter().map(|r| over(r, &own))).collect();
+        Ok(Mapped { map, run_time }.shortened())
+    }
+
+    /// Puts an expression for a variable everywhere.
+    fn replace(&mut self, v: usize, by: &Expr) {
+        let mut all: Vec<Expr> = (0..self.map.variables()).map(Expr::Var).collect();
+        all[v] = by.clone();
+        let domain = &mut self.map.domain.constraints;
+        let exprs = self.map.results.iter_mut().chain(domain.iter_mut().map(|c| &mut c.0));
+        let elements = self.run_time.iter_mut().flat_map(|r| &mut r.element);
+        exprs.chain(elements).for_each(|e| *e = e.substitute(&all));
+    }
+
+    /// Without run-time variables that have the same value as another, range variables that a constraint fixes, and
+    /// range and run-time variables on which nothing depends.
+    fn shortened(mut self) -> Option<Mapped<S>> {
+        let first = self.map.dims + self.map.ranges;
+        // One that is only dropped outside of its interval says something even where nothing depends on it.
+        let mut needed: Vec<bool> = self.run_time.iter().map(|r| !r.clamped).collect();
+        for k in 0..self.run_time.len() {
+            if let Some(same) = (0..k).find(|j| self.run_time[*j] == self.run_time[k]) {
+                self.replace(first + k, &Expr::Var(first + same));
+                // Both lie in what the simplifier has left for either.
+                let interval = std::mem::replace(&mut self.map.domain.vars[first + k], self.run_time[k].within);
+                self.map.domain.constraints.push((Expr::Var(first + same), interval));
+                needed[k] = false;
+            }
+        }
+        for _ in 0..self.map.ranges {
+            let Some((v, value)) = self.fixed() else { break };
+            self.replace(v, &value);
+            self.map.domain.constraints.push((value, self.map.domain.vars[v]));
+        }
+        let Indexing::Map(map) = self.map.simplify() else { return None };
+        self.map = map;
+        // A run-time variable may say where another one's value is.
+        loop {
+            let elements = self.run_time.iter().zip(&needed).filter(|x| *x.1).flat_map(|x| &x.0.element);
+            let mut used = vec![false; self.map.variables()];
+            let exprs = self.map.results.iter().chain(self.map.domain.constraints.iter().map(|c| &c.0));
+            exprs.chain(elements).for_each(|e| e.for_each_var(&mut |v| used[v] = true));
+            let narrower = |k: usize| self.map.domain.vars[first + k] != self.run_time[k].within;
+            let now: Vec<bool> = (0..needed.len()).map(|k| needed[k] || used[first + k] || narrower(k)).collect();
+            if now == needed {
+                break;
+            }
+            needed = now;
+        }
+        // Elements are results while variables are left out.
+        let results = self.map.results.len();
+        let mut kept: Vec<RunTime<S>> =
+            self.run_time.iter().zip(&needed).filter(|x| *x.1).map(|x| x.0.clone()).collect();
+        for r in &kept {
+            self.map.results.extend(r.element.iter().cloned());
+        }
+        // A run-time variable that only says that a block is there is used by that.
+        let held = first..first + needed.len();
+        let held: Vec<usize> = held.filter(|v| needed[v - first]).collect();
+        self.map.results.extend(held.iter().map(|v| Expr::Var(*v)));
+        let (mut map, _) = self.map.without_unused(&[Kind::Range, Kind::RunTime]);
+        let mut elements = map.results.split_off(results).into_iter();
+        for r in &mut kept {
+            r.element.iter_mut().zip(&mut elements).for_each(|(old, new)| *old = new);
+        }
+        let Indexing::Map(map) = map.simplify() else { return None };
+        for r in &mut kept {
+            r.element = simplify(&r.element, &map.domain);
+        }
+        Some(Mapped { map, run_time: kept })
+    }
+
+    /// A range variable that a constraint fixes, and its value.
+    fn fixed(&self) -> Option<(usize, Expr)> {
+        for (e, within) in self.map.domain.constraints.iter().filter(|(_, i)| i.lo == i.hi) {
+            let terms = e.terms();
+            for (k, term) in terms.iter().enumerate() {
+                let (v, sign) = match term {
+                    Expr::Var(v) => (*v, 1),
+                    Expr::Mul(x, c @ (1 | -1)) => match **x {
+                        Expr::Var(v) => (v, *c),
+                        _ => continue,
+                    },
+                    _ => continue,
+                };
+                let mut uses = 0;
+                e.for_each_var(&mut |other| uses += usize::from(other == v));
+                if self.map.kind(v) == Kind::Range && uses == 1 {
+                    let others = terms.iter().enumerate().filter(|(j, _)| *j != k);
+                    let mut rest: Vec<Expr> = others.map(|(_, t)| (*t).clone().times(-sign)).collect();
+                    rest.push(Expr::Const(within.lo.checked_mul(sign)?));
+                    return Some((v, Expr::sum(rest)));
+                }
+            }
+        }
+        None
+    }
+
+    /// The same with range and run-time variables numbered in the order in which they are used.
+    fn in_order(&self) -> Mapped<S> {
+        let (dims, ranges) = (self.map.dims, self.map.ranges);
+        if self.map.variables() < dims + 2 {
+            return self.clone();
+        }
+        let mut order = Vec::new();
+        let exprs = self.map.results.iter().chain(self.map.domain.constraints.iter().map(|c| &c.0));
+        for e in exprs.chain(self.run_time.iter().flat_map(|r| &r.element)) {
+            e.for_each_var(&mut |v| {
+                if v >= dims && !order.contains(&v) {
+                    order.push(v);
+                }
+            });
+        }
+        order.extend((dims..self.map.variables()).filter(|v| !order.contains(v)).collect::<Vec<_>>());
+        order.sort_by_key(|v| *v >= dims + ranges);
+        let mut by: Vec<Expr> = (0..self.map.variables()).map(Expr::Var).collect();
+        let mut map = self.map.clone();
+        for (k, v) in order.iter().enumerate() {
+            by[*v] = Expr::Var(dims + k);
+            map.domain.vars[dims + k] = self.map.domain.vars[*v];
+            map.names[dims + k] = self.map.names[*v].clone();
+        }
+        map.results = map.results.iter().map(|e| e.substitute(&by)).collect();
+        map.domain.constraints = map.domain.constraints.iter().map(|(e, i)| (e.substitute(&by), *i)).collect();
+        let Indexing::Map(map) = map.simplify() else { return self.clone() };
+        let run_time = order[ranges..].iter().map(|v| {
+            let r = &self.run_time[v - dims - ranges];
+            let element: Vec<Expr> = r.element.iter().map(|e| e.substitute(&by)).collect();
+            RunTime { element: simplify(&element, &map.domain), ..r.clone() }
+        });
+        Mapped { run_time: run_time.collect(), map }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for call in &self.calls {
+            write!(f, "{call}/")?;
+        }
+        write!(f, "{}#{}", self.node, self.leaf)
+    }
+}

@@ -1,0 +1,99 @@
+//! Random small graphs, and which elements of their parameters the root reads, by way of every node.
+
+use super::interpreter::{Case, Index, Pair, array, factors, indices, reads, sizes, some};
+use fastrand::Rng;
+use layout::analysis::{Graph, Node, Value};
+use layout::operation::Operation;
+use layout::shape::Shape;
+use std::collections::BTreeSet;
+
+pub fn value(node: usize) -> Value {
+    Value { node, result: 0 }
+}
+
+pub fn node(operation: Operation, operands: &[usize], result: Shape) -> Node {
+    Node { operation, operands: operands.iter().map(|n| value(*n)).collect(), results: vec![result] }
+}
+
+/// A graph of parameters, a scalar, and some operations.
+pub fn some_graph(rng: &mut Rng) -> Graph {
+    let mut nodes = Vec::new();
+    for number in 0..rng.usize(1..=2) {
+        let shape: Index = (0..rng.usize(1..=2)).map(|_| rng.i64(2..=4)).collect();
+        nodes.push(node(Operation::Parameter { number }, &[], array(&shape)));
+    }
+    nodes.push(node(Operation::Parameter { number: nodes.len() }, &[], array(&[])));
+    nodes.push(node(Operation::Parameter { number: nodes.len() }, &[], array(&[])));
+    let scalar = nodes.len() - 1;
+    let wanted = scalar + 1 + rng.usize(1..=6);
+    while nodes.len() < wanted {
+        // The newest are the most likely ones, so that chains get long.
+        let pick = |rng: &mut Rng| if rng.bool() { nodes.len() - 1 } else { rng.usize(..nodes.len()) };
+        let from = pick(rng);
+        let own = sizes(&nodes[from].results[0]).remove(0);
+        let twins: Vec<usize> = (0..nodes.len()).filter(|n| nodes[*n].results == nodes[from].results).collect();
+        let made = match rng.u8(..12) {
+            0 | 1 => node(Operation::Elementwise, &[from, twins[rng.usize(..twins.len())]], array(&own)),
+            2 if !own.contains(&0) => {
+                let n = own.iter().product();
+                node(Operation::Reshape, &[from], array(&factors(rng, n)))
+            }
+            3 => {
+                let dim = rng.usize(..=own.len());
+                let mut out = own.clone();
+                out.insert(dim, rng.i64(1..=3));
+                let dims = (0..out.len()).filter(|d| *d != dim).collect();
+                node(Operation::Broadcast { dims }, &[from], array(&out))
+            }
+            kind => {
+                // A random operation of the right rank, made over for these sizes.
+                let kinds = [3, 4, 5, 6, 12, 14, 15, 19];
+                let Some(case) = fit(rng, kinds[usize::from(kind) % kinds.len()], &own) else { continue };
+                let operands: Vec<usize> = (0..case.operands.len())
+                    .map(|k| if sizes(&case.operands[k])[0] == own && k == 0 { from } else { usize::MAX })
+                    .map(|n| if n == usize::MAX { scalar - rng.usize(..2) } else { n })
+                    .collect();
+                if operands.iter().zip(&case.operands).any(|(n, shape)| sizes(&nodes[*n].results[0]) != sizes(shape)) {
+                    continue;
+                }
+                node(case.operation, &operands, case.results[0].clone())
+            }
+        };
+        if sizes(&made.results[0])[0].iter().product::<i64>() <= 60 {
+            nodes.push(made);
+        }
+    }
+    let roots = vec![value(nodes.len() - 1)];
+    Graph { nodes, roots }
+}
+
+/// An operation of this kind on an operand of these sizes, and scalars.
+fn fit(rng: &mut Rng, kind: usize, own: &[i64]) -> Option<Case> {
+    (0..300).map(|_| some(rng, kind)).find(|case| {
+        let all: Vec<Index> = case.operands.iter().map(|s| sizes(s).remove(0)).collect();
+        all[0] == own && all[1..].iter().all(Vec::is_empty) && case.results.len() == 1
+    })
+}
+
+/// What the root reads of each parameter: pairs of indices by the parameter's number. `held` is the number that an
+/// element of a node holds.
+pub fn reads_of(graph: &Graph, held: &dyn Fn(usize, &[i64]) -> i64) -> Vec<BTreeSet<(Index, Index)>> {
+    let root = graph.roots[0].node;
+    let mut reached: Vec<BTreeSet<(Index, Index)>> = vec![BTreeSet::new(); graph.nodes.len()];
+    reached[root] = indices(&sizes(&graph.nodes[root].results[0])[0]).into_iter().map(|o| (o.clone(), o)).collect();
+    for k in (0..=root).rev() {
+        let node = &graph.nodes[k];
+        let operands: Vec<&Shape> = node.operands.iter().map(|v| &graph.nodes[v.node].results[0]).collect();
+        let value = |leaf: usize, at: &[i64]| held(node.operands[leaf].node, at);
+        let own: BTreeSet<Pair> = reads(&node.operation, &operands, &[&node.results[0]], &value);
+        for (operand, _, o, i) in own {
+            let more: Vec<Index> = reached[k].iter().filter(|(_, at)| *at == o).map(|(root, _)| root.clone()).collect();
+            reached[node.operands[operand].node].extend(more.into_iter().map(|root| (root, i.clone())));
+        }
+    }
+    let parameters = graph.nodes.iter().enumerate();
+    parameters
+        .filter(|(_, node)| matches!(node.operation, Operation::Parameter { .. }))
+        .map(|(k, _)| std::mem::take(&mut reached[k]))
+        .collect()
+}
