@@ -36,6 +36,7 @@ mod rules;
 
 pub use literal::{Literal, Values};
 
+use crate::analysis::{Graph, Node, Value};
 use crate::operation::Operation;
 use crate::shape::Shape;
 use crate::text::{Cursor, Error};
@@ -133,6 +134,20 @@ impl Module {
         errors.sort_by_key(|error| error.at);
         errors.truncate(Self::MAX_ERRORS);
         module.filter(|_| errors.is_empty()).ok_or(errors)
+    }
+
+    /// The computations as graphs for [`flow`](crate::analysis::flow): a node for each instruction, in the same places.
+    pub fn graphs(&self) -> Vec<Graph> {
+        let node = |instruction: &Instruction| Node {
+            operation: instruction.operation.clone(),
+            operands: instruction.operands.iter().map(|node| Value { node: *node, result: 0 }).collect(),
+            results: vec![instruction.shape.clone()],
+        };
+        let graph = |computation: &Computation| Graph {
+            nodes: computation.instructions.iter().map(node).collect(),
+            roots: vec![Value { node: computation.root, result: 0 }],
+        };
+        self.computations.iter().map(graph).collect()
     }
 
     /// The attribute of the header with this name, as it is written.

@@ -4,13 +4,14 @@
 //! `layout-inspect simplify MAP` simplifies an indexing map, and with `--explain` says how.
 //! `layout-inspect --json` serves programs: one request a line, one answer a line, in order; see [`json`].
 
+mod hlo;
 mod json;
 mod maps;
 mod picture;
 mod report;
 
 use layout::text::Error;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -18,14 +19,18 @@ Shows what the layout of a tensor does, and simplifies indexing maps.
 
 Usage: layout-inspect SHAPE
        layout-inspect simplify [--explain] MAP
+       layout-inspect hlo FILE [--instruction NAME] [--json]
        layout-inspect --json
 
 SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}
 MAP is an indexing map: (d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7]
+FILE is HLO text, - for standard input; printed are its instructions, and what each reads and feeds
 
 Options:
       --explain  Print the steps of the simplification, and the rules they stand on
-      --json     Read one JSON request a line from standard input, answer one line each
+      --instruction NAME
+                 Only the instructions of this name
+      --json     With `hlo`, print one JSON object an instruction. Alone, read one JSON request a line from standard input, answer one line each
   -h, --help     Print this text
   -V, --version  Print the version
 ";
@@ -38,6 +43,13 @@ fn main() -> ExitCode {
         ["-h" | "--help"] => print(USAGE),
         ["-V" | "--version"] => print(concat!("layout-inspect ", env!("CARGO_PKG_VERSION"), "\n")),
         ["--json"] => json::serve(io::stdin().lock(), io::stdout().lock()).map(|()| true),
+        ["hlo", ..] => match hlo_options(&arguments[1..]) {
+            Some((file, only, json)) => inspect_hlo(file, only, json),
+            None => {
+                eprint!("one file is needed\n\n{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
         ["simplify", text] | ["simplify", "--", text] if arguments.len() == 3 || text != "--explain" => {
             show(text, maps::simplify(text, false))
         }
@@ -65,6 +77,64 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("layout-inspect: {error}");
             ExitCode::from(1)
+        }
+    }
+}
+
+/// The file, the instruction and whether JSON is wanted.
+fn hlo_options<'a>(mut arguments: &[&'a str]) -> Option<(&'a str, Option<&'a str>, bool)> {
+    let (mut file, mut only, mut json) = (None, None, false);
+    while let [first, rest @ ..] = arguments {
+        arguments = rest;
+        match *first {
+            "--json" => json = true,
+            "--instruction" => {
+                let [name, rest @ ..] = rest else { return None };
+                (only, arguments) = (Some(*name), rest);
+            }
+            name if (name == "-" || !name.starts_with('-')) && file.is_none() => file = Some(name),
+            _ => return None,
+        }
+    }
+    Some((file?, only, json))
+}
+
+/// Prints what the instructions of a file read and feed; says whether that worked.
+fn inspect_hlo(file: &str, only: Option<&str>, json: bool) -> io::Result<bool> {
+    let read = match file {
+        "-" => io::stdin().lock().bytes().collect::<io::Result<Vec<u8>>>(),
+        file => std::fs::read(file),
+    };
+    let bytes = match read {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            eprintln!("{file}: error: {error}");
+            return Ok(false);
+        }
+    };
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            eprintln!("{file}: error: byte {} is not UTF-8", error.utf8_error().valid_up_to());
+            return Ok(false);
+        }
+    };
+    let mut report = match hlo::Report::new(&text) {
+        Ok(report) => report,
+        Err(errors) => {
+            eprint!("{}", hlo::complaints(file, &text, &errors));
+            return Ok(false);
+        }
+    };
+    let found = match json {
+        true => report.json(only).map(|all| all.iter().map(|object| format!("{object}\n")).collect()),
+        false => report.table(only),
+    };
+    match found {
+        Ok(found) => print(&found),
+        Err(error) => {
+            eprintln!("{file}: error: {error}");
+            Ok(false)
         }
     }
 }

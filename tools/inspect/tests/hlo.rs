@@ -1,0 +1,130 @@
+//! `layout-inspect hlo`, through the program itself.
+
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn run(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_layout-inspect"))
+        .arg("hlo")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // What is refused is not read to its end.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+const MODULE: &str = "HloModule small
+
+fused {
+  p = f32[8,4]{1,0} parameter(0)
+  i = s32[] parameter(1)
+  z = s32[] constant(0)
+  t = f32[4,8]{0,1} transpose(p), dimensions={1,0}
+  ROOT s = f32[4,3]{1,0} dynamic-slice(t, z, i), dynamic_slice_sizes={4,3}
+}
+
+ENTRY main {
+  x = f32[8,4]{1,0:T(4,128)} parameter(0)
+  i = s32[] parameter(1)
+  f = f32[4,3]{1,0} fusion(x, i), kind=kLoop, calls=fused
+  y = f32[8,4]{1,0} add(x, x)
+  pair = (f32[4,3]{1,0}, f32[8,4]{1,0}) tuple(f, y)
+  ROOT second = f32[8,4]{1,0} get-tuple-element(pair), index=1
+}
+";
+
+fn objects(arguments: &[&str]) -> Vec<Value> {
+    let output = run(arguments, MODULE);
+    assert!(output.status.success(), "{output:?}");
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn objects_of_instructions() {
+    let all = objects(&["-", "--json"]);
+    let names: Vec<_> = all.iter().map(|object| object["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["p", "i", "z", "t", "s", "x", "i", "f", "y", "pair", "second"]);
+    assert_eq!(
+        all[3],
+        json!({
+            "name": "t", "opcode": "transpose", "shape": "f32[4,8]{0,1}", "computation": "fused", "root": false,
+            "operands": [{
+                "name": "p",
+                "output_to_input": ["(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7]"],
+                "input_to_output": ["(d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]"],
+            }],
+        })
+    );
+    assert_eq!(
+        all[8]["operands"][1]["output_to_input"],
+        json!(["(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 3]"])
+    );
+}
+
+#[test]
+fn fusions_tuples_and_offsets() {
+    let fusion = objects(&["-", "--json", "--instruction", "%f"]).remove(0);
+    let read = "(d0, d1){rt0} -> (d1 + rt0, d0), domain: d0 in [0, 3], d1 in [0, 2], rt0 in [0, 5]";
+    assert_eq!(fusion["fusion"]["p"]["output_to_input"], json!([read]));
+    assert_eq!(fusion["operands"][0]["output_to_input"], json!([read]));
+    let expected = json!({
+        "direction": "output_to_input", "map": 0, "variable": "rt0", "source": "i", "element": "[]",
+        "interval": [0, 5], "clamped": true,
+    });
+    assert_eq!(fusion["operands"][0]["runtime"][0], expected);
+
+    let pair = objects(&["-", "--json", "--instruction", "pair"]).remove(0);
+    assert_eq!(pair["results"].as_array().unwrap().len(), 2);
+    assert_eq!(pair["results"][0][1]["output_to_input"], json!([]));
+    let identity = json!(["(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 3]"]);
+    assert_eq!(pair["results"][1][1]["output_to_input"], identity);
+    let second = objects(&["-", "--json", "--instruction", "second"]).remove(0);
+    assert_eq!((&second["root"], &second["operands"][1]["part"]), (&json!(true), &json!(1)));
+    assert_eq!(second["operands"][0]["output_to_input"], json!([]));
+    assert_eq!(second["operands"][1]["output_to_input"], identity);
+}
+
+#[test]
+fn table() {
+    let output = run(&["-", "--instruction", "x"], MODULE);
+    let expected = "ENTRY main\n  x = f32[8,4]{1,0:T(4,128)} parameter  4096 bytes, 96.9 % padding\n";
+    assert_eq!(text(&output.stdout), expected);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test/hlo");
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_some_and(|extension| extension == "hlo") {
+            files += 1;
+            let output = run(&[file.to_str().unwrap()], "");
+            assert!(output.status.success() && output.stdout.len() > 500, "{file:?}: {output:?}");
+        }
+    }
+    assert_eq!(files, 24);
+}
+
+#[test]
+fn what_is_wrong() {
+    let wrong = MODULE.replace("transpose(p)", "transpoes(p)").replace("add(x, x)", "add(x, w)");
+    let output = run(&["-"], &wrong);
+    assert_eq!(output.status.code(), Some(1));
+    let complaints = text(&output.stderr);
+    let lines: Vec<_> = complaints.lines().collect();
+    assert_eq!(lines.len(), 6, "{complaints}");
+    assert!(lines[0].starts_with("-:7:21: error: "), "{complaints}");
+    assert_eq!(lines[1].find("transpoes"), Some(lines[2].len() - 1), "{complaints}");
+    assert!(lines[3].starts_with("-:15:28: error: "), "{complaints}");
+    assert_eq!(run(&["-", "--instruction", "nobody"], MODULE).status.code(), Some(1));
+    assert_eq!(run(&["/nowhere.hlo"], "").status.code(), Some(1));
+    for usage in [&[][..], &["-", "-"], &["-", "--instruction"], &["--jsn", "-"]] {
+        assert_eq!(run(usage, MODULE).status.code(), Some(2), "{usage:?}");
+    }
+}
