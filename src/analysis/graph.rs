@@ -215,10 +215,10 @@ impl<'a> Walk<'a> {
             walk.sites.push(site);
             walk.operands.push(operands);
             walk.called(k).map_err(wrong)?;
-            if let Operation::Parameter { number } = node.operation {
-                if parameters.insert(number, k).is_some() {
-                    return Err(wrong(format!("parameter {number} is there already")));
-                }
+            if let Operation::Parameter { number } = node.operation
+                && parameters.insert(number, k).is_some()
+            {
+                return Err(wrong(format!("parameter {number} is there already")));
             }
         }
         for (expected, (number, node)) in parameters.into_iter().enumerate() {
@@ -615,13 +615,13 @@ impl<S: Clone + PartialEq> Mapped<S> {
         let first = self.map.dims + self.map.ranges;
         // One that is only dropped outside of its interval says something even where nothing depends on it.
         let mut needed: Vec<bool> = self.run_time.iter().map(|r| !r.clamped).collect();
-        for k in 0..self.run_time.len() {
+        for (k, needed) in needed.iter_mut().enumerate() {
             if let Some(same) = (0..k).find(|j| self.run_time[*j] == self.run_time[k]) {
                 self.replace(first + k, &Expr::Var(first + same));
                 // Both lie in what the simplifier has left for either.
                 let interval = std::mem::replace(&mut self.map.domain.vars[first + k], self.run_time[k].within);
                 self.map.domain.constraints.push((Expr::Var(first + same), interval));
-                needed[k] = false;
+                *needed = false;
             }
         }
         for _ in 0..self.map.ranges {
