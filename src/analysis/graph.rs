@@ -37,7 +37,7 @@ use crate::equal::Equality;
 use crate::expr::Expr;
 use crate::map::{Indexing, IndexingMap, Kind};
 use crate::operation::Operation;
-use crate::shape::Shape;
+use crate::shape::{Array, Shape};
 use crate::simplify::{Interval, simplify};
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,6 +132,11 @@ impl Flow {
 /// A node that uses what does not stand before it, a graph that calls one that does not, operations whose shapes do not
 /// fit, parameters that do not fit a call.
 pub fn flow(graphs: &[Graph], entry: usize) -> Result<Flow, Error> {
+    flows(graphs, entry)?.remove(&entry).ok_or_else(|| Error::new("there is no graph"))
+}
+
+/// That of `entry` and of all graphs that it calls.
+pub(super) fn flows(graphs: &[Graph], entry: usize) -> Result<BTreeMap<usize, Flow>, Error> {
     if entry >= graphs.len() {
         return Err(Error::new(format!("graph {entry} is out of range: there are {}", graphs.len())));
     }
@@ -152,7 +157,7 @@ pub fn flow(graphs: &[Graph], entry: usize) -> Result<Flow, Error> {
         let found = Walk::new(graphs, k, &flows)?.all()?;
         flows.insert(k, found);
     }
-    flows.remove(&entry).ok_or_else(|| Error::new("there is no graph"))
+    Ok(flows)
 }
 
 /// The computations that an operation runs.
@@ -166,11 +171,11 @@ fn callees(operation: &Operation) -> Vec<usize> {
 }
 
 /// One graph, while it is worked out.
-struct Walk<'a> {
+pub(super) struct Walk<'a> {
     graphs: &'a [Graph],
     graph: &'a Graph,
     flows: &'a BTreeMap<usize, Flow>,
-    sites: Vec<Site<'a>>,
+    pub sites: Vec<Site<'a>>,
     /// The sizes of each node's leaves; `None` where one is not bounded.
     sizes: Vec<Vec<Option<Vec<i64>>>>,
     /// For each node and leaf of its operands, the node and leaf that it is.
@@ -182,7 +187,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(graphs: &'a [Graph], number: usize, flows: &'a BTreeMap<usize, Flow>) -> Result<Walk<'a>, Error> {
+    pub fn new(graphs: &'a [Graph], number: usize, flows: &'a BTreeMap<usize, Flow>) -> Result<Walk<'a>, Error> {
         let graph = &graphs[number];
         let mut walk = Walk {
             graphs,
@@ -215,10 +220,10 @@ impl<'a> Walk<'a> {
             walk.sites.push(site);
             walk.operands.push(operands);
             walk.called(k).map_err(wrong)?;
-            if let Operation::Parameter { number } = node.operation {
-                if parameters.insert(number, k).is_some() {
-                    return Err(wrong(format!("parameter {number} is there already")));
-                }
+            if let Operation::Parameter { number } = node.operation
+                && parameters.insert(number, k).is_some()
+            {
+                return Err(wrong(format!("parameter {number} is there already")));
             }
         }
         for (expected, (number, node)) in parameters.into_iter().enumerate() {
@@ -279,6 +284,16 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The arrays of each parameter.
+    pub fn parameter_arrays(&self) -> Vec<Vec<&'a Array>> {
+        self.parameters.iter().map(|node| self.sites[*node].results.clone()).collect()
+    }
+
+    /// The arrays of the roots; the roots were checked.
+    pub fn root_arrays(&self) -> Vec<&'a Array> {
+        self.graph.roots.iter().flat_map(|v| leaves(&self.graph.nodes[v.node].results[v.result])).collect()
+    }
+
     /// What every leaf of the roots reads.
     fn all(mut self) -> Result<Flow, Error> {
         let (mut pairs, mut passed) = (Vec::new(), Vec::new());
@@ -335,7 +350,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What a leaf of a node's result reads of a leaf of its operands, and the other way round.
-    fn pair(&mut self, k: usize, operand: usize, result: usize) -> Result<Rc<Pair>, Error> {
+    pub fn pair(&mut self, k: usize, operand: usize, result: usize) -> Result<Rc<Pair>, Error> {
         if let Some(pair) = self.known.get(&(k, operand, result)) {
             return Ok(pair.clone());
         }
@@ -615,13 +630,13 @@ impl<S: Clone + PartialEq> Mapped<S> {
         let first = self.map.dims + self.map.ranges;
         // One that is only dropped outside of its interval says something even where nothing depends on it.
         let mut needed: Vec<bool> = self.run_time.iter().map(|r| !r.clamped).collect();
-        for k in 0..self.run_time.len() {
+        for (k, needed) in needed.iter_mut().enumerate() {
             if let Some(same) = (0..k).find(|j| self.run_time[*j] == self.run_time[k]) {
                 self.replace(first + k, &Expr::Var(first + same));
                 // Both lie in what the simplifier has left for either.
                 let interval = std::mem::replace(&mut self.map.domain.vars[first + k], self.run_time[k].within);
                 self.map.domain.constraints.push((Expr::Var(first + same), interval));
-                needed[k] = false;
+                *needed = false;
             }
         }
         for _ in 0..self.map.ranges {

@@ -27,6 +27,7 @@
 //! A size that is a bound counts as that size.
 
 mod bitcast;
+mod count;
 mod graph;
 mod loops;
 mod relation;
@@ -38,6 +39,7 @@ use crate::operation::Operation;
 use crate::shape::{Array, Shape};
 use crate::simplify::Interval;
 use crate::text::Error;
+pub use count::{COUNTED, Count, Traffic, Usage, traffic};
 pub use graph::{Flow, Graph, Node, Place, Value, flow};
 use relation::Direction;
 use std::fmt;

@@ -1,0 +1,521 @@
+//! How much of a tensor is read, how often, and how many bytes that moves.
+//!
+//! A transposed and a plain read of the same 9×9 tensor read all 81 elements, 162 times. What is read by
+//! `(d0)[s0] -> (d0 * 2 + s0)` with `d0` in `[0, 3]` and `s0` in `[0, 2]` are 9 elements in 12 reads.
+//!
+//! Variables that meet in no result and no constraint are independent, so a map falls into parts and its counts are
+//! products of theirs. A part is counted by its structure where it is a bijection, or a sum that leaves no gap; else by going
+//! through it, up to [`COUNTED`] points; else only bounds are known. A run-time variable has one value for the whole
+//! tensor, or, where its source depends on the index, a value for each; what depends on values is given as bounds.
+
+use super::graph::{Walk, flows};
+use super::{Access, Graph, Mapped, RunTime};
+use crate::expr::Expr;
+use crate::map::{IndexingMap, Kind};
+use crate::operation::Operation;
+use crate::shape::Array;
+use crate::simplify::{Domain, Form, Interval};
+use crate::text::Error;
+use std::collections::{BTreeMap, HashSet};
+
+/// How many points are gone through to count.
+pub const COUNTED: u128 = 1 << 20;
+
+/// A number that is known, or between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// At least as many.
+    pub least: u128,
+    /// At most as many; `None` where there is no bound.
+    pub most: Option<u128>,
+}
+
+/// How much of a tensor is read when everything that is made of it is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The elements of the tensor.
+    pub size: u128,
+    /// How many of them are read.
+    pub elements: Count,
+    /// How often elements are read: once for each point of each map.
+    pub reads: Count,
+}
+
+/// Bytes to and from memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes of elements that are read, each at least once.
+    pub read: Count,
+    /// Bytes that are written.
+    pub written: Count,
+}
+
+impl Count {
+    /// A number that is known.
+    pub fn exactly(n: u128) -> Count {
+        Count { least: n, most: Some(n) }
+    }
+
+    fn between(least: u128, most: u128) -> Count {
+        Count { least, most: Some(most) }
+    }
+
+    /// The number, where it is known.
+    pub fn exact(self) -> Option<u128> {
+        self.most.filter(|most| *most == self.least)
+    }
+
+    fn plus(self, other: Count) -> Count {
+        let most = self.most.zip(other.most).and_then(|(a, b)| a.checked_add(b));
+        Count { least: self.least.saturating_add(other.least), most }
+    }
+
+    fn times(self, other: Count) -> Count {
+        let most = self.most.zip(other.most).and_then(|(a, b)| a.checked_mul(b));
+        Count { least: self.least.saturating_mul(other.least), most }
+    }
+
+    fn at_most(self, n: u128) -> Count {
+        Count::between(self.least.min(n), self.most.map_or(n, |most| most.min(n)))
+    }
+}
+
+impl Usage {
+    /// Which share of the tensor is read, where this is known; all of a tensor without elements.
+    pub fn share(&self) -> Option<f64> {
+        let elements = self.elements.exact()?;
+        Some(if self.size == 0 { 1.0 } else { elements as f64 / self.size as f64 })
+    }
+
+    /// How often an element that is read is read, on average.
+    pub fn reads_per_element(&self) -> Option<f64> {
+        let (reads, elements) = (self.reads.exact()?, self.elements.exact()?);
+        (elements != 0).then(|| reads as f64 / elements as f64)
+    }
+}
+
+impl<S: Clone + PartialEq> Access<S> {
+    /// How much is read of a tensor of these sizes, where the maps lead to it.
+    pub fn usage(&self, sizes: &[i64]) -> Usage {
+        let size = sizes.iter().map(|n| u128::try_from(*n).unwrap_or(0)).fold(1, u128::saturating_mul);
+        let counts: Vec<(Count, Count)> = self.maps.iter().map(counted).collect();
+        let mut reads = counts.iter().fold(Count::exactly(0), |all, c| all.plus(c.0));
+        let sum = counts.iter().fold(Count::exactly(0), |all, c| all.plus(c.1)).at_most(size);
+        let one = counts.iter().map(|c| c.1.least).max().unwrap_or(0).min(size);
+        let mut elements = match counts.len() {
+            0 | 1 => sum,
+            _ if one == size => Count::exactly(size),
+            _ => {
+                let (images, points) = together(&self.maps).unwrap_or((Count { least: one, ..sum }, reads));
+                reads = points;
+                images.at_most(size)
+            }
+        };
+        if !self.is_known() {
+            elements.most = Some(size);
+            reads.most = None;
+        }
+        Usage { size, elements, reads }
+    }
+}
+
+/// Whether the value of a run-time variable is the same for all indices.
+fn is_fixed<S>(map: &IndexingMap, r: &RunTime<S>) -> bool {
+    let mut fixed = r.clamped;
+    r.element.iter().for_each(|e| e.for_each_var(&mut |v| fixed &= map.kind(v) == Kind::RunTime));
+    fixed
+}
+
+/// The points of a map and the elements they lead to, with the run-time variables given.
+fn counted<S>(mapped: &Mapped<S>) -> (Count, Count) {
+    let map = &mapped.map;
+    let first = map.dims + map.ranges;
+    parts(map).iter().fold((Count::exactly(1), Count::exactly(1)), |(points, elements), part| {
+        let late: Vec<usize> = part.vars.iter().copied().filter(|v| *v >= first).collect();
+        let fixed = late.iter().all(|v| is_fixed(map, &mapped.run_time[v - first]));
+        // All values that the variables may have, also those that the map has no point for.
+        let values = |v: &usize| Some(&mapped.run_time[v - first]).filter(|r| r.clamped).map(|r| length(&r.within));
+        let assignments = late.iter().try_fold(1u128, |all, v| all.checked_mul(values(v)?));
+        let (p, e) = part.count(&late, fixed, assignments);
+        (points.times(p), elements.times(e))
+    })
+}
+
+/// Independent variables of a map, with the results and constraints over them.
+struct Part<'a> {
+    vars: Vec<usize>,
+    intervals: &'a [Interval],
+    results: Vec<&'a Expr>,
+    constraints: Vec<&'a (Expr, Interval)>,
+}
+
+fn parts(map: &IndexingMap) -> Vec<Part<'_>> {
+    // The least variable that each is connected with.
+    let mut of: Vec<usize> = (0..map.variables()).collect();
+    let exprs = || map.results.iter().chain(map.domain.constraints.iter().map(|c| &c.0));
+    for e in exprs() {
+        let mut own = Vec::new();
+        e.for_each_var(&mut |v| own.push(of[v]));
+        if let Some(least) = own.iter().min() {
+            of.iter_mut().filter(|part| own.contains(part)).for_each(|part| *part = *least);
+        }
+    }
+    let first = |e: &Expr| {
+        let mut found = None;
+        e.for_each_var(&mut |v| found = found.or(Some(of[v])));
+        found
+    };
+    let part = |k: usize| Part {
+        vars: (0..of.len()).filter(|v| of[*v] == k).collect(),
+        intervals: &map.domain.vars,
+        results: map.results.iter().filter(|e| first(e) == Some(k)).collect(),
+        constraints: map.domain.constraints.iter().filter(|c| first(&c.0) == Some(k)).collect(),
+    };
+    (0..of.len()).filter(|v| of[*v] == *v).map(part).collect()
+}
+
+fn length(i: &Interval) -> u128 {
+    u128::try_from(i128::from(i.hi) - i128::from(i.lo) + 1).unwrap_or(0)
+}
+
+/// The coefficient of each variable, and the constant.
+type Linear = (BTreeMap<usize, i128>, i128);
+
+/// A sum of products of variables with constants.
+pub(super) fn linear(e: &Expr) -> Option<Linear> {
+    let (mut all, mut constant): (BTreeMap<usize, i128>, i128) = Default::default();
+    for term in e.terms() {
+        match term {
+            Expr::Const(c) => constant += i128::from(*c),
+            Expr::Var(v) => *all.entry(*v).or_default() += 1,
+            Expr::Mul(x, c) => {
+                let (vars, more) = linear(x)?;
+                constant = constant.checked_add(more.checked_mul((*c).into())?)?;
+                for (v, f) in vars {
+                    let sum = all.entry(v).or_default();
+                    *sum = sum.checked_add(f.checked_mul((*c).into())?)?;
+                }
+            }
+            _ => return None,
+        }
+    }
+    all.retain(|_, c| *c != 0);
+    Some((all, constant))
+}
+
+/// The number of different sums of these terms `(step, count)`, and their common step, if they leave no gap.
+pub(super) fn gapless(mut terms: Vec<(i128, u128)>) -> Option<(u128, i128)> {
+    terms.retain(|t| t.1 != 1);
+    terms.iter_mut().for_each(|t| t.0 = t.0.abs());
+    terms.sort_unstable();
+    let step = terms.first().map_or(1, |t| t.0);
+    let mut reach = 1u128;
+    for (c, n) in terms {
+        let wide = u128::try_from(c / step).ok()?;
+        if c % step != 0 || wide > reach {
+            return None;
+        }
+        reach = reach.checked_add(wide.checked_mul(n.checked_sub(1)?)?)?;
+    }
+    Some((reach, step))
+}
+
+impl Part<'_> {
+    fn box_points(&self, without: &[usize]) -> u128 {
+        let own = self.vars.iter().filter(|v| !without.contains(v));
+        own.map(|v| length(&self.intervals[*v])).fold(1, u128::saturating_mul)
+    }
+
+    /// The points and the elements; `late` are the run-time variables, which have so many values together,
+    /// or are dropped outside of their intervals.
+    fn count(&self, late: &[usize], fixed: bool, assignments: Option<u128>) -> (Count, Count) {
+        let held = |e: &Expr| {
+            let mut held = false;
+            e.for_each_var(&mut |v| held |= late.contains(&v));
+            held
+        };
+        let each = late.iter().try_fold(1u128, |all, v| all.checked_mul(length(&self.intervals[*v])));
+        let free = each == assignments && !self.constraints.iter().any(|c| held(&c.0));
+        let whole = self.box_points(late);
+        let shifts = |e: &&Expr| !held(e) || linear(e).is_some();
+        if free && (late.is_empty() || fixed && self.results.iter().all(shifts)) {
+            // A value only moves what is read.
+            return (self.points(late), self.elements(late));
+        }
+        if fixed && self.box_points(&[]) <= COUNTED {
+            let mut found: BTreeMap<Vec<i64>, (u128, HashSet<Vec<i64>>)> = BTreeMap::new();
+            self.walk(&[], &mut |point| {
+                let (points, elements) = found.entry(late.iter().map(|v| point[*v]).collect()).or_default();
+                *points += 1;
+                elements.insert(self.results.iter().filter_map(|e| e.evaluate(point)).collect());
+            });
+            // There may be values without any point, those outside of the intervals among them.
+            let bound = |of: &dyn Fn(&(u128, HashSet<Vec<i64>>)) -> u128| {
+                let all = assignments == Some(found.len() as u128);
+                let least = found.values().map(of).min().filter(|_| all).unwrap_or(0);
+                Count::between(least, found.values().map(of).max().unwrap_or(0))
+            };
+            return (bound(&|f| f.0), bound(&|f| f.1.len() as u128));
+        }
+        let most = self.elements(&[]).most;
+        let least = u128::from(free && whole > 0);
+        let points = if free { self.points(late) } else { Count::between(0, whole) };
+        (points, Count { least, most })
+    }
+
+    /// The number of points, where `without` have any one value.
+    fn points(&self, without: &[usize]) -> Count {
+        let whole = self.box_points(without);
+        if self.constraints.is_empty() {
+            return Count::exactly(whole);
+        }
+        if whole > COUNTED {
+            return Count::between(0, whole);
+        }
+        let mut points = 0;
+        self.walk(without, &mut |_| points += 1);
+        Count::exactly(points)
+    }
+
+    /// The number of different results, where `without` have any one value.
+    fn elements(&self, without: &[usize]) -> Count {
+        let whole = self.box_points(without);
+        if self.results.is_empty() {
+            let points = self.points(without);
+            return Count::between(points.least.min(1), points.most.unwrap_or(1).min(1));
+        }
+        if let Some(n) = self.interval(without) {
+            return Count::exactly(n);
+        }
+        if whole <= COUNTED {
+            let mut found = HashSet::new();
+            self.walk(without, &mut |point| {
+                found.insert(self.results.iter().filter_map(|e| e.evaluate(point)).collect::<Vec<i64>>());
+            });
+            return Count::exactly(found.len() as u128);
+        }
+        let domain = Domain { vars: self.intervals.to_vec(), constraints: Vec::new() };
+        let mut form = Form::new(&domain);
+        let image = self.results.iter().map(|e| length(&form.interval(e))).fold(1, u128::saturating_mul);
+        if without.is_empty() && self.constraints.is_empty() && self.is_bijection() {
+            return Count::exactly(whole);
+        }
+        Count::between(u128::from(self.constraints.is_empty()), whole.min(image))
+    }
+
+    /// The number of values of the only result, where it is a sum without gaps that constraints only cut off.
+    fn interval(&self, without: &[usize]) -> Option<u128> {
+        let [e] = self.results[..] else { return None };
+        let (mut terms, _) = linear(e)?;
+        for c in &self.constraints {
+            (linear(&c.0)?.0 == terms).then_some(())?;
+        }
+        terms.retain(|v, _| !without.contains(v));
+        let interval = |v: &usize| self.intervals[*v];
+        let all: Vec<(i128, u128)> = terms.iter().map(|(v, c)| (*c, length(&interval(v)))).collect();
+        // Variables of the part that the result does not have are in no constraint either.
+        let (n, step) = gapless(all)?;
+        let [] = self.constraints[..] else {
+            if !without.is_empty() {
+                return None;
+            }
+            // All values between the ends, by steps from the lower one.
+            let ends = |low: bool| -> Option<i128> {
+                let end = |(v, c): (&usize, &i128)| {
+                    let i = interval(v);
+                    c.checked_mul(if (*c > 0) == low { i.lo } else { i.hi }.into())
+                };
+                terms.iter().map(end).try_fold(0i128, |sum, x| sum.checked_add(x?))
+            };
+            let (lo, hi) = (ends(true)?, ends(false)?);
+            let (mut from, mut to) = (lo, hi);
+            for (e, i) in &self.constraints {
+                let shift = linear(e)?.1;
+                from = from.max(i128::from(i.lo) - shift);
+                to = to.min(i128::from(i.hi) - shift);
+            }
+            let (first, last) = ((from - lo + step - 1).div_euclid(step), (to - lo).div_euclid(step));
+            return u128::try_from((last - first + 1).max(0)).ok();
+        };
+        Some(n)
+    }
+
+    fn is_bijection(&self) -> bool {
+        let mut by = vec![Expr::Const(0); self.intervals.len()];
+        self.vars.iter().enumerate().for_each(|(new, old)| by[*old] = Expr::Var(new));
+        let results = self.results.iter().map(|e| e.substitute(&by)).collect();
+        IndexingMap::new(self.vars.iter().map(|v| self.intervals[*v]).collect(), results).invert().is_some()
+    }
+
+    /// Every point that the constraints allow; those of `without` stay at their least value.
+    fn walk(&self, without: &[usize], visit: &mut dyn FnMut(&[i64])) {
+        let own: Vec<usize> = self.vars.iter().copied().filter(|v| !without.contains(v)).collect();
+        let mut point: Vec<i64> = self.intervals.iter().map(|i| i.lo).collect();
+        if own.iter().any(|v| length(&self.intervals[*v]) == 0) {
+            return;
+        }
+        loop {
+            let inside = |c: &&(Expr, Interval)| c.0.evaluate(&point).is_some_and(|x| c.1.lo <= x && x <= c.1.hi);
+            if self.constraints.iter().all(inside) {
+                visit(&point);
+            }
+            let next = own.iter().rev().find(|v| {
+                let more = point[**v] < self.intervals[**v].hi;
+                point[**v] = if more { point[**v] + 1 } else { self.intervals[**v].lo };
+                more
+            });
+            if next.is_none() {
+                return;
+            }
+        }
+    }
+}
+
+/// The elements and the points of several maps, by going through all of them for all values of the run-time variables.
+fn together<S: Clone + PartialEq>(maps: &[Mapped<S>]) -> Option<(Count, Count)> {
+    let mut values: Vec<RunTime<S>> = Vec::new();
+    let mut own = Vec::new();
+    for mapped in maps {
+        let mut places = Vec::new();
+        for r in &mapped.run_time {
+            // Only those whose source is one element, whatever the other variables.
+            let mut plain = r.clamped;
+            r.element.iter().for_each(|e| plain &= matches!(e, Expr::Const(_)));
+            plain.then_some(())?;
+            let place = values.iter().position(|other| other == r);
+            places.push(place.unwrap_or(values.len()));
+            if place.is_none() {
+                values.push(r.clone());
+            }
+        }
+        own.push(places);
+    }
+    let boxes = maps.iter().map(|m| {
+        let vars = &m.map.domain.vars[..m.map.dims + m.map.ranges];
+        vars.iter().map(length).fold(1, u128::saturating_mul)
+    });
+    let assignments = IndexingMap::new(values.iter().map(|r| r.within).collect(), Vec::new());
+    if boxes.fold(0, u128::saturating_add).saturating_mul(assignments.box_points()) > COUNTED {
+        return None;
+    }
+    let mut found: Option<(Count, Count)> = None;
+    for held in assignments.points() {
+        let (mut elements, mut points) = (HashSet::new(), 0);
+        for (mapped, places) in maps.iter().zip(&own) {
+            let mut map = mapped.map.clone();
+            let first = map.dims + map.ranges;
+            for (k, place) in places.iter().enumerate() {
+                let (i, x) = (&mut map.domain.vars[first + k], held[*place]);
+                // Outside of what the map allows there is no point.
+                *i = if i.lo <= x && x <= i.hi { Interval::new(x, x) } else { Interval::new(1, 0) };
+            }
+            for point in map.points() {
+                points += 1;
+                elements.insert(map.evaluate(&point).ok()??);
+            }
+        }
+        let (e, p) = (elements.len() as u128, points);
+        let join = |c: Count, n: u128| Count::between(c.least.min(n), c.most.map_or(n, |most| most.max(n)));
+        found = Some(found.map_or((Count::exactly(e), Count::exactly(p)), |(a, b)| (join(a, e), join(b, p))));
+    }
+    found
+}
+
+/// The bytes that a graph moves where all of it is one kernel, and where every operation is one: read are the elements that
+/// are needed, once; written are all results. Tuples, and what only renames bytes, move nothing. In a called graph
+/// every operation is one too; a loop moves as much each round, and the number of rounds is not known.
+///
+/// # Errors
+/// As [`flow`](super::flow).
+pub fn traffic(graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Error> {
+    let all = flows(graphs, entry)?;
+    let mut apart: BTreeMap<usize, Traffic> = BTreeMap::new();
+    let none = Traffic { read: Count::exactly(0), written: Count::exactly(0) };
+    let add = |a: Traffic, b: Traffic| Traffic { read: a.read.plus(b.read), written: a.written.plus(b.written) };
+    let mut fused = none;
+    for (number, flow) in &all {
+        let mut walk = Walk::new(graphs, *number, &all)?;
+        let mut sum = none;
+        for (k, node) in graphs[*number].nodes.iter().enumerate() {
+            sum = match &node.operation {
+                Operation::Parameter { .. }
+                | Operation::Constant
+                | Operation::Tuple
+                | Operation::GetTupleElement { .. }
+                | Operation::Bitcast => sum,
+                Operation::Call { computation } => add(sum, apart[computation]),
+                Operation::Conditional { branches } => {
+                    // One of them runs.
+                    let each = branches.iter().map(|b| apart[b]);
+                    let join = |a: Count, b: Count| Count {
+                        least: a.least.min(b.least),
+                        most: a.most.zip(b.most).map(|(a, b)| a.max(b)),
+                    };
+                    let joined =
+                        each.reduce(|a, b| Traffic { read: join(a.read, b.read), written: join(a.written, b.written) });
+                    add(sum, joined.unwrap_or(none))
+                }
+                Operation::While { .. } => {
+                    let more = Count { least: 0, most: None };
+                    add(sum, Traffic { read: more, written: more })
+                }
+                _ => add(sum, walk.moved(k)?),
+            };
+        }
+        apart.insert(*number, sum);
+        if *number == entry {
+            for (parameter, leaves) in walk.parameter_arrays().into_iter().enumerate() {
+                for (leaf, array) in leaves.into_iter().enumerate() {
+                    let mut access = Access::none();
+                    for root in 0..flow.roots() {
+                        access.join(flow.reads(parameter, leaf, root));
+                    }
+                    fused.read = fused.read.plus(bytes(array, &access));
+                }
+            }
+            fused.written = walk.root_arrays().into_iter().map(whole).fold(Count::exactly(0), Count::plus);
+        }
+    }
+    Ok((fused, apart[&entry]))
+}
+
+impl Walk<'_> {
+    /// What one operation reads and writes.
+    fn moved(&mut self, k: usize) -> Result<Traffic, Error> {
+        let mut read = Count::exactly(0);
+        for operand in 0..self.sites[k].operands.len() {
+            let mut access = Access::none();
+            for result in 0..self.sites[k].results.len() {
+                access.join(Some(&self.pair(k, operand, result)?.0));
+            }
+            read = read.plus(bytes(self.sites[k].operands[operand], &access));
+        }
+        let written = self.sites[k].results.iter().map(|array| whole(array)).fold(Count::exactly(0), Count::plus);
+        Ok(Traffic { read, written })
+    }
+}
+
+impl<S: Clone + PartialEq> Access<S> {
+    /// Adds what another one says.
+    fn join(&mut self, other: Option<&Access<S>>) {
+        let Some(other) = other else { return };
+        self.maps.extend(other.maps.iter().filter(|m| !self.maps.contains(m)).cloned().collect::<Vec<_>>());
+        self.unknown.extend(other.unknown.iter().cloned());
+    }
+}
+
+fn in_bytes(array: &Array, elements: Count) -> Count {
+    let bits = u128::try_from(super::bitcast::bits(array).unwrap_or(0)).unwrap_or(0);
+    let up = |n: u128| n.checked_mul(bits).map(|n| n.div_ceil(8));
+    Count { least: up(elements.least).unwrap_or(u128::MAX), most: elements.most.and_then(up) }
+}
+
+fn whole(array: &Array) -> Count {
+    let sizes = array.sizes().map(|sizes| Access::<usize>::none().usage(&sizes).size);
+    in_bytes(array, sizes.map_or(Count { least: 0, most: None }, Count::exactly))
+}
+
+fn bytes<S: Clone + PartialEq>(array: &Array, access: &Access<S>) -> Count {
+    let elements = array.sizes().map(|sizes| access.usage(&sizes).elements);
+    in_bytes(array, elements.unwrap_or(Count { least: 0, most: None }))
+}
