@@ -8,7 +8,7 @@ use layout::operation::Operation;
 use layout::shape::Shape;
 use layout::text::Error;
 use serde_json::{Map, Value, json};
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
 /// A module with what each of its instructions reads.
 pub struct Report {
@@ -255,27 +255,4 @@ fn memory(shape: &Shape) -> Result<String, Error> {
         0 => String::new(),
         _ => format!("  {padded} bytes, {:.1} % padding", 100.0 * (padded - logical) as f64 / padded as f64),
     })
-}
-
-/// The errors of a file, each with its line and column, and the line itself.
-pub fn complaints(file: &str, text: &str, errors: &[Error]) -> String {
-    let mut out = String::new();
-    for error in errors {
-        let place: &dyn Display = match error.line_column(text) {
-            Some((line, column)) => &format!("{line}:{column}: "),
-            None => &"",
-        };
-        let _ = writeln!(out, "{file}:{place}error: {}", error.message);
-        let start = error.at.map(|at| text[..at].rfind('\n').map_or(0, |newline| newline + 1));
-        if let (Some(at), Some(start)) = (error.at, start) {
-            // Lines of a dump may have thousands of characters: some around the place are enough.
-            let line = text[start..].lines().next().unwrap_or("");
-            let near = |k: usize| (0..=k.min(text.len())).rev().find(|k| text.is_char_boundary(*k)).unwrap_or(0);
-            let from = near((at.saturating_sub(60)).max(start));
-            let to = near((start + line.len()).min(at + 60)).max(from);
-            let indent: String = text[from..at].chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-            let _ = writeln!(out, "  {}\n  {indent}^", &text[from..to]);
-        }
-    }
-    out
 }

@@ -122,7 +122,7 @@ fn inspect_hlo(file: &str, only: Option<&str>, json: bool) -> io::Result<bool> {
     let mut report = match hlo::Report::new(&text) {
         Ok(report) => report,
         Err(errors) => {
-            eprint!("{}", hlo::complaints(file, &text, &errors));
+            eprint!("{}", layout::text::complaints(file, &text, &errors));
             return Ok(false);
         }
     };
