@@ -136,11 +136,11 @@ impl<'a> Function<'a> {
         let results = tensors(&i.shape)?;
         let flat: Vec<Tensor> = operands.concat();
         let done = match &i.operation {
-            Operation::Tuple => return Ok(flat),
+            Operation::Tuple => return Ok(self.all_converted(&flat, &results)),
             Operation::GetTupleElement { index } => {
                 let Shape::Tuple(parts) = self.shape(i.operands[0]) else { return Err("it needs a tuple".into()) };
                 let first: usize = parts[..*index].iter().map(|part| leaves(part).len()).sum();
-                return Ok(flat[first..first + results.len()].to_vec());
+                return Ok(self.all_converted(&flat[first..first + results.len()], &results));
             }
             Operation::Call { computation } => return self.call(*computation, &flat, results),
             Operation::While { condition, body } => return self.repeat(*condition, *body, &flat),
@@ -292,6 +292,10 @@ impl<'a> Function<'a> {
         }
         let text = format!("layout.convert {} : {} to {}", from.name, from.ty, to.ty);
         self.named(to, |w| w.op(&text))
+    }
+
+    fn all_converted(&mut self, from: &[Tensor], to: &[Tensor]) -> Vec<Tensor> {
+        from.iter().zip(to).map(|(from, to)| self.converted(from, to)).collect()
     }
 
     /// The tensor without an encoding.
@@ -572,8 +576,15 @@ impl<'a> Function<'a> {
 
     /// A call of a computation.
     fn call(&mut self, computation: usize, arguments: &[Tensor], results: Vec<Tensor>) -> Done<Vec<Tensor>> {
-        let callee = symbol(&self.module.computations[computation].name);
-        Ok(give(&mut self.w, &format!("func.call {callee}"), arguments, results))
+        let callee = &self.module.computations[computation];
+        let mut taken = Vec::with_capacity(arguments.len());
+        let wanted = callee.parameters.iter().map(|k| tensors(&callee.instructions[*k].shape));
+        for (from, to) in arguments.iter().zip(wanted.collect::<Done<Vec<_>>>()?.concat()) {
+            taken.push(self.converted(from, &to));
+        }
+        let given = tensors(&callee.result().shape)?;
+        let given = give(&mut self.w, &format!("func.call {}", symbol(&callee.name)), &taken, given);
+        Ok(self.all_converted(&given, &results))
     }
 
     fn repeat(&mut self, condition: usize, body: usize, state: &[Tensor]) -> Done<Vec<Tensor>> {
@@ -588,8 +599,7 @@ impl<'a> Function<'a> {
         self.w.line(&format!("{name}{count} = scf.while ({}) : ({types}) -> ({types}) {{", entered.join(", ")));
         self.w.indent += 2;
         let pred = scalar_tensor(ElementType::Pred, "i1");
-        let callee = symbol(&self.module.computations[condition].name);
-        let again = give(&mut self.w, &format!("func.call {callee}"), &first, vec![pred]).remove(0);
+        let again = self.call(condition, &first, vec![pred])?.remove(0);
         let flag = self.scalar(&again);
         self.w.line(&format!("scf.condition({flag}) {} : {types}", list(&first)));
         self.w.indent -= 2;
@@ -597,8 +607,7 @@ impl<'a> Function<'a> {
         let listed: Vec<String> = second.iter().map(|t| format!("{}: {}", t.name, t.ty)).collect();
         self.w.line(&format!("^bb0({}):", listed.join(", ")));
         self.w.indent += 2;
-        let callee = symbol(&self.module.computations[body].name);
-        let next = give(&mut self.w, &format!("func.call {callee}"), &second, state.to_vec());
+        let next = self.call(body, &second, state.to_vec())?;
         self.w.line(&format!("scf.yield {} : {types}", list(&next)));
         self.w.indent -= 2;
         self.w.line(&format!("}}{location}"));
@@ -613,30 +622,30 @@ impl<'a> Function<'a> {
         let types = types.join(", ");
         let (name, location) = (self.w.fresh(), self.w.location.clone());
         let count = if results.len() > 1 { format!(":{}", results.len()) } else { String::new() };
-        let call = |f: &mut Self, k: usize| {
+        let call = |f: &mut Self, k: usize| -> Done<()> {
             f.w.indent += 2;
-            let callee = symbol(&f.module.computations[branches[k]].name);
-            let given = give(&mut f.w, &format!("func.call {callee}"), &operands[k + 1], results.clone());
+            let given = f.call(branches[k], &operands[k + 1], results.clone())?;
             let names: Vec<&str> = given.iter().map(|t| &*t.name).collect();
             f.w.line(&format!("scf.yield {} : {types}", names.join(", ")));
             f.w.indent -= 2;
+            Ok(())
         };
         if chosen.element == ElementType::Pred {
             self.w.line(&format!("{name}{count} = scf.if {value} -> ({types}) {{"));
-            call(self, 0);
+            call(self, 0)?;
             self.w.line("} else {");
-            call(self, 1);
+            call(self, 1)?;
         } else {
             // What is out of range takes the last branch.
             let index = self.w.op(&format!("arith.index_cast {value} : {} to index", chosen.of));
             self.w.line(&format!("{name}{count} = scf.index_switch {index} -> {types}"));
             for k in 0..branches.len() - 1 {
                 self.w.line(&format!("case {k} {{"));
-                call(self, k);
+                call(self, k)?;
                 self.w.line("}");
             }
             self.w.line("default {");
-            call(self, branches.len() - 1);
+            call(self, branches.len() - 1)?;
         }
         self.w.line(&format!("}}{location}"));
         let result = |k: usize| if results.len() > 1 { format!("{name}#{k}") } else { name.clone() };

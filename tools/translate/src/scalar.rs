@@ -49,7 +49,10 @@ impl Writer {
 
     /// A constant of a scalar type.
     pub fn constant(&mut self, value: &str, of: &str) -> String {
-        self.op(&format!("arith.constant {value} : {of}"))
+        match value {
+            "true" | "false" => self.op(&format!("arith.constant {value}")),
+            _ => self.op(&format!("arith.constant {value} : {of}")),
+        }
     }
 
     fn compare(&mut self, predicate: &str, a: &str, b: &str, of: &str) -> String {

@@ -1,0 +1,232 @@
+//! Models of the corpus, imported, lowered and run, beside a slow interpreter of HLO.
+//!
+//! Each model is made smaller by writing smaller sizes for its own, and run as it is and with tiled layouts put on its
+//! parameters. Elements of parameters are small numbers made from their places.
+
+#[path = "interpreter.rs"]
+mod interpreter;
+
+use fastrand::Rng;
+use interpreter::Value;
+use layout::analysis::leaves;
+use layout::element::ElementType;
+use layout::hlo::Module;
+use layout::layout::Layout;
+use layout::shape::{Array, Shape};
+use layout_passes::Form;
+use libtest_mimic::{Arguments, Failed, Trial};
+use melior::{Context, ExecutionEngine, dialect::DialectRegistry, ir, pass::PassManager, utility};
+use std::fmt::Write;
+use std::process::{Command, ExitCode};
+
+/// The models, and what is written for which number in their texts.
+const MODELS: &[(&str, &[(&str, &str)])] = &[
+    ("attention", &[("768", "48"), ("256", "20"), ("128", "10"), ("64", "4")]),
+    ("conv", &[("28", "9"), ("32", "5")]),
+    ("embedding_gather", &[("32000", "50"), ("31999", "49"), ("512", "8")]),
+    ("int8_matmul", &[("256", "10"), ("128", "6"), ("512", "7")]),
+    ("kvcache_update", &[("512", "12"), ("64", "6"), ("2x1x8x32", "2x1x8x3")]),
+    ("layernorm", &[("768", "30"), ("128", "4")]),
+    ("lstm_scan", &[("64", "6"), ("128", "5"), ("256", "10"), ("384", "15"), ("512", "20")]),
+    ("mlp_train_step", &[("784", "9"), ("256", "7")]),
+    ("pad_flip_pool", &[]),
+    ("resnet_block", &[("56", "6"), ("28", "3"), ("64", "4"), ("256", "8")]),
+    ("softmax", &[]),
+    (
+        "vit_patchify",
+        &[("224", "12"), ("14", "3"), ("16", "4"), ("196", "9"), ("392", "18"), ("768", "48"), ("384", "7")],
+    ),
+];
+
+/// Small modules with what the models do not have.
+const SMALL: &[&str] = &["control", "moves", "numbers", "windows"];
+
+/// Tells a process that it is to run one model: `file kind`.
+const PART: &str = "LAYOUT_MODEL_PART";
+
+/// How a parameter is laid out, and how tiled memrefs are lowered.
+const KINDS: [(&str, bool, Form); 3] =
+    [("plain", false, Form::Strided), ("strided", true, Form::Strided), ("physical", true, Form::Physical)];
+
+fn main() -> ExitCode {
+    if let Ok(part) = std::env::var(PART) {
+        let (file, kind) = part.split_once(' ').expect("a file and a kind");
+        let (_, tiled, form) = KINDS.into_iter().find(|known| known.0 == kind).expect("a kind");
+        return match compare(file, tiled, form) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(difference) => {
+                eprintln!("{difference}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    let models = MODELS.iter().flat_map(|(model, _)| [format!("{model}.unopt"), format!("{model}.opt")]);
+    let mut trials = Vec::new();
+    for file in models.chain(SMALL.iter().map(|name| format!("small/{name}"))) {
+        for (kind, ..) in KINDS {
+            let part = format!("{file} {kind}");
+            trials.push(Trial::test(part.clone(), move || child(&part)));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Runs one model in a process of its own: compiled code may do anything.
+fn child(part: &str) -> Result<(), Failed> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(own).env(PART, part).output().map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stderr)).into()),
+    }
+}
+
+/// The text with other numbers, where they stand alone.
+fn smaller(text: &str, sizes: &[(&str, &str)]) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while !rest.is_empty() {
+        let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let (word, next) = rest.split_at(word.max(1).min(rest.len()));
+        out.push_str(sizes.iter().find(|size| size.0 == word).map_or(word, |size| size.1));
+        rest = next;
+    }
+    out
+}
+
+/// Element `n` of parameter `p`: a small number of the type.
+fn number(p: usize, n: i64, e: ElementType) -> f64 {
+    let r = (n * 7919 + p as i64 * 104_729 + 13) % 1009;
+    match e {
+        ElementType::Pred => (r % 2) as f64,
+        e if e.is_float() => interpreter::rounded(e, (r - 504) as f64 / 1024.0),
+        _ => (r % 23 - if e.is_signed() { 5 } else { 0 }) as f64,
+    }
+}
+
+/// The model with an entry in front that takes the numbers of all parameters and gives those of all results, as `f64`.
+fn harnessed(text: &str) -> Result<(String, Vec<f64>, usize), String> {
+    let told = |errors: Vec<layout::text::Error>| layout::text::complaints("model", text, &errors);
+    let module = Module::parse(text).map_err(told)?;
+    let entry = &module.computations[module.entry];
+    let shape = |array: &Array| Shape::Array(Array { layout: Layout::row_major(array.dims.len()), ..array.clone() });
+    let (mut body, mut numbers, mut arguments) = (String::new(), Vec::new(), Vec::new());
+    for (p, k) in entry.parameters.iter().enumerate() {
+        let array = leaves(&entry.instructions[*k].shape)[0];
+        let sizes = array.sizes().expect("sizes");
+        let (first, count) = (numbers.len(), sizes.iter().product::<i64>());
+        numbers.extend((0..count).map(|n| number(p, n, array.element)));
+        let wide = Shape::Array(Array { element: ElementType::F64, ..array.clone() });
+        let _ = writeln!(body, "  s{p} = f64[{count}]{{0}} slice(all), slice={{[{first}:{}]}}", numbers.len());
+        let _ =
+            writeln!(body, "  r{p} = {wide} reshape(s{p})\n  p{p} = {} convert(r{p})", entry.instructions[*k].shape);
+        arguments.push(format!("p{p}"));
+    }
+    let result = &entry.result().shape;
+    let _ = writeln!(body, "  out = {result} call({}), to_apply={}", arguments.join(", "), entry.name);
+    let (mut parts, mut total) = (Vec::new(), 0);
+    for (k, array) in leaves(result).into_iter().enumerate() {
+        let count: i64 = array.sizes().expect("sizes").iter().product();
+        let own = match result {
+            Shape::Tuple(_) => {
+                let _ = writeln!(body, "  o{k} = {} get-tuple-element(out), index={k}", Shape::Array(array.clone()));
+                format!("o{k}")
+            }
+            _ => "out".to_string(),
+        };
+        let wide = shape(&Array { element: ElementType::F64, ..array.clone() });
+        let _ = writeln!(body, "  w{k} = {wide} convert({own})\n  f{k} = f64[{count}]{{0}} reshape(w{k})");
+        parts.push(format!("f{k}"));
+        total += count;
+    }
+    let _ = writeln!(body, "  ROOT numbers = f64[{total}]{{0}} concatenate({}), dimensions={{0}}", parts.join(", "));
+    let start = text.find(['\n']).unwrap_or(0);
+    let model = text[start..].replacen("\nENTRY ", "\n", 1);
+    let all = format!("  all = f64[{}]{{0}} parameter(0)", numbers.len());
+    Ok((format!("HloModule harness{model}\nENTRY harness {{\n{all}\n{body}}}\n"), numbers, total as usize))
+}
+
+/// Puts tiles on the parameters of the computation that the harness calls.
+fn tile(module: &mut Module) {
+    let mut rng = Rng::with_seed(7);
+    let harness = &module.computations[module.entry];
+    let called = harness.instructions.iter().find(|i| i.name == "out").expect("a call").called[0];
+    let model = &module.computations[called];
+    // The bytes of a tiled parameter are others.
+    let cast = |k: &usize| model.instructions.iter().any(|i| i.opcode == "bitcast" && i.operands.contains(k));
+    for k in model.parameters.iter().copied().filter(|k| !cast(k)).collect::<Vec<_>>() {
+        let Shape::Array(array) = &mut module.computations[called].instructions[k].shape else { continue };
+        let order = array.layout.to_string();
+        let tiles: &[&str] = match array.dims.len() {
+            0 => continue,
+            1 => &["T(4)", "T(128)"],
+            _ => &["T(8,128)", "T(2,4)", "T(4,8)(2,1)"],
+        };
+        let tiles = tiles[rng.usize(0..tiles.len())];
+        array.layout = Layout::parse(&format!("{}:{tiles}}}", order.trim_end_matches('}'))).expect("a layout");
+    }
+}
+
+/// Runs a model both ways; the error says where they differ.
+fn compare(file: &str, tiled: bool, form: Form) -> Result<(), String> {
+    let path = format!("{}/hlo/{file}.hlo", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let model = file.split('.').next();
+    let sizes = MODELS.iter().find(|known| Some(known.0) == model).map_or(&[][..], |known| known.1);
+    let (text, numbers, count) = harnessed(&smaller(&text, sizes))?;
+    let told = |errors: Vec<layout::text::Error>| layout::text::complaints(file, &text, &errors);
+    let mut module = Module::parse(&text).map_err(told)?;
+    let all = Value { element: ElementType::F64, sizes: vec![numbers.len() as i64], data: numbers };
+    let expected = interpreter::run(&module, module.entry, &[vec![all.clone()]]).remove(0).data;
+    if tiled {
+        tile(&mut module);
+    }
+    let mlir = layout_translate::import(&module, &text, file).map_err(told)?;
+    let found = execute(&mlir, &all.data, count, form)?;
+    let most = expected.iter().fold(0f64, |most, x| most.max(x.abs()));
+    if expected.is_empty() || !most.is_finite() || most == 0.0 {
+        return Err(format!("nothing to compare: the largest of {} numbers is {most}", expected.len()));
+    }
+    for (k, (e, f)) in expected.iter().zip(&found).enumerate() {
+        // Sums in another order, and functions of a mathematics library.
+        if !((e - f).abs() <= 2e-5 * most + 1e-4 * e.abs()) {
+            return Err(format!("number {k} of {count} is {f}, not {e}"));
+        }
+    }
+    Ok(())
+}
+
+/// Lowers the harness and calls it.
+fn execute(mlir: &str, numbers: &[f64], count: usize, form: Form) -> Result<Vec<f64>, String> {
+    let registry = DialectRegistry::new();
+    melior::utility::register_all_dialects(&registry);
+    layout_dialect::register(&registry);
+    let context = Context::new_with_registry(&registry, false);
+    context.load_all_available_dialects();
+    utility::register_all_llvm_translations(&context);
+    utility::register_all_passes();
+    layout_passes::register();
+    let (before, rest) = mlir.split_once("func.func @harness(").ok_or("there is no harness")?;
+    let rest = rest.replacen(") {\n", ") attributes {llvm.emit_c_interface} {\n", 1);
+    let text = format!("{before}func.func @harness({rest}");
+    let mut module = ir::Module::parse(&context, &text).ok_or("the import does not verify")?;
+    let passes = PassManager::new(&context);
+    let pipeline = format!("builtin.module(layout-to-llvm{{form={}}})", form.name());
+    utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).map_err(|error| error.to_string())?;
+    passes.run(&mut module).map_err(|error| error.to_string())?;
+    let llvm =
+        option_env!("MLIR_SYS_220_PREFIX").map(str::to_string).or_else(|| std::env::var("MLIR_SYS_220_PREFIX").ok());
+    let llvm = llvm.ok_or("MLIR_SYS_220_PREFIX says where LLVM is; .cargo/config.toml sets it")?;
+    // The engine reads on to a zero byte, whatever the length says.
+    let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
+    let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
+    let start = numbers.as_ptr() as u64;
+    let mut argument = [start, start, 0, numbers.len() as u64, 1];
+    let mut returned = [0u64; 5];
+    let mut pointers = [returned.as_mut_ptr() as u64, argument.as_mut_ptr() as u64];
+    let mut packed: Vec<*mut ()> = pointers.iter_mut().map(|p| std::ptr::from_mut(p).cast()).collect();
+    // SAFETY: the harness takes and gives a memref of rank 1, whose descriptors have five words.
+    unsafe { engine.invoke_packed("harness", &mut packed) }.map_err(|error| error.to_string())?;
+    let data = (returned[1] + returned[2] * 8) as *const f64;
+    // SAFETY: the harness gives as many numbers as its type says. They are not freed: the process ends.
+    Ok(unsafe { std::slice::from_raw_parts(data, count) }.to_vec())
+}
