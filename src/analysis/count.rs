@@ -243,6 +243,7 @@ impl Part<'_> {
             return (self.points(late), self.elements(late));
         }
         if fixed && self.box_points(&[]) <= COUNTED {
+            // The points and the elements for each value.
             let mut found: BTreeMap<Vec<i64>, (u128, HashSet<Vec<i64>>)> = BTreeMap::new();
             self.walk(&[], &mut |point| {
                 let (points, elements) = found.entry(late.iter().map(|v| point[*v]).collect()).or_default();
@@ -250,12 +251,13 @@ impl Part<'_> {
                 elements.insert(self.results.iter().filter_map(|e| e.evaluate(point)).collect());
             });
             // There may be values without any point, those outside of the intervals among them.
-            let bound = |of: &dyn Fn(&(u128, HashSet<Vec<i64>>)) -> u128| {
-                let all = assignments == Some(found.len() as u128);
-                let least = found.values().map(of).min().filter(|_| all).unwrap_or(0);
-                Count::between(least, found.values().map(of).max().unwrap_or(0))
+            let all = assignments == Some(found.len() as u128);
+            let bound = |counts: Vec<u128>| {
+                let least = counts.iter().min().filter(|_| all);
+                Count::between(least.copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0))
             };
-            return (bound(&|f| f.0), bound(&|f| f.1.len() as u128));
+            let elements = found.values().map(|f| f.1.len() as u128).collect();
+            return (bound(found.values().map(|f| f.0).collect()), bound(elements));
         }
         let most = self.elements(&[]).most;
         let least = u128::from(free && whole > 0);

@@ -30,8 +30,10 @@ mod bitcast;
 mod count;
 mod graph;
 mod loops;
+mod moves;
 mod relation;
 mod rules;
+mod tile;
 
 use crate::expr::Expr;
 use crate::map::IndexingMap;
@@ -41,8 +43,10 @@ use crate::simplify::Interval;
 use crate::text::Error;
 pub use count::{COUNTED, Count, Traffic, Usage, traffic};
 pub use graph::{Flow, Graph, Node, Place, Value, flow};
+pub use moves::{Moved, Movement, movement};
 use relation::Direction;
 use std::fmt;
+pub use tile::{Needed, Tile};
 
 /// What a run-time variable of a map stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
