@@ -938,6 +938,13 @@ fn counts_of_large_tensors() {
     // One without any structure is known up to bounds.
     let odd = format!("(d0, d1) -> ((d0 * 3 + d1 * 7) mod 1001), domain: d0 in [0, {last}], d1 in [0, 3]");
     assert_eq!(usage(&odd, &[1001]).0, None);
+    // An update leaves as many elements as there are, less its own, wherever it goes.
+    let [data, update, start] = ["f32[64,512,8,64]", "f32[64,1,8,64]", "s32[]"].map(shape);
+    let operands = [&data, &update, &start, &start, &start, &start];
+    let found = maps(&Operation::DynamicUpdateSlice, &operands, &[&data]).unwrap();
+    let usage = |operand, sizes: &[i64]| found.reads(operand, 0).unwrap().usage(sizes).elements.exact();
+    assert_eq!(usage(0, &[64, 512, 8, 64]), Some(64 * 511 * 8 * 64));
+    assert_eq!(usage(1, &[64, 1, 8, 64]), Some(64 * 8 * 64));
 }
 
 fn orders(n: usize) -> Vec<Vec<usize>> {

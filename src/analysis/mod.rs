@@ -20,8 +20,8 @@
 //! ```
 //!
 //! Offsets that only the running program knows are run-time variables; [`RunTime`] says which element of which operand
-//! holds the value. What no finite map says is unknown, with the reason; it is never an error. Errors are shapes that the
-//! operation cannot have.
+//! holds the value. What no finite map says is unknown, with the reason; it is never an error. Errors are shapes that
+//! the operation cannot have.
 //!
 //! Tuples are taken apart: operands and results are numbered by their *leaves*, the arrays in them from left to right.
 //! A size that is a bound counts as that size.
@@ -87,8 +87,8 @@ pub struct Maps {
 }
 
 impl Maps {
-    /// From an index of a result to the elements of an operand that are read for it. Both are leaf numbers; `None` where
-    /// there is no such leaf.
+    /// From an index of a result to the elements of an operand that are read for it. Both are leaf numbers; `None`
+    /// where there is no such leaf.
     pub fn reads(&self, operand: usize, result: usize) -> Option<&Access> {
         self.pairs.get(operand)?.get(result).map(|pair| &pair.0)
     }

@@ -1,11 +1,12 @@
 //! Whether an operation that only renames elements moves bytes, which it moves first, and how it need not.
 //!
-//! `f32[8,128]{1,0}` transposed to `f32[128,8]{0,1}` stays where it is, because dimension 0 of the result varies fastest,
-//! as dimension 1 of the operand does. To `f32[128,8]{1,0}` element `(0, 1)` moves, from byte 512 to byte 4; the layout
-//! `{0,1}` is the one with which nothing would.
+//! `f32[8,128]{1,0}` transposed to `f32[128,8]{0,1}` stays where it is, because dimension 0 of the result varies
+//! fastest, as dimension 1 of the operand does. To `f32[128,8]{1,0}` element `(0, 1)` moves, from byte 512 to byte 4;
+//! the layout `{0,1}` is the one with which nothing would.
 //!
-//! The rule: with the result's index put into the operand's offset, both offsets must be the same expression; the normal
-//! form decides, and where it does not, going through the elements. A layout is proposed only after the same check.
+//! The rule: with the result's index put into the operand's offset, both offsets must be the same expression; the
+//! normal form decides, and where it does not, going through the elements. A layout is proposed only after the same
+//! check.
 
 use super::count::{COUNTED, linear};
 use super::{Access, bitcast, maps};
@@ -25,8 +26,8 @@ pub enum Movement {
     Free,
     /// An element moves, or its memory is too small.
     Moves {
-        /// The first element of the result in row-major order that moves; `None` where all stay, but the result's memory
-        /// is larger than the operand's.
+        /// The first element of the result in row-major order that moves; `None` where all stay, but the result's
+        /// memory is larger than the operand's.
         first: Option<Moved>,
         /// The layout of the result with which nothing moves, or why none was found.
         nearest: Result<Layout, String>,
@@ -180,8 +181,8 @@ fn renamed(from: &Array, name: impl Fn(usize) -> Option<usize>) -> Result<Layout
     Ok(Layout { minor_to_major, ..from.layout.clone() })
 }
 
-/// Layouts that a reshape might have: the operand's, where each group of dimensions that become others lies together, and
-/// the one without tiles in which the offset is a sum of the dimensions.
+/// Layouts that a reshape might have: the operand's, where each group of dimensions that become others lies together,
+/// and the one without tiles in which the offset is a sum of the dimensions.
 fn reshaped(from: &Array, sizes: &[i64], out: &[i64], question: &Question) -> Vec<Result<Layout, String>> {
     let together = || -> Result<Vec<usize>, String> {
         let mut groups = groups(sizes, out);

@@ -41,9 +41,9 @@ pub struct Needed {
 const SPLITS: usize = 8;
 
 impl<S> Access<S> {
-    /// The tiles of an operand of sizes `to` that a tile of a result of sizes `from` needs, one for each map, or the reason
-    /// why what a map needs is no tile. `variables` are the intervals of the variables of the tile's offsets. The first
-    /// element of the tile lies in the result; what lies outside needs nothing.
+    /// The tiles of an operand of sizes `to` that a tile of a result of sizes `from` needs, one for each map, or the
+    /// reason why what a map needs is no tile. `variables` are the intervals of the variables of the tile's offsets.
+    /// The first element of the tile lies in the result; what lies outside needs nothing.
     ///
     /// # Errors
     /// The tile has another rank than the maps have dimensions, a size is negative, a stride is not positive, an offset
