@@ -2,9 +2,9 @@
 //!
 //! A layout is a list of equations `whole = major * size + minor` between the logical indices and the expanded ones
 //! ([`crate::expansion`]); so is the statement that two expanded indices count to the same offset. All of them together
-//! relate the elements of two arrays. A value that does not lie below its size is padding, so an element at a byte that is
-//! padding on the other side is related to nothing. Where the elements of one side are wider, an unknown more counts the
-//! other side's elements in them.
+//! relate the elements of two arrays. A value that does not lie below its size is padding, so an element at a byte that
+//! is padding on the other side is related to nothing. Where the elements of one side are wider, an unknown more counts
+//! the other side's elements in them.
 
 use super::relation::{Direction, Relation};
 use super::rules::reshape;
@@ -20,8 +20,8 @@ pub(super) fn bits(array: &Array) -> Option<i64> {
     }
 }
 
-/// Says that elements of `out` and `input`, whose indices are those of the relation, share bytes. Gives the reason where
-/// this is not known.
+/// Says that elements of `out` and `input`, whose indices are those of the relation, share bytes. Gives the reason
+/// where this is not known.
 pub(super) fn relate(
     r: &mut Relation,
     out: &Array,

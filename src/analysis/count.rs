@@ -1,12 +1,13 @@
 //! How much of a tensor is read, how often, and how many bytes that moves.
 //!
-//! A transposed and a plain read of the same 9×9 tensor read all 81 elements, 162 times. What is read by
-//! `(d0)[s0] -> (d0 * 2 + s0)` with `d0` in `[0, 3]` and `s0` in `[0, 2]` are 9 elements in 12 reads.
+//! A transposed and a plain read of the same 9×9 tensor read all 81 elements, 162 times. What is read by `(d0)[s0] ->
+//! (d0 * 2 + s0)` with `d0` in `[0, 3]` and `s0` in `[0, 2]` are 9 elements in 12 reads.
 //!
 //! Variables that meet in no result and no constraint are independent, so a map falls into parts and its counts are
-//! products of theirs. A part is counted by its structure where it is a bijection, or a sum that leaves no gap; else by going
-//! through it, up to [`COUNTED`] points; else only bounds are known. A run-time variable has one value for the whole
-//! tensor, or, where its source depends on the index, a value for each; what depends on values is given as bounds.
+//! products of theirs. A part is counted by its structure where it is a bijection, or a sum that leaves no gap; else by
+//! going through it, up to [`COUNTED`] points; else only bounds are known. A run-time variable has one value for the
+//! whole tensor, or, where its source depends on the index, a value for each; what depends on values is given as
+//! bounds.
 
 use super::graph::{Walk, flows};
 use super::{Access, Graph, Mapped, RunTime};
@@ -106,9 +107,14 @@ impl<S: Clone + PartialEq> Access<S> {
             0 | 1 => sum,
             _ if one == size => Count::exactly(size),
             _ => {
-                let (images, points) = together(&self.maps).unwrap_or((Count { least: one, ..sum }, reads));
-                reads = points;
-                images.at_most(size)
+                let (maps, common) = apart(&self.maps);
+                match together(&maps) {
+                    Some((images, points)) => {
+                        reads = points.times(common.0);
+                        images.times(common.1).at_most(size)
+                    }
+                    None => Count { least: one, ..sum },
+                }
             }
         };
         if !self.is_known() {
@@ -141,10 +147,34 @@ fn counted<S>(mapped: &Mapped<S>) -> (Count, Count) {
     })
 }
 
+/// The maps with one point where they had a part that is the same in all of them, and the points and elements of those.
+fn apart<S: Clone>(maps: &[Mapped<S>]) -> (Vec<Mapped<S>>, (Count, Count)) {
+    let mut maps = maps.to_vec();
+    let mut common = (Count::exactly(1), Count::exactly(1));
+    let all: Vec<Vec<Part>> = maps.iter().map(|m| parts(&m.map)).collect();
+    let mut single = Vec::new();
+    for part in all.first().into_iter().flatten() {
+        let early = |m: &Mapped<S>| part.vars.iter().all(|v| *v < m.map.dims + m.map.ranges);
+        if maps.iter().all(early) && all.iter().all(|parts| parts.contains(part)) && part.constraints.is_empty() {
+            let elements = part.elements(&[]);
+            if elements.exact().is_some() {
+                common = (common.0.times(part.points(&[])), common.1.times(elements));
+                single.extend(part.vars.iter().copied());
+            }
+        }
+    }
+    for v in single {
+        maps.iter_mut().for_each(|m| m.map.domain.vars[v].hi = m.map.domain.vars[v].lo);
+    }
+    (maps, common)
+}
+
 /// Independent variables of a map, with the results and constraints over them.
 struct Part<'a> {
     vars: Vec<usize>,
     intervals: &'a [Interval],
+    /// Which results of the map they are.
+    places: Vec<usize>,
     results: Vec<&'a Expr>,
     constraints: Vec<&'a (Expr, Interval)>,
 }
@@ -168,10 +198,19 @@ fn parts(map: &IndexingMap) -> Vec<Part<'_>> {
     let part = |k: usize| Part {
         vars: (0..of.len()).filter(|v| of[*v] == k).collect(),
         intervals: &map.domain.vars,
+        places: (0..map.results.len()).filter(|j| first(&map.results[*j]) == Some(k)).collect(),
         results: map.results.iter().filter(|e| first(e) == Some(k)).collect(),
         constraints: map.domain.constraints.iter().filter(|c| first(&c.0) == Some(k)).collect(),
     };
     (0..of.len()).filter(|v| of[*v] == *v).map(part).collect()
+}
+
+impl PartialEq for Part<'_> {
+    fn eq(&self, other: &Part) -> bool {
+        let own = |part: &Part| part.vars.iter().map(|v| part.intervals[*v]).collect::<Vec<_>>();
+        let same = self.vars == other.vars && self.places == other.places && own(self) == own(other);
+        same && self.results == other.results && self.constraints == other.constraints
+    }
 }
 
 fn length(i: &Interval) -> u128 {
@@ -243,6 +282,7 @@ impl Part<'_> {
             return (self.points(late), self.elements(late));
         }
         if fixed && self.box_points(&[]) <= COUNTED {
+            // The points and the elements for each value.
             let mut found: BTreeMap<Vec<i64>, (u128, HashSet<Vec<i64>>)> = BTreeMap::new();
             self.walk(&[], &mut |point| {
                 let (points, elements) = found.entry(late.iter().map(|v| point[*v]).collect()).or_default();
@@ -250,12 +290,13 @@ impl Part<'_> {
                 elements.insert(self.results.iter().filter_map(|e| e.evaluate(point)).collect());
             });
             // There may be values without any point, those outside of the intervals among them.
-            let bound = |of: &dyn Fn(&(u128, HashSet<Vec<i64>>)) -> u128| {
-                let all = assignments == Some(found.len() as u128);
-                let least = found.values().map(of).min().filter(|_| all).unwrap_or(0);
-                Count::between(least, found.values().map(of).max().unwrap_or(0))
+            let all = assignments == Some(found.len() as u128);
+            let bound = |counts: Vec<u128>| {
+                let least = counts.iter().min().filter(|_| all);
+                Count::between(least.copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0))
             };
-            return (bound(&|f| f.0), bound(&|f| f.1.len() as u128));
+            let elements = found.values().map(|f| f.1.len() as u128).collect();
+            return (bound(found.values().map(|f| f.0).collect()), bound(elements));
         }
         let most = self.elements(&[]).most;
         let least = u128::from(free && whole > 0);
@@ -421,8 +462,8 @@ fn together<S: Clone + PartialEq>(maps: &[Mapped<S>]) -> Option<(Count, Count)> 
     found
 }
 
-/// The bytes that a graph moves where all of it is one kernel, and where every operation is one: read are the elements that
-/// are needed, once; written are all results. Tuples, and what only renames bytes, move nothing. In a called graph
+/// The bytes that a graph moves where all of it is one kernel, and where every operation is one: read are the elements
+/// that are needed, once; written are all results. Tuples, and what only renames bytes, move nothing. In a called graph
 /// every operation is one too; a loop moves as much each round, and the number of rounds is not known.
 ///
 /// # Errors

@@ -1,9 +1,9 @@
 //! What a computation reads and feeds: operations composed along a graph.
 //!
-//! In `y = p + transpose(p)` the root reads `p` at `(d0, d1)` and at `(d1, d0)`. From the root down, every value gets the
-//! set of maps by which the root reaches it; an operation's maps take the set of its result to those of its operands.
-//! Values stand behind what they use, so each is met once, whatever the number of ways to it; equal maps are kept once, so
-//! forty diamonds in a chain still give one map.
+//! In `y = p + transpose(p)` the root reads `p` at `(d0, d1)` and at `(d1, d0)`. From the root down, every value gets
+//! the set of maps by which the root reaches it; an operation's maps take the set of its result to those of its
+//! operands. Values stand behind what they use, so each is met once, whatever the number of ways to it; equal maps are
+//! kept once, so forty diamonds in a chain still give one map.
 //!
 //! ```
 //! use layout::analysis::{Graph, Node, Value, flow};
@@ -104,8 +104,8 @@ const MOST_REASONS: usize = 8;
 const COMPARED: (usize, u128) = (16, 4096);
 
 impl Flow {
-    /// From an index of a leaf of the roots to what is read of a leaf of a parameter; `None` where there is none. Leaves of
-    /// the roots are counted through all roots.
+    /// From an index of a leaf of the roots to what is read of a leaf of a parameter; `None` where there is none.
+    /// Leaves of the roots are counted through all roots.
     pub fn reads(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
         self.pairs.get(root)?.get(parameter)?.get(leaf).map(|pair| &pair.0)
     }

@@ -20,8 +20,8 @@
 //! ```
 //!
 //! Offsets that only the running program knows are run-time variables; [`RunTime`] says which element of which operand
-//! holds the value. What no finite map says is unknown, with the reason; it is never an error. Errors are shapes that the
-//! operation cannot have.
+//! holds the value. What no finite map says is unknown, with the reason; it is never an error. Errors are shapes that
+//! the operation cannot have.
 //!
 //! Tuples are taken apart: operands and results are numbered by their *leaves*, the arrays in them from left to right.
 //! A size that is a bound counts as that size.
@@ -30,8 +30,10 @@ mod bitcast;
 mod count;
 mod graph;
 mod loops;
+mod moves;
 mod relation;
 mod rules;
+mod tile;
 
 use crate::expr::Expr;
 use crate::map::IndexingMap;
@@ -41,8 +43,10 @@ use crate::simplify::Interval;
 use crate::text::Error;
 pub use count::{COUNTED, Count, Traffic, Usage, traffic};
 pub use graph::{Flow, Graph, Node, Place, Value, flow};
+pub use moves::{Moved, Movement, movement};
 use relation::Direction;
 use std::fmt;
+pub use tile::{Needed, Tile};
 
 /// What a run-time variable of a map stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,8 +87,8 @@ pub struct Maps {
 }
 
 impl Maps {
-    /// From an index of a result to the elements of an operand that are read for it. Both are leaf numbers; `None` where
-    /// there is no such leaf.
+    /// From an index of a result to the elements of an operand that are read for it. Both are leaf numbers; `None`
+    /// where there is no such leaf.
     pub fn reads(&self, operand: usize, result: usize) -> Option<&Access> {
         self.pairs.get(operand)?.get(result).map(|pair| &pair.0)
     }

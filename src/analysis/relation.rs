@@ -1,12 +1,12 @@
 //! Which elements of two tensors go together, as equations that are solved for one side or the other.
 //!
-//! A window of a pooling with stride 2 reads place `w` of window `o` at `i = 2*o + w - 1`. Given `o`, the place `w` is a
-//! range variable and `i` follows. Given `i`, the equation `2*o + w = i + 1` with `w` in `[0, 1]` has one solution: `o`
-//! and `w` are digits, the quotient and the remainder of `i + 1` by 2. So one set of equations gives both directions,
-//! and these cannot disagree.
+//! A window of a pooling with stride 2 reads place `w` of window `o` at `i = 2*o + w - 1`. Given `o`, the place `w` is
+//! a range variable and `i` follows. Given `i`, the equation `2*o + w = i + 1` with `w` in `[0, 1]` has one solution:
+//! `o` and `w` are digits, the quotient and the remainder of `i + 1` by 2. So one set of equations gives both
+//! directions, and these cannot disagree.
 //!
-//! The rule: an equation whose unknowns have coefficients that make them digits (each larger than all that stands below it
-//! can add up to) is solved by division with remainder. Where no equation is left that can be, an unknown becomes a
+//! The rule: an equation whose unknowns have coefficients that make them digits (each larger than all that stands below
+//! it can add up to) is solved by division with remainder. Where no equation is left that can be, an unknown becomes a
 //! range variable. What was solved must lie in its interval; that is a constraint, and the simplifier drops those that
 //! always hold.
 

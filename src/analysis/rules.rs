@@ -552,7 +552,7 @@ fn padding(data: &Sizes, out: &Sizes, low: &[i64], interior: &[i64], direction: 
         }
         let o = before.out(k);
         let last = narrow(dilated(n, step) - 1 + i128::from(low))?;
-        for (lo, hi) in [(0, low - 1), (last.saturating_add(1), out[k] - 1)] {
+        for (lo, hi) in [(0, low.saturating_sub(1)), (last.saturating_add(1), out[k] - 1)] {
             if lo <= hi {
                 let mut r = before.clone();
                 r.within(vec![(o, 1)], lo, hi)?;

@@ -575,3 +575,90 @@ pub fn some(rng: &mut Rng, kind: usize) -> Case {
         }
     }
 }
+
+/// Puts another number, an extreme one at times, into the operation or its shapes.
+pub fn spoil(rng: &mut Rng, case: &mut Case) {
+    const NUMBERS: [i64; 12] =
+        [i64::MIN, i64::MIN + 1, -(1 << 62), -1, 0, 1, 2, 7, 1 << 31, 1 << 62, i64::MAX - 1, i64::MAX];
+    let number = NUMBERS[rng.usize(..NUMBERS.len())];
+    let any = |rng: &mut Rng, list: &mut Vec<i64>| {
+        if !list.is_empty() {
+            let k = rng.usize(..list.len());
+            list[k] = number;
+        }
+    };
+    let some_dim = rng.usize(..5);
+    let dims = |rng: &mut Rng, list: &mut Vec<usize>| match list.is_empty() || rng.bool() {
+        true => list.push(some_dim),
+        false => {
+            let k = rng.usize(..list.len());
+            list[k] = some_dim;
+        }
+    };
+    let window = |rng: &mut Rng, list: &mut Vec<WindowDim>| {
+        if let Some(dim) = list.first_mut() {
+            let fields = [
+                &mut dim.size,
+                &mut dim.stride,
+                &mut dim.low,
+                &mut dim.high,
+                &mut dim.window_dilation,
+                &mut dim.base_dilation,
+            ];
+            *fields.into_iter().nth(rng.usize(..6)).unwrap() = number;
+        }
+    };
+    if rng.u8(..3) == 0 {
+        let shapes = if rng.bool() { &mut case.operands } else { &mut case.results };
+        if shapes.is_empty() || rng.u8(..5) == 0 {
+            shapes.pop();
+            return;
+        }
+        let k = rng.usize(..shapes.len());
+        if let Shape::Array(array) = &mut shapes[k]
+            && let Some(dim) = array.dims.first_mut()
+        {
+            *dim = layout::shape::Dim::Exact(number);
+        }
+        return;
+    }
+    match &mut case.operation {
+        Operation::Broadcast { dims: list } | Operation::Reverse { dims: list } | Operation::Reduce { dims: list } => {
+            dims(rng, list);
+        }
+        Operation::Transpose { permutation } => dims(rng, permutation),
+        Operation::Slice { starts, limits, strides } => {
+            let k = rng.usize(..3);
+            any(rng, [starts, limits, strides].into_iter().nth(k).unwrap());
+        }
+        Operation::Concatenate { dim } => *dim = some_dim,
+        Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+            let lists = [lhs_batch, rhs_batch, lhs_contracting, rhs_contracting];
+            let k = rng.usize(..4);
+            dims(rng, lists.into_iter().nth(k).unwrap());
+        }
+        Operation::Pad { low, high, interior } => {
+            let k = rng.usize(..3);
+            any(rng, [low, high, interior].into_iter().nth(k).unwrap());
+        }
+        Operation::ReduceWindow { window: list } => window(rng, list),
+        Operation::Convolution(c) => match rng.u8(..5) {
+            0 => c.feature_groups = number,
+            1 => c.batch_groups = number,
+            2 => dims(rng, &mut c.kernel_spatial),
+            3 => c.output_feature = some_dim,
+            _ => window(rng, &mut c.window),
+        },
+        Operation::DynamicSlice { sizes } => any(rng, sizes),
+        Operation::Gather(g) | Operation::Scatter(g) => match rng.u8(..7) {
+            0 => dims(rng, &mut g.offset_dims),
+            1 => dims(rng, &mut g.collapsed_slice_dims),
+            2 => dims(rng, &mut g.operand_batching_dims),
+            3 => dims(rng, &mut g.start_indices_batching_dims),
+            4 => dims(rng, &mut g.start_index_map),
+            5 => g.index_vector_dim = some_dim,
+            _ => any(rng, &mut g.slice_sizes),
+        },
+        _ => {}
+    }
+}
