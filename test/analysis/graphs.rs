@@ -3,7 +3,7 @@
 use super::interpreter::{Case, Index, Pair, array, factors, indices, reads, sizes, some};
 use fastrand::Rng;
 use layout::analysis::{Graph, Node, Value};
-use layout::operation::Operation;
+use layout::operation::{Gather, Operation};
 use layout::shape::Shape;
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub fn some_graph(rng: &mut Rng) -> Graph {
         let from = pick(rng);
         let own = sizes(&nodes[from].results[0]).remove(0);
         let twins: Vec<usize> = (0..nodes.len()).filter(|n| nodes[*n].results == nodes[from].results).collect();
-        let made = match rng.u8(..12) {
+        let made = match rng.u8(..15) {
             0 | 1 => node(Operation::Elementwise, &[from, twins[rng.usize(..twins.len())]], array(&own)),
             2 if !own.contains(&0) => {
                 let n = own.iter().product();
@@ -44,6 +44,35 @@ pub fn some_graph(rng: &mut Rng) -> Graph {
                 out.insert(dim, rng.i64(1..=3));
                 let dims = (0..out.len()).filter(|d| *d != dim).collect();
                 node(Operation::Broadcast { dims }, &[from], array(&out))
+            }
+            4 | 5 if !own.is_empty() => {
+                // Rows at indices that another node holds.
+                let rows = pick(rng);
+                let batch = sizes(&nodes[rows].results[0]).remove(0);
+                let g = Gather {
+                    offset_dims: (batch.len()..batch.len() + own.len() - 1).collect(),
+                    collapsed_slice_dims: vec![0],
+                    operand_batching_dims: vec![],
+                    start_indices_batching_dims: vec![],
+                    start_index_map: vec![0],
+                    index_vector_dim: batch.len(),
+                    slice_sizes: [&[1], &own[1..]].concat(),
+                };
+                if own[0] == 0 {
+                    continue;
+                }
+                node(Operation::Gather(Box::new(g)), &[from, rows], array(&[&batch[..], &own[1..]].concat()))
+            }
+            6 => {
+                let parts: Vec<usize> = (0..nodes.len())
+                    .filter(|n| {
+                        let part = sizes(&nodes[*n].results[0]).remove(0);
+                        part.len() == own.len() && part.iter().zip(&own).all(|(part, n)| part <= n)
+                    })
+                    .collect();
+                let starts = own.iter().map(|_| scalar - rng.usize(..2)).collect::<Vec<_>>();
+                let operands = [&[from, parts[rng.usize(..parts.len())]], &starts[..]].concat();
+                node(Operation::DynamicUpdateSlice, &operands, array(&own))
             }
             kind => {
                 // A random operation of the right rank, made over for these sizes.

@@ -293,8 +293,8 @@ fn some_dims(rng: &mut Rng, n: usize) -> Vec<usize> {
 
 fn some_window(rng: &mut Rng, n: i64) -> (WindowDim, i64) {
     let dim = WindowDim {
-        size: rng.i64(1..=4),
-        stride: rng.i64(1..=4),
+        size: rng.i64(1..=5),
+        stride: rng.i64(1..=6),
         low: rng.i64(-2..=3),
         high: rng.i64(-2..=3),
         window_dilation: if rng.bool() { 1 } else { rng.i64(2..=3) },
