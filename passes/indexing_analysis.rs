@@ -1,10 +1,12 @@
 //! `layout-indexing-analysis`: which elements every operation on tensors reads and feeds.
 //!
 //! [`site`] is the one table from MLIR's operations to [`Operation`]: structured operations through their indexing maps,
-//! those of `tensor` through what they mean. [`layout::analysis`] does the rest.
+//! those of `tensor` through what they mean. [`layout::analysis`] does the rest. Functions of one block are graphs of such
+//! operations: a call reads what its callee's results read of its arguments, and a function gets the maps between its
+//! results and its arguments.
 
 use crate::{Diagnostic, Severity, emit};
-use layout::analysis::{Access, Mapped, Maps, RunTime, maps};
+use layout::analysis::{Access, Graph, Mapped, Maps, Node, Place, RunTime, Value, flow, maps};
 use layout::element::ElementType;
 use layout::expr::Expr;
 use layout::layout::Layout;
@@ -17,6 +19,7 @@ use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, OperationRef, Type, ValueLike};
+use std::collections::{BTreeMap, HashMap};
 
 /// What stands where [`Operation`] has an operand.
 #[derive(Clone, Copy)]
@@ -35,18 +38,21 @@ struct Site {
     operands: Vec<Operand>,
 }
 
-/// What a result reads of an operand, and what that feeds of it.
+/// What a result reads of an operand, and what that feeds of it. Run-time values are told by the number of their operand,
+/// or by their place in the function that is called.
 pub struct Pair {
     /// From the result's index to the operand's.
-    pub reads: Access,
+    pub reads: Access<String>,
     /// From the operand's index to the result's.
-    pub feeds: Access,
+    pub feeds: Access<String>,
 }
 
 /// Attaches what each operation below `root` reads and feeds, or reports it as remarks.
 pub fn run(root: OperationRef, report: bool) {
-    for op in ir::all_operations(ir::long_lived(root)) {
-        let Some(pairs) = analyse(op) else { continue };
+    let root = ir::long_lived(root);
+    let functions = Functions::below(root);
+    for op in ir::all_operations(root) {
+        let Some(pairs) = functions.analyse(op).or_else(|| analyse(op)) else { continue };
         if report {
             emit(&remark(op, &pairs));
         } else {
@@ -58,7 +64,7 @@ pub fn run(root: OperationRef, report: bool) {
 }
 
 /// For each result and each operand the maps of one direction.
-fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access) -> Attribute<'c> {
+fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access<String>) -> Attribute<'c> {
     let array = |elements: Vec<Attribute<'c>>| -> Attribute<'c> { ArrayAttribute::new(b.context(), &elements).into() };
     let map = |value: &Indexing| layout_dialect::indexing_map_attribute(b.context(), value);
     let maps = |pair: &Pair| {
@@ -101,10 +107,16 @@ pub fn analyse(op: Op) -> Option<Vec<Vec<Pair>>> {
     let found = maps(&site.operation, &operands, &results);
     let pair = |number, result| {
         let place = site.operands.iter().position(|operand| matches!(operand, Operand::Own(own) if *own == number));
+        let value = |source: &usize| match site.operands.get(*source) {
+            Some(Operand::Fixed(value)) => Some(*value),
+            _ => None,
+        };
+        let name = |source: &usize| match site.operands.get(*source) {
+            Some(Operand::Own(number)) => number.to_string(),
+            _ => source.to_string(),
+        };
         let access = |of: fn(&Maps, usize, usize) -> Option<&Access>| match (&found, place) {
-            (Ok(maps), Some(k)) => {
-                of(maps, k, result).map_or_else(Access::none, |access| fixed(access, &site.operands))
-            }
+            (Ok(maps), Some(k)) => of(maps, k, result).map_or_else(Access::none, |a| told(a, &value, &name)),
             (Ok(_), None) => Access::none(),
             (Err(error), _) => Access { maps: Vec::new(), unknown: vec![error.to_string()] },
         };
@@ -113,36 +125,182 @@ pub fn analyse(op: Op) -> Option<Vec<Vec<Pair>>> {
     Some((0..results.len()).map(|result| (0..own.len()).map(|number| pair(number, result)).collect()).collect())
 }
 
-/// The maps over the operation's own operands: run-time variables whose values stand in attributes are replaced.
-fn fixed(access: &Access, operands: &[Operand]) -> Access {
+/// The maps with run-time variables replaced whose `value` is known, and the others told by `name`.
+fn told<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &dyn Fn(&S) -> String) -> Access<String> {
     let mut all = Access { maps: Vec::new(), unknown: access.unknown.clone() };
-    for mapped in &access.maps {
-        let mut mapped = mapped.clone();
-        let first = mapped.map.dims + mapped.map.ranges;
-        let value = |run_time: &RunTime| match operands.get(run_time.source) {
-            Some(Operand::Fixed(value)) => Some(*value),
-            _ => None,
-        };
-        if mapped.run_time.iter().all(|run_time| value(run_time).is_none()) {
-            all.maps.push(mapped);
-            continue;
-        }
-        for (k, run_time) in mapped.run_time.iter().enumerate() {
-            if let Some(value) = value(run_time) {
-                mapped.map.domain.vars[first + k] = Interval::new(value, value);
+    for Mapped { map, run_time } in &access.maps {
+        let (mut map, first) = (map.clone(), map.dims + map.ranges);
+        let mut known = false;
+        for (k, run_time) in run_time.iter().enumerate() {
+            if let Some(value) = value(&run_time.source) {
+                let within = run_time.within;
+                let value = if run_time.clamped { value.clamp(within.lo, within.hi) } else { value };
+                map.domain.vars[first + k] = Interval::new(value, value);
+                known = true;
             }
         }
-        let Indexing::Map(simple) = mapped.map.simplify() else { continue };
-        let (map, left) = simple.without_unused(&[Kind::RunTime]);
-        let run_time = left.iter().filter(|v| **v >= first).map(|v| mapped.run_time[*v - first].clone());
+        let mut left: Vec<usize> = (0..map.variables()).collect();
+        if known {
+            let Indexing::Map(simple) = map.simplify() else { continue };
+            (map, left) = simple.without_unused(&[Kind::RunTime]);
+        }
+        let run_time = left.iter().filter(|v| **v >= first).map(|v| {
+            let of = &run_time[*v - first];
+            RunTime { source: name(&of.source), element: of.element.clone(), within: of.within, clamped: of.clamped }
+        });
         all.maps.push(Mapped { run_time: run_time.collect(), map });
     }
-    for run_time in all.maps.iter_mut().flat_map(|mapped| &mut mapped.run_time) {
-        if let Some(Operand::Own(number)) = operands.get(run_time.source) {
-            run_time.source = *number;
-        }
-    }
     all
+}
+
+/// The functions of a module as graphs; each stands behind those that it calls.
+struct Functions {
+    graphs: Vec<Graph>,
+    numbers: HashMap<String, usize>,
+    /// Nodes that are numbers in attributes, by graph and node.
+    fixed: HashMap<(usize, usize), i64>,
+}
+
+impl Functions {
+    fn below(root: Op) -> Functions {
+        let mut functions = Functions { graphs: Vec::new(), numbers: HashMap::new(), fixed: HashMap::new() };
+        let mut bodies: BTreeMap<String, Option<Op>> = BTreeMap::new();
+        for op in ir::all_operations(root) {
+            if ir::name(op) == "func.func"
+                && let Some(name) = symbol(op, "sym_name")
+            {
+                // What has the name of another, in a nested module, is not looked into.
+                bodies.entry(name).and_modify(|body| *body = None).or_insert(Some(op));
+            }
+        }
+        for name in bodies.keys() {
+            functions.add(name, &bodies, &mut Vec::new());
+        }
+        functions
+    }
+
+    /// Adds a function behind those that it calls; its number, if it is a graph.
+    fn add(&mut self, name: &str, bodies: &BTreeMap<String, Option<Op>>, callers: &mut Vec<String>) -> Option<usize> {
+        if let Some(number) = self.numbers.get(name) {
+            return Some(*number);
+        }
+        let [block] = ir::blocks((*bodies.get(name)?)?)[..] else { return None };
+        // What calls itself is no graph, nor is what calls very deeply.
+        if callers.len() > DEEPEST || callers.iter().any(|caller| caller == name) {
+            return None;
+        }
+        callers.push(name.to_string());
+        let mut graph = Building { nodes: Vec::new(), places: HashMap::new(), fixed: Vec::new() };
+        for (number, argument) in ir::arguments(block).into_iter().enumerate() {
+            graph.add(Operation::Parameter { number }, Vec::new(), &[argument]);
+        }
+        let mut roots = None;
+        for op in ir::operations(block) {
+            let own: Option<Vec<Value>> =
+                ir::operands(op).iter().map(|v| graph.places.get(&ir::key(*v)).copied()).collect();
+            if ir::name(op) == "func.return" {
+                roots = own;
+                break;
+            }
+            let other = |reason: String| Operation::Other { reason };
+            let (operation, operands) = match (own, callee(op)) {
+                (Some(own), Some(name)) => match self.add(&name, bodies, callers) {
+                    Some(computation) => (Operation::Call { computation }, own),
+                    None => (other(format!("`{name}` is not looked into")), own),
+                },
+                (Some(own), None) => match site(op) {
+                    Some(site) => {
+                        let operands = site.operands.iter().map(|operand| graph.operand(operand, &own)).collect();
+                        (site.operation, operands)
+                    }
+                    // On scalars alone.
+                    None if own.is_empty() => (Operation::Constant, own),
+                    None => (Operation::Elementwise, own),
+                },
+                (None, _) => (other("an operand comes from elsewhere".to_string()), Vec::new()),
+            };
+            graph.add(operation, operands, &ir::results(op));
+        }
+        callers.pop();
+        let number = self.graphs.len();
+        self.graphs.push(Graph { nodes: graph.nodes, roots: roots? });
+        self.fixed.extend(graph.fixed.into_iter().map(|(node, value)| ((number, node), value)));
+        self.numbers.insert(name.to_string(), number);
+        Some(number)
+    }
+
+    /// What a function's results read of its arguments, or a call's of its operands.
+    fn analyse(&self, op: Op) -> Option<Vec<Vec<Pair>>> {
+        let name = if ir::name(op) == "func.func" { symbol(op, "sym_name")? } else { callee(op)? };
+        let entry = *self.numbers.get(&name)?;
+        let found = flow(&self.graphs, entry).ok()?;
+        let value = |place: &Place| self.number(entry, place);
+        let access = |access: Option<&Access<Place>>| {
+            access.map_or_else(Access::none, |access| told(access, &value, &|place| place.to_string()))
+        };
+        let pair = |parameter, root| Pair {
+            reads: access(found.reads(parameter, 0, root)),
+            feeds: access(found.feeds(parameter, 0, root)),
+        };
+        let parameters = found.parameters().len();
+        let row = |root| (0..parameters).map(|parameter| pair(parameter, root)).collect();
+        (found.roots() > 0).then(|| (0..found.roots()).map(row).collect())
+    }
+
+    /// The number that stands at a place, in a graph or in what it calls.
+    fn number(&self, graph: usize, place: &Place) -> Option<i64> {
+        let mut graph = graph;
+        for call in &place.calls {
+            let Operation::Call { computation } = self.graphs[graph].nodes.get(*call)?.operation else { return None };
+            graph = computation;
+        }
+        self.fixed.get(&(graph, place.node)).copied()
+    }
+}
+
+/// How deep calls are looked into.
+const DEEPEST: usize = 256;
+
+/// A graph while it is made.
+struct Building {
+    nodes: Vec<Node>,
+    /// The node and result of each value.
+    places: HashMap<usize, Value>,
+    fixed: Vec<(usize, i64)>,
+}
+
+impl Building {
+    fn add(&mut self, operation: Operation, operands: Vec<Value>, results: &[Val]) {
+        if results.is_empty() {
+            return;
+        }
+        for (result, v) in results.iter().enumerate() {
+            self.places.insert(ir::key(*v), Value { node: self.nodes.len(), result });
+        }
+        let results = results.iter().map(|v| shape(v.r#type())).collect();
+        self.nodes.push(Node { operation, operands, results });
+    }
+
+    fn operand(&mut self, operand: &Operand, own: &[Value]) -> Value {
+        match operand {
+            Operand::Own(number) => return own[*number],
+            Operand::Given => {}
+            Operand::Fixed(value) => self.fixed.push((self.nodes.len(), *value)),
+        }
+        let results = vec![scalar(ElementType::S64)];
+        self.nodes.push(Node { operation: Operation::Constant, operands: Vec::new(), results });
+        Value { node: self.nodes.len() - 1, result: 0 }
+    }
+}
+
+/// The symbol that an attribute names.
+fn symbol(op: Op, attribute: &str) -> Option<String> {
+    let attribute = ir::attribute(op, attribute)?.to_string();
+    Some(attribute.trim_start_matches('@').trim_matches('"').to_string())
+}
+
+fn callee(op: Op) -> Option<String> {
+    if ir::name(op) == "func.call" { symbol(op, "callee") } else { None }
 }
 
 /// The table: what an operation does with indices; none where it takes or gives no tensor.
