@@ -1091,3 +1091,13 @@ fn spoilt_operations() {
     }
     assert!(errors > 3000 && fine > 1000, "{errors} {fine}");
 }
+
+#[test]
+fn ranges_that_a_constraint_fixes() {
+    let mapped = |text: &str| Mapped::<usize> { map: IndexingMap::parse(text).unwrap(), run_time: Vec::new() };
+    let first = mapped("(d0, d1)[s0] -> (d0, d1, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]");
+    let second = "(d0, d1, d2) -> (d0), domain: d0 in [0, 3], d1 in [0, 3], d2 in [0, 3], d0 + d1 - d2 in [0, 0]";
+    let both = first.then(&mapped(second)).unwrap().unwrap();
+    // That there is such a range variable is a constraint of its own.
+    assert_eq!(both.to_string(), "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3], d0 + d1 in [0, 3]");
+}
