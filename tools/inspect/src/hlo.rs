@@ -1,11 +1,16 @@
 //! What the instructions of an HLO module read and feed: a table for people, a JSON object a line for programs.
 
 use crate::report;
-use layout::analysis::{Access, Flow, Graph, Node, Value as Use, flow, leaves};
+use layout::analysis::{
+    Access, Count, Flow, Graph, Moved, Movement, Needed, Node, Tile, Usage, Value as Use, flow, leaves, movement,
+    traffic,
+};
 use layout::expansion::Expansion;
+use layout::expr::{Expr, Named};
 use layout::hlo::{Computation, Instruction, Module};
 use layout::operation::Operation;
 use layout::shape::Shape;
+use layout::simplify::Interval;
 use layout::text::Error;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -14,6 +19,21 @@ use std::fmt::Write;
 pub struct Report {
     module: Module,
     graphs: Vec<Graph>,
+    /// The sizes of a tile of each result, for which to say what is needed.
+    tile: Option<Vec<i64>>,
+}
+
+/// What an instruction has to do with one leaf of an operand.
+struct Entry {
+    name: String,
+    /// The leaf, where the operand has several.
+    part: Option<usize>,
+    reads: Told,
+    feeds: Told,
+    /// How much of it is read.
+    usage: Option<Usage>,
+    /// What a tile of the result needs of it, where one was asked for.
+    tiles: Vec<String>,
 }
 
 /// An access whose run-time values are told by name.
@@ -28,10 +48,10 @@ impl Report {
     ///
     /// # Errors
     /// All that is wrong with the text.
-    pub fn new(text: &str) -> Result<Report, Vec<Error>> {
+    pub fn new(text: &str, tile: Option<Vec<i64>>) -> Result<Report, Vec<Error>> {
         let module = Module::parse(text)?;
         let graphs = module.graphs();
-        Ok(Report { module, graphs })
+        Ok(Report { module, graphs, tile })
     }
 
     /// The table of all instructions, or of those with this name.
@@ -52,9 +72,12 @@ impl Report {
             let _ = write!(out, "  {root}{} = {} {}", instruction.name, instruction.shape, instruction.opcode);
             out.push_str(&memory(&instruction.shape)?);
             out.push('\n');
+            for line in self.remarks(c, k) {
+                let _ = writeln!(out, "    {line}");
+            }
             for (result, row) in self.rows(c, k, &found).into_iter().enumerate() {
                 let of = if found.roots() == 1 { String::new() } else { format!("result {result}, ") };
-                for (name, part, reads, feeds) in row {
+                for Entry { name, part, reads, feeds, usage, tiles } in row {
                     let part = part.map_or(String::new(), |part| format!(" part {part}"));
                     for (verb, told) in [("reads", reads), ("feeds", feeds)] {
                         let unknown = told.unknown.iter().map(|reason| format!("UNDEFINED: {reason}"));
@@ -65,6 +88,13 @@ impl Report {
                             let text = |key: &str| run_time[key].as_str().unwrap_or("").to_string();
                             let _ = writeln!(out, "      {} = {}{}", text("variable"), text("source"), text("element"));
                         }
+                    }
+                    if let Some(usage) = usage {
+                        let (elements, reads) = (counted(usage.elements), counted(usage.reads));
+                        let _ = writeln!(out, "      {elements} of {} elements are read, in {reads} reads", usage.size);
+                    }
+                    for tile in tiles {
+                        let _ = writeln!(out, "      {tile}");
                     }
                 }
             }
@@ -86,7 +116,7 @@ impl Report {
                 "computation": computation.name, "root": k == computation.root,
             });
             let rows = self.rows(c, k, &found);
-            let operands = |row: &[(String, Option<usize>, Told, Told)]| row.iter().map(operand).collect::<Vec<_>>();
+            let operands = |row: &[Entry]| row.iter().map(operand).collect::<Vec<_>>();
             if let Shape::Tuple(_) = instruction.shape {
                 object["results"] = rows.iter().map(|row| json!(operands(row))).collect();
             } else {
@@ -95,8 +125,8 @@ impl Report {
             if instruction.opcode == "fusion" {
                 let parameters = &self.module.computations[instruction.called[0]];
                 let name = |p: usize| parameters.instructions[parameters.parameters[p]].name.clone();
-                let fused = |row: &[(String, Option<usize>, Told, Told)]| {
-                    let entry = |(p, entry): (usize, &(String, Option<usize>, Told, Told))| {
+                let fused = |row: &[Entry]| {
+                    let entry = |(p, entry): (usize, &Entry)| {
                         let mut maps = operand(entry);
                         maps.as_object_mut().map(|fields| fields.remove("name"));
                         (name(p), maps)
@@ -109,9 +139,58 @@ impl Report {
                     _ => fused.into_iter().next().unwrap_or(json!({})),
                 };
             }
+            let remarks = self.remarks(c, k);
+            if !remarks.is_empty() {
+                object["remarks"] = json!(remarks);
+            }
             all.push(object);
         }
         Ok(all)
+    }
+
+    /// What else there is to say: what a fusion saves, and what a change of shape moves.
+    fn remarks(&self, c: usize, k: usize) -> Vec<String> {
+        let (computation, instruction) = self.at(c, k);
+        match &instruction.operation {
+            Operation::Call { computation } => match traffic(&self.graphs, *computation) {
+                Ok((fused, apart)) => vec![format!(
+                    "fused: {} bytes read, {} written; apart: {} read, {} written",
+                    counted(fused.read),
+                    counted(fused.written),
+                    counted(apart.read),
+                    counted(apart.written)
+                )],
+                Err(_) => Vec::new(),
+            },
+            operation @ (Operation::Reshape | Operation::Transpose { .. }) => {
+                let operand = &computation.instructions[instruction.operands[0]].shape;
+                movement(operation, operand, &instruction.shape).map_or(Vec::new(), |moved| vec![said(&moved)])
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a tile of the result needs of an operand.
+    fn tiles(&self, access: &Access<layout::analysis::Place>, from: &[i64], to: &[i64]) -> Vec<String> {
+        // One tile is asked for; results of another rank have none.
+        let Some(sizes) = self.tile.as_ref().filter(|sizes| sizes.len() == from.len()) else { return Vec::new() };
+        let pieces = |(n, size): (&i64, &i64)| Interval::new(0, (n - 1).max(0) / (*size).max(1));
+        let variables: Vec<Interval> = from.iter().zip(sizes).map(pieces).collect();
+        let offsets = sizes.iter().enumerate().map(|(k, size)| Expr::Var(k).times(*size)).collect();
+        let tile = Tile { offsets, sizes: sizes.clone(), strides: vec![1; sizes.len()] };
+        let name = |v: usize| if v < sizes.len() { format!("i{v}") } else { format!("rt{}", v - sizes.len()) };
+        let told = |needed: Result<Needed, String>| match needed {
+            Err(reason) => format!("no tile: {reason}"),
+            Ok(Needed { tile, cut }) => {
+                let offsets: Vec<String> = tile.offsets.iter().map(|e| Named(e, &name).to_string()).collect();
+                let edge = if cut { ", cut off at the edge" } else { "" };
+                format!("tile [{}] {:?} {:?}{edge}", offsets.join(", "), tile.sizes, tile.strides)
+            }
+        };
+        match access.tiles(&tile, &variables, from, to) {
+            Ok(all) => all.into_iter().map(told).collect(),
+            Err(error) => vec![format!("no tile: {error}")],
+        }
     }
 
     fn at(&self, c: usize, k: usize) -> (&Computation, &Instruction) {
@@ -157,7 +236,7 @@ impl Report {
 
     /// For each leaf of the result, and each leaf of an operand: the operand's name, the leaf where it has several, and
     /// both directions.
-    fn rows(&self, c: usize, k: usize, found: &Flow) -> Vec<Vec<(String, Option<usize>, Told, Told)>> {
+    fn rows(&self, c: usize, k: usize, found: &Flow) -> Vec<Vec<Entry>> {
         let (computation, instruction) = self.at(c, k);
         let names: Vec<&str> =
             instruction.operands.iter().map(|operand| &*computation.instructions[*operand].name).collect();
@@ -168,7 +247,17 @@ impl Report {
                     let told =
                         |access: Option<&Access<_>>| access.map_or_else(Told::none, |a| self.told(a, c, k, &names));
                     let (reads, feeds) = (told(found.reads(p, leaf, root)), told(found.feeds(p, leaf, root)));
-                    row.push((names[p].to_string(), (count > 1).then_some(leaf), reads, feeds));
+                    let operand = &computation.instructions[instruction.operands[p]].shape;
+                    let sizes = leaves(operand).get(leaf).and_then(|array| array.sizes());
+                    let access = found.reads(p, leaf, root);
+                    let usage = access.zip(sizes.as_ref()).map(|(access, sizes)| access.usage(sizes));
+                    let result = leaves(&instruction.shape).get(root).and_then(|array| array.sizes());
+                    let tiles = match (access, &sizes, result) {
+                        (Some(access), Some(to), Some(from)) => self.tiles(access, &from, to),
+                        _ => Vec::new(),
+                    };
+                    let (name, part) = (names[p].to_string(), (count > 1).then_some(leaf));
+                    row.push(Entry { name, part, reads, feeds, usage, tiles });
                 }
             }
             row
@@ -189,7 +278,7 @@ impl Report {
                     Some((_, inner)) => self.inside(self.at(c, k).1, inner, place.node),
                 };
                 let list = |all: &mut dyn Iterator<Item = String>| format!("[{}]", all.collect::<Vec<_>>().join(", "));
-                let element = list(&mut run_time.element.iter().map(|e| layout::expr::Named(e, &name).to_string()));
+                let element = list(&mut run_time.element.iter().map(|e| Named(e, &name).to_string()));
                 told.run_time.push(json!({
                     "map": number, "variable": name(mapped.map.dims + mapped.map.ranges + j), "source": source,
                     "element": element, "interval": [run_time.within.lo, run_time.within.hi],
@@ -219,7 +308,8 @@ impl Told {
 }
 
 /// An operand's entry in JSON.
-fn operand((name, part, reads, feeds): &(String, Option<usize>, Told, Told)) -> Value {
+fn operand(entry: &Entry) -> Value {
+    let Entry { name, part, reads, feeds, usage, tiles } = entry;
     let mut entry = json!({"name": name, "output_to_input": reads.maps, "input_to_output": feeds.maps});
     if let Some(part) = part {
         entry["part"] = json!(part);
@@ -233,10 +323,58 @@ fn operand((name, part, reads, feeds): &(String, Option<usize>, Told, Told)) -> 
     if !run_time.is_empty() {
         entry["runtime"] = json!(run_time);
     }
+    if let Some(usage) = usage {
+        entry["usage"] = json!({
+            "size": number(usage.size), "elements": range(usage.elements), "reads": range(usage.reads),
+        });
+    }
+    if !tiles.is_empty() {
+        entry["tiles"] = json!(tiles);
+    }
     if let Some(reason) = reads.unknown.first().or(feeds.unknown.first()) {
         entry["undefined"] = json!(reason);
     }
     entry
+}
+
+/// A number, or between which two it is.
+fn counted(count: Count) -> String {
+    match (count.exact(), count.most) {
+        (Some(n), _) => n.to_string(),
+        (None, Some(most)) => format!("{} to {most}", count.least),
+        (None, None) => format!("at least {}", count.least),
+    }
+}
+
+/// A number in JSON, which has those of 64 bits.
+fn number(n: u128) -> Value {
+    u64::try_from(n).map_or_else(|_| json!(n.to_string()), |n| json!(n))
+}
+
+/// A number, or the least and the greatest that it may be.
+fn range(count: Count) -> Value {
+    match count.exact() {
+        Some(n) => number(n),
+        None => json!([number(count.least), count.most.map(number)]),
+    }
+}
+
+/// Whether something moves, in words.
+pub fn said(moved: &Movement) -> String {
+    match moved {
+        Movement::Free => "free: every element stays at its byte".to_string(),
+        Movement::Unknown { reason } => format!("not known whether it is free: {reason}"),
+        Movement::Moves { first, nearest } => {
+            let first = match first {
+                Some(Moved { index, from, to }) => format!("element {index:?} goes from offset {from} to {to}"),
+                None => "the result takes more memory".to_string(),
+            };
+            match nearest {
+                Ok(layout) => format!("moves: {first}; with {layout} it would be free"),
+                Err(reason) => format!("moves: {first}; no layout makes it free: {reason}"),
+            }
+        }
+    }
 }
 
 /// Bytes and waste of a shape's arrays.

@@ -10,6 +10,8 @@ mod maps;
 mod picture;
 mod report;
 
+use layout::analysis::movement;
+use layout::operation::Operation;
 use layout::text::Error;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
@@ -19,17 +21,23 @@ Shows what the layout of a tensor does, and simplifies indexing maps.
 
 Usage: layout-inspect SHAPE
        layout-inspect simplify [--explain] MAP
-       layout-inspect hlo FILE [--instruction NAME] [--json]
+       layout-inspect hlo FILE [--instruction NAME] [--tile SIZES] [--json]
+       layout-inspect moves SHAPE SHAPE [--transpose DIMENSIONS]
        layout-inspect --json
 
 SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}
 MAP is an indexing map: (d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7]
 FILE is HLO text, - for standard input; printed are its instructions, and what each reads and feeds
+`moves` says whether going from the first shape to the second, as a reshape or a transpose, is a mere bitcast
 
 Options:
       --explain  Print the steps of the simplification, and the rules they stand on
       --instruction NAME
                  Only the instructions of this name
+      --tile SIZES
+                 Say what a tile of each result needs of the operands: 8,128
+      --transpose DIMENSIONS
+                 The dimension of the first shape that each of the second is: 1,0
       --json     With `hlo`, print one JSON object an instruction. Alone, read one JSON request a line from standard input, answer one line each
   -h, --help     Print this text
   -V, --version  Print the version
@@ -44,12 +52,16 @@ fn main() -> ExitCode {
         ["-V" | "--version"] => print(concat!("layout-inspect ", env!("CARGO_PKG_VERSION"), "\n")),
         ["--json"] => json::serve(io::stdin().lock(), io::stdout().lock()).map(|()| true),
         ["hlo", ..] => match hlo_options(&arguments[1..]) {
-            Some((file, only, json)) => inspect_hlo(file, only, json),
+            Some(options) => inspect_hlo(&options),
             None => {
                 eprint!("one file is needed\n\n{USAGE}");
                 return ExitCode::from(2);
             }
         },
+        ["moves", from, to] => moves(from, to, None),
+        ["moves", from, to, "--transpose", list] | ["moves", "--transpose", list, from, to] => {
+            moves(from, to, Some(list))
+        }
         ["simplify", text] | ["simplify", "--", text] if arguments.len() == 3 || text != "--explain" => {
             show(text, maps::simplify(text, false))
         }
@@ -81,9 +93,45 @@ fn main() -> ExitCode {
     }
 }
 
-/// The file, the instruction and whether JSON is wanted.
-fn hlo_options<'a>(mut arguments: &[&'a str]) -> Option<(&'a str, Option<&'a str>, bool)> {
-    let (mut file, mut only, mut json) = (None, None, false);
+/// What is asked of an HLO file.
+struct HloOptions<'a> {
+    file: &'a str,
+    instruction: Option<&'a str>,
+    tile: Option<Vec<i64>>,
+    json: bool,
+}
+
+/// Numbers between commas.
+fn numbers(list: &str) -> Option<Vec<i64>> {
+    list.split(',').map(|n| n.trim().parse().ok()).collect()
+}
+
+/// Says whether an operation between two shapes moves bytes.
+fn moves(from: &str, to: &str, transpose: Option<&str>) -> io::Result<bool> {
+    let operation = match transpose.map(numbers) {
+        None => Operation::Reshape,
+        Some(list) => {
+            let list = list.and_then(|list| list.into_iter().map(|n| usize::try_from(n).ok()).collect());
+            let Some(permutation) = list else {
+                eprintln!("error: --transpose takes dimensions, such as 1,0");
+                return Ok(false);
+            };
+            Operation::Transpose { permutation }
+        }
+    };
+    let mut shapes = Vec::new();
+    for text in [from, to] {
+        match report::parse(text) {
+            Ok(shape) => shapes.push(shape),
+            Err(error) => return show(text, Err(error)),
+        }
+    }
+    let found = movement(&operation, &shapes[0], &shapes[1]).map(|moved| format!("{}\n", hlo::said(&moved)));
+    show(to, found)
+}
+
+fn hlo_options<'a>(mut arguments: &[&'a str]) -> Option<HloOptions<'a>> {
+    let (mut file, mut only, mut tile, mut json) = (None, None, None, false);
     while let [first, rest @ ..] = arguments {
         arguments = rest;
         match *first {
@@ -92,15 +140,20 @@ fn hlo_options<'a>(mut arguments: &[&'a str]) -> Option<(&'a str, Option<&'a str
                 let [name, rest @ ..] = rest else { return None };
                 (only, arguments) = (Some(*name), rest);
             }
+            "--tile" => {
+                let [sizes, rest @ ..] = rest else { return None };
+                (tile, arguments) = (Some(numbers(sizes)?), rest);
+            }
             name if (name == "-" || !name.starts_with('-')) && file.is_none() => file = Some(name),
             _ => return None,
         }
     }
-    Some((file?, only, json))
+    Some(HloOptions { file: file?, instruction: only, tile, json })
 }
 
 /// Prints what the instructions of a file read and feed; says whether that worked.
-fn inspect_hlo(file: &str, only: Option<&str>, json: bool) -> io::Result<bool> {
+fn inspect_hlo(options: &HloOptions) -> io::Result<bool> {
+    let HloOptions { file, instruction: only, ref tile, json } = *options;
     let read = match file {
         "-" => io::stdin().lock().bytes().collect::<io::Result<Vec<u8>>>(),
         file => std::fs::read(file),
@@ -119,7 +172,7 @@ fn inspect_hlo(file: &str, only: Option<&str>, json: bool) -> io::Result<bool> {
             return Ok(false);
         }
     };
-    let mut report = match hlo::Report::new(&text) {
+    let mut report = match hlo::Report::new(&text, tile.clone()) {
         Ok(report) => report,
         Err(errors) => {
             eprint!("{}", layout::text::complaints(file, &text, &errors));

@@ -61,7 +61,9 @@ fn objects_of_instructions() {
                 "name": "p",
                 "output_to_input": ["(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7]"],
                 "input_to_output": ["(d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]"],
+                "usage": {"size": 32, "elements": 32, "reads": 32},
             }],
+            "remarks": ["free: every element stays at its byte"],
         })
     );
     assert_eq!(
@@ -91,6 +93,28 @@ fn fusions_tuples_and_offsets() {
     assert_eq!((&second["root"], &second["operands"][1]["part"]), (&json!(true), &json!(1)));
     assert_eq!(second["operands"][0]["output_to_input"], json!([]));
     assert_eq!(second["operands"][1]["output_to_input"], identity);
+}
+
+#[test]
+fn what_maps_are_for() {
+    let fusion = objects(&["-", "--json", "--instruction", "f", "--tile", "2,3"]).remove(0);
+    let operand = &fusion["operands"][0];
+    assert_eq!(operand["usage"], json!({"size": 32, "elements": 12, "reads": 12}));
+    assert_eq!(operand["tiles"], json!(["tile [rt0, i0 * 2] [3, 2] [1, 1]"]));
+    assert_eq!(fusion["remarks"], json!(["fused: 52 bytes read, 48 written; apart: 184 read, 176 written"]));
+    let t = objects(&["-", "--json", "--instruction", "t"]).remove(0);
+    assert_eq!(t["remarks"], json!(["free: every element stays at its byte"]));
+
+    let moves = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).arg("moves").args(arguments).output().unwrap();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let turned = moves(&["f32[8,128]{1,0}", "f32[128,8]{1,0}", "--transpose", "1,0"]);
+    assert_eq!(turned.1, "moves: element [0, 1] goes from offset 128 to 1; with {0,1} it would be free\n");
+    let line = moves(&["f32[8,128]{1,0:T(8,128)}", "f32[1024]{0:T(1024)}"]);
+    assert_eq!(line.1, "free: every element stays at its byte\n");
+    let wrong = moves(&["f32[8]", "f32[9"]);
+    assert_eq!((wrong.0, wrong.2.contains("  f32[9\n       ^")), (Some(1), true), "{}", wrong.2);
 }
 
 #[test]
