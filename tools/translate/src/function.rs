@@ -95,8 +95,11 @@ impl<'a> Function<'a> {
             return;
         }
         let typed = |all: &[Tensor]| all.iter().map(|t| t.ty.clone()).collect::<Vec<_>>().join(", ");
-        let arguments: Vec<Tensor> = arguments.concat();
-        let listed: Vec<String> = arguments.iter().map(|t| format!("{}: {}", t.name, t.ty)).collect();
+        let of_parameters = self.computation.parameters.iter().zip(&arguments).flat_map(|(k, all)| {
+            let location = self.location(&self.computation.instructions[*k]);
+            all.iter().map(move |t| format!("{}: {} loc({location})", t.name, t.ty))
+        });
+        let listed: Vec<String> = of_parameters.collect();
         let results = &self.values[self.computation.root];
         let visibility = if self.entry { "" } else { "private " };
         let _ = writeln!(
@@ -109,7 +112,9 @@ impl<'a> Function<'a> {
         out.push_str(&self.w.text);
         let names: Vec<&str> = results.iter().map(|t| &*t.name).collect();
         let colon = if results.is_empty() { "" } else { " : " };
-        let _ = writeln!(out, "    return {}{colon}{}\n  }}", names.join(", "), typed(results));
+        let root = self.location(self.computation.result());
+        let own = format!("{}({})", quoted(&self.computation.name), self.place(self.computation.at));
+        let _ = writeln!(out, "    return {}{colon}{} loc({root})\n  }} loc({own})", names.join(", "), typed(results));
     }
 
     fn shape(&self, k: usize) -> &Shape {
@@ -120,12 +125,15 @@ impl<'a> Function<'a> {
     fn location(&self, i: &Instruction) -> String {
         let place = match (&i.source.file, i.source.line) {
             (Some(file), Some(line)) => format!("{}:{}:1", quoted(file), line.clamp(0, i64::from(u32::MAX))),
-            _ => {
-                let line = self.starts.partition_point(|start| *start <= i.at);
-                format!("{}:{line}:{}", quoted(self.file), i.at - self.starts[line - 1] + 1)
-            }
+            _ => self.place(i.at),
         };
         format!("{}({place})", quoted(&i.name))
+    }
+
+    /// A place in this text.
+    fn place(&self, at: usize) -> String {
+        let line = self.starts.partition_point(|start| *start <= at);
+        format!("{}:{line}:{}", quoted(self.file), at - self.starts[line - 1] + 1)
     }
 
     fn instruction(&mut self, i: &Instruction) -> Done<Vec<Tensor>> {
@@ -376,7 +384,8 @@ impl<'a> Function<'a> {
         let yielded = body(&mut self.w, &arguments);
         if let Ok(values) = &yielded {
             let types: Vec<&str> = outs.iter().map(|t| &*t.of).collect();
-            self.w.line(&format!("linalg.yield {} : {}", values.join(", "), types.join(", ")));
+            let end = format!("linalg.yield {} : {}{}", values.join(", "), types.join(", "), self.w.location);
+            self.w.line(&end);
         }
         self.w.indent -= 2;
         let types: Vec<&str> = outs.iter().map(|t| &*t.ty).collect();
@@ -560,7 +569,8 @@ impl<'a> Function<'a> {
             self.w.line(&format!("{name} = tensor.pad {} low{before:?} high{behind:?} {{", t.name));
             let indices: Vec<String> = (0..to.sizes.len()).map(|_| format!("{}: index", self.w.fresh())).collect();
             self.w.line(&format!("^bb0({}):", indices.join(", ")));
-            self.w.line(&format!("  tensor.yield {value} : {of}"));
+            let end_of_body = format!("  tensor.yield {value} : {of}{}", self.w.location);
+            self.w.line(&end_of_body);
             let end = format!("}} : {} to {ty}{}", t.ty, self.w.location);
             self.w.line(&end);
             t = Tensor { name, ty, ..to };
@@ -601,14 +611,14 @@ impl<'a> Function<'a> {
         let pred = scalar_tensor(ElementType::Pred, "i1");
         let again = self.call(condition, &first, vec![pred])?.remove(0);
         let flag = self.scalar(&again);
-        self.w.line(&format!("scf.condition({flag}) {} : {types}", list(&first)));
+        self.w.line(&format!("scf.condition({flag}) {} : {types}{location}", list(&first)));
         self.w.indent -= 2;
         self.w.line("} do {");
         let listed: Vec<String> = second.iter().map(|t| format!("{}: {}", t.name, t.ty)).collect();
         self.w.line(&format!("^bb0({}):", listed.join(", ")));
         self.w.indent += 2;
         let next = self.call(body, &second, state.to_vec())?;
-        self.w.line(&format!("scf.yield {} : {types}", list(&next)));
+        self.w.line(&format!("scf.yield {} : {types}{location}", list(&next)));
         self.w.indent -= 2;
         self.w.line(&format!("}}{location}"));
         let result = |k: usize| if state.len() == 1 { name.clone() } else { format!("{name}#{k}") };
@@ -626,7 +636,8 @@ impl<'a> Function<'a> {
             f.w.indent += 2;
             let given = f.call(branches[k], &operands[k + 1], results.clone())?;
             let names: Vec<&str> = given.iter().map(|t| &*t.name).collect();
-            f.w.line(&format!("scf.yield {} : {types}", names.join(", ")));
+            let end = format!("scf.yield {} : {types}{}", names.join(", "), f.w.location);
+            f.w.line(&end);
             f.w.indent -= 2;
             Ok(())
         };

@@ -1,0 +1,124 @@
+//! Reading, importing and analysing HLO: the largest model of the corpus, beside stock `mlir-opt` on a file of as many
+//! bytes in the same run, and made-up modules, whose cost is to grow in proportion to their instructions.
+
+use layout::analysis::{flow, maps};
+use layout::hlo::Module;
+use layout::shape::Shape;
+use std::fmt::Write;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The median of some runs.
+fn median(mut run: impl FnMut()) -> Duration {
+    let mut times: Vec<Duration> = (0..9)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    times[4]
+}
+
+/// A module of about `count` instructions: reshapes, transposes, broadcasts, products and sums, in functions of fifty.
+fn synthetic(count: usize) -> String {
+    let mut text = String::from("HloModule synthetic\n\n");
+    let functions = count.div_ceil(50);
+    for f in 0..functions {
+        let _ = writeln!(text, "f{f} {{\n  v0 = f32[32,64]{{1,0}} parameter(0)");
+        for k in (0..48).step_by(6) {
+            let _ = writeln!(
+                text,
+                "  a{k} = f32[64,32]{{1,0}} transpose(v{k}), dimensions={{1,0}}\n  \
+                 b{k} = f32[8,8,32]{{2,1,0}} reshape(a{k})\n  c{k} = f32[2048]{{0}} reshape(b{k})\n  \
+                 d{k} = f32[32,64]{{1,0}} reshape(c{k})\n  e{k} = f32[32,32]{{1,0}} dot(d{k}, a{k}), \
+                 lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n  \
+                 v{} = f32[32,64]{{1,0}} dot(e{k}, d{k}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
+                k + 6
+            );
+        }
+        let _ = writeln!(text, "  ROOT r = f32[32,64]{{1,0}} add(v48, v0)\n}}\n");
+    }
+    text.push_str("ENTRY main {\n  x0 = f32[32,64]{1,0} parameter(0)\n");
+    for f in 0..functions {
+        let root = if f + 1 == functions { "ROOT " } else { "" };
+        let _ = writeln!(text, "  {root}x{} = f32[32,64]{{1,0}} call(x{f}), to_apply=f{f}", f + 1);
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// The maps of every instruction of a module; how many there are.
+fn analysed(module: &Module) -> usize {
+    let mut count = 0;
+    for computation in &module.computations {
+        for i in &computation.instructions {
+            let operands: Vec<&Shape> = i.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
+            black_box(maps(&i.operation, &operands, &[&i.shape]).expect("the module was checked"));
+            count += 1;
+        }
+    }
+    count
+}
+
+fn main() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/hlo");
+    let files = std::fs::read_dir(&folder).expect("the corpus").map(|entry| entry.expect("a file").path());
+    let texts = files.filter(|file| file.extension().is_some_and(|e| e == "hlo"));
+    let (file, text) = texts
+        .map(|file| (file.clone(), std::fs::read_to_string(file).expect("text")))
+        .max_by_key(|(_, text)| text.len())
+        .expect("a model");
+
+    // As many bytes of MLIR, each line an operation.
+    let mut mlir = String::from("func.func @f(%v0: f32) -> f32 {\n");
+    let mut n = 0;
+    while mlir.len() < text.len() {
+        let _ = writeln!(mlir, "  %v{} = arith.addf %v{n}, %v0 : f32 loc(\"add.{n}\"(\"model.py\":{n}:7))", n + 1);
+        n += 1;
+    }
+    let _ = writeln!(mlir, "  return %v{n} : f32\n}}");
+    let other = std::env::temp_dir().join(format!("layout-bench-{}.mlir", std::process::id()));
+    std::fs::write(&other, &mlir).expect("a temporary file");
+    let process = |program: &Path, arguments: &[&Path]| {
+        let status =
+            Command::new(program).args(arguments).stdout(Stdio::null()).status().expect("the program is there");
+        assert!(status.success());
+    };
+    let translate = Path::new(env!("CARGO_BIN_EXE_layout-translate"));
+    let stock = Path::new(env!("MLIR_SYS_220_PREFIX")).join("bin/mlir-opt");
+    let ours = median(|| process(translate, &[Path::new("--import-hlo"), &file]));
+    let theirs = median(|| process(&stock, &[&other]));
+    let empty = median(|| process(&stock, &[Path::new("/dev/null")]));
+    std::fs::remove_file(&other).expect("the temporary file");
+    let name = file.file_name().unwrap_or_default().display();
+    println!("{name}, {} bytes, whole processes, medians of 9:", text.len());
+    println!(
+        "  layout-translate --import-hlo {ours:?}; mlir-opt on {} bytes {theirs:?}, on nothing {empty:?}",
+        mlir.len()
+    );
+    let module = Module::parse(&text).expect("a model");
+    let graphs = module.graphs();
+    println!("  read {:?}", median(|| drop(black_box(Module::parse(&text)))));
+    println!("  import {:?}", median(|| drop(black_box(layout_translate::import(&module, &text, "model.hlo")))));
+    println!("  analyse each of {} instructions {:?}", analysed(&module), median(|| assert!(analysed(&module) > 0)));
+    println!("  from the root to the parameters {:?}", median(|| drop(black_box(flow(&graphs, module.entry)))));
+
+    for count in [1_000, 10_000, 100_000] {
+        let text = synthetic(count);
+        let module = Module::parse(&text).expect("the module is right");
+        let start = Instant::now();
+        let found = analysed(&module);
+        let each = start.elapsed();
+        let start = Instant::now();
+        black_box(Module::parse(&text).is_ok());
+        let read = start.elapsed();
+        let start = Instant::now();
+        black_box(layout_translate::import(&module, &text, "synthetic.hlo").is_ok());
+        let import = start.elapsed();
+        println!("{found} instructions, {} bytes: read {read:?}, import {import:?}, analyse each {each:?}", text.len());
+    }
+}
