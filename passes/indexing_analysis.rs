@@ -1,6 +1,6 @@
 //! `layout-indexing-analysis`: which elements every operation on tensors reads and feeds.
 //!
-//! [`site`] is the one table from MLIR's operations to [`Operation`]: structured operations through their indexing maps,
+//! `site` is the one table from MLIR's operations to [`Operation`]: structured operations through their indexing maps,
 //! those of `tensor` through what they mean. [`layout::analysis`] does the rest. Functions of one block are graphs of such
 //! operations: a call reads what its callee's results read of its arguments, and a function gets the maps between its
 //! results and its arguments.

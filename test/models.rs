@@ -188,7 +188,8 @@ fn compare(file: &str, tiled: bool, form: Form) -> Result<(), String> {
     }
     for (k, (e, f)) in expected.iter().zip(&found).enumerate() {
         // Sums in another order, and functions of a mathematics library.
-        if !((e - f).abs() <= 2e-5 * most + 1e-4 * e.abs()) {
+        let near = (e - f).abs() <= 2e-5 * most + 1e-4 * e.abs();
+        if !near {
             return Err(format!("number {k} of {count} is {f}, not {e}"));
         }
     }
