@@ -96,6 +96,10 @@ fn require(condition: bool, reason: &'static str) -> Checked {
 impl State {
     fn step(&mut self, number: usize, step: &Step, hits: &RefCell<Vec<usize>>) -> Checked {
         let counted = step.rule == Rule::Enumerated;
+        require(
+            is_well_formed(step, self.domain.vars.len()),
+            "it names a variable that is not there, or divides by nothing",
+        )?;
         match &step.claim {
             Claim::Equal(before, after) => {
                 let view = self.view(&step.using, hits)?;
@@ -159,10 +163,11 @@ impl State {
                 Ok(())
             }
             Claim::Constraints(from, to) => {
-                let mut left = self.domain.constraints.clone();
+                let mut places: Vec<usize> = Vec::with_capacity(from.len());
                 for c in from {
-                    let at = left.iter().position(|other| other == c).ok_or(NOT_THERE)?;
-                    left.remove(at);
+                    let mut all = self.domain.constraints.iter().enumerate();
+                    let (at, _) = all.find(|(k, other)| *other == c && !places.contains(k)).ok_or(NOT_THERE)?;
+                    places.push(at);
                 }
                 let own = match &step.using {
                     Using::Box => true,
@@ -177,8 +182,11 @@ impl State {
                 } else {
                     view.constraints(step, from, to)?;
                 }
-                left.extend(to.iter().cloned());
-                self.domain.constraints = left;
+                places.sort_unstable();
+                for at in places.into_iter().rev() {
+                    self.domain.constraints.swap_remove(at);
+                }
+                self.domain.constraints.extend(to.iter().cloned());
                 // What has been said with the help of the old ones might stand on what they now stand on.
                 self.tables.retain(|using, _| *using == Using::Box);
                 Ok(())
@@ -381,8 +389,9 @@ impl View<'_> {
             (Rule::Chinese, [(Expr::Mod(e, m), i), (Expr::Mod(f, n), j)], [(Expr::Mod(g, l), k)]) => {
                 let one = |i: &Interval, m: i64| i.lo == i.hi && 0 <= i.lo && i.lo < m;
                 let (wide, lcm) = (i128::from(*l), i128::from(*m) / gcd((*m).into(), (*n).into()) * i128::from(*n));
-                let fits = (k.lo - i.lo) % m == 0 && (k.lo - j.lo) % n == 0;
-                e == f && e == g && wide == lcm && one(i, *m) && one(j, *n) && one(k, *l) && fits
+                // Residues are not negative, so their differences fit.
+                let fits = || (k.lo - i.lo) % m == 0 && (k.lo - j.lo) % n == 0;
+                e == f && e == g && wide == lcm && one(i, *m) && one(j, *n) && one(k, *l) && fits()
             }
             (Rule::Implied, [(e, i)], []) => {
                 let range = self.interval(e);
@@ -758,6 +767,28 @@ impl View<'_> {
         let sum = self.norm(e).map_or((-FAR, FAR), |s| self.bounds(&s));
         (far(lo).max(sum.0), far(hi).min(sum.1))
     }
+}
+
+/// Whether all variables of a step are there, and all divisors positive.
+fn is_well_formed(step: &Step, vars: usize) -> bool {
+    let mut stack: Vec<&Expr> = step.fact.iter().map(|fact| &fact.0).collect();
+    match &step.claim {
+        Claim::Equal(a, b) | Claim::Result(_, a, b) => stack.extend([a, b]),
+        Claim::Interval(..) => {}
+        Claim::Constraints(a, b) => stack.extend(a.iter().chain(b).map(|c| &c.0)),
+        Claim::Nothing(all) => stack.extend(all.iter().map(|c| &c.0)),
+    }
+    if let Using::Others(c) = &step.using {
+        stack.push(&c.0);
+    }
+    while let Some(e) = stack.pop() {
+        match e {
+            Expr::Var(v) if *v >= vars => return false,
+            Expr::FloorDiv(_, d) | Expr::Mod(_, d) if *d <= 0 => return false,
+            _ => stack.extend(e.operands()),
+        }
+    }
+    true
 }
 
 /// Whether a constraint holds at a point.

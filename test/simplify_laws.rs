@@ -111,14 +111,15 @@ fn changed(rng: &mut Rng, e: &Expr) -> Expr {
     let other = |rng: &mut Rng, c: i64| c + [-7, -2, -1, 1, 2, 9][rng.usize(0..6)];
     match e {
         Expr::Const(c) => Expr::Const(other(rng, *c)),
+        Expr::Var(v) if rng.u8(0..4) == 0 => Expr::Var(v + rng.usize(1..4)),
         Expr::Var(_) => e.clone() + Expr::Const(1),
         Expr::Add(a, b) if rng.bool() => Expr::Add(changed(rng, a).into(), b.clone()),
         Expr::Add(a, b) => Expr::Add(a.clone(), changed(rng, b).into()),
         Expr::Mul(a, c) if rng.bool() => Expr::Mul(a.clone(), other(rng, *c)),
         Expr::Mul(a, c) => Expr::Mul(changed(rng, a).into(), *c),
-        Expr::FloorDiv(a, d) if rng.bool() => Expr::FloorDiv(a.clone(), other(rng, *d).max(1)),
+        Expr::FloorDiv(a, d) if rng.bool() => Expr::FloorDiv(a.clone(), other(rng, *d)),
         Expr::FloorDiv(a, d) => Expr::FloorDiv(changed(rng, a).into(), *d),
-        Expr::Mod(a, m) if rng.bool() => Expr::Mod(a.clone(), other(rng, *m).max(1)),
+        Expr::Mod(a, m) if rng.bool() => Expr::Mod(a.clone(), other(rng, *m)),
         Expr::Mod(a, m) => Expr::Mod(changed(rng, a).into(), *m),
         Expr::Min(a, b) if rng.bool() => Expr::Max(a.clone(), b.clone()),
         Expr::Min(a, b) => Expr::Min(a.clone(), changed(rng, b).into()),
