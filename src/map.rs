@@ -249,8 +249,9 @@ impl IndexingMap {
         )))
     }
 
-    /// The composition of maps that follow one another, by way of the normal form; `None` where that gives up.
-    fn chained(maps: &[&IndexingMap]) -> Option<IndexingMap> {
+    /// The composition of maps that follow one another, by way of the normal form; `None` where that gives up. Simplified,
+    /// if not as [`IndexingMap::simplify`] would write it.
+    fn chained(maps: &[&IndexingMap]) -> Option<Indexing> {
         let (first, rest) = maps.split_first()?;
         let mut map = IndexingMap {
             ranges: maps.iter().map(|m| m.ranges).sum(),
@@ -283,7 +284,7 @@ impl IndexingMap {
         let of_first: Vec<Expr> = (0..first.dims).chain(places[0].iter().copied()).map(Expr::Var).collect();
         map.domain.constraints = first.domain.constraints.iter().map(|(e, i)| (e.substitute(&of_first), *i)).collect();
         map.make_names_unique();
-        let Some(domain) = simplify_domain(&map.domain) else { return Some(map) };
+        let Some(domain) = simplify_domain(&map.domain) else { return Some(Indexing::KnownEmpty) };
         map.domain = domain;
         let mut chain = Chain::new(&map.domain);
         let all: Vec<usize> = (0..first.dims).chain(places[0].iter().copied()).collect();
@@ -295,7 +296,8 @@ impl IndexingMap {
             results = next;
         }
         map.results = results.iter().map(|s| chain.write(s)).collect::<Option<Vec<_>>>()?;
-        Some(map)
+        // A simplified box, and results written from their normal form over it.
+        Some(if map.domain.constraints.is_empty() { Indexing::Map(map) } else { map.simplify() })
     }
 
     /// The variables of `self.then(second)`.
@@ -433,7 +435,8 @@ impl Indexing {
     }
 
     /// The composition of all maps, the first one first, simplified. Goes by way of the normal form, so that what the
-    /// maps have in common is worked out once and no intermediate expression is ever written.
+    /// maps have in common is worked out once and no intermediate expression is ever written. Equal compositions may be
+    /// written in different ways; [`Indexing::simplify`] then tells more of them to be equal.
     ///
     /// # Errors
     /// As [`IndexingMap::then`], and where there is no map.
@@ -449,14 +452,15 @@ impl Indexing {
     /// ```
     pub fn compose(maps: &[Indexing]) -> Result<Indexing, Error> {
         let (first, rest) = maps.split_first().ok_or_else(|| Error::new("there is no map to compose"))?;
+        if rest.is_empty() {
+            return Ok(first.simplify());
+        }
         if let Some(all) = maps.iter().map(Indexing::map).collect::<Option<Vec<_>>>() {
             for pair in all.windows(2) {
                 pair[0].precedes(pair[1])?;
             }
-            if let Some(map) = IndexingMap::chained(&all) {
-                // Sums of variables over a simplified box are as simple as they get.
-                let plain = map.domain.constraints.is_empty() && map.results.iter().all(Expr::is_linear);
-                return Ok(if plain { Indexing::Map(map) } else { map.simplify() });
+            if let Some(chained) = IndexingMap::chained(&all) {
+                return Ok(chained);
             }
         }
         let mut all = first.simplify();

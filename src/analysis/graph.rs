@@ -590,7 +590,8 @@ impl<S: Clone + PartialEq> Mapped<S> {
     pub fn then(&self, second: &Mapped<S>) -> Result<Option<Mapped<S>>, Error> {
         let (a, b) = (&self.map, &second.map);
         let all = Indexing::compose(&[Indexing::Map(a.clone()), Indexing::Map(b.clone())])?;
-        let Indexing::Map(map) = all else { return Ok(None) };
+        // Written in one way, whatever the path: equal maps are to be found equal.
+        let Indexing::Map(map) = all.simplify() else { return Ok(None) };
         // Dimensions, ranges of the second and the first, run-time variables of the second and the first.
         let (ranges, run_time) = (a.dims + b.ranges, a.dims + b.ranges + a.ranges);
         let vars = |from: usize, n: usize| (from..from + n).map(Expr::Var);

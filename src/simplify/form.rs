@@ -1,6 +1,6 @@
 //! The normal form: expressions as sums of atoms, and the rules for remainders.
 
-use super::sum::{Atom, FAR, Sum, divides, far, floor_div, gcd, residue};
+use super::sum::{Atom, FAR, Sum, divides, far, floor_div, gcd, product, residue};
 use super::write::Planned;
 use super::{Domain, Interval, cost};
 use crate::expr::Expr;
@@ -309,13 +309,13 @@ impl Form {
 
     /// The normal form of an expression, with work in proportion to its size.
     pub(super) fn normal(&mut self, e: &Expr) -> Option<Sum> {
-        self.allow(cost(e));
+        self.allow(0);
         self.sum(e)
     }
 
-    /// Allows the work that an expression of this cost is worth.
-    pub(super) fn allow(&mut self, cost: u32) {
-        self.steps = STEPS + STEPS_PER_OPERATION * cost as usize;
+    /// Allows the work that this many operations are worth.
+    pub(super) fn allow(&mut self, operations: usize) {
+        self.steps = STEPS + STEPS_PER_OPERATION * operations;
     }
 
     /// Takes note of work on this many terms; none once it is more than the expression is worth.
@@ -325,6 +325,7 @@ impl Form {
     }
 
     fn sum(&mut self, e: &Expr) -> Option<Sum> {
+        self.steps += STEPS_PER_OPERATION;
         match e {
             Expr::Const(c) => Some(Sum::constant((*c).into())),
             Expr::Var(v) => match &self.given {
@@ -332,8 +333,17 @@ impl Form {
                 None => Some(self.atom(*v as Atom)),
             },
             Expr::Add(a, b) => {
-                let (a, b) = (self.sum(a)?, self.sum(b)?);
-                a.plus(&b, 1, 1).or_else(|| self.opaque(e))
+                let before = self.sum(a)?;
+                let added = match &**b {
+                    Expr::Var(v) => self.with_var(before, *v, 1),
+                    Expr::Mul(x, c) if matches!(**x, Expr::Var(_)) => {
+                        let Expr::Var(v) = **x else { unreachable!("matched above") };
+                        self.with_var(before, v, (*c).into())
+                    }
+                    Expr::Const(c) => before.shifted((*c).into()),
+                    b => before.plus(&self.sum(b)?, 1, 1),
+                };
+                added.or_else(|| self.opaque(e))
             }
             Expr::Mul(a, f) => {
                 let a = self.sum(a)?;
@@ -364,6 +374,19 @@ impl Form {
                 most(self).or_else(|| self.opaque(e))
             }
         }
+    }
+
+    /// `sum + v * c`; this is what most expressions are made of.
+    fn with_var(&self, mut sum: Sum, v: usize, c: i128) -> Option<Sum> {
+        if let Some(given) = &self.given {
+            return sum.plus(&given[v], c, 1);
+        }
+        let known = &self.atoms[v];
+        if known.lo == known.hi {
+            return sum.shifted(product(known.lo, c)?);
+        }
+        sum.add_to_numerator(v as Atom, product(c, sum.den)?)?;
+        sum.lowest()
     }
 
     /// An atom as a sum: a constant where it has one value.

@@ -49,6 +49,23 @@ pub(super) fn residue(x: i128, m: i128) -> i128 {
     }
 }
 
+/// `a * b`, where 128 bits hold it.
+pub(super) fn product(a: i128, b: i128) -> Option<i128> {
+    match (i64::try_from(a), i64::try_from(b)) {
+        // One instruction, and it always fits.
+        (Ok(a), Ok(b)) => Some(i128::from(a) * i128::from(b)),
+        _ => a.checked_mul(b),
+    }
+}
+
+/// `x / d`, where `d > 0` divides `x`.
+fn quotient(x: i128, d: i128) -> i128 {
+    match (i64::try_from(x), i64::try_from(d)) {
+        (Ok(x), Ok(d)) => (x / d).into(),
+        _ => x / d,
+    }
+}
+
 /// `x / d` for `d > 0`, rounded towards minus infinity.
 pub(super) fn floor_div(x: i128, d: i128) -> i128 {
     match (i64::try_from(x), i64::try_from(d)) {
@@ -84,7 +101,7 @@ impl Sum {
             let g = gcd(d1, d2);
             (d2 / g, (d1 / g).checked_mul(num)?)
         };
-        let mix = |a: i128, b: i128| a.checked_mul(m1)?.checked_add(b.checked_mul(m2)?);
+        let mix = |a: i128, b: i128| product(a, m1)?.checked_add(product(b, m2)?);
         let (mut i, mut j) = (0, 0);
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         while i < self.terms.len() || j < other.terms.len() {
@@ -108,17 +125,23 @@ impl Sum {
             return self.plus(&Sum::atom(atom), num, den);
         }
         let mut sum = self.clone();
-        match sum.terms.binary_search_by_key(&atom, |t| t.0) {
+        sum.add_to_numerator(atom, num)?;
+        sum.lowest()
+    }
+
+    /// Adds `atom * num` to the numerator, in place; the outcome may not be in lowest terms.
+    pub fn add_to_numerator(&mut self, atom: Atom, num: i128) -> Option<()> {
+        match self.terms.binary_search_by_key(&atom, |t| t.0) {
             Ok(k) => {
-                sum.terms[k].1 = sum.terms[k].1.checked_add(num)?;
-                if sum.terms[k].1 == 0 {
-                    sum.terms.remove(k);
+                self.terms[k].1 = self.terms[k].1.checked_add(num)?;
+                if self.terms[k].1 == 0 {
+                    self.terms.remove(k);
                 }
             }
-            Err(k) if num != 0 => sum.terms.insert(k, (atom, num)),
+            Err(k) if num != 0 => self.terms.insert(k, (atom, num)),
             Err(_) => {}
         }
-        sum.lowest()
+        Some(())
     }
 
     /// `self * num / den`.
@@ -134,9 +157,9 @@ impl Sum {
         let (num, own) = (num / g, self.den / g);
         let mut terms = self.terms.clone();
         for t in &mut terms {
-            t.1 = t.1.checked_mul(num)?;
+            t.1 = product(t.1, num)?;
         }
-        Sum { constant: self.constant.checked_mul(num)?, terms, den: own.checked_mul(den)? }.lowest()
+        Sum { constant: product(self.constant, num)?, terms, den: own.checked_mul(den)? }.lowest()
     }
 
     /// `self + c`.
@@ -155,9 +178,9 @@ impl Sum {
                 g = gcd(g, t.1);
             }
             if g > 1 {
-                self.den /= g;
-                self.constant /= g;
-                self.terms.iter_mut().for_each(|t| t.1 /= g);
+                self.den = quotient(self.den, g);
+                self.constant = quotient(self.constant, g);
+                self.terms.iter_mut().for_each(|t| t.1 = quotient(t.1, g));
             }
         }
         let near = |x: i128| -FAR < x && x < FAR;
