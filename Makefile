@@ -1,9 +1,10 @@
-# make test: everything. make demo: the main job on real input. make bench: the measurements. Each sets itself up.
+# make test: everything. make demo: the main job on real input. make bench: the measurements. make test-jax: models
+# beside JAX, which make test does too where it can be installed. Each sets itself up.
 
 CLANG_FORMAT = $(firstword $(wildcard /usr/lib/llvm-*/bin/clang-format))
 CPP = $(wildcard dialect/*.cpp dialect/*.h passes/*.cpp passes/*.h tools/opt/*.cpp)
 
-.PHONY: all setup test demo bench
+.PHONY: all setup test test-jax demo bench
 all: test
 
 setup:
@@ -15,6 +16,10 @@ test: setup
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	cargo test --workspace --no-fail-fast
+	@tools/test-jax.sh --if-reachable
+
+test-jax: setup
+	@tools/test-jax.sh
 
 demo: setup
 	@tools/demo.sh

@@ -1,4 +1,5 @@
-//! Models of the corpus, imported, lowered and run, beside a slow interpreter of HLO.
+//! Models of the corpus, imported, lowered and run, beside a slow interpreter of HLO, or with `LAYOUT_JAX=PYTHON` beside
+//! the JAX of that Python.
 //!
 //! Each model is made smaller by writing smaller sizes for its own, and run as it is and with tiled layouts put on its
 //! parameters. Elements of parameters are small numbers made from their places.
@@ -26,7 +27,7 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
     ("embedding_gather", &[("32000", "50"), ("31999", "49"), ("512", "8")]),
     ("int8_matmul", &[("256", "10"), ("128", "6"), ("512", "7")]),
     ("kvcache_update", &[("512", "12"), ("64", "6"), ("2x1x8x32", "2x1x8x3")]),
-    ("layernorm", &[("768", "30"), ("128", "4")]),
+    ("layernorm", &[("768", "30"), ("00130208337", "0333333351"), ("128", "4")]),
     ("lstm_scan", &[("64", "6"), ("128", "5"), ("256", "10"), ("384", "15"), ("512", "20")]),
     ("mlp_train_step", &[("784", "9"), ("256", "7")]),
     ("pad_flip_pool", &[]),
@@ -39,10 +40,13 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// Small modules with what the models do not have.
-const SMALL: &[&str] = &["control", "moves", "numbers", "windows"];
+const SMALL: &[&str] = &["bitcast", "control", "moves", "numbers", "windows"];
 
 /// Tells a process that it is to run one model: `file kind`.
 const PART: &str = "LAYOUT_MODEL_PART";
+
+/// Names a Python with JAX, to run beside that.
+const JAX: &str = "LAYOUT_JAX";
 
 /// How a parameter is laid out, and how tiled memrefs are lowered.
 const KINDS: [(&str, bool, Form); 3] =
@@ -62,7 +66,9 @@ fn main() -> ExitCode {
     }
     let models = MODELS.iter().flat_map(|(model, _)| [format!("{model}.unopt"), format!("{model}.opt")]);
     let mut trials = Vec::new();
-    for file in models.chain(SMALL.iter().map(|name| format!("small/{name}"))) {
+    // JAX takes no bitcasts in.
+    let small = SMALL.iter().filter(|name| **name != "bitcast" || std::env::var_os(JAX).is_none());
+    for file in models.chain(small.map(|name| format!("small/{name}"))) {
         for (kind, ..) in KINDS {
             let part = format!("{file} {kind}");
             trials.push(Trial::test(part.clone(), move || child(&part)));
@@ -116,10 +122,13 @@ fn harnessed(text: &str) -> Result<(String, Vec<f64>, usize), String> {
         let (first, count) = (numbers.len(), sizes.iter().product::<i64>());
         numbers.extend((0..count).map(|n| number(p, n, array.element)));
         let wide = Shape::Array(Array { element: ElementType::F64, ..array.clone() });
-        let _ = writeln!(body, "  s{p} = f64[{count}]{{0}} slice(all), slice={{[{first}:{}]}}", numbers.len());
-        let _ =
-            writeln!(body, "  r{p} = {wide} reshape(s{p})\n  p{p} = {} convert(r{p})", entry.instructions[*k].shape);
-        arguments.push(format!("p{p}"));
+        let _ = writeln!(body, "  part{p} = f64[{count}]{{0}} slice(all), slice={{[{first}:{}]}}", numbers.len());
+        let _ = writeln!(
+            body,
+            "  whole{p} = {wide} reshape(part{p})\n  argument{p} = {} convert(whole{p})",
+            entry.instructions[*k].shape
+        );
+        arguments.push(format!("argument{p}"));
     }
     let result = &entry.result().shape;
     let _ = writeln!(body, "  out = {result} call({}), to_apply={}", arguments.join(", "), entry.name);
@@ -128,14 +137,15 @@ fn harnessed(text: &str) -> Result<(String, Vec<f64>, usize), String> {
         let count: i64 = array.sizes().expect("sizes").iter().product();
         let own = match result {
             Shape::Tuple(_) => {
-                let _ = writeln!(body, "  o{k} = {} get-tuple-element(out), index={k}", Shape::Array(array.clone()));
-                format!("o{k}")
+                let _ =
+                    writeln!(body, "  result{k} = {} get-tuple-element(out), index={k}", Shape::Array(array.clone()));
+                format!("result{k}")
             }
             _ => "out".to_string(),
         };
         let wide = shape(&Array { element: ElementType::F64, ..array.clone() });
-        let _ = writeln!(body, "  w{k} = {wide} convert({own})\n  f{k} = f64[{count}]{{0}} reshape(w{k})");
-        parts.push(format!("f{k}"));
+        let _ = writeln!(body, "  wide{k} = {wide} convert({own})\n  flat{k} = f64[{count}]{{0}} reshape(wide{k})");
+        parts.push(format!("flat{k}"));
         total += count;
     }
     let _ = writeln!(body, "  ROOT numbers = f64[{total}]{{0}} concatenate({}), dimensions={{0}}", parts.join(", "));
@@ -168,15 +178,21 @@ fn tile(module: &mut Module) {
 
 /// Runs a model both ways; the error says where they differ.
 fn compare(file: &str, tiled: bool, form: Form) -> Result<(), String> {
-    let path = format!("{}/hlo/{file}.hlo", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let model = file.split('.').next();
     let sizes = MODELS.iter().find(|known| Some(known.0) == model).map_or(&[][..], |known| known.1);
-    let (text, numbers, count) = harnessed(&smaller(&text, sizes))?;
+    let read = |file: &str| {
+        let path = format!("{}/hlo/{file}.hlo", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).map(|text| smaller(&text, sizes)).map_err(|error| error.to_string())
+    };
+    let (text, numbers, count) = harnessed(&read(file)?)?;
     let told = |errors: Vec<layout::text::Error>| layout::text::complaints(file, &text, &errors);
     let mut module = Module::parse(&text).map_err(told)?;
     let all = Value { element: ElementType::F64, sizes: vec![numbers.len() as i64], data: numbers };
-    let expected = interpreter::run(&module, module.entry, &[vec![all.clone()]]).remove(0).data;
+    let expected = match std::env::var(JAX) {
+        // What XLA has optimised it does not take in again; the model before that is the same function.
+        Ok(python) => jax(&python, &harnessed(&read(&file.replace(".opt", ".unopt"))?)?.0, &all.data)?,
+        Err(_) => interpreter::run(&module, module.entry, &[vec![all.clone()]]).remove(0).data,
+    };
     if tiled {
         tile(&mut module);
     }
@@ -194,6 +210,22 @@ fn compare(file: &str, tiled: bool, form: Form) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What XLA makes of the harness.
+fn jax(python: &str, text: &str, numbers: &[f64]) -> Result<Vec<f64>, String> {
+    let told = |error: std::io::Error| error.to_string();
+    let folder = tempfile::tempdir().map_err(told)?;
+    let files = ["module.hlo", "numbers", "results"].map(|name| folder.path().join(name));
+    std::fs::write(&files[0], text).map_err(told)?;
+    std::fs::write(&files[1], numbers.iter().flat_map(|x| x.to_ne_bytes()).collect::<Vec<u8>>()).map_err(told)?;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/reference.py");
+    let output = Command::new(python).arg(script).args(&files).env("JAX_PLATFORMS", "cpu").output().map_err(told)?;
+    if !output.status.success() {
+        return Err(format!("JAX: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr)));
+    }
+    let bytes = std::fs::read(&files[2]).map_err(told)?;
+    Ok(bytes.chunks_exact(8).map(|x| f64::from_ne_bytes(x.try_into().expect("8 bytes"))).collect())
 }
 
 /// Lowers the harness and calls it.

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs what the build needs from Debian, once. Does nothing where all of it is there.
+# Installs what the build needs from Debian, once, and any packages named. Does nothing where all of it is there.
 set -euo pipefail
 
 llvm=22
 packages=(
   "libmlir-$llvm-dev" "mlir-$llvm-tools" "llvm-$llvm-dev" "llvm-$llvm-tools" "libclang-$llvm-dev" "libpolly-$llvm-dev"
-  "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make
+  "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make "$@"
 )
 
 fail() {
