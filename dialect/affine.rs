@@ -65,12 +65,30 @@ pub fn affine_expr<'c>(context: &'c Context, e: &Expr, variable: &dyn Fn(usize) 
     }
 }
 
-/// Whether an expression can be an affine expression: it has no minimum and no maximum.
+/// Whether an expression can be an affine expression: it has no minimum and no maximum, and [`fits`].
 pub fn is_affine(e: &Expr) -> bool {
+    fits(e) && !has_extremes(e)
+}
+
+/// Whether no coefficient overflows, however MLIR puts terms together: it adds and multiplies them without a check.
+pub fn fits(e: &Expr) -> bool {
+    magnitude(e).is_some()
+}
+
+fn has_extremes(e: &Expr) -> bool {
+    matches!(e, Expr::Min(..) | Expr::Max(..)) || e.operands().any(has_extremes)
+}
+
+/// A bound of the sum of all coefficients' magnitudes; `None` where 64 bits do not hold it.
+fn magnitude(e: &Expr) -> Option<i64> {
     match e {
-        Expr::Const(_) | Expr::Var(_) => true,
-        Expr::Add(a, b) => is_affine(a) && is_affine(b),
-        Expr::Mul(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => is_affine(a),
-        Expr::Min(..) | Expr::Max(..) => false,
+        Expr::Const(c) => c.checked_abs(),
+        Expr::Var(_) => Some(1),
+        Expr::Add(a, b) => magnitude(a)?.checked_add(magnitude(b)?),
+        Expr::Mul(a, c) => magnitude(a)?.checked_mul(c.checked_abs()?),
+        // A factor that the divisor divides leaves with it.
+        Expr::FloorDiv(a, d) => Some(magnitude(a)? / d + 1),
+        Expr::Mod(a, m) => magnitude(a).map(|_| *m),
+        Expr::Min(a, b) | Expr::Max(a, b) => Some(magnitude(a)?.max(magnitude(b)?)),
     }
 }

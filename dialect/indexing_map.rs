@@ -37,6 +37,12 @@ pub fn parse(text: &str) -> Result<Indexing, Error> {
     if is_affine(&simple) {
         return Ok(simple);
     }
+    if let Indexing::Map(map) = &simple
+        && !map.exprs().all(affine::fits)
+    {
+        let message = "the coefficients, added up, do not fit in the 64 bits of an affine map";
+        return Err(Error::at(greatest_number(text), message));
+    }
     let at = ["min", "max"].iter().filter_map(|word| text.find(word)).min();
     let message = "the domain does not decide this minimum or maximum, and an affine map cannot say it";
     Err(Error::at(at.unwrap_or(0), message))
@@ -44,7 +50,19 @@ pub fn parse(text: &str) -> Result<Indexing, Error> {
 
 fn is_affine(value: &Indexing) -> bool {
     let Indexing::Map(map) = value else { return true };
-    map.results.iter().chain(map.domain.constraints.iter().map(|c| &c.0)).all(affine::is_affine)
+    map.exprs().all(affine::is_affine)
+}
+
+/// Where the greatest number of a text stands.
+fn greatest_number(text: &str) -> usize {
+    let digit = |c: char| c.is_ascii_digit();
+    let starts = text.char_indices().filter(|(at, c)| digit(*c) && !text[..*at].ends_with(digit));
+    let value = |at: usize| {
+        let digits = text[at..].trim_start_matches('0');
+        let digits = &digits[..digits.find(|c| !digit(c)).unwrap_or(digits.len())];
+        (digits.len(), digits)
+    };
+    starts.map(|(at, _)| at).max_by_key(|at| value(*at)).unwrap_or(0)
 }
 
 /// Takes a value apart.

@@ -13,8 +13,11 @@ use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 
+/// How many bounds of a loop that are no numbers are kept in mind.
+const BOUNDS: usize = 4;
+
 /// Operations that one index is looked through.
-const BUDGET: usize = 64;
+const BUDGET: usize = 24;
 
 /// Index values as variables of a domain.
 #[derive(Default)]
@@ -26,8 +29,23 @@ pub struct Leaves<'c> {
     pub domain: Domain,
 }
 
-/// The interval of a leaf, and its step and first value where it does not step by one.
-type Known = (Interval, Option<(i64, i64)>);
+/// What is known of a leaf.
+#[derive(Default)]
+struct Known {
+    interval: Option<Interval>,
+    /// Its step and a value that it takes, where it does not step by one.
+    step: Option<(i64, Expr)>,
+    /// It is at least each of these.
+    from: Vec<Expr>,
+    /// It is less than each of these.
+    below: Vec<Expr>,
+}
+
+impl Known {
+    fn of(interval: Interval) -> Known {
+        Known { interval: Some(interval), ..Known::default() }
+    }
+}
 
 impl<'c> Leaves<'c> {
     /// The expression of an index value.
@@ -96,12 +114,24 @@ impl<'c> Leaves<'c> {
 
     /// A leaf for a value, with all that is known of it.
     fn as_leaf(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
-        let (interval, step) = self.known(v).unwrap_or((Interval::ALL, None));
-        let interval = self.upstream(v, interval, budget);
+        let Known { interval, step, from, below } = self.known(v).unwrap_or_default();
+        let interval = self.upstream(v, interval.unwrap_or(Interval::ALL), budget);
         let e = self.leaf(v, interval);
-        if let Some((step, first)) = step {
-            let residue = first.rem_euclid(step);
-            self.domain.constraints.push((e.clone().modulo(step), Interval::new(residue, residue)));
+        let gap = |more: &Expr, less: &Expr| more.clone() + less.clone().times(-1);
+        // The intervals say all of bounds that are numbers.
+        let open = |e: &&Expr| !matches!(e, Expr::Const(_));
+        let low = from.iter().filter(open).map(|low| (gap(&e, low), Interval::new(0, i64::MAX)));
+        let high = below.iter().filter(open).map(|high| (gap(high, &e), Interval::new(1, i64::MAX)));
+        self.domain.constraints.extend(low.chain(high).take(BOUNDS));
+        match step {
+            Some((step, Expr::Const(first))) => {
+                let residue = first.rem_euclid(step);
+                self.domain.constraints.push((e.clone().modulo(step), Interval::new(residue, residue)));
+            }
+            Some((step, first)) => {
+                self.domain.constraints.push((gap(&e, &first).modulo(step), Interval::new(0, 0)));
+            }
+            None => {}
         }
         e
     }
@@ -182,15 +212,17 @@ impl<'c> Leaves<'c> {
         let op = ir::defining_op(v)?;
         let bounds = match ir::name(op) {
             "affine.min" | "affine.max" => self.bounds(op, "map", &ir::operands(op))?,
-            "memref.dim" | "tensor.dim" => return Some((Interval::new(0, i64::MAX), None)),
+            "memref.dim" | "tensor.dim" => return Some(Known::of(Interval::new(0, i64::MAX))),
             _ => return None,
         };
-        Some((extreme(&bounds, ir::name(op) == "affine.max")?, None))
+        extreme(&bounds, ir::name(op) == "affine.max").map(Known::of)
     }
 
     /// An interval, narrowed by what upstream's interface infers from the operands' intervals.
     fn upstream(&mut self, v: Val<'c>, interval: Interval, budget: &mut usize) -> Interval {
-        if *budget == 0 || ir::defining_op(v).is_none() {
+        // Of a map with a remainder MLIR 22 infers wrong bounds: [10, 11] for `i mod 16`, i in [10, 27].
+        let wrong = |op| matches!(ir::name(op), "affine.apply" | "affine.min" | "affine.max");
+        if *budget == 0 || ir::defining_op(v).is_none_or(wrong) {
             return interval;
         }
         let mut bounds = |operand: Val<'c>| {
@@ -202,8 +234,9 @@ impl<'c> Leaves<'c> {
         Interval::new(interval.lo.max(lo), interval.hi.min(hi))
     }
 
-    /// The closed interval of a loop's variable, and its step and first value where it does not step by one.
+    /// What a loop says of its variable.
     fn loop_interval(&mut self, op: Op<'c>, argument: usize) -> Option<Known> {
+        let (mut from, mut below) = (Vec::new(), Vec::new());
         let (lower, upper, step) = match ir::name(op) {
             "scf.for" if argument == 0 => {
                 let operands = ir::operands(op);
@@ -246,8 +279,11 @@ impl<'c> Leaves<'c> {
                 let operands = ir::operands(op);
                 let (low, rest) = operands.split_at(usize::try_from(*segments.first()?).ok()?);
                 let high = &rest[..usize::try_from(*segments.get(1)?).ok()?];
-                let lower = self.bounds(op, "lowerBoundMap", low)?;
-                let upper = self.bounds(op, "upperBoundMap", high)?;
+                from = self.apply(ir::affine_map(ir::attribute(op, "lowerBoundMap")?)?, low)?;
+                below = self.apply(ir::affine_map(ir::attribute(op, "upperBoundMap")?)?, high)?;
+                let mut form = Form::new(&self.domain);
+                let lower: Vec<Interval> = from.iter().map(|e| form.interval(e)).collect();
+                let upper: Vec<Interval> = below.iter().map(|e| form.interval(e)).collect();
                 let step = ir::integer(ir::attribute(op, "step")?)?;
                 (extreme(&lower, true)?, extreme(&upper, false)?, step)
             }
@@ -278,7 +314,13 @@ impl<'c> Leaves<'c> {
             Some(reach) if exact && last != i64::MAX && reach >= 0 => lower.lo + reach / step * step,
             _ => last,
         };
-        Some((Interval::new(lower.lo, last), (exact && step > 1).then_some((step, lower.lo))))
+        let step = match &from[..] {
+            _ if step == 1 => None,
+            _ if exact => Some((step, Expr::Const(lower.lo))),
+            [first] => Some((step, first.clone())),
+            _ => None,
+        };
+        Some(Known { interval: Some(Interval::new(lower.lo, last)), step, from, below })
     }
 
     /// The interval of an index value.
@@ -332,9 +374,9 @@ impl<'c> Leaves<'c> {
         }
     }
 
-    /// Whether all leaves in these expressions may be dimensions of affine operations.
+    /// Whether affine operations can hold these expressions, with all their leaves as dimensions.
     pub fn are_affine(&self, exprs: &[Expr]) -> bool {
-        let mut affine = true;
+        let mut affine = exprs.iter().all(affine::is_affine);
         for e in exprs {
             e.for_each_var(&mut |v| affine &= crate::is_valid_dim(self.bound(v)));
         }

@@ -41,11 +41,20 @@ pub fn run(root: OperationRef) {
     }
 }
 
-/// An attribute that is an indexing map, or an array that holds some, simplified; none where nothing changes.
+/// An attribute that is an indexing map, or an array or a dictionary that holds some, simplified; none where nothing
+/// changes.
 fn simplified<'c>(b: Builder<'c>, attribute: Attribute<'c>) -> Option<Attribute<'c>> {
     if let Some(Indexing::Map(map)) = layout_dialect::indexing_map(attribute) {
         let simple = layout_dialect::indexing_map_attribute(b.context(), &map.simplify());
         return (simple != attribute).then_some(simple);
+    }
+    let entries = ir::entries(attribute);
+    if !entries.is_empty() {
+        let simple: Vec<_> = entries.iter().map(|(_, e)| simplified(b, *e)).collect();
+        return simple.iter().any(Option::is_some).then(|| {
+            let all = simple.iter().zip(&entries).map(|(new, (name, old))| b.named(name, new.unwrap_or(*old)));
+            ir::dictionary_attribute(b.context(), &all.collect::<Vec<_>>())
+        });
     }
     let elements = ir::array(attribute);
     let simple: Vec<_> = elements.iter().map(|e| simplified(b, *e)).collect();
@@ -89,7 +98,7 @@ fn better<'c>(
         let facts: Vec<_> = within.map(|w| exprs.iter().cloned().zip(w.iter().copied()).collect()).unwrap_or_default();
         let exprs = leaves.simplified(&exprs, &facts);
         let exprs = deciding(&leaves, exprs, joined);
-        if price(&exprs) < least {
+        if price(&exprs) < least && exprs.iter().all(affine::is_affine) {
             least = price(&exprs);
             best = Some((leaves, exprs));
         }
@@ -180,32 +189,26 @@ fn bounds<'c>(op: Op<'c>) {
 }
 
 /// The conditions of an `affine.if`.
-fn condition(op: Op) {
+fn condition<'c>(op: Op<'c>) {
     let operands = ir::operands(op);
     let Some(constraints) = ir::attribute(op, "condition").and_then(ir::integer_set) else { return };
     let (exprs, equalities): (Vec<Expr>, Vec<bool>) = constraints.into_iter().unzip();
-    let mut leaves = Leaves::default();
-    let shallow: Vec<Expr> = operands.iter().map(|v| leaves.shallow(*v)).collect();
-    let over: Vec<Expr> = exprs.iter().map(|e| e.substitute(&shallow)).collect();
-    let simple = leaves.simplified(&over, &[]);
-    let mut form = Form::new(&leaves.domain);
-    let mut kept = Vec::new();
-    for (e, equality) in simple.iter().zip(equalities) {
-        let interval = form.interval(e);
-        let holds = if equality { interval == Interval::new(0, 0) } else { interval.lo >= 0 };
-        let fails = interval.hi < 0 || (equality && interval.lo > 0);
-        if fails {
-            kept = vec![(Expr::Const(1), true)];
-            break;
-        }
-        if !holds {
-            kept.push((e.clone(), equality));
-        }
-    }
     let price = |exprs: &mut dyn Iterator<Item = &Expr>| exprs.map(|e| 1 + cost(e)).sum::<u32>();
-    if price(&mut kept.iter().map(|k| &k.0)) >= price(&mut exprs.iter()) || !leaves.are_affine(&simple) {
-        return;
+    let never = |kept: &[(Expr, bool)]| matches!(kept, [(Expr::Const(1), true)]);
+    let (mut best, mut least) = (None, price(&mut exprs.iter()));
+    for through in [false, true] {
+        let mut leaves = Leaves::default();
+        let operand = |v: &Val<'c>| if through { leaves.expr(*v) } else { leaves.shallow(*v) };
+        let over: Vec<Expr> = operands.iter().map(operand).collect();
+        let over: Vec<Expr> = exprs.iter().map(|e| e.substitute(&over)).collect();
+        let kept = open(&leaves, &leaves.simplified(&over, &[]), &equalities);
+        let price = if never(&kept) { 0 } else { price(&mut kept.iter().map(|k| &k.0)) };
+        let exprs: Vec<Expr> = kept.iter().map(|k| k.0.clone()).collect();
+        if price < least && leaves.are_affine(&exprs) {
+            (best, least) = (Some((leaves, kept)), price);
+        }
     }
+    let Some((leaves, mut kept)) = best.filter(|_| !matches!(exprs[..], [Expr::Const(_)])) else { return };
     if kept.is_empty() {
         // What is always so.
         kept.push((Expr::Const(0), true));
@@ -216,6 +219,22 @@ fn condition(op: Op) {
     let set = b.integer_set(dims.len(), &kept, &|v| positions[&v]);
     ir::edit(op).set_attribute("condition", set);
     ir::set_operands(op, &dims);
+}
+
+/// Those of the conditions that may hold or not; `1 == 0` alone where one never does.
+fn open(leaves: &Leaves, exprs: &[Expr], equalities: &[bool]) -> Vec<(Expr, bool)> {
+    let mut form = Form::new(&leaves.domain);
+    let mut kept = Vec::new();
+    for (e, equality) in exprs.iter().zip(equalities) {
+        let interval = form.interval(e);
+        if interval.hi < 0 || (*equality && interval.lo > 0) {
+            return vec![(Expr::Const(1), true)];
+        }
+        if if *equality { interval != Interval::new(0, 0) } else { interval.lo < 0 } {
+            kept.push((e.clone(), *equality));
+        }
+    }
+    kept
 }
 
 /// The map in an attribute.

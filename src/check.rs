@@ -134,6 +134,13 @@ impl State {
                 self.results[*k] = after.clone();
                 Ok(())
             }
+            Claim::Interval(v, before, after) if counted => {
+                require(self.domain.vars.get(*v) == Some(before), NOT_THERE)?;
+                require(before.lo <= after.lo && after.hi <= before.hi, "the interval has grown")?;
+                self.open(&Using::All, hits).everywhere(|p| after.lo <= p[*v] && p[*v] <= after.hi)?;
+                self.domain.vars[*v] = *after;
+                Ok(())
+            }
             Claim::Interval(v, before, after) => {
                 require(step.rule == Rule::Bounds, NOT_SAID)?;
                 require(self.domain.vars.get(*v) == Some(before), NOT_THERE)?;
@@ -191,6 +198,7 @@ impl State {
                 self.tables.retain(|using, _| *using == Using::Box);
                 Ok(())
             }
+            Claim::Nothing(_) if counted => self.open(&Using::All, hits).everywhere(|_| false),
             Claim::Nothing(why) => {
                 require(step.rule == Rule::Empty, NOT_SAID)?;
                 let there = |c: &Constraint| {
@@ -292,8 +300,8 @@ impl View<'_> {
                     _ => 1,
                 };
                 let near = d == 1 || self.multiple(&e, d);
-                near && (value == e && within(&e, -FAR, d - 1)
-                    || value == Linear::constant(0) && within(&e, 1 - d, FAR))
+                near && (value == e && within(&e, -NONE, d - 1)
+                    || value == Linear::constant(0) && within(&e, 1 - d, NONE))
             }
             (Rule::OnePeriod, Expr::Mod(..)) => {
                 // The bounds may leave one value.
@@ -567,15 +575,15 @@ impl View<'_> {
                     let (lo, hi) = (at(i.lo)?, at(i.hi)?);
                     let direction = Linear { constant: 0, den: 1, ..s };
                     (content > 0).then_some(())?;
-                    let lo = if i.lo == i64::MIN { -FAR } else { -(-lo).div_euclid(content) };
-                    let hi = if i.hi == i64::MAX { FAR } else { hi.div_euclid(content) };
+                    let lo = if i.lo == i64::MIN { -NONE } else { -(-lo).div_euclid(content) };
+                    let hi = if i.hi == i64::MAX { NONE } else { hi.div_euclid(content) };
                     Some((direction.scaled(1, content)?, lo, hi))
                 })
                 .collect()
         })
     }
 
-    /// Closed bounds of a sum, each within [`FAR`].
+    /// Closed bounds of a sum.
     fn bounds(&self, s: &Linear) -> (i128, i128) {
         let mut best = self.added_up(s);
         let mut by = |direction: &Linear, lo: i128, hi: i128| {
@@ -588,10 +596,8 @@ impl View<'_> {
                 r.terms.len() < s.terms.len() && !r.terms.keys().any(more)
             };
             let Some(rest) = rest.filter(smaller).filter(|_| k != 0) else { return };
-            let rest = self.added_up(&rest);
-            let (x, y) = if k > 0 { (lo, hi) } else { (hi, lo) };
-            best.0 = best.0.max(far(rest.0.saturating_add(k.saturating_mul(x))));
-            best.1 = best.1.min(far(rest.1.saturating_add(k.saturating_mul(y))));
+            let (lo, hi) = sum_of(self.added_up(&rest), times((lo, hi), k));
+            best = (best.0.max(lo), best.1.min(hi));
         };
         for (direction, lo, hi) in self.facts() {
             by(direction, *lo, *hi);
@@ -608,34 +614,45 @@ impl View<'_> {
                 by(&Linear { constant: 0, ..whole }, at(lo), at(hi));
             }
         }
-        (-(-best.0).div_euclid(s.den), best.1.div_euclid(s.den))
+        for (atom, c) in &s.terms {
+            // c * min(x, 0) and the rest: the less, or with a negative c the greater, of the rest and the rest + c * x.
+            if let Expr::Min(x, zero) = atom
+                && **zero == Expr::Const(0)
+                && let Some(x) = Linear::of(x)
+                && let Some(rest) = (Linear { den: 1, ..s.clone() }).plus(&Linear::atom(atom.clone()), -c, 1)
+                && let Some(with) = rest.plus(&x, *c, 1).filter(|with| with.terms.len() < s.terms.len())
+            {
+                let (a, b) = (self.added_up(&rest), self.added_up(&with));
+                let (lo, hi) = if *c > 0 { (a.0.min(b.0), a.1.min(b.1)) } else { (a.0.max(b.0), a.1.max(b.1)) };
+                best = (best.0.max(lo), best.1.min(hi));
+            }
+        }
+        let (lo, hi) = best;
+        (if lo <= -FAR { lo } else { -(-lo).div_euclid(s.den) }, if hi >= FAR { hi } else { hi.div_euclid(s.den) })
     }
 
     /// Bounds of the numerators of a sum: those of its terms added up.
     fn added_up(&self, s: &Linear) -> (i128, i128) {
-        s.terms.iter().fold((s.constant, s.constant), |(lo, hi), (atom, c)| {
-            let range = self.atom_range(atom);
-            let (x, y) = if *c > 0 { range } else { (range.1, range.0) };
-            (far(lo.saturating_add(c.saturating_mul(x))), far(hi.saturating_add(c.saturating_mul(y))))
-        })
+        let start = (s.constant, s.constant);
+        s.terms.iter().fold(start, |sum, (atom, c)| sum_of(sum, times(self.atom_range(atom), *c)))
     }
 
     fn atom_range(&self, atom: &Expr) -> (i128, i128) {
         let own = match atom {
             Expr::Var(v) => {
                 let i = self.vars[*v];
-                let (lo, hi) = (if i.lo == i64::MIN { -FAR } else { i.lo.into() }, i128::from(i.hi));
-                (lo, if i.hi == i64::MAX { FAR } else { hi })
+                let (lo, hi) = (if i.lo == i64::MIN { -NONE } else { i.lo.into() }, i128::from(i.hi));
+                (lo, if i.hi == i64::MAX { NONE } else { hi })
             }
             Expr::Mod(_, m) => {
                 let (residue, step) = self.congruence(atom);
                 (residue, i128::from(*m) - step + residue)
             }
-            Expr::Min(e, _) => Linear::of(e).map_or((-FAR, 0), |e| {
+            Expr::Min(e, _) => Linear::of(e).map_or((-NONE, 0), |e| {
                 let (lo, hi) = self.bounds(&e);
                 (lo.min(0), hi.min(0))
             }),
-            _ => (-FAR, FAR),
+            _ => (-NONE, NONE),
         };
         let alone = self.facts().iter().filter(|f| f.0.terms.len() == 1);
         alone.filter_map(|f| Some((f.0.terms.get(atom)?, f))).fold(own, |(lo, hi), (c, f)| {
@@ -732,15 +749,8 @@ impl View<'_> {
         let (lo, hi) = match e {
             Expr::Const(c) => ((*c).into(), (*c).into()),
             Expr::Var(_) => self.atom_range(e),
-            Expr::Add(a, b) => {
-                let (a, b) = (self.interval(a), self.interval(b));
-                (a.0.saturating_add(b.0), a.1.saturating_add(b.1))
-            }
-            Expr::Mul(a, c) => {
-                let (a, c) = (self.interval(a), i128::from(*c));
-                let (x, y) = (a.0.saturating_mul(c), a.1.saturating_mul(c));
-                (x.min(y), x.max(y))
-            }
+            Expr::Add(a, b) => sum_of(self.interval(a), self.interval(b)),
+            Expr::Mul(a, c) => times(self.interval(a), (*c).into()),
             Expr::FloorDiv(a, d) => {
                 let (x, d) = (self.interval(a), i128::from(*d));
                 let at = |x: i128| if x.abs() >= FAR { x } else { x.div_euclid(d) };
@@ -750,8 +760,9 @@ impl View<'_> {
             }
             Expr::Mod(a, m) => {
                 let (a, m) = (self.interval(a), i128::from(*m));
+                let known = -FAR < a.0 && a.1 < FAR;
                 match a.0.div_euclid(m) {
-                    k if k == a.1.div_euclid(m) => (a.0 - k * m, a.1 - k * m),
+                    k if known && k == a.1.div_euclid(m) => (a.0 - k * m, a.1 - k * m),
                     _ => (0, m - 1),
                 }
             }
@@ -764,8 +775,8 @@ impl View<'_> {
                 (a.0.max(b.0), a.1.max(b.1))
             }
         };
-        let sum = self.norm(e).map_or((-FAR, FAR), |s| self.bounds(&s));
-        (far(lo).max(sum.0), far(hi).min(sum.1))
+        let sum = self.norm(e).map_or((-NONE, NONE), |s| self.bounds(&s));
+        (lo.max(sum.0), hi.min(sum.1))
     }
 }
 
@@ -793,17 +804,33 @@ fn is_well_formed(step: &Step, vars: usize) -> bool {
 
 /// Whether a constraint holds at a point.
 fn holds((e, i): &Constraint, point: &[i64]) -> bool {
-    e.wide(point).is_some_and(|x| i128::from(i.lo) <= x && x <= i.hi.into())
+    e.wide(point).is_some_and(|x| i.contains(x))
 }
 
 /// As many points are looked at one by one.
 const POINTS: u128 = 100_000;
 
-/// Beyond this, a bound is as good as none.
+/// Beyond this, a bound is as good as none, and becomes [`NONE`], which sums and products keep.
 const FAR: i128 = 1 << 100;
+const NONE: i128 = i128::MAX;
 
-fn far(x: i128) -> i128 {
-    x.clamp(-FAR, FAR)
+/// Bounds without those that are as good as none: a greater lower bound may be said to be less, never the other way.
+fn near((lo, hi): (i128, i128)) -> (i128, i128) {
+    (if lo <= -FAR { -NONE } else { lo.min(FAR) }, if hi >= FAR { NONE } else { hi.max(-FAR) })
+}
+
+/// Bounds of a sum.
+fn sum_of(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
+    near((a.0.saturating_add(b.0), a.1.saturating_add(b.1)))
+}
+
+/// Bounds of a multiple.
+fn times((lo, hi): (i128, i128), c: i128) -> (i128, i128) {
+    if c == 0 {
+        return (0, 0);
+    }
+    let (x, y) = (lo.saturating_mul(c), hi.saturating_mul(c));
+    near((x.min(y), x.max(y)))
 }
 
 fn gcd(a: i128, b: i128) -> i128 {

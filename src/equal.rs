@@ -139,14 +139,14 @@ struct Search {
 
 /// Searches the boxes for a point: all of it where they are small, else corners and scattered points.
 fn find(boxes: &[&Vec<Interval>], wanted: impl Fn(&[i64]) -> bool) -> Search {
-    let maps: Vec<IndexingMap> = boxes.iter().map(|vars| IndexingMap::new((*vars).clone(), Vec::new())).collect();
-    let all = maps.iter().map(IndexingMap::box_points).fold(0, u128::saturating_add);
-    if all <= SEARCHED {
+    let mut maps: Vec<IndexingMap> = boxes.iter().map(|vars| IndexingMap::new((*vars).clone(), Vec::new())).collect();
+    maps.dedup();
+    if maps.iter().all(|map| map.box_points() <= SEARCHED) {
         let found = maps.iter().flat_map(IndexingMap::points).find(|p| wanted(p));
         return Search { found, complete: true };
     }
     // A point with many variables takes longer.
-    let per_box = SEARCHED as usize / boxes.len();
+    let per_box = SEARCHED as usize / maps.len();
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     for map in maps.iter().filter(|map| map.box_points() > 0) {
         let vars = &map.domain.vars;

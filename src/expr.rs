@@ -92,7 +92,7 @@ impl Expr {
     }
 
     /// The operands of the outermost operation.
-    pub(crate) fn operands(&self) -> impl Iterator<Item = &Expr> {
+    pub fn operands(&self) -> impl Iterator<Item = &Expr> {
         let (a, b) = match self {
             Expr::Const(_) | Expr::Var(_) => (None, None),
             Expr::Mul(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => (Some(&**a), None),
@@ -250,7 +250,8 @@ impl Named<'_> {
     fn term(&self, f: &mut fmt::Formatter<'_>, e: &Expr, first: bool) -> fmt::Result {
         match e {
             e if first => self.write(f, e, 0),
-            Expr::Const(c) if *c < 0 => write!(f, " - {}", c.unsigned_abs()),
+            // The magnitude of the least number does not fit by itself.
+            Expr::Const(c) if *c < 0 && *c != i64::MIN => write!(f, " - {}", -c),
             Expr::Mul(x, c) if *c < 0 && *c != i64::MIN => {
                 f.write_str(" - ")?;
                 self.write(f, x, 2)?;
@@ -279,6 +280,7 @@ mod tests {
             ((a.clone() + Expr::Const(6)).floor_div(8), "(d0 + 6) floordiv 8"),
             (Expr::Min(a.clone().into(), (b.clone() + Expr::Const(1)).into()).modulo(3), "min(d0, d1 + 1) mod 3"),
             (a.clone() + b.times(i64::MIN), "d0 + d1 * -9223372036854775808"),
+            (a.clone() + Expr::Const(i64::MIN), "d0 + -9223372036854775808"),
         ] {
             assert_eq!(Named(&e, &|v| format!("d{v}")).to_string(), expected);
         }

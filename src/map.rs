@@ -89,6 +89,11 @@ impl IndexingMap {
         map
     }
 
+    /// All results, and the expressions of all constraints.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.results.iter().chain(self.domain.constraints.iter().map(|c| &c.0))
+    }
+
     /// The number of variables.
     pub fn variables(&self) -> usize {
         self.domain.vars.len()
@@ -109,14 +114,13 @@ impl IndexingMap {
     }
 
     /// Whether a point, with one entry for each variable, lies in the domain; `None` where a constraint's value does
-    /// not fit in 64 bits.
+    /// not fit in 128 bits.
     pub fn contains(&self, point: &[i64]) -> Option<bool> {
-        let within = |i: &Interval, x: i64| i.lo <= x && x <= i.hi;
-        if !self.domain.vars.iter().zip(point).all(|(i, x)| within(i, *x)) {
+        if !self.domain.vars.iter().zip(point).all(|(i, x)| i.contains((*x).into())) {
             return Some(false);
         }
         for (e, i) in &self.domain.constraints {
-            if !within(i, e.evaluate(point)?) {
+            if !i.contains(e.wide(point)?) {
                 return Some(false);
             }
         }
@@ -143,7 +147,7 @@ impl IndexingMap {
         let large = |what: String| Error::new(format!("the value of {what} does not fit in 64 bits"));
         match self.contains(point) {
             Some(false) => Ok(None),
-            None => Err(large("a constraint".to_string())),
+            None => Err(Error::new("the value of a constraint does not fit in 128 bits")),
             Some(true) => {
                 let value = |(k, e): (usize, &Expr)| e.evaluate(point).ok_or_else(|| large(format!("result {k}")));
                 self.results.iter().enumerate().map(value).collect::<Result<_, _>>().map(Some)
@@ -160,7 +164,7 @@ impl IndexingMap {
         self.domain.vars.iter().map(size).fold(1, u128::saturating_mul)
     }
 
-    /// The points of the domain, the last variable fastest. Those where 64 bits do not hold a constraint's value are
+    /// The points of the domain, the last variable fastest. Those where 128 bits do not hold a constraint's value are
     /// left out. Walks the whole box of intervals: see [`IndexingMap::box_points`].
     pub fn points(&self) -> impl Iterator<Item = Vec<i64>> {
         let mut next = (self.box_points() > 0).then(|| self.domain.vars.iter().map(|i| i.lo).collect::<Vec<i64>>());
@@ -251,7 +255,8 @@ impl IndexingMap {
 
     /// The composition of maps that follow one another, by way of the normal form; `None` where that gives up. Simplified,
     /// if not as [`IndexingMap::simplify`] would write it.
-    fn chained(maps: &[&IndexingMap]) -> Option<Indexing> {
+    /// The results of all but the last are known to lie in `known`, as far as that goes.
+    fn chained(maps: &[&IndexingMap], known: &[Interval]) -> Option<Indexing> {
         let (first, rest) = maps.split_first()?;
         let mut map = IndexingMap {
             ranges: maps.iter().map(|m| m.ranges).sum(),
@@ -288,16 +293,25 @@ impl IndexingMap {
         map.domain = domain;
         let mut chain = Chain::new(&map.domain);
         let all: Vec<usize> = (0..first.dims).chain(places[0].iter().copied()).collect();
-        let (mut results, _) = chain.step(&[], &[], &all, &[], &first.results)?;
+        let (mut results, _) = chain.step(&[], &[], &[], &all, &[], &first.results)?;
         for (m, more) in rest.iter().zip(&places[1..]) {
             let (next, said) =
-                chain.step(&results, &m.domain.vars[..m.dims], more, &m.domain.constraints, &m.results)?;
+                chain.step(&results, &m.domain.vars[..m.dims], known, more, &m.domain.constraints, &m.results)?;
             map.domain.constraints.extend(said);
             results = next;
         }
         map.results = results.iter().map(|s| chain.write(s)).collect::<Option<Vec<_>>>()?;
         // A simplified box, and results written from their normal form over it.
         Some(if map.domain.constraints.is_empty() { Indexing::Map(map) } else { map.simplify() })
+    }
+
+    /// This and then `second`, as [`Indexing::compose`], where all results are known to lie in `known`.
+    pub(crate) fn then_within(&self, second: &IndexingMap, known: &[Interval]) -> Result<Indexing, Error> {
+        self.precedes(second)?;
+        match IndexingMap::chained(&[self, second], known) {
+            Some(chained) => Ok(chained),
+            None => Ok(self.then(second)?.0.simplify()),
+        }
     }
 
     /// The variables of `self.then(second)`.
@@ -317,7 +331,7 @@ impl IndexingMap {
         let sizes: Vec<usize> = by.iter().map(Expr::size).collect();
         let deepest = by.iter().map(Expr::depth).max().unwrap_or(0);
         let (mut size, mut depth) = (0usize, 0);
-        for e in self.results.iter().chain(self.domain.constraints.iter().map(|c| &c.0)) {
+        for e in self.exprs() {
             e.for_each_var(&mut |v| size = size.saturating_add(sizes[v]));
             depth = depth.max(e.depth());
         }
@@ -459,7 +473,7 @@ impl Indexing {
             for pair in all.windows(2) {
                 pair[0].precedes(pair[1])?;
             }
-            if let Some(chained) = IndexingMap::chained(&all) {
+            if let Some(chained) = IndexingMap::chained(&all, &[]) {
                 return Ok(chained);
             }
         }

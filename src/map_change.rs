@@ -62,7 +62,7 @@ impl IndexingMap {
     /// of those that are left. A variable without any value stays, because it makes the map empty.
     pub fn without_unused(&self, kinds: &[Kind]) -> (IndexingMap, Vec<usize>) {
         let mut used = vec![false; self.variables()];
-        for e in self.results.iter().chain(self.domain.constraints.iter().map(|c| &c.0)) {
+        for e in self.exprs() {
             e.for_each_var(&mut |v| used[v] = true);
         }
         let empty = |v: usize| self.domain.vars[v].lo > self.domain.vars[v].hi;
@@ -111,8 +111,10 @@ impl IndexingMap {
             };
             let Expr::Var(v) = *x else { unreachable!("it was looked for") };
             let Interval { lo, hi } = simple.domain.vars[v];
-            // Simplified, both ends are in the class.
-            simple.domain.vars[v] = Interval::new((lo - i.lo) / step, (hi - i.lo) / step);
+            // Simplified, both ends are in the class, where there are any.
+            let end = |x: i64| ((i128::from(x) - i128::from(i.lo)) / i128::from(step)) as i64;
+            let lo = if lo == i64::MIN { lo } else { end(lo) };
+            simple.domain.vars[v] = Interval::new(lo, if hi == i64::MAX { hi } else { end(hi) });
             let mut by: Vec<Expr> = (0..self.variables()).map(Expr::Var).collect();
             by[v] = Expr::Var(v).times(step) + Expr::Const(i.lo);
             let replace = |e: &mut Expr| *e = e.substitute(&by);

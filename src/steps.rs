@@ -56,7 +56,7 @@ rules! {
     Chinese: "Chinese remainder", "e mod m in [r, r] and e mod n in [s, s] where e mod lcm(m, n) in [t, t]";
     Implied: "implied", "e in [a, b] holds anyway where e lies in [c, d] inside";
     Bounds: "bounds", "a value of a variable is left out where a constraint fails for it";
-    Enumerated: "enumerated", "both sides are equal at each point, one by one";
+    Enumerated: "enumerated", "the same at each point, looked at one by one";
     Empty: "empty", "no point satisfies all constraints";
 }
 

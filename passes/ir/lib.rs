@@ -283,6 +283,17 @@ pub fn array<'c>(attribute: Attribute<'c>) -> Vec<Attribute<'c>> {
     }
 }
 
+/// A dictionary of these entries.
+pub fn dictionary_attribute<'c>(context: &'c Context, entries: &[(Identifier<'c>, Attribute<'c>)]) -> Attribute<'c> {
+    let entry =
+        |(name, value): &(Identifier, Attribute)| unsafe { sys::mlirNamedAttributeGet(name.to_raw(), value.to_raw()) };
+    let entries: Vec<_> = entries.iter().map(entry).collect();
+    unsafe {
+        let raw = sys::mlirDictionaryAttrGet(context.to_raw(), entries.len() as isize, entries.as_ptr());
+        Attribute::from_raw(raw)
+    }
+}
+
 /// The reassociation of a reshape: the dimensions of the longer shape, grouped by those of the shorter.
 pub fn reassociation(op: Op) -> Vec<Vec<usize>> {
     let integer = |a: Attribute| unsafe { sys::mlirIntegerAttrGetValueInt(a.to_raw()) as usize };

@@ -98,6 +98,8 @@ type Pair = (Access<Place>, Access<Place>);
 
 /// How many maps are kept for one value; what is beyond is unknown.
 const MOST_MAPS: usize = 256;
+/// How many operations a map may have, divisions counted three times; what is beyond is unknown.
+const MOST_OPERATIONS: u32 = 1000;
 /// How many reasons are kept.
 const MOST_REASONS: usize = 8;
 /// How many maps are compared point by point, on how many points.
@@ -336,8 +338,10 @@ impl<'a> Walk<'a> {
                     let own = self.pair(k, operand, result)?;
                     let (node, leaf) = self.operands[k][operand];
                     let (of_reads, of_feeds) = &mut sets[node][leaf];
-                    of_reads.extend(&reads.access, &own.0);
-                    of_feeds.extend(&own.1, &feeds.access);
+                    // Maps to be joined meet at the node's result.
+                    let middle = self.sizes[k][result].as_deref();
+                    of_reads.extend(&reads.access, &own.0, middle);
+                    of_feeds.extend(&own.1, &feeds.access, middle);
                 }
             }
         }
@@ -537,17 +541,22 @@ impl Set {
         self.access.is_empty()
     }
 
-    /// Adds all of `first` and then `second`.
-    fn extend(&mut self, first: &Access<Place>, second: &Access<Place>) {
+    /// Adds all of `first` and then `second`, by way of an array of these sizes.
+    fn extend(&mut self, first: &Access<Place>, second: &Access<Place>, sizes: Option<&[i64]>) {
         if first.is_empty() || second.is_empty() {
             return;
         }
         for reason in first.unknown.iter().chain(&second.unknown) {
             self.doubt(reason);
         }
+        // What is read of an array lies in it.
+        let inside: Vec<Interval> = sizes.unwrap_or(&[]).iter().map(|n| Interval::new(0, n - 1)).collect();
         for a in &first.maps {
             for b in &second.maps {
-                match a.then(b) {
+                match a.then_within(b, &inside) {
+                    Ok(Some(both)) if both.map.cost() > MOST_OPERATIONS => {
+                        self.doubt(&format!("a map has more than {MOST_OPERATIONS} operations"));
+                    }
                     Ok(Some(both)) => self.add(both),
                     Ok(None) => {}
                     Err(error) => self.doubt(&error.message),
@@ -588,8 +597,13 @@ impl<S: Clone + PartialEq> Mapped<S> {
     /// # Errors
     /// As [`IndexingMap::then`].
     pub fn then(&self, second: &Mapped<S>) -> Result<Option<Mapped<S>>, Error> {
+        self.then_within(second, &[])
+    }
+
+    /// The same, where all results of this map are known to lie in `known`.
+    fn then_within(&self, second: &Mapped<S>, known: &[Interval]) -> Result<Option<Mapped<S>>, Error> {
         let (a, b) = (&self.map, &second.map);
-        let all = Indexing::compose(&[Indexing::Map(a.clone()), Indexing::Map(b.clone())])?;
+        let all = a.then_within(b, known)?;
         // Written in one way, whatever the path: equal maps are to be found equal.
         let Indexing::Map(map) = all.simplify() else { return Ok(None) };
         // Dimensions, ranges of the second and the first, run-time variables of the second and the first.

@@ -293,9 +293,6 @@ impl State {
         by: &Constraint,
     ) -> Result<(), Empty> {
         let Interval { lo, hi } = self.vars[v];
-        if lo == i64::MIN || hi == i64::MAX {
-            return Ok(());
-        }
         let (m, a, b) = (i128::from(m), i128::from(within.lo.max(0)), i128::from(within.hi).min(i128::from(m) - 1));
         if a > b {
             return self.nothing(vec![by.clone()]);
@@ -320,7 +317,9 @@ impl State {
                 x as i128
             }
         };
-        let (lo, hi) = (up(lo, at(lo)), down(hi, at(hi)));
+        // What has no bound keeps none.
+        let lo = if lo == i64::MIN { lo.into() } else { up(lo, at(lo)) };
+        let hi = if hi == i64::MAX { hi.into() } else { down(hi, at(hi)) };
         if lo > hi {
             // No residue is in reach, so the first value beyond the old bounds is the first one left.
             let none = Interval::new(1, 0);

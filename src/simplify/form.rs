@@ -1,6 +1,8 @@
 //! The normal form: expressions as sums of atoms, and the rules for remainders.
 
-use super::sum::{Atom, FAR, Sum, divides, far, floor_div, gcd, product, residue};
+use super::sum::{
+    Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, gcd, high, low, plus_bounds, product, residue,
+};
 use super::write::Planned;
 use super::{Domain, Interval, cost};
 use crate::expr::Expr;
@@ -85,7 +87,7 @@ impl Hasher for Mixer {
 }
 
 /// The work that any expression is worth, in terms looked at, and what each of its operations adds.
-const STEPS: usize = 20_000;
+const STEPS: usize = 5_000;
 const STEPS_PER_OPERATION: usize = 60;
 
 /// The facts and the expressions given up on that are kept at most; and how long a sum may be for facts to be tried.
@@ -187,8 +189,7 @@ impl Form {
             log: None,
         };
         for (v, i) in vars.iter().enumerate() {
-            let lo = if i.lo == i64::MIN { -FAR } else { i.lo.into() };
-            let hi = if i.hi == i64::MAX { FAR } else { i.hi.into() };
+            let (lo, hi) = bounds(*i);
             form.atoms.push(Known { what: What::Var(v), lo, hi, step: 1, residue: 0 });
         }
         form
@@ -204,8 +205,8 @@ impl Form {
         if let [(atom, coefficient @ (1 | -1))] = sum.terms[..]
             && sum.den == 1
         {
-            let (a, b) = (interval.lo as i128 - sum.constant, interval.hi as i128 - sum.constant);
-            let (lo, hi) = if coefficient == 1 { (a, b) } else { (-b, -a) };
+            let (lo, hi) =
+                plus_bounds((-coefficient * sum.constant, -coefficient * sum.constant), coefficient, bounds(interval));
             self.narrow(atom, lo, hi);
             return Some(());
         }
@@ -213,12 +214,11 @@ impl Form {
         let unit = sum.content() * first.signum();
         // The direction is (den * sum - constant) / unit.
         let terms = sum.terms.iter().map(|t| (t.0, t.1 / unit)).collect();
-        let at = |x: i64| i128::from(x).checked_mul(sum.den)?.checked_sub(sum.constant);
-        let (lo, hi) = (at(interval.lo)?, at(interval.hi)?);
-        let (lo, hi, unit) = if unit > 0 { (lo, hi, unit) } else { (-hi, -lo, -unit) };
+        let numerators = plus_bounds((-sum.constant, -sum.constant), sum.den, bounds(interval));
+        let (lo, hi) = divided_bounds(plus_bounds((0, 0), unit.signum(), numerators), unit.abs());
         let direction = Sum { constant: 0, terms, den: 1 };
         if self.facts.len() < FACTS && direction.terms.len() <= LONG {
-            self.facts.push((direction, far(-floor_div(-lo, unit)), far(floor_div(hi, unit))));
+            self.facts.push((direction, lo, hi));
         }
         Some(())
     }
@@ -418,16 +418,21 @@ impl Form {
                 self.range_by(s, direction, (*lo, *hi), &mut best);
             }
             for &(a, c) in &s.terms {
-                // y - y mod m is a multiple of m, between those next to the bounds of y.
-                if let What::Remainder(y, m) = &self.atoms[a as usize].what
-                    && let Some(&(x, k)) = y.terms.last()
-                    && c.checked_mul(k).is_some_and(|ck| s.coefficient(x) == -ck)
-                    && let Some(whole) = y.plus_atom(a, -1, 1)
-                {
-                    let (lo, hi) = self.numerators(y.constant, &y.terms);
-                    let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, *m) * m - y.constant };
-                    let direction = Sum { constant: 0, ..whole };
-                    self.range_by(s, &direction, (at(lo), at(hi)), &mut best);
+                match &self.atoms[a as usize].what {
+                    // y - y mod m is a multiple of m, between those next to the bounds of y.
+                    What::Remainder(y, m) => {
+                        if let Some(&(x, k)) = y.terms.last()
+                            && c.checked_mul(k).is_some_and(|ck| s.coefficient(x) == -ck)
+                            && let Some(whole) = y.plus_atom(a, -1, 1)
+                        {
+                            let (lo, hi) = self.numerators(y.constant, &y.terms);
+                            let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, *m) * m - y.constant };
+                            let direction = Sum { constant: 0, ..whole };
+                            self.range_by(s, &direction, (low(at(lo)), high(at(hi))), &mut best);
+                        }
+                    }
+                    What::Least(x) => self.range_of_least(s, a, c, x, &mut best),
+                    What::Var(_) | What::Opaque(_) => {}
                 }
             }
         }
@@ -435,7 +440,7 @@ impl Form {
             return best;
         }
         // An integer between two fractions lies between the integers inside them.
-        (-floor_div(-best.0, s.den), floor_div(best.1, s.den))
+        divided_bounds(best, s.den)
     }
 
     /// Betters the bounds of the numerators of `s` by those of a direction that is a part of them.
@@ -449,18 +454,27 @@ impl Form {
         let (k, numerators) = (num / c, Sum { den: 1, ..s.clone() });
         let rest = numerators.plus(direction, -k, 1);
         let Some(rest) = rest.filter(|r| r.terms.len() < s.terms.len()) else { return };
-        let rest = self.numerators(rest.constant, &rest.terms);
-        let (x, y) = if k > 0 { (lo, hi) } else { (hi, lo) };
-        best.0 = best.0.max(far(rest.0.saturating_add(k.saturating_mul(x))));
-        best.1 = best.1.min(far(rest.1.saturating_add(k.saturating_mul(y))));
+        let (lo, hi) = plus_bounds(self.numerators(rest.constant, &rest.terms), k, (lo, hi));
+        *best = (best.0.max(lo), best.1.min(hi));
+    }
+
+    /// Betters the bounds of the numerators of `s`, which has the term `c * a` where `a` is `min(x, 0)`: for positive `c`
+    /// they are the less of the rest and the rest with `c * x`, for negative `c` the greater.
+    fn range_of_least(&self, s: &Sum, a: Atom, c: i128, x: &Sum, best: &mut (i128, i128)) {
+        let numerators = Sum { den: 1, ..s.clone() };
+        let Some(rest) = numerators.plus_atom(a, -c, 1) else { return };
+        let Some(with) = rest.plus(x, c, 1).filter(|with| with.terms.len() < s.terms.len()) else { return };
+        let of = |s: &Sum| self.numerators(s.constant, &s.terms);
+        let ((a, b), (x, y)) = (of(&rest), of(&with));
+        let (lo, hi) = if c > 0 { (a.min(x), b.min(y)) } else { (a.max(x), b.max(y)) };
+        *best = (best.0.max(lo), best.1.min(hi));
     }
 
     /// Closed bounds of a sum with denominator 1: its terms' intervals added up.
     fn numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> (i128, i128) {
-        terms.iter().fold((constant, constant), |(lo, hi), &(a, c)| {
+        terms.iter().fold((constant, constant), |sum, &(a, c)| {
             let known = &self.atoms[a as usize];
-            let (x, y) = if c > 0 { (known.lo, known.hi) } else { (known.hi, known.lo) };
-            (far(lo.saturating_add(c.saturating_mul(x))), far(hi.saturating_add(c.saturating_mul(y))))
+            plus_bounds(sum, c, (known.lo, known.hi))
         })
     }
 
@@ -660,6 +674,10 @@ impl Form {
             self.note_period(e, m, &done);
             return Some(done);
         }
+        if let Some(done) = self.near_fact(e, m) {
+            self.note_period(e, m, &done);
+            return Some(done);
+        }
         if let Some(done) = self.digit(e, m)? {
             return Some(done);
         }
@@ -682,12 +700,22 @@ impl Form {
         if lo == hi { Some(Sum::constant(residue(lo, m))) } else { e.clone().shifted(k.checked_mul(-m)?) }
     }
 
+    /// Where `e = r + d` or `e = r - d` modulo `m`, and a fact on `d` holds that in one period: what is left of it.
+    fn near_fact(&self, e: &Sum, m: i128) -> Option<Sum> {
+        let facts = if e.terms.len() <= LONG { &self.facts[..] } else { &[] };
+        facts.iter().flat_map(|fact| [(&fact.0, 1), (&fact.0, -1)]).find_map(|(direction, sign)| {
+            let residue = self.residue(&e.plus(direction, -sign, 1)?, m)?;
+            self.one_period(&direction.scaled(sign, 1)?.shifted(residue)?, m)
+        })
+    }
+
     /// An equal of `e` modulo `m`: coefficients in `1..m`, remainders that `m` sees through opened
     /// (`q * (y mod s) = q * y` where `m` divides `q * s`), and terms of known residue made constants.
     fn reduced(&self, e: &Sum, m: i128) -> Option<Sum> {
         let mut sum = e.clone();
         loop {
-            let mut next = Sum { constant: residue(sum.constant, m), terms: Vec::new(), den: 1 };
+            let mut next =
+                Sum { constant: residue(sum.constant, m), terms: Vec::with_capacity(sum.terms.len()), den: 1 };
             let mut opened = false;
             for &(a, c) in &sum.terms {
                 let c = residue(c, m);
@@ -700,17 +728,27 @@ impl Form {
                         next.constant = residue(next.constant + c.checked_mul(known.residue)?, m);
                     }
                     What::Remainder(y, s) if divides(m, c.checked_mul(*s)?) => {
-                        next = next.plus(y, c, 1)?;
+                        next.constant = residue(next.constant.checked_add(product(y.constant, c)?)?, m);
+                        for &(a, k) in &y.terms {
+                            next.terms.push((a, residue(product(k, c)?, m)));
+                        }
                         opened = true;
                     }
-                    _ if next.terms.last().is_none_or(|t| t.0 < a) => next.terms.push((a, c)),
-                    _ => next = next.plus_atom(a, c, 1)?,
+                    _ => next.terms.push((a, c)),
                 }
             }
             if !opened {
                 return Some(next);
             }
-            next.constant = residue(next.constant, m);
+            next.terms.sort_by_key(|t| t.0);
+            next.terms.dedup_by(|t, before| {
+                let same = t.0 == before.0;
+                if same {
+                    before.1 = residue(before.1 + t.1, m);
+                }
+                same
+            });
+            next.terms.retain(|t| t.1 != 0);
             sum = next;
         }
     }

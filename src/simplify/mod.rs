@@ -45,6 +45,16 @@ impl Interval {
     pub const fn new(lo: i64, hi: i64) -> Interval {
         Interval { lo, hi }
     }
+
+    /// Whether a number lies inside. Where there is no bound, that is so of numbers beyond 64 bits too.
+    pub(crate) fn contains(self, x: i128) -> bool {
+        (self.lo == i64::MIN || i128::from(self.lo) <= x) && (self.hi == i64::MAX || x <= self.hi.into())
+    }
+
+    /// Whether both bounds lie inside.
+    fn holds(self, (lo, hi): (i128, i128)) -> bool {
+        self.contains(lo) && self.contains(hi)
+    }
 }
 
 impl fmt::Display for Interval {
@@ -130,20 +140,29 @@ impl Chain {
 
     /// Gives variables to the next map: the last results, one for each, and then these of the box. `results` and
     /// `constraints` are over those variables. Returns the constraints that the box does not say anyway, over the
-    /// box, among them that `last` results lie in `intervals`. `None` where the arithmetic gives up.
+    /// box, among them that `last` results lie in `intervals`, where that is not `known`. `None` where the arithmetic
+    /// gives up.
     pub(crate) fn step(
         &mut self,
         last: &[Normal],
         intervals: &[Interval],
+        known: &[Interval],
         more: &[usize],
         constraints: &[(Expr, Interval)],
         results: &[Expr],
     ) -> Option<Step> {
         let mut said = Vec::new();
         self.form.given = None;
-        for (s, i) in last.iter().zip(intervals) {
+        for (k, (s, i)) in last.iter().zip(intervals).enumerate() {
             self.form.allow(100);
-            self.say(&s.0, *i, &mut said)?;
+            if let Some(known) = known.get(k)
+                && !known.holds(self.form.range(&s.0))
+            {
+                let _ = self.form.assume_sum(&s.0, *known);
+            }
+            if known.get(k).is_none_or(|known| known.lo < i.lo || i.hi < known.hi) {
+                self.say(&s.0, *i, &mut said)?;
+            }
         }
         let given = last.iter().map(|s| s.0.clone()).chain(more.iter().map(|v| self.form.atom(*v as sum::Atom)));
         self.form.given = Some(given.collect());
@@ -156,8 +175,7 @@ impl Chain {
     }
 
     fn say(&mut self, s: &sum::Sum, i: Interval, said: &mut Vec<(Expr, Interval)>) -> Option<()> {
-        let (lo, hi) = self.form.range(s);
-        if lo < i.lo.into() || i128::from(i.hi) < hi {
+        if !i.holds(self.form.range(s)) {
             said.push((self.form.write(s)?, i));
             let _ = self.form.assume_sum(s, i);
         }

@@ -3,6 +3,8 @@
 //! `(3 + 2*a0 - a4) / 5` has the constant 3, the terms `[(0, 2), (4, -1)]` and the denominator 5; it is in lowest
 //! terms, so equal sums are equal values. Arithmetic is checked: what leaves [`FAR`] is `None`.
 
+use super::Interval;
+
 /// The number of an atom in its form.
 pub(super) type Atom = u32;
 
@@ -74,9 +76,36 @@ pub(super) fn floor_div(x: i128, d: i128) -> i128 {
     }
 }
 
-/// A bound, none beyond [`FAR`].
-pub(super) fn far(x: i128) -> i128 {
-    x.clamp(-FAR, FAR)
+/// No bound. What is added to it, or multiplied or divided with it, leaves it so, through [`low`] and [`high`].
+const NONE: i128 = i128::MAX;
+
+/// A lower bound, none beyond [`FAR`].
+pub(super) fn low(x: i128) -> i128 {
+    if x <= -FAR { -NONE } else { x.min(FAR) }
+}
+
+/// An upper bound, none beyond [`FAR`].
+pub(super) fn high(x: i128) -> i128 {
+    if x >= FAR { NONE } else { x.max(-FAR) }
+}
+
+/// The bounds `a + c * x`, one by one.
+pub(super) fn plus_bounds(a: (i128, i128), c: i128, x: (i128, i128)) -> (i128, i128) {
+    let (x, y) = if c > 0 { x } else { (x.1, x.0) };
+    let (x, y) = (low(c.saturating_mul(x)), high(c.saturating_mul(y)));
+    (low(a.0.saturating_add(x)), high(a.1.saturating_add(y)))
+}
+
+/// The bounds of what is an integer and `d > 0` times which has these.
+pub(super) fn divided_bounds((lo, hi): (i128, i128), d: i128) -> (i128, i128) {
+    let lo = if lo <= -FAR { lo } else { -floor_div(-lo, d) };
+    (lo, if hi >= FAR { hi } else { floor_div(hi, d) })
+}
+
+/// An interval as bounds.
+pub(super) fn bounds(i: Interval) -> (i128, i128) {
+    let lo = if i.lo == i64::MIN { -NONE } else { i.lo.into() };
+    (lo, if i.hi == i64::MAX { NONE } else { i.hi.into() })
 }
 
 impl Sum {

@@ -95,6 +95,7 @@ impl Form {
         if s.den > 1 {
             alternatives.push(whole(s)?);
         }
+        self.work(alternatives.len() * s.terms.len())?;
         let mut bounded: Vec<(u32, usize)> = alternatives
             .iter()
             .enumerate()
