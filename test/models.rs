@@ -40,7 +40,7 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// Small modules with what the models do not have.
-const SMALL: &[&str] = &["bitcast", "control", "moves", "numbers", "windows"];
+const SMALL: &[&str] = &["bitcast", "control", "empty", "moves", "numbers", "windows"];
 
 /// Tells a process that it is to run one model: `file kind`.
 const PART: &str = "LAYOUT_MODEL_PART";

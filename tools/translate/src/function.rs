@@ -25,6 +25,10 @@ impl Tensor {
     fn plain(&self) -> String {
         plain(&self.sizes, &self.of)
     }
+
+    fn is_empty(&self) -> bool {
+        self.sizes.contains(&0)
+    }
 }
 
 /// The function of a computation, while it is written.
@@ -143,7 +147,7 @@ impl<'a> Function<'a> {
         }
         let results = tensors(&i.shape)?;
         let flat: Vec<Tensor> = operands.concat();
-        let done = match &i.operation {
+        match &i.operation {
             Operation::Tuple => return Ok(self.all_converted(&flat, &results)),
             Operation::GetTupleElement { index } => {
                 let Shape::Tuple(parts) = self.shape(i.operands[0]) else { return Err("it needs a tuple".into()) };
@@ -153,8 +157,16 @@ impl<'a> Function<'a> {
             Operation::Call { computation } => return self.call(*computation, &flat, results),
             Operation::While { condition, body } => return self.repeat(*condition, *body, &flat),
             Operation::Conditional { branches } => return self.branch(branches, &operands, results),
+            Operation::Other { .. } => {}
+            // What has no elements is made of none, and blocks without elements lie nowhere.
+            _ if results.iter().all(Tensor::is_empty) => {
+                return Ok(results.iter().map(|out| self.empty(out)).collect());
+            }
             Operation::Reduce { dims } => return self.reduce(i, dims, &flat, results),
             Operation::ReduceWindow { window } => return self.reduce_window(i, window, &flat, results),
+            _ => {}
+        }
+        let done = match &i.operation {
             _ if matches!(&*i.opcode, "optimization-barrier" | "opt-barrier") => return Ok(flat),
             _ if results.len() != 1 => return Err(format!("`{}` cannot be imported", i.opcode)),
             operation => self.one(i, operation, &flat, &results[0])?,
@@ -211,7 +223,7 @@ impl<'a> Function<'a> {
                 Ok(self.converted(&cut, out))
             }
             Operation::Concatenate { dim } => {
-                let parts: Vec<Tensor> = ins.iter().map(|t| self.flattened(t)).collect();
+                let parts: Vec<Tensor> = ins.iter().filter(|t| !t.is_empty()).map(|t| self.flattened(t)).collect();
                 let names: Vec<&str> = parts.iter().map(|t| &*t.name).collect();
                 let types: Vec<&str> = parts.iter().map(|t| &*t.ty).collect();
                 let (names, types) = (names.join(", "), types.join(", "));
@@ -252,6 +264,7 @@ impl<'a> Function<'a> {
                 let cut = self.cut(&ins[0], &offsets, sizes, &vec![1; rank]);
                 Ok(self.converted(&cut, out))
             }
+            Operation::DynamicUpdateSlice if ins[1].is_empty() => Ok(self.converted(&ins[0], out)),
             Operation::DynamicUpdateSlice => {
                 let offsets = self.starts(&ins[2..], &ins[0].sizes, &ins[1].sizes)?;
                 let (data, update) = (self.flattened(&ins[0]), self.flattened(&ins[1]));
@@ -293,10 +306,26 @@ impl<'a> Function<'a> {
         Tensor { name: op(&mut self.w), ty: t.plain(), ..t.clone() }
     }
 
+    /// A tensor whose elements may be anything.
+    fn empty(&mut self, t: &Tensor) -> Tensor {
+        self.named(t, |w| w.op(&format!("tensor.empty() : {}", t.ty)))
+    }
+
+    /// A tensor all of whose elements are this value.
+    fn filled(&mut self, t: &Tensor, value: &str) -> Tensor {
+        let empty = self.empty(t);
+        let (of, ty) = (&t.of, &t.ty);
+        let text = format!("linalg.fill ins({value} : {of}) outs({} : {ty}) -> {ty}", empty.name);
+        self.named(t, |w| w.op(&text))
+    }
+
     /// The tensor in the layout of another.
     fn converted(&mut self, from: &Tensor, to: &Tensor) -> Tensor {
         if from.ty == to.ty {
             return Tensor { name: from.name.clone(), ..to.clone() };
+        }
+        if from.is_empty() {
+            return self.empty(to);
         }
         let text = format!("layout.convert {} : {} to {}", from.name, from.ty, to.ty);
         self.named(to, |w| w.op(&text))
@@ -309,6 +338,17 @@ impl<'a> Function<'a> {
     /// The tensor without an encoding.
     fn flattened(&mut self, t: &Tensor) -> Tensor {
         self.converted(t, &Tensor { ty: t.plain(), ..t.clone() })
+    }
+
+    /// Zero, as an element of a tensor.
+    fn zero(&mut self, t: &Tensor) -> String {
+        let value = match t.element {
+            e if e.is_complex() => return self.w.op(&format!("complex.constant [0.0, 0.0] : {}", t.of)),
+            ElementType::Pred => "false",
+            e if e.is_float() => "0.0",
+            _ => "0",
+        };
+        self.w.constant(value, &t.of)
     }
 
     /// The element of a tensor of rank 0.
@@ -331,14 +371,9 @@ impl<'a> Function<'a> {
         let names: Vec<String> = outs
             .iter()
             .zip(inits)
-            .map(|(t, init)| {
-                let empty = self.w.op(&format!("tensor.empty() : {}", t.ty));
-                match init {
-                    None => empty,
-                    Some(value) => {
-                        self.w.op(&format!("linalg.fill ins({value} : {}) outs({empty} : {}) -> {}", t.of, t.ty, t.ty))
-                    }
-                }
+            .map(|(t, init)| match init {
+                None => self.empty(t).name,
+                Some(value) => self.filled(t, &value).name,
             })
             .collect();
         let all = dims(0..loops);
@@ -419,16 +454,7 @@ impl<'a> Function<'a> {
         if to.is_complex() {
             return Err("products of complex numbers cannot be imported".into());
         }
-        let zero = self.w.constant(
-            if to.is_float() {
-                "0.0"
-            } else if to == ElementType::Pred {
-                "false"
-            } else {
-                "0"
-            },
-            &out.of,
-        );
+        let zero = self.zero(out);
         let of = out.of.clone();
         self.generic(
             rank + reduced,
@@ -543,43 +569,49 @@ impl<'a> Function<'a> {
         let of = t.of.clone();
         let positive = |all: &[i64]| all.iter().map(|n| (*n).max(0)).collect::<Vec<i64>>();
         let (before, behind) = (positive(low), positive(high));
-        if interior.iter().any(|n| *n > 0) {
+        // The sizes with what lies between the elements, with the padding, and without what is cut off.
+        let sizes = |n: i64, k: usize| {
+            let wide = (n - 1).max(0).checked_mul(interior[k].checked_add(1)?)?.checked_add(n.min(1))?;
+            let whole = wide.checked_add(before[k])?.checked_add(behind[k])?;
+            Some(((wide, whole), whole + low[k].min(0) + high[k].min(0)))
+        };
+        let all: Option<Vec<_>> = t.sizes.iter().enumerate().map(|(k, n)| sizes(*n, k)).collect();
+        let ((wide, whole), left): ((Vec<i64>, Vec<i64>), Vec<i64>) =
+            all.ok_or("the padded sizes do not fit in 64 bits")?.into_iter().unzip();
+        let bare = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &of), sizes, ..t.clone() };
+        let (wide, whole) = (bare(wide), bare(whole));
+        if t.is_empty() {
+            return Ok(self.filled(&bare(left), value));
+        }
+        if wide.sizes != t.sizes {
             // What lies between the elements: they are written into a block of the value.
-            let too_large = "the padded sizes do not fit in 64 bits";
-            let wide = |k: usize| (t.sizes[k] - 1).max(0).checked_mul(interior[k] + 1)?.checked_add(t.sizes[k].min(1));
-            let sizes = (0..t.sizes.len()).map(wide).collect::<Option<Vec<i64>>>().ok_or(too_large)?;
-            let to = Tensor { sizes, ..t.clone() };
-            let ty = to.plain();
-            let empty = self.w.op(&format!("tensor.empty() : {ty}"));
-            let filled = self.w.op(&format!("linalg.fill ins({value} : {of}) outs({empty} : {ty}) -> {ty}"));
+            let filled = self.filled(&wide, value);
             let strides: Vec<i64> = interior.iter().map(|n| n + 1).collect();
             let text = format!(
-                "tensor.insert_slice {} into {filled}{:?} {:?} {strides:?} : {} into {ty}",
+                "tensor.insert_slice {} into {}{:?} {:?} {strides:?} : {} into {}",
                 t.name,
+                filled.name,
                 vec![0; strides.len()],
                 t.sizes,
-                t.ty
+                t.ty,
+                wide.ty
             );
-            t = self.as_plain(&to, |w| w.op(&text));
+            t = self.named(&wide, |w| w.op(&text));
         }
-        if before.iter().chain(&behind).any(|n| *n > 0) {
-            let sizes = t.sizes.iter().zip(before.iter().zip(&behind)).map(|(n, (a, b))| n + a + b).collect();
-            let to = Tensor { sizes, ..t.clone() };
-            let (name, ty) = (self.w.fresh(), to.plain());
+        if whole.sizes != t.sizes {
+            let name = self.w.fresh();
             self.w.line(&format!("{name} = tensor.pad {} low{before:?} high{behind:?} {{", t.name));
-            let indices: Vec<String> = (0..to.sizes.len()).map(|_| format!("{}: index", self.w.fresh())).collect();
+            let indices: Vec<String> = whole.sizes.iter().map(|_| format!("{}: index", self.w.fresh())).collect();
             self.w.line(&format!("^bb0({}):", indices.join(", ")));
             let end_of_body = format!("  tensor.yield {value} : {of}{}", self.w.location);
             self.w.line(&end_of_body);
-            let end = format!("}} : {} to {ty}{}", t.ty, self.w.location);
+            let end = format!("}} : {} to {}{}", t.ty, whole.ty, self.w.location);
             self.w.line(&end);
-            t = Tensor { name, ty, ..to };
+            t = Tensor { name, ..whole };
         }
-        if low.iter().chain(high).any(|n| *n < 0) {
-            let offsets: Vec<String> = low.iter().map(|n| (-n).max(0).to_string()).collect();
-            let left = |k: usize| t.sizes[k] + low[k].min(0) + high[k].min(0);
-            let sizes: Vec<i64> = (0..t.sizes.len()).map(left).collect();
-            t = self.cut(&t, &offsets, &sizes, &vec![1; low.len()]);
+        if left != t.sizes {
+            let offsets: Vec<String> = low.iter().map(|n| n.min(&0).unsigned_abs().to_string()).collect();
+            t = self.cut(&t, &offsets, &left, &vec![1; low.len()]);
         }
         Ok(t)
     }
@@ -723,16 +755,7 @@ impl<'a> Function<'a> {
 
     fn convolution(&mut self, c: &Convolution, input: &Tensor, kernel: &Tensor, out: &Tensor) -> Done<Tensor> {
         let (rank, spatial) = (out.sizes.len(), c.window.len());
-        let zero = self.w.constant(
-            if input.element.is_float() {
-                "0.0"
-            } else if input.element == ElementType::Pred {
-                "false"
-            } else {
-                "0"
-            },
-            &input.of,
-        );
+        let zero = self.zero(input);
         let mut padding = [vec![0; rank], vec![0; rank], vec![0; rank]];
         for (k, w) in c.window.iter().enumerate() {
             let dim = c.input_spatial[k];
@@ -773,6 +796,11 @@ impl<'a> Function<'a> {
     }
 
     fn gather(&mut self, g: &Gather, data: &Tensor, indices: &Tensor, out: &Tensor) -> Done<Tensor> {
+        if data.is_empty() {
+            // Blocks without elements of which the result has some: XLA gives zeros.
+            let zero = self.zero(data);
+            return Ok(self.filled(out, &zero));
+        }
         let (source, places) = (self.flattened(data), self.flattened(indices));
         let rank = out.sizes.len();
         let batch: Vec<usize> = (0..rank).filter(|k| !g.offset_dims.contains(k)).collect();
@@ -794,7 +822,7 @@ impl<'a> Function<'a> {
                         place.insert(g.index_vector_dim, w.constant(&j.to_string(), "index"));
                     }
                     let value = w.op(&format!("tensor.extract {}[{}] : {}", places.name, place.join(", "), places.ty));
-                    Some(clamped(w, &value, &places, source.sizes[dim] - g.slice_sizes[dim])?)
+                    Some(clamped(w, &value, &places, source.sizes[dim] - g.slice_sizes[dim].max(1))?)
                 } else {
                     let j = g.operand_batching_dims.iter().position(|k| *k == dim);
                     j.and_then(|j| of_batch(g.start_indices_batching_dims[j]))
