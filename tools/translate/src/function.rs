@@ -343,7 +343,8 @@ impl<'a> Function<'a> {
     /// Zero, as an element of a tensor.
     fn zero(&mut self, t: &Tensor) -> String {
         let value = match t.element {
-            e if e.is_complex() => return self.w.op(&format!("complex.constant [0.0, 0.0] : {}", t.of)),
+            ElementType::C64 => return self.w.op("complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>"),
+            ElementType::C128 => return self.w.op("complex.constant [0.0, 0.0] : complex<f64>"),
             ElementType::Pred => "false",
             e if e.is_float() => "0.0",
             _ => "0",
@@ -853,6 +854,8 @@ fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
         });
         let sizes = sizes.collect::<Done<Vec<i64>>>()?;
         let of = element(array.element).ok_or_else(|| format!("`{}` cannot be imported", array.element.name()))?;
+        // Elements that 64 bits do not count have no place in memory, and no products of sizes either.
+        layout::expansion::Expansion::new(&sizes, &array.layout).map_err(|error| error.message)?;
         let ty = encoded(array, &sizes, &of);
         Ok(Tensor { name: String::new(), sizes, element: array.element, of, ty })
     };
