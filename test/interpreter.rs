@@ -189,7 +189,7 @@ fn element(i: &Instruction, from: ElementType, to: ElementType, x: &[f64]) -> f6
                 x[2]
             }
         }
-        "copy" => x[0],
+        "copy" | "opt-barrier" => x[0],
         "compare" => truth(match i.attribute("direction").unwrap() {
             "EQ" => x[0] == x[1],
             "NE" => x[0] != x[1],

@@ -167,7 +167,10 @@ impl<'a> Function<'a> {
             _ => {}
         }
         let done = match &i.operation {
-            _ if matches!(&*i.opcode, "optimization-barrier" | "opt-barrier") => return Ok(flat),
+            _ if matches!(&*i.opcode, "optimization-barrier" | "opt-barrier") => {
+                let each = flat.iter().zip(&results);
+                return each.map(|(from, to)| self.precise(from, to).map(|t| self.converted(&t, to))).collect();
+            }
             _ if results.len() != 1 => return Err(format!("`{}` cannot be imported", i.opcode)),
             operation => self.one(i, operation, &flat, &results[0])?,
         };
@@ -177,6 +180,13 @@ impl<'a> Function<'a> {
     /// An instruction with one result.
     fn one(&mut self, i: &Instruction, operation: &Operation, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
         let rank = out.sizes.len();
+        // What only moves elements has them in the precision of its result.
+        let moves = match operation {
+            Operation::Elementwise => i.opcode == "copy",
+            Operation::Select | Operation::Bitcast | Operation::Dot { .. } | Operation::Convolution(_) => false,
+            _ => true,
+        };
+        let ins = &ins.iter().map(|t| if moves { self.precise(t, out) } else { Ok(t.clone()) }).collect::<Done<Vec<_>>>()?;
         match operation {
             Operation::Constant if i.literal.is_some() => {
                 let value = i.literal.as_ref().and_then(|literal| scalar::dense(literal, out.element, &out.sizes));
@@ -357,6 +367,26 @@ impl<'a> Function<'a> {
         self.w.op(&format!("tensor.extract {}[] : {}", t.name, t.ty))
     }
 
+    /// The same, as a number of another type.
+    fn number(&mut self, t: &Tensor, to: ElementType) -> Done<String> {
+        let value = self.scalar(t);
+        converted(&mut self.w, &value, t.element, to)
+    }
+
+    /// The tensor with floats of the precision that another has.
+    fn precise(&mut self, t: &Tensor, like: &Tensor) -> Done<Tensor> {
+        if !t.element.is_float() || !like.element.is_float() || t.element == like.element {
+            return Ok(t.clone());
+        }
+        let (from, to, own) = (t.element, like.element, dims(0..t.sizes.len()));
+        let out = Tensor { element: to, of: like.of.clone(), ty: plain(&t.sizes, &like.of), ..t.clone() };
+        let operand = (t.name.clone(), t.ty.clone(), own);
+        let all = self.generic(t.sizes.len(), vec![operand], &["parallel"], vec![out], vec![None], |w, args| {
+            Ok(vec![converted(w, &args[0], from, to)?])
+        });
+        all.map(|mut all| all.remove(0))
+    }
+
     /// `linalg.generic` over `loops` loops, the last of which reduce where there are two iterator kinds for them:
     /// `iterators` are given for the loops, the last one repeated. Operations for single elements come from `body`.
     fn generic(
@@ -464,10 +494,7 @@ impl<'a> Function<'a> {
             vec![out.clone()],
             vec![Some(zero)],
             |w, args| {
-                let mut factor = |k: usize| {
-                    w.convert(&args[k], from[k], to)
-                        .ok_or_else(|| "a product of these types cannot be imported".to_string())
-                };
+                let mut factor = |k: usize| converted(w, &args[k], from[k], to);
                 let (a, b) = (factor(0)?, factor(1)?);
                 let (multiply, add) = match to {
                     ElementType::Pred => ("arith.andi", "arith.ori"),
@@ -707,12 +734,11 @@ impl<'a> Function<'a> {
         };
         let index = dims((0..rank).map(place));
         let operands = ins[..n].iter().map(|t| (t.name.clone(), t.ty.clone(), index.clone())).collect();
-        let inits = ins[n..].iter().map(|t| Some(self.scalar(t))).collect();
-        let computation = i.called.first().copied().ok_or("a reduction needs a computation")?;
-        let module = self.module;
+        let inits = ins[n..].iter().zip(&outs).map(|(t, out)| Ok(Some(self.number(t, out.element)?)));
+        let inits = inits.collect::<Done<_>>()?;
+        let combine = self.combiner(i, &ins[..n], &outs)?;
         self.generic(rank, operands, &["parallel", "reduction"], outs, inits, |w, args| {
-            let turned = [&args[n..], &args[..n]].concat();
-            inlined(module, computation, w, &turned)
+            combine(w, &[&args[n..], &args[..n]].concat())
         })
     }
 
@@ -729,21 +755,37 @@ impl<'a> Function<'a> {
         let (low, high, between) = (part(|w| w.low), part(|w| w.high), part(|w| w.base_dilation - 1));
         let mut operands = Vec::new();
         let mut inits = Vec::new();
-        for (t, init) in ins[..n].iter().zip(&ins[n..]) {
-            let value = self.scalar(init);
+        for (k, (t, init)) in ins[..n].iter().zip(&ins[n..]).enumerate() {
+            let value = self.number(init, t.element)?;
             let padded = self.padded(t, &low, &high, &between, &value)?;
             let index =
                 |k: usize| format!("d{k} * {} + d{} * {}", window[k].stride, rank + k, window[k].window_dilation);
             let map: Vec<String> = (0..rank).map(index).collect();
             operands.push((padded.name.clone(), padded.ty.clone(), map.join(", ")));
-            inits.push(Some(value));
+            inits.push(Some(self.number(init, outs[k].element)?));
         }
         operands.push(self.places(window, rank));
-        let computation = i.called.first().copied().ok_or("a reduction needs a computation")?;
-        let module = self.module;
+        let combine = self.combiner(i, &ins[..n], &outs)?;
         self.generic(2 * rank, operands, &["parallel", "reduction"], outs, inits, |w, args| {
-            let turned = [&args[n + 1..], &args[..n]].concat();
-            inlined(module, computation, w, &turned)
+            combine(w, &[&args[n + 1..], &args[..n]].concat())
+        })
+    }
+
+    /// Writes the computation of a reduction, which combines elements of the results with such of the operands.
+    fn combiner(
+        &self,
+        i: &Instruction,
+        ins: &[Tensor],
+        outs: &[Tensor],
+    ) -> Done<impl FnOnce(&mut Writer, &[String]) -> Done<Vec<String>> + use<'a>> {
+        let number = i.called.first().copied().ok_or("a reduction needs a computation")?;
+        let module = self.module;
+        let from: Vec<ElementType> = outs.iter().chain(ins).map(|t| t.element).collect();
+        Ok(move |w: &mut Writer, args: &[String]| {
+            let given = inlined(module, number, w, args, &from)?;
+            let own = leaves(&module.computations[number].result().shape);
+            let each = given.iter().zip(own).zip(from);
+            each.map(|((value, array), to)| converted(w, value, array.element, to)).collect()
         })
     }
 
@@ -897,28 +939,44 @@ fn clamped(w: &mut Writer, value: &str, t: &Tensor, most: i64) -> Done<String> {
     Ok(w.op(&format!("arith.minsi {raised}, {most} : index")))
 }
 
-/// A computation on scalars, written where it is used; returns the leaves of its root.
-fn inlined(module: &Module, computation: usize, w: &mut Writer, arguments: &[String]) -> Done<Vec<String>> {
+/// A number as one of another type.
+fn converted(w: &mut Writer, value: &str, from: ElementType, to: ElementType) -> Done<String> {
+    let wrong = || format!("`{}` as `{}` cannot be imported", from.name(), to.name());
+    w.convert(value, from, to).ok_or_else(wrong)
+}
+
+/// A computation on scalars, written where it is used, with arguments of types `from`; returns the leaves of its root.
+fn inlined(
+    module: &Module,
+    computation: usize,
+    w: &mut Writer,
+    arguments: &[String],
+    from: &[ElementType],
+) -> Done<Vec<String>> {
     let computation = &module.computations[computation];
     let mut values: Vec<Vec<String>> = Vec::new();
     for i in &computation.instructions {
         let operands: Vec<String> = i.operands.iter().flat_map(|k| values[*k].clone()).collect();
-        let arrays: Vec<&Array> = i.operands.iter().flat_map(|k| leaves(&computation.instructions[*k].shape)).collect();
+        let arrays = i.operands.iter().flat_map(|k| leaves(&computation.instructions[*k].shape));
+        let from_operands: Vec<ElementType> = arrays.map(|array| array.element).collect();
         let own = match &i.shape {
             Shape::Array(array) if array.dims.is_empty() => Some(array.element),
             _ => None,
         };
         values.push(match (&i.operation, own) {
-            (Operation::Parameter { number }, Some(_)) => vec![arguments[*number].clone()],
+            (Operation::Parameter { number }, Some(e)) => {
+                vec![converted(w, &arguments[*number], from[*number], e)?]
+            }
             (Operation::Tuple, _) => operands,
             (Operation::GetTupleElement { index }, Some(_)) => vec![operands[*index].clone()],
-            (Operation::Call { computation }, _) => inlined(module, *computation, w, &operands)?,
-            (Operation::Constant, Some(e)) => vec![scalar::scalar_constant(w, i, e)?],
-            (Operation::Elementwise | Operation::Select, Some(e)) => {
-                let from: Vec<ElementType> = arrays.iter().map(|array| array.element).collect();
-                vec![w.element(i, &operands, &from, e)?]
+            (Operation::Call { computation }, _) => {
+                inlined(module, *computation, w, &operands, &from_operands)?
             }
-            (Operation::Broadcast { .. } | Operation::Reshape | Operation::Bitcast, Some(_)) => operands,
+            (Operation::Constant, Some(e)) => vec![scalar::scalar_constant(w, i, e)?],
+            (Operation::Elementwise | Operation::Select, Some(e)) => vec![w.element(i, &operands, &from_operands, e)?],
+            (Operation::Broadcast { .. } | Operation::Reshape, Some(e)) => {
+                vec![converted(w, &operands[0], from_operands[0], e)?]
+            }
             _ => return Err(format!("`{}` cannot be imported into the loops of a reduction", i.opcode)),
         });
     }

@@ -67,7 +67,6 @@ impl Writer {
     /// What an elementwise instruction makes of one element of each operand, whose types are `from`.
     pub fn element(&mut self, i: &Instruction, operands: &[String], from: &[ElementType], to: ElementType) -> Written {
         let (Some(&first), Some(own)) = (from.first(), crate::element(to)) else { return Err(not_imported(i)) };
-        let Some(of) = crate::element(first) else { return Err(not_imported(i)) };
         if to.is_complex() || from.iter().any(|e| e.is_complex()) {
             return match &*i.opcode {
                 "copy" | "optimization-barrier" => Ok(operands[0].clone()),
@@ -75,6 +74,14 @@ impl Writer {
                 _ => Err(format!("`{}` of complex numbers cannot be imported", i.opcode)),
             };
         }
+        // Floats may be of different precision; the operation has that of its result, or of its first operand.
+        let wanted = if to.is_float() { to } else { first };
+        let changes = matches!(&*i.opcode, "convert" | "bitcast-convert") || !wanted.is_float();
+        let own_precision = |e: ElementType| if changes || !e.is_float() { e } else { wanted };
+        let same = |(x, e): (&String, &ElementType)| self.convert(x, *e, own_precision(*e));
+        let operands = operands.iter().zip(from).map(same).collect::<Option<Vec<_>>>().ok_or_else(|| not_imported(i))?;
+        let (operands, first) = (&operands[..], own_precision(first));
+        let of = crate::element(first).ok_or_else(|| not_imported(i))?;
         if first.is_float() && i.opcode != "convert" {
             if let Some(name) = float_op(&i.opcode) {
                 return Ok(self.same(name, operands, &of));
