@@ -6,6 +6,7 @@
 
 use super::opcodes::{ANY, Opcode};
 use super::read::{RawAttribute, RawInstruction, number, numbers};
+use crate::analysis::stored_bits;
 use crate::element::ElementType;
 use crate::layout::{Layout, dimensions};
 use crate::operation::{Convolution, Gather, Operation, WindowDim};
@@ -627,13 +628,10 @@ pub(super) fn reshape(site: &Site) -> Found {
     }
 }
 
-/// That operand and result take as many bits; layouts with tiles may add padding on either side.
-fn same_bits(site: &Site) -> Result<(), Error> {
+/// That operand and result take as many bits, an element `each`.
+fn same_bits(site: &Site, each: fn(&Array) -> Option<i64>) -> Result<(), Error> {
     let (Shape::Array(from), Shape::Array(to)) = (site.operands[0], site.shape) else { return Ok(()) };
-    let bits = |array: &Array| {
-        let whole = elements(&sizes(array)).filter(|_| !array.layout.is_tiled());
-        whole?.checked_mul(i128::from(array.element.bits()?))
-    };
+    let bits = |array: &Array| elements(&sizes(array))?.checked_mul(i128::from(each(array)?));
     match (bits(from), bits(to)) {
         (Some(there), Some(written)) if there != written => Err(Error::at(
             site.raw.shape_at,
@@ -649,12 +647,13 @@ fn same_bits(site: &Site) -> Result<(), Error> {
 }
 
 pub(super) fn bitcast(site: &Site) -> Found {
-    same_bits(site)?;
+    // Layouts with tiles may add padding on either side.
+    same_bits(site, |array| stored_bits(array).filter(|_| !array.layout.is_tiled()))?;
     Ok(Operation::Bitcast)
 }
 
 pub(super) fn bitcast_convert(site: &Site) -> Found {
-    same_bits(site)?;
+    same_bits(site, |array| array.element.bits())?;
     let (from, Shape::Array(to)) = (site.array(0)?, site.shape) else {
         return Err(Error::at(site.raw.shape_at, "`bitcast-convert` gives an array"));
     };
@@ -663,13 +662,17 @@ pub(super) fn bitcast_convert(site: &Site) -> Found {
         return Ok(Operation::Elementwise);
     }
     // The wider type's elements have one dimension more on the other side: of the parts of each.
-    let (long, short) = if from.dims.len() > to.dims.len() { (from, to) } else { (to, from) };
-    let (long, short) = (sizes(long), sizes(short));
+    let cut = from.dims.len() < to.dims.len();
+    let (long, short) = if cut { (sizes(to), sizes(from)) } else { (sizes(from), sizes(to)) };
     if long.len() != short.len() + 1 || !same_sizes(&long[..short.len()], &short) {
         let message = "`bitcast-convert` adds or takes one dimension, the last, where the size of elements changes";
         return Err(Error::at(site.raw.shape_at, message));
     }
-    Ok(Operation::Other { reason: "bitcast-convert: elements are cut into parts or put together".to_string() })
+    // As far as indices go, an element is broadcast to its parts.
+    Ok(match cut {
+        true => Operation::Broadcast { dims: (0..short.len()).collect() },
+        false => Operation::Other { reason: "bitcast-convert: elements are put together".to_string() },
+    })
 }
 
 pub(super) fn concatenate(site: &Site) -> Found {

@@ -2,11 +2,13 @@
 
 use crate::scalar::{self, Writer};
 use crate::{element, encoded, plain, quoted, symbol};
-use layout::analysis::leaves;
+use layout::analysis::{leaves, maps};
 use layout::element::ElementType;
+use layout::expr::{Expr, Named};
 use layout::hlo::{Computation, Instruction, Module};
 use layout::operation::{Convolution, Gather, Operation, WindowDim};
 use layout::shape::{Array, Shape};
+use layout::simplify::Interval;
 use layout::text::Error;
 use std::fmt::Write;
 
@@ -183,10 +185,12 @@ impl<'a> Function<'a> {
         // What only moves elements has them in the precision of its result.
         let moves = match operation {
             Operation::Elementwise => i.opcode == "copy",
+            _ if i.opcode == "bitcast-convert" => false,
             Operation::Select | Operation::Bitcast | Operation::Dot { .. } | Operation::Convolution(_) => false,
             _ => true,
         };
-        let ins = &ins.iter().map(|t| if moves { self.precise(t, out) } else { Ok(t.clone()) }).collect::<Done<Vec<_>>>()?;
+        let ins =
+            &ins.iter().map(|t| if moves { self.precise(t, out) } else { Ok(t.clone()) }).collect::<Done<Vec<_>>>()?;
         match operation {
             Operation::Constant if i.literal.is_some() => {
                 let value = i.literal.as_ref().and_then(|literal| scalar::dense(literal, out.element, &out.sizes));
@@ -204,6 +208,7 @@ impl<'a> Function<'a> {
                 })
                 .map(|mut all| all.remove(0))
             }
+            Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => self.parts(&ins[0], out),
             Operation::Broadcast { dims: of } => {
                 let operand = (ins[0].name.clone(), ins[0].ty.clone(), dims(of.iter().copied()));
                 self.moved(rank, operand, out)
@@ -540,31 +545,67 @@ impl<'a> Function<'a> {
         t
     }
 
-    /// The same bytes: through the order of memory on both sides.
+    /// The same bytes: each element is read where the operand has it.
     fn bitcast(&mut self, i: &Instruction, from: &Tensor, out: &Tensor) -> Done<Tensor> {
-        let layout_of = |shape: &Shape| match shape {
-            Shape::Array(array) => Some(array.layout.clone()),
-            _ => None,
-        };
-        let (Some(a), Some(b)) = (layout_of(self.shape(i.operands[0])), layout_of(&i.shape)) else {
-            return Err("a `bitcast` of this shape cannot be imported".into());
-        };
-        let padded = |l: &layout::layout::Layout| l.is_tiled();
-        if from.ty == out.ty {
-            return Ok(from.clone());
+        let operand = self.shape(i.operands[0]);
+        let found = maps(&i.operation, &[operand], &[&i.shape]).map_err(|error| error.message)?;
+        let access = found.reads(0, 0).ok_or("a `bitcast` of this shape cannot be imported")?;
+        if let Some(reason) = access.unknown.first() {
+            return Err(format!("this `bitcast` cannot be imported: {reason}"));
         }
-        if padded(&a) || padded(&b) || from.of != out.of {
-            return Err("a `bitcast` through tiles or to another type cannot be imported".into());
+        let width =
+            |shape: &Shape| leaves(shape).first().map(|array| (array.element.bytes(), array.layout.element_bits));
+        let map = match &access.maps[..] {
+            // All of the result is padding of the operand.
+            [] => return Ok(self.empty(out)),
+            [mapped] if mapped.map.ranges == 0 && width(operand) == width(&i.shape) => &mapped.map,
+            _ => return Err("a `bitcast` to elements of another width cannot be imported".into()),
+        };
+        let rank = out.sizes.len();
+        let index: Vec<String> = map.results.iter().map(|e| Named(e, &|v| format!("d{v}")).to_string()).collect();
+        if index.iter().any(|e| e.contains("min(") || e.contains("max(")) {
+            return Err("the elements of this `bitcast` lie at places that MLIR has no map for".into());
         }
-        let (a, b): (Vec<usize>, Vec<usize>) = (a.major_to_minor().collect(), b.major_to_minor().collect());
-        let in_order = |t: &Tensor, order: &[usize]| order.iter().map(|k| t.sizes[*k]).collect::<Vec<_>>();
-        let memory = Tensor { sizes: in_order(from, &a), ..from.clone() };
-        let memory = Tensor { ty: memory.plain(), ..memory };
-        let mut index = vec![0; a.len()];
-        a.iter().enumerate().for_each(|(k, dim)| index[*dim] = k);
-        let memory = self.moved(a.len(), (from.name.clone(), from.ty.clone(), dims(index)), &memory)?;
-        let line = self.reshaped(&memory, &in_order(out, &b));
-        self.moved(b.len(), (line.name.clone(), line.ty.clone(), dims(b)), out)
+        // Where the map says nothing, the operand has padding: any element will do there, of those that there are. Nor
+        // may a loop of `linalg.generic` stand alone for a part of a dimension.
+        let everywhere = map.domain.constraints.is_empty()
+            && map.domain.vars.iter().zip(&out.sizes).all(|(within, n)| *within == Interval::new(0, n - 1))
+            && map.results.iter().zip(&from.sizes).all(|(e, n)| !matches!(e, Expr::Var(v) if out.sizes[*v] != *n));
+        let source = if everywhere { from.clone() } else { self.flattened(from) };
+        let operand = (source.name.clone(), source.ty.clone(), index.join(", "));
+        let operands = if everywhere { vec![operand] } else { Vec::new() };
+        let (elements, of) = ([from.element, out.element], source.of.clone());
+        let read = move |w: &mut Writer, args: &[String]| {
+            if everywhere {
+                return args[0].clone();
+            }
+            let loops: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
+            let mut at = Vec::with_capacity(index.len());
+            for (e, n) in index.iter().zip(&source.sizes) {
+                let map = format!("affine_map<({}) -> ({e})>", dims(0..rank));
+                let place = w.op(&format!("affine.apply {map}({})", loops.join(", ")));
+                at.push(between(w, &place, n - 1));
+            }
+            w.op(&format!("tensor.extract {}[{}] : {}", source.name, at.join(", "), source.ty))
+        };
+        let cast = self.generic(rank, operands, &["parallel"], vec![out.clone()], vec![None], |w, args| {
+            let value = read(w, args);
+            let wrong = || format!("a `bitcast` of {of} to {} cannot be imported", out.of);
+            Ok(vec![w.reinterpreted(&value, elements[0], elements[1]).ok_or_else(wrong)?])
+        });
+        cast.map(|mut all| all.remove(0))
+    }
+
+    /// The parts of each element along a last dimension, the least significant one first.
+    fn parts(&mut self, from: &Tensor, out: &Tensor) -> Done<Tensor> {
+        let rank = out.sizes.len();
+        let operand = (from.name.clone(), from.ty.clone(), dims(0..rank - 1));
+        let elements = [from.element, out.element];
+        let cut = self.generic(rank, vec![operand], &["parallel"], vec![out.clone()], vec![None], |w, args| {
+            let wrong = || format!("parts of {} cannot be imported as {}", elements[0].name(), elements[1].name());
+            Ok(vec![w.part(&args[0], elements[0], elements[1], rank - 1).ok_or_else(wrong)?])
+        });
+        cut.map(|mut all| all.remove(0))
     }
 
     /// A block without an encoding.
@@ -931,12 +972,18 @@ fn clamped(w: &mut Writer, value: &str, t: &Tensor, most: i64) -> Done<String> {
     let signed = t.element.is_signed();
     let kind = if signed { "index_cast" } else { "index_castui" };
     let index = w.op(&format!("arith.{kind} {value} : {} to index", t.of));
-    let (zero, most) = (w.constant("0", "index"), w.constant(&most.max(0).to_string(), "index"));
-    if !signed {
-        return Ok(w.op(&format!("arith.minui {index}, {most} : index")));
+    if signed {
+        return Ok(between(w, &index, most.max(0)));
     }
+    let most = w.constant(&most.max(0).to_string(), "index");
+    Ok(w.op(&format!("arith.minui {index}, {most} : index")))
+}
+
+/// The nearest index between 0 and `most`.
+fn between(w: &mut Writer, index: &str, most: i64) -> String {
+    let (zero, most) = (w.constant("0", "index"), w.constant(&most.to_string(), "index"));
     let raised = w.op(&format!("arith.maxsi {index}, {zero} : index"));
-    Ok(w.op(&format!("arith.minsi {raised}, {most} : index")))
+    w.op(&format!("arith.minsi {raised}, {most} : index"))
 }
 
 /// A number as one of another type.
@@ -969,11 +1016,11 @@ fn inlined(
             }
             (Operation::Tuple, _) => operands,
             (Operation::GetTupleElement { index }, Some(_)) => vec![operands[*index].clone()],
-            (Operation::Call { computation }, _) => {
-                inlined(module, *computation, w, &operands, &from_operands)?
-            }
+            (Operation::Call { computation }, _) => inlined(module, *computation, w, &operands, &from_operands)?,
             (Operation::Constant, Some(e)) => vec![scalar::scalar_constant(w, i, e)?],
-            (Operation::Elementwise | Operation::Select, Some(e)) => vec![w.element(i, &operands, &from_operands, e)?],
+            (Operation::Elementwise | Operation::Select, Some(e)) => {
+                vec![w.element(i, &operands, &from_operands, e)?]
+            }
             (Operation::Broadcast { .. } | Operation::Reshape, Some(e)) => {
                 vec![converted(w, &operands[0], from_operands[0], e)?]
             }

@@ -79,7 +79,8 @@ impl Writer {
         let changes = matches!(&*i.opcode, "convert" | "bitcast-convert") || !wanted.is_float();
         let own_precision = |e: ElementType| if changes || !e.is_float() { e } else { wanted };
         let same = |(x, e): (&String, &ElementType)| self.convert(x, *e, own_precision(*e));
-        let operands = operands.iter().zip(from).map(same).collect::<Option<Vec<_>>>().ok_or_else(|| not_imported(i))?;
+        let operands =
+            operands.iter().zip(from).map(same).collect::<Option<Vec<_>>>().ok_or_else(|| not_imported(i))?;
         let (operands, first) = (&operands[..], own_precision(first));
         let of = crate::element(first).ok_or_else(|| not_imported(i))?;
         if first.is_float() && i.opcode != "convert" {
@@ -93,7 +94,7 @@ impl Writer {
         Ok(match &*i.opcode {
             "copy" | "optimization-barrier" => a,
             "convert" => self.convert(&a, first, to).ok_or_else(|| not_imported(i))?,
-            "bitcast-convert" => self.op(&format!("arith.bitcast {a} : {of} to {own}")),
+            "bitcast-convert" => self.reinterpreted(&a, first, to).ok_or_else(|| not_imported(i))?,
             "compare" => {
                 let direction = i.attribute("direction").unwrap_or("");
                 let predicate = predicate(direction, first).ok_or_else(|| not_imported(i))?;
@@ -195,6 +196,37 @@ impl Writer {
             None => rest,
         };
         self.select(&by_zero, a, &rest, of)
+    }
+
+    /// The bits of a value as one of another type that takes as many bytes; none between types that MLIR casts not.
+    pub fn reinterpreted(&mut self, a: &str, from: ElementType, to: ElementType) -> Option<String> {
+        let (of, into) = (crate::element(from)?, crate::element(to)?);
+        match from.bits() == to.bits() {
+            _ if of == into => Some(a.to_string()),
+            _ if from.is_complex() || to.is_complex() => None,
+            true => Some(self.op(&format!("arith.bitcast {a} : {of} to {into}"))),
+            // Truth values are bytes in memory.
+            false if !from.is_float() && !to.is_float() && (from == Pred || to == Pred) => self.convert(a, from, to),
+            false => None,
+        }
+    }
+
+    /// A part of a value, of a narrower type: the one that the loop `number` says, the least significant being 0.
+    pub fn part(&mut self, a: &str, from: ElementType, to: ElementType, number: usize) -> Option<String> {
+        let (of, own) = (crate::element(from)?, crate::element(to)?);
+        let (wide, narrow) = (from.bits()?, to.bits()?);
+        if from.is_complex() || to.is_complex() || narrow >= wide {
+            return None;
+        }
+        let (all, part) = (format!("i{wide}"), format!("i{narrow}"));
+        let bits = if of == all { a.to_string() } else { self.op(&format!("arith.bitcast {a} : {of} to {all}")) };
+        let index = self.op(&format!("linalg.index {number} : index"));
+        let (place, width) =
+            (self.op(&format!("arith.index_cast {index} : index to {all}")), self.constant(&narrow.to_string(), &all));
+        let by = self.same("arith.muli", &[place, width], &all);
+        let shifted = self.same("arith.shrui", &[bits, by], &all);
+        let cut = self.op(&format!("arith.trunci {shifted} : {all} to {part}"));
+        Some(if own == part { cut } else { self.op(&format!("arith.bitcast {cut} : {part} to {own}")) })
     }
 
     /// A number as one of another type; none between types that have no conversion here.
