@@ -70,7 +70,11 @@ impl<'c> Lowered<'c> {
             return Err("tail padding L(n) needs static sizes".into());
         }
         let mut order: Vec<usize> = (0..parts.len()).collect();
-        order.sort_by_key(|k| parts[*k].position);
+        // Without elements any order will do, and strides of 0 would be none.
+        match sizes.contains(&0) {
+            true => strides = row_major(&sizes),
+            false => order.sort_by_key(|k| parts[*k].position),
+        }
 
         let plain = Shaped { layout: None, ..logical.clone() };
         let in_memory: Vec<i64> = order.iter().map(|k| sizes[*k]).collect();

@@ -47,6 +47,26 @@ pub fn rounded(e: ElementType, x: f64) -> f64 {
     }
 }
 
+/// The bits of a number.
+fn bits(e: ElementType, x: f64) -> u64 {
+    match e {
+        ElementType::F32 => (x as f32).to_bits().into(),
+        ElementType::BF16 => u64::from((x as f32).to_bits() >> 16),
+        e if e.is_float() => panic!("the bits of {} are not interpreted", e.name()),
+        e => (x as i128).rem_euclid(1 << e.bits().expect("a number")) as u64,
+    }
+}
+
+/// The number with these bits.
+fn of_bits(e: ElementType, bits: u64) -> f64 {
+    match e {
+        ElementType::F32 => f64::from(f32::from_bits(bits as u32)),
+        ElementType::BF16 => f64::from(f32::from_bits((bits as u32) << 16)),
+        e if e.is_float() => panic!("the bits of {} are not interpreted", e.name()),
+        e => rounded(e, bits as f64),
+    }
+}
+
 fn array(shape: &Shape) -> &Array {
     match shape {
         Shape::Array(array) => array,
@@ -106,7 +126,7 @@ fn element(i: &Instruction, from: ElementType, to: ElementType, x: &[f64]) -> f6
     let truth = |b: bool| f64::from(u8::from(b));
     let whole = |f: fn(i128, i128) -> i128| f(x[0] as i128, x[1] as i128) as f64;
     let float = from.is_float();
-    let bits = i128::from(from.bits().unwrap_or(64));
+    let width = i128::from(from.bits().unwrap_or(64));
     match &*i.opcode {
         "add" if from == ElementType::Pred => truth(x[0] + x[1] != 0.0),
         "add" if float => x[0] + x[1],
@@ -139,19 +159,19 @@ fn element(i: &Instruction, from: ElementType, to: ElementType, x: &[f64]) -> f6
         "not" if from == ElementType::Pred => 1.0 - x[0],
         "not" => -1.0 - x[0],
         "shift-left" => {
-            if (0..bits).contains(&(x[1] as i128)) {
+            if (0..width).contains(&(x[1] as i128)) {
                 ((x[0] as i128) << x[1] as u32) as f64
             } else {
                 0.0
             }
         }
         "shift-right-arithmetic" => {
-            let by = if (0..bits).contains(&(x[1] as i128)) { x[1] as i128 } else { bits - 1 };
+            let by = if (0..width).contains(&(x[1] as i128)) { x[1] as i128 } else { width - 1 };
             ((x[0] as i128) >> by) as f64
         }
         "shift-right-logical" => {
-            let own = (x[0] as i128).rem_euclid(1 << bits);
-            if (0..bits).contains(&(x[1] as i128)) { (own >> x[1] as u32) as f64 } else { 0.0 }
+            let own = (x[0] as i128).rem_euclid(1 << width);
+            if (0..width).contains(&(x[1] as i128)) { (own >> x[1] as u32) as f64 } else { 0.0 }
         }
         "negate" => -x[0],
         "abs" => x[0].abs(),
@@ -189,7 +209,7 @@ fn element(i: &Instruction, from: ElementType, to: ElementType, x: &[f64]) -> f6
                 x[2]
             }
         }
-        "copy" => x[0],
+        "copy" | "opt-barrier" => x[0],
         "compare" => truth(match i.attribute("direction").unwrap() {
             "EQ" => x[0] == x[1],
             "NE" => x[0] != x[1],
@@ -207,6 +227,7 @@ fn element(i: &Instruction, from: ElementType, to: ElementType, x: &[f64]) -> f6
             if x[0].is_nan() { 0.0 } else { x[0].trunc().clamp(lo, hi) }
         }
         "convert" => x[0],
+        "bitcast-convert" => of_bits(to, bits(from, x[0])),
         other => panic!("`{other}` is not interpreted"),
     }
 }
@@ -284,6 +305,11 @@ fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes
             let read = |v: &&Value| if v.sizes.is_empty() { v.data[0] } else { v.at(index) };
             element(i, x[0].element, out, &x.iter().map(read).collect::<Vec<_>>())
         }),
+        Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => Value::build(out, &sizes, |index| {
+            let (part, of) = index.split_last().unwrap();
+            let width = out.bits().unwrap();
+            of_bits(out, bits(x[0].element, x[0].at(of)) >> (part * width) & ((1 << width) - 1))
+        }),
         Operation::Broadcast { dims } => {
             Value::build(out, &sizes, |index| x[0].at(&dims.iter().map(|k| index[*k]).collect::<Vec<_>>()))
         }
@@ -309,10 +335,12 @@ fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes
             };
             let mut bytes = std::collections::BTreeMap::new();
             memory(&x[0].sizes, array(shapes[0]), &mut |k, offset| {
-                bytes.insert(offset, x[0].data[k]);
+                bytes.insert(offset, of_bits(out, bits(x[0].element, x[0].data[k])));
             });
             let mut data = Vec::new();
-            memory(&sizes, array(&i.shape), &mut |_, offset| data.push(bytes[&offset]));
+            // Padding may be anything.
+            let read = |offset| bytes.get(&offset).copied().unwrap_or(7.0);
+            memory(&sizes, array(&i.shape), &mut |_, offset| data.push(read(offset)));
             Value { element: out, sizes, data }
         }
         Operation::Slice { starts, strides, .. } => Value::build(out, &sizes, |index| {

@@ -40,7 +40,7 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// Small modules with what the models do not have.
-const SMALL: &[&str] = &["bitcast", "control", "moves", "numbers", "windows"];
+const SMALL: &[&str] = &["bitcast", "control", "empty", "moves", "numbers", "precision", "windows"];
 
 /// Tells a process that it is to run one model: `file kind`.
 const PART: &str = "LAYOUT_MODEL_PART";
@@ -66,8 +66,9 @@ fn main() -> ExitCode {
     }
     let models = MODELS.iter().flat_map(|(model, _)| [format!("{model}.unopt"), format!("{model}.opt")]);
     let mut trials = Vec::new();
-    // JAX takes no bitcasts in.
-    let small = SMALL.iter().filter(|name| **name != "bitcast" || std::env::var_os(JAX).is_none());
+    // JAX takes no bitcasts in, nor floats of different precision.
+    let ours = |name: &&&str| !matches!(**name, "bitcast" | "precision");
+    let small = SMALL.iter().filter(|name| ours(name) || std::env::var_os(JAX).is_none());
     for file in models.chain(small.map(|name| format!("small/{name}"))) {
         for (kind, ..) in KINDS {
             let part = format!("{file} {kind}");

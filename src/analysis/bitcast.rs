@@ -13,7 +13,7 @@ use crate::shape::Array;
 use crate::text::Error;
 
 /// The bits that an element takes in memory.
-pub(super) fn bits(array: &Array) -> Option<i64> {
+pub(crate) fn bits(array: &Array) -> Option<i64> {
     match array.layout.element_bits {
         0 => Some(array.element.bytes()? * 8),
         bits => Some(bits),

@@ -41,6 +41,7 @@ use crate::operation::Operation;
 use crate::shape::{Array, Shape};
 use crate::simplify::Interval;
 use crate::text::Error;
+pub(crate) use bitcast::bits as stored_bits;
 pub use count::{COUNTED, Count, Traffic, Usage, traffic};
 pub use graph::{Flow, Graph, Node, Place, Value, flow};
 pub use moves::{Moved, Movement, movement};

@@ -152,7 +152,7 @@ static OPCODES: &[Opcode] = &[
     row("scan", 0, MANY, other, "each step depends on all before it"),
     row("scatter", 3, MANY, scatter, ""),
     row("select", 3, 3, select, ANY),
-    row("select-and-scatter", 3, 3, other, "values choose where elements go"),
+    row("select-and-scatter", 3, 3, select_and_scatter, "values choose where elements go"),
     row("send", 2, 2, other, DEVICES),
     row("send-done", 1, 1, other, DEVICES),
     row("set-dimension-size", 2, 2, other, DYNAMIC),

@@ -6,6 +6,7 @@
 
 use super::opcodes::{ANY, Opcode};
 use super::read::{RawAttribute, RawInstruction, number, numbers};
+use crate::analysis::stored_bits;
 use crate::element::ElementType;
 use crate::layout::{Layout, dimensions};
 use crate::operation::{Convolution, Gather, Operation, WindowDim};
@@ -271,35 +272,34 @@ impl<'a> Site<'a> {
         Ok((first, size))
     }
 
-    /// The computation that `to_apply` names, if it could be read: of `parameters` arrays, and `results` of them.
-    fn region(&self, parameters: usize, results: usize) -> Result<Option<&'a Signature<'a>>, Error> {
-        self.need("to_apply", "computation")?;
-        let [region] = self.called[..] else { return Err(self.error("calls one computation, that of `to_apply`")) };
-        let Some(region) = self.signatures.get(region).and_then(Option::as_ref) else { return Ok(None) };
-        let found = match region.result {
-            Shape::Tuple(parts) => parts.len(),
-            _ => 1,
-        };
-        let name = excerpt(region.name);
-        if region.parameters.len() != parameters {
-            let found = region.parameters.len();
-            return Err(
-                self.wrong("to_apply", format!("needs {}, `{name}` has {found}", count(parameters, "parameter")))
-            );
-        }
-        if found != results {
-            return Err(self.wrong("to_apply", format!("needs {}, `{name}` has {found}", count(results, "result"))));
-        }
-        let scalar = |shape: &Shape| matches!(shape, Shape::Array(array) if array.dims.is_empty());
-        if let Some(other) = region.parameters.iter().find(|shape| !scalar(shape)) {
-            let message = format!("needs scalar parameters, `{name}` has {}", plain(other));
-            return Err(self.wrong("to_apply", message));
-        }
-        Ok(Some(region))
+    /// That the computation `number` of those that are named takes scalars of these types and gives such.
+    fn region(&self, key: &str, number: usize, takes: &[ElementType], gives: &[ElementType]) -> Result<(), Error> {
+        self.need(key, "computation")?;
+        let Some(&region) = self.called.get(number) else { return Err(self.wrong(key, "names one computation")) };
+        let scalars = |types: &[ElementType]| types.iter().map(|element| array(*element, &[])).collect::<Vec<_>>();
+        let takes = scalars(takes);
+        self.fitted(key, region, &takes.iter().collect::<Vec<_>>(), &together(scalars(gives)), alike)
+    }
+
+    /// That a computation combines two values into one, for each of these types: those so far stand before the new.
+    fn reducer(&self, key: &str, number: usize, types: &[ElementType]) -> Result<(), Error> {
+        self.region(key, number, &types.repeat(2), types)
     }
 
     /// That a computation takes these operands and gives `result`.
     fn calls(&self, key: &str, callee: usize, operands: &[&Shape], result: &Shape) -> Result<(), Error> {
+        self.fitted(key, callee, operands, result, |a, b| a == b)
+    }
+
+    /// The same, with elements compared in another way.
+    fn fitted(
+        &self,
+        key: &str,
+        callee: usize,
+        operands: &[&Shape],
+        result: &Shape,
+        elements: fn(ElementType, ElementType) -> bool,
+    ) -> Result<(), Error> {
         let Some(callee) = self.signatures.get(callee).and_then(Option::as_ref) else { return Ok(()) };
         let name = excerpt(callee.name);
         let (takes, given) = (callee.parameters.len(), operands.len());
@@ -307,12 +307,12 @@ impl<'a> Site<'a> {
             return Err(self.wrong(key, format!("has {} in `{name}`, {given} given", count(takes, "parameter"))));
         }
         for (i, (parameter, operand)) in callee.parameters.iter().zip(operands).enumerate() {
-            if !fits(parameter, operand) {
+            if !agree(parameter, operand, &elements) {
                 let (takes, given) = (plain(parameter), plain(operand));
                 return Err(self.wrong(key, format!("takes {takes} as parameter {i} of `{name}`, {given} is given")));
             }
         }
-        if !fits(callee.result, result) {
+        if !agree(callee.result, result, &elements) {
             let (gives, needs) = (plain(callee.result), plain(result));
             return Err(self.wrong(key, format!("gives {gives} in `{name}`, {needs} is needed")));
         }
@@ -482,10 +482,9 @@ pub(super) fn map(site: &Site) -> Found {
     for operand in 0..site.operands.len() {
         site.operand(operand, site.class(operand)?, &size)?;
     }
-    match site.region(site.operands.len(), 1)?.map(|region| region.result) {
-        Some(Shape::Array(result)) => site.gives(&array(result.element, &size))?,
-        _ => _ = site.result(&size)?,
-    }
+    let types = (0..site.operands.len()).map(|operand| Ok(site.array(operand)?.element));
+    let result = site.result(&size)?;
+    site.region("to_apply", 0, &types.collect::<Result<Vec<_>, Error>>()?, &[result])?;
     Ok(Operation::Elementwise)
 }
 
@@ -543,7 +542,7 @@ fn with_initial(site: &Site) -> Result<(Vec<ElementType>, Sizes), Error> {
         site.operand(n / 2 + input, element, &[])?;
         types.push(element);
     }
-    site.region(n, n / 2)?;
+    site.reducer("to_apply", 0, &types)?;
     Ok((types, size))
 }
 
@@ -629,13 +628,10 @@ pub(super) fn reshape(site: &Site) -> Found {
     }
 }
 
-/// That operand and result take as many bits; layouts with tiles may add padding on either side.
-fn same_bits(site: &Site) -> Result<(), Error> {
+/// That operand and result take as many bits, an element `each`.
+fn same_bits(site: &Site, each: fn(&Array) -> Option<i64>) -> Result<(), Error> {
     let (Shape::Array(from), Shape::Array(to)) = (site.operands[0], site.shape) else { return Ok(()) };
-    let bits = |array: &Array| {
-        let whole = elements(&sizes(array)).filter(|_| !array.layout.is_tiled());
-        whole?.checked_mul(i128::from(array.element.bits()?))
-    };
+    let bits = |array: &Array| elements(&sizes(array))?.checked_mul(i128::from(each(array)?));
     match (bits(from), bits(to)) {
         (Some(there), Some(written)) if there != written => Err(Error::at(
             site.raw.shape_at,
@@ -651,12 +647,13 @@ fn same_bits(site: &Site) -> Result<(), Error> {
 }
 
 pub(super) fn bitcast(site: &Site) -> Found {
-    same_bits(site)?;
+    // Layouts with tiles may add padding on either side.
+    same_bits(site, |array| stored_bits(array).filter(|_| !array.layout.is_tiled()))?;
     Ok(Operation::Bitcast)
 }
 
 pub(super) fn bitcast_convert(site: &Site) -> Found {
-    same_bits(site)?;
+    same_bits(site, |array| array.element.bits())?;
     let (from, Shape::Array(to)) = (site.array(0)?, site.shape) else {
         return Err(Error::at(site.raw.shape_at, "`bitcast-convert` gives an array"));
     };
@@ -665,13 +662,17 @@ pub(super) fn bitcast_convert(site: &Site) -> Found {
         return Ok(Operation::Elementwise);
     }
     // The wider type's elements have one dimension more on the other side: of the parts of each.
-    let (long, short) = if from.dims.len() > to.dims.len() { (from, to) } else { (to, from) };
-    let (long, short) = (sizes(long), sizes(short));
+    let cut = from.dims.len() < to.dims.len();
+    let (long, short) = if cut { (sizes(to), sizes(from)) } else { (sizes(from), sizes(to)) };
     if long.len() != short.len() + 1 || !same_sizes(&long[..short.len()], &short) {
         let message = "`bitcast-convert` adds or takes one dimension, the last, where the size of elements changes";
         return Err(Error::at(site.raw.shape_at, message));
     }
-    Ok(Operation::Other { reason: "bitcast-convert: elements are cut into parts or put together".to_string() })
+    // As far as indices go, an element is broadcast to its parts.
+    Ok(match cut {
+        true => Operation::Broadcast { dims: (0..short.len()).collect() },
+        false => Operation::Other { reason: "bitcast-convert: elements are put together".to_string() },
+    })
 }
 
 pub(super) fn concatenate(site: &Site) -> Found {
@@ -991,7 +992,7 @@ pub(super) fn scatter(site: &Site) -> Found {
         site.operand(n + 1 + input, element, &updates)?;
         types.push(element);
     }
-    site.region(2 * n, n)?;
+    site.reducer("to_apply", 0, &types)?;
     let index_vector_dim = index_vector(site, n, "scatter_dims_to_operand_dims")?;
     let (rows, vector) = batches(site, n, index_vector_dim)?;
     let to_operand = site.dims("scatter_dims_to_operand_dims", size.len())?;
@@ -1154,7 +1155,21 @@ pub(super) fn sort(site: &Site) -> Found {
         site.operand(operand, element, &size)?;
         types.push(element);
     }
-    site.region(2 * types.len(), 1)?;
+    let pairs: Vec<ElementType> = types.iter().flat_map(|element| [*element; 2]).collect();
+    site.region("to_apply", 0, &pairs, &[ElementType::Pred])?;
     site.gives(&results(&types, &size))?;
+    other(site)
+}
+
+/// One computation selects an element in each window of the first operand; another puts those of the second there.
+pub(super) fn select_and_scatter(site: &Site) -> Found {
+    let (from, size) = (site.array(0)?, site.sizes(0)?);
+    let window = site.window(size.len())?;
+    let source: Sizes = size.iter().zip(&window).map(|(n, dim)| site.windows(*n, dim)).collect::<Result<_, _>>()?;
+    site.operand(1, from.element, &source)?;
+    site.operand(2, from.element, &[])?;
+    site.region("select", 0, &[from.element; 2], &[ElementType::Pred])?;
+    site.reducer("scatter", 1, &[from.element])?;
+    site.gives(site.operands[0])?;
     other(site)
 }

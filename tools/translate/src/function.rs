@@ -2,11 +2,13 @@
 
 use crate::scalar::{self, Writer};
 use crate::{element, encoded, plain, quoted, symbol};
-use layout::analysis::leaves;
+use layout::analysis::{leaves, maps};
 use layout::element::ElementType;
+use layout::expr::{Expr, Named};
 use layout::hlo::{Computation, Instruction, Module};
 use layout::operation::{Convolution, Gather, Operation, WindowDim};
 use layout::shape::{Array, Shape};
+use layout::simplify::Interval;
 use layout::text::Error;
 use std::fmt::Write;
 
@@ -24,6 +26,10 @@ struct Tensor {
 impl Tensor {
     fn plain(&self) -> String {
         plain(&self.sizes, &self.of)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.sizes.contains(&0)
     }
 }
 
@@ -143,7 +149,7 @@ impl<'a> Function<'a> {
         }
         let results = tensors(&i.shape)?;
         let flat: Vec<Tensor> = operands.concat();
-        let done = match &i.operation {
+        match &i.operation {
             Operation::Tuple => return Ok(self.all_converted(&flat, &results)),
             Operation::GetTupleElement { index } => {
                 let Shape::Tuple(parts) = self.shape(i.operands[0]) else { return Err("it needs a tuple".into()) };
@@ -153,9 +159,20 @@ impl<'a> Function<'a> {
             Operation::Call { computation } => return self.call(*computation, &flat, results),
             Operation::While { condition, body } => return self.repeat(*condition, *body, &flat),
             Operation::Conditional { branches } => return self.branch(branches, &operands, results),
+            Operation::Other { .. } => {}
+            // What has no elements is made of none, and blocks without elements lie nowhere.
+            _ if results.iter().all(Tensor::is_empty) => {
+                return Ok(results.iter().map(|out| self.empty(out)).collect());
+            }
             Operation::Reduce { dims } => return self.reduce(i, dims, &flat, results),
             Operation::ReduceWindow { window } => return self.reduce_window(i, window, &flat, results),
-            _ if matches!(&*i.opcode, "optimization-barrier" | "opt-barrier") => return Ok(flat),
+            _ => {}
+        }
+        let done = match &i.operation {
+            _ if matches!(&*i.opcode, "optimization-barrier" | "opt-barrier") => {
+                let each = flat.iter().zip(&results);
+                return each.map(|(from, to)| self.precise(from, to).map(|t| self.converted(&t, to))).collect();
+            }
             _ if results.len() != 1 => return Err(format!("`{}` cannot be imported", i.opcode)),
             operation => self.one(i, operation, &flat, &results[0])?,
         };
@@ -165,6 +182,15 @@ impl<'a> Function<'a> {
     /// An instruction with one result.
     fn one(&mut self, i: &Instruction, operation: &Operation, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
         let rank = out.sizes.len();
+        // What only moves elements has them in the precision of its result.
+        let moves = match operation {
+            Operation::Elementwise => i.opcode == "copy",
+            _ if i.opcode == "bitcast-convert" => false,
+            Operation::Select | Operation::Bitcast | Operation::Dot { .. } | Operation::Convolution(_) => false,
+            _ => true,
+        };
+        let ins =
+            &ins.iter().map(|t| if moves { self.precise(t, out) } else { Ok(t.clone()) }).collect::<Done<Vec<_>>>()?;
         match operation {
             Operation::Constant if i.literal.is_some() => {
                 let value = i.literal.as_ref().and_then(|literal| scalar::dense(literal, out.element, &out.sizes));
@@ -182,6 +208,7 @@ impl<'a> Function<'a> {
                 })
                 .map(|mut all| all.remove(0))
             }
+            Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => self.parts(&ins[0], out),
             Operation::Broadcast { dims: of } => {
                 let operand = (ins[0].name.clone(), ins[0].ty.clone(), dims(of.iter().copied()));
                 self.moved(rank, operand, out)
@@ -211,7 +238,7 @@ impl<'a> Function<'a> {
                 Ok(self.converted(&cut, out))
             }
             Operation::Concatenate { dim } => {
-                let parts: Vec<Tensor> = ins.iter().map(|t| self.flattened(t)).collect();
+                let parts: Vec<Tensor> = ins.iter().filter(|t| !t.is_empty()).map(|t| self.flattened(t)).collect();
                 let names: Vec<&str> = parts.iter().map(|t| &*t.name).collect();
                 let types: Vec<&str> = parts.iter().map(|t| &*t.ty).collect();
                 let (names, types) = (names.join(", "), types.join(", "));
@@ -252,6 +279,7 @@ impl<'a> Function<'a> {
                 let cut = self.cut(&ins[0], &offsets, sizes, &vec![1; rank]);
                 Ok(self.converted(&cut, out))
             }
+            Operation::DynamicUpdateSlice if ins[1].is_empty() => Ok(self.converted(&ins[0], out)),
             Operation::DynamicUpdateSlice => {
                 let offsets = self.starts(&ins[2..], &ins[0].sizes, &ins[1].sizes)?;
                 let (data, update) = (self.flattened(&ins[0]), self.flattened(&ins[1]));
@@ -293,10 +321,26 @@ impl<'a> Function<'a> {
         Tensor { name: op(&mut self.w), ty: t.plain(), ..t.clone() }
     }
 
+    /// A tensor whose elements may be anything.
+    fn empty(&mut self, t: &Tensor) -> Tensor {
+        self.named(t, |w| w.op(&format!("tensor.empty() : {}", t.ty)))
+    }
+
+    /// A tensor all of whose elements are this value.
+    fn filled(&mut self, t: &Tensor, value: &str) -> Tensor {
+        let empty = self.empty(t);
+        let (of, ty) = (&t.of, &t.ty);
+        let text = format!("linalg.fill ins({value} : {of}) outs({} : {ty}) -> {ty}", empty.name);
+        self.named(t, |w| w.op(&text))
+    }
+
     /// The tensor in the layout of another.
     fn converted(&mut self, from: &Tensor, to: &Tensor) -> Tensor {
         if from.ty == to.ty {
             return Tensor { name: from.name.clone(), ..to.clone() };
+        }
+        if from.is_empty() {
+            return self.empty(to);
         }
         let text = format!("layout.convert {} : {} to {}", from.name, from.ty, to.ty);
         self.named(to, |w| w.op(&text))
@@ -311,9 +355,41 @@ impl<'a> Function<'a> {
         self.converted(t, &Tensor { ty: t.plain(), ..t.clone() })
     }
 
+    /// Zero, as an element of a tensor.
+    fn zero(&mut self, t: &Tensor) -> String {
+        let value = match t.element {
+            ElementType::C64 => return self.w.op("complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>"),
+            ElementType::C128 => return self.w.op("complex.constant [0.0, 0.0] : complex<f64>"),
+            ElementType::Pred => "false",
+            e if e.is_float() => "0.0",
+            _ => "0",
+        };
+        self.w.constant(value, &t.of)
+    }
+
     /// The element of a tensor of rank 0.
     fn scalar(&mut self, t: &Tensor) -> String {
         self.w.op(&format!("tensor.extract {}[] : {}", t.name, t.ty))
+    }
+
+    /// The same, as a number of another type.
+    fn number(&mut self, t: &Tensor, to: ElementType) -> Done<String> {
+        let value = self.scalar(t);
+        converted(&mut self.w, &value, t.element, to)
+    }
+
+    /// The tensor with floats of the precision that another has.
+    fn precise(&mut self, t: &Tensor, like: &Tensor) -> Done<Tensor> {
+        if !t.element.is_float() || !like.element.is_float() || t.element == like.element {
+            return Ok(t.clone());
+        }
+        let (from, to, own) = (t.element, like.element, dims(0..t.sizes.len()));
+        let out = Tensor { element: to, of: like.of.clone(), ty: plain(&t.sizes, &like.of), ..t.clone() };
+        let operand = (t.name.clone(), t.ty.clone(), own);
+        let all = self.generic(t.sizes.len(), vec![operand], &["parallel"], vec![out], vec![None], |w, args| {
+            Ok(vec![converted(w, &args[0], from, to)?])
+        });
+        all.map(|mut all| all.remove(0))
     }
 
     /// `linalg.generic` over `loops` loops, the last of which reduce where there are two iterator kinds for them:
@@ -331,14 +407,9 @@ impl<'a> Function<'a> {
         let names: Vec<String> = outs
             .iter()
             .zip(inits)
-            .map(|(t, init)| {
-                let empty = self.w.op(&format!("tensor.empty() : {}", t.ty));
-                match init {
-                    None => empty,
-                    Some(value) => {
-                        self.w.op(&format!("linalg.fill ins({value} : {}) outs({empty} : {}) -> {}", t.of, t.ty, t.ty))
-                    }
-                }
+            .map(|(t, init)| match init {
+                None => self.empty(t).name,
+                Some(value) => self.filled(t, &value).name,
             })
             .collect();
         let all = dims(0..loops);
@@ -419,16 +490,7 @@ impl<'a> Function<'a> {
         if to.is_complex() {
             return Err("products of complex numbers cannot be imported".into());
         }
-        let zero = self.w.constant(
-            if to.is_float() {
-                "0.0"
-            } else if to == ElementType::Pred {
-                "false"
-            } else {
-                "0"
-            },
-            &out.of,
-        );
+        let zero = self.zero(out);
         let of = out.of.clone();
         self.generic(
             rank + reduced,
@@ -437,10 +499,7 @@ impl<'a> Function<'a> {
             vec![out.clone()],
             vec![Some(zero)],
             |w, args| {
-                let mut factor = |k: usize| {
-                    w.convert(&args[k], from[k], to)
-                        .ok_or_else(|| "a product of these types cannot be imported".to_string())
-                };
+                let mut factor = |k: usize| converted(w, &args[k], from[k], to);
                 let (a, b) = (factor(0)?, factor(1)?);
                 let (multiply, add) = match to {
                     ElementType::Pred => ("arith.andi", "arith.ori"),
@@ -486,31 +545,67 @@ impl<'a> Function<'a> {
         t
     }
 
-    /// The same bytes: through the order of memory on both sides.
+    /// The same bytes: each element is read where the operand has it.
     fn bitcast(&mut self, i: &Instruction, from: &Tensor, out: &Tensor) -> Done<Tensor> {
-        let layout_of = |shape: &Shape| match shape {
-            Shape::Array(array) => Some(array.layout.clone()),
-            _ => None,
-        };
-        let (Some(a), Some(b)) = (layout_of(self.shape(i.operands[0])), layout_of(&i.shape)) else {
-            return Err("a `bitcast` of this shape cannot be imported".into());
-        };
-        let padded = |l: &layout::layout::Layout| l.is_tiled();
-        if from.ty == out.ty {
-            return Ok(from.clone());
+        let operand = self.shape(i.operands[0]);
+        let found = maps(&i.operation, &[operand], &[&i.shape]).map_err(|error| error.message)?;
+        let access = found.reads(0, 0).ok_or("a `bitcast` of this shape cannot be imported")?;
+        if let Some(reason) = access.unknown.first() {
+            return Err(format!("this `bitcast` cannot be imported: {reason}"));
         }
-        if padded(&a) || padded(&b) || from.of != out.of {
-            return Err("a `bitcast` through tiles or to another type cannot be imported".into());
+        let width =
+            |shape: &Shape| leaves(shape).first().map(|array| (array.element.bytes(), array.layout.element_bits));
+        let map = match &access.maps[..] {
+            // All of the result is padding of the operand.
+            [] => return Ok(self.empty(out)),
+            [mapped] if mapped.map.ranges == 0 && width(operand) == width(&i.shape) => &mapped.map,
+            _ => return Err("a `bitcast` to elements of another width cannot be imported".into()),
+        };
+        let rank = out.sizes.len();
+        let index: Vec<String> = map.results.iter().map(|e| Named(e, &|v| format!("d{v}")).to_string()).collect();
+        if index.iter().any(|e| e.contains("min(") || e.contains("max(")) {
+            return Err("the elements of this `bitcast` lie at places that MLIR has no map for".into());
         }
-        let (a, b): (Vec<usize>, Vec<usize>) = (a.major_to_minor().collect(), b.major_to_minor().collect());
-        let in_order = |t: &Tensor, order: &[usize]| order.iter().map(|k| t.sizes[*k]).collect::<Vec<_>>();
-        let memory = Tensor { sizes: in_order(from, &a), ..from.clone() };
-        let memory = Tensor { ty: memory.plain(), ..memory };
-        let mut index = vec![0; a.len()];
-        a.iter().enumerate().for_each(|(k, dim)| index[*dim] = k);
-        let memory = self.moved(a.len(), (from.name.clone(), from.ty.clone(), dims(index)), &memory)?;
-        let line = self.reshaped(&memory, &in_order(out, &b));
-        self.moved(b.len(), (line.name.clone(), line.ty.clone(), dims(b)), out)
+        // Where the map says nothing, the operand has padding: any element will do there, of those that there are. Nor
+        // may a loop of `linalg.generic` stand alone for a part of a dimension.
+        let everywhere = map.domain.constraints.is_empty()
+            && map.domain.vars.iter().zip(&out.sizes).all(|(within, n)| *within == Interval::new(0, n - 1))
+            && map.results.iter().zip(&from.sizes).all(|(e, n)| !matches!(e, Expr::Var(v) if out.sizes[*v] != *n));
+        let source = if everywhere { from.clone() } else { self.flattened(from) };
+        let operand = (source.name.clone(), source.ty.clone(), index.join(", "));
+        let operands = if everywhere { vec![operand] } else { Vec::new() };
+        let (elements, of) = ([from.element, out.element], source.of.clone());
+        let read = move |w: &mut Writer, args: &[String]| {
+            if everywhere {
+                return args[0].clone();
+            }
+            let loops: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
+            let mut at = Vec::with_capacity(index.len());
+            for (e, n) in index.iter().zip(&source.sizes) {
+                let map = format!("affine_map<({}) -> ({e})>", dims(0..rank));
+                let place = w.op(&format!("affine.apply {map}({})", loops.join(", ")));
+                at.push(between(w, &place, n - 1));
+            }
+            w.op(&format!("tensor.extract {}[{}] : {}", source.name, at.join(", "), source.ty))
+        };
+        let cast = self.generic(rank, operands, &["parallel"], vec![out.clone()], vec![None], |w, args| {
+            let value = read(w, args);
+            let wrong = || format!("a `bitcast` of {of} to {} cannot be imported", out.of);
+            Ok(vec![w.reinterpreted(&value, elements[0], elements[1]).ok_or_else(wrong)?])
+        });
+        cast.map(|mut all| all.remove(0))
+    }
+
+    /// The parts of each element along a last dimension, the least significant one first.
+    fn parts(&mut self, from: &Tensor, out: &Tensor) -> Done<Tensor> {
+        let rank = out.sizes.len();
+        let operand = (from.name.clone(), from.ty.clone(), dims(0..rank - 1));
+        let elements = [from.element, out.element];
+        let cut = self.generic(rank, vec![operand], &["parallel"], vec![out.clone()], vec![None], |w, args| {
+            let wrong = || format!("parts of {} cannot be imported as {}", elements[0].name(), elements[1].name());
+            Ok(vec![w.part(&args[0], elements[0], elements[1], rank - 1).ok_or_else(wrong)?])
+        });
+        cut.map(|mut all| all.remove(0))
     }
 
     /// A block without an encoding.
@@ -543,43 +638,49 @@ impl<'a> Function<'a> {
         let of = t.of.clone();
         let positive = |all: &[i64]| all.iter().map(|n| (*n).max(0)).collect::<Vec<i64>>();
         let (before, behind) = (positive(low), positive(high));
-        if interior.iter().any(|n| *n > 0) {
+        // The sizes with what lies between the elements, with the padding, and without what is cut off.
+        let sizes = |n: i64, k: usize| {
+            let wide = (n - 1).max(0).checked_mul(interior[k].checked_add(1)?)?.checked_add(n.min(1))?;
+            let whole = wide.checked_add(before[k])?.checked_add(behind[k])?;
+            Some(((wide, whole), whole + low[k].min(0) + high[k].min(0)))
+        };
+        let all: Option<Vec<_>> = t.sizes.iter().enumerate().map(|(k, n)| sizes(*n, k)).collect();
+        let ((wide, whole), left): ((Vec<i64>, Vec<i64>), Vec<i64>) =
+            all.ok_or("the padded sizes do not fit in 64 bits")?.into_iter().unzip();
+        let bare = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &of), sizes, ..t.clone() };
+        let (wide, whole) = (bare(wide), bare(whole));
+        if t.is_empty() {
+            return Ok(self.filled(&bare(left), value));
+        }
+        if wide.sizes != t.sizes {
             // What lies between the elements: they are written into a block of the value.
-            let too_large = "the padded sizes do not fit in 64 bits";
-            let wide = |k: usize| (t.sizes[k] - 1).max(0).checked_mul(interior[k] + 1)?.checked_add(t.sizes[k].min(1));
-            let sizes = (0..t.sizes.len()).map(wide).collect::<Option<Vec<i64>>>().ok_or(too_large)?;
-            let to = Tensor { sizes, ..t.clone() };
-            let ty = to.plain();
-            let empty = self.w.op(&format!("tensor.empty() : {ty}"));
-            let filled = self.w.op(&format!("linalg.fill ins({value} : {of}) outs({empty} : {ty}) -> {ty}"));
+            let filled = self.filled(&wide, value);
             let strides: Vec<i64> = interior.iter().map(|n| n + 1).collect();
             let text = format!(
-                "tensor.insert_slice {} into {filled}{:?} {:?} {strides:?} : {} into {ty}",
+                "tensor.insert_slice {} into {}{:?} {:?} {strides:?} : {} into {}",
                 t.name,
+                filled.name,
                 vec![0; strides.len()],
                 t.sizes,
-                t.ty
+                t.ty,
+                wide.ty
             );
-            t = self.as_plain(&to, |w| w.op(&text));
+            t = self.named(&wide, |w| w.op(&text));
         }
-        if before.iter().chain(&behind).any(|n| *n > 0) {
-            let sizes = t.sizes.iter().zip(before.iter().zip(&behind)).map(|(n, (a, b))| n + a + b).collect();
-            let to = Tensor { sizes, ..t.clone() };
-            let (name, ty) = (self.w.fresh(), to.plain());
+        if whole.sizes != t.sizes {
+            let name = self.w.fresh();
             self.w.line(&format!("{name} = tensor.pad {} low{before:?} high{behind:?} {{", t.name));
-            let indices: Vec<String> = (0..to.sizes.len()).map(|_| format!("{}: index", self.w.fresh())).collect();
+            let indices: Vec<String> = whole.sizes.iter().map(|_| format!("{}: index", self.w.fresh())).collect();
             self.w.line(&format!("^bb0({}):", indices.join(", ")));
             let end_of_body = format!("  tensor.yield {value} : {of}{}", self.w.location);
             self.w.line(&end_of_body);
-            let end = format!("}} : {} to {ty}{}", t.ty, self.w.location);
+            let end = format!("}} : {} to {}{}", t.ty, whole.ty, self.w.location);
             self.w.line(&end);
-            t = Tensor { name, ty, ..to };
+            t = Tensor { name, ..whole };
         }
-        if low.iter().chain(high).any(|n| *n < 0) {
-            let offsets: Vec<String> = low.iter().map(|n| (-n).max(0).to_string()).collect();
-            let left = |k: usize| t.sizes[k] + low[k].min(0) + high[k].min(0);
-            let sizes: Vec<i64> = (0..t.sizes.len()).map(left).collect();
-            t = self.cut(&t, &offsets, &sizes, &vec![1; low.len()]);
+        if left != t.sizes {
+            let offsets: Vec<String> = low.iter().map(|n| n.min(&0).unsigned_abs().to_string()).collect();
+            t = self.cut(&t, &offsets, &left, &vec![1; low.len()]);
         }
         Ok(t)
     }
@@ -674,12 +775,11 @@ impl<'a> Function<'a> {
         };
         let index = dims((0..rank).map(place));
         let operands = ins[..n].iter().map(|t| (t.name.clone(), t.ty.clone(), index.clone())).collect();
-        let inits = ins[n..].iter().map(|t| Some(self.scalar(t))).collect();
-        let computation = i.called.first().copied().ok_or("a reduction needs a computation")?;
-        let module = self.module;
+        let inits = ins[n..].iter().zip(&outs).map(|(t, out)| Ok(Some(self.number(t, out.element)?)));
+        let inits = inits.collect::<Done<_>>()?;
+        let combine = self.combiner(i, &ins[..n], &outs)?;
         self.generic(rank, operands, &["parallel", "reduction"], outs, inits, |w, args| {
-            let turned = [&args[n..], &args[..n]].concat();
-            inlined(module, computation, w, &turned)
+            combine(w, &[&args[n..], &args[..n]].concat())
         })
     }
 
@@ -696,21 +796,37 @@ impl<'a> Function<'a> {
         let (low, high, between) = (part(|w| w.low), part(|w| w.high), part(|w| w.base_dilation - 1));
         let mut operands = Vec::new();
         let mut inits = Vec::new();
-        for (t, init) in ins[..n].iter().zip(&ins[n..]) {
-            let value = self.scalar(init);
+        for (k, (t, init)) in ins[..n].iter().zip(&ins[n..]).enumerate() {
+            let value = self.number(init, t.element)?;
             let padded = self.padded(t, &low, &high, &between, &value)?;
             let index =
                 |k: usize| format!("d{k} * {} + d{} * {}", window[k].stride, rank + k, window[k].window_dilation);
             let map: Vec<String> = (0..rank).map(index).collect();
             operands.push((padded.name.clone(), padded.ty.clone(), map.join(", ")));
-            inits.push(Some(value));
+            inits.push(Some(self.number(init, outs[k].element)?));
         }
         operands.push(self.places(window, rank));
-        let computation = i.called.first().copied().ok_or("a reduction needs a computation")?;
-        let module = self.module;
+        let combine = self.combiner(i, &ins[..n], &outs)?;
         self.generic(2 * rank, operands, &["parallel", "reduction"], outs, inits, |w, args| {
-            let turned = [&args[n + 1..], &args[..n]].concat();
-            inlined(module, computation, w, &turned)
+            combine(w, &[&args[n + 1..], &args[..n]].concat())
+        })
+    }
+
+    /// Writes the computation of a reduction, which combines elements of the results with such of the operands.
+    fn combiner(
+        &self,
+        i: &Instruction,
+        ins: &[Tensor],
+        outs: &[Tensor],
+    ) -> Done<impl FnOnce(&mut Writer, &[String]) -> Done<Vec<String>> + use<'a>> {
+        let number = i.called.first().copied().ok_or("a reduction needs a computation")?;
+        let module = self.module;
+        let from: Vec<ElementType> = outs.iter().chain(ins).map(|t| t.element).collect();
+        Ok(move |w: &mut Writer, args: &[String]| {
+            let given = inlined(module, number, w, args, &from)?;
+            let own = leaves(&module.computations[number].result().shape);
+            let each = given.iter().zip(own).zip(from);
+            each.map(|((value, array), to)| converted(w, value, array.element, to)).collect()
         })
     }
 
@@ -723,16 +839,7 @@ impl<'a> Function<'a> {
 
     fn convolution(&mut self, c: &Convolution, input: &Tensor, kernel: &Tensor, out: &Tensor) -> Done<Tensor> {
         let (rank, spatial) = (out.sizes.len(), c.window.len());
-        let zero = self.w.constant(
-            if input.element.is_float() {
-                "0.0"
-            } else if input.element == ElementType::Pred {
-                "false"
-            } else {
-                "0"
-            },
-            &input.of,
-        );
+        let zero = self.zero(input);
         let mut padding = [vec![0; rank], vec![0; rank], vec![0; rank]];
         for (k, w) in c.window.iter().enumerate() {
             let dim = c.input_spatial[k];
@@ -773,6 +880,11 @@ impl<'a> Function<'a> {
     }
 
     fn gather(&mut self, g: &Gather, data: &Tensor, indices: &Tensor, out: &Tensor) -> Done<Tensor> {
+        if data.is_empty() {
+            // Blocks without elements of which the result has some: XLA gives zeros.
+            let zero = self.zero(data);
+            return Ok(self.filled(out, &zero));
+        }
         let (source, places) = (self.flattened(data), self.flattened(indices));
         let rank = out.sizes.len();
         let batch: Vec<usize> = (0..rank).filter(|k| !g.offset_dims.contains(k)).collect();
@@ -794,7 +906,7 @@ impl<'a> Function<'a> {
                         place.insert(g.index_vector_dim, w.constant(&j.to_string(), "index"));
                     }
                     let value = w.op(&format!("tensor.extract {}[{}] : {}", places.name, place.join(", "), places.ty));
-                    Some(clamped(w, &value, &places, source.sizes[dim] - g.slice_sizes[dim])?)
+                    Some(clamped(w, &value, &places, source.sizes[dim] - g.slice_sizes[dim].max(1))?)
                 } else {
                     let j = g.operand_batching_dims.iter().position(|k| *k == dim);
                     j.and_then(|j| of_batch(g.start_indices_batching_dims[j]))
@@ -825,6 +937,8 @@ fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
         });
         let sizes = sizes.collect::<Done<Vec<i64>>>()?;
         let of = element(array.element).ok_or_else(|| format!("`{}` cannot be imported", array.element.name()))?;
+        // Elements that 64 bits do not count have no place in memory, and no products of sizes either.
+        layout::expansion::Expansion::new(&sizes, &array.layout).map_err(|error| error.message)?;
         let ty = encoded(array, &sizes, &of);
         Ok(Tensor { name: String::new(), sizes, element: array.element, of, ty })
     };
@@ -858,36 +972,58 @@ fn clamped(w: &mut Writer, value: &str, t: &Tensor, most: i64) -> Done<String> {
     let signed = t.element.is_signed();
     let kind = if signed { "index_cast" } else { "index_castui" };
     let index = w.op(&format!("arith.{kind} {value} : {} to index", t.of));
-    let (zero, most) = (w.constant("0", "index"), w.constant(&most.max(0).to_string(), "index"));
-    if !signed {
-        return Ok(w.op(&format!("arith.minui {index}, {most} : index")));
+    if signed {
+        return Ok(between(w, &index, most.max(0)));
     }
-    let raised = w.op(&format!("arith.maxsi {index}, {zero} : index"));
-    Ok(w.op(&format!("arith.minsi {raised}, {most} : index")))
+    let most = w.constant(&most.max(0).to_string(), "index");
+    Ok(w.op(&format!("arith.minui {index}, {most} : index")))
 }
 
-/// A computation on scalars, written where it is used; returns the leaves of its root.
-fn inlined(module: &Module, computation: usize, w: &mut Writer, arguments: &[String]) -> Done<Vec<String>> {
+/// The nearest index between 0 and `most`.
+fn between(w: &mut Writer, index: &str, most: i64) -> String {
+    let (zero, most) = (w.constant("0", "index"), w.constant(&most.to_string(), "index"));
+    let raised = w.op(&format!("arith.maxsi {index}, {zero} : index"));
+    w.op(&format!("arith.minsi {raised}, {most} : index"))
+}
+
+/// A number as one of another type.
+fn converted(w: &mut Writer, value: &str, from: ElementType, to: ElementType) -> Done<String> {
+    let wrong = || format!("`{}` as `{}` cannot be imported", from.name(), to.name());
+    w.convert(value, from, to).ok_or_else(wrong)
+}
+
+/// A computation on scalars, written where it is used, with arguments of types `from`; returns the leaves of its root.
+fn inlined(
+    module: &Module,
+    computation: usize,
+    w: &mut Writer,
+    arguments: &[String],
+    from: &[ElementType],
+) -> Done<Vec<String>> {
     let computation = &module.computations[computation];
     let mut values: Vec<Vec<String>> = Vec::new();
     for i in &computation.instructions {
         let operands: Vec<String> = i.operands.iter().flat_map(|k| values[*k].clone()).collect();
-        let arrays: Vec<&Array> = i.operands.iter().flat_map(|k| leaves(&computation.instructions[*k].shape)).collect();
+        let arrays = i.operands.iter().flat_map(|k| leaves(&computation.instructions[*k].shape));
+        let from_operands: Vec<ElementType> = arrays.map(|array| array.element).collect();
         let own = match &i.shape {
             Shape::Array(array) if array.dims.is_empty() => Some(array.element),
             _ => None,
         };
         values.push(match (&i.operation, own) {
-            (Operation::Parameter { number }, Some(_)) => vec![arguments[*number].clone()],
+            (Operation::Parameter { number }, Some(e)) => {
+                vec![converted(w, &arguments[*number], from[*number], e)?]
+            }
             (Operation::Tuple, _) => operands,
             (Operation::GetTupleElement { index }, Some(_)) => vec![operands[*index].clone()],
-            (Operation::Call { computation }, _) => inlined(module, *computation, w, &operands)?,
+            (Operation::Call { computation }, _) => inlined(module, *computation, w, &operands, &from_operands)?,
             (Operation::Constant, Some(e)) => vec![scalar::scalar_constant(w, i, e)?],
             (Operation::Elementwise | Operation::Select, Some(e)) => {
-                let from: Vec<ElementType> = arrays.iter().map(|array| array.element).collect();
-                vec![w.element(i, &operands, &from, e)?]
+                vec![w.element(i, &operands, &from_operands, e)?]
             }
-            (Operation::Broadcast { .. } | Operation::Reshape | Operation::Bitcast, Some(_)) => operands,
+            (Operation::Broadcast { .. } | Operation::Reshape, Some(e)) => {
+                vec![converted(w, &operands[0], from_operands[0], e)?]
+            }
             _ => return Err(format!("`{}` cannot be imported into the loops of a reduction", i.opcode)),
         });
     }

@@ -67,7 +67,6 @@ impl Writer {
     /// What an elementwise instruction makes of one element of each operand, whose types are `from`.
     pub fn element(&mut self, i: &Instruction, operands: &[String], from: &[ElementType], to: ElementType) -> Written {
         let (Some(&first), Some(own)) = (from.first(), crate::element(to)) else { return Err(not_imported(i)) };
-        let Some(of) = crate::element(first) else { return Err(not_imported(i)) };
         if to.is_complex() || from.iter().any(|e| e.is_complex()) {
             return match &*i.opcode {
                 "copy" | "optimization-barrier" => Ok(operands[0].clone()),
@@ -75,6 +74,15 @@ impl Writer {
                 _ => Err(format!("`{}` of complex numbers cannot be imported", i.opcode)),
             };
         }
+        // Floats may be of different precision; the operation has that of its result, or of its first operand.
+        let wanted = if to.is_float() { to } else { first };
+        let changes = matches!(&*i.opcode, "convert" | "bitcast-convert") || !wanted.is_float();
+        let own_precision = |e: ElementType| if changes || !e.is_float() { e } else { wanted };
+        let same = |(x, e): (&String, &ElementType)| self.convert(x, *e, own_precision(*e));
+        let operands =
+            operands.iter().zip(from).map(same).collect::<Option<Vec<_>>>().ok_or_else(|| not_imported(i))?;
+        let (operands, first) = (&operands[..], own_precision(first));
+        let of = crate::element(first).ok_or_else(|| not_imported(i))?;
         if first.is_float() && i.opcode != "convert" {
             if let Some(name) = float_op(&i.opcode) {
                 return Ok(self.same(name, operands, &of));
@@ -86,7 +94,7 @@ impl Writer {
         Ok(match &*i.opcode {
             "copy" | "optimization-barrier" => a,
             "convert" => self.convert(&a, first, to).ok_or_else(|| not_imported(i))?,
-            "bitcast-convert" => self.op(&format!("arith.bitcast {a} : {of} to {own}")),
+            "bitcast-convert" => self.reinterpreted(&a, first, to).ok_or_else(|| not_imported(i))?,
             "compare" => {
                 let direction = i.attribute("direction").unwrap_or("");
                 let predicate = predicate(direction, first).ok_or_else(|| not_imported(i))?;
@@ -188,6 +196,37 @@ impl Writer {
             None => rest,
         };
         self.select(&by_zero, a, &rest, of)
+    }
+
+    /// The bits of a value as one of another type that takes as many bytes; none between types that MLIR casts not.
+    pub fn reinterpreted(&mut self, a: &str, from: ElementType, to: ElementType) -> Option<String> {
+        let (of, into) = (crate::element(from)?, crate::element(to)?);
+        match from.bits() == to.bits() {
+            _ if of == into => Some(a.to_string()),
+            _ if from.is_complex() || to.is_complex() => None,
+            true => Some(self.op(&format!("arith.bitcast {a} : {of} to {into}"))),
+            // Truth values are bytes in memory.
+            false if !from.is_float() && !to.is_float() && (from == Pred || to == Pred) => self.convert(a, from, to),
+            false => None,
+        }
+    }
+
+    /// A part of a value, of a narrower type: the one that the loop `number` says, the least significant being 0.
+    pub fn part(&mut self, a: &str, from: ElementType, to: ElementType, number: usize) -> Option<String> {
+        let (of, own) = (crate::element(from)?, crate::element(to)?);
+        let (wide, narrow) = (from.bits()?, to.bits()?);
+        if from.is_complex() || to.is_complex() || narrow >= wide {
+            return None;
+        }
+        let (all, part) = (format!("i{wide}"), format!("i{narrow}"));
+        let bits = if of == all { a.to_string() } else { self.op(&format!("arith.bitcast {a} : {of} to {all}")) };
+        let index = self.op(&format!("linalg.index {number} : index"));
+        let (place, width) =
+            (self.op(&format!("arith.index_cast {index} : index to {all}")), self.constant(&narrow.to_string(), &all));
+        let by = self.same("arith.muli", &[place, width], &all);
+        let shifted = self.same("arith.shrui", &[bits, by], &all);
+        let cut = self.op(&format!("arith.trunci {shifted} : {all} to {part}"));
+        Some(if own == part { cut } else { self.op(&format!("arith.bitcast {cut} : {part} to {own}")) })
     }
 
     /// A number as one of another type; none between types that have no conversion here.
