@@ -276,6 +276,12 @@ func.func private @map1() attributes {test.map = #layout.indexing_map<(d0) -> (d
 // -----
 
 // (C9)
+// CHECK: :[[#@LINE+2]]:89: error:
+// expected-error@+1 {{the coefficients, added up, do not fit in the 64 bits of an affine map}}
+func.func private @map3() attributes {test.map = #layout.indexing_map<(d0) -> (8 + d0 + 9223372036854775807), domain: d0 in [0, 9]>}
+
+// -----
+
 // CHECK: :[[#@LINE+2]]:80: error:
 // expected-error@+1 {{the domain does not decide this minimum or maximum, and an affine map cannot say it}}
 func.func private @map2() attributes {test.map = #layout.indexing_map<(d0) -> (min(d0, 5)), domain: d0 in [0, 9]>}

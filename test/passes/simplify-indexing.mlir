@@ -166,3 +166,56 @@ func.func @parallel() {
   }
   return
 }
+
+// -----
+
+// The ranges of affine operations are our own: what MLIR 22 infers of remainders is wrong. At %i = 16, %r is 0.
+// CHECK-DAG: #[[BOTH:.*]] = affine_map<(d0) -> (d0 mod 16, 9)>
+// CHECK-DAG: #[[FIVE:.*]] = affine_set<(d0) : (d0 mod 16 - 5 >= 0)>
+// CHECK-LABEL: func.func @remainder(
+// CHECK: affine.for %[[I:.*]] = 14 to 28
+// CHECK-NEXT: %[[MAX:.*]] = affine.max #[[BOTH]](%[[I]])
+// CHECK-NEXT: affine.if #[[FIVE]](%[[I]])
+// CHECK-NEXT: "use"(%[[MAX]])
+func.func @remainder() {
+  affine.for %i = 14 to 28 {
+    %r = affine.apply affine_map<(i) -> (i mod 16)>(%i)
+    %max = affine.max affine_map<(r) -> (r, 9)>(%r)
+    affine.if affine_set<(r) : (r - 5 >= 0)>(%r) {
+      "use"(%max) : (index) -> ()
+    }
+  }
+  return
+}
+
+// -----
+
+// Bounds that are other loops' variables say something too, and what is under conditions that never hold goes.
+// CHECK-LABEL: func.func @bounds_of_loops(
+// CHECK: affine.for %[[I:.*]] = 0 to 8
+// CHECK-NEXT: affine.for
+// CHECK-NEXT: "use"(%[[I]])
+// CHECK-NOT: affine.if
+func.func @bounds_of_loops() {
+  affine.for %i = 0 to 8 {
+    affine.for %j = affine_map<(i) -> (4 * i)>(%i) to affine_map<(i) -> (4 * i + 4)>(%i) {
+      %a = affine.apply affine_map<(j) -> (j floordiv 4)>(%j)
+      "use"(%a) : (index) -> ()
+    }
+    affine.if affine_set<(i) : (i - 9 >= 0)>(%i) {
+      "use"(%i) : (index) -> ()
+    }
+  }
+  return
+}
+
+// -----
+
+// Attributes of arguments and inside of dictionaries.
+// CHECK-LABEL: func.func @inside(
+// CHECK-SAME: %{{.*}}: index {layout.map = #layout.indexing_map<(d0) -> (d0), domain: d0 in [0, 3]>}
+// CHECK-SAME: there = {map = #layout.indexing_map<(d0) -> (0), domain: d0 in [0, 3]>, other}
+func.func @inside(%a: index {layout.map = #layout.indexing_map<(d0) -> (d0 mod 8), domain: d0 in [0, 3]>})
+    attributes {there = {map = #layout.indexing_map<(d0) -> (d0 floordiv 8), domain: d0 in [0, 3]>, other}} {
+  return
+}
