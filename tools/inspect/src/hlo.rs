@@ -181,10 +181,18 @@ impl Report {
         let name = |v: usize| if v < sizes.len() { format!("i{v}") } else { format!("rt{}", v - sizes.len()) };
         let told = |needed: Result<Needed, String>| match needed {
             Err(reason) => format!("no tile: {reason}"),
-            Ok(Needed { tile, cut }) => {
+            Ok(Needed { tile, cut, ends }) => {
                 let offsets: Vec<String> = tile.offsets.iter().map(|e| Named(e, &name).to_string()).collect();
                 let edge = if cut { ", cut off at the edge" } else { "" };
-                format!("tile [{}] {:?} {:?}{edge}", offsets.join(", "), tile.sizes, tile.strides)
+                let mut told = format!("tile [{}] {:?} {:?}{edge}", offsets.join(", "), tile.sizes, tile.strides);
+                for (k, [first, last]) in ends.iter().enumerate() {
+                    for (word, end) in [("from", first), ("up to", last)] {
+                        if let Some(end) = end {
+                            let _ = write!(told, ", dimension {k} {word} {}", Named(end, &name));
+                        }
+                    }
+                }
+                told
             }
         };
         match access.tiles(&tile, &variables, from, to) {

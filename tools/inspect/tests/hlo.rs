@@ -122,6 +122,23 @@ fn what_maps_are_for() {
 }
 
 #[test]
+fn ragged_tiles() {
+    let module = "HloModule m
+
+ENTRY main {
+  a = f32[31]{0} parameter(0)
+  i = s32[] parameter(1)
+  s = f32[10]{0} slice(a), slice={[1:31:3]}
+  ROOT d = f32[10]{0} dynamic-slice(a, i), dynamic_slice_sizes={10}
+}
+";
+    let told = |name: &str| text(&run(&["-", "--instruction", name, "--tile", "4"], module).stdout);
+    assert!(told("s").contains("  tile [i0 * 12 + 1] [4] [3], cut off at the edge\n"), "{}", told("s"));
+    let line = "  tile [i0 * 4 + rt0] [4] [1], cut off at the edge, dimension 0 up to rt0 + 9\n";
+    assert!(told("d").contains(line), "{}", told("d"));
+}
+
+#[test]
 fn table() {
     let output = run(&["-", "--instruction", "x"], MODULE);
     let expected = "ENTRY main\n  x = f32[8,4]{1,0:T(4,128)} parameter  4096 bytes, 96.9 % padding\n";
