@@ -312,7 +312,7 @@ impl Inside<'_> {
             let (offset, terms) = &all[k];
             // From one value to the next the result goes by a factor; the rest does not depend on it.
             let of = |v: usize| terms.iter().find(|term| term.0 == v).map_or(0, |term| term.1);
-            let factor = own.first().map_or(turned, |(v, c)| of(*v) / (c / i128::from(step)));
+            let factor = own.first().map_or(turned, |(v, c)| of(*v).checked_div(c / i128::from(step)).unwrap_or(0));
             if factor == 0 || own.iter().any(|(v, c)| (c / i128::from(step)).checked_mul(factor) != Some(of(*v))) {
                 continue;
             }
