@@ -9,11 +9,12 @@ use fastrand::Rng;
 use graphs::{node, reads_of, some_graph, value};
 use interpreter::{Case, Index, KINDS, reads, some};
 use layout::analysis::{
-    Access, Graph, Mapped, Moved, Movement, Node, Place, Tile, Traffic, Value, flow, maps, movement, traffic,
+    Access, Cause, Graph, Mapped, Moved, Movement, Needed, Node, Place, Tile, Traffic, Value, flow, maps, movement,
+    traffic,
 };
 use layout::expansion::Expansion;
 use layout::expr::{Expr, Named};
-use layout::layout::Layout;
+use layout::layout::{Layout, TileEntry};
 use layout::map::{Indexing, IndexingMap};
 use layout::operation::{Convolution, Gather, Operation, WindowDim};
 use layout::shape::{Array, Shape};
@@ -803,6 +804,39 @@ fn elements(tile: &Tile, point: &[i64]) -> BTreeSet<Index> {
     all
 }
 
+/// Whether an element lies between the ends of what is read of a tile.
+fn read(needed: &Needed, at: &Index, point: &[i64]) -> bool {
+    let ends = |side: usize, k: usize| needed.ends[k][side].as_ref().map(|e| e.evaluate(point).unwrap());
+    (0..at.len()).all(|k| ends(0, k).is_none_or(|e| e <= at[k]) && ends(1, k).is_none_or(|e| at[k] <= e))
+}
+
+/// The last tile that is tried.
+const LAST: i64 = 3;
+
+/// Whether what is read at each point is a range with steps along each dimension of these sizes, cut off at the edge,
+/// whose first element moves evenly with the tile's number and with run-time values.
+fn exists(sizes: &[i64], reads: &[(Index, BTreeSet<Index>)]) -> bool {
+    let numbers: BTreeSet<i64> = reads.iter().map(|(point, _)| point[0]).collect();
+    // Two numbers say nothing of evenness.
+    let Some(late) = reads.first().map(|read| read.0.len() - 1).filter(|_| numbers.len() > 2) else { return false };
+    let along = |all: &BTreeSet<Index>, k: usize| all.iter().map(|at| at[k]).collect::<BTreeSet<i64>>();
+    let all = 0..sizes.len();
+    all.clone().all(|k| {
+        let own: Vec<(&Index, BTreeSet<i64>)> = reads.iter().map(|(point, all)| (point, along(all, k))).collect();
+        let fits = |n: i64, step: i64, a: i64, b: i64, held: usize| {
+            own.iter().all(|(point, found)| {
+                let late: i64 = (0..late).filter(|j| held >> j & 1 == 1).map(|j| point[1 + j]).sum();
+                let range = (0..n).map(|j| b + a * point[0] + late + j * step);
+                range.filter(|x| (0..sizes[k]).contains(x)).eq(found.iter().copied())
+            })
+        };
+        let firsts = (-12..=12).flat_map(|a| (-8..=8).map(move |b| (a, b)));
+        firsts
+            .flat_map(|(a, b)| (0..1 << late).map(move |held| (a, b, held)))
+            .any(|(a, b, held)| (1..=4).any(|step| (1..=12).any(|n| fits(n, step, a, b, held))))
+    }) && reads.iter().all(|(_, found)| found.len() == all.clone().map(|k| along(found, k).len()).product())
+}
+
 #[test]
 fn tiles_against_enumeration() {
     let (mut tiles, mut others) = ([0; KINDS], [0; KINDS]);
@@ -824,14 +858,11 @@ fn tiles_against_enumeration() {
                     let offset = |k: usize| if rng.bool() { along(k) } else { Expr::Const(rng.i64(0..=1)) };
                     let offsets = (0..out.len()).map(offset).collect();
                     let tile = Tile { offsets, sizes: counts.clone(), strides: strides.clone() };
-                    let Ok(needed) = mapped.tile(&tile, &[Interval::new(0, 1)], &out, &sizes).unwrap() else {
-                        others[kind] += 1;
-                        continue;
-                    };
-                    tiles[kind] += 1;
+                    let found = mapped.tile(&tile, &[Interval::new(0, LAST)], &out, &sizes).unwrap();
                     let map = &mapped.map;
                     let late = IndexingMap::new(map.domain.vars[map.dims + map.ranges..].to_vec(), Vec::new());
-                    for (v, held) in (0..=1).flat_map(|v| late.points().map(move |held| (v, held))) {
+                    let mut reads = Vec::new();
+                    for (v, held) in (0..=LAST).flat_map(|v| late.points().map(move |held| (v, held))) {
                         let point = [&[v][..], &held].concat();
                         let first = tile.offsets.iter().map(|e| e.evaluate(&point).unwrap());
                         if first.zip(&out).any(|(x, n)| x >= *n) {
@@ -843,9 +874,34 @@ fn tiles_against_enumeration() {
                             .filter(|p| of_tile.contains(&p[..map.dims]) && p[map.dims + map.ranges..] == held)
                             .map(|p| map.evaluate(&p).unwrap().unwrap())
                             .collect();
+                        reads.push((point, expected));
+                    }
+                    let needed = match found {
+                        Ok(needed) => needed,
+                        Err(reason) => {
+                            // Divisions, which are those of what is spaced out, may hide a tile; so may several
+                            // conditions on one element.
+                            let mut exprs = map.results.iter().chain(map.domain.constraints.iter().map(|c| &c.0));
+                            let plain = exprs.all(Expr::is_linear)
+                                && matches!(
+                                    case.operation,
+                                    Operation::Slice { .. }
+                                        | Operation::Concatenate { .. }
+                                        | Operation::DynamicSlice { .. }
+                                        | Operation::ReduceWindow { .. }
+                                        | Operation::Pad { .. }
+                                        | Operation::Gather(_)
+                                );
+                            assert!(!plain || !exists(&sizes, &reads), "{mapped}\n{tile:?}\n{reason} {reads:?}");
+                            others[kind] += 1;
+                            continue;
+                        }
+                    };
+                    tiles[kind] += 1;
+                    for (point, expected) in reads {
                         let mut own = elements(&needed.tile, &point);
                         assert!(needed.cut || own.iter().all(inside), "{mapped}\n{tile:?}\n{needed:?} {point:?}");
-                        own.retain(inside);
+                        own.retain(|at| inside(at) && read(&needed, at, &point));
                         assert_eq!(own, expected, "{mapped}\n{tile:?}\n{needed:?} {point:?}");
                     }
                 }
@@ -873,11 +929,31 @@ fn tiles() {
             Ok(needed) => {
                 let name = |v: usize| format!("v{v}");
                 let offsets: Vec<String> = needed.tile.offsets.iter().map(|e| Named(e, &name).to_string()).collect();
-                let cut = if needed.cut { " cut" } else { "" };
+                let mut cut = if needed.cut { " cut".to_string() } else { String::new() };
+                for (word, e) in needed.ends.iter().flat_map(|ends| ["from", "to"].into_iter().zip(ends)) {
+                    cut += &e.as_ref().map_or(String::new(), |e| format!(" {word} {}", Named(e, &name)));
+                }
                 format!("[{}] {:?} {:?}{cut}", offsets.join(", "), needed.tile.sizes, needed.tile.strides)
             }
         }
     };
+    // Ragged tiles: the elements behind the last one are outside of the operand, or it says where they begin.
+    let slice = "(d0) -> (d0 * 3 + 1), domain: d0 in [0, 9]";
+    assert_eq!(show(slice, &tile(&[i(4)], &[4]), 2, &[31]), "[v0 * 12 + 1] [4] [3] cut");
+    assert_eq!(show(slice, &tile(&[i(4)], &[4]), 2, &[40]), "[v0 * 12 + 1] [4] [3] cut to 28");
+    let one = "(d0) -> (d0 - 50), domain: d0 in [50, 50]";
+    let mut map = IndexingMap::parse(one).unwrap().simplify().map().unwrap().clone();
+    assert_eq!(map.to_string(), "(d0) -> (0), domain: d0 in [50, 50]");
+    map.domain.vars[0] = Interval::new(50, 50);
+    let mapped = Mapped::<usize> { map, run_time: Vec::new() };
+    let needed = mapped.tile(&tile(&[i(8)], &[8]), &[Interval::new(0, 9)], &[80], &[1]).unwrap().unwrap();
+    assert_eq!((needed.cut, &needed.tile.sizes[..], &needed.ends[..]), (true, &[8][..], &[[None, None]][..]));
+    assert_eq!(needed.tile.offsets[0].evaluate(&[6]), Some(-2));
+    let window = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 9], s0 in [0, 2]";
+    assert_eq!(show(window, &tile(&[i(4)], &[4]), 2, &[21]), "[v0 * 8] [9] [1] cut");
+    assert_eq!(show(window, &tile(&[i(4)], &[4]), 2, &[24]), "[v0 * 8] [9] [1] cut to 20");
+    let late = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 20]";
+    assert_eq!(show(late, &tile(&[i(4)], &[4]), 2, &[30]), "[v0 * 4 + v1] [4] [1] cut to v1 + 9");
     // The left operand of a product.
     let lhs = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 63], d1 in [0, 63], s0 in [0, 255]";
     assert_eq!(show(lhs, &tile(&[i(8), zero()], &[8, 16]), 7, &[64, 256]), "[v0 * 8, 0] [8, 256] [1, 1]");
@@ -885,19 +961,25 @@ fn tiles() {
     let split = "(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]";
     assert_eq!(show(split, &tile(&[i(16)], &[16]), 1, &[4, 8]), "[v0 * 2, 0] [2, 8] [1, 1]");
     assert_eq!(show(split, &tile(&[i(4)], &[4]), 7, &[4, 8]), "[v0 floordiv 2, (v0 mod 2) * 4] [1, 4] [1, 1]");
-    assert_eq!(show(split, &tile(&[i(6)], &[6]), 4, &[4, 8]), "dimension 0 is (v0 * 6 + t0) floordiv 8");
+    assert_eq!(
+        show(split, &tile(&[i(6)], &[6]), 4, &[4, 8]),
+        "dimension 0 of the operand is d0 floordiv 8, which goes in no equal steps"
+    );
     // A pooling with padding, strides backwards, a diagonal.
     let pool = "(d0)[s0] -> (d0*2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0*2 + s0 in [1, 16]";
     assert_eq!(show(pool, &tile(&[i(4)], &[4]), 1, &[16]), "[v0 * 8 - 1] [9] [1] cut");
     let turned = "(d0) -> (62 - d0*2), domain: d0 in [0, 31]";
     assert_eq!(show(turned, &tile(&[i(4)], &[4]), 7, &[64]), "[v0 * -8 + 56] [4] [2]");
     let diagonal = "(d0) -> (d0, d0), domain: d0 in [0, 31]";
-    assert_eq!(show(diagonal, &tile(&[i(4)], &[4]), 7, &[32, 32]), "dimensions 0 and 1 move together");
-    let some = "(d0, d1) -> (d0), domain: d0 in [0, 31], d1 in [0, 31], d0 + d1 in [0, 20]";
-    let reason = "it is read only where v0 * 4 + t0 + t1 is in [0, 20]";
-    assert_eq!(show(some, &tile(&[i(4), zero()], &[4, 4]), 7, &[32]), reason);
+    assert_eq!(show(diagonal, &tile(&[i(4)], &[4]), 7, &[32, 32]), "dimensions 0 and 1 of the operand move together");
+    let some = "(d0, d1) -> (d0, d1), domain: d0 in [0, 31], d1 in [0, 31], d0 + d1 in [0, 20]";
+    let reason = "it is read only where d0 + d1 is in [0, 20]";
+    assert_eq!(show(some, &tile(&[i(4), zero()], &[4, 4]), 7, &[32, 32]), reason);
     let gaps = "(d0)[s0] -> (d0*5 + s0), domain: d0 in [0, 7], s0 in [0, 2]";
-    assert_eq!(show(gaps, &tile(&[i(4)], &[4]), 1, &[64]), "dimension 0 has gaps: v0 * 20 + t0 * 5 + t1");
+    assert_eq!(
+        show(gaps, &tile(&[i(4)], &[4]), 1, &[64]),
+        "dimension 0 of the operand is d0 * 5 + s0, which leaves gaps"
+    );
 }
 
 #[test]
@@ -957,9 +1039,22 @@ fn orders(n: usize) -> Vec<Vec<usize>> {
     all
 }
 
+/// How many entries of the tiles of a layout, from the minor end, are not those of another one, and how many of its
+/// order.
+fn changes(asked: &Layout, layout: &Layout) -> (usize, usize) {
+    let entries = |layout: &Layout| -> BTreeMap<(usize, usize), TileEntry> {
+        let tiles = layout.tiles.iter().enumerate();
+        tiles.flat_map(|(k, tile)| tile.iter().rev().enumerate().map(move |(j, entry)| ((k, j), *entry))).collect()
+    };
+    let (a, b) = (entries(asked), entries(layout));
+    let places: BTreeSet<_> = a.keys().chain(b.keys()).collect();
+    let order = asked.minor_to_major.iter().zip(&layout.minor_to_major);
+    (places.iter().filter(|at| a.get(at) != b.get(at)).count(), order.filter(|(a, b)| a != b).count())
+}
+
 #[test]
 fn movement_against_bytes() {
-    let (mut free, mut found, mut missed) = (0, 0, 0);
+    let (mut free, mut found, mut farther) = (0, 0, 0);
     for seed in 0..3000 {
         let mut rng = Rng::with_seed(seed);
         let n = [1, 4, 6, 8, 12, 16, 24][rng.usize(..7)];
@@ -998,41 +1093,35 @@ fn movement_against_bytes() {
             |result: &Expansion| moves(result).is_none() && result.allocated_elements() <= operand.allocated_elements();
         let result = expansion(&arrays(&to));
         let text = format!("{operation:?} {from} {to}");
-        let others: Vec<Array> = orders(out.len())
-            .into_iter()
-            .flat_map(|order| {
-                let layout = Layout { minor_to_major: order, ..arrays(&from).layout };
-                [Layout { tiles: Vec::new(), ..layout.clone() }, layout]
-            })
-            .map(|layout| Array { layout, ..arrays(&to) })
-            .collect();
+        let array = |layout: &Layout| Array { layout: layout.clone(), ..arrays(&to) };
+        let asked = arrays(&to).layout;
+        let tiles = [&asked, &arrays(&from).layout, &Layout::row_major(0)].map(|layout| layout.tiles.clone());
+        let with = |order: &Vec<usize>, tiles| Layout { minor_to_major: order.clone(), tiles, ..asked.clone() };
+        let others = orders(out.len()).into_iter().flat_map(|order| tiles.clone().map(|tiles| with(&order, tiles)));
         match movement(&operation, &from, &to).unwrap() {
             Movement::Free => {
                 assert!(same(&result), "{text}");
                 free += 1;
             }
-            Movement::Moves { first, nearest } => {
-                let expected = moves(&result).map(|(index, from, to)| Moved { index: index.clone(), from, to });
-                assert_eq!(first, expected, "{text}");
-                assert!(first.is_some() || !same(&result), "{text}");
-                match nearest {
-                    Ok(layout) => {
-                        assert!(same(&expansion(&Array { layout, ..arrays(&to) })), "{text}");
-                        found += 1;
-                    }
-                    Err(reason) => {
-                        let other = others.iter().find(|array| same(&expansion(array)));
-                        assert!(!reason.is_empty());
-                        missed += usize::from(other.is_some());
-                    }
-                }
+            Movement::Moves { cause, nearest } => {
+                let moved = |(index, from, to): (&Index, i64, i64)| Moved { index: index.clone(), from, to };
+                let expected = moves(&result).map_or(Cause::Larger, |found| Cause::Element(moved(found)));
+                assert_eq!(cause, expected, "{text}");
+                assert!(!same(&result), "{text}");
+                // There always is one.
+                let layout = nearest.unwrap_or_else(|reason| panic!("{text}: {reason}"));
+                assert!(same(&expansion(&array(&layout))), "{text} {layout}");
+                found += 1;
+                let least = others.filter(|other| same(&expansion(&array(other)))).map(|other| changes(&asked, &other));
+                let least = least.min();
+                farther += usize::from(least.is_some_and(|least| least < changes(&asked, &layout)));
             }
             Movement::Unknown { reason } => panic!("{text}: {reason}"),
         }
     }
     assert!(free > 200 && found > 1000, "{free} {found}");
-    // Tiles that only padding lets agree are not proposed.
-    assert!(missed * 100 < found, "{missed} {found}");
+    // Tiles that only padding lets agree are not all tried.
+    assert!(farther * 100 < found, "{farther} {found}");
 }
 
 #[test]
@@ -1040,8 +1129,11 @@ fn movement_of_large_tensors() {
     let ask = |operation: Operation, from: &str, to: &str| match movement(&operation, &shape(from), &shape(to)).unwrap()
     {
         Movement::Free => "free".to_string(),
-        Movement::Moves { first, nearest } => {
-            let first = first.map_or("small".to_string(), |m| format!("{:?} {} {}", m.index, m.from, m.to));
+        Movement::Moves { cause, nearest } => {
+            let first = match cause {
+                Cause::Element(m) => format!("{:?} {} {}", m.index, m.from, m.to),
+                other => format!("{other:?}"),
+            };
             match nearest {
                 Ok(layout) => format!("{first}; {layout}"),
                 Err(reason) => format!("{first}; {reason}"),
@@ -1055,15 +1147,38 @@ fn movement_of_large_tensors() {
     let moved = format!("[0, 1] 128 1; {tiled}");
     assert_eq!(ask(turn(), wide, "f32[8192,4096]{1,0:T(8,128)}"), moved);
     assert_eq!(ask(Operation::Reshape, "f32[90,8,1280]{2,1,0:T(8,128)}", "f32[720,1280]{1,0:T(8,128)}"), "free");
-    assert_eq!(
-        ask(Operation::Reshape, "f32[4096,8192]{0,1}", "f32[33554432]"),
-        "[1] 4096 1; dimension 0 of the operand is merged with others, but does not lie beside them in memory"
-    );
+    assert_eq!(ask(Operation::Reshape, "f32[4096,8192]{0,1}", "f32[33554432]"), "[1] 4096 1; {0:T(8192)(4096,1)}");
     assert_eq!(
         ask(Operation::Reshape, "f32[16,256]{1,0:T(8,128)}", "f32[2,8,2,128]"),
         "[0, 0, 1, 0] 1024 128; {3,1,2,0}"
     );
-    assert_eq!(ask(Operation::Elementwise, "f32[3]{0}", "f32[3]{0:T(4)}"), "small; {0}");
+    assert_eq!(ask(Operation::Elementwise, "f32[3]{0}", "f32[3]{0:T(4)}"), "Larger; {0}");
+    // Tiles of the operand, handed on.
+    for (from, to, expected) in [
+        ("f32[15,256]{1,0:T(8,128)}", "f32[3,5,256]{2,1,0:T(8,128)}", "{2,1,0:T(*,8,128)}"),
+        ("f32[15,256]{1,0:T(8,128)}", "f32[3,5,256]", "{2,1,0:T(*,8,128)}"),
+        ("f32[6,8]{1,0:T(4,4)}", "f32[6,2,4]{2,1,0:T(4,4)}", "{2,1,0:T(4,1,4)}"),
+        ("f32[8,6]{0,1:T(4,2)}", "f32[2,4,6]", "{1,0,2:T(4,1,2)}"),
+        ("bf16[15,256]{1,0:T(8,128)(2,1)}", "bf16[3,5,256]{2,1,0}", "{2,1,0:T(*,8,128)(2,1)}"),
+        ("bf16[90,8,1280]{2,1,0:T(8,128)(2,1)}", "bf16[9,80,5,256]", "{3,2,1,0:T(8,1,128)(2,1,1)}"),
+        ("f32[300]{0:T(8,128)}", "f32[3,100]", "{1,0:T(8,*,128)}"),
+        ("f32[3,5,7]{2,1,0:T(*,4,128)}", "f32[15,7]", "{1,0:T(4,128)}"),
+        ("f32[60,8]{0,1:T(16)}", "f32[4,3,5,8]", "{2,1,0,3:T(*,*,16)}"),
+    ] {
+        let found = ask(Operation::Reshape, from, to);
+        assert!(found.ends_with(&format!("; {expected}")), "{from} {to}: {found}");
+        let free = format!("{}{expected}", to.split('{').next().unwrap());
+        assert_eq!(ask(Operation::Reshape, from, &free), "free");
+    }
+    // Another memory.
+    let moved = "Space { from: 0, to: 1 }; {0}";
+    assert_eq!(ask(Operation::Reshape, "f32[6]", "f32[6]{0:S(1)}"), moved);
+    let moved = "Space { from: 5, to: 0 }; {1,0:T(2,128)S(5)}";
+    assert_eq!(ask(Operation::Elementwise, "f32[2,3]{1,0:T(2,128)S(5)}", "f32[2,3]{1,0:T(2,128)}"), moved);
+    // More dimensions than tiles may have entries for.
+    let order: Vec<String> = (0..50).map(|dim| dim.to_string()).collect();
+    let many = format!("f32[{}]{{{}}}", ["2"; 50].join(","), order.join(","));
+    assert_eq!(ask(Operation::Reshape, &many, "f32[1125899906842624]"), "[1] 562949953421312 1; 2 were tried");
 }
 
 /// Wrong numbers, of every kind, are errors or have maps; nothing panics.

@@ -6,14 +6,14 @@
 //! `(2*i, 0)`: its index falls into two digits, and each dimension of the operand takes one of them.
 //!
 //! The rule: with the tile's index put into the map, each result must be an offset plus a sum of products of variables
-//! that leaves no gap, and no two results may share a variable. What the map's constraints leave out must be what lies
-//! outside of the operand, so that the tile is the same with its edge cut off; else the reason says which constraint
-//! it is.
+//! that leaves no gap, and no two results may share a variable. What is left out, by the map's constraints or because
+//! the tile goes on beyond the result, must lie at the ends of a dimension, so that the tile is the same with its edge
+//! cut off; else the reason says which constraint it is. Reasons are over the variables of the map.
 
 use super::count::{gapless, linear};
 use super::{Access, Mapped};
 use crate::expr::{Expr, Named};
-use crate::map::Kind;
+use crate::map::{IndexingMap, Kind};
 use crate::simplify::{Domain, Form, Interval};
 use crate::text::Error;
 
@@ -35,10 +35,16 @@ pub struct Needed {
     pub tile: Tile,
     /// Whether part of it may lie outside of the operand, where nothing is read.
     pub cut: bool,
+    /// The first and the last index of each dimension that is read, where the tile goes on inside of the operand: what
+    /// a dynamic slice has behind the last element of its result is not read.
+    pub ends: Vec<[Option<Expr>; 2]>,
 }
 
-/// How often an index is split into digits.
-const SPLITS: usize = 8;
+/// How often an index is split into digits, or a digit is fixed.
+const SPLITS: usize = 16;
+
+/// How many values of a digit are tried.
+const TRIED: i64 = 1 << 12;
 
 impl<S> Access<S> {
     /// The tiles of an operand of sizes `to` that a tile of a result of sizes `from` needs, one for each map, or the
@@ -61,16 +67,27 @@ impl<S> Access<S> {
 }
 
 /// Results over the variables of offsets and the indices that count inside a tile.
-struct Inside {
+struct Inside<'a> {
+    map: &'a IndexingMap,
     domain: Domain,
     /// Whether each variable counts inside.
     counts: Vec<bool>,
     results: Vec<Expr>,
-    /// What is left out, as expressions and where they lie.
-    constraints: Vec<(Expr, Interval)>,
-    /// The same, of what lies outside of the result.
-    edges: Vec<(Expr, Interval)>,
+    limits: Vec<Limit>,
 }
+
+/// What is left out: that for which a value does not lie in its interval.
+struct Limit {
+    value: Expr,
+    within: Interval,
+    /// Whether it is what lies outside of the result, in which the first element of the tile is.
+    edge: bool,
+    /// The value over the variables of the map.
+    said: Expr,
+}
+
+/// An offset, and the steps of the places inside.
+type Terms = (Expr, Vec<(usize, i128)>);
 
 impl<S> Mapped<S> {
     /// The tile that a tile needs: see [`Access::tiles`].
@@ -121,114 +138,255 @@ impl<S> Mapped<S> {
                 Kind::RunTime => Expr::Var(variables.len() + v - map.dims - map.ranges),
             })
             .collect();
-        let put = |e: &Expr| e.substitute(&by);
-        let mut constraints: Vec<(Expr, Interval)> = map.domain.constraints.iter().map(|(e, i)| (put(e), *i)).collect();
-        let within = (0..rank).map(|k| (by[k].clone(), map.domain.vars[k]));
-        let (whole, part): (Vec<_>, Vec<_>) =
-            within.zip(from).partition(|((_, i), n)| i.lo == 0 && i.hi.checked_add(1) == Some(**n));
-        constraints.extend(part.into_iter().map(|(c, _)| c));
+        let limit = |said: &Expr, within: Interval, edge| {
+            let value = said.substitute(&by);
+            Limit { value, within, edge, said: said.clone() }
+        };
+        let said = map.domain.constraints.iter().map(|(e, i)| limit(e, *i, false));
+        let within = map.domain.vars[..rank].iter().zip(from).enumerate();
+        let dims = within.map(|(k, (i, n))| limit(&Expr::Var(k), *i, i.lo == 0 && i.hi.checked_add(1) == Some(*n)));
         let mut counts = vec![false; given];
         counts.resize(vars.len(), true);
         let inside = Inside {
+            map,
             domain: Domain { vars, constraints: Vec::new() },
             counts,
-            results: map.results.iter().map(put).collect(),
-            constraints,
-            edges: whole.into_iter().map(|(c, _)| c).collect(),
+            results: map.results.iter().map(|e| e.substitute(&by)).collect(),
+            limits: said.chain(dims).collect(),
         };
-        if tile.sizes.contains(&0) {
+        let mut form = Form::new(&inside.domain);
+        let never = |limit: &Limit| {
+            let found = form.interval(&limit.value);
+            !limit.edge && (found.hi < limit.within.lo || limit.within.hi < found.lo)
+        };
+        // A scalar has no empty tile.
+        if tile.sizes.contains(&0) || !sizes.is_empty() && inside.limits.iter().any(never) {
             let none = Tile {
                 offsets: vec![Expr::Const(0); sizes.len()],
                 sizes: vec![0; sizes.len()],
                 strides: vec![1; sizes.len()],
             };
-            return Ok(Ok(Needed { tile: none, cut: false }));
+            return Ok(Ok(Needed { tile: none, cut: false, ends: vec![[None, None]; sizes.len()] }));
         }
         Ok(inside.tile(sizes))
     }
 }
 
-impl Inside {
+impl Inside<'_> {
     fn tile(mut self, sizes: &[i64]) -> Result<Needed, String> {
+        self.simplify();
+        self.single(sizes);
         for _ in 0..SPLITS {
-            let mut form = Form::new(&self.domain);
-            self.results = self.results.iter().map(|e| form.simplify(e)).collect();
-            if !self.split() {
+            if !self.split() && !self.fix() {
                 break;
             }
+            self.simplify();
         }
         let mut tile = Tile { offsets: Vec::new(), sizes: Vec::new(), strides: Vec::new() };
         let mut owner: Vec<Option<usize>> = vec![None; self.counts.len()];
+        let mut all = Vec::new();
         for (k, e) in self.results.iter().enumerate() {
-            let (offset, terms) = self.offset(e).ok_or_else(|| format!("dimension {k} is {}", self.named(e)))?;
+            let said = || format!("dimension {k} of the operand is {}", self.named(&self.map.results[k]));
+            let (offset, terms) = self.offset(e).ok_or_else(|| format!("{}, which goes in no equal steps", said()))?;
             for (v, _) in &terms {
                 if let Some(other) = owner[*v].replace(k).filter(|other| *other != k) {
-                    return Err(format!("dimensions {other} and {k} move together"));
+                    return Err(format!("dimensions {other} and {k} of the operand move together"));
                 }
             }
-            let count = |v: usize| {
-                let i = self.domain.vars[v];
-                u128::try_from(i128::from(i.hi) - i128::from(i.lo) + 1).unwrap_or(0)
-            };
-            // The least element is where terms that count down are at their end.
-            let mut least = offset;
-            for (v, c) in &terms {
-                let i = self.domain.vars[*v];
-                let end = c.checked_mul(if *c > 0 { i.lo } else { i.hi }.into()).and_then(|x| i64::try_from(x).ok());
-                least = least + Expr::Const(end.ok_or("an offset does not fit in 64 bits")?);
-            }
-            let all = terms.iter().map(|(v, c)| (*c, count(*v))).collect();
-            let found = gapless(all).and_then(|(n, step)| i64::try_from(n).ok().zip(i64::try_from(step).ok()));
-            let (n, step) = found.ok_or_else(|| format!("dimension {k} has gaps: {}", self.named(e)))?;
-            tile.offsets.push(least);
+            let least = self.end(&terms, true).ok_or("an offset does not fit in 64 bits")?;
+            let found = self.gapless(&terms).and_then(|(n, step)| Some((i64::try_from(n).ok()?, step)));
+            let (n, step) = found.ok_or_else(|| format!("{}, which leaves gaps", said()))?;
+            tile.offsets.push(offset.clone() + Expr::Const(least));
             tile.sizes.push(n);
             tile.strides.push(if n == 1 { 1 } else { step });
+            all.push((offset, terms));
         }
-        let cut = self.cut(sizes)?;
+        let mut needed = Needed { tile, cut: false, ends: vec![[None, None]; sizes.len()] };
         let mut form = Form::new(&self.domain);
-        tile.offsets = tile.offsets.iter().map(|e| form.simplify(e)).collect();
-        Ok(Needed { tile, cut })
+        // Dimensions that are cut off by part of what moves them.
+        let mut partly = vec![false; sizes.len()];
+        for k in 0..self.limits.len() {
+            self.cut(k, sizes, &all, &owner, &mut partly, &mut needed).ok_or_else(|| {
+                let Limit { said, within, .. } = &self.limits[k];
+                format!("it is read only where {} is in {within}", self.named(said))
+            })?;
+        }
+        needed.tile.offsets = needed.tile.offsets.iter().map(|e| form.simplify(e)).collect();
+        Ok(needed)
     }
 
-    /// Whether some of the tile is left out; the reason where that is not just what lies outside of the operand.
-    fn cut(&self, sizes: &[i64]) -> Result<bool, String> {
+    fn simplify(&mut self) {
         let mut form = Form::new(&self.domain);
-        let mut cut = false;
+        let values = self.limits.iter_mut().map(|limit| &mut limit.value);
+        self.results.iter_mut().chain(values).for_each(|e| *e = form.simplify(e));
+    }
+
+    /// What is read of a dimension of size 1 only for one index: that index is the place in it.
+    fn single(&mut self, sizes: &[i64]) {
         let mut moves = vec![false; self.counts.len()];
-        self.results.iter().for_each(|e| e.for_each_var(&mut |v| moves[v] = self.counts[v]));
-        // A place that is not there in the tile, but changes nothing, is not missed.
-        let matters = |e: &Expr| {
-            let mut matters = false;
-            e.for_each_var(&mut |v| matters |= moves[v]);
-            matters
-        };
-        for (e, i) in self.constraints.iter().chain(self.edges.iter().filter(|c| matters(&c.0))) {
-            let found = form.interval(e);
-            let (below, above) = (found.lo < i.lo, i.hi < found.hi);
-            if !below && !above {
+        self.results.iter().for_each(|e| e.for_each_var(&mut |v| moves[v] = true));
+        for Limit { value, within, edge, .. } in &self.limits {
+            let mut known = *edge || within.lo != within.hi || matches!(value, Expr::Const(_));
+            value.for_each_var(&mut |v| known |= self.counts[v] && moves[v]);
+            let mut results = self.results.iter_mut().zip(sizes);
+            if !known && let Some((result, _)) = results.find(|(e, n)| **e == Expr::Const(0) && **n == 1) {
+                *result = value.clone() + Expr::Const(within.lo).times(-1);
+                value.for_each_var(&mut |v| moves[v] = true);
+            }
+        }
+    }
+
+    /// Fixes a digit that a limit leaves only some values, one after the other, or a place that changes nothing.
+    fn fix(&mut self) -> bool {
+        let mut moves = vec![false; self.counts.len()];
+        self.results.iter().for_each(|e| e.for_each_var(&mut |v| moves[v] = true));
+        for k in 0..self.limits.len() {
+            let Limit { value, within, .. } = &self.limits[k];
+            let mut of = Vec::new();
+            value.for_each_var(&mut |v| of.push(v));
+            let Some(v) = of.pop().filter(|v| self.counts[*v] && of.iter().all(|other| other == v)) else { continue };
+            let Interval { lo, hi } = self.domain.vars[v];
+            if moves[v] && linear(value).is_some() || hi.checked_sub(lo).is_none_or(|n| n >= TRIED) {
                 continue;
             }
-            // A result but for a constant, and the ends are those of the operand.
-            let edge = self.results.iter().zip(sizes).any(|(result, n)| {
-                let shift = form.interval(&(e.clone() + result.clone().times(-1)));
-                let sum = form.interval(&(e.clone() + result.clone()));
-                let end = |end: i64, bound: i64| end.checked_sub(shift.lo) == Some(bound);
-                let turned = |end: i64, bound: i64| sum.lo.checked_sub(end) == Some(bound);
-                let (first, last) = (0, n.saturating_sub(1));
-                shift.lo == shift.hi && (!below || end(i.lo, first)) && (!above || end(i.hi, last))
-                    || sum.lo == sum.hi && (!below || turned(i.lo, last)) && (!above || turned(i.hi, first))
-            });
-            if !edge {
-                return Err(format!("it is read only where {} is in {i}", self.named(e)));
+            let mut point = vec![0; self.counts.len()];
+            let mut inside = |x: &i64| {
+                point[v] = *x;
+                value.evaluate(&point).is_some_and(|x| within.lo <= x && x <= within.hi)
+            };
+            let all: Vec<i64> = (lo..=hi).filter(&mut inside).collect();
+            if let [first, .., last] | [first @ last] = all[..]
+                && last - first + 1 == all.len() as i64
+            {
+                self.domain.vars[v] = Interval::new(first, last);
+                self.limits.remove(k);
+                return true;
             }
-            cut = true;
         }
-        Ok(cut)
+        false
+    }
+
+    /// Says where a limit cuts the tile off. `all` are the results, `owner` says which of them a place moves; `partly`,
+    /// which are cut off already by something that only some of their places move. None where it does not just cut it
+    /// off.
+    fn cut(
+        &self,
+        limit: usize,
+        sizes: &[i64],
+        all: &[Terms],
+        owner: &[Option<usize>],
+        partly: &mut [bool],
+        needed: &mut Needed,
+    ) -> Option<()> {
+        let Limit { value, within, edge, .. } = &self.limits[limit];
+        let mut form = Form::new(&self.domain);
+        let found = form.interval(value);
+        let (below, above) = (!edge && found.lo < within.lo, within.hi < found.hi);
+        if !below && !above {
+            return Some(());
+        }
+        let (mut base, own) = self.offset(value)?;
+        let (own, free): (Vec<_>, Vec<_>) = own.into_iter().partition(|(v, _)| owner[*v].is_some());
+        // The first place is inside of the result.
+        if *edge && own.is_empty() {
+            return Some(());
+        }
+        if !free.is_empty() {
+            // One of the places that change nothing has to be there, which the least is. No other limit may ask for
+            // another one.
+            let mut other = below;
+            for (_, limit) in self.limits.iter().enumerate().filter(|(k, _)| *k != limit) {
+                limit.value.for_each_var(&mut |v| other |= free.iter().any(|f| f.0 == v));
+            }
+            base = base + Expr::Const(self.end(&free, true).filter(|_| !other)?);
+        }
+        let dims: Vec<(usize, i128)> = match own.first() {
+            Some((v, _)) => owner[*v].map(|k| (k, 1)).into_iter().collect(),
+            // All of it or nothing: what has one element is there or not, and may lie at either edge.
+            None => (0..all.len()).filter(|k| all[*k].1.is_empty()).flat_map(|k| [(k, 1), (k, -1)]).collect(),
+        };
+        let (_, step) = self.gapless(&own)?;
+        let first = base.clone() + Expr::Const(self.end(&own, true)?);
+        let mut best: Option<(usize, [Option<Expr>; 2])> = None;
+        for (k, turned) in dims {
+            let (offset, terms) = &all[k];
+            // From one value to the next the result goes by a factor; the rest does not depend on it.
+            let of = |v: usize| terms.iter().find(|term| term.0 == v).map_or(0, |term| term.1);
+            let factor = own.first().map_or(turned, |(v, c)| of(*v).checked_div(c / i128::from(step)).unwrap_or(0));
+            if factor == 0 || own.iter().any(|(v, c)| (c / i128::from(step)).checked_mul(factor) != Some(of(*v))) {
+                continue;
+            }
+            let (moved, rest): (Vec<_>, Vec<_>) = terms.iter().copied().partition(|t| own.iter().any(|o| o.0 == t.0));
+            if !rest.is_empty() {
+                // With fewer values of what is cut off, the rest still leaves no gap; and there is one.
+                let (reach, fine) = self.gapless(&rest)?;
+                let closed = factor % i128::from(fine) == 0 && (factor / i128::from(fine)).unsigned_abs() <= reach;
+                let last = base.clone() + Expr::Const(self.end(&own, false)?);
+                let begun = *edge || !above || form.interval(&first).hi <= within.hi;
+                let there = begun && (!below || form.interval(&last).lo >= within.lo);
+                let wide = !below || !above || within.hi.checked_sub(within.lo)? >= step - 1;
+                if !closed || !there || !wide || std::mem::replace(&mut partly[k], true) {
+                    return None;
+                }
+            }
+            let factor = i64::try_from(factor).ok()?;
+            let start = offset.clone() + Expr::Const(self.end(&moved, factor > 0)?);
+            let mut ends = [None, None];
+            for (_, end, up) in [(below, within.lo, true), (above, within.hi, false)].into_iter().filter(|x| x.0) {
+                // How many values come before.
+                let more = Expr::Const(if up { end.checked_add(step - 1)? } else { end }) + first.clone().times(-1);
+                let last = up != (factor > 0);
+                let rest = Expr::Const(self.end(&rest, !last)?);
+                let end = form.simplify(&(more.floor_div(step).times(factor) + start.clone() + rest));
+                let i = form.interval(&end);
+                let stride = needed.tile.strides[k];
+                // What comes next lies outside of the operand.
+                let outside = if last { i.lo.checked_add(stride)? >= sizes[k] } else { i.hi.checked_sub(stride)? < 0 };
+                ends[usize::from(last)] = (!outside).then_some(end);
+            }
+            let edges = ends == [None, None];
+            if best.is_none() || edges {
+                best = Some((k, ends));
+            }
+            if edges {
+                break;
+            }
+        }
+        let (k, ends) = best?;
+        needed.cut = true;
+        for (side, end) in ends.into_iter().enumerate() {
+            let Some(end) = end else { continue };
+            let both = |other: Expr| match side {
+                0 => Expr::Max(other.into(), end.clone().into()),
+                _ => Expr::Min(other.into(), end.clone().into()),
+            };
+            needed.ends[k][side] = Some(needed.ends[k][side].take().map_or_else(|| end.clone(), both));
+        }
+        Some(())
+    }
+
+    /// The least or the greatest sum of terms.
+    fn end(&self, terms: &[(usize, i128)], least: bool) -> Option<i64> {
+        let end = |(v, c): &(usize, i128)| {
+            let i = self.domain.vars[*v];
+            c.checked_mul(if (*c > 0) == least { i.lo } else { i.hi }.into())
+        };
+        let sum = terms.iter().map(end).try_fold(0i128, |sum, x| sum.checked_add(x?))?;
+        i64::try_from(sum).ok()
+    }
+
+    /// The number of sums of terms, and their step, if they leave no gap.
+    fn gapless(&self, terms: &[(usize, i128)]) -> Option<(u128, i64)> {
+        let count = |v: usize| {
+            let i = self.domain.vars[v];
+            u128::try_from(i128::from(i.hi) - i128::from(i.lo) + 1).unwrap_or(0)
+        };
+        let (n, step) = gapless(terms.iter().map(|(v, c)| (*c, count(*v))).collect())?;
+        Some((n, i64::try_from(step).ok()?))
     }
 
     /// A result as what the tile's place does not change, and products of the places inside.
-    #[allow(clippy::type_complexity, reason = "an offset and its terms")]
-    fn offset(&self, e: &Expr) -> Option<(Expr, Vec<(usize, i128)>)> {
+    fn offset(&self, e: &Expr) -> Option<Terms> {
         let (mut offset, mut moving) = (Vec::new(), Vec::new());
         for term in e.terms() {
             let mut inside = false;
@@ -250,7 +408,8 @@ impl Inside {
 
     /// Splits a place in the tile into two digits, where a division does.
     fn split(&mut self) -> bool {
-        let Some((v, low)) = self.results.iter().find_map(|e| self.digit(e)) else { return false };
+        let values = self.limits.iter().map(|limit| &limit.value);
+        let Some((v, low)) = self.results.iter().chain(values).find_map(|e| self.digit(e)) else { return false };
         let high = self.domain.vars.len();
         let n = self.domain.vars[v].hi.saturating_add(1);
         self.domain.vars[v] = Interval::new(0, low - 1);
@@ -258,8 +417,8 @@ impl Inside {
         self.counts.push(true);
         let mut by: Vec<Expr> = (0..high).map(Expr::Var).collect();
         by[v] = Expr::Var(high).times(low) + Expr::Var(v);
-        let said = self.constraints.iter_mut().chain(&mut self.edges).map(|c| &mut c.0);
-        let exprs = self.results.iter_mut().chain(said);
+        let values = self.limits.iter_mut().map(|limit| &mut limit.value);
+        let exprs = self.results.iter_mut().chain(values);
         exprs.for_each(|e| *e = e.substitute(&by));
         true
     }
@@ -286,10 +445,8 @@ impl Inside {
         e.operands().find_map(|e| self.digit(e))
     }
 
-    /// An expression with names: those that were given and of run time are `v`, places in the tile `t`.
+    /// An expression over the variables of the map.
     fn named(&self, e: &Expr) -> String {
-        let first = self.counts.iter().position(|inside| *inside).unwrap_or(self.counts.len());
-        let name = |v: usize| if self.counts[v] { format!("t{}", v - first) } else { format!("v{v}") };
-        Named(e, &name).to_string()
+        Named(e, &|v| self.map.name(v)).to_string()
     }
 }

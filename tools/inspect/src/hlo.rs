@@ -2,8 +2,8 @@
 
 use crate::report;
 use layout::analysis::{
-    Access, Count, Flow, Graph, Moved, Movement, Needed, Node, Tile, Usage, Value as Use, flow, leaves, movement,
-    traffic,
+    Access, Cause, Count, Flow, Graph, Moved, Movement, Needed, Node, Tile, Usage, Value as Use, flow, leaves,
+    movement, traffic,
 };
 use layout::expansion::Expansion;
 use layout::expr::{Expr, Named};
@@ -181,10 +181,18 @@ impl Report {
         let name = |v: usize| if v < sizes.len() { format!("i{v}") } else { format!("rt{}", v - sizes.len()) };
         let told = |needed: Result<Needed, String>| match needed {
             Err(reason) => format!("no tile: {reason}"),
-            Ok(Needed { tile, cut }) => {
+            Ok(Needed { tile, cut, ends }) => {
                 let offsets: Vec<String> = tile.offsets.iter().map(|e| Named(e, &name).to_string()).collect();
                 let edge = if cut { ", cut off at the edge" } else { "" };
-                format!("tile [{}] {:?} {:?}{edge}", offsets.join(", "), tile.sizes, tile.strides)
+                let mut told = format!("tile [{}] {:?} {:?}{edge}", offsets.join(", "), tile.sizes, tile.strides);
+                for (k, [first, last]) in ends.iter().enumerate() {
+                    for (word, end) in [("from", first), ("up to", last)] {
+                        if let Some(end) = end {
+                            let _ = write!(told, ", dimension {k} {word} {}", Named(end, &name));
+                        }
+                    }
+                }
+                told
             }
         };
         match access.tiles(&tile, &variables, from, to) {
@@ -364,14 +372,17 @@ pub fn said(moved: &Movement) -> String {
     match moved {
         Movement::Free => "free: every element stays at its byte".to_string(),
         Movement::Unknown { reason } => format!("not known whether it is free: {reason}"),
-        Movement::Moves { first, nearest } => {
-            let first = match first {
-                Some(Moved { index, from, to }) => format!("element {index:?} goes from offset {from} to {to}"),
-                None => "the result takes more memory".to_string(),
+        Movement::Moves { cause, nearest } => {
+            let cause = match cause {
+                Cause::Element(Moved { index, from, to }) => {
+                    format!("element {index:?} goes from offset {from} to {to}")
+                }
+                Cause::Larger => "the result takes more memory".to_string(),
+                Cause::Space { from, to } => format!("the data lies in memory space {from}, not {to}"),
             };
             match nearest {
-                Ok(layout) => format!("moves: {first}; with {layout} it would be free"),
-                Err(reason) => format!("moves: {first}; no layout makes it free: {reason}"),
+                Ok(layout) => format!("moves: {cause}; with {layout} it would be free"),
+                Err(reason) => format!("moves: {cause}; no layout was found that makes it free: {reason}"),
             }
         }
     }

@@ -113,8 +113,29 @@ fn what_maps_are_for() {
     assert_eq!(turned.1, "moves: element [0, 1] goes from offset 128 to 1; with {0,1} it would be free\n");
     let line = moves(&["f32[8,128]{1,0:T(8,128)}", "f32[1024]{0:T(1024)}"]);
     assert_eq!(line.1, "free: every element stays at its byte\n");
+    let joined = moves(&["f32[15,256]{1,0:T(8,128)}", "f32[3,5,256]"]);
+    assert!(joined.1.ends_with("; with {2,1,0:T(*,8,128)} it would be free\n"), "{}", joined.1);
+    let other = moves(&["f32[6]", "f32[6]{0:S(1)}"]);
+    assert_eq!(other.1, "moves: the data lies in memory space 0, not 1; with {0} it would be free\n");
     let wrong = moves(&["f32[8]", "f32[9"]);
     assert_eq!((wrong.0, wrong.2.contains("  f32[9\n       ^")), (Some(1), true), "{}", wrong.2);
+}
+
+#[test]
+fn ragged_tiles() {
+    let module = "HloModule m
+
+ENTRY main {
+  a = f32[31]{0} parameter(0)
+  i = s32[] parameter(1)
+  s = f32[10]{0} slice(a), slice={[1:31:3]}
+  ROOT d = f32[10]{0} dynamic-slice(a, i), dynamic_slice_sizes={10}
+}
+";
+    let told = |name: &str| text(&run(&["-", "--instruction", name, "--tile", "4"], module).stdout);
+    assert!(told("s").contains("  tile [i0 * 12 + 1] [4] [3], cut off at the edge\n"), "{}", told("s"));
+    let line = "  tile [i0 * 4 + rt0] [4] [1], cut off at the edge, dimension 0 up to rt0 + 9\n";
+    assert!(told("d").contains(line), "{}", told("d"));
 }
 
 #[test]
