@@ -18,8 +18,8 @@ use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{Attribute, OperationRef, Type, ValueLike};
-use std::collections::{BTreeMap, HashMap};
+use melior::ir::{Attribute, BlockRef, OperationRef, Type, ValueLike};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What stands where [`Operation`] has an operand.
 #[derive(Clone, Copy)]
@@ -52,6 +52,10 @@ pub fn run(root: OperationRef, report: bool) {
     let root = ir::long_lived(root);
     let functions = Functions::below(root);
     for op in ir::all_operations(root) {
+        // What their regions do with the operands is a matter of the function.
+        if matches!(ir::name(op), "scf.if" | "scf.for" | "scf.while") {
+            continue;
+        }
         let Some(pairs) = functions.analyse(op).or_else(|| analyse(op)) else { continue };
         if report {
             emit(&remark(op, &pairs));
@@ -190,25 +194,54 @@ impl Functions {
             return None;
         }
         callers.push(name.to_string());
-        let mut graph = Building { nodes: Vec::new(), places: HashMap::new(), fixed: Vec::new() };
+        let mut graph = Building::default();
         for (number, argument) in ir::arguments(block).into_iter().enumerate() {
             graph.add(Operation::Parameter { number }, Vec::new(), &[argument]);
         }
-        let mut roots = None;
+        let roots = self.block(block, &mut graph, bodies, callers);
+        callers.pop();
+        let number = self.push(graph, roots?);
+        self.numbers.insert(name.to_string(), number);
+        Some(number)
+    }
+
+    fn push(&mut self, graph: Building, roots: Vec<Value>) -> usize {
+        let number = self.graphs.len();
+        self.graphs.push(Graph { nodes: graph.nodes, roots });
+        self.fixed.extend(graph.fixed.into_iter().map(|(node, value)| ((number, node), value)));
+        number
+    }
+
+    /// Adds the operations of a block; the values that its terminator hands on.
+    fn block(
+        &mut self,
+        block: BlockRef,
+        graph: &mut Building,
+        bodies: &BTreeMap<String, Option<Op>>,
+        callers: &mut Vec<String>,
+    ) -> Option<Vec<Value>> {
+        let other = |reason: String| Operation::Other { reason };
         for op in ir::operations(block) {
             let own: Option<Vec<Value>> =
                 ir::operands(op).iter().map(|v| graph.places.get(&ir::key(*v)).copied()).collect();
-            if ir::name(op) == "func.return" {
-                roots = own;
-                break;
+            if matches!(ir::name(op), "func.return" | "scf.yield" | "scf.condition") {
+                return own;
             }
-            let other = |reason: String| Operation::Other { reason };
-            let (operation, operands) = match (own, callee(op)) {
-                (Some(own), Some(name)) => match self.add(&name, bodies, callers) {
+            let Some(own) = own else {
+                graph.add(other("an operand comes from elsewhere".to_string()), Vec::new(), &ir::results(op));
+                continue;
+            };
+            let captured = graph.captured(op);
+            if let Some(results) = self.control(op, &own, &captured, graph, bodies, callers) {
+                graph.places.extend(ir::results(op).iter().map(|v| ir::key(*v)).zip(results));
+                continue;
+            }
+            let (operation, mut operands) = match callee(op) {
+                Some(name) => match self.add(&name, bodies, callers) {
                     Some(computation) => (Operation::Call { computation }, own),
                     None => (other(format!("`{name}` is not looked into")), own),
                 },
-                (Some(own), None) => match site(op) {
+                None => match site(op) {
                     Some(site) => {
                         let operands = site.operands.iter().map(|operand| graph.operand(operand, &own)).collect();
                         (site.operation, operands)
@@ -217,16 +250,112 @@ impl Functions {
                     None if own.is_empty() => (Operation::Constant, own),
                     None => (Operation::Elementwise, own),
                 },
-                (None, _) => (other("an operand comes from elsewhere".to_string()), Vec::new()),
             };
-            graph.add(operation, operands, &ir::results(op));
+            let constant = |v: &Value| graph.nodes[v.node].operation == Operation::Constant;
+            let captured: Vec<Value> = captured.into_iter().map(|c| c.1).filter(|v| !constant(v)).collect();
+            if captured.is_empty() {
+                graph.add(operation, operands, &ir::results(op));
+                continue;
+            }
+            // What the region takes from outside is read nobody knows where.
+            if let Operation::Other { .. } = operation {
+                operands.extend(&captured);
+                graph.add(operation, operands, &ir::results(op));
+                continue;
+            }
+            let shapes: Vec<Shape> = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
+            let outside =
+                graph.node(other(format!("the region of `{}` takes it", ir::name(op))), captured, shapes.clone());
+            let inside = graph.node(operation, operands, shapes.clone());
+            for (result, v) in ir::results(op).iter().enumerate() {
+                let parts = [inside, outside].map(|node| Value { node, result }).to_vec();
+                let node = graph.node(Operation::Elementwise, parts, vec![shapes[result].clone()]);
+                graph.places.insert(ir::key(*v), Value { node, result: 0 });
+            }
         }
+        None
+    }
+
+    /// Adds an operation that runs its regions, as a conditional or a loop over a tuple of all that they use; its
+    /// results. None for other operations, and regions that hand on more than a value for each result.
+    fn control(
+        &mut self,
+        op: Op,
+        own: &[Value],
+        captured: &[Captured],
+        graph: &mut Building,
+        bodies: &BTreeMap<String, Option<Op>>,
+        callers: &mut Vec<String>,
+    ) -> Option<Vec<Value>> {
+        let blocks = ir::blocks(op);
+        let count = ir::results(op).len();
+        if count == 0 || callers.len() > DEEPEST {
+            return None;
+        }
+        let outside: Vec<Value> = captured.iter().map(|c| c.1).collect();
+        // A region is one more call, of no name.
+        callers.push(String::new());
+        let mut region = |functions: &mut Functions, block: BlockRef, given: &[Value], graph: &Building| {
+            let mut inner = graph.region(block, given, captured);
+            let handed = functions.block(block, &mut inner, bodies, callers)?;
+            Some((inner, handed))
+        };
+        let done = (|| match (ir::name(op), &blocks[..]) {
+            ("scf.if", [yes, no]) => {
+                let mut branches = Vec::new();
+                for block in [yes, no] {
+                    let (inner, handed) = region(self, *block, &[], graph)?;
+                    branches.push(self.push(inner, handed));
+                }
+                let all = graph.tuple(outside.clone());
+                let shapes = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
+                let node = graph.node(Operation::Conditional { branches }, vec![own[0], all, all], shapes);
+                Some((0..count).map(|result| Value { node, result }).collect())
+            }
+            ("scf.while", [before, after]) => {
+                let (inner, handed) = region(self, *before, own, graph)?;
+                // What the first region hands on is what it was given.
+                let arguments = ir::arguments(*before);
+                let same = arguments.iter().zip(&handed[1..]).all(|(v, value)| inner.places[&ir::key(*v)] == *value);
+                if !same || arguments.len() != handed.len() - 1 {
+                    return None;
+                }
+                let condition = self.push(inner, vec![handed[0]]);
+                let (mut inner, mut handed) = region(self, *after, own, graph)?;
+                handed.extend(inner.taken(captured.len()));
+                let body = self.push(inner, handed);
+                let all = graph.tuple([own, &outside].concat());
+                let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
+                Some((0..count).map(|k| graph.element(Value { node, result: 0 }, k)).collect())
+            }
+            ("scf.for", [block]) => {
+                // The loop's variable goes from the first bound up to the second, in steps.
+                let (bounds, initial) = own.split_at_checked(3)?;
+                let given = [&bounds[..1], initial].concat();
+                let (mut inner, mut handed) = region(self, *block, &given, graph)?;
+                let captured_inside = inner.taken(captured.len());
+                let variable = inner.places[&ir::key(ir::arguments(*block)[0])];
+                let scalar = vec![scalar(ElementType::S64)];
+                let next = inner.node(Operation::Elementwise, vec![variable], scalar.clone());
+                handed.insert(0, Value { node: next, result: 0 });
+                handed.extend(captured_inside);
+                let body = self.push(inner, handed);
+                let mut inner = graph.region(*block, &given, captured);
+                let variable = inner.places[&ir::key(ir::arguments(*block)[0])];
+                let less = inner.node(Operation::Elementwise, vec![variable], scalar);
+                let condition = self.push(inner, vec![Value { node: less, result: 0 }]);
+                // The variable is made of all three.
+                let shapes = vec![graph.shape(bounds[0])];
+                let bounds = graph.node(Operation::Elementwise, bounds.to_vec(), shapes);
+                let all = [&[Value { node: bounds, result: 0 }], initial, &outside].concat();
+                let all = graph.tuple(all);
+                let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
+                Some((0..count).map(|k| graph.element(Value { node, result: 0 }, k + 1)).collect())
+            }
+            _ => None,
+        })();
         callers.pop();
-        let number = self.graphs.len();
-        self.graphs.push(Graph { nodes: graph.nodes, roots: roots? });
-        self.fixed.extend(graph.fixed.into_iter().map(|(node, value)| ((number, node), value)));
-        self.numbers.insert(name.to_string(), number);
-        Some(number)
+        done
     }
 
     /// What a function's results read of its arguments, or a call's of its operands.
@@ -234,7 +363,7 @@ impl Functions {
         let name = if ir::name(op) == "func.func" { symbol(op, "sym_name")? } else { callee(op)? };
         let entry = *self.numbers.get(&name)?;
         let found = flow(&self.graphs, entry).ok()?;
-        let value = |place: &Place| self.number(entry, place);
+        let value = |place: &Place| self.fixed.get(&(place.graph, place.node)).copied();
         let access = |access: Option<&Access<Place>>| {
             access.map_or_else(Access::none, |access| told(access, &value, &|place| place.to_string()))
         };
@@ -246,22 +375,16 @@ impl Functions {
         let row = |root| (0..parameters).map(|parameter| pair(parameter, root)).collect();
         (found.roots() > 0).then(|| (0..found.roots()).map(row).collect())
     }
-
-    /// The number that stands at a place, in a graph or in what it calls.
-    fn number(&self, graph: usize, place: &Place) -> Option<i64> {
-        let mut graph = graph;
-        for call in &place.calls {
-            let Operation::Call { computation } = self.graphs[graph].nodes.get(*call)?.operation else { return None };
-            graph = computation;
-        }
-        self.fixed.get(&(graph, place.node)).copied()
-    }
 }
 
 /// How deep calls are looked into.
 const DEEPEST: usize = 256;
 
+/// A value that a region takes from outside, and its key.
+type Captured = (usize, Value);
+
 /// A graph while it is made.
+#[derive(Default)]
 struct Building {
     nodes: Vec<Node>,
     /// The node and result of each value.
@@ -274,11 +397,65 @@ impl Building {
         if results.is_empty() {
             return;
         }
+        let node = self.node(operation, operands, results.iter().map(|v| shape(v.r#type())).collect());
         for (result, v) in results.iter().enumerate() {
-            self.places.insert(ir::key(*v), Value { node: self.nodes.len(), result });
+            self.places.insert(ir::key(*v), Value { node, result });
         }
-        let results = results.iter().map(|v| shape(v.r#type())).collect();
+    }
+
+    fn node(&mut self, operation: Operation, operands: Vec<Value>, results: Vec<Shape>) -> usize {
         self.nodes.push(Node { operation, operands, results });
+        self.nodes.len() - 1
+    }
+
+    fn shape(&self, value: Value) -> Shape {
+        self.nodes[value.node].results[value.result].clone()
+    }
+
+    fn tuple(&mut self, parts: Vec<Value>) -> Value {
+        let shapes = parts.iter().map(|v| self.shape(*v)).collect();
+        Value { node: self.node(Operation::Tuple, parts, vec![Shape::Tuple(shapes)]), result: 0 }
+    }
+
+    fn element(&mut self, tuple: Value, index: usize) -> Value {
+        let Shape::Tuple(parts) = self.shape(tuple) else { unreachable!("only tuples have parts") };
+        let node = self.node(Operation::GetTupleElement { index }, vec![tuple], vec![parts[index].clone()]);
+        Value { node, result: 0 }
+    }
+
+    /// What the regions of an operation use of what stands before it.
+    fn captured(&self, op: Op) -> Vec<Captured> {
+        let inner = ir::blocks(op).into_iter().flat_map(ir::operations).flat_map(ir::all_operations);
+        let mut seen = HashSet::new();
+        inner
+            .flat_map(ir::operands)
+            .map(ir::key)
+            .filter(|key| seen.insert(*key))
+            .filter_map(|key| Some((key, *self.places.get(&key)?)))
+            .collect()
+    }
+
+    /// A graph for a region whose arguments are `given`: its parameter is a tuple of these and of what is captured.
+    fn region(&self, block: BlockRef, given: &[Value], captured: &[Captured]) -> Building {
+        let mut inner = Building::default();
+        let shapes = given.iter().chain(captured.iter().map(|c| &c.1)).map(|v| self.shape(*v)).collect();
+        inner.node(Operation::Parameter { number: 0 }, Vec::new(), vec![Shape::Tuple(shapes)]);
+        let part = |inner: &mut Building, k| inner.element(Value { node: 0, result: 0 }, k);
+        for (k, argument) in ir::arguments(block).into_iter().take(given.len()).enumerate() {
+            let value = part(&mut inner, k);
+            inner.places.insert(ir::key(argument), value);
+        }
+        for (k, (key, _)) in captured.iter().enumerate() {
+            let own = part(&mut inner, given.len() + k);
+            inner.places.insert(*key, own);
+        }
+        inner
+    }
+
+    /// What is captured, as it stands in the graph of a region: the last parts of its parameter.
+    fn taken(&mut self, captured: usize) -> Vec<Value> {
+        let Shape::Tuple(parts) = self.shape(Value { node: 0, result: 0 }) else { unreachable!("the parameter") };
+        (parts.len() - captured..parts.len()).map(|k| self.element(Value { node: 0, result: 0 }, k)).collect()
     }
 
     fn operand(&mut self, operand: &Operand, own: &[Value]) -> Value {
@@ -323,7 +500,9 @@ fn site(op: Op) -> Option<Site> {
             return Some(padding(op).unwrap_or_else(|| unknown(op, "the padding is known only at run time")));
         }
         "tensor.insert_slice" => {
-            let other = || unknown(op, "the slice has strides, a size known only at run time, or another rank");
+            let other = || {
+                unknown(op, "the slice has a size known only at run time, strides beside such a start, or another rank")
+            };
             return Some(insertion(op).unwrap_or_else(other));
         }
         "tensor.extract_slice" | "tensor.extract" => match slice(op) {
@@ -432,9 +611,14 @@ fn padding(op: Op) -> Option<Site> {
 fn insertion(op: Op) -> Option<Site> {
     let operands = ir::operands(op);
     let (starts, sizes) = (ir::integers(op, "static_offsets"), ir::integers(op, "static_sizes"));
-    let source = ir::tensor(operands[0].r#type())?.shape;
-    if sizes != source || ir::integers(op, "static_strides").iter().any(|n| *n != 1) {
+    let (source, strides) = (ir::tensor(operands[0].r#type())?.shape, ir::integers(op, "static_strides"));
+    if sizes != source {
         return None;
+    }
+    if strides.iter().any(|n| *n != 1) {
+        let known = !starts.iter().chain(&strides).any(|n| *n == DYNAMIC);
+        let operation = Operation::InsertSlice { starts, strides };
+        return known.then_some(Site { operation, operands: vec![Operand::Own(1), Operand::Own(0)] });
     }
     let mut dynamic = 2..operands.len();
     let mut taken = vec![Operand::Own(1), Operand::Own(0)];

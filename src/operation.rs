@@ -40,6 +40,8 @@ pub enum Operation {
     DynamicSlice { sizes: Vec<i64> },
     /// A block written at a clamped start; operands: data, update, then one scalar a dimension.
     DynamicUpdateSlice,
+    /// A block written from `starts` on in steps of `strides`; operands: data, update.
+    InsertSlice { starts: Vec<i64>, strides: Vec<i64> },
     /// Blocks of the first operand at starts that the second one holds, clamped.
     Gather(Box<Gather>),
     /// Blocks of updates combined into the data, where they fit; operands: data, indices, updates. The fields are those

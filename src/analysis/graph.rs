@@ -78,6 +78,8 @@ pub struct Graph {
 pub struct Place {
     /// The nodes that call the graph, the outermost first.
     pub calls: Vec<usize>,
+    /// The graph that the node is in.
+    pub graph: usize,
     /// The node.
     pub node: usize,
     /// The leaf, counted through all results of the node.
@@ -175,6 +177,7 @@ fn callees(operation: &Operation) -> Vec<usize> {
 /// One graph, while it is worked out.
 pub(super) struct Walk<'a> {
     graphs: &'a [Graph],
+    number: usize,
     graph: &'a Graph,
     flows: &'a BTreeMap<usize, Flow>,
     pub sites: Vec<Site<'a>>,
@@ -193,6 +196,7 @@ impl<'a> Walk<'a> {
         let graph = &graphs[number];
         let mut walk = Walk {
             graphs,
+            number,
             graph,
             flows,
             sites: Vec::new(),
@@ -478,7 +482,7 @@ impl<'a> Walk<'a> {
         while let Some(from) = self.sites[node].passed_leaf(leaf) {
             (node, leaf) = self.operands[node][from];
         }
-        Place { calls: Vec::new(), node, leaf }
+        Place { calls: Vec::new(), graph: self.number, node, leaf }
     }
 }
 

@@ -257,6 +257,20 @@ impl<'a> Site<'a> {
                 self.starts(2, data, update)?;
                 gives(data)
             }
+            Operation::InsertSlice { starts, strides } => {
+                arity(2, 1)?;
+                let (data, update) = (&ins[0], &ins[1]);
+                for list in [starts.len(), strides.len(), update.len()] {
+                    count("dimensions", list, data.len())?;
+                }
+                for (k, n) in update.iter().enumerate() {
+                    let last = i128::from(starts[k]) + i128::from(strides[k]) * i128::from(n - 1);
+                    if starts[k] < 0 || strides[k] < 1 || *n > 0 && last >= data[k].into() {
+                        return wrong(format!("a block of {update:?} does not fit into {data:?} like that"));
+                    }
+                }
+                gives(data)
+            }
             Operation::Gather(g) => {
                 arity(2, 1)?;
                 gives(&blocks(g, &ins[0], &ins[1], &g.slice_sizes, outs[0].len())?)
@@ -416,7 +430,20 @@ impl<'a> Site<'a> {
                     r.equation(vec![(r.input(k), interior[k] + 1), (r.out(k), -1)], low[k])?;
                 }
             }
-            Operation::Pad { low, interior, .. } => return padding(&ins[0], out, low, interior, direction),
+            Operation::Pad { low, interior, .. } => {
+                let steps: Vec<i64> = interior.iter().map(|n| n + 1).collect();
+                return padding(Relation::new(out, &[]), &ins[0], out, low, &steps, direction);
+            }
+            Operation::InsertSlice { starts, strides } if operand == 0 => {
+                (0..out.len()).try_for_each(|k| r.link(k, k))?;
+                // What is told of one of the two indices is told of the other.
+                return padding(r, &ins[1], out, starts, strides, Direction::Reads);
+            }
+            Operation::InsertSlice { starts, strides } => {
+                for k in 0..input.len() {
+                    r.equation(vec![(r.input(k), strides[k]), (r.out(k), -1)], starts[k])?;
+                }
+            }
             Operation::ReduceWindow { window } if operand < ins.len() / 2 => {
                 let ranges = if direction == Direction::Reads { Ranges::Places } else { Ranges::Windows };
                 for (k, dim) in window.iter().enumerate() {
@@ -535,17 +562,24 @@ fn place(r: &mut Relation, dim: &WindowDim, o: usize, i: usize, ranges: Ranges) 
     Ok(w)
 }
 
-/// Where a padded tensor holds the padding: what is data in all dimensions before `k` and none in dimension `k`.
-fn padding(data: &Sizes, out: &Sizes, low: &[i64], interior: &[i64], direction: Direction) -> Result<Related, Error> {
+/// Where a tensor has no element of `data`, which starts at `low` and goes on in `steps`: what is data in all dimensions
+/// before `k` and none in dimension `k`.
+fn padding(
+    mut before: Relation,
+    data: &Sizes,
+    out: &Sizes,
+    low: &[i64],
+    steps: &[i64],
+    direction: Direction,
+) -> Result<Related, Error> {
     let mut found = Vec::new();
-    let mut before = Relation::new(out, &[]);
     let ranges = |r: &mut Relation, v| {
         if direction == Direction::Feeds {
             r.range(v)
         }
     };
     for k in 0..data.len() {
-        let (n, low, step) = (data[k], low[k], interior[k] + 1);
+        let (n, low, step) = (data[k], low[k], steps[k]);
         if n == 0 {
             found.push(before);
             return Ok(Related::By(found));

@@ -93,7 +93,12 @@ impl Form {
             self.alternatives(s, atom, num, many, &mut alternatives)?;
         }
         if s.den > 1 {
-            alternatives.push(whole(s)?);
+            let within = residue(s.constant, s.den);
+            alternatives.push(whole(s, within)?);
+            if within != s.constant {
+                // A constant that stays inside is none beside it.
+                alternatives.push(whole(s, s.constant)?);
+            }
         }
         self.work(alternatives.len() * s.terms.len())?;
         let mut bounded: Vec<(u32, usize)> = alternatives
@@ -310,10 +315,9 @@ impl Form {
     }
 }
 
-/// The terms that a denominator does not divide, divided together.
-fn whole(s: &Sum) -> Option<(Term, i128, Sum)> {
+/// The terms that a denominator does not divide, divided together, with this much of the constant.
+fn whole(s: &Sum, constant: i128) -> Option<(Term, i128, Sum)> {
     let (whole, part) = s.split(|_, c| divides(s.den, c));
-    let constant = residue(s.constant, s.den);
     let part = Sum { constant, terms: part.terms, den: 1 };
     let whole = Sum { constant: s.constant - constant, ..whole }.lowest()?;
     Some((Term::Quotient(part, s.den), 1, whole))

@@ -178,6 +178,17 @@ pub fn reads(operation: &Operation, operands: &[&Shape], results: &[&Shape], val
                     }
                     (2..ins.len()).for_each(|k| read(k, Vec::new()));
                 }
+                Operation::InsertSlice { starts, strides } => {
+                    let at = |k: usize| {
+                        let past = o[k] - starts[k];
+                        (past >= 0 && past % strides[k] == 0 && past / strides[k] < ins[1][k])
+                            .then(|| past / strides[k])
+                    };
+                    match (0..o.len()).map(at).collect::<Option<Index>>() {
+                        Some(at) => read(1, at),
+                        None => read(0, o.clone()),
+                    }
+                }
                 Operation::Gather(g) => {
                     let (mut batch, mut offset) = (Vec::new(), Vec::new());
                     for (k, x) in o.iter().enumerate() {
@@ -392,7 +403,7 @@ fn some_gather(rng: &mut Rng) -> (Gather, Index, Index, Index) {
     (g, data, indices, out)
 }
 
-pub const KINDS: usize = 23;
+pub const KINDS: usize = 24;
 
 /// A random operation of one of the kinds, with small shapes.
 pub fn some(rng: &mut Rng, kind: usize) -> Case {
@@ -561,6 +572,13 @@ pub fn some(rng: &mut Rng, kind: usize) -> Case {
             case(Operation::DynamicUpdateSlice, &operands, &[input])
         }
         21 => {
+            let strides: Index = (0..rank).map(|_| rng.i64(1..=3)).collect();
+            let starts: Index = input.iter().map(|n| rng.i64(0..=*n)).collect();
+            let most = |k: usize| (input[k] - starts[k] + strides[k] - 1) / strides[k];
+            let part: Index = (0..rank).map(|k| rng.i64(0..=most(k))).collect();
+            case(Operation::InsertSlice { starts, strides }, &[input.clone(), part], &[input])
+        }
+        22 => {
             let (g, data, indices, out) = some_gather(rng);
             case(Operation::Gather(Box::new(g)), &[data, indices], &[out])
         }

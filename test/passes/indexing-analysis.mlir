@@ -64,27 +64,72 @@ func.func @twice(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
   return %u : tensor<3x5xf32>
 }
 
-// What calls itself, has sizes known only at run time, or a region that is not looked into, is said to be unknown.
+// What calls itself, or has sizes known only at run time, is said to be unknown.
 // CHECK-LABEL: func.func @unknown(
 // CHECK: call @again
 // CHECK-SAME: layout.reads = {{\[\[}}[#layout.indexing_map<UNDEFINED>]]]
-// CHECK: scf.if
-// CHECK: layout.reads = {{\[\[}}[#layout.indexing_map<UNDEFINED>]]]
 // REPORT: operand 0 is read: UNDEFINED: `again` is not looked into
 // REPORT: indexing of `linalg.{{negf|generic|elementwise}}`
 // REPORT: operand 0 is read: UNDEFINED: the loops have sizes that are known only at run time
-func.func @unknown(%x: tensor<3xf32>, %c: i1, %d: tensor<?xf32>) -> tensor<3xf32> {
+func.func @unknown(%x: tensor<3xf32>, %d: tensor<?xf32>) -> tensor<3xf32> {
   %r = call @again(%x) : (tensor<3xf32>) -> tensor<3xf32>
   %n = linalg.negf ins(%d : tensor<?xf32>) outs(%d : tensor<?xf32>) -> tensor<?xf32>
-  %s = scf.if %c -> tensor<3xf32> {
-    scf.yield %r : tensor<3xf32>
-  } else {
-    scf.yield %x : tensor<3xf32>
-  }
-  return %s : tensor<3xf32>
+  return %r : tensor<3xf32>
 }
 
 func.func private @again(%x: tensor<3xf32>) -> tensor<3xf32> {
   %r = call @again(%x) : (tensor<3xf32>) -> tensor<3xf32>
   return %r : tensor<3xf32>
+}
+
+// Branches and loops take what their regions use from outside.
+// CHECK-LABEL: func.func @control(
+// REPORT: indexing of `func.func`
+// REPORT: operand 0 is read for result 0: (d0, d1) -> (), domain
+// REPORT: operand 1 is read for result 0: (d0, d1) -> (d1, d0), domain
+// REPORT: operand 2 is read for result 0: (d0, d1) -> (d0, d1), domain
+// REPORT: operand 0 is read for result 1: KNOWN EMPTY
+// REPORT: operand 2 is read for result 1: UNDEFINED: a loop runs an unknown number of rounds
+// REPORT: operand 3 is read for result 1: (d0, d1) -> (), domain
+// REPORT: operand 1 is read for result 2: (d0, d1) -> (d0, d1), domain
+// REPORT: operand 2 is read for result 2: KNOWN EMPTY
+// REPORT: operand 1 is read for result 3: UNDEFINED: the region of `linalg.generic` takes it
+// REPORT: operand 2 is read for result 3: (d0, d1) -> (d0, d1), domain
+func.func @control(%c: i1, %x: tensor<4x4xf32>, %y: tensor<4x4xf32>, %n: index)
+    -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %0 = scf.if %c -> tensor<4x4xf32> {
+    %t = linalg.transpose ins(%x : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) permutation = [1, 0]
+    scf.yield %t : tensor<4x4xf32>
+  } else {
+    scf.yield %y : tensor<4x4xf32>
+  }
+  %1:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %y, %b = %x) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+    %t = linalg.transpose ins(%a : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) permutation = [1, 0]
+    scf.yield %t, %b : tensor<4x4xf32>, tensor<4x4xf32>
+  }
+  %2 = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%y : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %e = tensor.extract %x[%n, %n] : tensor<4x4xf32>
+    %s = arith.addf %in, %e : f32
+    linalg.yield %s : f32
+  } -> tensor<4x4xf32>
+  return %0, %1#0, %1#1, %2 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// Slices in steps, as interior padding is imported.
+// CHECK-LABEL: func.func @steps(
+// REPORT: operand 0 is read: (d0) -> ((d0 - 1) floordiv 3), domain: d0 in [1, 7], d0 mod 3 in [1, 1]
+// REPORT: operand 0 feeds: (d0) -> (d0 * 3 + 1), domain: d0 in [0, 2]
+// REPORT: operand 1 is read: (d0) -> (0), domain: d0 in [0, 0]
+// REPORT: operand 1 is read: (d0) -> (8), domain: d0 in [8, 8]
+// REPORT: operand 1 is read: (d0) -> (d0), domain: d0 in [2, 6], (d0 + 1) mod 3 in [0, 1]
+func.func @steps(%t: tensor<3xf32>, %x: tensor<9xf32>) -> tensor<9xf32> {
+  %0 = tensor.insert_slice %t into %x[1] [3] [3] : tensor<3xf32> into tensor<9xf32>
+  return %0 : tensor<9xf32>
 }

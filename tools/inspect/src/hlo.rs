@@ -25,6 +25,8 @@ pub struct Report {
 
 /// What an instruction has to do with one leaf of an operand.
 struct Entry {
+    /// The operand's number, and its name.
+    number: usize,
     name: String,
     /// The leaf, where the operand has several.
     part: Option<usize>,
@@ -77,8 +79,12 @@ impl Report {
             }
             for (result, row) in self.rows(c, k, &found).into_iter().enumerate() {
                 let of = if found.roots() == 1 { String::new() } else { format!("result {result}, ") };
-                for Entry { name, part, reads, feeds, usage, tiles } in row {
+                for Entry { name, part, reads, feeds, usage, tiles, .. } in row {
                     let part = part.map_or(String::new(), |part| format!(" part {part}"));
+                    if reads.maps.is_empty() && reads.unknown.is_empty() {
+                        let _ = writeln!(out, "    {of}{name}{part} is never read");
+                        continue;
+                    }
                     for (verb, told) in [("reads", reads), ("feeds", feeds)] {
                         let unknown = told.unknown.iter().map(|reason| format!("UNDEFINED: {reason}"));
                         for line in told.maps.iter().cloned().chain(unknown) {
@@ -126,12 +132,26 @@ impl Report {
                 let parameters = &self.module.computations[instruction.called[0]];
                 let name = |p: usize| parameters.instructions[parameters.parameters[p]].name.clone();
                 let fused = |row: &[Entry]| {
-                    let entry = |(p, entry): (usize, &Entry)| {
+                    let mut parameters = Map::new();
+                    for entry in row {
                         let mut maps = operand(entry);
                         maps.as_object_mut().map(|fields| fields.remove("name"));
-                        (name(p), maps)
-                    };
-                    Value::Object(row.iter().enumerate().map(entry).collect::<Map<_, _>>())
+                        for run_time in maps.get_mut("runtime").and_then(Value::as_array_mut).into_iter().flatten() {
+                            if let Some(own) = run_time["operand"].as_u64() {
+                                run_time["source"] = json!(name(own as usize));
+                            }
+                        }
+                        // A parameter that is a tuple has a list of its parts.
+                        match entry.part {
+                            None => parameters.insert(name(entry.number), maps),
+                            Some(_) => {
+                                let parts = parameters.entry(name(entry.number)).or_insert_with(|| json!([]));
+                                parts.as_array_mut().map(|parts| parts.push(maps));
+                                None
+                            }
+                        };
+                    }
+                    Value::Object(parameters)
                 };
                 let fused: Vec<Value> = rows.iter().map(|row| fused(row)).collect();
                 object["fusion"] = match &instruction.shape {
@@ -252,8 +272,7 @@ impl Report {
             let mut row = Vec::new();
             for (p, count) in found.parameters().into_iter().enumerate() {
                 for leaf in 0..count {
-                    let told =
-                        |access: Option<&Access<_>>| access.map_or_else(Told::none, |a| self.told(a, c, k, &names));
+                    let told = |access: Option<&Access<_>>| access.map_or_else(Told::none, |a| self.told(a, &names));
                     let (reads, feeds) = (told(found.reads(p, leaf, root)), told(found.feeds(p, leaf, root)));
                     let operand = &computation.instructions[instruction.operands[p]].shape;
                     let sizes = leaves(operand).get(leaf).and_then(|array| array.sizes());
@@ -265,7 +284,7 @@ impl Report {
                         _ => Vec::new(),
                     };
                     let (name, part) = (names[p].to_string(), (count > 1).then_some(leaf));
-                    row.push(Entry { name, part, reads, feeds, usage, tiles });
+                    row.push(Entry { number: p, name, part, reads, feeds, usage, tiles });
                 }
             }
             row
@@ -273,7 +292,7 @@ impl Report {
         (0..found.roots()).map(row).collect()
     }
 
-    fn told(&self, access: &Access<layout::analysis::Place>, c: usize, k: usize, names: &[&str]) -> Told {
+    fn told(&self, access: &Access<layout::analysis::Place>, names: &[&str]) -> Told {
         let mut told = Told { maps: Vec::new(), run_time: Vec::new(), unknown: access.unknown.clone() };
         for (number, mapped) in access.maps.iter().enumerate() {
             let name = |v| mapped.map.name(v);
@@ -281,31 +300,24 @@ impl Report {
             for (j, run_time) in mapped.run_time.iter().enumerate() {
                 let place = &run_time.source;
                 // Nodes of the instruction's own graph are its operands; what is called has instructions.
-                let source = match place.calls.split_first() {
-                    None => names.get(place.node).map_or_else(String::new, |name| name.to_string()),
-                    Some((_, inner)) => self.inside(self.at(c, k).1, inner, place.node),
+                let source = match place.calls[..] {
+                    [] => names.get(place.node).copied().unwrap_or(""),
+                    _ => &self.at(place.graph, place.node).1.name,
                 };
                 let list = |all: &mut dyn Iterator<Item = String>| format!("[{}]", all.collect::<Vec<_>>().join(", "));
                 let element = list(&mut run_time.element.iter().map(|e| Named(e, &name).to_string()));
-                told.run_time.push(json!({
+                let mut entry = json!({
                     "map": number, "variable": name(mapped.map.dims + mapped.map.ranges + j), "source": source,
                     "element": element, "interval": [run_time.within.lo, run_time.within.hi],
                     "clamped": run_time.clamped,
-                }));
+                });
+                if place.calls.is_empty() {
+                    entry["operand"] = json!(place.node);
+                }
+                told.run_time.push(entry);
             }
         }
         told
-    }
-
-    /// The name of an instruction in what a call runs, through further calls.
-    fn inside(&self, call: &Instruction, calls: &[usize], node: usize) -> String {
-        let Some(computation) = call.called.last().map(|c| &self.module.computations[*c]) else { return String::new() };
-        match calls.split_first() {
-            None => computation.instructions.get(node).map_or_else(String::new, |i| i.name.clone()),
-            Some((next, rest)) => {
-                computation.instructions.get(*next).map_or_else(String::new, |i| self.inside(i, rest, node))
-            }
-        }
     }
 }
 
@@ -317,7 +329,7 @@ impl Told {
 
 /// An operand's entry in JSON.
 fn operand(entry: &Entry) -> Value {
-    let Entry { name, part, reads, feeds, usage, tiles } = entry;
+    let Entry { name, part, reads, feeds, usage, tiles, .. } = entry;
     let mut entry = json!({"name": name, "output_to_input": reads.maps, "input_to_output": feeds.maps});
     if let Some(part) = part {
         entry["part"] = json!(part);

@@ -80,7 +80,7 @@ fn fusions_tuples_and_offsets() {
     assert_eq!(fusion["operands"][0]["output_to_input"], json!([read]));
     let expected = json!({
         "direction": "output_to_input", "map": 0, "variable": "rt0", "source": "i", "element": "[]",
-        "interval": [0, 5], "clamped": true,
+        "interval": [0, 5], "clamped": true, "operand": 1,
     });
     assert_eq!(fusion["operands"][0]["runtime"][0], expected);
 
@@ -172,4 +172,55 @@ fn what_is_wrong() {
     for usage in [&[][..], &["-", "-"], &["-", "--instruction"], &["--jsn", "-"]] {
         assert_eq!(run(usage, MODULE).status.code(), Some(2), "{usage:?}");
     }
+}
+
+/// Parameters that are tuples have a list of parts, and branches and parameters their own names.
+#[test]
+fn parts_of_parameters_and_branches() {
+    let module = "\
+HloModule m
+fused {
+  t = (f32[4], f32[8]) parameter(0)
+  q = s32[] parameter(1)
+  a = f32[4] get-tuple-element(t), index=0
+  b = f32[8] get-tuple-element(t), index=1
+  s = f32[4] dynamic-slice(b, q), dynamic_slice_sizes={4}
+  ROOT x = f32[4] add(a, s)
+}
+left {
+  p = (f32[10], s32[]) parameter(0)
+  a = f32[10] get-tuple-element(p), index=0
+  i = s32[] get-tuple-element(p), index=1
+  k = s32[] negate(i)
+  ROOT d = f32[3] dynamic-slice(a, k), dynamic_slice_sizes={3}
+}
+right {
+  p = (f32[10], s32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=1
+  five = s32[] constant(5)
+  more = s32[] multiply(i, five)
+  a = f32[10] get-tuple-element(p), index=0
+  ROOT d = f32[3] dynamic-slice(a, more), dynamic_slice_sizes={3}
+}
+ENTRY main {
+  pair = (f32[4], f32[8]) parameter(0)
+  at = s32[] parameter(1)
+  which = pred[] parameter(2)
+  z = (f32[10], s32[]) parameter(3)
+  f = f32[4] fusion(pair, at), kind=kLoop, calls=fused
+  ROOT c = f32[3] conditional(which, z, z), true_computation=left, false_computation=right
+}
+";
+    let one = |name| -> Value {
+        let output = run(&["-", "--json", "--instruction", name], module);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let fusion = &one("f")["fusion"];
+    assert_eq!(fusion["t"][0]["output_to_input"], json!(["(d0) -> (d0), domain: d0 in [0, 3]"]));
+    assert_eq!(fusion["t"][1]["part"], json!(1));
+    assert_eq!(fusion["t"][1]["runtime"][0]["source"], json!("q"));
+    let branches = one("c");
+    let sources: Vec<&Value> =
+        branches["operands"].as_array().unwrap().iter().map(|o| &o["runtime"][0]["source"]).collect();
+    assert_eq!(sources, [&Value::Null, &json!("k"), &Value::Null, &json!("more"), &Value::Null]);
 }
