@@ -6,7 +6,7 @@
 //! results and its arguments.
 
 use crate::{Diagnostic, Severity, emit};
-use layout::analysis::{Access, Graph, Mapped, Maps, Node, Place, RunTime, Value, flow, maps};
+use layout::analysis::{Access, Flows, Graph, Mapped, Maps, Node, Place, RunTime, Value, maps};
 use layout::element::ElementType;
 use layout::expr::Expr;
 use layout::layout::Layout;
@@ -50,7 +50,7 @@ pub struct Pair {
 /// Attaches what each operation below `root` reads and feeds, or reports it as remarks.
 pub fn run(root: OperationRef, report: bool) {
     let root = ir::long_lived(root);
-    let functions = Functions::below(root);
+    let mut functions = Functions::below(root);
     for op in ir::all_operations(root) {
         // What their regions do with the operands is a matter of the function.
         if matches!(ir::name(op), "scf.if" | "scf.for" | "scf.while") {
@@ -158,16 +158,18 @@ fn told<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &dyn Fn(
 }
 
 /// The functions of a module as graphs; each stands behind those that it calls.
+#[derive(Default)]
 struct Functions {
     graphs: Vec<Graph>,
     numbers: HashMap<String, usize>,
     /// Nodes that are numbers in attributes, by graph and node.
     fixed: HashMap<(usize, usize), i64>,
+    flows: Flows,
 }
 
 impl Functions {
     fn below(root: Op) -> Functions {
-        let mut functions = Functions { graphs: Vec::new(), numbers: HashMap::new(), fixed: HashMap::new() };
+        let mut functions = Functions::default();
         let mut bodies: BTreeMap<String, Option<Op>> = BTreeMap::new();
         for op in ir::all_operations(root) {
             if ir::name(op) == "func.func"
@@ -359,10 +361,10 @@ impl Functions {
     }
 
     /// What a function's results read of its arguments, or a call's of its operands.
-    fn analyse(&self, op: Op) -> Option<Vec<Vec<Pair>>> {
+    fn analyse(&mut self, op: Op) -> Option<Vec<Vec<Pair>>> {
         let name = if ir::name(op) == "func.func" { symbol(op, "sym_name")? } else { callee(op)? };
         let entry = *self.numbers.get(&name)?;
-        let found = flow(&self.graphs, entry).ok()?;
+        let found = self.flows.flow(&self.graphs, entry).ok()?;
         let value = |place: &Place| self.fixed.get(&(place.graph, place.node)).copied();
         let access = |access: Option<&Access<Place>>| {
             access.map_or_else(Access::none, |access| told(access, &value, &|place| place.to_string()))

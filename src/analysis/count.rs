@@ -9,17 +9,17 @@
 //! whole tensor, or, where its source depends on the index, a value for each; what depends on values is given as
 //! bounds.
 
-use super::graph::{Walk, flows};
+use super::graph::{Flows, Walk};
 use super::{Access, Graph, Mapped, RunTime};
 use crate::expr::Expr;
 use crate::map::{IndexingMap, Kind};
 use crate::operation::Operation;
 use crate::shape::Array;
-use crate::simplify::{Domain, Form, Interval};
+use crate::simplify::{Domain, Form, Interval, cost};
 use crate::text::Error;
 use std::collections::{BTreeMap, HashSet};
 
-/// How many points are gone through to count.
+/// How many points are gone through to count; fewer where a map is long.
 pub const COUNTED: u128 = 1 << 20;
 
 /// A number that is known, or between two.
@@ -281,7 +281,7 @@ impl Part<'_> {
             // A value only moves what is read.
             return (self.points(late), self.elements(late));
         }
-        if fixed && self.box_points(&[]) <= COUNTED {
+        if fixed && self.few(self.box_points(&[])) {
             // The points and the elements for each value.
             let mut found: BTreeMap<Vec<i64>, (u128, HashSet<Vec<i64>>)> = BTreeMap::new();
             self.walk(&[], &mut |point| {
@@ -304,13 +304,20 @@ impl Part<'_> {
         (points, Count { least, most })
     }
 
+    /// Whether this many points can be gone through. Long expressions take longer.
+    fn few(&self, points: u128) -> bool {
+        let exprs = self.results.iter().copied().chain(self.constraints.iter().map(|c| &c.0));
+        let long = exprs.map(cost).fold(0, u32::saturating_add) / 16;
+        points.saturating_mul(u128::from(long) + 1) <= COUNTED
+    }
+
     /// The number of points, where `without` have any one value.
     fn points(&self, without: &[usize]) -> Count {
         let whole = self.box_points(without);
         if self.constraints.is_empty() {
             return Count::exactly(whole);
         }
-        if whole > COUNTED {
+        if !self.few(whole) {
             return Count::between(0, whole);
         }
         let mut points = 0;
@@ -328,7 +335,10 @@ impl Part<'_> {
         if let Some(n) = self.interval(without) {
             return Count::exactly(n);
         }
-        if whole <= COUNTED {
+        if without.is_empty() && self.constraints.is_empty() && self.is_bijection() {
+            return Count::exactly(whole);
+        }
+        if self.few(whole) {
             let mut found = HashSet::new();
             self.walk(without, &mut |point| {
                 found.insert(self.results.iter().filter_map(|e| e.evaluate(point)).collect::<Vec<i64>>());
@@ -338,9 +348,6 @@ impl Part<'_> {
         let domain = Domain { vars: self.intervals.to_vec(), constraints: Vec::new() };
         let mut form = Form::new(&domain);
         let image = self.results.iter().map(|e| length(&form.interval(e))).fold(1, u128::saturating_mul);
-        if without.is_empty() && self.constraints.is_empty() && self.is_bijection() {
-            return Count::exactly(whole);
-        }
         Count::between(u128::from(self.constraints.is_empty()), whole.min(image))
     }
 
@@ -469,55 +476,70 @@ fn together<S: Clone + PartialEq>(maps: &[Mapped<S>]) -> Option<(Count, Count)> 
 /// # Errors
 /// As [`flow`](super::flow).
 pub fn traffic(graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Error> {
-    let all = flows(graphs, entry)?;
-    let mut apart: BTreeMap<usize, Traffic> = BTreeMap::new();
-    let none = Traffic { read: Count::exactly(0), written: Count::exactly(0) };
-    let add = |a: Traffic, b: Traffic| Traffic { read: a.read.plus(b.read), written: a.written.plus(b.written) };
-    let mut fused = none;
-    for (number, flow) in &all {
-        let mut walk = Walk::new(graphs, *number, &all)?;
-        let mut sum = none;
-        for (k, node) in graphs[*number].nodes.iter().enumerate() {
-            sum = match &node.operation {
-                Operation::Parameter { .. }
-                | Operation::Constant
-                | Operation::Tuple
-                | Operation::GetTupleElement { .. }
-                | Operation::Bitcast => sum,
-                Operation::Call { computation } => add(sum, apart[computation]),
-                Operation::Conditional { branches } => {
-                    // One of them runs.
-                    let each = branches.iter().map(|b| apart[b]);
-                    let join = |a: Count, b: Count| Count {
-                        least: a.least.min(b.least),
-                        most: a.most.zip(b.most).map(|(a, b)| a.max(b)),
-                    };
-                    let joined =
-                        each.reduce(|a, b| Traffic { read: join(a.read, b.read), written: join(a.written, b.written) });
-                    add(sum, joined.unwrap_or(none))
-                }
-                Operation::While { .. } => {
-                    let more = Count { least: 0, most: None };
-                    add(sum, Traffic { read: more, written: more })
-                }
-                _ => add(sum, walk.moved(k)?),
-            };
-        }
-        apart.insert(*number, sum);
-        if *number == entry {
-            for (parameter, leaves) in walk.parameter_arrays().into_iter().enumerate() {
-                for (leaf, array) in leaves.into_iter().enumerate() {
-                    let mut access = Access::none();
-                    for root in 0..flow.roots() {
-                        access.join(flow.reads(parameter, leaf, root));
-                    }
-                    fused.read = fused.read.plus(bytes(array, &access));
-                }
+    Flows::default().traffic(graphs, entry)
+}
+
+impl Flows {
+    /// [`traffic`] of a graph.
+    ///
+    /// # Errors
+    /// As [`flow`](super::flow).
+    pub fn traffic(&mut self, graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Error> {
+        let needed = self.add(graphs, entry)?;
+        let (all, apart) = (&self.known, &mut self.apart);
+        let none = Traffic { read: Count::exactly(0), written: Count::exactly(0) };
+        let add = |a: Traffic, b: Traffic| Traffic { read: a.read.plus(b.read), written: a.written.plus(b.written) };
+        let mut fused = none;
+        for number in needed {
+            if number != entry && apart.contains_key(&number) {
+                continue;
             }
-            fused.written = walk.root_arrays().into_iter().map(whole).fold(Count::exactly(0), Count::plus);
+            let mut walk = Walk::new(graphs, number, all)?;
+            let flow = &all[&number];
+            let mut sum = none;
+            for (k, node) in graphs[number].nodes.iter().enumerate() {
+                sum = match &node.operation {
+                    Operation::Parameter { .. }
+                    | Operation::Constant
+                    | Operation::Tuple
+                    | Operation::GetTupleElement { .. }
+                    | Operation::Bitcast => sum,
+                    Operation::Call { computation } => add(sum, apart[computation]),
+                    Operation::Conditional { branches } => {
+                        // One of them runs.
+                        let each = branches.iter().map(|b| apart[b]);
+                        let join = |a: Count, b: Count| Count {
+                            least: a.least.min(b.least),
+                            most: a.most.zip(b.most).map(|(a, b)| a.max(b)),
+                        };
+                        let joined = each
+                            .reduce(|a, b| Traffic { read: join(a.read, b.read), written: join(a.written, b.written) });
+                        add(sum, joined.unwrap_or(none))
+                    }
+                    Operation::While { .. } => {
+                        let more = Count { least: 0, most: None };
+                        add(sum, Traffic { read: more, written: more })
+                    }
+                    _ => add(sum, walk.moved(k)?),
+                };
+            }
+            apart.insert(number, sum);
+            if number == entry {
+                for (parameter, leaves) in walk.parameter_arrays().into_iter().enumerate() {
+                    for (leaf, array) in leaves.into_iter().enumerate() {
+                        let mut access = Access::none();
+                        for root in (0..flow.roots()).filter(|root| !flow.hands_on(*root)) {
+                            access.join(flow.reads(parameter, leaf, root));
+                        }
+                        fused.read = fused.read.plus(bytes(array, &access));
+                    }
+                }
+                let written = walk.root_arrays().into_iter().enumerate().filter(|(root, _)| !flow.hands_on(*root));
+                fused.written = written.map(|(_, array)| whole(array)).fold(Count::exactly(0), Count::plus);
+            }
         }
+        Ok((fused, apart[&entry]))
     }
-    Ok((fused, apart[&entry]))
 }
 
 impl Walk<'_> {

@@ -32,7 +32,7 @@
 
 use super::relation::{Direction, Relation};
 use super::rules::Site;
-use super::{Access, Mapped, RunTime, leaves};
+use super::{Access, Mapped, RunTime, Traffic, leaves};
 use crate::equal::Equality;
 use crate::expr::Expr;
 use crate::map::{Indexing, IndexingMap, Kind};
@@ -101,7 +101,11 @@ type Pair = (Access<Place>, Access<Place>);
 /// How many maps are kept for one value; what is beyond is unknown.
 const MOST_MAPS: usize = 256;
 /// How many operations a map may have, divisions counted three times; what is beyond is unknown.
-const MOST_OPERATIONS: u32 = 1000;
+const MOST_OPERATIONS: u32 = 400;
+/// How many variables and operations all maps may have that are composed for a computation and what it calls, and how
+/// many more for each of its operations; what is beyond is unknown.
+const WORK: u64 = 10_000;
+const WORK_PER_NODE: u64 = 100;
 /// How many reasons are kept.
 const MOST_REASONS: usize = 8;
 /// How many maps are compared point by point, on how many points.
@@ -124,6 +128,11 @@ impl Flow {
         self.pairs.len()
     }
 
+    /// Whether a leaf of the roots is a parameter's leaf as it is.
+    pub fn hands_on(&self, root: usize) -> bool {
+        self.passed.get(root).is_some_and(Option::is_some)
+    }
+
     /// The number of leaves of each parameter.
     pub fn parameters(&self) -> Vec<usize> {
         self.pairs.first().map_or(Vec::new(), |row| row.iter().map(Vec::len).collect())
@@ -136,32 +145,61 @@ impl Flow {
 /// A node that uses what does not stand before it, a graph that calls one that does not, operations whose shapes do not
 /// fit, parameters that do not fit a call.
 pub fn flow(graphs: &[Graph], entry: usize) -> Result<Flow, Error> {
-    flows(graphs, entry)?.remove(&entry).ok_or_else(|| Error::new("there is no graph"))
+    Flows::default().flow_once(graphs, entry)
 }
 
-/// That of `entry` and of all graphs that it calls.
-pub(super) fn flows(graphs: &[Graph], entry: usize) -> Result<BTreeMap<usize, Flow>, Error> {
-    if entry >= graphs.len() {
-        return Err(Error::new(format!("graph {entry} is out of range: there are {}", graphs.len())));
+/// What is known of graphs that are called: each is worked out once for all that is asked of a list of graphs.
+#[derive(Debug, Default)]
+pub struct Flows {
+    pub(super) known: BTreeMap<usize, Flow>,
+    /// What each moves where every operation is one kernel.
+    pub(super) apart: BTreeMap<usize, Traffic>,
+}
+
+impl Flows {
+    /// [`flow`] of a graph. The list may have grown since the last time, but not changed.
+    ///
+    /// # Errors
+    /// As [`flow`].
+    pub fn flow(&mut self, graphs: &[Graph], entry: usize) -> Result<&Flow, Error> {
+        self.add(graphs, entry)?;
+        Ok(&self.known[&entry])
     }
-    let mut needed = BTreeSet::from([entry]);
-    for k in (0..=entry).rev().filter(|k| *k < graphs.len()) {
-        if !needed.contains(&k) {
-            continue;
+
+    /// [`flow`] of a graph that may be another one the next time.
+    ///
+    /// # Errors
+    /// As [`flow`].
+    pub fn flow_once(&mut self, graphs: &[Graph], entry: usize) -> Result<Flow, Error> {
+        self.add(graphs, entry)?;
+        self.known.remove(&entry).ok_or_else(|| Error::new("there is no graph"))
+    }
+
+    /// Works out the graph with number `entry` and all that it calls; their numbers, ascending.
+    pub(super) fn add(&mut self, graphs: &[Graph], entry: usize) -> Result<BTreeSet<usize>, Error> {
+        if entry >= graphs.len() {
+            return Err(Error::new(format!("graph {entry} is out of range: there are {}", graphs.len())));
         }
-        for callee in graphs[k].nodes.iter().flat_map(|node| callees(&node.operation)) {
-            if callee >= k {
-                return Err(Error::new(format!("graph {k} calls {callee}, which does not stand before it")));
+        let mut needed = BTreeSet::from([entry]);
+        let mut next = Some(entry);
+        while let Some(k) = next {
+            for callee in graphs[k].nodes.iter().flat_map(|node| callees(&node.operation)) {
+                if callee >= k {
+                    return Err(Error::new(format!("graph {k} calls {callee}, which does not stand before it")));
+                }
+                needed.insert(callee);
             }
-            needed.insert(callee);
+            next = needed.range(..k).next_back().copied();
         }
+        let missing: Vec<usize> = needed.iter().copied().filter(|k| !self.known.contains_key(k)).collect();
+        let nodes: u64 = missing.iter().map(|k| graphs[*k].nodes.len() as u64).sum();
+        let mut work = WORK + WORK_PER_NODE * nodes;
+        for k in missing {
+            let found = Walk::new(graphs, k, &self.known)?.all(&mut work)?;
+            self.known.insert(k, found);
+        }
+        Ok(needed)
     }
-    let mut flows: BTreeMap<usize, Flow> = BTreeMap::new();
-    for k in needed {
-        let found = Walk::new(graphs, k, &flows)?.all()?;
-        flows.insert(k, found);
-    }
-    Ok(flows)
 }
 
 /// The computations that an operation runs.
@@ -301,7 +339,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What every leaf of the roots reads.
-    fn all(mut self) -> Result<Flow, Error> {
+    fn all(mut self, work: &mut u64) -> Result<Flow, Error> {
         let (mut pairs, mut passed) = (Vec::new(), Vec::new());
         for root in &self.graph.roots {
             let node = self.graph.nodes.get(root.node);
@@ -310,7 +348,7 @@ impl<'a> Walk<'a> {
             let shape = shape.ok_or_else(|| Error::new(format!("the root has no result {}", root.result)))?;
             let first = node.first(root.result);
             for leaf in first..first + leaves(shape).len() {
-                pairs.push(self.from(root.node, leaf)?);
+                pairs.push(self.from(root.node, leaf, work)?);
                 let place = self.place((root.node, leaf));
                 let parameter = self.parameters.iter().position(|node| *node == place.node);
                 passed.push(parameter.map(|parameter| (parameter, place.leaf)));
@@ -320,7 +358,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What one leaf of the root reads of all parameters.
-    fn from(&mut self, root: usize, leaf: usize) -> Result<Vec<Vec<Pair>>, Error> {
+    fn from(&mut self, root: usize, leaf: usize, work: &mut u64) -> Result<Vec<Vec<Pair>>, Error> {
         let mut sets: Vec<Vec<(Set, Set)>> =
             self.sizes[..=root].iter().map(|leaves| leaves.iter().map(|_| Default::default()).collect()).collect();
         let start = match &self.sizes[root][leaf] {
@@ -344,8 +382,8 @@ impl<'a> Walk<'a> {
                     let (of_reads, of_feeds) = &mut sets[node][leaf];
                     // Maps to be joined meet at the node's result.
                     let middle = self.sizes[k][result].as_deref();
-                    of_reads.extend(&reads.access, &own.0, middle);
-                    of_feeds.extend(&own.1, &feeds.access, middle);
+                    of_reads.extend(&reads.access, &own.0, middle, work);
+                    of_feeds.extend(&own.1, &feeds.access, middle, work);
                 }
             }
         }
@@ -545,8 +583,8 @@ impl Set {
         self.access.is_empty()
     }
 
-    /// Adds all of `first` and then `second`, by way of an array of these sizes.
-    fn extend(&mut self, first: &Access<Place>, second: &Access<Place>, sizes: Option<&[i64]>) {
+    /// Adds all of `first` and then `second`, by way of an array of these sizes, with as much work as is left.
+    fn extend(&mut self, first: &Access<Place>, second: &Access<Place>, sizes: Option<&[i64]>, work: &mut u64) {
         if first.is_empty() || second.is_empty() {
             return;
         }
@@ -557,6 +595,19 @@ impl Set {
         let inside: Vec<Interval> = sizes.unwrap_or(&[]).iter().map(|n| Interval::new(0, n - 1)).collect();
         for a in &first.maps {
             for b in &second.maps {
+                if b.is_identity(&inside) {
+                    self.add(a.clone());
+                    continue;
+                }
+                if a.is_identity(&inside) {
+                    self.add(b.clone());
+                    continue;
+                }
+                let size = |m: &Mapped<Place>| u64::from(m.map.cost()) + m.map.variables() as u64;
+                let Some(left) = work.checked_sub(size(a) + size(b)) else {
+                    return self.doubt("there are too many long maps");
+                };
+                *work = left;
                 match a.then_within(b, &inside) {
                     Ok(Some(both)) if both.map.cost() > MOST_OPERATIONS => {
                         self.doubt(&format!("a map has more than {MOST_OPERATIONS} operations"));
@@ -591,6 +642,18 @@ impl Set {
         if self.access.maps.len() > most || !self.access.maps.iter().any(equal) {
             self.access.maps.push(mapped);
         }
+    }
+}
+
+impl<S> Mapped<S> {
+    /// Whether this is the identity on an array with these indices.
+    fn is_identity(&self, indices: &[Interval]) -> bool {
+        let map = &self.map;
+        let same = |(v, e): (usize, &Expr)| *e == Expr::Var(v);
+        map.domain.constraints.is_empty()
+            && map.domain.vars[..] == *indices
+            && (map.dims, map.results.len()) == (indices.len(), indices.len())
+            && map.results.iter().enumerate().all(same)
     }
 }
 
@@ -727,10 +790,11 @@ impl<S: Clone + PartialEq> Mapped<S> {
         None
     }
 
-    /// The same with range and run-time variables numbered in the order in which they are used.
+    /// The same with range and run-time variables numbered in the order in which they are used, and range variables that
+    /// count up from 0 where they are first used.
     fn in_order(&self) -> Mapped<S> {
         let (dims, ranges) = (self.map.dims, self.map.ranges);
-        if self.map.variables() < dims + 2 {
+        if self.map.variables() == dims {
             return self.clone();
         }
         let mut order = Vec::new();
@@ -747,8 +811,22 @@ impl<S: Clone + PartialEq> Mapped<S> {
         let mut by: Vec<Expr> = (0..self.map.variables()).map(Expr::Var).collect();
         let mut map = self.map.clone();
         for (k, v) in order.iter().enumerate() {
+            let own = self.map.domain.vars[*v];
             by[*v] = Expr::Var(dims + k);
-            map.domain.vars[dims + k] = self.map.domain.vars[*v];
+            map.domain.vars[dims + k] = own;
+            if self.map.kind(*v) == Kind::Range
+                && let Some(length) = own.hi.checked_sub(own.lo)
+            {
+                map.domain.vars[dims + k] = Interval::new(0, length);
+                let down = self.map.results.iter().flat_map(Expr::terms).find_map(|term| match term {
+                    Expr::Mul(x, c) if **x == Expr::Var(*v) => Some(*c < 0),
+                    x => (*x == Expr::Var(*v)).then_some(false),
+                });
+                by[*v] = match down {
+                    Some(true) => Expr::Const(own.hi) + Expr::Var(dims + k).times(-1),
+                    _ => Expr::Var(dims + k) + Expr::Const(own.lo),
+                };
+            }
             map.names[dims + k] = self.map.names[*v].clone();
         }
         map.results = map.results.iter().map(|e| e.substitute(&by)).collect();

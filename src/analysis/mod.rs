@@ -43,7 +43,7 @@ use crate::simplify::Interval;
 use crate::text::Error;
 pub(crate) use bitcast::bits as stored_bits;
 pub use count::{COUNTED, Count, Traffic, Usage, traffic};
-pub use graph::{Flow, Graph, Node, Place, Value, flow};
+pub use graph::{Flow, Flows, Graph, Node, Place, Value, flow};
 pub use moves::{Cause, Moved, Movement, movement};
 use relation::Direction;
 use std::fmt;

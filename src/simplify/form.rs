@@ -87,8 +87,8 @@ impl Hasher for Mixer {
 }
 
 /// The work that any expression is worth, in terms looked at, and what each of its operations adds.
-const STEPS: usize = 5_000;
-const STEPS_PER_OPERATION: usize = 60;
+const STEPS: usize = 2_000;
+const STEPS_PER_OPERATION: usize = 20;
 
 /// The facts and the expressions given up on that are kept at most; and how long a sum may be for facts to be tried.
 const FACTS: usize = 64;
@@ -96,7 +96,7 @@ const OPAQUE: usize = 64;
 const LONG: usize = 64;
 
 /// How large an expression may be to be simplified part by part.
-const PARTS: usize = 400;
+const PARTS: usize = 150;
 
 impl Form {
     /// The normal form over a domain.

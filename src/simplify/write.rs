@@ -93,11 +93,11 @@ impl Form {
             self.alternatives(s, atom, num, many, &mut alternatives)?;
         }
         if s.den > 1 {
+            // A constant that stays inside is none beside it.
+            alternatives.push(whole(s, s.constant)?);
             let within = residue(s.constant, s.den);
-            alternatives.push(whole(s, within)?);
             if within != s.constant {
-                // A constant that stays inside is none beside it.
-                alternatives.push(whole(s, s.constant)?);
+                alternatives.push(whole(s, within)?);
             }
         }
         self.work(alternatives.len() * s.terms.len())?;

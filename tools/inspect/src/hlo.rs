@@ -2,8 +2,8 @@
 
 use crate::report;
 use layout::analysis::{
-    Access, Cause, Count, Flow, Graph, Moved, Movement, Needed, Node, Tile, Usage, Value as Use, flow, leaves,
-    movement, traffic,
+    Access, Cause, Count, Flow, Flows, Graph, Moved, Movement, Needed, Node, Tile, Usage, Value as Use, leaves,
+    movement,
 };
 use layout::expansion::Expansion;
 use layout::expr::{Expr, Named};
@@ -19,6 +19,7 @@ use std::fmt::Write;
 pub struct Report {
     module: Module,
     graphs: Vec<Graph>,
+    flows: Flows,
     /// The sizes of a tile of each result, for which to say what is needed.
     tile: Option<Vec<i64>>,
 }
@@ -53,7 +54,7 @@ impl Report {
     pub fn new(text: &str, tile: Option<Vec<i64>>) -> Result<Report, Vec<Error>> {
         let module = Module::parse(text)?;
         let graphs = module.graphs();
-        Ok(Report { module, graphs, tile })
+        Ok(Report { module, graphs, flows: Flows::default(), tile })
     }
 
     /// The table of all instructions, or of those with this name.
@@ -169,10 +170,11 @@ impl Report {
     }
 
     /// What else there is to say: what a fusion saves, and what a change of shape moves.
-    fn remarks(&self, c: usize, k: usize) -> Vec<String> {
-        let (computation, instruction) = self.at(c, k);
+    fn remarks(&mut self, c: usize, k: usize) -> Vec<String> {
+        let computation = &self.module.computations[c];
+        let instruction = &computation.instructions[k];
         match &instruction.operation {
-            Operation::Call { computation } => match traffic(&self.graphs, *computation) {
+            Operation::Call { computation } => match self.flows.traffic(&self.graphs, *computation) {
                 Ok((fused, apart)) => vec![format!(
                     "fused: {} bytes read, {} written; apart: {} read, {} written",
                     counted(fused.read),
@@ -257,7 +259,7 @@ impl Report {
         nodes.push(Node { operation, operands, results: instruction.results.clone() });
         let roots = vec![Use { node: nodes.len() - 1, result: 0 }];
         self.graphs.push(Graph { nodes, roots });
-        let found = flow(&self.graphs, self.graphs.len() - 1);
+        let found = self.flows.flow_once(&self.graphs, self.graphs.len() - 1);
         self.graphs.pop();
         found
     }
