@@ -143,14 +143,11 @@ impl Report {
                             }
                         }
                         // A parameter that is a tuple has a list of its parts.
-                        match entry.part {
-                            None => parameters.insert(name(entry.number), maps),
-                            Some(_) => {
-                                let parts = parameters.entry(name(entry.number)).or_insert_with(|| json!([]));
-                                parts.as_array_mut().map(|parts| parts.push(maps));
-                                None
-                            }
-                        };
+                        let own = parameters.entry(name(entry.number)).or_insert_with(|| json!([]));
+                        match (entry.part, own.as_array_mut()) {
+                            (Some(_), Some(parts)) => parts.push(maps),
+                            _ => *own = maps,
+                        }
                     }
                     Value::Object(parameters)
                 };
