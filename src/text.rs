@@ -53,12 +53,21 @@ pub(crate) struct Cursor<'a> {
     unclosed: Option<usize>,
     /// Whether a `{` behind a shape may open a body, as in HLO's `-> f32[] {`.
     bodies: bool,
+    /// Whether there may be comments.
+    comments: bool,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at the first token.
     pub fn new(text: &'a str) -> Self {
-        let mut cursor = Cursor { text, at: 0, unclosed: None, bodies: false };
+        let mut cursor = Cursor { text, at: 0, unclosed: None, bodies: false, comments: true };
+        cursor.advance(0);
+        cursor
+    }
+
+    /// A cursor at the first token of a text that has no comments.
+    pub fn without_comments(text: &'a str) -> Self {
+        let mut cursor = Cursor { text, at: 0, unclosed: None, bodies: false, comments: false };
         cursor.advance(0);
         cursor
     }
@@ -159,8 +168,8 @@ impl<'a> Cursor<'a> {
             let rest = &self.text[self.at..];
             let skip = match rest.as_bytes() {
                 [b' ' | b'\t' | b'\n' | b'\r', ..] => 1,
-                [b'/', b'/', ..] => length(rest, |b| b != b'\n' && b != b'\r'),
-                [b'/', b'*', ..] => match rest[2..].find("*/") {
+                [b'/', b'/', ..] if self.comments => length(rest, |b| b != b'\n' && b != b'\r'),
+                [b'/', b'*', ..] if self.comments => match rest[2..].find("*/") {
                     Some(end) => end + 4,
                     None => {
                         self.unclosed = Some(self.at);
