@@ -57,6 +57,26 @@ bool layout_rs_tiled_verify_encoding(MlirAttribute tiled, const int64_t *shape,
                                      size_t rank, MlirType elementType,
                                      MlirStringCallback error, void *user);
 
+bool layout_rs_tensor_layout_verify(MlirStringRef text,
+                                    MlirStringCallback error, void *user);
+MlirAffineMap layout_rs_tensor_layout_affine_map(MlirAttribute layout);
+bool layout_rs_tensor_layout_verify_layout(MlirAttribute layout,
+                                           const int64_t *shape, size_t rank,
+                                           MlirStringCallback error,
+                                           void *user);
+/// As layout_rs_tiled_strides.
+bool layout_rs_tensor_layout_strides(MlirAttribute layout, const int64_t *shape,
+                                     size_t rank, int64_t *strides,
+                                     int64_t *offset);
+bool layout_rs_tensor_layout_verify_encoding(MlirAttribute layout,
+                                             const int64_t *shape, size_t rank,
+                                             MlirType elementType,
+                                             MlirStringCallback error,
+                                             void *user);
+
+bool layout_rs_machine_verify(MlirStringRef text, MlirStringCallback error,
+                              void *user);
+
 bool layout_rs_memory_space_verify(int64_t number, MlirStringCallback error,
                                    void *user);
 
@@ -80,6 +100,18 @@ void layout_cc_register(MlirDialectRegistry registry);
 MlirStringRef layout_cc_tiled_text(MlirAttribute attribute);
 MlirAttribute layout_cc_tiled_get(MlirContext context, MlirStringRef text);
 
+/// As for tiled layouts.
+MlirStringRef layout_cc_tensor_layout_text(MlirAttribute attribute);
+MlirAttribute layout_cc_tensor_layout_get(MlirContext context,
+                                          MlirStringRef text);
+
+/// As for tiled layouts.
+MlirStringRef layout_cc_machine_text(MlirAttribute attribute);
+MlirAttribute layout_cc_machine_get(MlirContext context, MlirStringRef text);
+
+MlirAttribute layout_cc_axis_get(MlirContext context, MlirStringRef name,
+                                 int64_t level);
+
 /// The number, or -1 for any other attribute.
 int64_t layout_cc_memory_space_number(MlirAttribute attribute);
 MlirAttribute layout_cc_memory_space_get(MlirContext context, int64_t number);
@@ -92,7 +124,7 @@ MlirAttribute layout_cc_indexing_map_get(MlirContext context,
 
 /// The layout inside, or null for any other attribute.
 MlirAttribute layout_cc_pending_layout(MlirAttribute attribute);
-MlirAttribute layout_cc_pending_get(MlirAttribute tiled);
+MlirAttribute layout_cc_pending_get(MlirAttribute layout);
 }
 
 #endif // LAYOUT_DIALECT_GLUE_H

@@ -122,6 +122,49 @@ LogicalResult TiledAttr::verifyEncoding(ArrayRef<int64_t> shape,
                                       wrap(elementType), emitTo, &emitError));
 }
 
+LogicalResult TensorLayoutAttr::verify(EmitError emitError, StringRef text) {
+  return success(layout_rs_tensor_layout_verify(wrap(text), emitTo, &emitError));
+}
+
+AffineMap TensorLayoutAttr::getAffineMap() const {
+  return unwrap(layout_rs_tensor_layout_affine_map(wrap(*this)));
+}
+
+bool TensorLayoutAttr::isIdentity() const { return false; }
+
+LogicalResult TensorLayoutAttr::verifyLayout(ArrayRef<int64_t> shape,
+                                             EmitError emitError) const {
+  return success(layout_rs_tensor_layout_verify_layout(
+      wrap(*this), shape.data(), shape.size(), emitTo, &emitError));
+}
+
+LogicalResult
+TensorLayoutAttr::getStridesAndOffset(ArrayRef<int64_t> shape,
+                                      SmallVectorImpl<int64_t> &strides,
+                                      int64_t &offset) const {
+  strides.resize(shape.size());
+  return success(layout_rs_tensor_layout_strides(
+      wrap(*this), shape.data(), shape.size(), strides.data(), &offset));
+}
+
+LogicalResult TensorLayoutAttr::verifyEncoding(ArrayRef<int64_t> shape,
+                                               Type elementType,
+                                               EmitError emitError) const {
+  return success(layout_rs_tensor_layout_verify_encoding(
+      wrap(*this), shape.data(), shape.size(), wrap(elementType), emitTo,
+      &emitError));
+}
+
+LogicalResult MachineAttr::verify(EmitError emitError, StringRef text) {
+  return success(layout_rs_machine_verify(wrap(text), emitTo, &emitError));
+}
+
+int64_t AxisAttr::getMappingId() const { return getLevel(); }
+
+bool AxisAttr::isLinearMapping() const { return false; }
+
+int64_t AxisAttr::getRelativeIndex() const { return getLevel(); }
+
 LogicalResult MemorySpaceAttr::verify(EmitError emitError, int64_t number) {
   return success(layout_rs_memory_space_verify(number, emitTo, &emitError));
 }
@@ -182,6 +225,30 @@ MlirAttribute layout_cc_tiled_get(MlirContext context, MlirStringRef text) {
   return wrap(TiledAttr::get(unwrap(context), unwrap(text)));
 }
 
+MlirStringRef layout_cc_tensor_layout_text(MlirAttribute attribute) {
+  auto layout = dyn_cast_or_null<TensorLayoutAttr>(unwrap(attribute));
+  return layout ? wrap(layout.getText()) : MlirStringRef{nullptr, 0};
+}
+
+MlirAttribute layout_cc_tensor_layout_get(MlirContext context,
+                                          MlirStringRef text) {
+  return wrap(TensorLayoutAttr::get(unwrap(context), unwrap(text)));
+}
+
+MlirStringRef layout_cc_machine_text(MlirAttribute attribute) {
+  auto machine = dyn_cast_or_null<MachineAttr>(unwrap(attribute));
+  return machine ? wrap(machine.getText()) : MlirStringRef{nullptr, 0};
+}
+
+MlirAttribute layout_cc_machine_get(MlirContext context, MlirStringRef text) {
+  return wrap(MachineAttr::get(unwrap(context), unwrap(text)));
+}
+
+MlirAttribute layout_cc_axis_get(MlirContext context, MlirStringRef name,
+                                 int64_t level) {
+  return wrap(AxisAttr::get(unwrap(context), unwrap(name), level));
+}
+
 int64_t layout_cc_memory_space_number(MlirAttribute attribute) {
   auto space = dyn_cast_or_null<MemorySpaceAttr>(unwrap(attribute));
   return space ? space.getNumber() : -1;
@@ -223,7 +290,7 @@ MlirAttribute layout_cc_pending_layout(MlirAttribute attribute) {
   return pending ? wrap(pending.getLayout()) : MlirAttribute{nullptr};
 }
 
-MlirAttribute layout_cc_pending_get(MlirAttribute tiled) {
-  auto layout = cast<TiledAttr>(unwrap(tiled));
+MlirAttribute layout_cc_pending_get(MlirAttribute attribute) {
+  auto layout = cast<MemRefLayoutAttrInterface>(unwrap(attribute));
   return wrap(PendingAttr::get(layout.getContext(), layout));
 }

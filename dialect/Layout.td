@@ -12,6 +12,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Dialect/SCF/IR/DeviceMappingInterface.td"
 include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -20,9 +21,10 @@ def Layout_Dialect : Dialect {
   let cppNamespace = "::layout";
   let summary = "Where the elements of tensors and buffers lie in memory";
   let description = [{
-    Tiled layouts in XLA's notation, on tensors and on memrefs. A layout says
-    where each element of a value lies and nothing about what the value is: two
-    tensor types that differ in their layouts hold the same elements.
+    Tiled layouts in XLA's notation and TensorLayouts over a tree of memories,
+    on tensors and on memrefs. A layout says where each element of a value lies
+    and nothing about what the value is: two tensor types that differ in their
+    layouts hold the same elements.
   }];
   // The body of an attribute is handed to Rust as raw text.
   let useDefaultAttributePrinterParser = 0;
@@ -88,6 +90,78 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
   let genVerifyDecl = 1;
 }
 
+def Layout_TensorLayoutAttr : Layout_Attr<"TensorLayout", "tensor_layout", [
+    DeclareAttrInterfaceMethods<MemRefLayoutAttrInterface,
+      ["isIdentity", "verifyLayout", "getStridesAndOffset"]>,
+    DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "A layout over a tree of memories";
+  let description = [{
+    Stands as the encoding of a tensor or as the layout of a memref. Each
+    dimension is cut into parts, the most significant first, which step along an
+    axis of the machine (`4_PE`) or along the local address (`3:8`):
+
+    ```mlir
+    tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
+    tensor<10x7xf32, #layout.tensor_layout<(10,7)/((3:7, 4_PE), (7:1))>>
+    memref<12x8xf32, #layout.tensor_layout<((12:8), (8:1); B@[PE])>>
+    ```
+
+    The type's shape is the one before padding, and the prefix may be left out.
+    As a memref layout its affine map takes an index to the coordinate of each
+    axis, in the order in which the layout names them, and last to the local
+    address.
+
+    Constraints:
+    * (C10) A layout has one entry for each dimension, and its prefix, where
+      there is one, is the shape.
+    * (C11) With static sizes, the parts of each dimension reach its size, and
+      the elements can be counted in 64 bits.
+    * (C12) With static sizes, no two elements are in one place.
+    * (C13) A tensor's element type is an integer, index, floating-point or
+      complex type.
+    * (C14) The text is canonical, as in C6.
+  }];
+  let parameters = (ins StringRefParameter<"canonical text">:$text);
+  let genVerifyDecl = 1;
+}
+
+def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
+  let summary = "The axes and memories of a machine";
+  let description = [{
+    Stands on a module, as `layout.machine`, and says which axes TensorLayouts
+    may name, from parent to child, and which memories there are:
+
+    ```mlir
+    module attributes {layout.machine = #layout.machine<axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (LM: 1 at PE with 16384 bytes), word: 64>} {}
+    ```
+
+    `#layout.machine<mn_core>` and other names stand for machines that are ready
+    made, and print in full.
+
+    Constraints:
+    * (C15) The text is canonical, as in C6.
+  }];
+  let parameters = (ins StringRefParameter<"canonical text">:$text);
+  let genVerifyDecl = 1;
+}
+
+def Layout_AxisAttr : Layout_Attr<"Axis", "axis", [
+    DeclareAttrInterfaceMethods<DeviceMappingAttrInterface>]> {
+  let summary = "The axis of a machine that a parallel loop runs over";
+  let description = [{
+    In the mapping of an `scf.forall`: iterations of the loop are the places
+    along the axis. The level counts the axes of the machine from the root.
+
+    ```mlir
+    scf.forall (%l1b, %pe) in (8, 4) {
+    } {mapping = [#layout.axis<"L1B", level = 0>, #layout.axis<"PE", level = 1>]}
+    ```
+  }];
+  let mnemonic = "axis";
+  let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$level);
+  let assemblyFormat = "`<` $name `,` `level` `=` $level `>`";
+}
+
 def Layout_MemorySpaceAttr : Layout_Attr<"MemorySpace", "memory_space"> {
   let summary = "A memory space by its name";
   let description = [{
@@ -117,8 +191,8 @@ def Layout_PendingAttr : Layout_Attr<"Pending", "pending"> {
     ```
   }];
   let mnemonic = "pending";
-  let parameters = (ins "::layout::TiledAttr":$layout);
-  let assemblyFormat = "`<` qualified($layout) `>`";
+  let parameters = (ins "::mlir::MemRefLayoutAttrInterface":$layout);
+  let assemblyFormat = "`<` $layout `>`";
 }
 
 def Layout_IndexingMapAttr : Layout_Attr<"IndexingMap", "indexing_map"> {

@@ -3,13 +3,17 @@
 //! `tiled<{1,0:T(8,128)}>` and `memory_space<vmem>` are read here, with errors at the byte at fault; MLIR's own
 //! machinery reads and prints the others, which hold attributes and no notation of ours.
 
-use crate::{indexing_map, memory_space, tiled};
-use layout::{layout::Layout, map::Indexing, text::Error};
+use crate::{indexing_map, memory_space, tensor_layout, tiled};
+use layout::{layout::Layout, machine::Machine, map::Indexing, tensor_layout::TensorLayout, text::Error};
 
 /// An attribute with a notation of its own.
 pub enum Body {
     /// `tiled`.
     Tiled(Layout),
+    /// `tensor_layout`.
+    TensorLayout(TensorLayout),
+    /// `machine`.
+    Machine(Machine),
     /// `memory_space`.
     MemorySpace(i64),
     /// `indexing_map`.
@@ -22,11 +26,14 @@ pub fn parse(body: &str) -> Result<Body, Error> {
     let (mnemonic, rest) = body.split_at(name);
     let reader: fn(&str) -> Result<Body, Error> = match mnemonic {
         "tiled" => |text| tiled::parse(text).map(Body::Tiled),
+        "tensor_layout" => |text| tensor_layout::parse(text).map(Body::TensorLayout),
+        "machine" => |text| Machine::parse(text).map(Body::Machine),
         "memory_space" => |text| memory_space::parse(text).map(Body::MemorySpace),
         "indexing_map" => |text| indexing_map::parse(text).map(Body::IndexingMap),
         _ => {
             let message = format!(
-                "unknown attribute `layout.{mnemonic}`: there are `tiled`, `memory_space`, `indexing_map`, `pending`"
+                "unknown attribute `layout.{mnemonic}`: there are `tiled`, `tensor_layout`, `machine`, `axis`, \
+                 `memory_space`, `indexing_map`, `pending`"
             );
             return Err(Error::at(0, message));
         }
@@ -44,6 +51,8 @@ pub fn parse(body: &str) -> Result<Body, Error> {
 /// Writes what [`parse`] reads.
 pub fn print(body: &Body) -> String {
     match body {
+        Body::TensorLayout(layout) => format!("tensor_layout<{layout}>"),
+        Body::Machine(machine) => format!("machine<{machine}>"),
         Body::Tiled(layout) => format!("tiled<{layout}>"),
         Body::IndexingMap(map) => format!("indexing_map<{map}>"),
         Body::MemorySpace(number) => format!("memory_space<{}>", memory_space::print(*number)),

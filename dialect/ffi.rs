@@ -6,7 +6,7 @@
 use crate::attribute::{self, Body};
 use crate::indexing_map as map;
 use crate::{convert, memory_space as space};
-use layout::{layout::Layout, map::Indexing, text::Error};
+use layout::{layout::Layout, machine::Machine, map::Indexing, tensor_layout::TensorLayout, text::Error};
 use melior::{
     Context, ContextRef,
     dialect::DialectRegistry,
@@ -32,12 +32,17 @@ unsafe extern "C" {
     fn layout_cc_register(registry: MlirDialectRegistry);
     fn layout_cc_tiled_text(attribute: MlirAttribute) -> MlirStringRef;
     fn layout_cc_tiled_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
+    fn layout_cc_tensor_layout_text(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_tensor_layout_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
+    fn layout_cc_machine_text(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_machine_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
+    fn layout_cc_axis_get(context: MlirContext, name: MlirStringRef, level: i64) -> MlirAttribute;
     fn layout_cc_memory_space_number(attribute: MlirAttribute) -> i64;
     fn layout_cc_memory_space_get(context: MlirContext, number: i64) -> MlirAttribute;
     fn layout_cc_indexing_map_parts(attribute: MlirAttribute, parts: *mut RawIndexingMap) -> bool;
     fn layout_cc_indexing_map_get(context: MlirContext, parts: *const RawIndexingMap) -> MlirAttribute;
     fn layout_cc_pending_layout(attribute: MlirAttribute) -> MlirAttribute;
-    fn layout_cc_pending_get(tiled: MlirAttribute) -> MlirAttribute;
+    fn layout_cc_pending_get(layout: MlirAttribute) -> MlirAttribute;
 }
 
 /// `LayoutIndexingMap` in `Glue.h`.
@@ -116,6 +121,47 @@ pub fn tiled_attribute<'c>(context: &'c Context, layout: &Layout) -> Attribute<'
     unsafe { Attribute::from_raw(layout_cc_tiled_get(context.to_raw(), string_ref(&layout.to_string()))) }
 }
 
+/// The layout of a `#layout.tensor_layout` attribute; `None` for any other attribute.
+///
+/// # Panics
+/// Where C++ made the attribute from a text that is no layout.
+pub fn tensor_layout(attribute: Attribute) -> Option<TensorLayout> {
+    // SAFETY: the attribute is alive, and its text lives as long as its context.
+    let text = unsafe { bytes(layout_cc_tensor_layout_text(attribute.to_raw()))? };
+    let text = str::from_utf8(text).expect("the text of a layout is UTF-8");
+    let layout = TensorLayout::parse(text);
+    Some(layout.unwrap_or_else(|error| panic!("#layout.tensor_layout<{text}> holds no layout: {error}")))
+}
+
+/// The `#layout.tensor_layout` attribute of a layout.
+pub fn tensor_layout_attribute<'c>(context: &'c Context, layout: &TensorLayout) -> Attribute<'c> {
+    // SAFETY: the context is alive; the text is copied.
+    unsafe { Attribute::from_raw(layout_cc_tensor_layout_get(context.to_raw(), string_ref(&layout.to_string()))) }
+}
+
+/// The machine of a `#layout.machine` attribute; `None` for any other attribute.
+///
+/// # Panics
+/// Where C++ made the attribute from a text that is no machine.
+pub fn machine(attribute: Attribute) -> Option<Machine> {
+    // SAFETY: the attribute is alive, and its text lives as long as its context.
+    let text = unsafe { bytes(layout_cc_machine_text(attribute.to_raw()))? };
+    let text = str::from_utf8(text).expect("the text of a machine is UTF-8");
+    Some(Machine::parse(text).unwrap_or_else(|error| panic!("#layout.machine<{text}> holds no machine: {error}")))
+}
+
+/// The `#layout.machine` attribute of a machine.
+pub fn machine_attribute<'c>(context: &'c Context, machine: &Machine) -> Attribute<'c> {
+    // SAFETY: the context is alive; the text is copied.
+    unsafe { Attribute::from_raw(layout_cc_machine_get(context.to_raw(), string_ref(&machine.to_string()))) }
+}
+
+/// The `#layout.axis` attribute of an axis, which is at this level of its machine, 0 at the root.
+pub fn axis_attribute<'c>(context: &'c Context, name: &str, level: usize) -> Attribute<'c> {
+    // SAFETY: the context is alive; the text is copied.
+    unsafe { Attribute::from_raw(layout_cc_axis_get(context.to_raw(), string_ref(name), level as i64)) }
+}
+
 /// XLA's number of a `#layout.memory_space` attribute; `None` for any other attribute.
 pub fn memory_space(attribute: Attribute) -> Option<i64> {
     // SAFETY: the attribute is alive.
@@ -170,20 +216,20 @@ pub fn indexing_map_attribute<'c>(context: &'c Context, value: &Indexing) -> Att
     unsafe { Attribute::from_raw(layout_cc_indexing_map_get(context.to_raw(), &raw)) }
 }
 
-/// The `#layout.tiled` attribute inside a `#layout.pending` attribute; `None` for any other attribute.
+/// The layout attribute inside a `#layout.pending` attribute; `None` for any other attribute.
 pub fn pending(attribute: Attribute) -> Option<Attribute> {
     // SAFETY: the attribute is alive.
     unsafe { Attribute::from_option_raw(layout_cc_pending_layout(attribute.to_raw())) }
 }
 
-/// The `#layout.pending` attribute around a `#layout.tiled` attribute.
+/// The `#layout.pending` attribute around a layout.
 ///
 /// # Panics
-/// Where `tiled` is another attribute.
-pub fn pending_attribute(tiled: Attribute) -> Attribute {
-    assert!(self::tiled(tiled).is_some(), "{tiled} is not a #layout.tiled attribute");
+/// Where `layout` is neither a `#layout.tiled` nor a `#layout.tensor_layout` attribute.
+pub fn pending_attribute(layout: Attribute) -> Attribute {
+    assert!(tiled(layout).is_some() || tensor_layout(layout).is_some(), "{layout} is no layout of this dialect");
     // SAFETY: the attribute is alive, and of the kind that C++ casts it to.
-    unsafe { Attribute::from_raw(layout_cc_pending_get(tiled.to_raw())) }
+    unsafe { Attribute::from_raw(layout_cc_pending_get(layout.to_raw())) }
 }
 
 /// The sizes of a ranked shaped type; `None` is a dynamic one: `memref<?x3xf32>` has `[None, Some(3)]`.
@@ -286,6 +332,12 @@ extern "C" fn layout_rs_parse_attribute(
             // SAFETY: the context is alive; the text is copied.
             match parsed {
                 Ok(Body::Tiled(layout)) => unsafe { layout_cc_tiled_get(context, string_ref(&layout.to_string())) },
+                Ok(Body::TensorLayout(layout)) => unsafe {
+                    layout_cc_tensor_layout_get(context, string_ref(&layout.to_string()))
+                },
+                Ok(Body::Machine(machine)) => unsafe {
+                    layout_cc_machine_get(context, string_ref(&machine.to_string()))
+                },
                 Ok(Body::IndexingMap(map)) => unsafe {
                     let context = ContextRef::from_raw(context);
                     indexing_map_attribute(context.to_ref(), &map).to_raw()
@@ -310,6 +362,10 @@ extern "C" fn layout_rs_print_attribute(attribute: MlirAttribute, print: MlirStr
             Body::MemorySpace(number)
         } else if let Some(map) = indexing_map(given) {
             Body::IndexingMap(map)
+        } else if let Some(layout) = tensor_layout(given) {
+            Body::TensorLayout(layout)
+        } else if let Some(machine) = machine(given) {
+            Body::Machine(machine)
         } else {
             Body::Tiled(tiled(given).expect("an attribute with a notation of its own"))
         };
@@ -381,18 +437,21 @@ extern "C" fn layout_rs_tiled_strides(
     offset: *mut i64,
 ) -> bool {
     guard(emit(tiled, false), || {
-        let Some(found) = crate::tiled::strides(&layout_of(tiled), &sizes_of(sizes, rank)) else {
-            return false;
-        };
-        assert_eq!(found.len(), rank, "one stride for each dimension");
-        for (dim, stride) in found.into_iter().enumerate() {
-            // SAFETY: C++ has room for `rank` strides. The dynamic stride is the dynamic size.
-            unsafe { strides.add(dim).write(stride.unwrap_or_else(|| mlirShapedTypeGetDynamicSize())) };
-        }
-        // SAFETY: C++ has room for the offset.
-        unsafe { offset.write(0) };
-        true
+        write_strides(crate::tiled::strides(&layout_of(tiled), &sizes_of(sizes, rank)), rank, strides, offset)
     })
+}
+
+/// Gives C++, which has room for `rank` strides and an offset, the strides and the offset 0; false where there are none.
+fn write_strides(found: Option<Vec<Option<i64>>>, rank: usize, strides: *mut i64, offset: *mut i64) -> bool {
+    let Some(found) = found else { return false };
+    assert_eq!(found.len(), rank, "one stride for each dimension");
+    for (dim, stride) in found.into_iter().enumerate() {
+        // SAFETY: C++ has room for `rank` strides. The dynamic stride is the dynamic size.
+        unsafe { strides.add(dim).write(stride.unwrap_or_else(|| mlirShapedTypeGetDynamicSize())) };
+    }
+    // SAFETY: C++ has room for the offset.
+    unsafe { offset.write(0) };
+    true
 }
 
 /// See `Glue.h`.
@@ -408,6 +467,86 @@ extern "C" fn layout_rs_tiled_verify_encoding(
     // SAFETY: the type is alive for the call.
     let element = unsafe { Type::from_raw(element) };
     verdict(error, user, || crate::tiled::verify_encoding(&layout_of(tiled), &sizes_of(sizes, rank), element))
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tensor_layout_verify(text: MlirStringRef, error: MlirStringCallback, user: *mut c_void) -> bool {
+    verdict(error, user, || {
+        // SAFETY: the text is valid for the call.
+        let text = unsafe { bytes(text) }.unwrap_or_default();
+        crate::tensor_layout::verify(&String::from_utf8_lossy(text))
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tensor_layout_affine_map(layout: MlirAttribute) -> MlirAffineMap {
+    // SAFETY: the context of a live attribute is alive.
+    let context = unsafe { ContextRef::from_raw(mlirAttributeGetContext(layout)) };
+    // SAFETY: the reference does not outlive `context`.
+    let context = unsafe { context.to_ref() };
+    // SAFETY: the context is alive.
+    let nothing = unsafe { mlirAffineMapMultiDimIdentityGet(context.to_raw(), 0) };
+    guard(emit(layout, nothing), || crate::tensor_layout::affine_map(context, &tensor_layout_of(layout)).to_raw())
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tensor_layout_verify_layout(
+    layout: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict(error, user, || {
+        crate::tensor_layout::verify_layout(&tensor_layout_of(layout), &sizes_of(sizes, rank))
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tensor_layout_strides(
+    layout: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    strides: *mut i64,
+    offset: *mut i64,
+) -> bool {
+    guard(emit(layout, false), || {
+        let found = crate::tensor_layout::strides(&tensor_layout_of(layout), &sizes_of(sizes, rank));
+        write_strides(found.map(|strides| strides.into_iter().map(Some).collect()), rank, strides, offset)
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tensor_layout_verify_encoding(
+    layout: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    element: MlirType,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the type is alive for the call.
+    let element = unsafe { Type::from_raw(element) };
+    verdict(error, user, || {
+        crate::tensor_layout::verify_encoding(&tensor_layout_of(layout), &sizes_of(sizes, rank), element)
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_machine_verify(text: MlirStringRef, error: MlirStringCallback, user: *mut c_void) -> bool {
+    verdict(error, user, || {
+        // SAFETY: the text is valid for the call.
+        let text = String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()).into_owned();
+        // (C15) The text is canonical.
+        let canonical = Machine::parse(&text).map_err(|error| error.message)?.to_string();
+        if canonical == text { Ok(()) } else { Err(format!("the canonical text of machine {text} is {canonical}")) }
+    })
 }
 
 /// See `Glue.h`.
@@ -439,6 +578,12 @@ extern "C" fn layout_rs_convert_reads_memory(operation: MlirOperation) -> bool {
 fn layout_of(attribute: MlirAttribute) -> Layout {
     // SAFETY: the attribute is alive for the call.
     tiled(unsafe { Attribute::from_raw(attribute) }).expect("a #layout.tiled attribute")
+}
+
+/// The layout of an attribute that C++ knows to be `#layout.tensor_layout`.
+fn tensor_layout_of(attribute: MlirAttribute) -> TensorLayout {
+    // SAFETY: the attribute is alive for the call.
+    tensor_layout(unsafe { Attribute::from_raw(attribute) }).expect("a #layout.tensor_layout attribute")
 }
 
 /// The operation that C++ knows to be `layout.convert`.

@@ -1,4 +1,4 @@
-//! The `layout` dialect of MLIR: tiled layouts as tensor encodings and memref layouts.
+//! The `layout` dialect of MLIR: layouts as tensor encodings and memref layouts.
 //!
 //! `Layout.td` lists the attributes and operations; C++ generated from it calls the bodies in this crate. What a layout
 //! means is the business of [`layout`], which knows no MLIR; here are the rules that tie a layout to a type.
@@ -36,9 +36,11 @@ mod convert;
 mod ffi;
 mod indexing_map;
 mod memory_space;
+mod tensor_layout;
 mod tiled;
 
 pub use ffi::{
-    guard, indexing_map, indexing_map_attribute, memory_space, memory_space_attribute, pending, pending_attribute,
-    register, register_raw, shape, tiled, tiled_attribute,
+    axis_attribute, guard, indexing_map, indexing_map_attribute, machine, machine_attribute, memory_space,
+    memory_space_attribute, pending, pending_attribute, register, register_raw, shape, tensor_layout,
+    tensor_layout_attribute, tiled, tiled_attribute,
 };

@@ -140,7 +140,7 @@ pub fn verify_encoding(layout: &Layout, shape: &[Option<i64>], element: Type) ->
 }
 
 /// The bits of a number type; an index counts as 64.
-fn bits(element: Type) -> Option<i64> {
+pub fn bits(element: Type) -> Option<i64> {
     if let Ok(integer) = IntegerType::try_from(element) {
         Some(integer.width().into())
     } else if element.is_index() {

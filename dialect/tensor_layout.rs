@@ -1,0 +1,82 @@
+//! `#layout.tensor_layout`: a TensorLayout as an affine map, as strides, and against the type it stands on.
+
+use crate::affine::affine_expr;
+use layout::expr::Expr;
+use layout::placement::Placement;
+use layout::tensor_layout::{Part, TensorLayout};
+use layout::text::Error;
+use melior::Context;
+use melior::ir::{AffineExpr, AffineMap, Type};
+
+/// Reads the body of the attribute.
+pub fn parse(text: &str) -> Result<TensorLayout, Error> {
+    TensorLayout::parse(text)
+}
+
+/// (C14) The text is canonical: it is a layout, written as it prints.
+pub fn verify(text: &str) -> Result<(), String> {
+    let canonical = TensorLayout::parse(text).map_err(|error| error.message)?.to_string();
+    if canonical == text { Ok(()) } else { Err(format!("the canonical text of layout {text} is {canonical}")) }
+}
+
+/// The map from an index to the coordinate of each axis, in the order in which the layout names them, and last to the
+/// local address, for any shape. It takes the first copy where there are several.
+pub fn affine_map<'c>(context: &'c Context, layout: &TensorLayout) -> AffineMap<'c> {
+    let axes = layout.axes();
+    let mut results = vec![Vec::new(); axes.len() + 1];
+    for (dim, parts) in layout.dims.iter().enumerate() {
+        let mut weight = 1i64;
+        for (k, part) in parts.iter().enumerate().rev() {
+            let axis = axes.iter().position(|axis| Some(axis) == part.axis.as_ref()).unwrap_or(axes.len());
+            let digit = Expr::Var(dim).floor_div(weight);
+            let digit = if k == 0 { digit } else { digit.modulo(part.extent) };
+            if part.extent != 1 {
+                results[axis].push(digit.times(part.stride));
+            }
+            // A layout's sizes fit in 64 bits.
+            weight = weight.saturating_mul(part.extent);
+        }
+    }
+    let dim = |d| AffineExpr::dim(context, d);
+    let results: Vec<_> = results.into_iter().map(|sum| affine_expr(context, &Expr::sum(sum), &dim)).collect();
+    AffineMap::new(context, layout.rank(), 0, &results)
+}
+
+/// The strides of the dimensions, in units of the address; `None` where a dimension has several parts, or an axis is
+/// named.
+pub fn strides(layout: &TensorLayout, shape: &[Option<i64>]) -> Option<Vec<i64>> {
+    if layout.rank() != shape.len() || !layout.axes().is_empty() {
+        return None;
+    }
+    let stride = |parts: &Vec<Part>| match &parts[..] {
+        [] => Some(1),
+        [part] => Some(part.stride),
+        _ => None,
+    };
+    layout.dims.iter().map(stride).collect()
+}
+
+/// Checks the layout against the shape it stands on; `None` is a dynamic size.
+pub fn verify_layout(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<(), String> {
+    // (C10) A layout has one entry for each dimension.
+    if layout.rank() != shape.len() {
+        return Err(format!(
+            "layout {layout} is of rank {}, which does not match a shape of rank {}",
+            layout.rank(),
+            shape.len()
+        ));
+    }
+    let Some(sizes) = shape.iter().copied().collect::<Option<Vec<i64>>>() else { return Ok(()) };
+    // (C10), (C11) and (C12) With static sizes.
+    Placement::new(layout, Some(&sizes)).map(|_| ()).map_err(|e| format!("layout {layout}: {}", e.error))
+}
+
+/// Checks the layout against the tensor it stands on.
+pub fn verify_encoding(layout: &TensorLayout, shape: &[Option<i64>], element: Type) -> Result<(), String> {
+    verify_layout(layout, shape)?;
+    // (C13) A tensor's element type is an integer, index, floating-point or complex type.
+    match crate::tiled::bits(element) {
+        Some(_) => Ok(()),
+        None => Err(format!("layout {layout} needs elements of a number type, got '{element}'")),
+    }
+}
