@@ -7,6 +7,7 @@ pub mod expansion;
 pub mod expr;
 pub mod hlo;
 pub mod layout;
+pub mod machine;
 pub mod map;
 mod map_change;
 mod map_text;

@@ -280,12 +280,12 @@ impl TensorLayout {
     }
 }
 
-fn check_extent(extent: i64) -> Result<(), String> {
+pub(crate) fn check_extent(extent: i64) -> Result<(), String> {
     if extent > 0 { Ok(()) } else { Err(format!("an extent must be at least 1, got {extent}")) }
 }
 
 /// Refuses what is no name of an axis other than the address.
-fn check_axis(axis: &str) -> Result<(), String> {
+pub(crate) fn check_axis(axis: &str) -> Result<(), String> {
     if axis == ADDRESS {
         return Err(format!("`{ADDRESS}` is the local address: a tensor has one in each place"));
     }

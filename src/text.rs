@@ -197,6 +197,27 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
 }
 
+/// The name that is most like `name`, whatever its case, if one is: at most a third of its letters differ.
+pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > 40 {
+        return None;
+    }
+    let distance = |other: &str| {
+        // The row of the table of edit distances for each prefix of `name`.
+        let mut row: Vec<usize> = (0..=other.len()).collect();
+        for (i, a) in name.bytes().enumerate() {
+            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+            for (j, b) in other.bytes().enumerate() {
+                let here = (diagonal + usize::from(!a.eq_ignore_ascii_case(&b))).min(row[j].min(row[j + 1]) + 1);
+                diagonal = std::mem::replace(&mut row[j + 1], here);
+            }
+        }
+        row[other.len()]
+    };
+    let best = names.map(|other| (distance(other), other)).min();
+    best.filter(|(distance, other)| *distance * 3 <= other.len()).map(|(_, other)| other)
+}
+
 /// The errors of a file, each with its line and column, and the line itself.
 pub fn complaints(file: &str, text: &str, errors: &[Error]) -> String {
     let mut out = String::new();

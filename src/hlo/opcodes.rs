@@ -184,21 +184,7 @@ pub(super) fn find(name: &str) -> Option<&'static Opcode> {
     row(name).or_else(|| base().and_then(row).map(|_| &PART))
 }
 
-/// The name that is most like `name`, if one is: at most a third of its letters differ.
+/// The name that is most like `name`, if one is.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    let name = name.replace('_', "-").to_ascii_lowercase();
-    let distance = |other: &str| {
-        // The row of the table of edit distances for each prefix of `name`.
-        let mut row: Vec<usize> = (0..=other.len()).collect();
-        for (i, a) in name.bytes().enumerate() {
-            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-            for (j, b) in other.bytes().enumerate() {
-                let here = (diagonal + usize::from(a != b)).min(row[j].min(row[j + 1]) + 1);
-                diagonal = std::mem::replace(&mut row[j + 1], here);
-            }
-        }
-        row[other.len()]
-    };
-    let best = (name.len() <= 40).then(|| OPCODES.iter().map(|o| (distance(o.name), o.name)).min()).flatten();
-    best.filter(|(distance, other)| *distance * 3 <= other.len()).map(|(_, other)| other)
+    crate::text::nearest(&name.replace('_', "-"), OPCODES.iter().map(|opcode| opcode.name))
 }

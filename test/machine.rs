@@ -1,0 +1,180 @@
+//! Machines: their text, and which layouts fit.
+
+use layout::machine::{Fit, Machine, READY};
+use layout::placement::Placement;
+
+fn machine(text: &str) -> Machine {
+    Machine::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn machines_are_printed_as_they_are_read() {
+    for (name, text) in READY {
+        assert_eq!(machine(name).to_string(), text);
+        assert_eq!(machine(text), machine(name));
+    }
+    let spaced = "axes:(4 x 2 _ L2B,8_L1B) ,memories : (a_1:127 at L1B with 0 bytes) , word:1";
+    let printed = "axes: (4x2_L2B, 8_L1B), memories: (a_1: 127 at L1B with 0 bytes), word: 1";
+    assert_eq!(machine(spaced).to_string(), printed);
+    assert_eq!(machine(printed), machine(spaced));
+}
+
+#[test]
+fn errors_say_what_would_be_right_and_where() {
+    for (text, at, message) in [
+        ("", 0, "expected `axes: (`, or the name of a machine, found the end of the text"),
+        ("mn_cor", 0, "`mn_cor` is no machine: `mn_core` is near"),
+        ("gpu", 0, "`gpu` is no machine: there are mn_core, mn_core_2, tpu_like; or it begins `axes: (`"),
+        ("mn_core, word: 3", 7, "expected the end of the text behind a machine's name, found `,`"),
+        ("axes: (0_PE)", 7, "an extent must be at least 1, got 0"),
+        ("axes: (2_PE, 4x0_L)", 15, "an extent must be at least 1, got 0"),
+        ("axes: (2_PE, 4_PE)", 15, "`PE` is the name of another axis"),
+        ("axes: (2_B)", 9, "`B` alone is not an axis: it says what is broadcast"),
+        ("axes: (2_Addr)", 9, "`Addr` is the local address: a tensor has one in each place"),
+        ("axes: (2_W)", 9, "`W` is the element inside a word: every machine has it"),
+        ("axes: (2_Time)", 9, "`Time` is time itself: every machine has it"),
+        ("axes: (2_P_E)", 9, "`P_E` is not an axis: a letter, then letters and digits"),
+        ("axes: (2_PE,)", 12, "expected an axis, such as `8_L1B` or `4x2_L2B`, found `)`"),
+        ("axes: (2 PE)", 9, "expected `x` and the size of a group, or `_` and the name of the axis, found `PE`"),
+        ("axes: (2_PE 3_L)", 12, "expected `,` or `)` to close the axes, found `3_L`"),
+        ("axes: (4294967296_A, 4294967296_C)", 21, "with `C` the number of places does not fit in 64 bits"),
+        ("axes: (4294967296x4294967296_A)", 18, "with this the extent does not fit in 64 bits"),
+        ("axes: (9223372036854775808_A)", 7, "`9223372036854775808` does not fit in 64 bits"),
+        ("axes: ()", 8, "expected `,` and then the memories: `, memories: (`, found the end of the text"),
+        ("axes: (2_PE), memories: (LM: 1 at L1B with 3 bytes)", 34, "the machine has no axis `L1B`: its axes are 2 PE"),
+        ("axes: (), memories: (LM: 1 at PE with 3 bytes)", 30, "the machine has no axis `PE`: it has no axes"),
+        (
+            "axes: (2_CORE), memories: (LM: 1 at Core with 3 bytes)",
+            36,
+            "the machine has no axis `Core`: `CORE` is near",
+        ),
+        ("axes: (), memories: (LM: 128 with 3 bytes)", 25, "a memory space is a number from 0 to 127, got 128"),
+        ("axes: (), memories: (a: 1 with 3 bytes, a: 2 with 3 bytes)", 40, "`a` is the name of another memory"),
+        (
+            "axes: (), memories: (a: 1, b: 2)",
+            25,
+            "expected `at` and an axis, or `with` and the bytes of one memory, found `,`",
+        ),
+        ("axes: (), memories: (a: 1 with 3)", 32, "expected `bytes`, found `)`"),
+        (
+            "axes: (), memories: ()",
+            22,
+            "expected `,` and then the bits of a word: `, word: 64`, found the end of the text",
+        ),
+        ("axes: (), memories: (), word: 0", 30, "a word has at least 1 bit"),
+        ("axes: (), memories: (), word: 64,", 32, "expected the end of the machine, found `,`"),
+    ] {
+        let error = Machine::parse(text).expect_err(text);
+        assert_eq!((error.at, &*error.message), (Some(at), message), "{text}");
+    }
+}
+
+#[test]
+fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
+    let mut rng = fastrand::Rng::with_seed(7);
+    let pieces = ["axes", ":", "(", ")", ",", "4x2_L2B", "_", "memories", "é", " at ", "with 9 bytes", "word: 64", "-"];
+    for round in 0..20_000 {
+        let mut text = READY[round % 3].1.to_string();
+        for _ in 0..rng.usize(1..4) {
+            let from = rng.usize(0..=text.len());
+            let to = rng.usize(from..=(from + 5).min(text.len()));
+            if text.is_char_boundary(from) && text.is_char_boundary(to) {
+                text.replace_range(from..to, pieces[rng.usize(0..pieces.len())]);
+            }
+        }
+        match Machine::parse(&text) {
+            Ok(machine) => assert_eq!(Machine::parse(&machine.to_string()), Ok(machine), "{text:?}"),
+            Err(error) => assert!(text.is_char_boundary(error.at.unwrap()) && error.message.len() < 200, "{text:?}"),
+        }
+    }
+    let many = |n: usize| (0..n).map(|k| format!("1_A{k}")).collect::<Vec<_>>().join(", ");
+    assert!(Machine::parse(&format!("axes: ({}), memories: (), word: 8", many(64))).is_ok());
+    assert!(Machine::parse(&format!("axes: ({}), memories: (), word: 8", many(65))).is_err());
+    assert!(Machine::parse(&format!("axes: ({}_A), memories: (), word: 8", ["1"; 65].join("x"))).is_err());
+}
+
+/// The memory and the bytes of it that a layout takes.
+fn fits(machine: &str, layout: &str, bits: i64, space: Option<u8>, memory: &str, bytes: i64) {
+    let machine = self::machine(machine);
+    let Fit { memory: found, bytes: needed } = machine
+        .check(&Placement::parse(layout).unwrap(), bits, space)
+        .unwrap_or_else(|error| panic!("{layout}: {error}"));
+    let found = found.map_or("", |memory| &machine.memories[memory].name);
+    assert_eq!((found, needed), (memory, bytes), "{layout}");
+}
+
+#[test]
+fn a_layout_takes_what_its_addresses_reach() {
+    let board = "((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))";
+    fits("mn_core", board, 32, None, "LM", 64 * 4);
+    fits("mn_core", board, 1, None, "LM", 64);
+    fits("mn_core", "(5,7)/((3:7, 4_PE), (7:1))", 16, None, "LM", 21 * 2);
+    // In words, and for each step of time.
+    fits("mn_core_2", "(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])", 32, None, "LM", 8 * 8);
+    fits("mn_core", "((25_Time, 3:1), (4_PE))", 32, None, "LM", 25 * 3 * 4);
+    // The memory at the axis, below it, above it, and of a space.
+    fits("mn_core_2", "(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))", 32, None, "DRAM", 64 * 8 * 8);
+    fits("mn_core", "((8_L1B), (3:1))", 8, None, "LM", 3);
+    fits("mn_core", "((8:1))", 8, None, "DRAM", 8);
+    fits("tpu_like", "((8:1))", 8, None, "hbm", 8);
+    fits("tpu_like", "((8:1))", 8, Some(1), "vmem", 8);
+    fits("mn_core", "((3_MAB, 4_PE), (3:1); B@[L1B])", 8, Some(0), "DRAM", 3 * 12);
+    fits("axes: (3_A, 2_P), memories: (m: 0 at A with 99 bytes), word: 8", "((2_P), (3:2))", 8, None, "m", 10);
+    fits("axes: (3_A), memories: (), word: 8", "((3_A), (3:2))", 8, Some(4), "", 5);
+    let two = "axes: (3_A), memories: (s: 0 at A with 9 bytes, l: 1 at A with 99 bytes), word: 8";
+    fits(two, "((3_A), (3:1))", 8, None, "l", 3);
+    fits(two, "((3_A), (3:1))", 8, Some(0), "s", 3);
+}
+
+#[test]
+fn what_does_not_fit_is_said_with_numbers() {
+    for (machine, layout, bits, space, message) in [
+        (
+            "mn_core",
+            "((4_PE, 3:1), (4_X))",
+            32,
+            None,
+            "the machine has no axis `X`: its axes are 16 L2B, 8 L1B, 16 MAB, 4 PE",
+        ),
+        ("tpu_like", "((4_PE, 3:1); B@[PE0])", 32, None, "the machine has no axis `PE`: it has no axes"),
+        ("mn_core", "((3_PE:2, 3:1))", 32, None, "the layout reaches 5 along PE, the machine has 4"),
+        ("mn_core", "((3:1); B@[8_PE])", 32, None, "the layout reaches 8 along PE, the machine has 4"),
+        (
+            "mn_core",
+            "((4_W, 3:1))",
+            32,
+            None,
+            "the layout reaches 4 along W, a word of 64 bits holds 2 elements of 32 bits",
+        ),
+        (
+            "mn_core",
+            "((1_W, 3:1))",
+            128,
+            None,
+            "the layout reaches 1 along W, a word of 64 bits holds 0 elements of 128 bits",
+        ),
+        ("mn_core", "((3:1))", 0, None, "an element has at least 1 bit, got 0"),
+        ("mn_core", "((3:1))", 8, Some(2), "the machine has no memory space 2: there are 0 DRAM, 1 LM"),
+        (
+            "mn_core",
+            "((4_PE, 4097:1))",
+            32,
+            None,
+            "capacity exceeded: the layout needs 16388 bytes in each LM, which has 16384",
+        ),
+        (
+            "mn_core",
+            "((4_PE, 2:4611686018427387904))",
+            32,
+            None,
+            "the bytes that the layout needs do not fit in 64 bits",
+        ),
+    ] {
+        let layout = Placement::parse(layout).unwrap();
+        let error = self::machine(machine).check(&layout, bits, space).unwrap_err();
+        assert_eq!((error.at, &*error.message), (None, message), "{}", layout.layout());
+    }
+    let layout = Placement::parse("((4_PE, 4096:1))").unwrap();
+    assert!(machine("mn_core").check(&layout, 32, None).is_ok());
+    assert!(machine("mn_core").check(&layout, i64::MAX, None).is_err());
+}
