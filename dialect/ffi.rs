@@ -471,7 +471,11 @@ extern "C" fn layout_rs_tiled_verify_encoding(
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
-extern "C" fn layout_rs_tensor_layout_verify(text: MlirStringRef, error: MlirStringCallback, user: *mut c_void) -> bool {
+extern "C" fn layout_rs_tensor_layout_verify(
+    text: MlirStringRef,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
     verdict(error, user, || {
         // SAFETY: the text is valid for the call.
         let text = unsafe { bytes(text) }.unwrap_or_default();
@@ -500,9 +504,7 @@ extern "C" fn layout_rs_tensor_layout_verify_layout(
     error: MlirStringCallback,
     user: *mut c_void,
 ) -> bool {
-    verdict(error, user, || {
-        crate::tensor_layout::verify_layout(&tensor_layout_of(layout), &sizes_of(sizes, rank))
-    })
+    verdict(error, user, || crate::tensor_layout::verify_layout(&tensor_layout_of(layout), &sizes_of(sizes, rank)))
 }
 
 /// See `Glue.h`.

@@ -23,6 +23,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod board;
 mod carriers;
 pub mod deallocate;
 pub mod expand_clones;
@@ -34,6 +35,7 @@ pub mod lower_memrefs;
 mod lowered;
 mod nest;
 pub mod pipelines;
+mod places;
 pub mod prepare_bufferization;
 mod retype;
 pub mod simplify_indexing;

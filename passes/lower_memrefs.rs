@@ -6,9 +6,10 @@
 //! disappear. The pass works on a copy of the module and puts it in place of the original only when everything could
 //! be lowered, so a failure leaves the module as it was.
 
+use crate::board::Axes;
 use crate::carriers::carries;
 use crate::index::{Leaves, constant_value};
-use crate::lowered::{Lowered, row_major};
+use crate::lowered::{Lowered, Notation, row_major};
 use crate::nest::{Access, Nest, Operand, Size};
 use crate::retype::{Retype, hides_layout};
 use crate::{Diagnostic, Form, vectors};
@@ -42,8 +43,10 @@ pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagn
     let module = ir::long_lived(module);
     let copy = ir::clone(module);
     let root = ir::long_lived_copy(&copy);
+    let operations = ir::all_operations(root);
     let mut lowering = Lowering {
         form,
+        axes: Axes::of(root, &operations),
         types: HashMap::new(),
         hidden: HashMap::new(),
         buffers: HashMap::new(),
@@ -53,7 +56,6 @@ pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagn
         accesses: HashMap::new(),
         errors: Vec::new(),
     };
-    let operations = ir::all_operations(root);
     // Named operations make their maps from their operands' types, so they are asked before those change.
     let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
     lowering.maps = structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect();
@@ -74,6 +76,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagn
 /// A pass over one module.
 pub(crate) struct Lowering<'c> {
     form: Form,
+    axes: Axes,
     types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
     /// Whether a type has a layout inside it where none can be lowered.
     hidden: HashMap<Type<'c>, bool>,
@@ -141,7 +144,7 @@ impl<'c> Lowering<'c> {
         if let Some(known) = self.types.get(&t) {
             return known.clone();
         }
-        let made = lower_type(t, location, self.form);
+        let made = lower_type(t, location, self.form, &self.axes);
         let made = made.map(Rc::new).map_err(|reason| self.error(location, format!("cannot lower {t}: {reason}"))).ok();
         self.types.insert(t, made.clone());
         made
@@ -185,12 +188,8 @@ impl<'c> Lowering<'c> {
             "memref.store" | "affine.store" => {
                 let mut leaves = Leaves::default();
                 let index = self.element(op, operands[1], &operands[2..], &mut leaves)?;
-                let base = self.access(operands[1])?.base;
-                if ir::name(op) == "affine.store" {
-                    leaves.store(b, operands[0], base, &index);
-                } else {
-                    leaves.store_anywhere(b, operands[0], base, &index);
-                }
+                let affine = ir::name(op) == "affine.store";
+                self.access(operands[1])?.store(&leaves, b, operands[0], &index, affine);
                 self.replace(op, &[]);
                 Ok(())
             }
@@ -203,6 +202,10 @@ impl<'c> Lowering<'c> {
             }
             "layout.convert" => self.convert(b, op),
             name if name.starts_with("vector.") || name.starts_with("affine.vector_") => {
+                let spread = |v: &&Val<'c>| self.access(**v).is_ok_and(|access| access.board().is_some());
+                if operands.iter().filter(|v| self.reaches_tiles(**v)).find(spread).is_some() {
+                    return Err("a vector does not reach over the places of a TensorLayout".into());
+                }
                 let made = vectors::lower(self, b, op)?;
                 self.replace(op, &made);
                 Ok(())
@@ -395,10 +398,10 @@ impl<'c> Lowering<'c> {
             }
             number[k] = Some(operands.len());
             outputs += usize::from(k >= inputs);
-            operands.push(Operand { access, map });
+            operands.push(Operand::new(access, map));
         }
         let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("an operand must show each loop's size")?;
-        let nest = Nest { extents, operands, outputs };
+        let nest = Nest { extents, operands, outputs, contracted: Vec::new() };
         nest.emit(b, |inner| {
             for (k, argument) in arguments.iter().enumerate() {
                 match number[k] {
@@ -490,8 +493,8 @@ fn copy<'c>(b: Builder<'c>, from: Access<'c>, to: Access<'c>) {
     let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });
     let extents = extents.collect();
     let identity: Vec<Expr> = (0..rank).map(Expr::Var).collect();
-    let operands = [from, to].map(|access| Operand { access, map: identity.clone() }).into();
-    Nest { extents, operands, outputs: 1 }.emit(b, |inner| inner.store(1, inner.load(0)));
+    let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
+    Nest { extents, operands, outputs: 1, contracted: Vec::new() }.emit(b, |inner| inner.store(1, inner.load(0)));
 }
 
 /// Makes the symbols of an affine map dimensions: a variable of a loop is no symbol where `linalg.index` was one.
@@ -514,10 +517,10 @@ pub(crate) fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], leaves: &mut Leaves<
     }
 }
 
-/// The layout of a tiled type: in its own slot, or pending in that of the memory space.
+/// The layout of a type: in its own slot, or pending in that of the memory space.
 fn tiled_layout<'c>(t: Type<'c>) -> Option<Attribute<'c>> {
     let shaped = ir::memref(t)?;
-    let own = shaped.layout.filter(|a| layout_dialect::tiled(*a).is_some());
+    let own = shaped.layout.filter(|a| Notation::of(*a).is_some());
     own.or_else(|| shaped.space.and_then(layout_dialect::pending))
 }
 
@@ -535,27 +538,27 @@ pub(crate) fn is_view(v: Val) -> bool {
     }
 }
 
-fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form) -> Result<Lowered<'c>, String> {
+fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) -> Result<Lowered<'c>, String> {
     let shaped = ir::memref(t).ok_or("it is not a memref")?;
-    let own = shaped.layout.and_then(layout_dialect::tiled);
+    let own = shaped.layout.and_then(Notation::of);
     let pending = shaped.space.and_then(layout_dialect::pending);
     let (layout, space) = match (own, pending) {
-        (None, Some(carried)) if shaped.layout.is_none() => (layout_dialect::tiled(carried), None),
+        (None, Some(carried)) if shaped.layout.is_none() => (Notation::of(carried), None),
         (Some(layout), None) => (Some(layout), shaped.space),
         _ => return Err("it is a slice whose buffer is not known here".into()),
     };
-    let layout = layout.ok_or("it carries no tiled layout")?;
+    let layout = layout.ok_or("it carries no layout")?;
     let context = ir::location_context(location);
     let context = ir::borrowed(&context);
-    let of_layout = i64::from(layout.memory_space);
+    let of_layout = if let Notation::Tiled(layout) = &layout { i64::from(layout.memory_space) } else { 0 };
     let of_layout = (of_layout != 0).then(|| layout_dialect::memory_space_attribute(context, of_layout));
     let space = match (space, of_layout) {
         (Some(given), Some(own)) if given != own => {
-            return Err(format!("its memory space is {given}, and its layout says S({})", layout.memory_space));
+            return Err(format!("its memory space is {given}, and its layout says {own}"));
         }
         (given, own) => given.or(own),
     };
-    Lowered::new(location, &Shaped { layout: None, space, ..shaped }, &layout, form)
+    Lowered::new(location, &Shaped { layout: None, space, ..shaped }, &layout, axes, form)
 }
 
 /// The access through one more view of what is accessed.

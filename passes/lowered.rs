@@ -1,15 +1,19 @@
-//! What a tiled memref type becomes.
+//! What a memref type with a layout becomes.
 //!
 //! `memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>` has 2×3 tiles of 2×2. Its strided type has one dimension for each
 //! part, those of a logical dimension together: `memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>`. The physical type of
 //! the same bytes has them in memory order: `memref<2x3x2x2xf32>`. Buffers are allocated in their physical type, of
 //! which the strided one is a transpose.
+//!
+//! A TensorLayout becomes one buffer for all places of the machine: see [`crate::board`].
 
 use crate::Form;
+use crate::board::{Axes, Board};
 use layout::expansion::Expansion;
 use layout::expr::Expr;
 use layout::layout::Layout;
 use layout::simplify::{Domain, Interval, simplify};
+use layout::tensor_layout::TensorLayout;
 use layout_ir::{self as ir, Builder, DYNAMIC, Shaped, Val};
 use melior::ir::{Attribute, Identifier, Location, Type};
 
@@ -17,8 +21,8 @@ use melior::ir::{Attribute, Identifier, Location, Type};
 pub struct Lowered<'c> {
     /// The logical sizes, [`DYNAMIC`] where known only at run time.
     pub shape: Vec<i64>,
-    /// The layout, for messages.
-    pub layout: Layout,
+    /// The layout's text, for messages and to tell layouts apart.
+    pub layout: String,
     /// The type of values, in the form asked for.
     pub value_type: Type<'c>,
     /// The index into the value type, from the logical index.
@@ -29,19 +33,87 @@ pub struct Lowered<'c> {
     sizes: Vec<i64>,
     /// Parts in logical order, with the strides of the layout.
     strided_type: Type<'c>,
-    /// Parts in memory order, without strides.
+    /// Parts in memory order, without strides; what is allocated where that has the size of the allocation.
     physical_type: Type<'c>,
     /// The strided type's dimensions in memory order.
     order: Vec<usize>,
     /// For each logical dimension of unknown size, the dimension of the value type that has the same size.
     dynamic: Vec<(usize, usize)>,
     element: Type<'c>,
-    expansion: Expansion,
+    meaning: Meaning,
+}
+
+/// What tells where elements are.
+enum Meaning {
+    Tiles { expansion: Expansion, untiled: bool },
+    Board(Board),
+}
+
+/// A layout of this dialect.
+pub enum Notation {
+    /// `#layout.tiled`.
+    Tiled(Layout),
+    /// `#layout.tensor_layout`.
+    Tensor(TensorLayout),
+}
+
+impl Notation {
+    /// The layout of an attribute; `None` for any other attribute.
+    pub fn of(attribute: Attribute) -> Option<Notation> {
+        layout_dialect::tiled(attribute)
+            .map(Notation::Tiled)
+            .or_else(|| layout_dialect::tensor_layout(attribute).map(Notation::Tensor))
+    }
 }
 
 impl<'c> Lowered<'c> {
-    /// Lowers a layout; the error is the reason why it cannot be.
-    pub fn new(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
+    /// Lowers a layout, a TensorLayout on a machine with these axes; the error is the reason why it cannot be.
+    pub fn new(
+        location: Location<'c>,
+        logical: &Shaped<'c>,
+        layout: &Notation,
+        axes: &Axes,
+        form: Form,
+    ) -> Result<Self, String> {
+        match layout {
+            Notation::Tiled(layout) => Self::tiled(location, logical, layout, form),
+            Notation::Tensor(layout) => Self::tensor(location, logical, layout, axes),
+        }
+    }
+
+    fn tensor(
+        location: Location<'c>,
+        logical: &Shaped<'c>,
+        layout: &TensorLayout,
+        axes: &Axes,
+    ) -> Result<Self, String> {
+        let board = Board::new(logical, layout, axes)?;
+        let (sizes, strides) = (board.sizes(), board.strides());
+        let plain = Shaped { layout: None, ..logical.clone() };
+        let row = ir::memref_type(location, &Shaped { shape: vec![board.elements()], ..plain.clone() });
+        let dense = strides == row_major(&sizes) && sizes.iter().product::<i64>() == board.elements();
+        let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, 0, &strides));
+        let value_type = ir::memref_type(location, &Shaped { shape: sizes.clone(), layout: strided, ..plain });
+        let (Some(row), Some(value_type)) = (row, value_type) else {
+            return Err("its places do not make a memref type".into());
+        };
+        Ok(Lowered {
+            shape: logical.shape.clone(),
+            layout: layout.to_string(),
+            value_type,
+            exprs: board.exprs(),
+            order: (0..sizes.len()).collect(),
+            strides,
+            sizes,
+            strided_type: value_type,
+            physical_type: if dense { value_type } else { row },
+            dynamic: Vec::new(),
+            element: logical.element,
+            meaning: Meaning::Board(board),
+        })
+    }
+
+    fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
         supported(logical, layout)?;
         // An unknown size stands in as 2: its dimension must come out as one whole part, checked below.
         let stand_in: Vec<i64> = logical.shape.iter().map(|n| if *n == DYNAMIC { 2 } else { *n }).collect();
@@ -79,7 +151,7 @@ impl<'c> Lowered<'c> {
         let plain = Shaped { layout: None, ..logical.clone() };
         let in_memory: Vec<i64> = order.iter().map(|k| sizes[*k]).collect();
         let physical_type = ir::memref_type(location, &Shaped { shape: in_memory.clone(), ..plain.clone() });
-        let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, &strides));
+        let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, 0, &strides));
         let strided_type = ir::memref_type(location, &Shaped { shape: sizes.clone(), layout: strided, ..plain });
         let (Some(physical_type), Some(strided_type)) = (physical_type, strided_type) else {
             return Err("its parts do not make a memref type".into());
@@ -92,7 +164,7 @@ impl<'c> Lowered<'c> {
         }
         Ok(Lowered {
             shape: logical.shape.clone(),
-            layout: layout.clone(),
+            layout: layout.to_string(),
             value_type: if form == Form::Physical { physical_type } else { strided_type },
             exprs,
             strides,
@@ -102,8 +174,13 @@ impl<'c> Lowered<'c> {
             order,
             dynamic,
             element: logical.element,
-            expansion,
+            meaning: Meaning::Tiles { expansion, untiled: !layout.is_tiled() },
         })
+    }
+
+    /// The places that a TensorLayout is spread over.
+    pub fn board(&self) -> Option<&Board> {
+        if let Meaning::Board(board) = &self.meaning { Some(board) } else { None }
     }
 
     /// The dimension of the value type whose size is that of a logical dimension of unknown size.
@@ -139,8 +216,9 @@ impl<'c> Lowered<'c> {
 
     /// The type of the allocation: the physical type, or one row where tail padding makes it longer.
     pub fn allocation_type(&self, location: Location<'c>) -> Type<'c> {
-        let allocated = self.expansion.allocated_elements();
-        if allocated == self.expansion.elements() || !self.dynamic.is_empty() {
+        let Meaning::Tiles { expansion, .. } = &self.meaning else { return self.physical_type };
+        let allocated = expansion.allocated_elements();
+        if allocated == expansion.elements() || !self.dynamic.is_empty() {
             return self.physical_type;
         }
         let space = ir::memref(self.physical_type).and_then(|t| t.space);
@@ -150,7 +228,8 @@ impl<'c> Lowered<'c> {
 
     /// The value that an allocation is seen as.
     pub fn view(&self, b: Builder<'c>, allocation: Val<'c>) -> Val<'c> {
-        if self.allocation_type(b.location) != self.physical_type {
+        let row = self.board().is_some() && !self.is_physical();
+        if row || self.allocation_type(b.location) != self.physical_type {
             return b.reinterpret(allocation, self.value_type, &self.sizes, &[], &self.strides, &[]);
         }
         if self.is_physical() { allocation } else { self.strided_view(b, allocation) }
@@ -159,7 +238,7 @@ impl<'c> Lowered<'c> {
     /// For an untiled layout, the value with one dimension for each logical one and their strides, which is what
     /// MLIR's own operations on strided memrefs expect.
     pub fn logical_view(&self, b: Builder<'c>, value: Val<'c>) -> Option<Val<'c>> {
-        if self.layout.is_tiled() {
+        if !matches!(self.meaning, Meaning::Tiles { untiled: true, .. }) {
             return None;
         }
         Some(if self.is_physical() { self.strided_view(b, value) } else { value })
@@ -183,13 +262,25 @@ impl<'c> Lowered<'c> {
 
     /// For each element of the allocation, the logical element that is there, by its row-major number.
     pub fn gather(&self) -> Result<Vec<Option<usize>>, String> {
-        let count = usize::try_from(self.expansion.allocated_elements()).map_err(|e| e.to_string())?;
-        let mut from = vec![None; count];
+        let count = match &self.meaning {
+            Meaning::Tiles { expansion, .. } => expansion.allocated_elements(),
+            Meaning::Board(board) => board.elements(),
+        };
+        let mut from = vec![None; usize::try_from(count).map_err(|e| e.to_string())?];
         let mut index = vec![0i64; self.shape.len()];
         let total: i64 = self.shape.iter().product();
         for k in 0..total {
-            let offset = self.expansion.offset(&index).map_err(|e| e.message)?;
-            from[offset as usize] = Some(k as usize);
+            match &self.meaning {
+                Meaning::Tiles { expansion, .. } => {
+                    let offset = expansion.offset(&index).map_err(|e| e.message)?;
+                    from[offset as usize] = Some(k as usize);
+                }
+                Meaning::Board(board) => {
+                    for offset in board.offsets(&index)? {
+                        from[offset as usize] = Some(k as usize);
+                    }
+                }
+            }
             for d in (0..index.len()).rev() {
                 index[d] += 1;
                 if index[d] < self.shape[d] {

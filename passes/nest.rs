@@ -8,8 +8,10 @@
 //! Cuts that do not divide each other cannot all be loops: then the outputs' cuts win, and the other operands keep a
 //! division in their index. It is right all the same.
 
+use crate::board::{Board, Spread};
 use crate::index::Leaves;
 use crate::lowered::Lowered;
+use crate::places;
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
 use layout_ir::{self as ir, Builder, DYNAMIC, Val};
@@ -66,16 +68,60 @@ pub struct Access<'c> {
 impl<'c> Access<'c> {
     /// The index into the buffer for a view index over `leaves`, and what is known of the logical index on the way.
     pub fn index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
-        let symbols: Vec<Expr> = self.symbols.iter().map(|v| leaves.expr(*v)).collect();
-        let by: Vec<Expr> = view.iter().cloned().chain(symbols).collect();
-        let logical: Vec<Expr> = self.logical.iter().map(|e| e.substitute(&by)).collect();
-        let inside = |n: &i64| Interval::new(0, if *n == DYNAMIC { i64::MAX } else { n - 1 });
-        let within = logical.iter().cloned().zip(self.shape.iter().map(inside)).collect();
+        let (logical, within) = self.logical(leaves, view);
         let index = match &self.lowered {
             Some(lowered) => lowered.exprs.iter().map(|e| e.substitute(&logical)).collect(),
             None => logical,
         };
         (index, within)
+    }
+
+    /// The logical index of the buffer for a view index over `leaves`, and the intervals that it lies in.
+    pub fn logical(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
+        let symbols: Vec<Expr> = self.symbols.iter().map(|v| leaves.expr(*v)).collect();
+        let by: Vec<Expr> = view.iter().cloned().chain(symbols).collect();
+        let logical: Vec<Expr> = self.logical.iter().map(|e| e.substitute(&by)).collect();
+        let inside = |n: &i64| Interval::new(0, if *n == DYNAMIC { i64::MAX } else { n - 1 });
+        let within = logical.iter().cloned().zip(self.shape.iter().map(inside)).collect();
+        (logical, within)
+    }
+
+    /// Stores an element in all its places.
+    pub fn store(&self, leaves: &Leaves<'c>, b: Builder<'c>, value: Val<'c>, index: &[Expr], affine: bool) {
+        let copies = self.board().map(Board::copies).unwrap_or_default();
+        if copies.is_empty() && affine {
+            return leaves.store(b, value, self.base, index);
+        }
+        let mut b = b;
+        let mut at: Vec<Val<'c>> = index.iter().map(|e| leaves.value(b, e)).collect();
+        for (axis, extent, stride) in copies {
+            let index = Type::index(b.context());
+            let bounds = [b.index(0), b.index(extent * stride), b.index(stride)];
+            let (op, end) = b.with_body("scf.for", &bounds, &[], &[], &[index], "scf.yield");
+            b = b.at(end);
+            let step = ir::arguments(ir::blocks(op)[0])[0];
+            at[axis] = b.value("arith.addi", &[at[axis], step], index, &[]);
+        }
+        let operands: Vec<_> = [value, self.base].into_iter().chain(at).collect();
+        b.op("memref.store", &operands, &[], &[]);
+    }
+
+    /// What the buffer's index is made of, for a view index over `leaves`: cut where these are, each is a sum.
+    fn cut_index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> Vec<Expr> {
+        let Some(board) = self.board() else { return self.simple_index(leaves, view) };
+        let (logical, within) = self.logical(leaves, view);
+        let digits: Vec<Expr> = board.digits().iter().map(|e| e.substitute(&logical)).collect();
+        leaves.simplified(&digits, &within)
+    }
+
+    /// The places that the buffer is spread over.
+    pub fn board(&self) -> Option<&Board> {
+        self.lowered.as_ref()?.board()
+    }
+
+    /// Whether the view is the whole buffer.
+    pub fn is_whole(&self) -> bool {
+        self.logical.len() == self.sizes.len() && self.logical.iter().enumerate().all(|(d, e)| *e == Expr::Var(d))
     }
 
     /// The simplified index into the buffer for a view index over `leaves`.
@@ -91,6 +137,15 @@ pub struct Operand<'c> {
     pub access: Access<'c>,
     /// Its index over the dimensions of the iteration space.
     pub map: Vec<Expr>,
+    /// Axes of its places along which not the place at hand is reached, but the one that a dimension says.
+    pub across: Vec<(usize, usize)>,
+}
+
+impl<'c> Operand<'c> {
+    /// An operand of which each place reaches what it holds itself, as far as it holds it.
+    pub fn new(access: Access<'c>, map: Vec<Expr>) -> Self {
+        Operand { access, map, across: Vec::new() }
+    }
 }
 
 /// An iteration over the elements of operands; the last `outputs` of them are written.
@@ -101,36 +156,52 @@ pub struct Nest<'c> {
     pub operands: Vec<Operand<'c>>,
     /// How many operands, the last ones, are written.
     pub outputs: usize,
+    /// Parts of dimensions that no output has, spread over places: each place does its own share of them.
+    pub contracted: Vec<Spread>,
 }
 
 /// One loop: a part of a dimension.
-struct Part {
-    dim: usize,
-    level: usize,
-    leaf: usize,
+pub(crate) struct Part {
+    pub dim: usize,
+    /// Its place among the scales of its dimension.
+    pub level: usize,
+    pub leaf: usize,
     /// The loop ends at the least of these.
-    bounds: Vec<Expr>,
+    pub bounds: Vec<Expr>,
 }
 
 /// The innermost place of a nest.
 pub struct Inner<'a, 'c> {
     /// Inserts at the end of the innermost body.
     pub b: Builder<'c>,
-    leaves: &'a Leaves<'c>,
-    dims: &'a [Expr],
-    bases: Vec<Val<'c>>,
-    index: Vec<Vec<Expr>>,
+    pub(crate) leaves: &'a Leaves<'c>,
+    pub(crate) dims: &'a [Expr],
+    pub(crate) reached: Vec<Reached<'a, 'c>>,
+}
+
+/// What a nest reads or writes of an operand.
+pub(crate) struct Reached<'a, 'c> {
+    /// The buffer, or the part of it at a place.
+    pub base: Val<'c>,
+    /// The index into that.
+    pub index: Vec<Expr>,
+    /// The operand where copies of it are to be kept alike.
+    pub copied: Option<&'a Access<'c>>,
 }
 
 impl<'c> Inner<'_, 'c> {
     /// The current element of an operand.
     pub fn load(&self, operand: usize) -> Val<'c> {
-        self.leaves.load(self.b, self.bases[operand], &self.index[operand])
+        self.leaves.load(self.b, self.reached[operand].base, &self.reached[operand].index)
     }
 
     /// Sets the current element of an operand.
     pub fn store(&self, operand: usize, value: Val<'c>) {
-        self.leaves.store(self.b, value, self.bases[operand], &self.index[operand]);
+        let Reached { base, ref index, copied } = self.reached[operand];
+        match copied {
+            Some(access) => access.store(self.leaves, self.b, value, index, true),
+            None => self.leaves.store(self.b, value, base, index),
+        }
     }
 
     /// The current index in a dimension of the iteration space, in front of an operation.
@@ -144,6 +215,9 @@ impl<'c> Nest<'c> {
     pub fn emit(&self, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
         if self.extents.iter().any(|n| n.known() == Some(0)) {
             return;
+        }
+        if places::are_written(self) {
+            return places::emit(self, b, body);
         }
         let scales = self.scales();
         let mut leaves = Leaves::default();
@@ -170,22 +244,34 @@ impl<'c> Nest<'c> {
             let bounds = leaves.simplified(&part.bounds, &[]);
             b = a_loop(b, &mut leaves, part.leaf, &bounds, affine);
         }
-        let bases = self.operands.iter().map(|o| o.access.base).collect();
-        body(&Inner { b, leaves: &leaves, dims: &dims, bases, index });
+        let reached = self.operands.iter().zip(index).map(|(operand, index)| {
+            let copied = operand.access.board().map(|_| &operand.access);
+            Reached { base: operand.access.base, index, copied }
+        });
+        body(&Inner { b, leaves: &leaves, dims: &dims, reached: reached.collect() });
     }
 
     /// For each dimension the scales of its parts, largest first, the last of them 1.
-    fn scales(&self) -> Vec<Vec<i64>> {
+    pub(crate) fn scales(&self) -> Vec<Vec<i64>> {
         let mut leaves = Leaves::default();
         for n in &self.extents {
             leaves.unbound(Interval::new(0, n.known().map_or(i64::MAX, |n| n - 1)));
         }
         let dims: Vec<Expr> = (0..self.extents.len()).map(Expr::Var).collect();
         let mut scales = vec![vec![1i64]; self.extents.len()];
+        let digit = |part: &Spread| Some(Expr::Var(part.dim?).floor_div(part.weight).modulo(part.extent));
+        let contracted: Vec<Expr> = self.contracted.iter().filter_map(digit).collect();
         // Outputs first: their cuts win.
-        for operand in self.operands.iter().rev() {
+        let mut index: Vec<Expr> = Vec::new();
+        for (k, operand) in self.operands.iter().enumerate().rev() {
+            if k + self.outputs + 1 == self.operands.len() {
+                index.extend(contracted.iter().cloned());
+            }
             let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
-            for e in operand.access.simple_index(&mut leaves, &view) {
+            index.extend(operand.access.cut_index(&mut leaves, &view));
+        }
+        {
+            for e in index {
                 cuts(&e, &mut |dim, cut, inside| {
                     let known = scales.get_mut(dim).filter(|s| cut > 1 && !s.contains(&cut));
                     let Some(known) = known else { return };
@@ -202,7 +288,7 @@ impl<'c> Nest<'c> {
     }
 
     /// Puts the parts in the order of the loops, outermost first.
-    fn order(&self, parts: &mut [Part], index: &[Vec<Expr>], leaves: usize) {
+    pub(crate) fn order(&self, parts: &mut [Part], index: &[Vec<Expr>], leaves: usize) {
         let stride = |operand: usize, leaf: usize| -> i64 {
             let (mut one, zero) = (vec![0; leaves], vec![0; leaves]);
             one[leaf] = 1;
@@ -266,7 +352,7 @@ impl<'c> Nest<'c> {
 }
 
 /// Cuts a dimension into parts with these scales; returns its index as their sum.
-fn split<'c>(
+pub(crate) fn split<'c>(
     b: Builder<'c>,
     leaves: &mut Leaves<'c>,
     parts: &mut Vec<Part>,
@@ -374,7 +460,13 @@ fn digit(e: &Expr) -> Option<(usize, Vec<(bool, i64)>)> {
 }
 
 /// A loop from 0 to the least of `bounds` by 1; binds `leaf` to its variable and returns the inside.
-fn a_loop<'c>(b: Builder<'c>, leaves: &mut Leaves<'c>, leaf: usize, bounds: &[Expr], affine: bool) -> Builder<'c> {
+pub(crate) fn a_loop<'c>(
+    b: Builder<'c>,
+    leaves: &mut Leaves<'c>,
+    leaf: usize,
+    bounds: &[Expr],
+    affine: bool,
+) -> Builder<'c> {
     let index = Type::index(b.context());
     let (map, operands) = leaves.map(b, bounds);
     let (op, end) = if affine {

@@ -16,9 +16,10 @@
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
+use crate::board::Axes;
 use crate::carriers::carries;
 use crate::index::constant_value;
-use crate::lowered::Lowered;
+use crate::lowered::{Lowered, Notation};
 use crate::retype::{Retype, hides_layout};
 use crate::{Diagnostic, Form, deallocate, ffi};
 use layout::expr::Expr;
@@ -70,7 +71,7 @@ const BOUNDARIES: &[&str] = &[
 pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> {
     let module = ir::long_lived(module);
     let operations = ir::all_operations(module);
-    let errors = refused(&operations);
+    let errors = refused(&operations, &Axes::of(module, &operations));
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -124,7 +125,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
     }
     let mut wrap = Retype::new(|t| {
         let shaped = ir::tensor(t)?;
-        let layout = shaped.layout.filter(|a| layout_dialect::tiled(*a).is_some())?;
+        let layout = shaped.layout.filter(|a| Notation::of(*a).is_some())?;
         Some(ir::tensor_type(&Shaped { layout: Some(layout_dialect::pending_attribute(layout)), ..shaped }))
     });
     for op in ir::all_operations(module) {
@@ -134,7 +135,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
 }
 
 /// The operations that lowering would fail on, each with the reason.
-fn refused<'c>(operations: &[Op<'c>]) -> Vec<Diagnostic<'c>> {
+fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
     let mut errors = Vec::new();
     let mut types: HashMap<Type<'c>, bool> = HashMap::new();
     for op in operations {
@@ -186,12 +187,12 @@ fn refused<'c>(operations: &[Op<'c>]) -> Vec<Diagnostic<'c>> {
                 errors.push(Diagnostic::error(location, message));
             }
             let Some(shaped) = ir::tensor(t) else { continue };
-            let Some(layout) = shaped.layout.and_then(layout_dialect::tiled) else { continue };
+            let Some(layout) = shaped.layout.and_then(Notation::of) else { continue };
             if types.insert(t, true).is_some() {
                 continue;
             }
             let shaped = Shaped { layout: None, ..shaped };
-            if let Err(reason) = Lowered::new(location, &shaped, &layout, Form::Strided) {
+            if let Err(reason) = Lowered::new(location, &shaped, &layout, axes, Form::Strided) {
                 errors.push(Diagnostic::error(location, format!("cannot lower {t}: {reason}")));
             }
         }
@@ -204,7 +205,7 @@ fn is_tensor(v: Val) -> bool {
 }
 
 fn tensor_layout<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
-    ir::tensor(v.r#type())?.layout.filter(|a| layout_dialect::tiled(*a).is_some())
+    ir::tensor(v.r#type())?.layout.filter(|a| Notation::of(*a).is_some())
 }
 
 fn touches_layouts(op: Op) -> bool {

@@ -17,7 +17,7 @@ pub fn hides_layout(t: Type) -> bool {
         return false;
     }
     let text = inside.to_string();
-    text.contains("#layout.tiled<") || text.contains("#layout.pending<")
+    ["#layout.tiled<", "#layout.tensor_layout<", "#layout.pending<"].iter().any(|layout| text.contains(layout))
 }
 
 /// Changes types by one rule, remembering what it said.

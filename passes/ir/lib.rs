@@ -8,7 +8,9 @@
 
 use layout::expr::Expr;
 use layout_dialect::affine;
-use melior::ir::attribute::{AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute, TypeAttribute};
+use melior::ir::attribute::{
+    ArrayAttribute, AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute, TypeAttribute,
+};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::TypeLike;
@@ -477,11 +479,11 @@ pub fn tensor_type<'c>(s: &Shaped<'c>) -> Type<'c> {
 }
 
 /// The `strided<[..], offset: n>` attribute.
-pub fn strided<'c>(location: Location<'c>, strides: &[i64]) -> Attribute<'c> {
+pub fn strided<'c>(location: Location<'c>, offset: i64, strides: &[i64]) -> Attribute<'c> {
     unsafe {
         Attribute::from_raw(sys::mlirStridedLayoutAttrGet(
             sys::mlirLocationGetContext(location.to_raw()),
-            0,
+            offset,
             strides.len() as isize,
             strides.as_ptr(),
         ))
@@ -818,6 +820,17 @@ impl<'c> Builder<'c> {
         op
     }
 
+    /// An `scf.if` without results and without a second branch; returns the terminator of the first.
+    pub fn branch(&self, condition: Val<'c>) -> Op<'c> {
+        let block = Block::new(&[]);
+        block.append_operation(OperationBuilder::new("scf.yield", self.location).build().expect("a terminator"));
+        let region = Region::new();
+        region.append_block(block);
+        let builder = OperationBuilder::new("scf.if", self.location).add_operands(&[condition]);
+        let op = builder.add_regions([region, Region::new()]).build().expect("all parts are given");
+        operations(blocks(self.insert(op))[0]).pop().expect("the block has its terminator")
+    }
+
     /// An `scf.if` with both branches; returns their terminators, which have no operands yet.
     pub fn conditional(&self, condition: Val<'c>, results: &[Type<'c>]) -> (Op<'c>, Op<'c>) {
         let branch = || {
@@ -831,6 +844,49 @@ impl<'c> Builder<'c> {
         let op = builder.add_regions([branch(), branch()]).build().expect("all parts are given");
         let ends: Vec<Op<'c>> = blocks(self.insert(op)).into_iter().flat_map(operations).collect();
         (ends[0], ends[1])
+    }
+
+    /// An `scf.forall` over these extents, each loop mapped as the attribute beside it says; also returns its terminator.
+    pub fn forall(&self, extents: &[i64], mapping: &[Attribute<'c>]) -> (Op<'c>, Op<'c>) {
+        let index = Type::index(self.context());
+        let block = Block::new(&vec![(index, self.location); extents.len()]);
+        let inner = Region::new();
+        inner.append_block(Block::new(&[]));
+        let end = OperationBuilder::new("scf.forall.in_parallel", self.location).add_regions([inner]).build();
+        block.append_operation(end.expect("all parts are given"));
+        let region = Region::new();
+        region.append_block(block);
+        let integers = |v: &[i64]| DenseI64ArrayAttribute::new(self.context(), v);
+        let attributes = [
+            self.named("staticLowerBound", integers(&vec![0; extents.len()])),
+            self.named("staticUpperBound", integers(extents)),
+            self.named("staticStep", integers(&vec![1; extents.len()])),
+            self.named("mapping", ArrayAttribute::new(self.context(), mapping)),
+            self.segments(&[0, 0, 0, 0]),
+        ];
+        let op = OperationBuilder::new("scf.forall", self.location).add_attributes(&attributes).add_regions([region]);
+        let op = self.insert(op.build().expect("all parts are given"));
+        let end = operations(blocks(op)[0]).pop().expect("the block has its terminator");
+        (op, end)
+    }
+
+    /// The part of a buffer with these strides at an index in its first dimensions: a view of all the others.
+    pub fn part(&self, of: Val<'c>, strides: &[i64], at: &[Val<'c>]) -> Val<'c> {
+        let whole = memref(of.r#type()).expect("a buffer");
+        let (fixed, rest) = (at.len(), &whole.shape[at.len()..]);
+        let layout = Some(strided(self.location, DYNAMIC, &strides[fixed..]));
+        let part = memref_type(self.location, &Shaped { shape: rest.to_vec(), layout, ..whole.clone() });
+        let integers = |v: Vec<i64>| DenseI64ArrayAttribute::new(self.context(), &v);
+        let padded =
+            |first: i64, others: &[i64]| vec![first; fixed].into_iter().chain(others.iter().copied()).collect();
+        let attributes = [
+            self.named("static_offsets", integers(padded(DYNAMIC, &vec![0; rest.len()]))),
+            self.named("static_sizes", integers(padded(1, rest))),
+            self.named("static_strides", integers(vec![1; whole.shape.len()])),
+            self.segments(&[1, fixed as i32, 0, 0]),
+        ];
+        let operands: Vec<_> = [of].into_iter().chain(at.iter().copied()).collect();
+        self.value("memref.subview", &operands, part.expect("part of a memref is one"), &attributes)
     }
 
     /// An operation with one region of one block, whose terminator is given; also returns the terminator.

@@ -1,0 +1,288 @@
+//! One program for every place: nests whose outputs are spread over the places of a machine.
+//!
+//! An `scf.forall` runs over the axes of the machine, and each of its iterations writes what its place holds of the
+//! outputs. The parts that the output's layout spreads over an axis are not loops then but digits of the place's own
+//! coordinate; what is left are loops over the parts inside the place, those over time outside. Where the coordinates
+//! of an input's element are those of the place at hand, whatever the loops, the input is reached through a view of
+//! the place's own memory. Otherwise the place fetches the element from where it is.
+//!
+//! A coordinate may belong to no element: the layout leaves places out, or they hold padding. Such places are told by
+//! a condition, which stands as far out as its values are known.
+
+use crate::board::{Board, Spread};
+use crate::index::Leaves;
+use crate::nest::{Inner, Nest, Operand, Part, Reached, a_loop, split};
+use layout::expr::Expr;
+use layout::simplify::{Form, Interval};
+use layout_ir::{self as ir, Builder, Val};
+use melior::ir::Type;
+use melior::ir::attribute::IntegerAttribute;
+
+/// A condition on the place at hand.
+enum Guard {
+    /// The expression is 0.
+    Zero(Expr),
+    /// The expression is at least 0.
+    Positive(Expr),
+}
+
+/// Whether each place can write what it holds of the outputs, and nothing else writes them.
+pub fn are_written(nest: &Nest) -> bool {
+    let outputs = &nest.operands[nest.operands.len() - nest.outputs..];
+    let spread = |operand: &Operand| -> Option<Vec<(Option<usize>, i64, i64, usize, i64)>> {
+        let board = operand.access.board().filter(|_| operand.access.is_whole())?;
+        let variables: Option<Vec<usize>> =
+            operand.map.iter().map(|e| if let Expr::Var(v) = e { Some(*v) } else { None }).collect();
+        let variables = variables?;
+        let distinct = (0..variables.len()).all(|k| !variables[..k].contains(&variables[k]));
+        let key = |p: &Spread| (p.dim.map(|d| variables[d]), p.weight, p.extent, p.axis, p.stride);
+        let mut parts: Vec<_> = board.spread.iter().map(key).collect();
+        parts.sort_unstable();
+        distinct.then_some(parts)
+    };
+    let Some((first, others)) = outputs.split_first() else { return false };
+    let Some(parts) = spread(first) else { return false };
+    others.iter().all(|operand| spread(operand).as_ref() == Some(&parts))
+}
+
+/// Makes the program of every place in front of `b` and calls back for what is inside its loops. The outputs
+/// [are written](are_written) by their places.
+pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
+    let output = &nest.operands[nest.operands.len() - nest.outputs];
+    let board = output.access.board().expect("the output is spread over places");
+    let dim = |d: usize| if let Expr::Var(v) = output.map[d] { v } else { d };
+    let own = board.spread.iter().map(|part| Spread { dim: part.dim.map(dim), ..*part });
+    let spread: Vec<Spread> = own.chain(nest.contracted.iter().copied()).collect();
+    let mut places = Places::new(nest, b, board, spread);
+
+    let (mut index, mut local) = (Vec::new(), Vec::new());
+    for operand in &nest.operands {
+        let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&places.dims)).collect();
+        let (exprs, within) = operand.access.index(&mut places.leaves, &view);
+        index.push(places.leaves.simplified(&exprs, &within));
+        local.push(places.holds(operand, &view));
+    }
+    let dims = places.leaves.simplified(&places.dims, &[]);
+    let (mut loops, spread): (Vec<Part>, Vec<Part>) =
+        std::mem::take(&mut places.parts).into_iter().partition(|part| !places.digits.iter().any(|d| d.0 == part.leaf));
+    nest.order(&mut loops, &index, places.leaves.domain.vars.len());
+    loops.sort_by_key(|part| !places.over_time(nest, part));
+
+    let mut b = places.enter(b, &board.names);
+    places.bound.extend(spread.iter().map(|part| part.leaf));
+    b = places.guard(b);
+    for k in 0..places.digits.len() {
+        let (leaf, value) = places.digits[k].clone();
+        let value = places.leaves.simplified(std::slice::from_ref(&value), &[]).remove(0);
+        let value = places.leaves.value(b, &value);
+        places.leaves.bind(leaf, value);
+    }
+    let here: Vec<Val<'c>> = places.coordinates.iter().map(|leaf| places.leaves.bound(*leaf)).collect();
+    let reached: Vec<Reached<'_, 'c>> = nest
+        .operands
+        .iter()
+        .zip(index)
+        .zip(local)
+        .map(|((operand, index), local)| {
+            let base = operand.access.base;
+            let Some(own) = operand.access.board() else { return Reached { base, index, copied: None } };
+            let inside = index[own.places.len()..].to_vec();
+            if !operand.across.is_empty() {
+                let mut at: Vec<Expr> = places.coordinates.iter().map(|leaf| Expr::Var(*leaf)).collect();
+                operand.across.iter().for_each(|(axis, dim)| at[*axis] = dims[*dim].clone());
+                return Reached { base, index: at.into_iter().chain(inside).collect(), copied: None };
+            }
+            if !local || here.is_empty() {
+                return Reached { base, index, copied: None };
+            }
+            Reached { base: b.part(base, &operand.access.strides, &here), index: inside, copied: None }
+        })
+        .collect();
+    for part in &loops {
+        let bounds = places.leaves.simplified(&part.bounds, &[]);
+        let affine = places.leaves.are_affine(&bounds);
+        b = a_loop(b, &mut places.leaves, part.leaf, &bounds, affine);
+        places.bound.push(part.leaf);
+        b = places.guard(b);
+    }
+    body(&Inner { b, leaves: &places.leaves, dims: &dims, reached });
+}
+
+/// What is known while the program of a place is made.
+struct Places<'c> {
+    leaves: Leaves<'c>,
+    /// The coordinate of the place along each axis.
+    coordinates: Vec<usize>,
+    /// The same, as a sum of the parts that the place's elements have there; itself where nothing is spread.
+    own: Vec<Expr>,
+    /// The index in each dimension of the iteration space, as a sum of parts.
+    dims: Vec<Expr>,
+    scales: Vec<Vec<i64>>,
+    parts: Vec<Part>,
+    /// The leaves that are no loops, and their values over the coordinates.
+    digits: Vec<(usize, Expr)>,
+    guards: Vec<Guard>,
+    /// The leaves whose values are known where the program is being made.
+    bound: Vec<usize>,
+}
+
+impl<'c> Places<'c> {
+    fn new(nest: &Nest<'c>, b: Builder<'c>, board: &Board, spread: Vec<Spread>) -> Places<'c> {
+        let mut leaves = Leaves::default();
+        let coordinates: Vec<usize> = board.places.iter().map(|n| leaves.unbound(Interval::new(0, n - 1))).collect();
+        let scales = nest.scales();
+        let (mut parts, mut dims) = (Vec::new(), Vec::new());
+        for (dim, scales) in scales.iter().enumerate() {
+            dims.push(split(b, &mut leaves, &mut parts, dim, scales, nest.extents[dim]));
+        }
+        let own = coordinates.iter().map(|leaf| Expr::Var(*leaf)).collect();
+        let (digits, guards, bound) = (Vec::new(), Vec::new(), coordinates.clone());
+        let mut places = Places { leaves, coordinates, own, dims, scales, parts, digits, guards, bound };
+        for axis in 0..board.places.len() {
+            let mut on_axis: Vec<Spread> = spread.iter().copied().filter(|part| part.axis == axis).collect();
+            on_axis.sort_by_key(|part| std::cmp::Reverse(part.stride));
+            if !on_axis.is_empty() {
+                places.axis(axis, &on_axis);
+            }
+        }
+        places
+    }
+
+    /// Takes the coordinate along an axis apart into these parts, by falling strides.
+    fn axis(&mut self, axis: usize, spread: &[Spread]) {
+        let coordinate = Expr::Var(self.coordinates[axis]);
+        let mut rest = vec![coordinate.clone()];
+        let mut own = Vec::new();
+        for part in spread {
+            let digit = coordinate.clone().floor_div(part.stride).modulo(part.extent);
+            rest.push(digit.clone().times(-part.stride));
+            match part.dim {
+                Some(dim) => self.digit(part, dim, &digit, &mut own),
+                None => {
+                    let leaf = self.leaves.unbound(Interval::new(0, part.extent - 1));
+                    self.digits.push((leaf, digit));
+                    own.push(Expr::Var(leaf).times(part.stride));
+                }
+            }
+        }
+        self.own[axis] = Expr::sum(own);
+        // What the parts leave of the coordinate: anything but 0 is a place without elements.
+        self.guards.push(Guard::Zero(Expr::sum(rest)));
+    }
+
+    /// The loops that one part of a dimension would be are digits of the coordinate's digit.
+    fn digit(&mut self, part: &Spread, dim: usize, digit: &Expr, own: &mut Vec<Expr>) {
+        let end = part.weight.saturating_mul(part.extent);
+        let mut above = end;
+        for (level, scale) in self.scales[dim].clone().into_iter().enumerate() {
+            if scale < part.weight || scale >= end {
+                continue;
+            }
+            let radix = above / scale;
+            above = scale;
+            let value = digit.clone().floor_div(scale / part.weight).modulo(radix);
+            let made = self.parts.iter().find(|p| p.dim == dim && p.level == level);
+            let Some(made) = made else {
+                // The dimension is too small for it to be anything but 0.
+                self.guards.push(Guard::Zero(value));
+                continue;
+            };
+            let positive = |bound: &Expr| Guard::Positive(bound.clone() + value.clone().times(-1) + Expr::Const(-1));
+            self.guards.extend(made.bounds.iter().map(positive));
+            own.push(Expr::Var(made.leaf).times(scale / part.weight * part.stride));
+            self.digits.push((made.leaf, value));
+        }
+    }
+
+    /// Whether an operand's elements, for a view index over the leaves, are always at the place itself.
+    fn holds(&mut self, operand: &Operand<'c>, view: &[Expr]) -> bool {
+        let Some(board) = operand.access.board() else { return false };
+        let (logical, within) = operand.access.logical(&mut self.leaves, view);
+        let zero = |places: &Self, e: Expr| places.leaves.simplified(&[e], &within)[0] == Expr::Const(0);
+        (0..board.places.len()).filter(|axis| board.named[*axis]).all(|axis| {
+            let mut rest = vec![self.own[axis].clone()];
+            let parts = board.along(axis);
+            let told = parts.iter().all(|part| {
+                let digit = self.own[axis].clone().floor_div(part.stride).modulo(part.extent);
+                rest.push(digit.clone().times(-part.stride));
+                let of_element = |d: usize| logical[d].clone().floor_div(part.weight).modulo(part.extent);
+                part.dim.is_none_or(|d| zero(self, digit + of_element(d).times(-1)))
+            });
+            told && zero(self, Expr::sum(rest))
+        })
+    }
+
+    /// Whether a loop is over time for an output.
+    fn over_time(&self, nest: &Nest<'c>, part: &Part) -> bool {
+        let scale = self.scales[part.dim][part.level];
+        nest.operands[nest.operands.len() - nest.outputs..].iter().any(|operand| {
+            let Some(board) = operand.access.board() else { return false };
+            board.local.iter().any(|local| {
+                let inside = local.weight <= scale && scale < local.weight.saturating_mul(local.extent);
+                local.time && inside && operand.map.get(local.dim) == Some(&Expr::Var(part.dim))
+            })
+        })
+    }
+
+    /// The loop over all places, each at its coordinates; returns its inside.
+    fn enter(&mut self, b: Builder<'c>, names: &[String]) -> Builder<'c> {
+        if self.coordinates.is_empty() {
+            return b;
+        }
+        let extent = |leaf: &usize| self.leaves.domain.vars[*leaf].hi + 1;
+        let extents: Vec<i64> = self.coordinates.iter().map(extent).collect();
+        let axis = |(level, name): (usize, &String)| layout_dialect::axis_attribute(b.context(), name, level);
+        let mapping: Vec<_> = names.iter().enumerate().map(axis).collect();
+        let (op, end) = b.forall(&extents, &mapping);
+        for (leaf, value) in self.coordinates.iter().zip(ir::arguments(ir::blocks(op)[0])) {
+            self.leaves.bind(*leaf, value);
+        }
+        b.at(end)
+    }
+
+    /// Enters the branch where the conditions hold whose values are known by now.
+    fn guard(&mut self, b: Builder<'c>) -> Builder<'c> {
+        let digits = self.digits.clone();
+        let mut known = None;
+        let boolean: Type<'c> = melior::ir::r#type::IntegerType::new(b.context(), 1).into();
+        let mut later = Vec::new();
+        for guard in std::mem::take(&mut self.guards) {
+            let (e, positive) = match &guard {
+                Guard::Zero(e) => (e, false),
+                Guard::Positive(e) => (e, true),
+            };
+            // In terms of the coordinates, of which nothing but their range is taken for granted yet.
+            let by: Vec<Expr> = (0..self.leaves.domain.vars.len())
+                .map(|v| digits.iter().find(|d| d.0 == v).map_or(Expr::Var(v), |d| d.1.clone()))
+                .collect();
+            let e = e.substitute(&by);
+            let domain = layout::simplify::Domain { vars: self.leaves.domain.vars.clone(), constraints: Vec::new() };
+            let e = layout::simplify::simplify(&[e], &domain).remove(0);
+            let interval = Form::new(&domain).interval(&e);
+            if if positive { interval.lo >= 0 } else { interval == Interval::new(0, 0) } {
+                continue;
+            }
+            let mut ready = true;
+            e.for_each_var(&mut |v| ready &= self.bound.contains(&v));
+            if !ready {
+                later.push(guard);
+                continue;
+            }
+            let predicate = IntegerAttribute::new(
+                melior::ir::r#type::IntegerType::new(b.context(), 64).into(),
+                if positive { 5 } else { 0 },
+            );
+            let operands = [self.leaves.value(b, &e), b.index(0)];
+            let holds = b.value("arith.cmpi", &operands, boolean, &[b.named("predicate", predicate)]);
+            known = Some(match known {
+                None => holds,
+                Some(others) => b.value("arith.andi", &[others, holds], boolean, &[]),
+            });
+        }
+        self.guards = later;
+        match known {
+            None => b,
+            Some(condition) => b.at(b.branch(condition)),
+        }
+    }
+}
