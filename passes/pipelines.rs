@@ -35,7 +35,7 @@ pub const PIPELINES: &[Pipeline] = &[
         summary: "Lower tensors and memrefs with tiled layouts to the LLVM dialect",
         passes: |form| {
             format!(
-                "layout-to-memref{{form={}}},convert-linalg-to-loops,layout-strip-memory-spaces,\
+                "layout-to-memref{{form={}}},convert-linalg-to-loops,func.func(scf-forall-to-for),layout-strip-memory-spaces,\
                  func.func(convert-vector-to-scf),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
                  convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,\
                  reconcile-unrealized-casts",
