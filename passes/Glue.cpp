@@ -6,6 +6,7 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
@@ -47,6 +48,11 @@ bool layout_cc_decompose(MlirOperation op) {
     return false;
   rewriter.replaceOp(aggregate, *parts);
   return true;
+}
+
+MlirAttribute layout_cc_neutral_element(MlirOperation op) {
+  std::optional<TypedAttr> element = arith::getNeutralElement(unwrap(op));
+  return element ? wrap(Attribute(*element)) : MlirAttribute{nullptr};
 }
 
 bool layout_cc_infer_range(MlirValue result,

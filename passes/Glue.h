@@ -56,6 +56,10 @@ bool layout_cc_affine_is_valid_symbol(MlirValue value);
 /// operations that it stands for; false where it is none.
 bool layout_cc_decompose(MlirOperation op);
 
+/// The constant that changes nothing as an operand of an operation of arith;
+/// null where there is none.
+MlirAttribute layout_cc_neutral_element(MlirOperation op);
+
 /// The signed bounds that a result's operation infers for it through upstream's
 /// InferIntRangeInterface, from those of its operands, which `bounds` gives;
 /// false where it infers none.

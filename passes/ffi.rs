@@ -9,11 +9,11 @@ use crate::{
     prepare_bufferization, simplify_indexing, strip_memory_spaces,
 };
 use layout_dialect::guard;
-use melior::ir::{Location, OperationRef, Value, ValueLike, operation::OperationLike};
+use melior::ir::{Attribute, Location, OperationRef, Value, ValueLike, operation::OperationLike};
 use mlir_sys::{
-    MlirDiagnosticSeverity, MlirDiagnosticSeverity_MlirDiagnosticError, MlirDiagnosticSeverity_MlirDiagnosticRemark,
-    MlirDiagnosticSeverity_MlirDiagnosticWarning, MlirLocation, MlirOperation, MlirStringCallback, MlirStringRef,
-    MlirValue,
+    MlirAttribute, MlirDiagnosticSeverity, MlirDiagnosticSeverity_MlirDiagnosticError,
+    MlirDiagnosticSeverity_MlirDiagnosticRemark, MlirDiagnosticSeverity_MlirDiagnosticWarning, MlirLocation,
+    MlirOperation, MlirStringCallback, MlirStringRef, MlirValue,
 };
 use std::{ffi::c_void, sync::Once};
 
@@ -31,6 +31,7 @@ unsafe extern "C" {
     fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
     fn layout_cc_affine_is_valid_symbol(value: MlirValue) -> bool;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
+    fn layout_cc_neutral_element(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_infer_range(
         result: MlirValue,
         bounds: unsafe extern "C" fn(MlirValue, *mut i64, *mut i64, *mut c_void) -> bool,
@@ -84,6 +85,12 @@ pub fn is_valid_dim(value: Value) -> bool {
 pub fn decompose(op: OperationRef) -> bool {
     // SAFETY: the operation is alive; its replacement comes in front of it.
     unsafe { layout_cc_decompose(op.to_raw()) }
+}
+
+/// The constant that changes nothing as an operand of an operation of `arith`, as upstream knows it.
+pub fn neutral_element<'c>(op: OperationRef<'c, 'c>) -> Option<Attribute<'c>> {
+    // SAFETY: the operation is alive, and so is its context.
+    unsafe { Attribute::from_option_raw(layout_cc_neutral_element(op.to_raw())) }
 }
 
 /// The closed signed bounds that a result's operation infers for it through upstream's `InferIntRangeInterface`, from

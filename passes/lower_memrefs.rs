@@ -11,15 +11,16 @@ use crate::carriers::carries;
 use crate::index::{Leaves, constant_value};
 use crate::lowered::{Lowered, Notation, row_major};
 use crate::nest::{Access, Nest, Operand, Size};
+use crate::places;
 use crate::retype::{Retype, hides_layout};
-use crate::{Diagnostic, Form, vectors};
+use crate::{Diagnostic, Form, ffi, vectors};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{AffineMap, Attribute, Location, OperationRef, Type, ValueLike};
+use melior::ir::{AffineMap, Attribute, BlockRef, Location, OperationRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -401,7 +402,11 @@ impl<'c> Lowering<'c> {
             operands.push(Operand::new(access, map));
         }
         let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("an operand must show each loop's size")?;
-        let nest = Nest { extents, operands, outputs, contracted: Vec::new() };
+        let mut nest = Nest { extents, operands, outputs, contracted: Vec::new() };
+        let combined = self.shared_out(b, &mut nest, body);
+        if !is_copy(body, &nest) {
+            self.bring(b, &mut nest);
+        }
         nest.emit(b, |inner| {
             for (k, argument) in arguments.iter().enumerate() {
                 match number[k] {
@@ -430,8 +435,64 @@ impl<'c> Lowering<'c> {
                 }
             }
         });
+        if let Some((combiner, output)) = combined {
+            combine(b, &nest, output, &combiner);
+        }
         self.replace(op, &[]);
         Ok(())
+    }
+
+    /// Where an input is spread over axes that the output of a reduction does not have, lets each place do its share:
+    /// the nest then writes a buffer of partial results. Returns how they are to be combined, and the output.
+    fn shared_out(
+        &mut self,
+        b: Builder<'c>,
+        nest: &mut Nest<'c>,
+        body: BlockRef<'c, 'c>,
+    ) -> Option<(Combiner<'c>, Operand<'c>)> {
+        if !places::are_written(nest) {
+            return None;
+        }
+        let contracted = places::contraction(nest);
+        let combiner = Combiner::of(body).filter(|_| !contracted.is_empty())?;
+        let output = nest.operands.last()?;
+        let lowered = output.access.lowered.clone()?;
+        let base = lowered.allocate(b, "memref.alloc", &[], &[]);
+        self.buffers.insert(ir::key(base), lowered);
+        let partial = Operand::new(Access { base, ..output.access.clone() }, output.map.clone());
+        let sizes: Vec<Size<'c>> = output.access.sizes.clone();
+        let identity = (0..sizes.len()).map(Expr::Var).collect();
+        let whole = Operand::new(partial.access.clone(), identity);
+        let neutral = b.constant(combiner.neutral);
+        Nest { extents: sizes, operands: vec![whole], outputs: 1, contracted: Vec::new() }
+            .emit(b, |inner| inner.store(0, neutral));
+        nest.contracted = contracted;
+        let output = std::mem::replace(nest.operands.last_mut()?, partial);
+        Some((combiner, output))
+    }
+
+    /// Converts the inputs that are not where they are needed to layouts in which they are.
+    fn bring(&mut self, b: Builder<'c>, nest: &mut Nest<'c>) {
+        if !places::are_written(nest) {
+            return;
+        }
+        for (k, layout) in places::wanting(nest, b) {
+            let Some(shaped) = ir::memref(nest.operands[k].access.base.r#type()) else { continue };
+            let shape: Option<Vec<i64>> = nest.operands[k].access.sizes.iter().map(|n| n.known()).collect();
+            let Some(shape) = shape else { continue };
+            let shaped = Shaped { shape, layout: None, ..shaped };
+            // Where it does not fit, each element is fetched when it is needed.
+            let Ok(lowered) = Lowered::new(b.location, &shaped, &Notation::Tensor(layout), &self.axes, self.form)
+            else {
+                continue;
+            };
+            let lowered = Rc::new(lowered);
+            let made = lowered.allocate(b, "memref.alloc", &[], &[]);
+            self.buffers.insert(ir::key(made), lowered);
+            let Ok(to) = self.access(made) else { continue };
+            copy(b, nest.operands[k].access.clone(), to.clone());
+            nest.operands[k].access = to;
+        }
     }
 
     /// How the elements of a memref are reached; views are followed to their buffer.
@@ -485,6 +546,62 @@ impl<'c> Lowering<'c> {
             }
         }
     }
+}
+
+/// How partial results are put together.
+struct Combiner<'c> {
+    /// The operation, of two elements.
+    op: Op<'c>,
+    /// The element that changes nothing.
+    neutral: Attribute<'c>,
+}
+
+impl<'c> Combiner<'c> {
+    /// The operation by which the body of a reduction adds to its one output, where that may be done in any order.
+    fn of(body: BlockRef<'c, 'c>) -> Option<Combiner<'c>> {
+        let output = *ir::arguments(body).last()?;
+        let end = *ir::operations(body).last()?;
+        let [result] = ir::operands(end)[..] else { return None };
+        let op = ir::defining_op(result)?;
+        let inside = ir::operations(body).iter().any(|o| ir::op_key(*o) == ir::op_key(op));
+        if !inside || ir::uses(output).len() != 1 || !ir::operands(op).iter().any(|v| ir::key(*v) == ir::key(output)) {
+            return None;
+        }
+        let neutral = ffi::neutral_element(op)?;
+        Some(Combiner { op, neutral })
+    }
+}
+
+/// Adds to an output what each place has put in its partial results, the last operand of the nest.
+fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &Combiner<'c>) {
+    let Some(partial) = nest.operands.last() else { return };
+    let Some(board) = partial.access.board() else { return };
+    let mut extents = output.access.sizes.clone();
+    let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
+    let mut across: Vec<(usize, usize)> = Vec::new();
+    for part in &nest.contracted {
+        if !across.iter().any(|known| known.0 == part.axis) {
+            across.push((part.axis, extents.len()));
+            extents.push(Size::Static(board.places[part.axis]));
+        }
+    }
+    let partial = Operand { access: partial.access.clone(), map: identity.clone(), across };
+    let operands = vec![partial, Operand::new(output.access, identity)];
+    Nest { extents, operands, outputs: 1, contracted: Vec::new() }.emit(b, |inner| {
+        let operands = [inner.load(1), inner.load(0)];
+        let kept: Vec<_> = ir::attributes(combiner.op).into_iter().map(|(name, a)| b.named(&name, a)).collect();
+        let sum = inner.b.value(ir::name(combiner.op), &operands, operands[0].r#type(), &kept);
+        inner.store(1, sum);
+    });
+}
+
+/// Whether a structured operation does no more than copy its input element by element.
+fn is_copy(body: BlockRef, nest: &Nest) -> bool {
+    let operations = ir::operations(body);
+    let [end] = operations[..] else { return false };
+    let same = nest.operands.windows(2).all(|pair| pair[0].map == pair[1].map);
+    same && nest.operands.len() == 2
+        && ir::operands(end).first().map(|v| ir::key(*v)) == ir::arguments(body).first().map(|v| ir::key(*v))
 }
 
 /// Copies all elements.

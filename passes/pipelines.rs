@@ -16,7 +16,7 @@ pub struct Pipeline {
 pub const PIPELINES: &[Pipeline] = &[
     Pipeline {
         name: "layout-to-memref",
-        summary: "Lower tensors and memrefs with tiled layouts to plain memrefs",
+        summary: "Lower tensors and memrefs with layouts to plain memrefs",
         passes: |form| {
             format!(
                 "layout-prepare-bufferization,convert-elementwise-to-linalg,\
@@ -31,8 +31,13 @@ pub const PIPELINES: &[Pipeline] = &[
         },
     },
     Pipeline {
+        name: "layout-distribute",
+        summary: "Lower tensors and memrefs with TensorLayouts to one program for every place of the machine",
+        passes: |form| format!("layout-to-memref{{form={}}}", form.name()),
+    },
+    Pipeline {
         name: "layout-to-llvm",
-        summary: "Lower tensors and memrefs with tiled layouts to the LLVM dialect",
+        summary: "Lower tensors and memrefs with layouts to the LLVM dialect",
         passes: |form| {
             format!(
                 "layout-to-memref{{form={}}},convert-linalg-to-loops,func.func(scf-forall-to-for),layout-strip-memory-spaces,\

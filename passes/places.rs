@@ -14,6 +14,7 @@ use crate::index::Leaves;
 use crate::nest::{Inner, Nest, Operand, Part, Reached, a_loop, split};
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
+use layout::tensor_layout::{self, Broadcast, TensorLayout};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use melior::ir::attribute::IntegerAttribute;
@@ -50,10 +51,7 @@ pub fn are_written(nest: &Nest) -> bool {
 pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
     let output = &nest.operands[nest.operands.len() - nest.outputs];
     let board = output.access.board().expect("the output is spread over places");
-    let dim = |d: usize| if let Expr::Var(v) = output.map[d] { v } else { d };
-    let own = board.spread.iter().map(|part| Spread { dim: part.dim.map(dim), ..*part });
-    let spread: Vec<Spread> = own.chain(nest.contracted.iter().copied()).collect();
-    let mut places = Places::new(nest, b, board, spread);
+    let mut places = Places::new(nest, b, board, spread(nest, output, board));
 
     let (mut index, mut local) = (Vec::new(), Vec::new());
     for operand in &nest.operands {
@@ -93,7 +91,12 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
                 return Reached { base, index: at.into_iter().chain(inside).collect(), copied: None };
             }
             if !local || here.is_empty() {
-                return Reached { base, index, copied: None };
+                // Along an axis that has a copy everywhere, the nearest is at the place itself.
+                let at = index.into_iter().enumerate().map(|(k, e)| match places.coordinates.get(k) {
+                    Some(leaf) if !own.named[k] => Expr::Var(*leaf),
+                    _ => e,
+                });
+                return Reached { base, index: at.collect(), copied: None };
             }
             Reached { base: b.part(base, &operand.access.strides, &here), index: inside, copied: None }
         })
@@ -285,4 +288,98 @@ impl<'c> Places<'c> {
             Some(condition) => b.at(b.branch(condition)),
         }
     }
+}
+
+/// The parts of dimensions that no output has which an input spreads over axes that the output leaves alone: each
+/// place can do its own share of them, if what the shares come to is combined afterwards.
+pub fn contraction(nest: &Nest) -> Vec<Spread> {
+    let (inputs, outputs) = nest.operands.split_at(nest.operands.len() - nest.outputs);
+    let [output] = outputs else { return Vec::new() };
+    let Some(board) = output.access.board() else { return Vec::new() };
+    for operand in inputs {
+        let Some(own) = operand.access.board().filter(|_| operand.access.is_whole()) else { continue };
+        let over = |part: &Spread| match part.dim.and_then(|d| operand.map.get(d)) {
+            Some(Expr::Var(v)) if !output.map.contains(&Expr::Var(*v)) => Some(*v),
+            _ => None,
+        };
+        // An axis whose parts all are of such dimensions, so that nothing else decides which place it is.
+        let free = |axis: usize| !board.named[axis] && own.along(axis).iter().all(|part| over(part).is_some());
+        let parts = own.spread.iter().filter(|part| free(part.axis));
+        let parts: Vec<Spread> = parts.filter_map(|part| Some(Spread { dim: Some(over(part)?), ..*part })).collect();
+        if !parts.is_empty() {
+            return parts;
+        }
+    }
+    Vec::new()
+}
+
+/// The inputs spread over places whose elements are not always where they are needed, each with the layout in which they
+/// would be; none where no TensorLayout is one.
+pub fn wanting<'c>(nest: &Nest<'c>, b: Builder<'c>) -> Vec<(usize, TensorLayout)> {
+    let output = &nest.operands[nest.operands.len() - nest.outputs];
+    let Some(board) = output.access.board() else { return Vec::new() };
+    let spread = spread(nest, output, board);
+    let mut places = Places::new(nest, b, board, spread.clone());
+    let inputs = nest.operands.iter().enumerate().take(nest.operands.len() - nest.outputs);
+    let spread_out = inputs.filter(|(_, operand)| operand.access.board().is_some() && operand.across.is_empty());
+    let mut wanting = Vec::new();
+    for (k, operand) in spread_out {
+        let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&places.dims)).collect();
+        if !places.holds(operand, &view) {
+            wanting.extend(needed(nest, operand, board, &spread).map(|layout| (k, layout)));
+        }
+    }
+    wanting
+}
+
+/// The layout that has each element of an operand at the places that need it.
+fn needed(nest: &Nest, operand: &Operand, board: &Board, spread: &[Spread]) -> Option<TensorLayout> {
+    let variables = operand.map.iter().map(|e| if let Expr::Var(v) = e { Some(*v) } else { None });
+    let variables = variables.collect::<Option<Vec<usize>>>()?;
+    let mut dims: Vec<Vec<tensor_layout::Part>> = Vec::new();
+    for v in &variables {
+        let mut over: Vec<&Spread> = spread.iter().filter(|part| part.dim == Some(*v)).collect();
+        over.sort_by_key(|part| std::cmp::Reverse(part.weight));
+        let size = nest.extents[*v].known()?;
+        let mut parts = Vec::new();
+        let mut above: Option<i64> = None;
+        let inside = |extent: i64, parts: &mut Vec<tensor_layout::Part>| {
+            if extent > 1 {
+                parts.push(tensor_layout::Part { extent, axis: None, stride: 1 });
+            }
+        };
+        for part in over {
+            let end = part.weight.checked_mul(part.extent)?;
+            let more = above.map_or(size.div_euclid(end) + i64::from(size % end != 0), |above| above / end);
+            inside(more, &mut parts);
+            let axis = Some(board.names[part.axis].clone());
+            parts.push(tensor_layout::Part { extent: part.extent, axis, stride: part.stride });
+            above = Some(part.weight);
+        }
+        inside(above.unwrap_or(size), &mut parts);
+        dims.push(parts);
+    }
+    // Dense inside a place, the last dimension fastest.
+    let mut stride = 1i64;
+    for part in dims.iter_mut().rev().flat_map(|parts| parts.iter_mut().rev()).filter(|part| part.axis.is_none()) {
+        part.stride = stride;
+        stride = stride.checked_mul(part.extent)?;
+    }
+    // Along an axis that the operand's own dimensions are on, the other parts tell copies apart.
+    let told = |part: &&Spread| part.dim.is_none_or(|d| !variables.contains(&d));
+    let used =
+        |axis: usize| spread.iter().any(|part| part.axis == axis && part.dim.is_some_and(|d| variables.contains(&d)));
+    let copies = spread.iter().filter(told).filter(|part| used(part.axis)).map(|part| Broadcast::Part {
+        extent: part.extent,
+        axis: board.names[part.axis].clone(),
+        stride: Some(part.stride),
+    });
+    Some(TensorLayout { shape: None, dims, broadcast: copies.collect(), strided: false })
+}
+
+/// The parts of the iteration space that are spread over places.
+fn spread(nest: &Nest, output: &Operand, board: &Board) -> Vec<Spread> {
+    let dim = |d: usize| if let Expr::Var(v) = output.map[d] { v } else { d };
+    let own = board.spread.iter().map(|part| Spread { dim: part.dim.map(dim), ..*part });
+    own.chain(nest.contracted.iter().copied()).collect()
 }
