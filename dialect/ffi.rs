@@ -21,8 +21,8 @@ use mlir_sys::{
     MlirType, MlirValue, MlirWalkOrder_MlirWalkPreOrder, MlirWalkResult, MlirWalkResult_MlirWalkResultAdvance,
     mlirAffineMapMultiDimIdentityGet, mlirAttributeGetContext, mlirComplexTypeGetElementType, mlirEmitError,
     mlirLocationUnknownGet, mlirMemRefTypeGetLayout, mlirMemRefTypeGetMemorySpace, mlirOperationGetContext,
-    mlirOperationSetOperand, mlirOperationWalk, mlirRankedTensorTypeGetEncoding, mlirShapedTypeGetDimSize,
-    mlirShapedTypeGetDynamicSize, mlirShapedTypeGetRank,
+    mlirOperationGetLocation, mlirOperationSetOperand, mlirOperationWalk, mlirRankedTensorTypeGetEncoding,
+    mlirShapedTypeGetDimSize, mlirShapedTypeGetDynamicSize, mlirShapedTypeGetRank,
 };
 use std::{
     ffi::{CString, c_void},
@@ -584,12 +584,25 @@ extern "C" fn layout_rs_verify_operation_attribute(
     error: MlirStringCallback,
     user: *mut c_void,
 ) -> bool {
-    verdict(error, user, || {
-        // SAFETY: the operation, the text and the attribute are valid for the call.
-        let (op, name, attribute) =
-            unsafe { (OperationRef::from_raw(op), bytes(name).unwrap_or_default(), Attribute::from_raw(attribute)) };
-        crate::machine::verify_attribute(op, &String::from_utf8_lossy(name), attribute)
-    })
+    // SAFETY: the operation, the text and the attribute are valid for the call.
+    let (inside, name, attribute) =
+        unsafe { (OperationRef::from_raw(op), bytes(name).unwrap_or_default(), Attribute::from_raw(attribute)) };
+    let checked = guard(
+        |message| Err((op, message.to_string())),
+        || {
+            let name = String::from_utf8_lossy(name);
+            crate::machine::verify_attribute(inside, &name, attribute).map_err(|(at, e)| (at.to_raw(), e))
+        },
+    );
+    let Err((at, message)) = checked else { return true };
+    if at.ptr == op.ptr {
+        say(error, user, &message);
+    } else {
+        let message = CString::new(message.replace('\0', " ")).expect("no byte is 0");
+        // SAFETY: the operation is alive for the call; the message is copied.
+        unsafe { mlirEmitError(mlirOperationGetLocation(at), message.as_ptr()) };
+    }
+    false
 }
 
 /// See `Glue.h`.

@@ -12,16 +12,23 @@ use melior::ir::{Attribute, BlockLike, OperationRef, RegionLike, Type, ValueLike
 /// The name of the attribute.
 const NAME: &str = "layout.machine";
 
-/// Checks an attribute of this dialect on an operation.
-pub fn verify_attribute(op: OperationRef, name: &str, attribute: Attribute) -> Result<(), String> {
+/// Checks an attribute of this dialect on an operation; says which operation is wrong, and why.
+pub fn verify_attribute<'c>(
+    op: OperationRef<'c, 'c>,
+    name: &str,
+    attribute: Attribute,
+) -> Result<(), (OperationRef<'c, 'c>, String)> {
     if name != NAME {
         // What the passes of this project attach is theirs to check.
         return Ok(());
     }
     // (C16) `layout.machine` is on a module and holds a machine.
-    let machine = machine(attribute).ok_or_else(|| format!("`{NAME}` must be a #layout.machine, got {attribute}"))?;
+    let wrong = |message| Err((op, message));
+    let Some(machine) = machine(attribute) else {
+        return wrong(format!("`{NAME}` must be a #layout.machine, got {attribute}"));
+    };
     if op.name().as_string_ref().as_str() != Ok("builtin.module") {
-        return Err(format!("`{NAME}` stands on a module"));
+        return wrong(format!("`{NAME}` stands on a module"));
     }
     let mut checked: Vec<Type> = Vec::new();
     let mut wrong = Ok(());
@@ -30,7 +37,7 @@ pub fn verify_attribute(op: OperationRef, name: &str, attribute: Attribute) -> R
             if wrong.is_ok() && !checked.contains(&t) {
                 checked.push(t);
                 // (C17) Every TensorLayout in the module fits the machine.
-                wrong = fits(&machine, t).map_err(|reason| format!("{t} does not fit the machine: {reason}"));
+                wrong = fits(&machine, t).map_err(|reason| (op, format!("{t} does not fit the machine: {reason}")));
             }
         }
     });
