@@ -127,7 +127,7 @@ func.func private @behind(tensor<3x5xf32, #layout<tiled<{1,0}> x>>)
 // -----
 
 // CHECK: :[[#@LINE+2]]:49: error:
-// expected-error@+1 {{unknown attribute `layout.toled`: there are `tiled`, `memory_space`, `indexing_map`, `pending`}}
+// expected-error@+1 {{unknown attribute `layout.toled`: there are `tiled`, `tensor_layout`, `machine`, `axis`, `memory_space`, `indexing_map`, `pending`}}
 func.func private @name(tensor<3x5xf32, #layout.toled<{1,0}>>)
 
 // -----
@@ -142,7 +142,7 @@ func.func private @name(tensor<3x5xf32, #layout<>>)
 // CHECK: :[[#@LINE+4]]:61: error:
 // expected-error@+3 {{expected attribute name}}
 // CHECK: :[[#@LINE+2]]:61: error:
-// expected-error@+1 {{failed to parse Layout_PendingAttr parameter 'layout' which is to be a `::layout::TiledAttr`}}
+// expected-error@+1 {{failed to parse Layout_PendingAttr parameter 'layout' which is to be a `::mlir::MemRefLayoutAttrInterface`}}
 func.func private @pending(tensor<3x5xf32, #layout.pending<{1,0}>>)
 
 // -----
@@ -150,8 +150,15 @@ func.func private @pending(tensor<3x5xf32, #layout.pending<{1,0}>>)
 // CHECK: :[[#@LINE+4]]:60: error:
 // expected-error@+3 {{invalid kind of attribute specified}}
 // CHECK: :[[#@LINE+2]]:86: error:
-// expected-error@+1 {{failed to parse Layout_PendingAttr parameter 'layout' which is to be a `::layout::TiledAttr`}}
+// expected-error@+1 {{failed to parse Layout_PendingAttr parameter 'layout' which is to be a `::mlir::MemRefLayoutAttrInterface`}}
 func.func private @pending(tensor<3x5xf32, #layout.pending<#layout.memory_space<vmem>>>)
+
+// -----
+
+// (C18)
+// CHECK: :[[#@LINE+2]]:44: error:
+// expected-error@+1 {{expected a layout of this dialect, got affine_map<(d0) -> (d0)>}}
+func.func private @pending(tensor<3xf32, #layout.pending<affine_map<(d0) -> (d0)>>>)
 
 // -----
 
