@@ -328,10 +328,23 @@ impl Placement {
     }
 
     /// Whether some element lies in a place, wherever its address; coordinates as in [`Placement::held`] but the address.
-    pub(crate) fn is_used(&self, place: &[i64]) -> Result<bool, Error> {
+    ///
+    /// # Errors
+    /// As [`Placement::held`].
+    pub fn is_used(&self, place: &[i64]) -> Result<bool, Error> {
+        if place.len() != self.axes.len() {
+            return Err(Error::new(format!("a place has {} coordinates; {} are given", self.axes.len(), place.len())));
+        }
         // Where there is one, there is one with all digits of the address 0.
         let place = [place, &[0]].concat();
         Ok(matches!(self.held_where(&place, |axis| axis < self.axes.len())?, Held::Element(_)))
+    }
+
+    /// Whether some element has this coordinate along an axis.
+    pub(crate) fn is_used_along(&self, axis: usize, coordinate: i64) -> Result<bool, Error> {
+        let mut place = vec![0; self.axes.len() + 1];
+        place[axis] = coordinate;
+        Ok(matches!(self.held_where(&place, |other| other == axis)?, Held::Element(_)))
     }
 
     fn held_where(&self, place: &[i64], asked: impl Fn(usize) -> bool) -> Result<Held, Error> {

@@ -1,10 +1,14 @@
 //! What a TensorLayout means, carried out by hand: the set of places of each index. Shares no code with what it checks.
 
 use fastrand::Rng;
+use layout::tensor_layout::{Broadcast, TensorLayout};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The extent of a part, its axis, `Addr` among them, and its stride.
 pub type Part = (i64, &'static str, i64);
+
+/// The axes of random layouts, those in front for their parts.
+const AXES: [&str; 4] = ["Addr", "P", "Q2", "R"];
 
 /// A layout as its definition has it.
 #[derive(Clone, Debug)]
@@ -30,6 +34,25 @@ pub fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
 }
 
 impl Definition {
+    /// The layout that was read as this one.
+    pub fn of(layout: &TensorLayout) -> Definition {
+        let axis = |name: &str| *AXES.iter().find(|axis| **axis == name).unwrap();
+        let part =
+            |part: &layout::tensor_layout::Part| (part.extent, part.axis.as_deref().map_or("Addr", axis), part.stride);
+        let dims: Vec<Vec<Part>> = layout.dims.iter().map(|parts| parts.iter().map(part).collect()).collect();
+        let (mut copies, mut whole) = (Vec::new(), Vec::new());
+        for broadcast in &layout.broadcast {
+            match broadcast {
+                Broadcast::Axis(name) => whole.push(axis(name)),
+                Broadcast::Part { extent, axis: name, stride } => {
+                    copies.push((*extent, axis(name), stride.unwrap_or(1)))
+                }
+            }
+        }
+        let padded = dims.iter().map(|parts| parts.iter().map(|part| part.0).product()).collect();
+        Definition { shape: layout.shape.clone().unwrap_or(padded), dims, copies, whole }
+    }
+
     /// The notation, with every stride and the sizes.
     pub fn text(&self) -> String {
         let part = |(extent, axis, stride): &Part| match *axis {
@@ -120,7 +143,6 @@ impl Definition {
 
     /// A random layout that is small enough to write out; about half of them are well-formed.
     pub fn random(rng: &mut Rng) -> Definition {
-        const AXES: [&str; 3] = ["Addr", "P", "Q2"];
         let mut parts: Vec<(Option<usize>, Part)> = Vec::new();
         let rank = rng.usize(1..=3);
         for dim in 0..rank {

@@ -8,7 +8,9 @@ use layout::equal::Equality;
 use layout::meaning::Meaning;
 use layout::placement::{Copies, Held, Placement};
 use layout::tensor_layout::{TensorLayout, is_tensor_layout};
+use layout::views::{Slice, View};
 use places::{Definition, indices};
+use std::collections::BTreeSet;
 
 const SEED: u64 = 0x7e_4502;
 
@@ -343,6 +345,59 @@ fn check(definition: &Definition) -> bool {
     true
 }
 
+/// Which places are used, of a box that is larger than what the layout reaches.
+fn check_places(definition: &Definition) {
+    let (text, Ok(placement)) = (definition.text(), Placement::parse(&definition.text())) else { return };
+    let axes: Vec<&str> = placement.axes().iter().map(String::as_str).collect();
+    let mut extents = placement.extents();
+    extents.truncate(axes.len());
+    let elements = definition.held(&axes).into_iter().filter(|(_, element)| element.is_some());
+    let taken: BTreeSet<Vec<i64>> = elements.map(|(place, _)| place[..axes.len()].to_vec()).collect();
+    let whole = |k: usize| definition.whole.contains(&axes[k]);
+    for more in [0, 2] {
+        let extents: Vec<i64> = extents.iter().map(|n| n + more).collect();
+        let key = |place: &[i64]| (0..place.len()).map(|k| if whole(k) { 0 } else { place[k] }).collect::<Vec<_>>();
+        let (used, unused): (Vec<_>, Vec<_>) = indices(&extents).into_iter().partition(|p| taken.contains(&key(p)));
+        let found = placement.occupancy(Some(&extents)).unwrap();
+        assert_eq!((found.used, found.places), (used.len() as i128, (used.len() + unused.len()) as i128), "{text}");
+        assert!(used.iter().all(|p| placement.is_used(p).unwrap()), "{text}");
+        let few = unused.len().min(5);
+        assert_eq!(placement.unused(&extents, 5).unwrap(), unused[..few], "{text}: unused of {extents:?}");
+        for (axis, extent) in extents.iter().enumerate() {
+            let without: Vec<i64> = (0..*extent).filter(|c| used.iter().all(|place| place[axis] != *c)).collect();
+            assert_eq!(placement.unused_along(axis, *extent, 1000).unwrap(), without, "{text}: {}", axes[axis]);
+        }
+        if more == 0 {
+            assert_eq!(placement.occupancy(None).unwrap(), found, "{text}");
+        }
+    }
+    // An extent that the last element lies beyond is refused.
+    for axis in 0..axes.len() {
+        let Some(last) = taken.iter().map(|place| place[axis]).max() else { continue };
+        let mut extents = extents.clone();
+        extents[axis] = last + 1;
+        assert!(placement.occupancy(Some(&extents)).is_ok(), "{text}: {extents:?}");
+        extents[axis] = last;
+        assert!(placement.occupancy(Some(&extents)).is_err(), "{text}: {extents:?}");
+    }
+}
+
+#[test]
+fn used_places_are_counted() {
+    let mut rng = Rng::with_seed(SEED + 3);
+    for _ in 0..3000 {
+        check_places(&Definition::random(&mut rng));
+    }
+    let every_second = placed("((4_L2B:2, 64:8), (8:1, 2_W:1))");
+    assert_eq!(every_second.unused(&[7, 2], 3).unwrap(), [[1, 0], [1, 1], [3, 0]]);
+    let error = every_second.occupancy(Some(&[6, 2])).unwrap_err();
+    assert_eq!(error.message, "an element is at L2B 6, and L2B has the extent 6");
+    let wide = placed("((1152921504606846976_A), (2_B2); B@[8_C:1])");
+    assert_eq!(wide.occupancy(None).unwrap().used, 1 << 64);
+    let board = placed("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))").occupancy(None).unwrap();
+    assert_eq!((board.used, board.places), (8192, 8192));
+}
+
 #[test]
 fn laws_hold_for_random_layouts() {
     let mut rng = Rng::with_seed(SEED);
@@ -375,6 +430,197 @@ fn meanings_are_equal_where_all_places_are() {
             }
             Equality::Unknown { reason } => panic!("{name}: {reason}"),
         }
+    }
+}
+
+/// The sizes of a random reshape.
+fn other_sizes(rng: &mut Rng, sizes: &[i64]) -> Vec<i64> {
+    let mut rest: i64 = sizes.iter().product();
+    let mut other = Vec::new();
+    while rest > 1 || other.is_empty() || rng.u8(0..4) == 0 {
+        let divisors: Vec<i64> = (1..=rest).filter(|d| rest % d == 0).collect();
+        let size = if rest == 0 { rng.i64(0..3) } else { *rng.choice(&divisors).unwrap() };
+        other.push(size);
+        rest = if rest == 0 { i64::from(size != 0 || rng.bool()) - 1 } else { rest / size };
+        if rest <= 0 {
+            break;
+        }
+    }
+    rng.shuffle(&mut other);
+    other
+}
+
+/// Whether each element of a view is where it was: `source` is the index of the same element in the layout.
+fn check_view(definition: &Definition, view: &View, sizes: &[i64], source: impl Fn(&[i64]) -> Vec<i64>) {
+    let name = format!("{} at {} of {}", view.layout, view.offset, definition.text());
+    assert_eq!(view.layout.sizes().as_deref(), Ok(sizes), "{name}");
+    assert_eq!(TensorLayout::parse(&view.layout.to_string()).as_ref(), Ok(&view.layout), "{name}: printed");
+    let found = Definition::of(&view.layout);
+    for index in indices(sizes) {
+        let moved = found.places(&index).into_iter().map(|mut place| {
+            *place.get_mut("Addr").unwrap() += view.offset;
+            place
+        });
+        assert_eq!(moved.collect::<BTreeSet<_>>(), definition.places(&source(&index)), "{name}: element {index:?}");
+    }
+}
+
+/// The index with this number in row-major order.
+fn index_of(mut number: i64, sizes: &[i64]) -> Vec<i64> {
+    let mut index = vec![0; sizes.len()];
+    for (i, n) in index.iter_mut().zip(sizes).rev() {
+        *i = number % n;
+        number /= n;
+    }
+    index
+}
+
+#[test]
+fn views_have_their_elements_where_they_are() {
+    let mut rng = Rng::with_seed(SEED + 4);
+    let (mut views, mut copies, mut cuts) = (0, 0, 0);
+    for _ in 0..6000 {
+        let definition = Definition::random(&mut rng);
+        let layout = TensorLayout::parse(&definition.text()).unwrap();
+        let shape = &definition.shape;
+
+        let mut permutation: Vec<usize> = (0..shape.len()).collect();
+        rng.shuffle(&mut permutation);
+        let view = layout.transposed(&permutation).unwrap();
+        let sizes: Vec<i64> = permutation.iter().map(|dim| shape[*dim]).collect();
+        check_view(&definition, &view, &sizes, |index| {
+            let mut source = vec![0; index.len()];
+            permutation.iter().zip(index).for_each(|(dim, i)| source[*dim] = *i);
+            source
+        });
+
+        let slice = |n: &i64| {
+            let start = rng.i64(0..=*n);
+            Slice { start, limit: rng.i64(start..=*n), step: rng.i64(1..4) }
+        };
+        let slices: Vec<Slice> = shape.iter().map(slice).collect();
+        match layout.sliced(&slices) {
+            Ok(view) => {
+                let sizes: Vec<i64> =
+                    slices.iter().map(|s| (s.start..s.limit).step_by(s.step as usize).count() as i64).collect();
+                let source = |index: &[i64]| slices.iter().zip(index).map(|(s, i)| s.start + i * s.step).collect();
+                check_view(&definition, &view, &sizes, source);
+            }
+            Err(_) => cuts += 1,
+        }
+
+        let sizes = other_sizes(&mut rng, shape);
+        match layout.reshaped(&sizes) {
+            Ok(view) => {
+                let number = |index: &[i64]| index.iter().zip(&sizes).fold(0, |all, (i, n)| all * n + i);
+                check_view(&definition, &view, &sizes, |index| index_of(number(index), shape));
+                views += 1;
+            }
+            Err(_) => copies += 1,
+        }
+    }
+    assert!(views > 2000 && copies > 500 && (500..5000).contains(&cuts), "{views} {copies} {cuts}");
+}
+
+#[test]
+fn strided_layouts_have_the_views_that_strides_can_say() {
+    let mut rng = Rng::with_seed(SEED + 5);
+    let (mut views, mut copies) = (0, 0);
+    for _ in 0..6000 {
+        let rank = rng.usize(1..=4);
+        let sizes: Vec<i64> = (0..rank).map(|_| rng.i64(1..=6)).collect();
+        let mut order: Vec<usize> = (0..rank).collect();
+        if rng.bool() {
+            rng.shuffle(&mut order);
+        }
+        let (mut strides, mut reach) = (vec![0; rank], 1);
+        for dim in order.iter().rev() {
+            strides[*dim] = if rng.u8(0..8) == 0 { rng.i64(0..9) } else { reach };
+            reach *= sizes[*dim] * if rng.u8(0..8) == 0 { 2 } else { 1 };
+        }
+        let parts: Vec<String> = sizes.iter().zip(&strides).map(|(n, s)| format!("{n}:{s}")).collect();
+        let text = format!("({})", parts.join(", "));
+        let layout = TensorLayout::parse(&text).unwrap();
+        let address = |index: &[i64]| index.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>();
+
+        let other = other_sizes(&mut rng, &sizes);
+        let number = |index: &[i64]| index.iter().zip(&other).fold(0, |all, (i, n)| all * n + i);
+        let moved = |index: &[i64]| address(&index_of(number(index), &sizes));
+        let unit = |dim: usize| {
+            let mut index = vec![0; other.len()];
+            index[dim] = i64::from(other[dim] > 1);
+            moved(&index)
+        };
+        let steps: Vec<i64> = (0..other.len()).map(unit).collect();
+        let linear = |index: &Vec<i64>| index.iter().zip(&steps).map(|(i, s)| i * s).sum::<i64>();
+        let possible = indices(&other).iter().all(|index| linear(index) == moved(index));
+        match layout.reshaped(&other) {
+            Ok(view) => {
+                assert!(possible, "{text} as {other:?} is no view, not even {}", view.layout);
+                assert!(view.layout.strided && view.offset == 0, "{text} as {other:?}: {}", view.layout);
+                check_view(&Definition::of(&layout), &view, &other, |index| index_of(number(index), &sizes));
+                views += 1;
+            }
+            Err(error) => {
+                assert!(!possible, "{text} as {other:?} is a view: {error}");
+                copies += 1;
+            }
+        }
+        let slice = |n: &i64| {
+            let start = rng.i64(0..=*n);
+            Slice { start, limit: rng.i64(start..=*n), step: rng.i64(1..4) }
+        };
+        let slices: Vec<Slice> = sizes.iter().map(slice).collect();
+        assert!(layout.sliced(&slices).is_ok(), "{text}: {slices:?}");
+    }
+    assert!(views > 1500 && copies > 1500, "{views} views, {copies} copies");
+}
+
+#[test]
+fn views_of_the_examples() {
+    let layout = |text| TensorLayout::parse(text).unwrap();
+    let slice = |list: &[[i64; 3]]| {
+        list.iter().map(|[start, limit, step]| Slice { start: *start, limit: *limit, step: *step }).collect::<Vec<_>>()
+    };
+    let said = |view: Result<View, layout::text::Error>| {
+        view.map_or_else(|e| e.message, |v| format!("{} from {}", v.layout, v.offset))
+    };
+    for (found, expected) in [
+        (layout("(2:3, 3:1)").transposed(&[1, 0]), "(3:1, 2:3) from 0"),
+        (layout("(2:3, 3:1)").transposed(&[1, 1]), "[1, 1] is no order of the 2 dimensions of the layout"),
+        (layout("(2:3, 3:1)").sliced(&slice(&[[0, 2, 1], [0, 2, 1]])), "(2:3, 2:1) from 0"),
+        (layout("(2:3, 3:1)").sliced(&slice(&[[0, 2, 1], [0, 3, 2]])), "(2:3, 2:2) from 0"),
+        (layout("(2:3, 3:1)").sliced(&slice(&[[1, 2, 1], [1, 1, 1]])), "(1,0)/((), ()) from 3"),
+        (
+            layout("(2:3, 3:1)").sliced(&slice(&[[0, 3, 1], [0, 3, 1]])),
+            "the slice 0:3:1 does not lie in dimension 0, whose size is 2",
+        ),
+        (layout("(2:3, 3:1)").reshaped(&[6]), "(6:1) from 0"),
+        (layout("(2:3, 3:1)").reshaped(&[3, 1, 2]), "(3:2, 1, 2:1) from 0"),
+        (layout("(2:3, 3:1)").reshaped(&[5]), "the sizes [2, 3] and [5] have different numbers of elements"),
+        (layout("((4_PE, 3:8), (8:1))").reshaped(&[96]), "((4_PE, 24:1)) from 0"),
+        (layout("((4_PE, 3:8), (8:1))").reshaped(&[4, 24]), "((4_PE), (24:1)) from 0"),
+        (layout("((4_PE, 3:8), (8:1))").reshaped(&[2, 48]), "((2_PE:2), (2_PE:1, 24:1)) from 0"),
+        (layout("((4_PE, 3:8), (8:1))").sliced(&slice(&[[0, 3, 1], [0, 8, 1]])), "((1_PE, 3:8), (8:1)) from 0"),
+        (
+            layout("((4_PE, 3:8), (8:1))").sliced(&slice(&[[3, 6, 1], [0, 8, 1]])),
+            "the slice of dimension 0 begins at PE 1, and a view begins at place 0",
+        ),
+        (
+            layout("((4_PE, 3:8), (8:1))").sliced(&slice(&[[0, 12, 2], [0, 8, 1]])),
+            "the slice 0:12:2 of dimension 0 goes over the end of `3:8` at no multiple of its step",
+        ),
+        (layout("(10,7)/((3:7, 4_PE), (7:1))").reshaped(&[70]), "(70)/((3:7, 4_PE, 7:1)) from 0"),
+        (
+            layout("(7,10)/((7:8), (4_PE, 3:1))").reshaped(&[70]),
+            "dimension 0 would be joined to dimension 1, which is padded from 10 to 12",
+        ),
+        (
+            layout("(6:8, 4:1)").reshaped(&[4, 6]),
+            "dimension 1 of the result has 6 elements and would end amid `4:1` of dimension 1: neither of 6 and 4 divides the other",
+        ),
+    ] {
+        assert_eq!(said(found), expected);
     }
 }
 
