@@ -38,7 +38,7 @@ const PROBED: i64 = 1 << 16;
 /// };
 /// assert_eq!(parts(&[3, 5], "{1,0:T(2,2)}").unwrap().to_string(), "(3,5)/((2:12, 2:2), (3:4, 2:1))");
 /// assert_eq!(parts(&[2, 3], "{0,1}").unwrap().to_string(), "(2:1, 3:2)");
-/// let none = parts(&[24], "{0:T(8)(3)}").unwrap_err();
+/// let none = parts(&[9, 20], "{0,1:T(8,16)(3,1)}").unwrap_err();
 /// assert_eq!(none.message, "the tile size 3 does not divide the tile size 8");
 /// ```
 pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<TensorLayout, Error> {
@@ -213,11 +213,10 @@ pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
     let mut why = Error::new("the parts stand in memory in another order than tiles make");
     for order in [natural, [single, order].concat()] {
         let tiled = arranged(&runs, &order);
-        let expansion = Expansion::new(sizes, &tiled);
-        match expansion.and_then(|expansion| same(&expansion, placement)) {
-            Ok(()) => return Ok(tiled),
-            Err(error) if error.message.contains("64 bits") => why = error,
-            Err(_) => {}
+        match Expansion::new(sizes, &tiled) {
+            Ok(expansion) if same(&expansion, placement).is_ok() => return Ok(tiled),
+            Ok(_) => {}
+            Err(error) => why = error,
         }
     }
     Err(why)
@@ -247,25 +246,28 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
     }
     parts.sort_by_key(|(part, ..)| Reverse(part.stride));
     let mut runs: Vec<Run> = Vec::new();
-    // Whether the run before can grow, and what is behind the next one.
-    let (mut grows, mut behind) = (false, 1i64);
+    // What is behind the next part, and the stride of the one behind it, where that can grow.
+    let (mut behind, mut grows) = (1i64, None);
     for (part, dim, top) in parts.into_iter().rev() {
-        if part.stride % behind != 0 || part.stride == 0 {
+        let unlike = || {
             let part = quoted(&part);
-            return Err(Error::new(format!("the part {part} of dimension {dim} would have the stride {behind}")));
-        }
-        let gap = part.stride / behind;
-        if gap > 1 {
-            let single = sizes.iter().position(|size| *size == 1);
-            match runs.last_mut().filter(|_| grows) {
-                Some(last) => *last = Run { extent: last.extent * gap, padded: true, ..*last },
-                None => runs.push(Run { dim: single, extent: gap, padded: true }),
+            Error::new(format!("the part {part} of dimension {dim} would have the stride {behind}"))
+        };
+        match (grows, runs.last_mut()) {
+            _ if part.stride == behind => {}
+            (Some(stride), Some(last)) if part.stride > behind && part.stride % stride == 0 => {
+                *last = Run { extent: part.stride / stride, padded: true, ..*last };
+            }
+            _ if part.stride < behind || part.stride % behind != 0 => return Err(unlike()),
+            _ => {
+                let single = sizes.iter().position(|size| *size == 1);
+                runs.push(Run { dim: single, extent: part.stride / behind, padded: true });
             }
         }
         let large = || Error::new("the size in elements does not fit in 64 bits");
         behind = part.stride.checked_mul(part.extent).ok_or_else(large)?;
         runs.push(Run { dim: Some(dim), extent: part.extent, padded: false });
-        grows = top;
+        grows = top.then_some(part.stride);
     }
     runs.reverse();
     Ok(runs)
