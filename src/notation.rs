@@ -178,19 +178,19 @@ struct Run {
 /// let tiled = |text| to_tiled(&Placement::parse(text).unwrap());
 /// assert_eq!(tiled("((4:8), (5:1))").unwrap().to_string(), "{1,0:T(8)}");
 /// assert_eq!(tiled("(3,5)/((2:12, 2:2), (3:4, 2:1))").unwrap().to_string(), "{1,0:T(2,2)}");
-/// assert_eq!(tiled("((4_PE), (8:1))").unwrap_err().message, "a tiled layout has the address only, and not the axis PE");
+/// assert_eq!(tiled("((4_PE), (8:1))").unwrap_err().message, "it names the axis PE, and a tiled layout has the address alone");
 /// ```
 pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
     let layout = placement.layout();
     if let Some(axis) = layout.dims.iter().flatten().find_map(|part| part.axis.as_ref()) {
-        return Err(Error::new(format!("a tiled layout has the address only, and not the axis {axis}")));
+        return Err(Error::new(format!("it names the axis {axis}, and a tiled layout has the address alone")));
     }
     let copies = layout.broadcast.iter().find_map(|broadcast| match broadcast {
         Broadcast::Part { axis, .. } => Some(axis),
         Broadcast::Axis(_) => None,
     });
     if let Some(axis) = copies {
-        return Err(Error::new(format!("a tiled layout has no copies, and so not those along {axis}")));
+        return Err(Error::new(format!("it has copies along {axis}, and a tiled layout has none")));
     }
     let sizes = placement.sizes();
     if sizes.contains(&0) {
