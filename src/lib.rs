@@ -19,3 +19,4 @@ pub mod simplify;
 pub mod steps;
 pub mod tensor_layout;
 pub mod text;
+pub mod traffic;
