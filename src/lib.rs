@@ -21,4 +21,5 @@ pub mod simplify;
 pub mod steps;
 pub mod tensor_layout;
 pub mod text;
+pub mod traffic;
 pub mod views;
