@@ -27,6 +27,13 @@ enum Guard {
     Positive(Expr),
 }
 
+impl Guard {
+    /// A value stays below a bound.
+    fn below(value: Expr, bound: Expr) -> Guard {
+        Guard::Positive(bound + value.times(-1) + Expr::Const(-1))
+    }
+}
+
 /// Whether each place can write what it holds of the outputs, and nothing else writes them.
 pub fn are_written(nest: &Nest) -> bool {
     let outputs = &nest.operands[nest.operands.len() - nest.outputs..];
@@ -101,8 +108,15 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
             Reached { base: b.part(base, &operand.access.strides, &here), index: inside, copied: None }
         })
         .collect();
-    for part in &loops {
-        let bounds = places.leaves.simplified(&part.bounds, &[]);
+    for (k, part) in loops.iter().enumerate() {
+        // Time may run outside of the larger parts that bound it: then a condition inside those ends it.
+        let (later, bounds): (Vec<Expr>, Vec<Expr>) = part.bounds.iter().cloned().partition(|bound| {
+            let mut inner = false;
+            bound.for_each_var(&mut |v| inner |= loops[k..].iter().any(|part| part.leaf == v));
+            inner
+        });
+        places.guards.extend(later.into_iter().map(|bound| Guard::below(Expr::Var(part.leaf), bound)));
+        let bounds = places.leaves.simplified(&bounds, &[]);
         let affine = places.leaves.are_affine(&bounds);
         b = a_loop(b, &mut places.leaves, part.leaf, &bounds, affine);
         places.bound.push(part.leaf);
@@ -190,8 +204,7 @@ impl<'c> Places<'c> {
                 self.guards.push(Guard::Zero(value));
                 continue;
             };
-            let positive = |bound: &Expr| Guard::Positive(bound.clone() + value.clone().times(-1) + Expr::Const(-1));
-            self.guards.extend(made.bounds.iter().map(positive));
+            self.guards.extend(made.bounds.iter().map(|bound| Guard::below(value.clone(), bound.clone())));
             own.push(Expr::Var(made.leaf).times(scale / part.weight * part.stride));
             self.digits.push((made.leaf, value));
         }
