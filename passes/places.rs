@@ -189,6 +189,11 @@ impl<'c> Places<'c> {
 
     /// The loops that one part of a dimension would be are digits of the coordinate's digit.
     fn digit(&mut self, part: &Spread, dim: usize, digit: &Expr, own: &mut Vec<Expr>) {
+        if !self.scales[dim].contains(&part.weight) {
+            // The dimension is too small to be cut there.
+            self.guards.push(Guard::Zero(digit.clone()));
+            return;
+        }
         let end = part.weight.saturating_mul(part.extent);
         let mut above = end;
         for (level, scale) in self.scales[dim].clone().into_iter().enumerate() {
