@@ -158,7 +158,7 @@ impl<'c> Places<'c> {
         for axis in 0..board.places.len() {
             let mut on_axis: Vec<Spread> = spread.iter().copied().filter(|part| part.axis == axis).collect();
             on_axis.sort_by_key(|part| std::cmp::Reverse(part.stride));
-            if !on_axis.is_empty() {
+            if !on_axis.is_empty() || board.named[axis] {
                 places.axis(axis, &on_axis);
             }
         }
