@@ -200,9 +200,9 @@ impl<'c> Places<'c> {
             if scale < part.weight || scale >= end {
                 continue;
             }
-            let radix = above / scale;
+            // What is left below the larger cuts, which this one need not divide.
+            let value = digit.clone().modulo(above / part.weight).floor_div(scale / part.weight);
             above = scale;
-            let value = digit.clone().floor_div(scale / part.weight).modulo(radix);
             let made = self.parts.iter().find(|p| p.dim == dim && p.level == level);
             let Some(made) = made else {
                 // The dimension is too small for it to be anything but 0.
