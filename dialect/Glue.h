@@ -74,6 +74,11 @@ bool layout_rs_tensor_layout_verify_encoding(MlirAttribute layout,
                                              MlirStringCallback error,
                                              void *user);
 
+/// An attribute of this dialect on any operation.
+bool layout_rs_verify_operation_attribute(MlirOperation op, MlirStringRef name,
+                                          MlirAttribute attribute,
+                                          MlirStringCallback error, void *user);
+
 bool layout_rs_machine_verify(MlirStringRef text, MlirStringCallback error,
                               void *user);
 

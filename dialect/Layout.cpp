@@ -84,6 +84,15 @@ void LayoutDialect::printAttribute(Attribute attribute,
     layout_rs_print_attribute(wrap(attribute), printTo, &printer.getStream());
 }
 
+LogicalResult LayoutDialect::verifyOperationAttribute(Operation *op,
+                                                      NamedAttribute named) {
+  auto emit = [op] { return op->emitError(); };
+  EmitError emitError(emit);
+  return success(layout_rs_verify_operation_attribute(
+      wrap(op), wrap(named.getName().strref()), wrap(named.getValue()), emitTo,
+      &emitError));
+}
+
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//

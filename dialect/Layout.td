@@ -28,6 +28,8 @@ def Layout_Dialect : Dialect {
   }];
   // The body of an attribute is handed to Rust as raw text.
   let useDefaultAttributePrinterParser = 0;
+  // `layout.machine` on a module.
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
                                      ::mlir::Type type) const override;
@@ -140,6 +142,9 @@ def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
 
     Constraints:
     * (C15) The text is canonical, as in C6.
+    * (C16) `layout.machine` is on a module and holds a machine.
+    * (C17) Every TensorLayout in the module fits the machine: it names its
+      axes, reaches no further along them, and each memory has room.
   }];
   let parameters = (ins StringRefParameter<"canonical text">:$text);
   let genVerifyDecl = 1;

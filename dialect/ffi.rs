@@ -13,13 +13,16 @@ use melior::{
     ir::{
         AffineMap, Attribute, AttributeLike, OperationRef, Type, TypeLike, Value, ValueLike,
         operation::{OperationLike, OperationResult},
+        r#type::{MemRefType, RankedTensorType},
     },
 };
 use mlir_sys::{
     MlirAffineMap, MlirAttribute, MlirContext, MlirDialectRegistry, MlirOperation, MlirStringCallback, MlirStringRef,
-    MlirType, MlirValue, mlirAffineMapMultiDimIdentityGet, mlirAttributeGetContext, mlirComplexTypeGetElementType,
-    mlirEmitError, mlirLocationUnknownGet, mlirOperationGetContext, mlirOperationSetOperand, mlirShapedTypeGetDimSize,
-    mlirShapedTypeGetDynamicSize, mlirShapedTypeGetRank,
+    MlirType, MlirValue, MlirWalkOrder_MlirWalkPreOrder, MlirWalkResult, MlirWalkResult_MlirWalkResultAdvance,
+    mlirAffineMapMultiDimIdentityGet, mlirAttributeGetContext, mlirComplexTypeGetElementType, mlirEmitError,
+    mlirLocationUnknownGet, mlirMemRefTypeGetLayout, mlirMemRefTypeGetMemorySpace, mlirOperationGetContext,
+    mlirOperationGetLocation, mlirOperationSetOperand, mlirOperationWalk, mlirRankedTensorTypeGetEncoding,
+    mlirShapedTypeGetDimSize, mlirShapedTypeGetDynamicSize, mlirShapedTypeGetRank,
 };
 use std::{
     ffi::{CString, c_void},
@@ -271,6 +274,39 @@ pub(crate) fn complex_element(of: Type) -> Type {
     assert!(of.is_complex(), "'{of}' is not complex");
     // SAFETY: the type is alive and complex.
     unsafe { Type::from_raw(mlirComplexTypeGetElementType(of.to_raw())) }
+}
+
+/// Calls back with every operation inside one, itself first.
+pub(crate) fn walk<'a>(op: OperationRef<'a, 'a>, mut visit: impl FnMut(OperationRef<'a, 'a>)) {
+    unsafe extern "C" fn each(op: MlirOperation, user: *mut c_void) -> MlirWalkResult {
+        guard(
+            |_| (),
+            || {
+                // SAFETY: this is the closure that `walk` hands over, for the time of that call; the operation is alive.
+                let visit = unsafe { &mut *user.cast::<&mut dyn FnMut(OperationRef)>() };
+                visit(unsafe { OperationRef::from_raw(op) });
+            },
+        );
+        MlirWalkResult_MlirWalkResultAdvance
+    }
+    let mut visit: &mut dyn FnMut(OperationRef<'a, 'a>) = &mut visit;
+    // SAFETY: the operation is alive, and the closure is for this call.
+    unsafe { mlirOperationWalk(op.to_raw(), Some(each), (&raw mut visit).cast(), MlirWalkOrder_MlirWalkPreOrder) }
+}
+
+/// The layout and the memory space of a memref type.
+pub(crate) fn memref_parts(of: MemRefType) -> (Attribute, Option<Attribute>) {
+    // SAFETY: the type is alive and a memref.
+    unsafe {
+        let space = Attribute::from_option_raw(mlirMemRefTypeGetMemorySpace(of.to_raw()));
+        (Attribute::from_raw(mlirMemRefTypeGetLayout(of.to_raw())), space)
+    }
+}
+
+/// The encoding of a tensor type.
+pub(crate) fn encoding(of: RankedTensorType) -> Option<Attribute> {
+    // SAFETY: the type is alive and a ranked tensor.
+    unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(of.to_raw())) }
 }
 
 /// A `layout.convert`.
@@ -537,6 +573,36 @@ extern "C" fn layout_rs_tensor_layout_verify_encoding(
     verdict(error, user, || {
         crate::tensor_layout::verify_encoding(&tensor_layout_of(layout), &sizes_of(sizes, rank), element)
     })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_verify_operation_attribute(
+    op: MlirOperation,
+    name: MlirStringRef,
+    attribute: MlirAttribute,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the operation, the text and the attribute are valid for the call.
+    let (inside, name, attribute) =
+        unsafe { (OperationRef::from_raw(op), bytes(name).unwrap_or_default(), Attribute::from_raw(attribute)) };
+    let checked = guard(
+        |message| Err((op, message.to_string())),
+        || {
+            let name = String::from_utf8_lossy(name);
+            crate::machine::verify_attribute(inside, &name, attribute).map_err(|(at, e)| (at.to_raw(), e))
+        },
+    );
+    let Err((at, message)) = checked else { return true };
+    if at.ptr == op.ptr {
+        say(error, user, &message);
+    } else {
+        let message = CString::new(message.replace('\0', " ")).expect("no byte is 0");
+        // SAFETY: the operation is alive for the call; the message is copied.
+        unsafe { mlirEmitError(mlirOperationGetLocation(at), message.as_ptr()) };
+    }
+    false
 }
 
 /// See `Glue.h`.

@@ -35,6 +35,7 @@ mod convert;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
 mod ffi;
 mod indexing_map;
+mod machine;
 mod memory_space;
 mod tensor_layout;
 mod tiled;

@@ -43,7 +43,7 @@ pub struct Local {
 }
 
 /// A part of a layout over an axis: a digit of an index, or of the number of a copy.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spread {
     /// The dimension whose index it is part of; `None` for copies.
     pub dim: Option<usize>,

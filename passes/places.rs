@@ -37,14 +37,13 @@ impl Guard {
 /// Whether each place can write what it holds of the outputs, and nothing else writes them.
 pub fn are_written(nest: &Nest) -> bool {
     let outputs = &nest.operands[nest.operands.len() - nest.outputs..];
-    let spread = |operand: &Operand| -> Option<Vec<(Option<usize>, i64, i64, usize, i64)>> {
+    let spread = |operand: &Operand| -> Option<Vec<Spread>> {
         let board = operand.access.board().filter(|_| operand.access.is_whole())?;
-        let variables: Option<Vec<usize>> =
-            operand.map.iter().map(|e| if let Expr::Var(v) = e { Some(*v) } else { None }).collect();
-        let variables = variables?;
+        let variable = |e: &Expr| if let Expr::Var(v) = e { Some(*v) } else { None };
+        let variables = operand.map.iter().map(variable).collect::<Option<Vec<usize>>>()?;
         let distinct = (0..variables.len()).all(|k| !variables[..k].contains(&variables[k]));
-        let key = |p: &Spread| (p.dim.map(|d| variables[d]), p.weight, p.extent, p.axis, p.stride);
-        let mut parts: Vec<_> = board.spread.iter().map(key).collect();
+        let over = |part: &Spread| Spread { dim: part.dim.map(|d| variables[d]), ..*part };
+        let mut parts: Vec<Spread> = board.spread.iter().map(over).collect();
         parts.sort_unstable();
         distinct.then_some(parts)
     };

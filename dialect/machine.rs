@@ -1,0 +1,82 @@
+//! `layout.machine`: the machine that a module is for, and whether its layouts fit it.
+
+use crate::ffi::{encoding, memref_parts, pending, shape, walk};
+use crate::{machine, memory_space, tensor_layout};
+use layout::machine::Machine;
+use layout::placement::Placement;
+use melior::ir::attribute::TypeAttribute;
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};
+use melior::ir::{Attribute, BlockLike, OperationRef, RegionLike, Type, ValueLike};
+
+/// The name of the attribute.
+const NAME: &str = "layout.machine";
+
+/// Checks an attribute of this dialect on an operation; says which operation is wrong, and why.
+pub fn verify_attribute<'c>(
+    op: OperationRef<'c, 'c>,
+    name: &str,
+    attribute: Attribute,
+) -> Result<(), (OperationRef<'c, 'c>, String)> {
+    if name != NAME {
+        // What the passes of this project attach is theirs to check.
+        return Ok(());
+    }
+    // (C16) `layout.machine` is on a module and holds a machine.
+    let wrong = |message| Err((op, message));
+    let Some(machine) = machine(attribute) else {
+        return wrong(format!("`{NAME}` must be a #layout.machine, got {attribute}"));
+    };
+    if op.name().as_string_ref().as_str() != Ok("builtin.module") {
+        return wrong(format!("`{NAME}` stands on a module"));
+    }
+    let mut checked: Vec<Type> = Vec::new();
+    let mut wrong = Ok(());
+    walk(op, |op| {
+        for t in types(op) {
+            if wrong.is_ok() && !checked.contains(&t) {
+                checked.push(t);
+                // (C17) Every TensorLayout in the module fits the machine.
+                wrong = fits(&machine, t).map_err(|reason| (op, format!("{t} does not fit the machine: {reason}")));
+            }
+        }
+    });
+    wrong
+}
+
+/// The types that an operation gives to its results and to the arguments of its blocks, and those of a function.
+fn types<'c>(op: OperationRef<'c, 'c>) -> Vec<Type<'c>> {
+    let mut types: Vec<Type> = op.results().map(|v| v.r#type()).collect();
+    for region in op.regions() {
+        let mut block = region.first_block();
+        while let Some(current) = block {
+            let arguments = (0..current.argument_count()).filter_map(|k| current.argument(k).ok());
+            types.extend(arguments.map(|v| v.r#type()));
+            block = current.next_in_region();
+        }
+    }
+    let function = op.attribute("function_type").ok().and_then(|a| TypeAttribute::try_from(a).ok());
+    if let Some(function) = function.and_then(|a| FunctionType::try_from(a.value()).ok()) {
+        types.extend((0..function.input_count()).filter_map(|k| function.input(k).ok()));
+        types.extend((0..function.result_count()).filter_map(|k| function.result(k).ok()));
+    }
+    types
+}
+
+/// Whether the layout of a type, if it is a TensorLayout on static sizes, fits.
+fn fits(machine: &Machine, t: Type) -> Result<(), String> {
+    let (layout, space, element) = if let Ok(tensor) = RankedTensorType::try_from(t) {
+        (encoding(tensor), None, tensor.element())
+    } else if let Ok(memref) = MemRefType::try_from(t) {
+        let (layout, space) = memref_parts(memref);
+        (Some(layout), space, memref.element())
+    } else {
+        return Ok(());
+    };
+    let Some(layout) = layout.map(|a| pending(a).unwrap_or(a)).and_then(tensor_layout) else { return Ok(()) };
+    let Some(sizes) = shape(t).into_iter().collect::<Option<Vec<i64>>>() else { return Ok(()) };
+    let placement = Placement::new(&layout, Some(&sizes)).map_err(|e| e.error.message)?;
+    let bits = crate::tiled::bits(element).unwrap_or(8);
+    let space = space.and_then(memory_space).and_then(|n| u8::try_from(n).ok());
+    machine.check(&placement, bits.max(1), space).map(|_| ()).map_err(|e| e.message)
+}
