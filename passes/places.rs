@@ -27,6 +27,13 @@ enum Guard {
     Positive(Expr),
 }
 
+impl Guard {
+    /// A value stays below a bound.
+    fn below(value: Expr, bound: Expr) -> Guard {
+        Guard::Positive(bound + value.times(-1) + Expr::Const(-1))
+    }
+}
+
 /// Whether each place can write what it holds of the outputs, and nothing else writes them.
 pub fn are_written(nest: &Nest) -> bool {
     let outputs = &nest.operands[nest.operands.len() - nest.outputs..];
@@ -100,8 +107,15 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
             Reached { base: b.part(base, &operand.access.strides, &here), index: inside, copied: None }
         })
         .collect();
-    for part in &loops {
-        let bounds = places.leaves.simplified(&part.bounds, &[]);
+    for (k, part) in loops.iter().enumerate() {
+        // Time may run outside of the larger parts that bound it: then a condition inside those ends it.
+        let (later, bounds): (Vec<Expr>, Vec<Expr>) = part.bounds.iter().cloned().partition(|bound| {
+            let mut inner = false;
+            bound.for_each_var(&mut |v| inner |= loops[k..].iter().any(|part| part.leaf == v));
+            inner
+        });
+        places.guards.extend(later.into_iter().map(|bound| Guard::below(Expr::Var(part.leaf), bound)));
+        let bounds = places.leaves.simplified(&bounds, &[]);
         let affine = places.leaves.are_affine(&bounds);
         b = a_loop(b, &mut places.leaves, part.leaf, &bounds, affine);
         places.bound.push(part.leaf);
@@ -143,7 +157,7 @@ impl<'c> Places<'c> {
         for axis in 0..board.places.len() {
             let mut on_axis: Vec<Spread> = spread.iter().copied().filter(|part| part.axis == axis).collect();
             on_axis.sort_by_key(|part| std::cmp::Reverse(part.stride));
-            if !on_axis.is_empty() {
+            if !on_axis.is_empty() || board.named[axis] {
                 places.axis(axis, &on_axis);
             }
         }
@@ -174,23 +188,27 @@ impl<'c> Places<'c> {
 
     /// The loops that one part of a dimension would be are digits of the coordinate's digit.
     fn digit(&mut self, part: &Spread, dim: usize, digit: &Expr, own: &mut Vec<Expr>) {
+        if !self.scales[dim].contains(&part.weight) {
+            // The dimension is too small to be cut there.
+            self.guards.push(Guard::Zero(digit.clone()));
+            return;
+        }
         let end = part.weight.saturating_mul(part.extent);
         let mut above = end;
         for (level, scale) in self.scales[dim].clone().into_iter().enumerate() {
             if scale < part.weight || scale >= end {
                 continue;
             }
-            let radix = above / scale;
+            // What is left below the larger cuts, which this one need not divide.
+            let value = digit.clone().modulo(above / part.weight).floor_div(scale / part.weight);
             above = scale;
-            let value = digit.clone().floor_div(scale / part.weight).modulo(radix);
             let made = self.parts.iter().find(|p| p.dim == dim && p.level == level);
             let Some(made) = made else {
                 // The dimension is too small for it to be anything but 0.
                 self.guards.push(Guard::Zero(value));
                 continue;
             };
-            let positive = |bound: &Expr| Guard::Positive(bound.clone() + value.clone().times(-1) + Expr::Const(-1));
-            self.guards.extend(made.bounds.iter().map(positive));
+            self.guards.extend(made.bounds.iter().map(|bound| Guard::below(value.clone(), bound.clone())));
             own.push(Expr::Var(made.leaf).times(scale / part.weight * part.stride));
             self.digits.push((made.leaf, value));
         }
