@@ -156,7 +156,7 @@ func.func private @pending(tensor<3x5xf32, #layout.pending<#layout.memory_space<
 // -----
 
 // (C18)
-// CHECK: :[[#@LINE+2]]:44: error:
+// CHECK: :[[#@LINE+2]]:57: error:
 // expected-error@+1 {{expected a layout of this dialect, got affine_map<(d0) -> (d0)>}}
 func.func private @pending(tensor<3xf32, #layout.pending<affine_map<(d0) -> (d0)>>>)
 
