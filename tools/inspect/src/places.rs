@@ -45,9 +45,9 @@ pub fn report(placement: &Placement) -> Result<String, Error> {
         });
         let (used, all) = (occupancy.used, occupancy.places);
         line("places", format!("{used} of {all} are used: {}", named.collect::<Vec<_>>().join(", ")));
-    }
-    if occupancy.used < occupancy.places {
-        line("unused", unused(placement, &occupancy.extents)?);
+        if used < all {
+            line("unused", unused(placement, &occupancy.extents)?);
+        }
     }
     let local = placement.local_elements();
     let reach = placement.extents()[placement.axes().len()];
