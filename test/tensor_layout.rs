@@ -785,13 +785,22 @@ fn survive(text: &str) {
     assert_eq!(TensorLayout::parse(&layout.to_string()), Ok(layout.clone()), "{shown:?}: parsing {layout}");
     match Placement::parse(text) {
         Err(found) => assert!(found.error.message.len() < 6000, "{shown:?}: {}", found.error),
-        Ok(placement) if placement.sizes().contains(&0) => {}
+        Ok(placement) if placement.sizes().contains(&0) => drop((placement.occupancy(None), to_tiled(&placement))),
         Ok(placement) => {
             let last: Vec<i64> = placement.sizes().iter().map(|size| size - 1).collect();
             let place = placement.place(&last).unwrap();
             assert_eq!(placement.held(&place), Ok(Held::Element(last.clone())), "{shown:?} at {place:?}");
             assert_eq!(placement.map().evaluate(&last).unwrap(), Some(place), "{shown:?} at {last:?}");
-            let _ = (placement.extents(), placement.local_elements());
+            let _ = (placement.local_elements(), to_tiled(&placement));
+            if let Ok(occupancy) = placement.occupancy(None) {
+                assert!((1..=occupancy.places).contains(&occupancy.used), "{shown:?}: {occupancy:?}");
+                let few: Vec<i64> = occupancy.extents.iter().map(|n| *n.min(&4)).collect();
+                let _ = placement.unused(&few, 3);
+            }
+            assert!(layout.reshaped(placement.sizes()).is_ok(), "{shown:?}");
+            let _ = (layout.reshaped(&[placement.elements()]), layout.reshaped(&[2, placement.elements() / 2]));
+            let middle = |n: &i64| Slice { start: n / 3, limit: n - n / 3, step: 1 + n / 5 };
+            let _ = layout.sliced(&placement.sizes().iter().map(middle).collect::<Vec<_>>());
         }
     }
 }
