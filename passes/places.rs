@@ -169,8 +169,10 @@ impl<'c> Places<'c> {
         let coordinate = Expr::Var(self.coordinates[axis]);
         let mut rest = vec![coordinate.clone()];
         let mut own = Vec::new();
+        let mut left = coordinate.clone();
         for part in spread {
-            let digit = coordinate.clone().floor_div(part.stride).modulo(part.extent);
+            let digit = left.clone().floor_div(part.stride).modulo(part.extent);
+            left = left.modulo(part.stride);
             rest.push(digit.clone().times(-part.stride));
             match part.dim {
                 Some(dim) => self.digit(part, dim, &digit, &mut own),
@@ -222,8 +224,10 @@ impl<'c> Places<'c> {
         (0..board.places.len()).filter(|axis| board.named[*axis]).all(|axis| {
             let mut rest = vec![self.own[axis].clone()];
             let parts = board.along(axis);
+            let mut left = self.own[axis].clone();
             let told = parts.iter().all(|part| {
-                let digit = self.own[axis].clone().floor_div(part.stride).modulo(part.extent);
+                let digit = left.clone().floor_div(part.stride).modulo(part.extent);
+                left = left.clone().modulo(part.stride);
                 rest.push(digit.clone().times(-part.stride));
                 let of_element = |d: usize| logical[d].clone().floor_div(part.weight).modulo(part.extent);
                 part.dim.is_none_or(|d| zero(self, digit + of_element(d).times(-1)))
