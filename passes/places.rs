@@ -60,11 +60,12 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     let mut places = Places::new(nest, b, board, spread(nest, output, board));
 
     let (mut index, mut local) = (Vec::new(), Vec::new());
-    for operand in &nest.operands {
+    for (k, operand) in nest.operands.iter().enumerate() {
         let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&places.dims)).collect();
         let (exprs, within) = operand.access.index(&mut places.leaves, &view);
         index.push(places.leaves.simplified(&exprs, &within));
-        local.push(places.holds(operand, &view));
+        // The place's digits are made from the output's own layout.
+        local.push(k + nest.outputs >= nest.operands.len() || places.holds(operand, &view));
     }
     let dims = places.leaves.simplified(&places.dims, &[]);
     let (mut loops, spread): (Vec<Part>, Vec<Part>) =
