@@ -82,6 +82,9 @@ bool layout_rs_verify_operation_attribute(MlirOperation op, MlirStringRef name,
 bool layout_rs_machine_verify(MlirStringRef text, MlirStringCallback error,
                               void *user);
 
+bool layout_rs_pending_verify(MlirAttribute layout, MlirStringCallback error,
+                              void *user);
+
 bool layout_rs_memory_space_verify(int64_t number, MlirStringCallback error,
                                    void *user);
 

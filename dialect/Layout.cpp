@@ -132,7 +132,8 @@ LogicalResult TiledAttr::verifyEncoding(ArrayRef<int64_t> shape,
 }
 
 LogicalResult TensorLayoutAttr::verify(EmitError emitError, StringRef text) {
-  return success(layout_rs_tensor_layout_verify(wrap(text), emitTo, &emitError));
+  return success(
+      layout_rs_tensor_layout_verify(wrap(text), emitTo, &emitError));
 }
 
 AffineMap TensorLayoutAttr::getAffineMap() const {
@@ -176,6 +177,11 @@ int64_t AxisAttr::getRelativeIndex() const { return getLevel(); }
 
 LogicalResult MemorySpaceAttr::verify(EmitError emitError, int64_t number) {
   return success(layout_rs_memory_space_verify(number, emitTo, &emitError));
+}
+
+LogicalResult PendingAttr::verify(EmitError emitError,
+                                  MemRefLayoutAttrInterface layout) {
+  return success(layout_rs_pending_verify(wrap(layout), emitTo, &emitError));
 }
 
 LogicalResult IndexingMapAttr::verify(EmitError emitError, int64_t kind,

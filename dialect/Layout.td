@@ -194,10 +194,14 @@ def Layout_PendingAttr : Layout_Attr<"Pending", "pending"> {
     ```mlir
     memref<3x5xf32, #layout.pending<#layout.tiled<{1,0:T(2,2)}>>>
     ```
+
+    Constraints:
+    * (C18) What it carries is a layout of this dialect.
   }];
   let mnemonic = "pending";
   let parameters = (ins "::mlir::MemRefLayoutAttrInterface":$layout);
   let assemblyFormat = "`<` $layout `>`";
+  let genVerifyDecl = 1;
 }
 
 def Layout_IndexingMapAttr : Layout_Attr<"IndexingMap", "indexing_map"> {

@@ -619,6 +619,20 @@ extern "C" fn layout_rs_machine_verify(text: MlirStringRef, error: MlirStringCal
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
+extern "C" fn layout_rs_pending_verify(layout: MlirAttribute, error: MlirStringCallback, user: *mut c_void) -> bool {
+    verdict(error, user, || {
+        // SAFETY: the attribute is alive for the call.
+        let layout = unsafe { Attribute::from_raw(layout) };
+        // (C18) What it carries is a layout of this dialect.
+        match tiled(layout).is_some() || tensor_layout(layout).is_some() {
+            true => Ok(()),
+            false => Err(format!("expected a layout of this dialect, got {layout}")),
+        }
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
 extern "C" fn layout_rs_memory_space_verify(number: i64, error: MlirStringCallback, user: *mut c_void) -> bool {
     verdict(error, user, || space::verify(number))
 }

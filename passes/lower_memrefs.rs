@@ -671,7 +671,8 @@ fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) 
     let of_layout = (of_layout != 0).then(|| layout_dialect::memory_space_attribute(context, of_layout));
     let space = match (space, of_layout) {
         (Some(given), Some(own)) if given != own => {
-            return Err(format!("its memory space is {given}, and its layout says {own}"));
+            let own = layout_dialect::memory_space(own).unwrap_or(0);
+            return Err(format!("its memory space is {given}, and its layout says S({own})"));
         }
         (given, own) => given.or(own),
     };

@@ -76,6 +76,16 @@ pub struct Fit {
     pub bytes: i64,
 }
 
+/// How far a placement reaches along the axes of a machine.
+pub(crate) struct Reach {
+    /// The steps of time.
+    steps: i64,
+    /// Whether addresses count words.
+    in_words: bool,
+    /// The places along each axis, where the layout names it.
+    along: Vec<Option<i64>>,
+}
+
 impl Machine {
     /// The most axes, groups of one axis, and memories.
     pub const MAX_ENTRIES: usize = 64;
@@ -241,44 +251,13 @@ impl Machine {
     /// The layout names an axis that the machine lacks, or reaches further along it, a word holds fewer elements, there
     /// is no such memory, or it is too small.
     pub fn check(&self, placement: &Placement, element_bits: i64, space: Option<u8>) -> Result<Fit, Error> {
-        if element_bits < 1 {
-            return Err(Error::new(format!("an element has at least 1 bit, got {element_bits}")));
-        }
+        let Reach { steps, in_words, along } = self.reach(placement, element_bits)?;
         let extents = placement.extents();
-        let (mut steps, mut in_words) = (1, false);
-        // How far the layout reaches along each axis of the machine that it names.
-        let mut reach: Vec<Option<i64>> = vec![None; self.axes.len()];
-        for (name, extent) in placement.axes().iter().zip(&extents) {
-            match (name.as_str(), self.depth(name)) {
-                (TIME, _) => steps = *extent,
-                (WORD, _) => {
-                    in_words = true;
-                    let most = self.word_bits / element_bits;
-                    if *extent > most {
-                        let word = self.word_bits;
-                        let message = format!(
-                            "the layout reaches {extent} along W, a word of {word} bits holds {most} elements of {element_bits} bits"
-                        );
-                        return Err(Error::new(message));
-                    }
-                }
-                (_, Some(depth)) => {
-                    let most = self.axes[depth].extent;
-                    if *extent > most {
-                        return Err(Error::new(format!(
-                            "the layout reaches {extent} along {name}, the machine has {most}"
-                        )));
-                    }
-                    reach[depth] = Some(*extent);
-                }
-                (_, None) => return Err(self.no_axis(name)),
-            }
-        }
-        let memory = self.memory_for(reach.iter().rposition(Option::is_some), space)?;
-        let below = memory.and_then(|memory| self.below(&self.memories[memory])).unwrap_or(reach.len());
+        let memory = self.memory_for(along.iter().rposition(Option::is_some), space)?;
+        let below = memory.and_then(|memory| self.below(&self.memories[memory])).unwrap_or(along.len());
         let bits = if in_words { self.word_bits } else { element_bits };
         let unit = bits / 8 + i64::from(bits % 8 != 0);
-        let mut pieces = reach[below..].iter().flatten().chain([&steps, &extents[extents.len() - 1]]);
+        let mut pieces = along[below..].iter().flatten().chain([&steps, &extents[extents.len() - 1]]);
         let bytes = pieces.try_fold(unit, |bytes, n| bytes.checked_mul(*n));
         let bytes = bytes.ok_or_else(|| Error::new("the bytes that the layout needs do not fit in 64 bits"))?;
         if let Some(Memory { name, bytes: most, .. }) = memory.map(|memory| &self.memories[memory])
@@ -288,6 +267,44 @@ impl Machine {
             return Err(Error::new(message));
         }
         Ok(Fit { memory, bytes })
+    }
+
+    /// How far a placement of elements of `element_bits` bits reaches along each axis.
+    ///
+    /// # Errors
+    /// The machine lacks an axis, has fewer places along it, or words for fewer elements.
+    pub(crate) fn reach(&self, placement: &Placement, element_bits: i64) -> Result<Reach, Error> {
+        if element_bits < 1 {
+            return Err(Error::new(format!("an element has at least 1 bit, got {element_bits}")));
+        }
+        let mut reach = Reach { steps: 1, in_words: false, along: vec![None; self.axes.len()] };
+        for (name, extent) in placement.axes().iter().zip(placement.extents()) {
+            match (name.as_str(), self.depth(name)) {
+                (TIME, _) => reach.steps = extent,
+                (WORD, _) => {
+                    reach.in_words = true;
+                    let most = self.word_bits / element_bits;
+                    if extent > most {
+                        let word = self.word_bits;
+                        let message = format!(
+                            "the layout reaches {extent} along W, a word of {word} bits holds {most} elements of {element_bits} bits"
+                        );
+                        return Err(Error::new(message));
+                    }
+                }
+                (_, Some(depth)) => {
+                    let most = self.axes[depth].extent;
+                    if extent > most {
+                        return Err(Error::new(format!(
+                            "the layout reaches {extent} along {name}, the machine has {most}"
+                        )));
+                    }
+                    reach.along[depth] = Some(extent);
+                }
+                (_, None) => return Err(self.no_axis(name)),
+            }
+        }
+        Ok(reach)
     }
 
     /// The number of the first axis below a memory.

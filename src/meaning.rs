@@ -99,7 +99,7 @@ impl Meaning {
                 unknown => open = Some(unknown),
             }
             if let (Some(a), Some(b)) = (self.copies.get(k), other.copies.get(place))
-                && a != b
+                && !a.same(b)
             {
                 return different(any(), format!("the copies along {name} are at other places"));
             }

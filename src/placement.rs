@@ -19,6 +19,7 @@ use crate::layout::dimensions;
 use crate::map::IndexingMap;
 use crate::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout};
 use crate::text::Error;
+use std::cmp::Reverse;
 
 /// A TensorLayout applied to the sizes of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +66,26 @@ pub enum Copies {
     All,
     /// At the coordinate plus each sum of steps: `(extent, stride)`, by falling strides, as few as can be.
     Steps(Vec<(i64, i64)>),
+}
+
+impl Copies {
+    /// Whether both are the same set of offsets.
+    ///
+    /// `n` steps of `s` are the exponents of `(1 - x^(n*s)) / (1 - x^s)`, and no product of the polynomials `1 - x^k` is
+    /// another one: after cancelling, which leaves of [`Placement::copies`] nothing to cancel, the `n*s` and the `s`
+    /// decide. So 4 steps of 3 and 3 of 2 are 6 of 2 and 2 of 3.
+    pub fn same(&self, other: &Copies) -> bool {
+        let (Copies::Steps(a), Copies::Steps(b)) = (self, other) else { return self == other };
+        let ends = |steps: &[(i64, i64)]| {
+            let mut ends = [
+                steps.iter().map(|(n, s)| i128::from(*n) * i128::from(*s)).collect::<Vec<_>>(),
+                steps.iter().map(|(_, s)| i128::from(*s)).collect(),
+            ];
+            ends.iter_mut().for_each(|all| all.sort_unstable());
+            ends
+        };
+        ends(a) == ends(b)
+    }
 }
 
 /// Why a layout cannot be applied.
@@ -138,8 +159,12 @@ impl Placement {
                 return Err(plain(format!("dimension {dim} has {size} elements, its parts reach {most}")));
             }
         }
-        if padded.iter().try_fold(1i64, |n, size| n.checked_mul(*size)).is_none() {
-            return Err(plain("the number of elements, padding included, does not fit in 64 bits".to_string()));
+        let mut elements = 1i64;
+        for (dim, size) in padded.iter().enumerate() {
+            elements = elements.checked_mul(*size).ok_or_else(|| {
+                let message = "the number of elements, padding included, does not fit in 64 bits".to_string();
+                ((Some(Spot::Part(dim, 0)), message), None)
+            })?;
         }
         let axes = layout.axes();
         let number = |axis: Option<&String>| match axis {
@@ -272,15 +297,17 @@ impl Placement {
         }
         let mut steps: Vec<(i64, i64)> = self.copying(axis).map(|d| (d.extent, d.stride)).collect();
         steps.retain(|(extent, _)| *extent != 1);
-        steps.sort_by_key(|(_, stride)| std::cmp::Reverse(*stride));
+        steps.sort_by_key(|(_, stride)| Reverse(*stride));
         let mut merged: Vec<(i64, i64)> = Vec::new();
+        // Of a stride there is one step, or two copies would share a place; so each goes on with one step at most, whose
+        // stride is larger. The product of both extents fits, as the highest coordinate does.
         for (extent, stride) in steps {
-            match merged.last_mut() {
-                // No product is larger than the highest coordinate, which fits.
-                Some(last) if last.1 == extent * stride => *last = (last.0 * extent, stride),
-                _ => merged.push((extent, stride)),
+            match merged.iter_mut().find(|(_, larger)| Some(*larger) == extent.checked_mul(stride)) {
+                Some(step) => *step = (step.0 * extent, stride),
+                None => merged.push((extent, stride)),
             }
         }
+        merged.sort_by_key(|(_, stride)| Reverse(*stride));
         Copies::Steps(merged)
     }
 
@@ -301,10 +328,23 @@ impl Placement {
     }
 
     /// Whether some element lies in a place, wherever its address; coordinates as in [`Placement::held`] but the address.
-    pub(crate) fn is_used(&self, place: &[i64]) -> Result<bool, Error> {
+    ///
+    /// # Errors
+    /// As [`Placement::held`].
+    pub fn is_used(&self, place: &[i64]) -> Result<bool, Error> {
+        if place.len() != self.axes.len() {
+            return Err(Error::new(format!("a place has {} coordinates; {} are given", self.axes.len(), place.len())));
+        }
         // Where there is one, there is one with all digits of the address 0.
         let place = [place, &[0]].concat();
         Ok(matches!(self.held_where(&place, |axis| axis < self.axes.len())?, Held::Element(_)))
+    }
+
+    /// Whether some element has this coordinate along an axis.
+    pub(crate) fn is_used_along(&self, axis: usize, coordinate: i64) -> Result<bool, Error> {
+        let mut place = vec![0; self.axes.len() + 1];
+        place[axis] = coordinate;
+        Ok(matches!(self.held_where(&place, |other| other == axis)?, Held::Element(_)))
     }
 
     fn held_where(&self, place: &[i64], asked: impl Fn(usize) -> bool) -> Result<Held, Error> {
@@ -320,7 +360,7 @@ impl Placement {
             let mut order: Vec<(Digit, i64)> =
                 self.digits.iter().filter(|d| asked(d.axis)).map(|d| (*d, most(d))).collect();
             order.retain(|(d, most)| *most > 0 && d.stride > 0);
-            order.sort_by_key(|(d, _)| (d.axis, std::cmp::Reverse(d.stride)));
+            order.sort_by_key(|(d, _)| (d.axis, Reverse(d.stride)));
             let mut search = Search::new(order, if padding { &self.padded } else { &self.sizes });
             let wanted: Vec<i128> = place.iter().map(|c| i128::from(*c)).collect();
             let unreached = |axis: usize| {
@@ -364,7 +404,7 @@ impl Placement {
         let mut order: Vec<(Digit, i64)> =
             self.digits.iter().filter(|d| d.axis == axis).map(|d| (*d, self.most(d))).collect();
         order.retain(|(_, most)| *most > 0);
-        order.sort_by_key(|(d, _)| std::cmp::Reverse(d.stride));
+        order.sort_by_key(|(d, _)| Reverse(d.stride));
         let mut search = Search::new(order, &self.sizes);
         if (0..search.order.len()).all(|k| i128::from(search.order[k].0.stride) > search.reach[k + 1]) {
             return Ok(None);

@@ -174,9 +174,10 @@ impl TensorLayout {
         axes
     }
 
-    /// How often an axis is used.
+    /// How many parts an axis has.
     fn times_used(&self, axis: &str) -> usize {
-        self.uses().filter(|(_, used)| *used == axis).count()
+        let whole = |spot| matches!(spot, Spot::Broadcast(k) if matches!(self.broadcast[k], Broadcast::Axis(_)));
+        self.uses().filter(|(spot, used)| *used == axis && !whole(*spot)).count()
     }
 
     /// Checks the axes' names, and that 64 bits hold every coordinate.
@@ -421,12 +422,15 @@ impl Reader<'_, '_> {
         Ok(Some(sizes))
     }
 
+    /// Counts what counts as a part.
+    fn count(&mut self) -> Result<(), Error> {
+        self.parts += 1;
+        if self.parts > TensorLayout::MAX_PARTS { Err(Error::at(self.cursor.at(), too_many_parts())) } else { Ok(()) }
+    }
+
     fn part(&mut self) -> Result<Read, Error> {
         let at = self.cursor.at();
-        self.parts += 1;
-        if self.parts > TensorLayout::MAX_PARTS {
-            return Err(Error::at(at, too_many_parts()));
-        }
+        self.count()?;
         if self.cursor.peek() == Some(b'-') {
             return Err(Error::at(at, "an extent must be at least 1, got a negative number"));
         }
@@ -471,7 +475,7 @@ impl Reader<'_, '_> {
                 };
                 Broadcast::Part { extent: part.extent, axis, stride: part.stride }
             } else {
-                self.parts += 1;
+                self.count()?;
                 let axis = self.cursor.peek_word().map(str::to_string);
                 let axis = axis.ok_or_else(|| self.cursor.expected("an axis, or a part of one such as `8_L2B:1`"))?;
                 check_axis(&axis).map_err(|message| Error::at(at, message))?;

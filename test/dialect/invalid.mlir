@@ -155,6 +155,13 @@ func.func private @pending(tensor<3x5xf32, #layout.pending<#layout.memory_space<
 
 // -----
 
+// (C18)
+// CHECK: :[[#@LINE+2]]:57: error:
+// expected-error@+1 {{expected a layout of this dialect, got affine_map<(d0) -> (d0)>}}
+func.func private @pending(tensor<3xf32, #layout.pending<affine_map<(d0) -> (d0)>>>)
+
+// -----
+
 // Memory spaces have names, and (C5) numbers in 0 to 127.
 // CHECK: :[[#@LINE+2]]:63: error:
 // expected-error@+1 {{expected a memory space: `hbm`, `vmem`, `host` or `device n`, got `smem`}}

@@ -2,14 +2,18 @@
 //!
 //! `{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}` is answered `{"ok":true,"linear":17}`. A failure
 //! is an answer, `{"ok":false,"error":"..","at":n}`, where `at` is the byte of the text at fault, left out where none
-//! is; where a request has several texts, `in` says which. Empty lines are skipped. Each answer is written before the
+//! is; where a request has several texts, `in` says which; `collide` has two elements that share a place. Empty lines are skipped. Each answer is written before the
 //! next line is read.
 
-use crate::{maps, report};
+use crate::maps;
+use crate::report::{self, Subject};
 use layout::equal::Equality;
 use layout::expansion::Expansion;
 use layout::map::{Indexing, IndexingMap};
+use layout::meaning::Meaning;
+use layout::placement::{Copies, Held, Misplaced, Placement};
 use layout::shape::{Array, Shape};
+use layout::tensor_layout::ADDRESS;
 use layout::text::Error;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Write};
@@ -36,11 +40,19 @@ struct Failure {
     error: Error,
     /// Which of several texts is at fault.
     text: Option<Value>,
+    /// Elements that share a place.
+    collide: Option<Box<[Vec<i64>; 2]>>,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
-        Failure { error, text: None }
+        Failure { error, text: None, collide: None }
+    }
+}
+
+impl From<Misplaced> for Failure {
+    fn from(Misplaced { error, collide }: Misplaced) -> Failure {
+        Failure { error, text: None, collide }
     }
 }
 
@@ -51,13 +63,16 @@ fn answer(line: &[u8]) -> Value {
             fields.insert("ok".into(), true.into());
             fields.into()
         }
-        Err(Failure { error, text }) => {
+        Err(Failure { error, text, collide }) => {
             let mut answer = json!({"ok": false, "error": error.message});
             if let Some(at) = error.at {
                 answer["at"] = json!(at);
             }
             if let Some(text) = text {
                 answer["in"] = text;
+            }
+            if let Some(collide) = collide {
+                answer["collide"] = json!(collide);
             }
             answer
         }
@@ -68,10 +83,11 @@ type Fields = Map<String, Value>;
 
 /// The operations, by name.
 type Operation = fn(&Fields) -> Result<Fields, Failure>;
-const OPERATIONS: [(&str, Operation); 7] = [
+const OPERATIONS: [(&str, Operation); 8] = [
     ("layout", layout),
     ("linear_index", linear_index),
     ("logical_index", logical_index),
+    ("place", place),
     ("equal", equal),
     ("simplify", simplify),
     ("compose", compose),
@@ -106,7 +122,10 @@ fn integer(value: Option<&Value>, what: &str) -> Result<i64, Error> {
 
 fn layout(request: &Fields) -> Result<Fields, Failure> {
     let text = string(request, "text")?;
-    let shape = report::parse(text)?;
+    let shape = match report::parse(text)? {
+        Subject::Shape(shape) => shape,
+        Subject::Places(placement) => return Ok(facts_of_places(&placement)),
+    };
     let printed = shape.to_string();
     let mut fields = Fields::new();
     match report::laid_out(&shape) {
@@ -154,13 +173,50 @@ fn facts(fields: &mut Fields, array: &Array, expansion: &Expansion) -> Result<()
     Ok(())
 }
 
-/// The array of a request's text, laid out.
-fn expansion(request: &Fields) -> Result<Expansion, Error> {
+fn facts_of_places(placement: &Placement) -> Fields {
+    let map = placement.map().to_string();
+    let results: Vec<&str> = placement.axes().iter().map(String::as_str).chain([ADDRESS]).collect();
+    let offset_map = placement.axes().is_empty().then(|| map.clone());
+    let fields = [
+        ("printed", json!(placement.layout().to_string())),
+        ("logical_elements", json!(placement.elements())),
+        ("logical_bytes", Value::Null),
+        ("padded_elements", json!(placement.padded_elements())),
+        ("padded_bytes", Value::Null),
+        ("local_elements", json!(placement.local_elements())),
+        ("expanded", json!(placement.extents())),
+        ("strides", Value::Null),
+        ("memory_space", Value::Null),
+        ("results", json!(results)),
+        ("map", json!(map)),
+        ("offset_map", json!(offset_map)),
+    ];
+    fields.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+}
+
+/// What a request's text lays out.
+enum LaidOut {
+    Tiled(Expansion),
+    Places(Box<Placement>),
+}
+
+fn laid_out(request: &Fields) -> Result<LaidOut, Failure> {
     let text = string(request, "text")?;
-    let shape = report::parse(text)?;
+    let shape = match report::parse(text)? {
+        Subject::Shape(shape) => shape,
+        Subject::Places(placement) => return Ok(LaidOut::Places(placement)),
+    };
     let (array, sizes) =
         report::laid_out(&shape).ok_or_else(|| Error::new(format!("{} has no offsets", kind(&shape))))?;
-    Expansion::new(&sizes, &array.layout).map_err(|e| report::in_sizes(text, e))
+    Ok(LaidOut::Tiled(Expansion::new(&sizes, &array.layout).map_err(|e| report::in_sizes(text, e))?))
+}
+
+/// Refuses a layout of which an address alone says too little.
+fn only_address(placement: &Placement) -> Result<(), Error> {
+    match placement.axes().first() {
+        Some(axis) => Err(Error::new(format!("the layout has the axis {axis}: `place` says where an element is"))),
+        None => Ok(()),
+    }
 }
 
 fn kind(shape: &Shape) -> String {
@@ -171,25 +227,90 @@ fn kind(shape: &Shape) -> String {
     }
 }
 
-fn linear_index(request: &Fields) -> Result<Fields, Failure> {
-    let expansion = expansion(request)?;
+/// The index of a request.
+fn index(request: &Fields) -> Result<Vec<i64>, Error> {
     let Some(Value::Array(index)) = request.get("index") else {
-        return Err(Error::new("`index` must be a list of 64-bit integers").into());
+        return Err(Error::new("`index` must be a list of 64-bit integers"));
     };
-    let index =
-        index.iter().map(|i| integer(Some(i), "the entries of `index`")).collect::<Result<Vec<i64>, Error>>()?;
-    let linear = expansion.offset(&index)?;
+    index.iter().map(|i| integer(Some(i), "the entries of `index`")).collect()
+}
+
+fn linear_index(request: &Fields) -> Result<Fields, Failure> {
+    let laid_out = laid_out(request)?;
+    let index = index(request)?;
+    let linear = match laid_out {
+        LaidOut::Tiled(expansion) => expansion.offset(&index)?,
+        LaidOut::Places(placement) => {
+            only_address(&placement)?;
+            placement.place(&index)?[0]
+        }
+    };
     Ok(Fields::from_iter([("linear".to_string(), linear.into())]))
 }
 
 fn logical_index(request: &Fields) -> Result<Fields, Failure> {
-    let expansion = expansion(request)?;
+    let laid_out = laid_out(request)?;
     let linear = integer(request.get("linear"), "values of `linear`")?;
-    let (key, value) = match expansion.index(linear)? {
+    let index = match laid_out {
+        LaidOut::Tiled(expansion) => expansion.index(linear)?,
+        LaidOut::Places(placement) => {
+            only_address(&placement)?;
+            let reach = placement.extents()[0];
+            if !(0..reach).contains(&linear) {
+                let message = format!("offset {linear} is out of range: the layout reaches up to {}", reach - 1);
+                return Err(Error::new(message).into());
+            }
+            match placement.held(&[linear])? {
+                Held::Element(index) => Some(index),
+                // What strides leave out between the first and the last element.
+                Held::Padding | Held::Outside => None,
+            }
+        }
+    };
+    let (key, value) = match index {
         Some(index) => ("index", json!(index)),
         None => ("padding", json!(true)),
     };
     Ok(Fields::from_iter([(key.to_string(), value)]))
+}
+
+/// The most copies along an axis that are listed.
+const LISTED: i64 = 1 << 16;
+
+fn place(request: &Fields) -> Result<Fields, Failure> {
+    let laid_out = laid_out(request)?;
+    let index = index(request)?;
+    let (mut place, mut broadcast) = (Fields::new(), Fields::new());
+    match laid_out {
+        LaidOut::Tiled(expansion) => drop(place.insert(ADDRESS.into(), expansion.offset(&index)?.into())),
+        LaidOut::Places(placement) => {
+            let axes = placement.axes().iter().map(String::as_str).chain([ADDRESS]);
+            place.extend(axes.zip(placement.place(&index)?).map(|(axis, at)| (axis.to_string(), at.into())));
+            for (k, axis) in placement.axes().iter().enumerate() {
+                match placement.copies(k) {
+                    Copies::All => drop(broadcast.insert(axis.clone(), "all".into())),
+                    Copies::Steps(steps) if steps.is_empty() => {}
+                    Copies::Steps(steps) => drop(broadcast.insert(axis.clone(), json!(offsets(axis, &steps)?))),
+                }
+            }
+        }
+    }
+    Ok(Fields::from_iter([("place".to_string(), place.into()), ("broadcast".to_string(), broadcast.into())]))
+}
+
+/// All sums of steps, in order.
+fn offsets(axis: &str, steps: &[(i64, i64)]) -> Result<Vec<i64>, Error> {
+    let count = steps.iter().try_fold(1i64, |n, (extent, _)| n.checked_mul(*extent).filter(|n| *n <= LISTED));
+    if count.is_none() {
+        return Err(Error::new(format!("there are more than {LISTED} copies along {axis}, too many to list")));
+    }
+    let mut all = vec![0];
+    for (extent, stride) in steps {
+        // No sum is larger than the highest coordinate, which fits.
+        all = all.iter().flat_map(|at| (0..*extent).map(move |k| at + k * stride)).collect();
+    }
+    all.sort_unstable();
+    Ok(all)
 }
 
 fn simplify(request: &Fields) -> Result<Fields, Failure> {
@@ -229,7 +350,7 @@ fn compose(request: &Fields) -> Result<Fields, Failure> {
     let Some(Value::Array(texts)) = request.get("maps") else { return Err(wrong().into()) };
     let parse = |(k, text): (usize, &Value)| {
         let text = text.as_str().ok_or_else(wrong)?;
-        Indexing::parse(text).map_err(|error| Failure { error, text: Some(k.into()) })
+        Indexing::parse(text).map_err(|error| Failure { text: Some(k.into()), ..error.into() })
     };
     let maps = texts.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
     let start = Instant::now();
@@ -273,15 +394,16 @@ fn is_map(text: &str) -> bool {
 
 fn equal(request: &Fields) -> Result<Fields, Failure> {
     let (a, b) = (string(request, "a")?, string(request, "b")?);
-    let within = |text: &'static str| move |error| Failure { error, text: Some(text.into()) };
+    let within = |name: &'static str| move |failure: Failure| Failure { text: Some(name.into()), ..failure };
     let (equality, names) = if is_map(a) || is_map(b) {
-        let (a, b) = (Indexing::parse(a).map_err(within("a"))?, Indexing::parse(b).map_err(within("b"))?);
+        let parse = |text, name| Indexing::parse(text).map_err(Failure::from).map_err(within(name));
+        let (a, b) = (parse(a, "a")?, parse(b, "b")?);
         let map = a.map().or(b.map());
         let names = map.map(|map| (0..map.variables()).map(|v| map.name(v)).collect::<Vec<_>>());
         (a.compare(&b), names)
     } else {
-        let (a, b) = (report::parse(a).map_err(within("a"))?, report::parse(b).map_err(within("b"))?);
-        (same_layout(&a, &b)?, None)
+        let parse = |text, name| report::parse(text).map_err(Failure::from).map_err(within(name));
+        (same(&parse(a, "a")?, &parse(b, "b")?)?, None)
     };
     let mut fields = Fields::new();
     match equality {
@@ -309,6 +431,27 @@ fn equal(request: &Fields) -> Result<Fields, Failure> {
         }
     }
     Ok(fields)
+}
+
+/// Whether two texts put the same elements at the same places. Where one is a TensorLayout, which has no element type
+/// and no allocation, these do not count.
+fn same(a: &Subject, b: &Subject) -> Result<Equality, Error> {
+    let meaning = |subject: &Subject| match subject {
+        Subject::Places(placement) => Ok(Meaning::from(&**placement)),
+        Subject::Shape(shape) => {
+            let (array, sizes) =
+                report::laid_out(shape).ok_or_else(|| Error::new(format!("{} has no offsets", kind(shape))))?;
+            let expansion = Expansion::new(&sizes, &array.layout)?;
+            if expansion.is_split() {
+                return Err(Error::new("the layout is cut across memories: an element has no one place"));
+            }
+            Ok(Meaning::of_tiled(&expansion, array.layout.memory_space))
+        }
+    };
+    match (a, b) {
+        (Subject::Shape(a), Subject::Shape(b)) => same_layout(a, b),
+        _ => Ok(meaning(a)?.compare(&meaning(b)?)),
+    }
 }
 
 /// Whether two shapes have the same elements at the same places.

@@ -1,6 +1,8 @@
 //! Shows what a layout does, without a compiler.
 //!
-//! `layout-inspect 'f32[3,5]{1,0:T(2,2)}'` prints sizes, waste, the index map and the picture of offsets.
+//! `layout-inspect 'f32[3,5]{1,0:T(2,2)}'` prints sizes, waste, the index map and the picture of offsets;
+//! `layout-inspect '((4_PE, 3:8), (8:1))'` the places of the elements, and what each place holds.
+//! `layout-inspect view LAYOUT` says whether a reshape, transpose or slice is a view.
 //! `layout-inspect simplify MAP` simplifies an indexing map, and with `--explain` says how.
 //! `layout-inspect --json` serves programs: one request a line, one answer a line, in order; see [`json`].
 
@@ -8,26 +10,35 @@ mod hlo;
 mod json;
 mod maps;
 mod picture;
+mod places;
 mod report;
+mod svg;
 
 use layout::analysis::movement;
+use layout::expansion::Expansion;
+use layout::notation::to_tensor_layout;
 use layout::operation::Operation;
 use layout::text::Error;
+use layout::views::Slice;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 Shows what the layout of a tensor does, and simplifies indexing maps.
 
-Usage: layout-inspect SHAPE
+Usage: layout-inspect SHAPE [--svg FILE]
+       layout-inspect LAYOUT [--svg FILE]
+       layout-inspect view LAYOUT --reshape SIZES | --transpose DIMENSIONS | --slice SLICES
        layout-inspect simplify [--explain] MAP
        layout-inspect hlo FILE [--instruction NAME] [--tile SIZES] [--json]
        layout-inspect moves SHAPE SHAPE [--transpose DIMENSIONS]
        layout-inspect --json
 
 SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}
+LAYOUT is a TensorLayout: ((4_PE, 3:8), (8:1)), (10,7)/((3:7, 4_PE), (7:1)), (2:3, 3:1)
 MAP is an indexing map: (d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7]
 FILE is HLO text, - for standard input; printed are its instructions, and what each reads and feeds
+`view` prints the layout of a reshape, transpose or slice of a layout, or of a shape, if that is a view, and else why not
 `moves` says whether going from the first shape to the second, as a reshape or a transpose, is a mere bitcast
 
 Options:
@@ -38,6 +49,12 @@ Options:
                  Say what a tile of each result needs of the operands: 8,128
       --transpose DIMENSIONS
                  The dimension of the first shape that each of the second is: 1,0
+      --reshape SIZES
+                 The sizes of the view: 3,2
+      --slice SLICES
+                 First index, limit and step of each dimension: 0:2,0:3:2
+      --svg FILE
+                 Draw an SVG picture into this file, - for standard output, and print nothing else
       --json     With `hlo`, print one JSON object an instruction. Alone, read one JSON request a line from standard input, answer one line each
   -h, --help     Print this text
   -V, --version  Print the version
@@ -62,19 +79,27 @@ fn main() -> ExitCode {
         ["moves", from, to, "--transpose", list] | ["moves", "--transpose", list, from, to] => {
             moves(from, to, Some(list))
         }
+        ["view", text, option @ ("--reshape" | "--transpose" | "--slice"), list]
+        | ["view", option @ ("--reshape" | "--transpose" | "--slice"), list, text] => {
+            show(text, view(text, option, list))
+        }
+        [text, "--svg", file] | ["--svg", file, text] => draw(text, file),
         ["simplify", text] | ["simplify", "--", text] if arguments.len() == 3 || text != "--explain" => {
             show(text, maps::simplify(text, false))
         }
         ["simplify", "--explain", text] | ["simplify", "--explain", "--", text] | ["simplify", text, "--explain"] => {
             show(text, maps::simplify(text, true))
         }
-        [text] | ["--", text] if arguments.len() == 2 || !text.starts_with('-') && text != "simplify" => {
+        [text] | ["--", text]
+            if arguments.len() == 2 || !text.starts_with('-') && !["simplify", "view", "moves"].contains(&text) =>
+        {
             show(text, report::report(text))
         }
         _ => {
             match arguments.iter().find(|argument| argument.starts_with('-')) {
                 Some(option) if *option != "--" && arguments.len() == 1 => eprintln!("unknown option `{option}`\n"),
                 _ if arguments.first() == Some(&"simplify") => eprintln!("one map is needed\n"),
+                _ if arguments.first() == Some(&"view") => eprintln!("one layout and one view are needed\n"),
                 _ => eprintln!("one shape, or --json, is needed\n"),
             }
             eprint!("{USAGE}");
@@ -106,12 +131,65 @@ fn numbers(list: &str) -> Option<Vec<i64>> {
     list.split(',').map(|n| n.trim().parse().ok()).collect()
 }
 
+/// Numbers of dimensions between commas.
+fn dimensions(list: &str) -> Option<Vec<usize>> {
+    list.split(',').map(|n| n.trim().parse().ok()).collect()
+}
+
+/// The view of a layout.
+fn view(text: &str, option: &str, list: &str) -> Result<String, Error> {
+    let layout = match report::parse(text).map_err(|misplaced| misplaced.error)? {
+        report::Subject::Places(placement) => placement.layout().clone(),
+        report::Subject::Shape(shape) => {
+            let none = || Error::new("only arrays with sizes have views");
+            let (array, sizes) = report::laid_out(&shape).ok_or_else(none)?;
+            let expansion = Expansion::new(&sizes, &array.layout).map_err(|e| report::in_sizes(text, e))?;
+            to_tensor_layout(&expansion, &array.layout)?
+        }
+    };
+    let wrong = |what: &str| Error::new(format!("{option} takes {what}"));
+    let found = match option {
+        "--reshape" => layout.reshaped(&numbers(list).ok_or_else(|| wrong("sizes, such as 3,2"))?)?,
+        "--transpose" => {
+            let permutation = dimensions(list).ok_or_else(|| wrong("dimensions, such as 1,0"))?;
+            layout.transposed(&permutation)?
+        }
+        _ => layout.sliced(&slices(list).ok_or_else(|| wrong("slices, such as 0:2,0:3:2"))?)?,
+    };
+    Ok(format!("layout    {}\noffset    {}\n", found.layout, found.offset))
+}
+
+/// First index, limit and step between colons, a step of 1 left out.
+fn slices(list: &str) -> Option<Vec<Slice>> {
+    let slice = |text: &str| match text.split(':').map(|n| n.trim().parse().ok()).collect::<Option<Vec<_>>>()?[..] {
+        [start, limit] => Some(Slice { start, limit, step: 1 }),
+        [start, limit, step] => Some(Slice { start, limit, step }),
+        _ => None,
+    };
+    list.split(',').map(slice).collect()
+}
+
+/// Writes the picture of a text into a file; says whether there is one.
+fn draw(text: &str, file: &str) -> io::Result<bool> {
+    let picture = match svg::draw(text) {
+        Ok(picture) => picture,
+        Err(error) => return show(text, Err(error)),
+    };
+    if file == "-" {
+        return print(&picture);
+    }
+    if let Err(error) = std::fs::write(file, picture) {
+        eprintln!("{file}: error: {error}");
+        return Ok(false);
+    }
+    Ok(true)
+}
+
 /// Says whether an operation between two shapes moves bytes.
 fn moves(from: &str, to: &str, transpose: Option<&str>) -> io::Result<bool> {
-    let operation = match transpose.map(numbers) {
+    let operation = match transpose.map(dimensions) {
         None => Operation::Reshape,
         Some(list) => {
-            let list = list.and_then(|list| list.into_iter().map(|n| usize::try_from(n).ok()).collect());
             let Some(permutation) = list else {
                 eprintln!("error: --transpose takes dimensions, such as 1,0");
                 return Ok(false);
@@ -121,7 +199,7 @@ fn moves(from: &str, to: &str, transpose: Option<&str>) -> io::Result<bool> {
     };
     let mut shapes = Vec::new();
     for text in [from, to] {
-        match report::parse(text) {
+        match layout::shape::Shape::parse(text) {
             Ok(shape) => shapes.push(shape),
             Err(error) => return show(text, Err(error)),
         }

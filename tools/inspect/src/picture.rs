@@ -17,7 +17,7 @@ use layout::layout::{Layout, TileEntry};
 /// What is drawn at most.
 const ROWS: i64 = 24;
 const COLUMNS: i64 = 16;
-const SLICES: i64 = 4;
+pub const SLICES: i64 = 4;
 
 /// Draws the offsets, or nothing where there is no element or no offset.
 pub fn picture(expansion: &Expansion, layout: &Layout) -> String {
@@ -25,9 +25,16 @@ pub fn picture(expansion: &Expansion, layout: &Layout) -> String {
     if expansion.is_split() || sizes.contains(&0) {
         return String::new();
     }
-    let padded = padded_sizes(sizes, layout);
-    let (leading, plane) = sizes.split_at(sizes.len().saturating_sub(2));
     let mut out = String::new();
+    slices(&mut out, sizes, &padded_sizes(sizes, layout), |index| {
+        expansion.offset(index).map_or_else(|error| error.to_string(), |offset| offset.to_string())
+    });
+    out
+}
+
+/// Draws what `cell` says of each index, slice by slice, a dot for those outside `sizes`.
+pub fn slices(out: &mut String, sizes: &[i64], padded: &[i64], cell: impl Fn(&[i64]) -> String) {
+    let (leading, plane) = sizes.split_at(sizes.len().saturating_sub(2));
     let mut slice = vec![0; leading.len()];
     for drawn in 0.. {
         if drawn == SLICES {
@@ -40,16 +47,15 @@ pub fn picture(expansion: &Expansion, layout: &Layout) -> String {
             let index: Vec<_> = slice.iter().map(i64::to_string).collect();
             out.push_str(&format!("  [{},:,:]\n", index.join(",")));
         }
-        draw(&mut out, expansion, &slice, plane, &padded[leading.len()..]);
+        draw(out, &cell, &slice, plane, &padded[leading.len()..]);
         if !next(&mut slice, leading) {
             break;
         }
     }
-    out
 }
 
 /// Moves to the next index, the last dimension fastest; false behind the last.
-fn next(index: &mut [i64], sizes: &[i64]) -> bool {
+pub fn next(index: &mut [i64], sizes: &[i64]) -> bool {
     for (i, size) in index.iter_mut().zip(sizes).rev() {
         *i += 1;
         if *i < *size {
@@ -60,23 +66,31 @@ fn next(index: &mut [i64], sizes: &[i64]) -> bool {
     false
 }
 
-/// The logical sizes rounded up to whole tiles of the first tile, where that has a size of its own for the dimension.
-fn padded_sizes(sizes: &[i64], layout: &Layout) -> Vec<i64> {
-    let mut padded = sizes.to_vec();
-    let Some(tile) = layout.tiles.first() else { return padded };
+/// The size of the first tile along each dimension, where that has a size of its own for it; else 0.
+pub fn tile_sizes(sizes: &[i64], layout: &Layout) -> Vec<i64> {
+    let mut found = vec![0; sizes.len()];
+    let Some(tile) = layout.tiles.first() else { return found };
     for (k, &dim) in layout.minor_to_major.iter().enumerate().take(tile.len()) {
         let entry = tile.len() - 1 - k;
         let merged = entry > 0 && tile[entry - 1] == TileEntry::Combine;
         if let (TileEntry::Size(t), false) = (tile[entry], merged) {
-            let up = sizes[dim].div_euclid(t) + i64::from(sizes[dim] % t != 0);
-            padded[dim] = up.checked_mul(t).unwrap_or(sizes[dim]);
+            found[dim] = t;
         }
     }
-    padded
+    found
+}
+
+/// The logical sizes rounded up to whole tiles of the first tile.
+pub fn padded_sizes(sizes: &[i64], layout: &Layout) -> Vec<i64> {
+    let up = |(size, tile): (&i64, i64)| match tile {
+        0 => *size,
+        t => (size.div_euclid(t) + i64::from(size % t != 0)).checked_mul(t).unwrap_or(*size),
+    };
+    sizes.iter().zip(tile_sizes(sizes, layout)).map(up).collect()
 }
 
 /// Draws one slice: a grid, a row for rank 1, one number for a scalar.
-fn draw(out: &mut String, expansion: &Expansion, slice: &[i64], plane: &[i64], padded: &[i64]) {
+fn draw(out: &mut String, content: &impl Fn(&[i64]) -> String, slice: &[i64], plane: &[i64], padded: &[i64]) {
     let of = |sizes: &[i64]| match *sizes {
         [rows, columns] => (rows, columns),
         [columns] => (1, columns),
@@ -88,8 +102,7 @@ fn draw(out: &mut String, expansion: &Expansion, slice: &[i64], plane: &[i64], p
         if row >= rows || column >= columns {
             return ".".to_string();
         }
-        let index = [slice, &[row, column][2 - plane.len()..]].concat();
-        expansion.offset(&index).map_or_else(|error| error.to_string(), |offset| offset.to_string())
+        content(&[slice, &[row, column][2 - plane.len()..]].concat())
     };
     let grid: Vec<Vec<String>> =
         (0..shown_rows).map(|row| (0..shown_columns).map(|column| cell(row, column)).collect()).collect();

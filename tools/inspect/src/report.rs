@@ -1,19 +1,28 @@
 //! What a person wants to know of a shape.
 
-use crate::{maps, picture};
+use crate::{maps, picture, places};
 use layout::expansion::Expansion;
+use layout::notation::to_tensor_layout;
+use layout::placement::{Misplaced, Placement};
 use layout::shape::{Array, Shape};
+use layout::tensor_layout::is_tensor_layout;
 use layout::text::Error;
 use std::fmt::Write;
 
-/// Reads a shape; a TensorLayout text is told apart by its first character that is not `(` or white space.
-pub fn parse(text: &str) -> Result<Shape, Error> {
-    let start = text.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
-    if start.starts_with(|c: char| c.is_ascii_digit()) {
-        let at = text.len() - start.len();
-        return Err(Error::at(at, "this is a TensorLayout, and those are not supported yet"));
+/// What a text describes.
+pub enum Subject {
+    /// A shape, as XLA writes it.
+    Shape(Shape),
+    /// A TensorLayout, which says its sizes.
+    Places(Box<Placement>),
+}
+
+/// Reads a shape or a TensorLayout.
+pub fn parse(text: &str) -> Result<Subject, Misplaced> {
+    match is_tensor_layout(text) {
+        true => Placement::parse(text).map(|placement| Subject::Places(Box::new(placement))),
+        false => Ok(Subject::Shape(Shape::parse(text)?)),
     }
-    Shape::parse(text)
 }
 
 /// The array whose elements a shape lays out, with its sizes; `None` for tuples, `token`, `opaque` and unbounded sizes.
@@ -24,12 +33,16 @@ pub fn laid_out(shape: &Shape) -> Option<(&Array, Vec<i64>)> {
     }
 }
 
-/// The report on the shape of this text.
+/// The report on what this text describes.
 pub fn report(text: &str) -> Result<String, Error> {
-    let shape = parse(text)?;
-    let mut out = String::new();
-    write(&mut out, &shape).map_err(|e| in_sizes(text, e))?;
-    Ok(out)
+    match parse(text).map_err(|misplaced| misplaced.error)? {
+        Subject::Places(placement) => places::report(&placement),
+        Subject::Shape(shape) => {
+            let mut out = String::new();
+            write(&mut out, &shape).map_err(|e| in_sizes(text, e))?;
+            Ok(out)
+        }
+    }
 }
 
 /// An error of the sizes, which the text says from its first bracket on.
@@ -72,6 +85,8 @@ fn write(out: &mut String, shape: &Shape) -> Result<(), Error> {
         line("map", map);
         line("offset", offset_map);
     }
+    let parts = to_tensor_layout(&expansion, &array.layout);
+    line("as", parts.map_or_else(|why| format!("no TensorLayout: {why}"), |parts| parts.to_string()));
     let picture = picture::picture(&expansion, &array.layout);
     if !picture.is_empty() {
         out.push_str("\noffsets\n");
@@ -89,7 +104,7 @@ fn space(number: u8) -> String {
     }
 }
 
-fn counted(n: i64, what: &str) -> String {
+pub fn counted(n: i64, what: &str) -> String {
     format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
@@ -150,7 +165,7 @@ offsets
         ] {
             assert!(report(text).unwrap().starts_with("shape     "), "{text}");
         }
-        assert_eq!(report("((16_L2B))").unwrap_err().at, Some(2));
+        assert_eq!(report("((16))").unwrap_err().at, Some(2));
         assert_eq!(report("((f32[)").unwrap_err().at, Some(6));
         assert_eq!(grouped(1234567), "1,234,567");
     }

@@ -83,9 +83,9 @@ fn failures() {
     for (request, message, at) in [
         (json!({"op": "layout", "text": "f32[2]{0:T(0)}"}), "tile sizes must be positive, got 0", Some(11)),
         (
-            json!({"op": "layout", "text": "((4_PE, 3:8), (8:1))"}),
-            "this is a TensorLayout, and those are not supported yet",
-            Some(2),
+            json!({"op": "layout", "text": "((4_PE, 3), (8:1))"}),
+            "a part on the address needs its stride: `3:1`",
+            Some(8),
         ),
         (json!({"op": "layout"}), "`text` is missing", None),
         (json!({"op": "layout", "text": 3}), "`text` must be a string", None),
@@ -96,7 +96,7 @@ fn failures() {
         ),
         (
             json!({"op": "dance"}),
-            "unknown operation `dance`: one of layout, linear_index, logical_index, equal, simplify, compose, evaluate is known",
+            "unknown operation `dance`: one of layout, linear_index, logical_index, place, equal, simplify, compose, evaluate is known",
             None,
         ),
         (json!([1]), "a request is a JSON object", None),
@@ -327,4 +327,125 @@ fn equality() {
         &json!({"op": "equal", "a": large("min(d0 * d1x, d1)").replace("d1x", "3"), "b": large("min(d0 * 3, d1)")}),
     );
     assert_eq!(open, json!({"ok": true, "equal": true}));
+}
+
+#[test]
+fn tensor_layouts() {
+    for (request, expected) in [
+        (
+            json!({"op": "layout", "text": "(10,7)/((3:7, 4_PE), (7:1))"}),
+            json!({"expanded": [4, 21], "local_elements": 21, "logical_bytes": null, "logical_elements": 70, "map": "(d0, d1) -> (d0 mod 4, d1 + (d0 floordiv 4) * 7), domain: d0 in [0, 9], d1 in [0, 6]", "memory_space": null, "offset_map": null, "ok": true, "padded_bytes": null, "padded_elements": 84, "printed": "(10,7)/((3:7, 4_PE), (7:1))", "results": ["PE", "Addr"], "strides": null}),
+        ),
+        (
+            json!({"op": "layout", "text": "(3,5)/((2:12, 2:2), (3:4, 2:1))"}),
+            json!({"expanded": [24], "local_elements": 24, "logical_bytes": null, "logical_elements": 15, "map": "(d0, d1) -> ((d0 + d1) * 2 + (d0 floordiv 2) * 8 - (d1 mod 2)), domain: d0 in [0, 2], d1 in [0, 4]", "memory_space": null, "offset_map": "(d0, d1) -> ((d0 + d1) * 2 + (d0 floordiv 2) * 8 - (d1 mod 2)), domain: d0 in [0, 2], d1 in [0, 4]", "ok": true, "padded_bytes": null, "padded_elements": 24, "printed": "(3,5)/((2:12, 2:2), (3:4, 2:1))", "results": ["Addr"], "strides": null}),
+        ),
+        (
+            json!({"op": "place", "text": "(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB, 2_L2B:8])", "index": [77, 5]}),
+            json!({"broadcast": {"L2B": [0, 8], "MAB": "all"}, "ok": true, "place": {"Addr": 2, "L1B": 5, "L2B": 2, "MAB": 0, "PE": 2, "W": 1}}),
+        ),
+        (
+            json!({"op": "place", "text": "f32[3,5]{1,0:T(2,2)}", "index": [2, 3]}),
+            json!({"broadcast": {}, "ok": true, "place": {"Addr": 17}}),
+        ),
+        (
+            json!({"op": "place", "text": "((4:1); B@[4_PE:3, 3_PE:2])", "index": [3]}),
+            json!({"broadcast": {"PE": [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13]}, "ok": true, "place": {"Addr": 3, "PE": 0}}),
+        ),
+        (
+            json!({"op": "place", "text": "((4:1); B@[65537_PE])", "index": [3]}),
+            json!({"error": "there are more than 65536 copies along PE, too many to list", "ok": false}),
+        ),
+        (
+            json!({"op": "place", "text": "((4_PE:2))", "index": [4]}),
+            json!({"error": "index 4 of dimension 0 is out of range: its size is 4", "ok": false}),
+        ),
+        (
+            json!({"op": "place", "text": "((4_PE:2))"}),
+            json!({"error": "`index` must be a list of 64-bit integers", "ok": false}),
+        ),
+        (
+            json!({"op": "place", "text": "token[]", "index": []}),
+            json!({"error": "`token` has no offsets", "ok": false}),
+        ),
+        (
+            json!({"op": "layout", "text": "((4_PE, 3:7), (8:1))"}),
+            json!({"at": 15, "collide": [[1, 0], [0, 7]], "error": "the elements [1, 0] and [0, 7] share a place: their coordinates along Addr are the same", "ok": false}),
+        ),
+        (
+            json!({"op": "layout", "text": "((4_PE, 3), (8:1))"}),
+            json!({"at": 8, "error": "a part on the address needs its stride: `3:1`", "ok": false}),
+        ),
+        (
+            json!({"op": "layout", "text": "((4:1); B@[2_PE:0])"}),
+            json!({"at": 11, "collide": [[0], [0]], "error": "two copies of each element share a place along PE", "ok": false}),
+        ),
+        (
+            json!({"op": "equal", "a": "f32[3,5]{1,0:T(2,2)}", "b": "(3,5)/((2:12, 2:2), (3:4, 2:1))"}),
+            json!({"equal": true, "ok": true}),
+        ),
+        (
+            json!({"op": "equal", "a": "((4_PE, 3:8), (8:1))", "b": "((4_PE, 3:8), (8:1); B@[MAB])"}),
+            json!({"equal": true, "ok": true}),
+        ),
+        (
+            json!({"op": "equal", "a": "((4_PE, 3:8), (8:1))", "b": "((3:8, 4_PE), (8:1))"}),
+            json!({"equal": false, "ok": true, "reason": "the places along PE are 0 and 1", "witness": [1, 0]}),
+        ),
+        (
+            json!({"op": "equal", "a": "((1_PE), (8:1))", "b": "((), (8:1))"}),
+            json!({"equal": false, "ok": true, "reason": "the second has each element at every place of PE, the other does not", "witness": [0, 0]}),
+        ),
+        (
+            json!({"op": "equal", "a": "((8:1))", "b": "f32[8]{0:S(1)}"}),
+            json!({"equal": false, "ok": true, "reason": "the memory spaces are 0 and 1", "witness": null}),
+        ),
+        (
+            json!({"op": "equal", "a": "((8:1))", "b": "(f32[8])"}),
+            json!({"error": "a tuple has no offsets", "ok": false}),
+        ),
+        (
+            json!({"op": "equal", "a": "((8:1))", "b": "f32[8]{0:SC(0:1)}"}),
+            json!({"error": "the layout is cut across memories: an element has no one place", "ok": false}),
+        ),
+        (
+            json!({"op": "equal", "a": "((8:1))", "b": "((2:1, 4:1))"}),
+            json!({"at": 7, "collide": [[4], [1]], "error": "the elements [4] and [1] share a place: their coordinates along Addr are the same", "in": "b", "ok": false}),
+        ),
+        (
+            json!({"op": "equal", "a": "((8:1)", "b": "((8:1))"}),
+            json!({"at": 6, "error": "expected `,`, `;` or `)` to close the layout, found the end of the text", "in": "a", "ok": false}),
+        ),
+        (
+            json!({"op": "equal", "a": "((8:1))", "b": "((9:1))"}),
+            json!({"equal": false, "ok": true, "reason": "the sizes are [8] and [9]", "witness": null}),
+        ),
+        (
+            json!({"op": "equal", "a": "((8:1))", "b": "(d0) -> (d0), domain: d0 in [0, 7]"}),
+            json!({"at": 1, "error": "expected a variable's name, found `(`", "in": "a", "ok": false}),
+        ),
+        (
+            json!({"op": "linear_index", "text": "(3,5)/((2:12, 2:2), (3:4, 2:1))", "index": [2, 3]}),
+            json!({"linear": 17, "ok": true}),
+        ),
+        (
+            json!({"op": "logical_index", "text": "(3,5)/((2:12, 2:2), (3:4, 2:1))", "linear": 17}),
+            json!({"index": [2, 3], "ok": true}),
+        ),
+        (
+            json!({"op": "logical_index", "text": "(3,5)/((2:12, 2:2), (3:4, 2:1))", "linear": 9}),
+            json!({"ok": true, "padding": true}),
+        ),
+        (json!({"op": "logical_index", "text": "(2:3, 2:2)", "linear": 1}), json!({"ok": true, "padding": true})),
+        (
+            json!({"op": "logical_index", "text": "(2:3, 2:2)", "linear": 6}),
+            json!({"error": "offset 6 is out of range: the layout reaches up to 5", "ok": false}),
+        ),
+        (
+            json!({"op": "linear_index", "text": "((4_PE), (8:1))", "index": [2, 3]}),
+            json!({"error": "the layout has the axis PE: `place` says where an element is", "ok": false}),
+        ),
+    ] {
+        assert_eq!(answer(&request), expected, "{request}");
+    }
 }

@@ -1,0 +1,884 @@
+//! TensorLayouts: the examples of the notation with their numbers, what is said of wrong texts, and laws on random
+//! layouts against the definition carried out by hand.
+
+mod places;
+
+use fastrand::Rng;
+use layout::equal::Equality;
+use layout::expansion::Expansion;
+use layout::layout::{Layout, TileEntry};
+use layout::meaning::Meaning;
+use layout::notation::{to_tensor_layout, to_tiled};
+use layout::placement::{Copies, Held, Placement};
+use layout::shape::Shape;
+use layout::tensor_layout::{TensorLayout, is_tensor_layout};
+use layout::text::Error;
+use layout::views::{Slice, View};
+use places::{Definition, indices};
+use std::collections::BTreeSet;
+
+const SEED: u64 = 0x7e_4502;
+
+fn placed(text: &str) -> Placement {
+    Placement::parse(text).unwrap_or_else(|e| panic!("{text}: {:?}", e.error))
+}
+
+#[test]
+fn examples() {
+    // The layout, an index, and its place along the axes in order of appearance, then the address.
+    for (text, index, place) in [
+        ("(2:3, 3:1)", &[1, 2][..], &[5][..]),
+        ("(3:1, 2:3)", &[2, 1], &[5]),
+        ("(2:3, 2:1)", &[1, 1], &[4]),
+        ("(2:3, 2:2)", &[1, 1], &[5]),
+        ("((4_PE, 3:8), (8:1))", &[7, 5], &[2, 13]),
+        ("((12:2), (4_PE, 2:1))", &[7, 5], &[2, 15]),
+        ("((3:8, 4_PE), (8:1))", &[7, 5], &[3, 13]),
+        ("((2_PE:2, 6:4), (2_PE:1, 4:1))", &[7, 5], &[3, 5]),
+        ("((2_PE:1, 6:4), (2_PE:2, 4:1))", &[7, 2], &[1, 6]),
+        ("((12:8), (8:1))", &[7, 5], &[61]),
+        ("((12:8), (8:1); B@[PE])", &[7, 5], &[0, 61]),
+        ("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))", &[1023, 511], &[15, 7, 15, 3, 63]),
+        ("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))", &[77, 38], &[1, 1, 1, 2, 41]),
+        ("((8_MAB:2, 8_L1B:1, 2_MAB:1))", &[127], &[15, 7, 0]),
+        ("(10,7)/((3:7, 4_PE), (7:1))", &[9, 6], &[1, 20]),
+        ("(10,7)/((10:2), (2:1, 4_PE))", &[9, 6], &[2, 19]),
+        ("(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])", &[255, 15], &[7, 7, 3, 1, 0, 7]),
+        ("(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))", &[255, 15], &[6, 1, 511]),
+        ("((16:1), (8_MAB:2, 8_L1B:1, 2_MAB:1, 4_PE:1, 2_W:1); B@[8_L2B:1])", &[15, 1023], &[15, 7, 3, 1, 0, 15]),
+        (
+            "((2_L2B:1, 16_MAB, 4:64), (2_L1B:4, 4_PE, 2_W, 8:1), (4_L2B:2, 4_L1B:1, 8:8))",
+            &[127, 127, 127],
+            &[7, 15, 7, 3, 1, 255],
+        ),
+        ("((32:2), (2:1, 4_PE:1, 2_W:1))", &[31, 15], &[3, 1, 63]),
+        // What is behind `25_Time:1` does not count, and 2 * 25 times are used.
+        (
+            "((), (8:96, 8_L1B:1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))",
+            &[0, 4095, 99],
+            &[7, 49, 3, 7 * 96 + 48 + 15],
+        ),
+        ("/((4_PE), (8:1))", &[3, 7], &[3, 7]),
+        ("((), (1), (1:7))", &[0, 0, 0], &[0]),
+        ("((4_PE:3))", &[3], &[9, 0]),
+    ] {
+        let placement = placed(text);
+        assert_eq!(placement.place(index).as_deref(), Ok(place), "{text} at {index:?}");
+        assert_eq!(placement.held(place), Ok(Held::Element(index.to_vec())), "{text} at {place:?}");
+        let by_map = placement.map().evaluate(index).unwrap().unwrap();
+        assert_eq!(by_map, place, "{text}: {} at {index:?}", placement.map());
+        assert!(is_tensor_layout(text), "{text}");
+    }
+}
+
+#[test]
+fn sizes_of_the_examples() {
+    // Sizes, padded sizes, and what one place holds.
+    for (text, sizes, padded, local) in [
+        ("((4_PE, 3:8), (8:1))", &[12, 8][..], &[12, 8][..], 24),
+        ("((12:8), (8:1); B@[PE])", &[12, 8], &[12, 8], 96),
+        ("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))", &[1024, 512], &[1024, 512], 64),
+        ("(10,7)/((3:7, 4_PE), (7:1))", &[10, 7], &[12, 7], 21),
+        ("(10,7)/((10:2), (2:1, 4_PE))", &[10, 7], &[10, 8], 20),
+        ("((), (8:96, 8_L1B:1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))", &[1, 4096, 100], &[1, 4096, 100], 256),
+        ("((2_L2B:1, 16_MAB, 4:64), (2_L1B:4, 4_PE, 2_W, 8:1), (4_L2B:2, 4_L1B:1, 8:8))", &[128; 3], &[128; 3], 256),
+        ("(0,4)/((2:4), (4:1))", &[0, 4], &[2, 4], 8),
+    ] {
+        let placement = placed(text);
+        assert_eq!(placement.sizes(), sizes, "{text}");
+        assert_eq!(placement.padded_sizes(), padded, "{text}");
+        assert_eq!(placement.local_elements(), local, "{text}");
+        assert_eq!(placement.elements(), sizes.iter().product::<i64>(), "{text}");
+        assert_eq!(placement.padded_elements(), padded.iter().product::<i64>(), "{text}");
+    }
+}
+
+#[test]
+fn copies_of_the_examples() {
+    let copies = |text: &str| {
+        let placement = placed(text);
+        let axes = placement.axes().iter().enumerate();
+        axes.map(|(k, axis)| (axis.clone(), placement.copies(k))).collect::<Vec<_>>()
+    };
+    assert_eq!(copies("((12:8), (8:1); B@[PE])"), [("PE".to_string(), Copies::All)]);
+    let steps = |axis: &str, steps: &[(i64, i64)]| (axis.to_string(), Copies::Steps(steps.to_vec()));
+    assert_eq!(copies("((4:1); B@[8_L2B:1])"), [steps("L2B", &[(8, 1)])]);
+    // Parts of an axis may be broadcast beside other parts of it; neighbours are one.
+    assert_eq!(copies("((4_PE:4, 4:1); B@[2_PE:2, 2_PE:1])"), [steps("PE", &[(4, 1)])]);
+    assert_eq!(copies("((4:1); B@[2_PE:4, 2_PE:3, 2_PE:2])"), copies("((4:1); B@[4_PE:2, 2_PE:3])"));
+    let same = |a: &str, b: &str| placed(a).copies(0).same(&placed(b).copies(0));
+    assert!(same("((4:1); B@[4_PE:3, 3_PE:2])", "((4:1); B@[6_PE:2, 2_PE:3])"));
+    assert!(!same("((4:1); B@[4_PE:3, 3_PE:2])", "((4:1); B@[4_PE:3, 3_PE:4])"));
+    assert!(!same("((4:1); B@[PE])", "((4:1); B@[4_PE])"));
+    // What a further step would reach need not fit.
+    let far = "((4:1); B@[2_PE:4611686018427387904])";
+    assert!(same(far, far));
+    assert_eq!(copies("((4_PE))"), [steps("PE", &[])]);
+}
+
+#[test]
+fn printing() {
+    for (text, printed) in [
+        ("((4_PE,3:8),(8:1))", "((4_PE, 3:8), (8:1))"),
+        (" ( ( 4 _ PE : 1 , 3 : 8 ) , ( 8 : 1 ) ) ", "((4_PE, 3:8), (8:1))"),
+        ("(12,8)/((4_PE, 3:8), (8:1))", "((4_PE, 3:8), (8:1))"),
+        ("/((4_PE, 3:8), (8:1))", "((4_PE, 3:8), (8:1))"),
+        ("(10,7)/((3:7, 4_PE), (7:1))", "(10,7)/((3:7, 4_PE), (7:1))"),
+        ("( 10 , 7 ) / ((3:7, 4_PE), (7:1))", "(10,7)/((3:7, 4_PE), (7:1))"),
+        ("(2:3,3:1)", "(2:3, 3:1)"),
+        ("((2:3),(3:1))", "((2:3), (3:1))"),
+        ("((3_Addr:4))", "((3:4))"),
+        ("((), (1:1), (1:5))", "((), (1), (1:5))"),
+        ("((2_PE:1, 2_PE:2))", "((2_PE:1, 2_PE:2))"),
+        ("((4_PE:3))", "((4_PE:3))"),
+        ("((4:1); B@[PE,8_L2B:1,2_X])", "((4:1); B@[PE, 8_L2B:1, 2_X])"),
+        (
+            "(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])",
+            "((8_L2B, 4:2, 8_L1B), (2:1, 4_PE, 2_W); B@[MAB])",
+        ),
+        (
+            "((), (8:96, 8_L1B:1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))",
+            "((), (8:96, 8_L1B, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))",
+        ),
+        ("(64,128)/((64:128), (128:1))", "((64:128), (128:1))"),
+    ] {
+        let layout = TensorLayout::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!(layout.to_string(), printed, "{text}");
+        assert_eq!(TensorLayout::parse(printed).as_ref(), Ok(&layout), "{text}");
+    }
+}
+
+#[test]
+fn which_texts_are_layouts() {
+    for (text, layout) in [
+        ("((4_PE))", true),
+        ("( 2:3)", true),
+        ("/((4:1))", true),
+        ("((), (4:1))", true),
+        ("(f32[2], s8[3])", false),
+        ("((f32[2]))", false),
+        ("f32[2]", false),
+        ("()", false),
+        ("b(f32[2])", false),
+        ("/* c */ f32[2]", false),
+        ("// c\nf32[2]", false),
+        ("", false),
+    ] {
+        assert_eq!(is_tensor_layout(text), layout, "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_where_it_is() {
+    let many = format!("(({}))", vec!["1"; 3000].join(", "));
+    let deep = format!("({})", vec!["()"; 300].join(", "));
+    let long = format!("((2_{}))", "A".repeat(100) + "é");
+    for (text, at, message) in WRONG.iter().copied().chain([
+        (&*many, 2 + 512 * 3, "a layout may have 512 parts"),
+        (&*deep, 1 + 256 * 4 + 2, "a shape may have 256 dimensions"),
+        (&*long, 104, "expected `,` or `)` to close the dimension, found `é`"),
+    ]) {
+        let shown: String = text.chars().take(80).collect();
+        match Placement::parse(text) {
+            Ok(placement) => panic!("{shown}: taken as {}", placement.layout()),
+            Err(found) => assert_eq!((found.error.at, &*found.error.message), (Some(at), message), "{shown}"),
+        }
+    }
+}
+
+/// A text, the byte at fault, and what is said.
+const WRONG: &[(&str, usize, &str)] = &[
+    ("", 0, "expected `(` to open a layout, found the end of the text"),
+    ("(", 1, "expected `(` to open a dimension, found the end of the text"),
+    ("((", 2, "expected a part: an extent, such as in `8:1` or `4_PE`, found the end of the text"),
+    ("((4_PE, 3:8), (8:1)", 19, "expected `,`, `;` or `)` to close the layout, found the end of the text"),
+    ("((4_PE, 3:8), (8:1", 18, "expected `,` or `)` to close the dimension, found the end of the text"),
+    ("((4_PE, 3:8), (8:1)))", 20, "expected the end of the layout, found `)`"),
+    ("((4_PE, 3), (8))", 8, "a part on the address needs its stride: `3:1`"),
+    ("((4_PE), (4:1)", 14, "expected `,`, `;` or `)` to close the layout, found the end of the text"),
+    ("((0:1))", 2, "an extent must be at least 1, got 0"),
+    ("((-4:1))", 2, "an extent must be at least 1, got a negative number"),
+    ("((4:-1))", 4, "a stride must not be negative"),
+    ("((4_PE:-1))", 7, "a stride must not be negative"),
+    ("((0_PE))", 2, "an extent must be at least 1, got 0"),
+    ("((4_PE); B@[PE])", 12, "`PE` cannot be broadcast whole: dimension 0 is spread over it"),
+    ("((4:1); B@[PE, PE])", 11, "`PE` cannot be broadcast whole: it stands twice behind `B@`"),
+    ("((4:1); B@[2_PE:1, PE])", 19, "`PE` cannot be broadcast whole: it stands twice behind `B@`"),
+    ("((4_PE:1); B@[2_PE])", 14, "`PE` stands in several places, so each needs its stride: `2_PE:1`"),
+    ("((4_PE, 2_PE:4))", 2, "`PE` stands in several places, so each needs its stride: `4_PE:1`"),
+    ("((2_PE:2, 2_PE))", 10, "`PE` stands in several places, so each needs its stride: `2_PE:1`"),
+    ("(13,8)/((4_PE, 3:8), (8:1))", 1, "dimension 0 has 13 elements, its parts reach 12"),
+    ("(12)/((4_PE, 3:8), (8:1))", 5, "the layout has 2 dimensions, the prefix 1 sizes"),
+    ("(12,8,1)/((4_PE, 3:8), (8:1))", 9, "the layout has 2 dimensions, the prefix 3 sizes"),
+    ("(12,-8)/((4_PE, 3:8), (8:1))", 4, "an extent must be at least 1, got a negative number"),
+    ("(12,)/((4:1))", 4, "expected a part: an extent, such as in `8:1` or `4_PE`, found `)`"),
+    ("(12)/(12:1)", 5, "a prefix goes with a dimension in each inner parenthesis: `((..), (..))`"),
+    ("((9223372036854775808:1))", 2, "`9223372036854775808` does not fit in 64 bits"),
+    ("((4611686018427387904_A, 4_B2))", 25, "the size of dimension 0 does not fit in 64 bits"),
+    ("((4611686018427387904_A), (4_B2))", 27, "the number of elements, padding included, does not fit in 64 bits"),
+    ("((4:4611686018427387904))", 2, "the coordinates along Addr do not fit in 64 bits"),
+    ("((3:4611686018427387904))", 2, "the coordinates along Addr do not fit in 64 bits"),
+    ("((4_B))", 4, "`B` alone is not an axis: it says what is broadcast"),
+    ("((4_Addr))", 2, "a part on the address needs its stride: `4:1`"),
+    ("((4:1); B@[Addr])", 11, "`Addr` is the local address: a tensor has one in each place"),
+    ("((4:1); B@[2_Addr:1])", 11, "a copy needs an axis: the local address has one of each element"),
+    ("((4:1); B@[2:1])", 11, "a copy needs an axis: the local address has one of each element"),
+    ("((4:1); B@[B])", 11, "`B` alone is not an axis: it says what is broadcast"),
+    ("((4:1); B@[])", 11, "expected an axis, or a part of one such as `8_L2B:1`, found `]`"),
+    ("((4:1); B@[PE,])", 14, "expected an axis, or a part of one such as `8_L2B:1`, found `]`"),
+    ("((4:1); B@[0_PE])", 11, "an extent must be at least 1, got 0"),
+    ("((4:1); B@[-2_PE])", 11, "an extent must be at least 1, got a negative number"),
+    ("((4:1); B@[2_PE:-1])", 16, "a stride must not be negative"),
+    ("((4:1); B@PE)", 8, "expected `B@[` to list what is broadcast, found `B`"),
+    ("((4:1); B [PE])", 8, "expected `B@[` to list what is broadcast, found `B`"),
+    ("((4:1);)", 7, "expected `B@[` to list what is broadcast, found `)`"),
+    ("((4:1,))", 6, "expected a part: an extent, such as in `8:1` or `4_PE`, found `)`"),
+    ("((4:1),)", 7, "expected `(` to open a dimension, found `)`"),
+    ("()", 1, "expected `(` to open a dimension: `()` is one of size 1, found `)`"),
+    ("(())x", 4, "expected the end of the layout, found `x`"),
+    (
+        "(4_PE)",
+        1,
+        "a strided layout has parts on the address only: write `((.._PE))` with a dimension in each inner parenthesis",
+    ),
+    (
+        "(2:3, 3_PE)",
+        6,
+        "a strided layout has parts on the address only: write `((.._PE))` with a dimension in each inner parenthesis",
+    ),
+    ("(2:3; B@[PE])", 4, "expected `,` or `)` to close the layout, found `;`"),
+    ("((4:1)) // c", 8, "expected the end of the layout, found `/`"),
+    ("((4:1 /* c */))", 6, "expected `,` or `)` to close the dimension, found `/`"),
+    ("((4_:1))", 4, "expected the name of an axis, found `:`"),
+    ("((4_3:1))", 4, "expected the name of an axis, found `3`"),
+    ("((4_P_E:1))", 4, "`P_E` is not an axis: a letter, then letters and digits"),
+    ("((4_é:1))", 4, "expected the name of an axis, found `é`"),
+    ("((4 4:1))", 4, "expected `,` or `)` to close the dimension, found `4`"),
+    ("((4:))", 4, "expected a stride, found `)`"),
+    ("((4:1):2)", 6, "expected `,`, `;` or `)` to close the layout, found `:`"),
+    ("f32[2]", 0, "expected `(` to open a layout, found `f32`"),
+    ("4:1", 0, "expected `(` to open a layout, found `4`"),
+    ("/", 1, "expected `(` to open a layout, found the end of the text"),
+    ("/(4)/((4:1))", 2, "a part on the address needs its stride: `4:1`"),
+    ("(4)/(4)/((4:1))", 4, "a prefix goes with a dimension in each inner parenthesis: `((..), (..))`"),
+    ("(4)", 1, "a part on the address needs its stride: `4:1`"),
+    ("((4.0:1))", 3, "expected `,` or `)` to close the dimension, found `.`"),
+    ("((x:1))", 2, "expected a part: an extent, such as in `8:1` or `4_PE`, found `x`"),
+    ("((4:1), 3:1)", 8, "expected `(` to open a dimension, found `3`"),
+    ("(3:1, (4:1))", 6, "expected a part: an extent, such as in `8:1` or `4_PE`, found `(`"),
+    ("((4:1))\n((4:1))", 8, "expected the end of the layout, found `(`"),
+    ("[(4:1)]", 0, "expected `(` to open a layout, found `[`"),
+    ("((2:9223372036854775807))", 2, "the coordinates along Addr do not fit in 64 bits"),
+];
+
+#[test]
+fn collisions_name_both_elements() {
+    for (text, at, elements, message) in [
+        (
+            "((4_PE, 3:7), (8:1))",
+            15,
+            [[1, 0], [0, 7]],
+            "the elements [1, 0] and [0, 7] share a place: their coordinates along Addr are the same",
+        ),
+        (
+            "((2_PE:1, 4:1), (2_PE:1, 4:4))",
+            17,
+            [[4, 0], [0, 4]],
+            "the elements [4, 0] and [0, 4] share a place: their coordinates along PE are the same",
+        ),
+        (
+            "((4_PE:1), (4:1); B@[2_PE:2])",
+            21,
+            [[2, 0], [0, 0]],
+            "copies of the elements [0, 0] and [2, 0] share a place along PE",
+        ),
+        ("((4:1), (4:4); B@[2_PE:0])", 18, [[0, 0], [0, 0]], "two copies of each element share a place along PE"),
+    ] {
+        let found = Placement::parse(text).unwrap_err();
+        assert_eq!((found.error.at, &*found.error.message), (Some(at), message), "{text}");
+        let collide = found.collide.unwrap();
+        assert!(*collide == elements || collide.iter().rev().eq(elements.iter()), "{text}: {collide:?}");
+    }
+    // Where padding is in the way there is no collision: row 1 has the columns up to 2 only.
+    assert!(Placement::parse("(2,3)/((2:3), (4:1))").is_ok());
+    assert!(Placement::parse("((2:3), (4:1))").is_err());
+    assert!(Placement::parse("(0,4)/((2:0), (4:0))").is_ok());
+}
+
+/// Every law for one layout; says whether it is well-formed.
+fn check(definition: &Definition) -> bool {
+    let text = definition.text();
+    let layout = TensorLayout::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+    assert_eq!(TensorLayout::parse(&layout.to_string()).as_ref(), Ok(&layout), "{text}: parsing what was printed");
+    let placement = match (Placement::parse(&text), definition.collision()) {
+        (Ok(placement), None) => placement,
+        (Ok(_), Some((a, b))) => panic!("{text}: {a:?} and {b:?} collide"),
+        (Err(found), None) => panic!("{text}: {}", found.error),
+        (Err(found), Some(_)) => {
+            let elements = found.collide.unwrap_or_else(|| panic!("{text}: {}", found.error));
+            assert!(found.error.at.is_some(), "{text}: {}", found.error);
+            let [a, b] = elements.as_ref();
+            let inside = |index: &Vec<i64>| index.iter().zip(&definition.shape).all(|(i, n)| (0..*n).contains(i));
+            assert!(inside(a) && inside(b), "{text}: {a:?} and {b:?}");
+            assert!(definition.collide(a, b), "{text}: {a:?} and {b:?} do not collide");
+            return false;
+        }
+    };
+    let axes: Vec<&str> = placement.axes().iter().map(String::as_str).collect();
+    let map = placement.map();
+    for index in indices(&definition.shape) {
+        let place = placement.place(&index).unwrap();
+        let least: Vec<i64> = definition.coordinates(&index, &axes);
+        assert_eq!(place, least, "{text}: place of {index:?}");
+        assert_eq!(map.evaluate(&index).unwrap(), Some(place), "{text}: {map} at {index:?}");
+    }
+    // Every place of a box that is a bit larger than what is used.
+    let extents: Vec<i64> = placement.extents().iter().map(|n| n + 2).collect();
+    let held = definition.held(&axes);
+    for place in indices(&extents) {
+        let place: Vec<i64> = place.iter().map(|c| c - 1).collect();
+        let whole = |k: usize| axes.get(k).is_some_and(|axis| definition.whole.contains(axis));
+        let key: Vec<i64> = (0..place.len()).map(|k| if whole(k) { 0 } else { place[k] }).collect();
+        let expected = match held.get(&key) {
+            _ if place.iter().any(|c| *c < 0) => Held::Outside,
+            None => Held::Outside,
+            Some(None) => Held::Padding,
+            Some(Some(index)) => Held::Element(index.clone()),
+        };
+        assert_eq!(placement.held(&place), Ok(expected), "{text}: what lies at {place:?}");
+    }
+    true
+}
+
+/// Which places are used, of a box that is larger than what the layout reaches.
+fn check_places(definition: &Definition) {
+    let (text, Ok(placement)) = (definition.text(), Placement::parse(&definition.text())) else { return };
+    let axes: Vec<&str> = placement.axes().iter().map(String::as_str).collect();
+    let mut extents = placement.extents();
+    extents.truncate(axes.len());
+    let elements = definition.held(&axes).into_iter().filter(|(_, element)| element.is_some());
+    let taken: BTreeSet<Vec<i64>> = elements.map(|(place, _)| place[..axes.len()].to_vec()).collect();
+    let whole = |k: usize| definition.whole.contains(&axes[k]);
+    for more in [0, 2] {
+        let extents: Vec<i64> = extents.iter().map(|n| n + more).collect();
+        let key = |place: &[i64]| (0..place.len()).map(|k| if whole(k) { 0 } else { place[k] }).collect::<Vec<_>>();
+        let (used, unused): (Vec<_>, Vec<_>) = indices(&extents).into_iter().partition(|p| taken.contains(&key(p)));
+        let found = placement.occupancy(Some(&extents)).unwrap();
+        assert_eq!((found.used, found.places), (used.len() as i128, (used.len() + unused.len()) as i128), "{text}");
+        assert!(used.iter().all(|p| placement.is_used(p).unwrap()), "{text}");
+        let few = unused.len().min(5);
+        assert_eq!(placement.unused(&extents, 5).unwrap(), unused[..few], "{text}: unused of {extents:?}");
+        for (axis, extent) in extents.iter().enumerate() {
+            let without: Vec<i64> = (0..*extent).filter(|c| used.iter().all(|place| place[axis] != *c)).collect();
+            assert_eq!(placement.unused_along(axis, *extent, 1000).unwrap(), without, "{text}: {}", axes[axis]);
+        }
+        if more == 0 {
+            assert_eq!(placement.occupancy(None).unwrap(), found, "{text}");
+        }
+    }
+    // An extent that the last element lies beyond is refused.
+    for axis in 0..axes.len() {
+        let Some(last) = taken.iter().map(|place| place[axis]).max() else { continue };
+        let mut extents = extents.clone();
+        extents[axis] = last + 1;
+        assert!(placement.occupancy(Some(&extents)).is_ok(), "{text}: {extents:?}");
+        extents[axis] = last;
+        assert!(placement.occupancy(Some(&extents)).is_err(), "{text}: {extents:?}");
+    }
+}
+
+#[test]
+fn used_places_are_counted() {
+    let mut rng = Rng::with_seed(SEED + 3);
+    for _ in 0..3000 {
+        check_places(&Definition::random(&mut rng));
+    }
+    let every_second = placed("((4_L2B:2, 64:8), (8:1, 2_W:1))");
+    assert_eq!(every_second.unused(&[7, 2], 3).unwrap(), [[1, 0], [1, 1], [3, 0]]);
+    let error = every_second.occupancy(Some(&[6, 2])).unwrap_err();
+    assert_eq!(error.message, "an element is at L2B 6, and L2B has the extent 6");
+    let wide = placed("((1152921504606846976_A), (2_B2); B@[8_C:1])");
+    assert_eq!(wide.occupancy(None).unwrap().used, 1 << 64);
+    let board = placed("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))").occupancy(None).unwrap();
+    assert_eq!((board.used, board.places), (8192, 8192));
+}
+
+#[test]
+fn laws_hold_for_random_layouts() {
+    let mut rng = Rng::with_seed(SEED);
+    let formed = (0..4000).filter(|_| check(&Definition::random(&mut rng))).count();
+    assert!((1000..3000).contains(&formed), "{formed} layouts are well-formed");
+}
+
+#[test]
+fn meanings_are_equal_where_all_places_are() {
+    let mut rng = Rng::with_seed(SEED + 1);
+    let (mut equal, mut different) = (0, 0);
+    while equal < 500 || different < 500 {
+        let a = Definition::random(&mut rng);
+        let b = if rng.u8(0..4) == 0 { Definition::random(&mut rng) } else { a.varied(&mut rng) };
+        let (Ok(x), Ok(y)) = (Placement::parse(&a.text()), Placement::parse(&b.text())) else { continue };
+        let same = a.shape == b.shape && indices(&a.shape).iter().all(|i| a.places(i) == b.places(i));
+        let name = format!("{} and {}", a.text(), b.text());
+        match Meaning::from(&x).compare(&Meaning::from(&y)) {
+            Equality::Equal => {
+                assert!(same, "{name} are not equal");
+                equal += 1;
+            }
+            Equality::Different { witness, reason } => {
+                assert!(!same, "{name}: {reason}");
+                assert_eq!(witness.is_some(), a.shape == b.shape, "{name}: {reason}");
+                if let Some(index) = witness {
+                    assert_ne!(a.places(&index), b.places(&index), "{name}: {reason}, at {index:?}");
+                }
+                different += 1;
+            }
+            Equality::Unknown { reason } => panic!("{name}: {reason}"),
+        }
+    }
+}
+
+/// The sizes of a random reshape.
+fn other_sizes(rng: &mut Rng, sizes: &[i64]) -> Vec<i64> {
+    let mut rest: i64 = sizes.iter().product();
+    let mut other = Vec::new();
+    while rest > 1 || other.is_empty() || rng.u8(0..4) == 0 {
+        let divisors: Vec<i64> = (1..=rest).filter(|d| rest % d == 0).collect();
+        let size = if rest == 0 { rng.i64(0..3) } else { *rng.choice(&divisors).unwrap() };
+        other.push(size);
+        rest = if rest == 0 { i64::from(size != 0 || rng.bool()) - 1 } else { rest / size };
+        if rest <= 0 {
+            break;
+        }
+    }
+    rng.shuffle(&mut other);
+    other
+}
+
+/// Whether each element of a view is where it was: `source` is the index of the same element in the layout.
+fn check_view(definition: &Definition, view: &View, sizes: &[i64], source: impl Fn(&[i64]) -> Vec<i64>) {
+    let name = format!("{} at {} of {}", view.layout, view.offset, definition.text());
+    assert_eq!(view.layout.sizes().as_deref(), Ok(sizes), "{name}");
+    assert_eq!(TensorLayout::parse(&view.layout.to_string()).as_ref(), Ok(&view.layout), "{name}: printed");
+    let found = Definition::of(&view.layout);
+    for index in indices(sizes) {
+        let moved = found.places(&index).into_iter().map(|mut place| {
+            *place.get_mut("Addr").unwrap() += view.offset;
+            place
+        });
+        assert_eq!(moved.collect::<BTreeSet<_>>(), definition.places(&source(&index)), "{name}: element {index:?}");
+    }
+}
+
+/// The index with this number in row-major order.
+fn index_of(mut number: i64, sizes: &[i64]) -> Vec<i64> {
+    let mut index = vec![0; sizes.len()];
+    for (i, n) in index.iter_mut().zip(sizes).rev() {
+        *i = number % n;
+        number /= n;
+    }
+    index
+}
+
+#[test]
+fn views_have_their_elements_where_they_are() {
+    let mut rng = Rng::with_seed(SEED + 4);
+    let (mut views, mut copies, mut cuts) = (0, 0, 0);
+    for _ in 0..6000 {
+        let definition = Definition::random(&mut rng);
+        let layout = TensorLayout::parse(&definition.text()).unwrap();
+        let shape = &definition.shape;
+
+        let mut permutation: Vec<usize> = (0..shape.len()).collect();
+        rng.shuffle(&mut permutation);
+        let view = layout.transposed(&permutation).unwrap();
+        let sizes: Vec<i64> = permutation.iter().map(|dim| shape[*dim]).collect();
+        check_view(&definition, &view, &sizes, |index| {
+            let mut source = vec![0; index.len()];
+            permutation.iter().zip(index).for_each(|(dim, i)| source[*dim] = *i);
+            source
+        });
+
+        let slice = |n: &i64| {
+            let start = rng.i64(0..=*n);
+            Slice { start, limit: rng.i64(start..=*n), step: rng.i64(1..4) }
+        };
+        let slices: Vec<Slice> = shape.iter().map(slice).collect();
+        match layout.sliced(&slices) {
+            Ok(view) => {
+                let sizes: Vec<i64> =
+                    slices.iter().map(|s| (s.start..s.limit).step_by(s.step as usize).count() as i64).collect();
+                let source = |index: &[i64]| slices.iter().zip(index).map(|(s, i)| s.start + i * s.step).collect();
+                check_view(&definition, &view, &sizes, source);
+            }
+            Err(_) => cuts += 1,
+        }
+
+        let sizes = other_sizes(&mut rng, shape);
+        match layout.reshaped(&sizes) {
+            Ok(view) => {
+                let number = |index: &[i64]| index.iter().zip(&sizes).fold(0, |all, (i, n)| all * n + i);
+                check_view(&definition, &view, &sizes, |index| index_of(number(index), shape));
+                views += 1;
+            }
+            Err(_) => copies += 1,
+        }
+    }
+    assert!(views > 2000 && copies > 500 && (500..5000).contains(&cuts), "{views} {copies} {cuts}");
+}
+
+#[test]
+fn strided_layouts_have_the_views_that_strides_can_say() {
+    let mut rng = Rng::with_seed(SEED + 5);
+    let (mut views, mut copies) = (0, 0);
+    for _ in 0..6000 {
+        let rank = rng.usize(1..=4);
+        let sizes: Vec<i64> = (0..rank).map(|_| rng.i64(1..=6)).collect();
+        let mut order: Vec<usize> = (0..rank).collect();
+        if rng.bool() {
+            rng.shuffle(&mut order);
+        }
+        let (mut strides, mut reach) = (vec![0; rank], 1);
+        for dim in order.iter().rev() {
+            strides[*dim] = if rng.u8(0..8) == 0 { rng.i64(0..9) } else { reach };
+            reach *= sizes[*dim] * if rng.u8(0..8) == 0 { 2 } else { 1 };
+        }
+        let parts: Vec<String> = sizes.iter().zip(&strides).map(|(n, s)| format!("{n}:{s}")).collect();
+        let text = format!("({})", parts.join(", "));
+        let layout = TensorLayout::parse(&text).unwrap();
+        let address = |index: &[i64]| index.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>();
+
+        let other = other_sizes(&mut rng, &sizes);
+        let number = |index: &[i64]| index.iter().zip(&other).fold(0, |all, (i, n)| all * n + i);
+        let moved = |index: &[i64]| address(&index_of(number(index), &sizes));
+        let unit = |dim: usize| {
+            let mut index = vec![0; other.len()];
+            index[dim] = i64::from(other[dim] > 1);
+            moved(&index)
+        };
+        let steps: Vec<i64> = (0..other.len()).map(unit).collect();
+        let linear = |index: &Vec<i64>| index.iter().zip(&steps).map(|(i, s)| i * s).sum::<i64>();
+        let possible = indices(&other).iter().all(|index| linear(index) == moved(index));
+        match layout.reshaped(&other) {
+            Ok(view) => {
+                assert!(possible, "{text} as {other:?} is no view, not even {}", view.layout);
+                assert!(view.layout.strided && view.offset == 0, "{text} as {other:?}: {}", view.layout);
+                check_view(&Definition::of(&layout), &view, &other, |index| index_of(number(index), &sizes));
+                views += 1;
+            }
+            Err(error) => {
+                assert!(!possible, "{text} as {other:?} is a view: {error}");
+                copies += 1;
+            }
+        }
+        let slice = |n: &i64| {
+            let start = rng.i64(0..=*n);
+            Slice { start, limit: rng.i64(start..=*n), step: rng.i64(1..4) }
+        };
+        let slices: Vec<Slice> = sizes.iter().map(slice).collect();
+        assert!(layout.sliced(&slices).is_ok(), "{text}: {slices:?}");
+    }
+    assert!(views > 1500 && copies > 1500, "{views} views, {copies} copies");
+}
+
+#[test]
+fn views_of_the_examples() {
+    let layout = |text| TensorLayout::parse(text).unwrap();
+    let slice = |list: &[[i64; 3]]| {
+        list.iter().map(|[start, limit, step]| Slice { start: *start, limit: *limit, step: *step }).collect::<Vec<_>>()
+    };
+    let said =
+        |view: Result<View, Error>| view.map_or_else(|e| e.message, |v| format!("{} from {}", v.layout, v.offset));
+    for (found, expected) in [
+        (layout("(2:3, 3:1)").transposed(&[1, 0]), "(3:1, 2:3) from 0"),
+        (layout("(2:3, 3:1)").transposed(&[1, 1]), "[1, 1] is no order of the 2 dimensions of the layout"),
+        (layout("(2:3, 3:1)").sliced(&slice(&[[0, 2, 1], [0, 2, 1]])), "(2:3, 2:1) from 0"),
+        (layout("(2:3, 3:1)").sliced(&slice(&[[0, 2, 1], [0, 3, 2]])), "(2:3, 2:2) from 0"),
+        (layout("(2:3, 3:1)").sliced(&slice(&[[1, 2, 1], [1, 1, 1]])), "(1,0)/((), ()) from 3"),
+        (
+            layout("(2:3, 3:1)").sliced(&slice(&[[0, 3, 1], [0, 3, 1]])),
+            "the slice 0:3:1 does not lie in dimension 0, whose size is 2",
+        ),
+        (layout("(2:3, 3:1)").reshaped(&[6]), "(6:1) from 0"),
+        (layout("(2:3, 3:1)").reshaped(&[3, 1, 2]), "(3:2, 1, 2:1) from 0"),
+        (layout("(2:3, 3:1)").reshaped(&[5]), "the sizes [2, 3] and [5] have different numbers of elements"),
+        (layout("((4_PE, 3:8), (8:1))").reshaped(&[96]), "((4_PE, 24:1)) from 0"),
+        (layout("((4_PE, 3:8), (8:1))").reshaped(&[4, 24]), "((4_PE), (24:1)) from 0"),
+        (layout("((4_PE, 3:8), (8:1))").reshaped(&[2, 48]), "((2_PE:2), (2_PE:1, 24:1)) from 0"),
+        (layout("((4_PE, 3:8), (8:1))").sliced(&slice(&[[0, 3, 1], [0, 8, 1]])), "((1_PE, 3:8), (8:1)) from 0"),
+        (
+            layout("((4_PE, 3:8), (8:1))").sliced(&slice(&[[3, 6, 1], [0, 8, 1]])),
+            "the slice of dimension 0 begins at PE 1, and a view begins at place 0",
+        ),
+        (
+            layout("((4_PE, 3:8), (8:1))").sliced(&slice(&[[0, 12, 2], [0, 8, 1]])),
+            "the slice 0:12:2 of dimension 0 goes over the end of `3:8` at no multiple of its step",
+        ),
+        (layout("(10,7)/((3:7, 4_PE), (7:1))").reshaped(&[70]), "(70)/((3:7, 4_PE, 7:1)) from 0"),
+        (
+            layout("(7,10)/((7:8), (4_PE, 3:1))").reshaped(&[70]),
+            "dimension 0 would be joined to dimension 1, which is padded from 10 to 12",
+        ),
+        (
+            layout("(6:8, 4:1)").reshaped(&[4, 6]),
+            "dimension 1 of the result has 6 elements and would end amid `4:1` of dimension 1: neither of 6 and 4 divides the other",
+        ),
+    ] {
+        assert_eq!(said(found), expected);
+    }
+}
+
+/// Converts a tiled layout there and back; says what came out, each or why not.
+fn there_and_back(sizes: &[i64], tiled: &Layout) -> Result<(TensorLayout, Result<Layout, Error>), Error> {
+    let name = format!("{sizes:?}{tiled}");
+    let expansion = Expansion::new(sizes, tiled).unwrap();
+    let parts = to_tensor_layout(&expansion, tiled)?;
+    let placement = Placement::parse(&parts.to_string()).unwrap_or_else(|e| panic!("{name}: {parts}: {}", e.error));
+    assert_eq!(placement.sizes(), sizes, "{name}: {parts}");
+    let back = to_tiled(&placement);
+    let other = back.as_ref().ok().map(|back| Expansion::new(sizes, back).unwrap());
+    for number in 0..sizes.iter().product::<i64>().min(5000) {
+        let index = index_of(number, sizes);
+        let offset = expansion.offset(&index).unwrap();
+        assert_eq!(placement.place(&index), Ok(vec![offset]), "{name}: {parts} at {index:?}");
+        if let Some(other) = &other {
+            assert_eq!(other.offset(&index), Ok(offset), "{name}: {parts}, {back:?} at {index:?}");
+        }
+    }
+    Ok((parts, back))
+}
+
+#[test]
+fn nesting_tiles_have_parts_and_parts_have_tiles() {
+    let mut rng = Rng::with_seed(SEED + 6);
+    for _ in 0..3000 {
+        let rank = rng.usize(1..=4);
+        let sizes: Vec<i64> = (0..rank).map(|_| rng.i64(1..=12)).collect();
+        let mut layout = Layout::row_major(rank);
+        rng.shuffle(&mut layout.minor_to_major);
+        let mut tile: Vec<i64> = (0..rng.usize(0..=rank + 1)).map(|_| *rng.choice(&[1, 2, 4, 6, 8]).unwrap()).collect();
+        for _ in 0..rng.usize(0..=2) {
+            if !tile.is_empty() {
+                layout.tiles.push(tile.iter().map(|size| TileEntry::Size(*size)).collect());
+            }
+            tile.drain(..rng.usize(0..=tile.len()));
+            for size in &mut tile {
+                let divisors: Vec<i64> = (1..=*size).filter(|d| *size % d == 0).collect();
+                *size = *rng.choice(&divisors).unwrap();
+            }
+        }
+        let name = format!("{sizes:?}{layout}");
+        let (parts, back) = there_and_back(&sizes, &layout).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let back = back.unwrap_or_else(|e| panic!("{name}: {parts}: {e}"));
+        // What came out is a normal form: it comes out again.
+        let (_, again) = there_and_back(&sizes, &back).unwrap();
+        assert_eq!(again.as_ref(), Ok(&back), "{name}: {parts}");
+    }
+}
+
+#[test]
+fn known_layouts_in_the_other_notation() {
+    for (text, parts, back) in [
+        ("f32[3,5]{1,0:T(2,2)}", "(3,5)/((2:12, 2:2), (3:4, 2:1))", "{1,0:T(2,2)}"),
+        ("f32[2,3]{0,1}", "(2:1, 3:2)", "{0,1}"),
+        ("bf16[16,256]{1,0:T(8,128)(2,1)}", "((2:2048, 4:256, 2:1), (2:1024, 128:2))", "{1,0:T(8,128)(2,1)}"),
+        ("f32[4,5]{1,0:T(8)}", "(4,5)/((4:8), (8:1))", "{1,0:T(8)}"),
+        ("f32[1,300]{1,0:T(8,128)}", "(1,300)/((8:128), (3:1024, 128:1))", "{1,0:T(8,128)}"),
+        ("f32[300]{0:T(8,128)}", "(300)/((3:1024, 128:1))", "{0:T(8,128)}"),
+        (
+            "bf16[2048]{0:T(1024)(128)(2,1)}",
+            "((8:256, 2:1, 128:2))",
+            "the parts stand in memory in another order than tiles make",
+        ),
+        (
+            "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
+            "`*` merges dimensions 0, 1 and 2, and the tile cuts across them",
+            "",
+        ),
+        ("bf16[2,3,1004]{2,1,0:T(2,*,128)}", "`*` merges dimensions 1 and 2, and the tile cuts across them", ""),
+        ("f32[4,8]{1,0:T(*,8)}", "(4:8, 8:1)", "{1,0}"),
+        ("f32[4,8]{1,0:T(*,16)}", "(4:8, 8:1)", "{1,0}"),
+        ("f32[4,8]{1,0:T(*,3)}", "(4:8, 8:1)", "{1,0}"),
+        ("f32[24]{0:T(8)(3)}", "((3:9, 8:1))", "the part `3:9` of dimension 0 would have the stride 8"),
+        ("f32[0,8]{1,0:T(4)}", "(0,8)/((), (8:0))", "{1,0}"),
+        ("f32[]", "a TensorLayout has at least one dimension", ""),
+        ("f32[6]{0:SC(0:1)}", "the layout is cut across memories (SC)", ""),
+        ("f32[8,8]{1,0:T(4)(*,4)}", "(8:8, 8:1)", "{1,0}"),
+        ("f32[9,20]{0,1:T(8,16)(3,1)}", "the tile size 3 does not divide the tile size 8", ""),
+        (
+            "f32[327680,327680]{1,0:T(8,128)(4,1)}",
+            "((40960:2621440, 2:512, 4:1), (2560:1024, 128:4))",
+            "{1,0:T(8,128)(4,1)}",
+        ),
+        ("f32[1,1]{1,0:T(2,4)}", "(1,1)/((2:4), (4:1))", "{1,0}"),
+    ] {
+        let Ok(Shape::Array(array)) = Shape::parse(text) else { panic!("{text}") };
+        let sizes = array.sizes().unwrap();
+        let (found, again) = match there_and_back(&sizes, &array.layout) {
+            Ok((parts, back)) => (parts.to_string(), back.map_or_else(|e| e.message, |back| back.to_string())),
+            Err(error) => (error.message, String::new()),
+        };
+        assert_eq!((&*found, &*again), (parts, back), "{text}");
+    }
+}
+
+#[test]
+fn layouts_of_the_address_as_tiles() {
+    for (text, tiled) in [
+        ("((4:8), (5:1))", "{1,0:T(8)}"),
+        ("(2:2)", "{0:T(2,1)}"),
+        ("(2:3, 2:2)", "the part `2:3` of dimension 0 would have the stride 4"),
+        ("((32:2), (2:1, 4_PE:1, 2_W:1))", "it names the axis PE, and a tiled layout has the address alone"),
+        ("((4:1); B@[2_PE])", "it has copies along PE, and a tiled layout has none"),
+        ("((4:1); B@[PE])", "{0}"),
+        ("((2:96, 3:1), (4:24, 8:3))", "{1,0:T(3,1)}"),
+        ("((3:64), (8:5))", "the part `3:64` of dimension 0 would have the stride 40"),
+        ("(8:96, 64:1)", "{1,0:T(96)}"),
+        ("(8:100, 64:1)", "{1,0:T(100)}"),
+        ("((2:4, 2:1, 2:2))", "the parts stand in memory in another order than tiles make"),
+        ("(0,3)/((2:3), (3:1))", "{1,0}"),
+        ("(4:2, 1)", "{1,0:T(2)}"),
+    ] {
+        let found = to_tiled(&placed(text)).map_or_else(|e| e.message, |layout| layout.to_string());
+        assert_eq!(found, tiled, "{text}");
+    }
+}
+
+#[test]
+fn the_layouts_of_real_programs_have_parts() {
+    let mut without = BTreeSet::new();
+    for line in include_str!("golden/layouts.jsonl").lines() {
+        let fact: serde_json::Value = serde_json::from_str(line).unwrap();
+        let Ok(Shape::Array(array)) = Shape::parse(fact["shape"].as_str().unwrap()) else { continue };
+        let Some(sizes) = array.sizes().filter(|sizes| array.element.is_data() && !sizes.is_empty()) else { continue };
+        if Expansion::new(&sizes, &array.layout).is_err() || !array.layout.splits.is_empty() {
+            continue;
+        }
+        if !matches!(there_and_back(&sizes, &array.layout), Ok((_, Ok(_)))) {
+            without.insert(array.to_string());
+        }
+    }
+    // A tile that reaches into the grid of the one before has parts, which are not found back; a merge has none.
+    let expected = [
+        "bf16[2,3,1004]{2,1,0:T(2,*,128)}",
+        "bf16[2048]{0:T(1024)(128)(2,1)}",
+        "bf16[8,2,3,1004]{3,2,1,0:T(2,*,*,128)}",
+        "f32[123,456,789]{0,1,2:T(2,*,128)}",
+        "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
+        "f32[8,8]{1,0:T(4,4)(2,2,2)}",
+    ];
+    assert_eq!(without.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+}
+
+/// Whatever the text, reading ends in a value or in an error with an offset inside the text, on a character.
+fn survive(text: &str) {
+    let shown: String = text.chars().take(200).collect();
+    let layout = match TensorLayout::parse(text) {
+        Ok(layout) => layout,
+        Err(error) => {
+            let at = error.at.unwrap_or_else(|| panic!("{shown:?}: no offset"));
+            assert!(text.is_char_boundary(at), "{shown:?}: offset {at}");
+            assert!(!error.message.is_empty() && error.message.len() < 250, "{shown:?}: {}", error.message);
+            return;
+        }
+    };
+    assert_eq!(TensorLayout::parse(&layout.to_string()), Ok(layout.clone()), "{shown:?}: parsing {layout}");
+    match Placement::parse(text) {
+        Err(found) => assert!(found.error.message.len() < 6000, "{shown:?}: {}", found.error),
+        Ok(placement) if placement.sizes().contains(&0) => {}
+        Ok(placement) => {
+            let last: Vec<i64> = placement.sizes().iter().map(|size| size - 1).collect();
+            let place = placement.place(&last).unwrap();
+            assert_eq!(placement.held(&place), Ok(Held::Element(last.clone())), "{shown:?} at {place:?}");
+            assert_eq!(placement.map().evaluate(&last).unwrap(), Some(place), "{shown:?} at {last:?}");
+            let _ = (placement.extents(), placement.local_elements());
+        }
+    }
+}
+
+#[test]
+fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
+    let seeds = [
+        "((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))",
+        "(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])",
+        "((16:1), (8_MAB:2, 8_L1B:1, 2_MAB:1, 4_PE:1, 2_W:1); B@[8_L2B:1])",
+        "((2_L2B:1, 16_MAB, 4:64), (2_L1B:4, 4_PE, 2_W, 8:1), (4_L2B:2, 4_L1B:1, 8:8))",
+        "((), (8:96, 8_L1B:1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))",
+        "(10,7)/((3:7, 4_PE), (7:1))",
+        "(2:3, 3:1)",
+    ];
+    let pieces = [
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        ":",
+        "_",
+        "/",
+        ";",
+        "B@[",
+        "B",
+        "@",
+        "Addr",
+        "PE",
+        "-",
+        "0",
+        "1",
+        "3",
+        "()",
+        "/*",
+        "//",
+        "\n",
+        "9223372036854775807",
+        "9223372036854775808",
+        "4611686018427387904",
+        "é",
+        "\u{1F600}",
+        "\0",
+    ];
+    let mut rng = Rng::with_seed(SEED + 2);
+    for _ in 0..20_000 {
+        let mut text: Vec<char> = rng.choice(seeds).unwrap().chars().collect();
+        for _ in 0..rng.usize(1..5) {
+            let at = rng.usize(0..=text.len());
+            let end = (at + rng.usize(0..4)).min(text.len());
+            let piece = *rng.choice(&pieces).unwrap();
+            match rng.u8(0..4) {
+                0 => drop(text.drain(at..end)),
+                1 => drop(text.splice(at..at, piece.chars())),
+                2 => drop(text.splice(at..end, piece.chars())),
+                _ => text.extend_from_within(at..end),
+            }
+        }
+        survive(&text.into_iter().collect::<String>());
+    }
+    for _ in 0..2_000 {
+        let bytes: Vec<u8> = (0..rng.usize(0..40)).map(|_| rng.u8(..)).collect();
+        survive(&String::from_utf8_lossy(&bytes));
+    }
+}
+
+#[test]
+fn a_megabyte_is_read_in_linear_time() {
+    const SIZE: usize = 1_000_000;
+    for (head, piece, tail) in [
+        ("", "(", ""),
+        ("", "/", ""),
+        ("((", "1,", "1))"),
+        ("(", "(),", "())"),
+        ("((", "9", "))"),
+        ("((2_", "A", "))"),
+        ("((4:1); B@[", "A,", "A])"),
+        ("(", "1,", "1)/((2:1))"),
+        ("((4:1", " ", "))"),
+        ("", "é", ""),
+    ] {
+        survive(&format!("{head}{}{tail}", piece.repeat(SIZE / piece.len())));
+    }
+    // As many parts as may be, all entangled: an answer or an error, in bounded time.
+    let parts: Vec<String> = (0..62).map(|k| format!("2:{}", 1 + k * k)).collect();
+    survive(&format!("(({}))", parts.join(", ")));
+    let parts: Vec<String> = (0..62).map(|k| format!("2:{}", 1i64 << k.min(58))).collect();
+    survive(&format!("(({}))", parts.join(", ")));
+}

@@ -1,0 +1,298 @@
+//! Conversions between placements: carried out on buffers, and counted element by element.
+
+use fastrand::Rng;
+use layout::machine::Machine;
+use layout::placement::{Copies, Held, Placement};
+use layout::traffic::{Plan, plan};
+use std::collections::HashMap;
+
+/// Every index of an array.
+fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
+    sizes.iter().fold(vec![vec![]], |all, size| {
+        all.iter().flat_map(|index| (0..*size).map(|i| [&index[..], &[i]].concat())).collect()
+    })
+}
+
+/// What a plan is about, worked out without it.
+struct Board<'a> {
+    axes: &'a [String],
+    places: Vec<i64>,
+    /// Axis and group of each level.
+    levels: Vec<(usize, i64)>,
+}
+
+impl<'a> Board<'a> {
+    fn new(
+        from: &'a Placement,
+        to: &'a Placement,
+        axes: &'a [String],
+        machine: Option<&Machine>,
+        bits: i64,
+    ) -> Board<'a> {
+        let reach = |side: &Placement, axis: &str| {
+            side.axes().iter().position(|name| name == axis).map_or(1, |axis| side.extents()[axis])
+        };
+        let places = axes.iter().map(|axis| match machine {
+            Some(m) if axis == "W" => m.word_bits / bits,
+            Some(m) if axis != "Time" => m.axes[m.depth(axis).unwrap()].extent,
+            _ => reach(from, axis).max(reach(to, axis)),
+        });
+        let places: Vec<i64> = places.collect();
+        let mut levels = Vec::new();
+        for (k, axis) in axes.iter().enumerate().filter(|(_, axis)| *axis != "W" && *axis != "Time") {
+            let mut left = places[k];
+            let groups = machine.map_or(vec![left], |m| m.axes[m.depth(axis).unwrap()].groups.clone());
+            for (level, group) in groups.iter().enumerate() {
+                left /= group;
+                if level + 1 == groups.len() || (*group > 1 && left > 1) {
+                    levels.push((k, left));
+                }
+            }
+        }
+        Board { axes, places, levels }
+    }
+
+    /// The coordinates of all copies of an element, the address last. An axis that holds a copy everywhere has `near`'s
+    /// coordinate, or without all of them.
+    fn places_of(&self, side: &Placement, index: &[i64], near: Option<&[i64]>) -> Vec<Vec<i64>> {
+        let place = side.place(index).unwrap();
+        let mut all = vec![vec![]];
+        for (k, axis) in self.axes.iter().enumerate() {
+            let known = side.axes().iter().position(|name| name == axis);
+            let copies =
+                known.map_or(if axis == "W" { Copies::Steps(vec![]) } else { Copies::All }, |k| side.copies(k));
+            let mut coordinates = vec![known.map_or(0, |k| place[k])];
+            match copies {
+                Copies::All => coordinates = near.map_or((0..self.places[k]).collect(), |near| vec![near[k]]),
+                Copies::Steps(steps) => {
+                    for (extent, stride) in steps {
+                        coordinates =
+                            coordinates.iter().flat_map(|c| (0..extent).map(move |i| c + i * stride)).collect();
+                    }
+                }
+            }
+            all = all.iter().flat_map(|c: &Vec<i64>| coordinates.iter().map(|x| [&c[..], &[*x]].concat())).collect();
+        }
+        all.into_iter().map(|c| [&c[..], &place[place.len() - 1..]].concat()).collect()
+    }
+
+    /// What a side holds at a place.
+    fn held(&self, side: &Placement, place: &[i64]) -> Held {
+        let coordinate = |axis: &String| place[self.axes.iter().position(|name| name == axis).unwrap()];
+        let own: Vec<i64> = side.axes().iter().map(coordinate).chain(place.last().copied()).collect();
+        side.held(&own).unwrap()
+    }
+
+    /// The coordinates of a place along the first levels.
+    fn prefix(&self, place: &[i64], level: usize) -> Vec<i64> {
+        self.levels[..=level].iter().map(|(axis, group)| place[*axis] / group).collect()
+    }
+
+    /// The outermost level at which places differ.
+    fn crossed(&self, a: &[i64], b: &[i64]) -> usize {
+        (0..self.levels.len()).find(|k| self.prefix(a, *k) != self.prefix(b, *k)).unwrap_or(self.levels.len())
+    }
+}
+
+/// Carries a plan out and counts; says whether the nearest copies were taken.
+fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64) -> (Plan, bool) {
+    let name = format!("{} to {} on {}", from.layout(), to.layout(), machine.map_or("-".into(), Machine::to_string));
+    let plan = plan(from, to, machine, bits).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let board = Board::new(from, to, &plan.axes, machine, bits);
+
+    let mut moved: HashMap<Vec<i64>, Vec<i64>> = HashMap::new();
+    for block in &plan.blocks {
+        let mut elements = 0;
+        for copy in block.copies() {
+            for inner in indices(&copy.sizes) {
+                let offset = |strides: &[i64]| inner.iter().zip(strides).map(|(i, stride)| i * stride).sum::<i64>();
+                let (mut source, mut destination) = (copy.source.clone(), copy.destination.clone());
+                *source.last_mut().unwrap() += offset(&copy.source_strides);
+                *destination.last_mut().unwrap() += offset(&copy.destination_strides);
+                for (axis, places) in board.places.iter().enumerate() {
+                    assert!((0..*places).contains(&source[axis]), "{name}: {source:?}");
+                }
+                assert_eq!(moved.insert(destination, source), None, "{name}: written twice");
+                elements += 1;
+            }
+        }
+        assert_eq!(block.elements(), elements, "{name}");
+    }
+    let mut wanted = 0;
+    let mut nearest = true;
+    let mut pairs = Vec::new();
+    for index in indices(from.sizes()) {
+        for destination in board.places_of(to, &index, None) {
+            wanted += 1;
+            let source = moved.get(&destination).unwrap_or_else(|| panic!("{name}: {destination:?} is not filled"));
+            assert_eq!(
+                board.held(from, source),
+                Held::Element(index.clone()),
+                "{name}: {destination:?} from {source:?}"
+            );
+            let best = board.places_of(from, &index, Some(&destination));
+            let best = best.iter().map(|source| board.crossed(source, &destination)).max();
+            nearest &= best == Some(board.crossed(source, &destination));
+            pairs.push((source.clone(), destination));
+        }
+    }
+    assert_eq!((moved.len(), plan.elements), (wanted, wanted as i64), "{name}: elements and copies");
+
+    let stay = pairs.iter().filter(|(a, b)| board.crossed(a, b) == board.levels.len()).count();
+    assert_eq!(plan.stay, stay as i64, "{name}: elements that stay");
+    let words = [from, to].map(|side| side.axes().iter().any(|axis| axis == "W"));
+    let word = plan.axes.iter().position(|axis| axis == "W");
+    let position = |place: &[i64], words: bool| {
+        let address = place[place.len() - 1];
+        let word = word.map_or(0, |w| place[w]);
+        if words {
+            address * machine.map_or(board.places[plan.axes.len() - 1], |m| m.word_bits / bits) + word
+        } else {
+            address
+        }
+    };
+    let unmoved = pairs.iter().filter(|(a, b)| {
+        let spaces = (0..plan.axes.len()).all(|k| plan.axes[k] == "W" || a[k] == b[k]);
+        spaces && if words[0] == words[1] { a == b } else { position(a, words[0]) == position(b, words[1]) }
+    });
+    assert_eq!(plan.unmoved, unmoved.count() as i64, "{name}: elements that do not move");
+    assert_eq!(plan.levels.len(), board.levels.len(), "{name}");
+    for (k, level) in plan.levels.iter().enumerate() {
+        assert_eq!((&level.axis, level.group), (&plan.axes[board.levels[k].0], board.levels[k].1), "{name}");
+        let cross = pairs.iter().filter(|(a, b)| board.crossed(a, b) == k).count();
+        assert_eq!(level.cross, cross as i64, "{name}: across level {k}");
+        for (up, bytes) in [(true, level.up), (false, level.down)] {
+            let mut links: HashMap<Vec<i64>, i64> = HashMap::new();
+            for (a, b) in pairs.iter().filter(|(a, b)| board.crossed(a, b) <= k) {
+                *links.entry(board.prefix(if up { a } else { b }, k)).or_default() += 1;
+            }
+            let most = (links.into_values().max().unwrap_or(0) * bits + 7) / 8;
+            assert_eq!(bytes, most, "{name}: the busiest place of level {k}, up {up}");
+        }
+    }
+    (plan, nearest)
+}
+
+/// How a random layout is made.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Extents and strides are powers of 2.
+    Powers,
+    /// Strides along an axis divide each other.
+    Nested,
+    /// Strides are anything.
+    Wild,
+}
+
+/// A random layout for the sizes.
+fn layout(rng: &mut Rng, sizes: &[i64], kind: Kind, axes: &[&str]) -> Placement {
+    loop {
+        let mut parts: Vec<(Option<usize>, i64, usize)> = Vec::new();
+        for (dim, size) in sizes.iter().enumerate() {
+            let mut reached = 1;
+            while reached < *size {
+                let extent = match kind {
+                    Kind::Powers => 1 << rng.i64(0..4),
+                    _ => rng.i64(1..6),
+                };
+                parts.push((Some(dim), extent, rng.usize(0..=axes.len())));
+                reached *= extent;
+            }
+        }
+        for _ in 0..rng.usize(0..3) {
+            let extent = if kind == Kind::Powers { 1 << rng.i64(0..3) } else { rng.i64(1..4) };
+            parts.push((None, extent, rng.usize(0..axes.len())));
+        }
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        rng.shuffle(&mut order);
+        let mut strides = vec![1; parts.len()];
+        let mut next = vec![1; axes.len() + 1];
+        for k in order {
+            let (_, extent, axis) = parts[k];
+            strides[k] = if kind == Kind::Wild && rng.bool() { rng.i64(0..12) } else { next[axis] };
+            next[axis] *= extent * if rng.u8(0..6) == 0 { 2 } else { 1 };
+        }
+        let part = |k: usize| match axes.get(parts[k].2) {
+            Some(axis) => format!("{}_{axis}:{}", parts[k].1, strides[k]),
+            None => format!("{}:{}", parts[k].1, strides[k]),
+        };
+        let of = |dim: Option<usize>| (0..parts.len()).filter(|k| parts[*k].0 == dim).map(part).collect::<Vec<_>>();
+        let dims: Vec<String> = (0..sizes.len()).map(|dim| format!("({})", of(Some(dim)).join(", "))).collect();
+        let mut copies = of(None);
+        for (k, axis) in axes.iter().enumerate() {
+            if rng.u8(0..3) == 0 && !parts.iter().any(|part| part.2 == k) {
+                copies.push(axis.to_string());
+            }
+        }
+        let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
+        let copies = if copies.is_empty() { String::new() } else { format!("; B@[{}]", copies.join(", ")) };
+        let text = format!("({})/({}{copies})", sizes.join(","), dims.join(", "));
+        let found = Placement::parse(&text);
+        if let Ok(placement) = found
+            && placement.extents()[..placement.axes().len()].iter().all(|extent| *extent <= 16)
+        {
+            return placement;
+        }
+    }
+}
+
+/// A machine that both layouts fit on.
+fn machine(rng: &mut Rng, sides: [&Placement; 2], axes: &[&str]) -> Option<Machine> {
+    let reach = |axis: &str| {
+        let of =
+            |side: &Placement| side.axes().iter().position(|name| name == axis).map_or(1, |axis| side.extents()[axis]);
+        of(sides[0]).max(of(sides[1]))
+    };
+    if reach("W") > 2 {
+        return None;
+    }
+    let mut text = Vec::new();
+    for axis in axes.iter().filter(|axis| **axis != "W" && **axis != "Time") {
+        let (least, groups) = (reach(axis), [1, 2, 3, 4][rng.usize(0..4)]);
+        let size = (least - 1) / groups + 1 + rng.i64(0..2);
+        text.push(if groups == 1 { format!("{size}_{axis}") } else { format!("{groups}x{size}_{axis}") });
+    }
+    rng.shuffle(&mut text);
+    Some(Machine::parse(&format!("axes: ({}), memories: (), word: 64", text.join(", "))).unwrap())
+}
+
+fn random(seed: u64, kind: Kind, cases: usize) {
+    let mut rng = Rng::with_seed(seed);
+    let (mut near, mut padded, mut blocks) = (0, 0, 0);
+    for _ in 0..cases {
+        let axes: &[&str] = match rng.u8(0..4) {
+            0 => &["P"],
+            1 => &["P", "Q", "W"],
+            2 => &["P", "Q", "Time"],
+            _ => &["P", "Q", "R"],
+        };
+        let rank = rng.usize(1..3);
+        let most = if rank == 1 { 40 } else { 9 };
+        let sizes = (0..rank).map(|_| if rng.u8(0..30) == 0 { 0 } else { rng.i64(1..=most) });
+        let sizes: Vec<i64> = sizes.collect();
+        let (from, to) = (layout(&mut rng, &sizes, kind, axes), layout(&mut rng, &sizes, kind, axes));
+        let machine = if rng.bool() { machine(&mut rng, [&from, &to], axes) } else { None };
+        let bits = if from.axes().iter().chain(to.axes()).any(|axis| axis == "W") { 32 } else { rng.i64(1..40) };
+        let (plan, nearest) = check(&from, &to, machine.as_ref(), bits);
+        near += usize::from(nearest);
+        padded += usize::from(from.padded_sizes() != sizes);
+        blocks = blocks.max(plan.blocks.len());
+        assert!(nearest || kind != Kind::Powers || machine.is_some(), "{} to {}", from.layout(), to.layout());
+    }
+    assert!(near * 10 > cases * 8 && padded * 10 > cases, "{near} {padded} {blocks}");
+}
+
+#[test]
+fn plans_hold_for_powers_of_two() {
+    random(1, Kind::Powers, 2000);
+}
+
+#[test]
+fn plans_hold_for_nested_strides() {
+    random(2, Kind::Nested, 2000);
+}
+
+#[test]
+fn plans_hold_for_any_strides() {
+    random(3, Kind::Wild, 2000);
+}
