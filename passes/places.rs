@@ -60,11 +60,12 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     let mut places = Places::new(nest, b, board, spread(nest, output, board));
 
     let (mut index, mut local) = (Vec::new(), Vec::new());
-    for operand in &nest.operands {
+    for (k, operand) in nest.operands.iter().enumerate() {
         let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&places.dims)).collect();
         let (exprs, within) = operand.access.index(&mut places.leaves, &view);
         index.push(places.leaves.simplified(&exprs, &within));
-        local.push(places.holds(operand, &view));
+        // The place's digits are made from the output's own layout.
+        local.push(k + nest.outputs >= nest.operands.len() || places.holds(operand, &view));
     }
     let dims = places.leaves.simplified(&places.dims, &[]);
     let (mut loops, spread): (Vec<Part>, Vec<Part>) =
@@ -169,8 +170,10 @@ impl<'c> Places<'c> {
         let coordinate = Expr::Var(self.coordinates[axis]);
         let mut rest = vec![coordinate.clone()];
         let mut own = Vec::new();
+        let mut left = coordinate.clone();
         for part in spread {
-            let digit = coordinate.clone().floor_div(part.stride).modulo(part.extent);
+            let digit = left.clone().floor_div(part.stride).modulo(part.extent);
+            left = left.modulo(part.stride);
             rest.push(digit.clone().times(-part.stride));
             match part.dim {
                 Some(dim) => self.digit(part, dim, &digit, &mut own),
@@ -222,8 +225,10 @@ impl<'c> Places<'c> {
         (0..board.places.len()).filter(|axis| board.named[*axis]).all(|axis| {
             let mut rest = vec![self.own[axis].clone()];
             let parts = board.along(axis);
+            let mut left = self.own[axis].clone();
             let told = parts.iter().all(|part| {
-                let digit = self.own[axis].clone().floor_div(part.stride).modulo(part.extent);
+                let digit = left.clone().floor_div(part.stride).modulo(part.extent);
+                left = left.clone().modulo(part.stride);
                 rest.push(digit.clone().times(-part.stride));
                 let of_element = |d: usize| logical[d].clone().floor_div(part.weight).modulo(part.extent);
                 part.dim.is_none_or(|d| zero(self, digit + of_element(d).times(-1)))

@@ -8,9 +8,11 @@
 //!
 //! `LAYOUT_SEED` and `LAYOUT_PROGRAMS` (for each template and form) make a longer run; a report names the seed.
 
+mod board;
 #[expect(dead_code, reason = "the expanded sizes are for those who test the maths")]
 mod definition;
 
+use board::Spread;
 use definition::lay_out;
 use fastrand::Rng;
 use layout::expansion::Expansion;
@@ -139,7 +141,8 @@ fn run_part(template: &str, form: Form, seed: u64, programs: usize) -> ExitCode 
 
 /// Lowers a module; what went wrong is on standard error.
 fn compile<'c>(context: &'c Context, text: &str, form: Form) -> Option<Module<'c>> {
-    let mut module = Module::parse(context, text)?;
+    let text = format!("module attributes {{{}}} {{\n{text}}}\n", board::machine());
+    let mut module = Module::parse(context, &text)?;
     let passes = PassManager::new(context);
     let pipeline = format!("builtin.module(layout-to-llvm{{form={}}})", form.name());
     utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).expect("a pipeline");
@@ -149,7 +152,7 @@ fn compile<'c>(context: &'c Context, text: &str, form: Form) -> Option<Module<'c
 
 /// A program's text with all layouts taken away.
 fn without_layouts(text: &str) -> String {
-    let mut pieces = text.split(", #layout.tiled<");
+    let mut pieces = text.split(", #layout.t");
     let mut result = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         result += piece.split_once('>').expect("a layout ends").1;
@@ -222,12 +225,19 @@ impl Element {
     }
 }
 
+/// A layout.
+#[derive(Clone, Debug)]
+enum Notation {
+    Tiled(Layout),
+    Spread(Spread),
+}
+
 /// The type of a tensor or memref.
 #[derive(Clone, Debug)]
 struct Array {
     sizes: Vec<i64>,
     element: Element,
-    layout: Option<Layout>,
+    layout: Option<Notation>,
     /// The dimension whose size the type does not tell.
     unknown: Option<usize>,
 }
@@ -235,7 +245,17 @@ struct Array {
 impl Array {
     /// With a random layout, or none.
     fn new(rng: &mut Rng, sizes: &[i64], element: Element) -> Array {
-        let layout = (rng.u8(0..8) > 0).then(|| random_layout(rng, sizes));
+        let layout = match rng.u8(0..8) {
+            0 => None,
+            1..=4 if !sizes.is_empty() => Some(Notation::Spread(Spread::random(rng, sizes, element.1))),
+            _ => Some(Notation::Tiled(random_layout(rng, sizes))),
+        };
+        Array { sizes: sizes.to_vec(), element, layout, unknown: None }
+    }
+
+    /// With a random tiled layout, or none.
+    fn tiled(rng: &mut Rng, sizes: &[i64], element: Element) -> Array {
+        let layout = (rng.u8(0..8) > 0).then(|| Notation::Tiled(random_layout(rng, sizes)));
         Array { sizes: sizes.to_vec(), element, layout, unknown: None }
     }
 
@@ -245,7 +265,10 @@ impl Array {
         for (d, n) in self.sizes.iter().enumerate() {
             text += &if self.unknown == Some(d) { "?x".to_owned() } else { format!("{n}x") };
         }
-        let layout = self.layout.as_ref().map(|l| format!(", #layout.tiled<{l}>"));
+        let layout = self.layout.as_ref().map(|layout| match layout {
+            Notation::Tiled(layout) => format!(", #layout.tiled<{layout}>"),
+            Notation::Spread(spread) => format!(", #layout.tensor_layout<{}>", spread.text(&self.sizes)),
+        });
         text + self.element.0 + &layout.unwrap_or_default() + ">"
     }
 
@@ -404,21 +427,22 @@ impl Program {
                 &mut buffers,
                 result.as_ref(),
             );
-            let arguments: Vec<Vec<f64>> = buffers.iter().map(Buffer::numbers).collect();
+            let arguments: Vec<_> = buffers.iter().map(Buffer::numbers).collect();
             (arguments, result, buffers.iter().all(Buffer::fenced))
         };
         let (plain, expected, _) = run("plain", &|a| Array { layout: None, ..a.clone() });
         let (tiled, found, fenced) = run("tiled", &Array::clone);
         if !fenced {
-            return Err("it wrote outside of a buffer".into());
+            return Err("it wrote where no element is".into());
         }
         let pairs = plain.iter().zip(&tiled).enumerate().map(|(k, (p, t))| (format!("argument {k}"), p, t));
         for (what, expected, found) in pairs.chain([("the result".to_owned(), &expected, &found)]) {
-            let differences: Vec<usize> = (0..expected.len()).filter(|k| expected[*k] != found[*k]).collect();
+            let differs = |k: &usize| found[*k].iter().any(|copy| *copy != expected[*k][0]);
+            let differences: Vec<usize> = (0..expected.len()).filter(differs).collect();
             if let Some(first) = differences.first() {
-                let (e, f) = (expected[*first], found[*first]);
+                let (e, f) = (expected[*first][0], &found[*first]);
                 let count = differences.len();
-                return Err(format!("{what}: {count} of {} differ, number {first} is {f}, not {e}", expected.len()));
+                return Err(format!("{what}: {count} of {} differ, number {first} is {f:?}, not {e}", expected.len()));
             }
         }
         Ok(())
@@ -436,9 +460,8 @@ struct Buffer {
     array: Array,
     /// Of `u64`, for the alignment.
     memory: Vec<u64>,
-    /// The byte offset of each element, by its row-major number.
-    places: Vec<usize>,
-    bytes: usize,
+    /// The byte offsets of all copies of each element, by its row-major number.
+    places: Vec<Vec<usize>>,
     garbage: u8,
     /// The descriptor that compiled code takes.
     descriptor: Vec<u64>,
@@ -453,10 +476,11 @@ impl Buffer {
         let mut descriptor = vec![start, start, 0];
         let (sizes, strides) = dimensions(array, form);
         descriptor.extend(sizes.into_iter().chain(strides).map(|n| n as u64));
-        let mut buffer = Buffer { array: array.clone(), memory, places, bytes, garbage, descriptor };
-        for (place, n) in buffer.places.clone().into_iter().zip(numbers) {
-            let at = FENCE + place;
-            buffer.all_mut()[at..at + array.element.1].copy_from_slice(&array.element.bytes(*n));
+        let mut buffer = Buffer { array: array.clone(), memory, places, garbage, descriptor };
+        for (places, n) in buffer.places.clone().into_iter().zip(numbers) {
+            for at in places.into_iter().map(|place| FENCE + place) {
+                buffer.all_mut()[at..at + array.element.1].copy_from_slice(&array.element.bytes(*n));
+            }
         }
         buffer
     }
@@ -471,40 +495,56 @@ impl Buffer {
         unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.memory.len() * 8) }
     }
 
-    fn numbers(&self) -> Vec<f64> {
+    fn numbers(&self) -> Vec<Vec<f64>> {
         read(&self.array, &self.places, &self.all()[FENCE..])
     }
 
-    /// Whether what surrounds it is as it was.
+    /// Whether what surrounds it and its padding are as they were.
     fn fenced(&self) -> bool {
-        let (before, rest) = self.all().split_at(FENCE);
-        before.iter().chain(&rest[self.bytes..]).all(|b| *b == self.garbage)
+        let mut free = vec![true; self.all().len()];
+        for place in self.places.iter().flatten() {
+            free[FENCE + place..FENCE + place + self.array.element.1].fill(false);
+        }
+        self.all().iter().zip(free).all(|(b, free)| !free || *b == self.garbage)
     }
 }
 
-/// The byte offset of each element, by its row-major number, and how many elements memory holds.
-fn places(array: &Array) -> (Vec<usize>, usize) {
-    let layout = array.layout.clone().unwrap_or_else(|| Layout::row_major(array.rank()));
+/// The byte offsets of all copies of each element, by its row-major number, and how many elements memory holds.
+fn places(array: &Array) -> (Vec<Vec<usize>>, usize) {
+    let layout = match &array.layout {
+        Some(Notation::Spread(spread)) => {
+            let mut places = spread.offsets(&array.sizes);
+            places.iter_mut().flatten().for_each(|offset| *offset *= array.element.1);
+            return (places, spread.elements());
+        }
+        Some(Notation::Tiled(layout)) => layout.clone(),
+        None => Layout::row_major(array.rank()),
+    };
     let memory = lay_out(&array.sizes, &layout);
-    let mut found = vec![usize::MAX; array.sizes.iter().product::<i64>() as usize];
+    let mut found = vec![Vec::new(); array.sizes.iter().product::<i64>() as usize];
     for (offset, content) in memory.cells.iter().enumerate() {
         if let Some(index) = content {
             let number = array.sizes.iter().zip(index).fold(0, |at, (n, i)| at * n + i);
-            found[number as usize] = offset * array.element.1;
+            found[number as usize].push(offset * array.element.1);
         }
     }
     (found, memory.cells.len())
 }
 
-fn read(array: &Array, places: &[usize], bytes: &[u8]) -> Vec<f64> {
-    places.iter().map(|p| array.element.number(&bytes[*p..*p + array.element.1])).collect()
+fn read(array: &Array, places: &[Vec<usize>], bytes: &[u8]) -> Vec<Vec<f64>> {
+    let number = |p: &usize| array.element.number(&bytes[*p..*p + array.element.1]);
+    places.iter().map(|copies| copies.iter().map(number).collect()).collect()
 }
 
 /// The sizes and strides of the memref that an array is lowered to.
 fn dimensions(array: &Array, form: Form) -> (Vec<i64>, Vec<i64>) {
-    let Some(layout) = &array.layout else {
-        let expansion = Expansion::new(&array.sizes, &Layout::row_major(array.rank())).expect("small");
-        return (expansion.sizes().to_vec(), expansion.strides().to_vec());
+    let layout = match &array.layout {
+        Some(Notation::Spread(spread)) => return spread.dimensions().into_iter().unzip(),
+        Some(Notation::Tiled(layout)) => layout,
+        None => {
+            let expansion = Expansion::new(&array.sizes, &Layout::row_major(array.rank())).expect("small");
+            return (expansion.sizes().to_vec(), expansion.strides().to_vec());
+        }
     };
     let mut parts = Expansion::new(&array.sizes, layout).expect("small").parts();
     if form == Form::Physical {
@@ -520,7 +560,7 @@ fn call_function(
     arguments: &[Argument],
     buffers: &mut [Buffer],
     result: Option<&Array>,
-) -> Vec<f64> {
+) -> Vec<Vec<f64>> {
     // Room for the descriptor of any rank; a pointer to it is the first argument.
     let mut returned = vec![0u64; 256];
     let mut values: Vec<u64> = result.iter().map(|_| returned.as_mut_ptr() as u64).collect();
@@ -808,7 +848,7 @@ fn dynamic(rng: &mut Rng) -> Program {
             layout.tiles.push((0..length).map(|_| TileEntry::Size(rng.i64(1..6))).collect());
             length = rng.usize(..=length);
         }
-        let layout = (rng.u8(0..6) > 0).then_some(layout);
+        let layout = (rng.u8(0..6) > 0).then_some(Notation::Tiled(layout));
         Array { sizes: sizes.clone(), element, layout, unknown: Some(unknown) }
     };
     let [a, b, r] = [(); 3].map(|()| array(rng));
@@ -830,7 +870,7 @@ fn pad(rng: &mut Rng) -> Program {
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [low, high] = [(); 2].map(|()| (0..rank).map(|_| rng.i64(0..3)).collect::<Vec<i64>>());
     let padded: Vec<i64> = (0..rank).map(|d| low[d] + sizes[d] + high[d]).collect();
-    let (a, r) = (Array::new(rng, &sizes, element), Array::new(rng, &padded, element));
+    let (a, r) = (Array::tiled(rng, &sizes, element), Array::new(rng, &padded, element));
     let text = format!(
         "  %c = arith.constant {} : {t}\n  %r = tensor.pad %a0 low{low:?} high{high:?} {{\n  ^bb0({}):\n    \
          tensor.yield %c : {t}\n  }} : {} to {}",
@@ -1050,7 +1090,9 @@ fn buffers(rng: &mut Rng) -> Program {
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [a, b, mut c, d] = [(); 4].map(|()| Array::new(rng, &sizes, element));
     // Where sizes are merged, upstream wants them as operands of the allocation.
-    while c.layout.iter().flat_map(|l| &l.tiles).flatten().any(|entry| *entry == TileEntry::Combine) {
+    while let Some(Notation::Tiled(layout)) = &c.layout
+        && layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine)
+    {
         c = Array::new(rng, &sizes, element);
     }
     let alloc = if rng.bool() { "memref.alloc()" } else { "memref.alloca()" };
@@ -1067,11 +1109,11 @@ fn buffers(rng: &mut Rng) -> Program {
     Program::of_memrefs(&[&a, &b], &[], &text)
 }
 
-/// Vectors read and written across the edges, transposed, with a mask or without.
+/// Vectors read and written across the edges, transposed, with a mask or without. None reach over places.
 fn transfer(rng: &mut Rng) -> Program {
     let rank = rng.usize(1..=3);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, &[I8, I32, I64, F32, F64]));
-    let (a, b) = (Array::new(rng, &sizes, element), Array::new(rng, &sizes, element));
+    let (a, b) = (Array::tiled(rng, &sizes, element), Array::tiled(rng, &sizes, element));
     let mut along: Vec<usize> = (0..rank).collect();
     rng.shuffle(&mut along);
     along.truncate(rng.usize(1..=rank.min(2)));

@@ -68,3 +68,39 @@ func.func @views(%a: memref<2x3xf32, #layout.tiled<{0,1}>>)
   %1 = memref.cast %a : memref<2x3xf32, #layout.tiled<{0,1}>> to memref<2x3xf32, strided<[?, ?], offset: ?>>
   return %0, %1 : memref<1x2xf32, strided<[1, 2], offset: 2>>, memref<2x3xf32, strided<[?, ?], offset: ?>>
 }
+
+// A TensorLayout's map gives the coordinate of each axis, in the order in which the layout names them, and last the
+// address, those of padding where an index reaches them.
+// MAP-LABEL: func.func @places
+// MAP-SAME: memref<4x24xf32>
+// MAP-SAME: memref<4x21xbf16, #layout.memory_space<vmem>>
+// MAP-SAME: memref<8x8x6x1x1xf32>
+func.func @places(
+    %a: memref<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>,
+    %b: memref<10x7xbf16, #layout.tensor_layout<((3:7, 4_PE), (7:1))>, #layout.memory_space<vmem>>,
+    %c: memref<16x6xf32, #layout.tensor_layout<((4_L2B:2, 2_MAB:5, 2_MAB:2), (6_PE); B@[2_W])>>) {
+  return
+}
+
+// MAP-LABEL: func.func @access_places
+// MAP: %[[M:.*]] = memref.alloc() : memref<4x24xf32>
+// MAP: affine.load %[[M]][%[[I:.*]] floordiv 3, %[[I]] * 8 + %{{.*}} - (%[[I]] floordiv 3) * 24]
+func.func @access_places() {
+  %m = memref.alloc() : memref<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
+  affine.for %i = 0 to 12 {
+    affine.for %j = 0 to 8 {
+      %0 = affine.load %m[%i, %j] : memref<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
+    }
+  }
+  return
+}
+
+// On the address alone, with one part to a dimension, it has strides.
+// CHECK-LABEL: func.func @address_views
+// CHECK: memref.subview {{.*}} : memref<2x3xf32, #layout.tensor_layout<((2:1), (3:2))>> to memref<1x2xf32, strided<[1, 2], offset: 2>>
+func.func @address_views(%a: memref<2x3xf32, #layout.tensor_layout<((2:1), (3:2))>>)
+    -> memref<1x2xf32, strided<[1, 2], offset: 2>> {
+  %0 = memref.subview %a[0, 1] [1, 2] [1, 1]
+    : memref<2x3xf32, #layout.tensor_layout<((2:1), (3:2))>> to memref<1x2xf32, strided<[1, 2], offset: 2>>
+  return %0 : memref<1x2xf32, strided<[1, 2], offset: 2>>
+}

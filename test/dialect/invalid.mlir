@@ -292,3 +292,162 @@ func.func private @map3() attributes {test.map = #layout.indexing_map<(d0) -> (8
 // CHECK: :[[#@LINE+2]]:80: error:
 // expected-error@+1 {{the domain does not decide this minimum or maximum, and an affine map cannot say it}}
 func.func private @map2() attributes {test.map = #layout.indexing_map<(d0) -> (min(d0, 5)), domain: d0 in [0, 9]>}
+
+// -----
+
+// TensorLayouts: the text.
+// CHECK: :[[#@LINE+2]]:72: error:
+// expected-error@+1 {{a part on the address needs its stride: `3:1`}}
+func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3), (8))>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:66: error:
+// expected-error@+1 {{`PE` stands in several places, so each needs its stride: `4_PE:1`}}
+func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8, 2_PE), (8:1))>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:90: error:
+// expected-error@+1 {{`PE` cannot be broadcast whole: dimension 0 is spread over it}}
+func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_PE:1, 3:8), (8:1); B@[PE])>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:66: error:
+// expected-error@+1 {{an extent must be at least 1, got 0}}
+func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((0_PE, 3:8), (8:1))>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:68: error:
+// expected-error@+1 {{`B` alone is not an axis: it says what is broadcast}}
+func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_B, 3:8), (8:1))>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:77: error:
+// expected-error@+1 {{expected `,`, `;` or `)` to close the layout, found `(`}}
+func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8) (8:1))>>)
+
+// -----
+
+// (C14)
+// CHECK: :[[#@LINE+2]]:94: error:
+// expected-error@+1 {{expected the end of the layout, found `x`}}
+func.func private @generic() attributes {test.a = #layout.tensor_layout<((4_PE, 3:8), (8:1)) x>}
+
+// -----
+
+// (C10) On a shape.
+// CHECK: :[[#@LINE+2]]:83: error:
+// expected-error@+1 {{layout ((4_PE, 3:8), (8:1)) is of rank 2, which does not match a shape of rank 1}}
+func.func private @rank(tensor<12xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:25: error:
+// expected-error@+1 {{layout ((4_PE, 3:8), (8:1)) is of rank 2, which does not match a shape of rank 3}}
+func.func private @rank(memref<?x8x2xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:94: error:
+// expected-error@+1 {{layout (10,8)/((4_PE, 3:8), (8:1)): the layout is for the sizes [10, 8], the shape has [11, 8]}}
+func.func private @prefix(tensor<11x8xf32, #layout.tensor_layout<(10,8)/((4_PE, 3:8), (8:1))>>)
+
+// -----
+
+// (C11)
+// CHECK: :[[#@LINE+2]]:86: error:
+// expected-error@+1 {{layout ((4_PE, 3:8), (8:1)): dimension 0 has 13 elements, its parts reach 12}}
+func.func private @reach(tensor<13x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>)
+
+// -----
+
+// (C12)
+// CHECK: :[[#@LINE+2]]:90: error:
+// expected-error@+1 {{layout ((4_PE, 3:7), (8:1)): the elements [1, 0] and [0, 7] share a place: their coordinates along Addr are the same}}
+func.func private @collision(tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:7), (8:1))>>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:30: error:
+// expected-error@+1 {{layout ((4_PE:1, 3:8), (8:1); B@[2_PE:1]): copies of the elements [3, 0] and [0, 0] share a place along PE}}
+func.func private @collision(memref<12x8xf32, #layout.tensor_layout<((4_PE:1, 3:8), (8:1); B@[2_PE:1])>>)
+
+// -----
+
+// (C13)
+// CHECK: :[[#@LINE+2]]:94: error:
+// expected-error@+1 {{layout ((4_PE, 3:8), (8:1)) needs elements of a number type, got '!llvm.ptr'}}
+func.func private @element(tensor<12x8x!llvm.ptr, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>)
+
+// -----
+
+// Machines.
+// CHECK: :[[#@LINE+2]]:73: error:
+// expected-error@+1 {{`mn_cor` is no machine: `mn_core` is near}}
+func.func private @machine() attributes {test.machine = #layout.machine<mn_cor>}
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:88: error:
+// expected-error@+1 {{`PE` is the name of another axis}}
+func.func private @machine() attributes {test.machine = #layout.machine<axes: (2_PE, 4_PE), memories: (), word: 64>}
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:107: error:
+// expected-error@+1 {{the machine has no axis `L1B`: its axes are 2 PE}}
+func.func private @machine() attributes {test.machine = #layout.machine<axes: (2_PE), memories: (LM: 1 at L1B with 3 bytes), word: 64>}
+
+// -----
+
+// Axes.
+// CHECK: :[[#@LINE+4]]:64: error:
+// CHECK: :[[#@LINE+3]]:64: error:
+// expected-error@+2 {{expected string}}
+// expected-error@+1 {{failed to parse Layout_AxisAttr parameter 'name' which is to be a `::llvm::StringRef`}}
+func.func private @axis() attributes {test.axis = #layout.axis<PE, level = 0>}
+
+// -----
+
+// (C16)
+// CHECK: :[[#@LINE+2]]:1: error:
+// expected-error@+1 {{`layout.machine` stands on a module}}
+func.func private @machine() attributes {layout.machine = #layout.machine<mn_core>}
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:1: error:
+// expected-error@+1 {{`layout.machine` must be a #layout.machine, got 3 : i64}}
+module attributes {layout.machine = 3} {}
+
+// -----
+
+// (C17)
+module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM: 1 at PE with 64 bytes), word: 64>} {
+  // CHECK: :[[#@LINE+2]]:3: error:
+  // expected-error@+1 {{tensor<12x8xf32, #layout.tensor_layout<((4_MAB, 3:8), (8:1))>> does not fit the machine: the machine has no axis `MAB`: its axes are 4 PE}}
+  func.func private @axis(tensor<12x8xf32, #layout.tensor_layout<((4_MAB, 3:8), (8:1))>>)
+}
+
+// -----
+
+module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM: 1 at PE with 64 bytes), word: 64>} {
+  // CHECK: :[[#@LINE+2]]:3: error:
+  // expected-error@+1 {{tensor<10xf32, #layout.tensor_layout<((5_PE, 2:1))>> does not fit the machine: the layout reaches 5 along PE, the machine has 4}}
+  func.func private @extent(tensor<10xf32, #layout.tensor_layout<((5_PE, 2:1))>>)
+}
+
+// -----
+
+module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM: 1 at PE with 64 bytes), word: 64>} {
+  func.func @capacity(%a: tensor<12x8xf32>) {
+    // CHECK: :[[#@LINE+2]]:10: error:
+    // expected-error@+1 {{tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>> does not fit the machine: capacity exceeded: the layout needs 96 bytes in each LM, which has 64}}
+    %0 = layout.convert %a : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
+    return
+  }
+}

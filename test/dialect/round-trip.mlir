@@ -89,3 +89,63 @@ func.func private @map3() attributes {test.a = #layout.indexing_map<() -> (0)>, 
 // A minimum that the domain decides can be said.
 // CHECK: #layout.indexing_map<(d0) -> (d0), domain: d0 in [0, 9]>
 func.func private @map4() attributes {test.map = #layout.indexing_map<(d0) -> (min(d0, 20)), domain: d0 in [0, 9]>}
+
+// TensorLayouts: every part of the notation, canonical. A prefix that says what the parts say goes, as do strides of 1
+// where an axis stands once.
+// CHECK-LABEL: func.func private @tensor_layouts
+// CHECK-SAME: tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
+// CHECK-SAME: tensor<10x7xf32, #layout.tensor_layout<(10,7)/((3:7, 4_PE), (7:1))>>
+// CHECK-SAME: tensor<10x7xf32, #layout.tensor_layout<((3:7, 4_PE), (7:1))>>
+// CHECK-SAME: tensor<2x3xf32, #layout.tensor_layout<(2:3, 3:1)>>
+// CHECK-SAME: tensor<12x8xbf16, #layout.tensor_layout<((2_PE:2, 6:4), (2_PE:1, 4:1))>>
+// CHECK-SAME: tensor<1x800x100xi16, #layout.tensor_layout<(1,800,100)/((), (8:96, 8_L1B, 1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))>>
+// CHECK-SAME: tensor<16x256xf32, #layout.tensor_layout<((16:1), (8_MAB:2, 8_L1B, 2_MAB:1, 4_PE, 2_W); B@[8_L2B:1, X])>>
+// CHECK-SAME: tensor<?x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
+func.func private @tensor_layouts(
+    tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>,
+    tensor<10x7xf32, #layout.tensor_layout<(10,7)/((3:7, 4_PE), (7:1))>>,
+    tensor<10x7xf32, #layout.tensor_layout< / ( (3:7,4_PE:1),(7_Addr:1)) >>,
+    tensor<2x3xf32, #layout.tensor_layout<(2:3, 3:1)>>,
+    tensor<12x8xbf16, #layout<tensor_layout<(12,8)/((2_PE:2, 6:4), (2_PE:1, 4:1))>>>,
+    tensor<1x800x100xi16, #layout.tensor_layout<(1,800,100)/((), (8:96, 8_L1B, 1:1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))>>,
+    tensor<16x256xf32, #layout.tensor_layout<((16:1), (8_MAB:2, 8_L1B:1, 2_MAB:1, 4_PE:1, 2_W:1); B@[8_L2B:1, X])>>,
+    tensor<?x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>)
+
+#board = #layout.tensor_layout<((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))>
+
+// CHECK-LABEL: func.func private @board
+// CHECK-SAME: memref<1024x512xf32, #layout.tensor_layout<((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))>, #layout.memory_space<vmem>>
+// CHECK-SAME: memref<1024x512xf32, #layout.pending<#layout.tensor_layout<((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))>>>
+// CHECK-SAME: memref<?x3xvector<4xf32>, #layout.tensor_layout<((4_PE), (3:1); B@[MAB])>>
+func.func private @board(
+    memref<1024x512xf32, #board, #layout.memory_space<vmem>>,
+    memref<1024x512xf32, #layout.pending<#board>>,
+    memref<?x3xvector<4xf32>, #layout.tensor_layout<((4_PE), (3:1); B@[MAB])>>)
+
+// Machines print in full, also those that have a name; axes as they are.
+// CHECK: #layout.machine<axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64>
+func.func private @machine1() attributes {test.machine = #layout.machine<mn_core>}
+// CHECK: #layout.machine<axes: (4x2_L2B, 8_L1B, 16_MAB, 4_PE),
+func.func private @machine2() attributes {test.machine = #layout.machine< mn_core_2 >}
+// CHECK: #layout.machine<axes: (), memories:
+func.func private @machine3() attributes {test.machine = #layout.machine<tpu_like>}
+// CHECK: #layout.machine<axes: (4x2_L2B, 8_L1B), memories: (a_1: 127 at L1B with 0 bytes), word: 1>
+func.func private @machine4() attributes {test.machine = #layout.machine<axes:(4 x 2 _ L2B,8_L1B) ,memories : (a_1:127 at L1B with 0 bytes) , word:1>}
+// CHECK: #layout.machine<axes: (), memories: (), word: 64>
+func.func private @machine5() attributes {test.machine = #layout.machine<axes: (), memories: (), word: 64>}
+// CHECK: #layout.axis<"PE", level = 3>
+func.func private @axis() attributes {test.axis = #layout.axis<"PE", level = 3>}
+
+// CHECK-LABEL: module @machine attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM: 1 at PE with 16384 bytes), word: 64>}
+module @machine attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM: 1 at PE with 16384 bytes), word: 64>} {
+  // CHECK: func.func @places
+  func.func @places(%a: tensor<12x8xf32>) {
+    // CHECK: layout.convert %{{.*}} : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
+    %0 = layout.convert %a : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
+    // CHECK: scf.forall
+    scf.forall (%pe) in (4) {
+      // CHECK: mapping = [#layout.axis<"PE", level = 0>]
+    } {mapping = [#layout.axis<"PE", level = 0>]}
+    return
+  }
+}
