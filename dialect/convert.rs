@@ -2,9 +2,18 @@
 
 use crate::ffi::{ConvertOp, shape};
 use melior::ir::{
-    Type, TypeLike, Value, ValueLike,
+    Location, Operation, Type, TypeLike, Value, ValueLike,
+    operation::OperationBuilder,
     r#type::{MemRefType, RankedTensorType, ShapedTypeLike},
 };
+
+/// Builds a `layout.convert` of a value to another type, which is the same but for its layout.
+///
+/// What the verifier demands of the types is not checked here, as for the operations that melior builds.
+pub fn convert<'c>(source: Value<'c, '_>, to: Type<'c>, location: Location<'c>) -> Operation<'c> {
+    let operation = OperationBuilder::new("layout.convert", location).add_operands(&[source]).add_results(&[to]);
+    operation.build().expect("an operation whose results are given")
+}
 
 /// Checks the types of the operand and the result.
 pub fn verify(op: &ConvertOp) -> Result<(), String> {

@@ -165,6 +165,21 @@ pub fn axis_attribute<'c>(context: &'c Context, name: &str, level: usize) -> Att
     unsafe { Attribute::from_raw(layout_cc_axis_get(context.to_raw(), string_ref(name), level as i64)) }
 }
 
+/// The affine map that memrefs with this layout have; `None` where the attribute is neither `#layout.tiled` nor
+/// `#layout.tensor_layout`.
+///
+/// It takes a logical index to the index in the expanded sizes of a tiled layout, and to the coordinate along each axis
+/// and the local address of a TensorLayout.
+pub fn affine_map<'c>(attribute: Attribute<'c>) -> Option<AffineMap<'c>> {
+    let context = attribute.context();
+    // SAFETY: the context outlives what is made in it, which `'c` says of both.
+    let context: &'c Context = unsafe { context.to_ref() };
+    match tiled(attribute) {
+        Some(layout) => Some(crate::tiled::affine_map(context, &layout)),
+        None => tensor_layout(attribute).map(|layout| crate::tensor_layout::affine_map(context, &layout)),
+    }
+}
+
 /// XLA's number of a `#layout.memory_space` attribute; `None` for any other attribute.
 pub fn memory_space(attribute: Attribute) -> Option<i64> {
     // SAFETY: the attribute is alive.

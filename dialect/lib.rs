@@ -4,7 +4,7 @@
 //! means is the business of [`layout`], which knows no MLIR; here are the rules that tie a layout to a type.
 //!
 //! ```
-//! use layout::layout::Layout;
+//! use layout::{layout::Layout, map::Indexing, tensor_layout::TensorLayout};
 //! use melior::{Context, dialect::DialectRegistry, ir::Attribute};
 //!
 //! let registry = DialectRegistry::new();
@@ -17,6 +17,17 @@
 //! assert_eq!(attribute.to_string(), "#layout.tiled<{1,0:T(8,128)(2,1)}>");
 //! assert_eq!(Attribute::parse(&context, "#layout.tiled<{1,0:T(8,128)(2,1)}>"), Some(attribute));
 //! assert_eq!(layout_dialect::tiled(attribute), Some(layout));
+//! let map = layout_dialect::affine_map(Attribute::parse(&context, "#layout.tiled<{1,0:T(8,128)}>").unwrap()).unwrap();
+//! assert_eq!(map.to_string(), "(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)");
+//!
+//! let rows = TensorLayout::parse("((4_PE, 3:8), (8:1))").unwrap();
+//! let attribute_of_rows = layout_dialect::tensor_layout_attribute(&context, &rows);
+//! assert_eq!(attribute_of_rows.to_string(), "#layout.tensor_layout<((4_PE, 3:8), (8:1))>");
+//! assert_eq!(layout_dialect::tensor_layout(attribute_of_rows), Some(rows));
+//!
+//! let map = Indexing::parse("(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]").unwrap();
+//! let attribute_of_map = layout_dialect::indexing_map_attribute(&context, &map);
+//! assert_eq!(layout_dialect::indexing_map(attribute_of_map), Some(map));
 //!
 //! let pending = layout_dialect::pending_attribute(attribute);
 //! assert_eq!(pending.to_string(), format!("#layout.pending<{attribute}>"));
@@ -27,6 +38,10 @@
 //! assert_eq!(layout_dialect::memory_space(vmem), Some(1));
 //! assert_eq!(layout_dialect::tiled(vmem), None);
 //! ```
+//!
+//! [`convert`] builds the operation of that name. A package of its own that uses this crate needs two things of its
+//! build, which `examples/embed-rust` shows: where LLVM is, in `.cargo/config.toml`, and a `build.rs` that tells the
+//! executable where libMLIR is.
 #![deny(unsafe_code)]
 
 pub mod affine;
@@ -40,8 +55,9 @@ mod memory_space;
 mod tensor_layout;
 mod tiled;
 
+pub use convert::convert;
 pub use ffi::{
-    axis_attribute, guard, indexing_map, indexing_map_attribute, machine, machine_attribute, memory_space,
+    affine_map, axis_attribute, guard, indexing_map, indexing_map_attribute, machine, machine_attribute, memory_space,
     memory_space_attribute, pending, pending_attribute, register, register_raw, shape, tensor_layout,
     tensor_layout_attribute, tiled, tiled_attribute,
 };

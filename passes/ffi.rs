@@ -9,11 +9,15 @@ use crate::{
     prepare_bufferization, simplify_indexing, strip_memory_spaces,
 };
 use layout_dialect::guard;
-use melior::ir::{Attribute, Location, OperationRef, Value, ValueLike, operation::OperationLike};
+use melior::{
+    Error,
+    ir::{Attribute, Location, OperationRef, Value, ValueLike, operation::OperationLike},
+    pass::OperationPassManager,
+};
 use mlir_sys::{
     MlirAttribute, MlirDiagnosticSeverity, MlirDiagnosticSeverity_MlirDiagnosticError,
     MlirDiagnosticSeverity_MlirDiagnosticRemark, MlirDiagnosticSeverity_MlirDiagnosticWarning, MlirLocation,
-    MlirOperation, MlirStringCallback, MlirStringRef, MlirValue,
+    MlirOperation, MlirStringCallback, MlirStringRef, MlirValue, mlirOpPassManagerAddPipeline,
 };
 use std::{ffi::c_void, sync::Once};
 
@@ -50,6 +54,24 @@ pub fn register() {
     static REGISTER: Once = Once::new();
     // SAFETY: MLIR's registry of passes is not used from two threads: this runs once, before passes are named.
     REGISTER.call_once(|| unsafe { layout_cc_register_passes() });
+}
+
+/// Adds passes, as in the text of a pipeline, behind those that a manager has.
+pub(crate) fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Error> {
+    unsafe extern "C" fn hear(message: MlirStringRef, heard: *mut c_void) {
+        // SAFETY: this is the string that `add_passes` hands over, for the time of that call, and a text of MLIR's.
+        let (heard, message) = unsafe {
+            (&mut *heard.cast::<String>(), std::slice::from_raw_parts(message.data.cast::<u8>(), message.length))
+        };
+        *heard += &String::from_utf8_lossy(message);
+    }
+    register();
+    let mut heard = String::new();
+    // SAFETY: the manager is alive; the texts are for this call.
+    let added = unsafe {
+        mlirOpPassManagerAddPipeline(manager.to_raw(), string_ref(passes), Some(hear), (&raw mut heard).cast())
+    };
+    if added.value != 0 { Ok(()) } else { Err(Error::ParsePassPipeline(heard)) }
 }
 
 /// Emits a diagnostic.

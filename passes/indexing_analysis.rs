@@ -47,16 +47,12 @@ pub struct Pair {
     pub feeds: Access<String>,
 }
 
+/// What the results of an operation have to do with its operands: a row for each result, in it a pair for each operand.
+pub type Pairs = Vec<Vec<Pair>>;
+
 /// Attaches what each operation below `root` reads and feeds, or reports it as remarks.
 pub fn run(root: OperationRef, report: bool) {
-    let root = ir::long_lived(root);
-    let mut functions = Functions::below(root);
-    for op in ir::all_operations(root) {
-        // What their regions do with the operands is a matter of the function.
-        if matches!(ir::name(op), "scf.if" | "scf.for" | "scf.while") {
-            continue;
-        }
-        let Some(pairs) = functions.analyse(op).or_else(|| analyse(op)) else { continue };
+    for (op, pairs) in below(ir::long_lived(root)) {
         if report {
             emit(&remark(op, &pairs));
         } else {
@@ -65,6 +61,22 @@ pub fn run(root: OperationRef, report: bool) {
             ir::edit(op).set_attribute("layout.feeds", attribute(b, &pairs, |pair| &pair.feeds));
         }
     }
+}
+
+/// The operations on tensors below `root`, itself included, with what they read and feed. Calls are looked into.
+pub fn analyse_below<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<(OperationRef<'c, 'a>, Pairs)> {
+    below(ir::long_lived(root)).collect()
+}
+
+fn below<'c>(root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
+    let mut functions = Functions::below(root);
+    ir::all_operations(root).into_iter().filter_map(move |op| {
+        // What their regions do with the operands is a matter of the function.
+        if matches!(ir::name(op), "scf.if" | "scf.for" | "scf.while") {
+            return None;
+        }
+        Some((op, functions.analyse(op).or_else(|| analyse(op))?))
+    })
 }
 
 /// For each result and each operand the maps of one direction.
@@ -96,9 +108,28 @@ fn remark<'c>(op: Op<'c>, pairs: &[Vec<Pair>]) -> Diagnostic<'c> {
     Diagnostic { severity: Severity::Remark, location, message, notes }
 }
 
-/// What each result of an operation has to do with each operand: a row for each result. None where it takes or gives no
+/// What an operation reads and feeds, for itself alone: calls are not looked into. None where it takes or gives no
 /// tensor.
-pub fn analyse(op: Op) -> Option<Vec<Vec<Pair>>> {
+///
+/// ```
+/// use melior::{Context, dialect::DialectRegistry, ir::{BlockLike, Module, RegionLike, operation::OperationLike}, utility};
+///
+/// let registry = DialectRegistry::new();
+/// utility::register_all_dialects(&registry);
+/// let context = Context::new_with_registry(&registry, false);
+/// let text = "func.func @f(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+///     %y = tensor.collapse_shape %x [[0, 1]] : tensor<2x3xf32> into tensor<6xf32>
+///     return %y : tensor<6xf32>
+/// }";
+/// let module = Module::parse(&context, text).unwrap();
+/// let function = module.body().first_operation().unwrap();
+/// let reshape = function.region(0).unwrap().first_block().unwrap().first_operation().unwrap();
+/// let pairs = layout_passes::indexing_analysis::analyse(reshape).unwrap();
+/// assert_eq!(pairs[0][0].reads.to_string(), "(d0) -> (d0 floordiv 3, d0 mod 3), domain: d0 in [0, 5]");
+/// assert_eq!(pairs[0][0].feeds.to_string(), "(d0, d1) -> (d0 * 3 + d1), domain: d0 in [0, 1], d1 in [0, 2]");
+/// ```
+pub fn analyse(op: OperationRef) -> Option<Pairs> {
+    let op = ir::long_lived(op);
     let site = site(op)?;
     let own = ir::operands(op);
     let operand = |operand: &Operand| match operand {
@@ -361,7 +392,7 @@ impl Functions {
     }
 
     /// What a function's results read of its arguments, or a call's of its operands.
-    fn analyse(&mut self, op: Op) -> Option<Vec<Vec<Pair>>> {
+    fn analyse(&mut self, op: Op) -> Option<Pairs> {
         let name = if ir::name(op) == "func.func" { symbol(op, "sym_name")? } else { callee(op)? };
         let entry = *self.numbers.get(&name)?;
         let found = self.flows.flow(&self.graphs, entry).ok()?;

@@ -4,23 +4,29 @@
 //! each pass. `pipelines.rs` lists the passes that each pipeline runs.
 //!
 //! ```
-//! use melior::{Context, dialect::DialectRegistry, ir::Module, ir::operation::OperationLike, pass::PassManager};
+//! use layout_passes::{Form, Pass, pipelines};
+//! use melior::{Context, dialect::DialectRegistry, ir::Module, pass::PassManager};
 //!
 //! let registry = DialectRegistry::new();
 //! layout_dialect::register(&registry);
 //! let context = Context::new_with_registry(&registry, false);
 //! context.load_all_available_dialects();
-//! layout_passes::register();
 //!
-//! let mut module = Module::parse(&context, "module {}").unwrap();
+//! let text = "func.func private @f(memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>)";
+//! let mut module = Module::parse(&context, text).unwrap();
 //! let passes = PassManager::new(&context);
-//! melior::utility::parse_pass_pipeline(
-//!     passes.as_operation_pass_manager(),
-//!     "builtin.module(layout-lower-memrefs{form=physical})",
-//! )
-//! .unwrap();
+//! Pass::LowerMemrefs { form: Form::Physical }.add(passes.as_operation_pass_manager()).unwrap();
+//! passes.run(&mut module).unwrap();
+//! assert!(module.as_operation().to_string().contains("memref<2x3x2x2xf32>"));
+//!
+//! let passes = PassManager::new(&context);
+//! melior::utility::register_all_passes();
+//! pipelines::TO_LLVM.add(passes.as_operation_pass_manager(), Form::Strided).unwrap();
 //! passes.run(&mut module).unwrap();
 //! ```
+//!
+//! [`register`] makes the passes known by name, for pipelines given as text. [`indexing_analysis::analyse`] is the
+//! analysis without a pass: the indexing maps of an operation as values.
 #![deny(unsafe_code)]
 
 mod board;
@@ -34,6 +40,7 @@ pub mod indexing_analysis;
 pub mod lower_memrefs;
 mod lowered;
 mod nest;
+mod pass;
 pub mod pipelines;
 mod places;
 pub mod prepare_bufferization;
@@ -43,6 +50,7 @@ pub mod strip_memory_spaces;
 mod vectors;
 
 pub use ffi::{emit, is_valid_dim, is_valid_symbol, register};
+pub use pass::Pass;
 
 use melior::ir::Location;
 use std::str::FromStr;

@@ -1,6 +1,7 @@
 //! The passes that each pipeline runs.
 
-use crate::Form;
+use crate::{Form, ffi};
+use melior::{Error, pass::OperationPassManager};
 
 /// A pipeline: its name, what it does, and its passes as text for a form of memrefs.
 pub struct Pipeline {
@@ -12,40 +13,56 @@ pub struct Pipeline {
     pub passes: fn(Form) -> String,
 }
 
+impl Pipeline {
+    /// Adds the passes, for a form of memrefs, behind those that a manager of passes over modules has.
+    ///
+    /// # Errors
+    /// A manager of passes over anything else, and a process in which upstream's passes are not registered
+    /// ([`melior::utility::register_all_passes`]).
+    pub fn add(&self, manager: OperationPassManager, form: Form) -> Result<(), Error> {
+        ffi::add_passes(manager, &(self.passes)(form))
+    }
+}
+
 /// All pipelines.
-pub const PIPELINES: &[Pipeline] = &[
-    Pipeline {
-        name: "layout-to-memref",
-        summary: "Lower tensors and memrefs with layouts to plain memrefs",
-        passes: |form| {
-            format!(
-                "layout-prepare-bufferization,convert-elementwise-to-linalg,\
-                 one-shot-bufferize{{bufferize-function-boundaries allow-return-allocs-from-loops \
-                 function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map \
-                 use-encoding-for-memory-space}},\
-                 cse,canonicalize,layout-lower-memrefs{{form={}}},func.func(layout-deallocate),\
-                 bufferization-lower-deallocations,layout-expand-clones,convert-bufferization-to-memref,\
-                 canonicalize,cse",
-                form.name()
-            )
-        },
+pub const PIPELINES: &[Pipeline] = &[TO_MEMREF, DISTRIBUTE, TO_LLVM];
+
+/// From tensors and memrefs with layouts to plain memrefs.
+pub const TO_MEMREF: Pipeline = Pipeline {
+    name: "layout-to-memref",
+    summary: "Lower tensors and memrefs with layouts to plain memrefs",
+    passes: |form| {
+        format!(
+            "layout-prepare-bufferization,convert-elementwise-to-linalg,\
+             one-shot-bufferize{{bufferize-function-boundaries allow-return-allocs-from-loops \
+             function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map \
+             use-encoding-for-memory-space}},\
+             cse,canonicalize,layout-lower-memrefs{{form={}}},func.func(layout-deallocate),\
+             bufferization-lower-deallocations,layout-expand-clones,convert-bufferization-to-memref,\
+             canonicalize,cse",
+            form.name()
+        )
     },
-    Pipeline {
-        name: "layout-distribute",
-        summary: "Lower tensors and memrefs with TensorLayouts to one program for every place of the machine",
-        passes: |form| format!("layout-to-memref{{form={}}}", form.name()),
+};
+
+/// From tensors and memrefs with TensorLayouts to one program for every place of the machine.
+pub const DISTRIBUTE: Pipeline = Pipeline {
+    name: "layout-distribute",
+    summary: "Lower tensors and memrefs with TensorLayouts to one program for every place of the machine",
+    passes: |form| format!("layout-to-memref{{form={}}}", form.name()),
+};
+
+/// From tensors and memrefs with layouts to the LLVM dialect.
+pub const TO_LLVM: Pipeline = Pipeline {
+    name: "layout-to-llvm",
+    summary: "Lower tensors and memrefs with layouts to the LLVM dialect",
+    passes: |form| {
+        format!(
+            "layout-to-memref{{form={}}},convert-linalg-to-loops,func.func(scf-forall-to-for),layout-strip-memory-spaces,\
+             func.func(convert-vector-to-scf),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
+             convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,\
+             reconcile-unrealized-casts",
+            form.name()
+        )
     },
-    Pipeline {
-        name: "layout-to-llvm",
-        summary: "Lower tensors and memrefs with layouts to the LLVM dialect",
-        passes: |form| {
-            format!(
-                "layout-to-memref{{form={}}},convert-linalg-to-loops,func.func(scf-forall-to-for),layout-strip-memory-spaces,\
-                 func.func(convert-vector-to-scf),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
-                 convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,\
-                 reconcile-unrealized-casts",
-                form.name()
-            )
-        },
-    },
-];
+};

@@ -1,0 +1,104 @@
+//! The passes as values: what `Passes.td` lists, with its options as fields.
+
+use crate::{Form, ffi};
+use melior::{Error, pass::OperationPassManager};
+use std::fmt;
+
+/// A pass with its options. Prints as in the text of a pipeline: `layout-lower-memrefs{form=physical}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Frees what bufferization allocated; over functions, see [`crate::deallocate`].
+    Deallocate,
+    /// Expands clones of strided buffers, see [`crate::expand_clones`].
+    ExpandClones,
+    /// Says which elements every operation on tensors reads and feeds, see [`crate::indexing_analysis`].
+    IndexingAnalysis {
+        /// Remarks, and nothing attached.
+        report: bool,
+    },
+    /// Lowers memrefs with layouts, see [`crate::lower_memrefs`].
+    LowerMemrefs {
+        /// What they become.
+        form: Form,
+    },
+    /// Makes tensors with layouts ready for one-shot-bufferize, see [`crate::prepare_bufferization`].
+    PrepareBufferization,
+    /// Simplifies index arithmetic, see [`crate::simplify_indexing`].
+    SimplifyIndexing,
+    /// Puts all buffers in one memory, see [`crate::strip_memory_spaces`].
+    StripMemorySpaces,
+}
+
+impl Pass {
+    /// Adds the pass behind those that the manager has.
+    ///
+    /// # Errors
+    /// A manager of passes over operations that this pass does not run on.
+    ///
+    /// # Example
+    /// ```
+    /// use layout_passes::{Form, Pass};
+    /// use melior::{Context, pass::PassManager};
+    ///
+    /// let context = Context::new();
+    /// let manager = PassManager::new(&context);
+    /// Pass::LowerMemrefs { form: Form::Physical }.add(manager.as_operation_pass_manager()).unwrap();
+    /// Pass::Deallocate.add(manager.nested_under("func.func")).unwrap();
+    /// assert_eq!(
+    ///     manager.as_operation_pass_manager().to_string(),
+    ///     "any(layout-lower-memrefs{form=physical},func.func(layout-deallocate))"
+    /// );
+    /// ```
+    pub fn add(self, manager: OperationPassManager) -> Result<(), Error> {
+        ffi::add_passes(manager, &self.to_string())
+    }
+}
+
+impl fmt::Display for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pass::Deallocate => f.write_str("layout-deallocate"),
+            Pass::ExpandClones => f.write_str("layout-expand-clones"),
+            Pass::IndexingAnalysis { report } => write!(f, "layout-indexing-analysis{{report={report}}}"),
+            Pass::LowerMemrefs { form } => write!(f, "layout-lower-memrefs{{form={}}}", form.name()),
+            Pass::PrepareBufferization => f.write_str("layout-prepare-bufferization"),
+            Pass::SimplifyIndexing => f.write_str("layout-simplify-indexing"),
+            Pass::StripMemorySpaces => f.write_str("layout-strip-memory-spaces"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use melior::{Context, pass::PassManager};
+
+    /// Every pass of `Passes.td` is here, with all its options: MLIR prints each as it is written here.
+    #[test]
+    fn passes_are_those_of_the_td_file() {
+        let all = [
+            Pass::Deallocate,
+            Pass::ExpandClones,
+            Pass::IndexingAnalysis { report: false },
+            Pass::LowerMemrefs { form: Form::Strided },
+            Pass::PrepareBufferization,
+            Pass::SimplifyIndexing,
+            Pass::StripMemorySpaces,
+        ];
+        let context = Context::new();
+        let mut names = Vec::new();
+        for pass in all {
+            let manager = PassManager::new(&context);
+            let anchor = if pass == Pass::Deallocate { "func.func" } else { "builtin.module" };
+            let place = manager.nested_under(anchor);
+            pass.add(place).unwrap();
+            assert_eq!(place.to_string(), format!("{anchor}({pass})"));
+            names.push(pass.to_string().split('{').next().unwrap().to_string());
+        }
+
+        let td = include_str!("Passes.td");
+        let mut listed: Vec<&str> = td.split("Pass<\"").skip(1).map(|rest| rest.split_once('"').unwrap().0).collect();
+        listed.sort();
+        assert_eq!(names, listed);
+    }
+}
