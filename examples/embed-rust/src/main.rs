@@ -50,6 +50,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let attribute = layout_dialect::tiled_attribute(&context, &tiles);
     println!("{attribute} is {}\n", layout_dialect::affine_map(attribute).ok_or("a layout has a map")?);
     for (operation, pairs) in indexing_analysis::analyse_below(module.as_operation()) {
+        if operation.operand_count() == 0 {
+            continue;
+        }
         println!("{}", operation.name().as_string_ref().as_str()?);
         for (number, pair) in pairs[0].iter().enumerate() {
             println!("  operand {number}: {}", pair.reads);

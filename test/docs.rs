@@ -1,0 +1,202 @@
+//! The reference pages are what the `.td` files and the tools say today.
+//!
+//! `docs/dialect.md` and `docs/passes.md` are generated: their text by `mlir-tblgen` from `Layout.td` and `Passes.td`,
+//! options by `layout-opt --help`, IR before and after by running `layout-opt` on `docs/Inputs/NAME.mlir` below this
+//! folder. A file there starts with the commands that its pass or pipeline is shown with, one a line.
+//! `BLESS=1 cargo test -p layout-test --test docs` writes the pages.
+
+use layout_passes::{Form, pipelines::PIPELINES};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+#[test]
+fn dialect_is_current() {
+    let place = Place::new();
+    let text = place.tblgen(&["-gen-dialect-doc", "-dialect=layout"], "dialect/Layout.td");
+    let mut page = String::new();
+    for line in text.lines().filter(|line| *line != "[TOC]") {
+        match line.strip_prefix("### ").and_then(|title| title.strip_suffix("Attr")) {
+            Some(name) => page += &format!("### `#layout.{}`\n\nIn C++ `layout::{name}Attr`.\n", snake(name)),
+            None if line == "# 'layout' Dialect" => page += "# The layout dialect\n",
+            None => page += &format!("{line}\n"),
+        }
+    }
+    place.compare("dialect.md", &page);
+}
+
+/// Each constraint is checked somewhere in the dialect's Rust, under its label.
+#[test]
+fn constraints_are_checked() {
+    let place = Place::new();
+    let td = fs::read_to_string(place.root.join("dialect/Layout.td")).expect("Layout.td is readable");
+    let sources = fs::read_dir(place.root.join("dialect")).expect("the folder of the dialect is readable");
+    let rust: String = sources
+        .map(|entry| entry.expect("an entry of the folder").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| fs::read_to_string(path).expect("a source is readable"))
+        .collect();
+    let labels = td.split("* (C").skip(1).map(|rest| rest.split(')').next().expect("split gives one piece"));
+    for label in labels {
+        assert!(rust.contains(&format!("(C{label})")), "nothing in dialect/*.rs names constraint C{label}");
+    }
+}
+
+#[test]
+fn passes_are_current() {
+    let place = Place::new();
+    let mut page = String::from(
+        "# Passes and pipelines\n\nAll are flags of `layout-opt` and names in `--pass-pipeline`; in Rust they are \
+         `layout_passes::Pass` and the constants\nof `layout_passes::pipelines`.\n\n## Passes\n",
+    );
+    let text = place.tblgen(&["-gen-pass-doc"], "passes/Passes.td");
+    let mut sections = text.split("\n### `-");
+    sections.next();
+    for section in sections {
+        let (name, rest) = section.split_once('`').expect("the name ends");
+        // The options are those of --help, which has their values.
+        let description = rest.split("\n#### Options").next().expect("split gives one piece");
+        page += &format!("\n### `{name}`\n\n{}\n", description.trim());
+        page += &place.options(name);
+        page += &place.example(name);
+    }
+
+    page += "\n## Pipelines\n";
+    for pipeline in PIPELINES {
+        page += &format!("\n### `{}`\n\n{}.\n", pipeline.name, pipeline.summary);
+        page += &place.options(pipeline.name);
+        let passes = (pipeline.passes)(Form::default());
+        page += &format!("\nWith the default it is\n\n```text\n{}\n```\n", one_a_line(&passes));
+        page += &place.example(pipeline.name);
+    }
+    place.compare("passes.md", &page);
+}
+
+/// The passes of a pipeline, one a line; commas in braces and parentheses do not part passes.
+fn one_a_line(passes: &str) -> String {
+    let mut depth = 0;
+    let each = passes.chars().map(|c| {
+        depth += i32::from("{(".contains(c)) - i32::from("})".contains(c));
+        if c == ',' && depth == 0 { '\n' } else { c }
+    });
+    each.collect()
+}
+
+/// `TensorLayout` as `tensor_layout`.
+fn snake(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.extend(c.to_lowercase());
+    }
+    text
+}
+
+/// Where everything is.
+struct Place {
+    root: PathBuf,
+    tools: PathBuf,
+    llvm: PathBuf,
+}
+
+impl Place {
+    /// Builds `layout-opt`.
+    fn new() -> Place {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("test/ is in the checkout").to_path_buf();
+        let exe = env::current_exe().expect("this test has a path");
+        let tools = exe.ancestors().nth(2).expect("cargo puts tests in <target>/<profile>/deps").to_path_buf();
+        let profile = match tools.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--workspace", "--quiet", "--profile", profile, "--target-dir"]);
+        let target = tools.parent().expect("a profile's folder is in the target folder");
+        let status = cargo.arg(target).current_dir(&root).status().expect("cargo runs");
+        assert!(status.success(), "the tools do not build");
+
+        let llvm = env::vars().find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"));
+        let (_, llvm) = llvm.expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
+        Place { root, tools, llvm: llvm.into() }
+    }
+
+    /// What mlir-tblgen makes of a file.
+    fn tblgen(&self, arguments: &[&str], file: &str) -> String {
+        let mut tblgen = Command::new(self.llvm.join("bin/mlir-tblgen"));
+        tblgen.args(arguments).arg("-I").arg(self.llvm.join("include")).args(["-I", ".", file]);
+        let output = tblgen.current_dir(&self.root).output().expect("mlir-tblgen runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).expect("documentation is UTF-8");
+        let text = text.lines().filter(|line| !line.starts_with("<!--"));
+        text.fold(String::new(), |all, line| all + line + "\n")
+    }
+
+    /// The options of a pass or pipeline as `--help` has them; nothing where it has none.
+    fn options(&self, name: &str) -> String {
+        let help = Command::new(self.tools.join("layout-opt")).arg("--help").output().expect("layout-opt runs").stdout;
+        let help = String::from_utf8(help).expect("help is UTF-8");
+        let flag = format!("--{name}");
+        let mut lines = help.lines().skip_while(|line| line.split_whitespace().next() != Some(&flag));
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let own = indent(lines.next().unwrap_or_else(|| panic!("layout-opt --help does not list {flag}")));
+        let lines = lines.take_while(|line| indent(line) > own || line.trim_start().starts_with('='));
+        let mut rows = String::new();
+        for line in lines {
+            let (option, meaning) = line.split_once(" - ").expect("an option has a description");
+            let (option, meaning) = (option.trim(), meaning.trim());
+            rows += &match option.strip_prefix('=') {
+                Some(value) => format!("| `{value}` | {meaning} |\n"),
+                None => format!("| **`{}`** | {meaning} |\n", option.trim_start_matches("--")),
+            };
+        }
+        match rows.is_empty() {
+            true => rows,
+            false => format!("\n| option | |\n|---|---|\n{rows}"),
+        }
+    }
+
+    /// The IR before and after.
+    fn example(&self, name: &str) -> String {
+        let folder = self.root.join("test/docs/Inputs");
+        let file = format!("{name}.mlir");
+        let text = fs::read_to_string(folder.join(&file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+        let (commands, input): (Vec<&str>, Vec<&str>) =
+            text.lines().partition(|line| line.starts_with("// layout-opt "));
+        assert!(!commands.is_empty(), "{file} says no command");
+        let scratch = self.tools.join("docs");
+        fs::create_dir_all(&scratch).expect("a folder of the test's own");
+        fs::write(scratch.join(&file), input.join("\n") + "\n").expect("the input is written");
+
+        let mut shown = format!("\nBefore, `{file}`:\n\n```mlir\n{}\n```\n", input.join("\n"));
+        for command in commands {
+            let arguments = command.trim_start_matches("// layout-opt ");
+            let mut opt = Command::new(self.tools.join("layout-opt"));
+            opt.arg(&file).args(arguments.split_whitespace()).current_dir(&scratch);
+            let output = opt.output().expect("layout-opt runs");
+            let [printed, errors] =
+                [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+            assert!(output.status.success(), "{command}\n{errors}");
+            let (kind, printed) = if printed.is_empty() { ("text", &errors) } else { ("mlir", &printed) };
+            shown += &format!("\nAfter `layout-opt {file} {arguments}`:\n\n```{kind}\n{}\n```\n", printed.trim_end());
+        }
+        shown
+    }
+
+    /// Compares a page, or writes it.
+    fn compare(&self, name: &str, text: &str) {
+        let text = format!("<!-- Generated: BLESS=1 cargo test -p layout-test --test docs -->\n\n{}\n", text.trim());
+        let (page, own) = (self.root.join("docs").join(name), self.tools.join("docs").join(name));
+        if env::var_os("BLESS").is_some() {
+            fs::write(&page, text).expect("docs/ is writable");
+        } else if fs::read_to_string(&page).unwrap_or_default() != text {
+            fs::create_dir_all(self.tools.join("docs")).expect("a folder of the test's own");
+            fs::write(&own, text).expect("the page is written");
+            let difference = Command::new("diff").arg("-u").args([&page, &own]).output().expect("diff runs").stdout;
+            panic!("docs/{name} is not current:\n{}", String::from_utf8_lossy(&difference));
+        }
+    }
+}
