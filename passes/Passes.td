@@ -13,8 +13,10 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
   let summary = "Lower memrefs with tiled layouts to strided or physical ones";
   let description = [{
     Gives each memref with a `#layout.tiled` layout one dimension for each part
-    of its tiled sizes, and rewrites what uses it. What cannot be lowered is an
-    error at that operation, and the module stays as it was.
+    of its tiled sizes, and each with a `#layout.tensor_layout` one for each axis
+    of the machine and then one for each part inside a place; rewrites what uses
+    it. What cannot be lowered is an error at that operation, and the module
+    stays as it was.
   }];
   let options = [
     Option<"form", "form", "::layout::Form", "::layout::Form::strided",
@@ -36,7 +38,7 @@ def LayoutPrepareBufferization
     : Pass<"layout-prepare-bufferization", "::mlir::ModuleOp"> {
   let summary = "Make tensors with tiled layouts ready for one-shot-bufferize";
   let description = [{
-    Wraps each tensor's `#layout.tiled` as `#layout.pending`, which
+    Wraps the layout of each tensor as `#layout.pending`, which
     `one-shot-bufferize{use-encoding-for-memory-space}` carries along and
     `layout-lower-memrefs` reads. Conversions become copies, elementwise
     operations `linalg.generic`; slices and reshapes that leave their block are

@@ -1,15 +1,15 @@
-//! Runs the README: every fenced block in it is checked.
+//! Runs the pages for people: every fenced block in them is checked.
 //!
 //! | block | what is done with it |
 //! |---|---|
-//! | `mlir file=NAME` | written to the file NAME, which later blocks read |
+//! | `KIND file=NAME` | written to the file NAME, which later blocks read |
 //! | `console` | each `$ ` line is a command; up to the next one stands all that it prints, errors too, trimmed |
 //! | `sh` | each line is a command that must succeed; of `make TARGET` only the target is looked for |
 //!
 //! Commands of `console` blocks run in an empty folder where `examples` and `target/release` are what they are in the
 //! checkout (the latter in the profile of this test), with this project's tools and LLVM's on the PATH; commands of
-//! `sh` blocks run in the checkout. `BLESS=1 cargo test -p layout-test --test readme` writes what the commands print
-//! into the README.
+//! `sh` blocks run in the checkout. Each page has a folder of its own. Links to files must lead somewhere.
+//! `BLESS=1 cargo test -p layout-test --test readme` writes what the commands print into the pages.
 
 use std::{
     env, fs,
@@ -18,22 +18,37 @@ use std::{
     process::Command,
 };
 
+/// The pages. What is generated is checked by `docs.rs`.
+const PAGES: &[&str] = &["README.md", "docs/tutorial.md", "docs/rationale.md"];
+
 #[test]
-fn readme() {
+fn pages() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("test/ is in the checkout");
-    let readme = fs::read_to_string(root.join("README.md")).expect("README.md is readable");
-    let place = Place::new(root);
+    let tools = Tools::new(root);
+    let failures: Vec<String> = PAGES.iter().flat_map(|name| check(&tools, name)).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// What is wrong on a page.
+fn check(tools: &Tools, name: &str) -> Vec<String> {
+    let file = tools.root.join(name);
+    let page = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let place = Place::new(tools, name);
 
     let mut seen = String::new();
     let mut failures = Vec::new();
-    let mut lines = readme.lines().enumerate();
+    let mut lines = page.lines().enumerate();
     while let Some((number, line)) = lines.next() {
         seen += &format!("{line}\n");
-        let Some(kind) = line.strip_prefix("```") else { continue };
+        let Some(kind) = line.strip_prefix("```") else {
+            let dead = links(line).filter(|link| !file.with_file_name(link).exists());
+            failures.extend(dead.map(|link| format!("{name}:{}: there is no {link}", number + 1)));
+            continue;
+        };
         let body: Vec<&str> = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```").collect();
         match kind.split_once(" file=") {
-            Some((_, name)) => {
-                fs::write(place.folder.join(name), body.join("\n") + "\n").expect("a file of the README is written");
+            Some((_, file)) => {
+                fs::write(place.folder.join(file), body.join("\n") + "\n").expect("a file of the page is written");
                 seen += &(body.join("\n") + "\n");
             }
             None if kind == "console" => seen += &place.console(&body),
@@ -41,32 +56,40 @@ fn readme() {
                 failures.extend(body.iter().filter_map(|command| place.runs(command).err()));
                 seen += &(body.join("\n") + "\n");
             }
-            None => failures.push(format!("line {}: nothing checks a block of kind {kind:?}", number + 1)),
+            None => failures.push(format!("{name}:{}: nothing checks a block of kind {kind:?}", number + 1)),
         }
         seen += "```\n";
     }
 
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
     if env::var_os("BLESS").is_some() {
-        fs::write(root.join("README.md"), &seen).expect("README.md is writable");
-    } else if seen != readme {
-        let actual = place.folder.join("README.md");
+        fs::write(&file, &seen).expect("the page is writable");
+    } else if seen != page {
+        let actual = place.folder.join("page.md");
         fs::write(&actual, &seen).expect("what the commands print is written");
-        let difference = Command::new("diff").args(["-u", "README.md"]).arg(&actual).current_dir(root).output();
+        let difference = Command::new("diff").args(["-u", name]).arg(&actual).current_dir(tools.root).output();
         let difference = difference.expect("diff runs").stdout;
-        panic!("commands print something else than the README says:\n{}", String::from_utf8_lossy(&difference));
+        failures.push(format!("commands print something else than {name} says:"));
+        failures.push(String::from_utf8_lossy(&difference).into_owned());
     }
+    failures
 }
 
-/// Where the commands run.
-struct Place<'a> {
+/// The files that a line links to.
+fn links(line: &str) -> impl Iterator<Item = &str> {
+    let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://")).filter_map(|target| target.split('#').next())
+}
+
+/// What the commands call.
+struct Tools<'a> {
     root: &'a Path,
+    /// The folder of this project's tools.
     folder: PathBuf,
     path: std::ffi::OsString,
 }
 
-impl<'a> Place<'a> {
-    /// Builds the tools and makes the folder.
+impl<'a> Tools<'a> {
+    /// Builds the tools.
     fn new(root: &'a Path) -> Self {
         let exe = env::current_exe().expect("this test has a path");
         let tools = exe.ancestors().nth(2).expect("cargo puts tests in <target>/<profile>/deps");
@@ -85,15 +108,27 @@ impl<'a> Place<'a> {
         let path = env::var_os("PATH").unwrap_or_default();
         let path = [tools.to_path_buf(), Path::new(&llvm).join("bin")].into_iter().chain(env::split_paths(&path));
         let path = env::join_paths(path).expect("folders have no colon in their names");
+        Tools { root, folder: tools.to_path_buf(), path }
+    }
+}
 
-        let folder = tools.join("readme");
+/// Where the commands run.
+struct Place<'a> {
+    tools: &'a Tools<'a>,
+    folder: PathBuf,
+}
+
+impl<'a> Place<'a> {
+    /// Makes the folder of a page.
+    fn new(tools: &'a Tools<'a>, page: &str) -> Self {
+        let folder = tools.folder.join("pages").join(page);
         match fs::remove_dir_all(&folder) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => panic!("{}: {e}", folder.display()),
             _ => fs::create_dir_all(folder.join("target")).expect("a folder of the test's own"),
         }
-        symlink(root.join("examples"), folder.join("examples")).expect("a link to the examples");
-        symlink(tools, folder.join("target/release")).expect("a link to the tools");
-        Place { root, folder, path }
+        symlink(tools.root.join("examples"), folder.join("examples")).expect("a link to the examples");
+        symlink(&tools.folder, folder.join("target/release")).expect("a link to the tools");
+        Place { tools, folder }
     }
 
     /// A console block as it should read: its commands and what they print.
@@ -118,18 +153,19 @@ impl<'a> Place<'a> {
     fn runs(&self, command: &str) -> Result<(), String> {
         if let Some(target) = command.strip_prefix("make ") {
             let target = target.split_whitespace().next().unwrap_or_default();
-            let makefile = fs::read_to_string(self.root.join("Makefile")).map_err(|e| format!("Makefile: {e}"))?;
+            let makefile =
+                fs::read_to_string(self.tools.root.join("Makefile")).map_err(|e| format!("Makefile: {e}"))?;
             let found = makefile.lines().any(|line| line.starts_with(&format!("{target}:")));
             return if found { Ok(()) } else { Err(format!("there is no target {target} in the Makefile")) };
         }
-        let output = self.bash(self.root, command);
+        let output = self.bash(self.tools.root, command);
         let errors = String::from_utf8_lossy(&output.stderr);
         if output.status.success() { Ok(()) } else { Err(format!("{command}\n{errors}")) }
     }
 
     fn bash(&self, folder: &Path, command: &str) -> std::process::Output {
         let mut bash = Command::new("bash");
-        bash.args(["-c", command]).env("PATH", &self.path).current_dir(folder);
+        bash.args(["-c", command]).env("PATH", &self.tools.path).current_dir(folder);
         bash.output().expect("bash runs")
     }
 }
