@@ -39,9 +39,18 @@
 //! assert_eq!(layout_dialect::tiled(vmem), None);
 //! ```
 //!
-//! [`convert`] builds the operation of that name. A package of its own that uses this crate needs two things of its
-//! build, which `examples/embed-rust` shows: where LLVM is, in `.cargo/config.toml`, and a `build.rs` that tells the
-//! executable where libMLIR is.
+//! [`convert`] builds the operation of that name.
+//!
+//! # In a package of its own
+//!
+//! Cargo takes neither environment nor linker arguments from a dependency, so a package that depends on this one has
+//! two files beside its source. `examples/embed-rust` is such a package. Its `.cargo/config.toml` says where LLVM is:
+//!
+#![doc = concat!("```toml\n", include_str!("../examples/embed-rust/.cargo/config.toml"), "```")]
+//!
+//! Its `build.rs` hands that on to the executable; it depends on this package directly, else Cargo does not tell it:
+//!
+#![doc = concat!("```rust,ignore\n", include_str!("../examples/embed-rust/build.rs"), "```")]
 #![deny(unsafe_code)]
 
 pub mod affine;

@@ -8,6 +8,7 @@
 //! use melior::{Context, dialect::DialectRegistry, ir::Module, pass::PassManager};
 //!
 //! let registry = DialectRegistry::new();
+//! melior::utility::register_all_dialects(&registry);
 //! layout_dialect::register(&registry);
 //! let context = Context::new_with_registry(&registry, false);
 //! context.load_all_available_dialects();
@@ -15,13 +16,13 @@
 //! let text = "func.func private @f(memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>)";
 //! let mut module = Module::parse(&context, text).unwrap();
 //! let passes = PassManager::new(&context);
-//! Pass::LowerMemrefs { form: Form::Physical }.add(passes.as_operation_pass_manager()).unwrap();
+//! Pass::LowerMemrefs { form: Form::Physical }.add_to(passes.as_operation_pass_manager()).unwrap();
 //! passes.run(&mut module).unwrap();
 //! assert!(module.as_operation().to_string().contains("memref<2x3x2x2xf32>"));
 //!
 //! let passes = PassManager::new(&context);
 //! melior::utility::register_all_passes();
-//! pipelines::TO_LLVM.add(passes.as_operation_pass_manager(), Form::Strided).unwrap();
+//! pipelines::TO_LLVM.add_to(passes.as_operation_pass_manager(), Form::Strided).unwrap();
 //! passes.run(&mut module).unwrap();
 //! ```
 //!

@@ -42,14 +42,14 @@ impl Pass {
     ///
     /// let context = Context::new();
     /// let manager = PassManager::new(&context);
-    /// Pass::LowerMemrefs { form: Form::Physical }.add(manager.as_operation_pass_manager()).unwrap();
-    /// Pass::Deallocate.add(manager.nested_under("func.func")).unwrap();
+    /// Pass::LowerMemrefs { form: Form::Physical }.add_to(manager.as_operation_pass_manager()).unwrap();
+    /// Pass::Deallocate.add_to(manager.nested_under("func.func")).unwrap();
     /// assert_eq!(
     ///     manager.as_operation_pass_manager().to_string(),
     ///     "any(layout-lower-memrefs{form=physical},func.func(layout-deallocate))"
     /// );
     /// ```
-    pub fn add(self, manager: OperationPassManager) -> Result<(), Error> {
+    pub fn add_to(self, manager: OperationPassManager) -> Result<(), Error> {
         ffi::add_passes(manager, &self.to_string())
     }
 }
@@ -91,7 +91,7 @@ mod tests {
             let manager = PassManager::new(&context);
             let anchor = if pass == Pass::Deallocate { "func.func" } else { "builtin.module" };
             let place = manager.nested_under(anchor);
-            pass.add(place).unwrap();
+            pass.add_to(place).unwrap();
             assert_eq!(place.to_string(), format!("{anchor}({pass})"));
             names.push(pass.to_string().split('{').next().unwrap().to_string());
         }

@@ -19,7 +19,7 @@ impl Pipeline {
     /// # Errors
     /// A manager of passes over anything else, and a process in which upstream's passes are not registered
     /// ([`melior::utility::register_all_passes`]).
-    pub fn add(&self, manager: OperationPassManager, form: Form) -> Result<(), Error> {
+    pub fn add_to(&self, manager: OperationPassManager, form: Form) -> Result<(), Error> {
         ffi::add_passes(manager, &(self.passes)(form))
     }
 }

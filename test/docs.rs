@@ -44,6 +44,34 @@ fn constraints_are_checked() {
     }
 }
 
+/// The examples in `Layout.td` parse and verify: types, attributes, operations.
+#[test]
+fn examples_are_valid() {
+    let place = Place::new();
+    let text = place.tblgen(&["-gen-dialect-doc", "-dialect=layout"], "dialect/Layout.td");
+    let blocks = text.split("```mlir\n").skip(1).map(|rest| rest.split("```").next().expect("split gives one piece"));
+    let mut checked = 0;
+    for block in blocks {
+        let program = match block.split(|c: char| !c.is_alphanumeric()).next() {
+            Some("tensor" | "memref") => {
+                let types: Vec<&str> = block.lines().collect();
+                format!("func.func private @f({})", types.join(", "))
+            }
+            Some("module") => block.to_string(),
+            Some("") if block.starts_with('#') => format!("module attributes {{test.example = {}}} {{}}", block.trim()),
+            _ => format!("func.func @f(%0: tensor<3x5xf32>) {{\n{block}return\n}}"),
+        };
+        let scratch = place.tools.join("docs");
+        fs::create_dir_all(&scratch).expect("a folder of the test's own");
+        fs::write(scratch.join("example.mlir"), &program).expect("the example is written");
+        let mut opt = Command::new(place.tools.join("layout-opt"));
+        let output = opt.args(["example.mlir", "-o", "/dev/null"]).current_dir(&scratch).output().expect("it runs");
+        assert!(output.status.success(), "{program}\n{}", String::from_utf8_lossy(&output.stderr));
+        checked += 1;
+    }
+    assert!(checked >= 8, "only {checked} examples were found");
+}
+
 #[test]
 fn passes_are_current() {
     let place = Place::new();

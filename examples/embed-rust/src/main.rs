@@ -7,7 +7,13 @@
 mod buffer;
 
 use buffer::Buffer;
-use layout::{expansion::Expansion, layout::Layout, machine::Machine, tensor_layout::TensorLayout};
+use layout::{
+    expansion::Expansion,
+    layout::Layout,
+    machine::Machine,
+    map::{Indexing, IndexingMap},
+    tensor_layout::TensorLayout,
+};
 use layout_passes::{Form, Pass, indexing_analysis, pipelines};
 use melior::{
     Context, ExecutionEngine,
@@ -46,26 +52,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert!(module.as_operation().verify());
     println!("\n{}", module.as_operation());
 
-    // The map of a layout as MLIR has it, and what each operation reads of its operands.
+    // A layout becomes an attribute and is read from one; its map as MLIR has it.
     let attribute = layout_dialect::tiled_attribute(&context, &tiles);
+    assert_eq!(layout_dialect::tiled(attribute).as_ref(), Some(&tiles));
     println!("{attribute} is {}\n", layout_dialect::affine_map(attribute).ok_or("a layout has a map")?);
-    for (operation, pairs) in indexing_analysis::analyse_below(module.as_operation()) {
-        if operation.operand_count() == 0 {
-            continue;
-        }
-        println!("{}", operation.name().as_string_ref().as_str()?);
+
+    // What each operation reads of its operands; first comes the function, its results of its arguments.
+    let analysed = indexing_analysis::analyse_below(module.as_operation());
+    for (operation, pairs) in &analysed {
+        let name = operation.name();
         for (number, pair) in pairs[0].iter().enumerate() {
-            println!("  operand {number}: {}", pair.reads);
+            println!("{} operand {number}: {}", name.as_string_ref().as_str()?, pair.reads);
         }
     }
+
+    // Which element of `x` stands where in the tiles of `y`: maps are values that invert, compose and simplify.
+    let expansion = Expansion::new(&[5, 3], &tiles)?;
+    let places = IndexingMap::of_sizes(expansion.logical_sizes(), expansion.exprs());
+    let reads = Indexing::Map(analysed[0].1[0][0].reads.maps[0].map.clone());
+    let holds = places.invert().ok_or("each place holds one element")?.then(&reads)?.simplify();
+    let attribute = layout_dialect::indexing_map_attribute(&context, &holds);
+    assert_eq!(layout_dialect::indexing_map(attribute), Some(holds));
+    println!("\n{attribute}");
 
     // Passes and pipelines of ours beside upstream's, in one manager.
     let manager = PassManager::new(&context);
     let passes = manager.as_operation_pass_manager();
     passes.add_pass(transform::create_canonicalizer());
-    pipelines::TO_MEMREF.add(passes, Form::Strided)?;
-    Pass::SimplifyIndexing.add(passes)?;
-    pipelines::TO_LLVM.add(passes, Form::Strided)?;
+    pipelines::TO_MEMREF.add_to(passes, Form::Strided)?;
+    Pass::SimplifyIndexing.add_to(passes)?;
+    pipelines::TO_LLVM.add_to(passes, Form::Strided)?;
     manager.run(&mut module)?;
 
     // `x` is row-major; `y` is 5×3 in tiles of 2×2, each part a dimension: 3 by 2 by 2 by 2.
@@ -74,7 +90,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let y: Buffer<4> = buffer::call(&engine, "double_transposed", &x)?;
     println!("\ny has sizes {:?} and strides {:?}; in memory, padding as `.`:", y.sizes(), y.strides());
 
-    let expansion = Expansion::new(&[5, 3], &tiles)?;
     let elements = y.elements(expansion.allocated_elements() as usize);
     for tile in elements.chunks(4).enumerate() {
         print!("{}", if tile.0 % 2 == 0 { "" } else { "  | " });
