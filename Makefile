@@ -14,6 +14,7 @@ test: setup
 	cargo fmt --all --check
 	$(CLANG_FORMAT) --dry-run -Werror $(CPP)
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cd examples/embed-rust && cargo clippy --no-deps --quiet --target-dir $(CURDIR)/target -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	cargo test --workspace --no-fail-fast
 	@tools/test-jax.sh --if-reachable

@@ -168,9 +168,13 @@ impl Place {
         let help = Command::new(self.tools.join("layout-opt")).arg("--help").output().expect("layout-opt runs").stdout;
         let help = String::from_utf8(help).expect("help is UTF-8");
         let flag = format!("--{name}");
-        let mut lines = help.lines().skip_while(|line| line.split_whitespace().next() != Some(&flag));
+        // The last mention has the options below it; others may be in a summary.
+        let all: Vec<&str> = help.lines().collect();
+        let at = all.iter().rposition(|line| line.split_whitespace().next() == Some(&flag));
+        let at = at.unwrap_or_else(|| panic!("layout-opt --help does not list {flag}"));
         let indent = |line: &str| line.len() - line.trim_start().len();
-        let own = indent(lines.next().unwrap_or_else(|| panic!("layout-opt --help does not list {flag}")));
+        let own = indent(all[at]);
+        let lines = all[at + 1..].iter();
         let lines = lines.take_while(|line| indent(line) > own || line.trim_start().starts_with('='));
         let mut rows = String::new();
         for line in lines {
