@@ -787,6 +787,13 @@ fn the_layouts_of_real_programs_have_parts() {
     assert_eq!(without.iter().map(String::as_str).collect::<Vec<_>>(), expected);
 }
 
+#[test]
+fn nothing_is_the_same_anywhere() {
+    let meaning = |text| Meaning::from(&placed(text));
+    assert_eq!(meaning("(0)/((4_PE))").compare(&meaning("(0)/((4:1); B@[2_X])")), Equality::Equal);
+    assert!(matches!(meaning("(0)/((4_PE))").compare(&meaning("(1)/((4_PE))")), Equality::Different { .. }));
+}
+
 /// Whatever the text, reading ends in a value or in an error with an offset inside the text, on a character.
 fn survive(text: &str) {
     let shown: String = text.chars().take(200).collect();
