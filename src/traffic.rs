@@ -214,7 +214,7 @@ impl Tree {
             }
         }
         let mut levels = Vec::new();
-        for axis in 0..tree_axes {
+        for (axis, places) in places.iter().enumerate().take(tree_axes) {
             let groups = machine.and_then(|m| m.axes.get(axis)).map_or(&[][..], |axis| &axis.groups);
             let mut unit = 1i64;
             let mut inner = vec![1];
@@ -223,7 +223,7 @@ impl Tree {
                 inner.push(unit);
             }
             // A level of which there is one place is none.
-            inner.retain(|unit| *unit == 1 || *unit < places[axis]);
+            inner.retain(|unit| *unit == 1 || unit < places);
             levels.extend(inner.into_iter().rev().map(|unit| Constraint { axis, unit }));
         }
         let (address, position) = (axes.len(), axes.len() + 1);

@@ -33,13 +33,13 @@ PE       6144       256         256
 fn without_a_machine_the_layouts_say_the_axes() {
     let expected = "\
 elements  16
-stay      4 (2 do not move at all)
+stay      4 (4 do not move at all)
 blocks    1
 level  cross  bytes up  bytes down
 PE        12         6           6
 block 0: 16 elements, 0 -> 0
-  4 times PE +1 -> Addr +1
   4 times Addr +1 -> PE +1
+  4 times PE +1 -> Addr +1
 ";
     let (out, error, code) = run(&["--element", "bf16", "--blocks", "((4_PE, 4:1))", "((4:1, 4_PE))"]);
     assert_eq!((out.as_str(), error.as_str(), code), (expected, "", Some(0)));
