@@ -97,7 +97,7 @@ pub struct Copy {
 pub const MAX_BLOCKS: usize = 1 << 14;
 
 /// The most values that are gone through where strides do not nest.
-const MAX_STEPS: usize = 1 << 22;
+const MAX_STEPS: usize = 1 << 21;
 
 /// The most places that are tried as the busiest, before all are gone through.
 const MAX_TRIED: usize = 1 << 14;
