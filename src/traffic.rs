@@ -22,6 +22,7 @@ use crate::machine::{Machine, TIME, WORD};
 use crate::placement::{Copies, Placement};
 use crate::text::Error;
 use std::collections::HashMap;
+use std::fmt;
 
 /// What has to be done to bring a tensor from one placement to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -925,6 +926,33 @@ impl Affine {
             at.iter_mut().zip(strides).for_each(|(at, stride)| *at += stride * counter);
         }
         at
+    }
+}
+
+/// A table: how many elements stay, how many blocks there are, and what crosses each level.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "elements  {}", self.elements)?;
+        writeln!(f, "stay      {} ({} do not move at all)", self.stay, self.unmoved)?;
+        writeln!(f, "blocks    {}", self.blocks.len())?;
+        let mut rows = vec![["level", "cross", "bytes up", "bytes down"].map(String::from)];
+        for level in &self.levels {
+            let name = match level.group {
+                1 => level.axis.clone(),
+                group => format!("{group} {}", level.axis),
+            };
+            rows.push([name, level.cross.to_string(), level.up.to_string(), level.down.to_string()]);
+        }
+        let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let widths = [0, 1, 2, 3].map(width);
+        for row in &rows {
+            write!(f, "{:<1$}", row[0], widths[0])?;
+            for column in 1..4 {
+                write!(f, "  {:>1$}", row[column], widths[column])?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
     }
 }
 

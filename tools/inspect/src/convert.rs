@@ -1,11 +1,11 @@
 //! What moves when a tensor goes from one layout to another.
 
+use crate::report;
 use layout::element::ElementType;
 use layout::machine::Machine;
-use layout::placement::Placement;
-use layout::tensor_layout::{ADDRESS, is_tensor_layout};
+use layout::tensor_layout::ADDRESS;
 use layout::text::Error;
-use layout::traffic::{Block, Plan, plan};
+use layout::traffic::{Block, plan};
 use std::fmt::Write;
 
 /// What is asked for.
@@ -36,14 +36,6 @@ impl<'a> Options<'a> {
     }
 }
 
-/// A layout with its sizes. Shapes of XLA would be read here.
-fn read(text: &str) -> Result<Placement, Error> {
-    if !is_tensor_layout(text) {
-        return Err(Error::at(0, "expected a TensorLayout, such as `((4_PE, 3:8), (8:1))`"));
-    }
-    Placement::parse(text).map_err(|misplaced| misplaced.error)
-}
-
 /// The table of a conversion.
 ///
 /// # Errors
@@ -52,7 +44,7 @@ pub fn convert<'a>(options: &Options<'a>) -> Result<String, (&'a str, Error)> {
     let &Options { from, to, machine, element, blocks } = options;
     let bits = ElementType::from_name(element).and_then(ElementType::bits);
     let bits = bits.ok_or_else(|| (element, Error::at(0, "expected an element type, such as `f32`")))?;
-    let sides = [from, to].map(|text| read(text).map_err(|error| (text, error)));
+    let sides = [from, to].map(|text| report::placement(text).map_err(|error| (text, error)));
     let [source, destination] = sides;
     let (source, destination) = (source?, destination?);
     let named = machine.map(|text| Machine::parse(text).map_err(|error| (text, error))).transpose()?;
@@ -66,34 +58,11 @@ pub fn convert<'a>(options: &Options<'a>) -> Result<String, (&'a str, Error)> {
             let _ = writeln!(out, "{name} takes {} bytes of each {whose}", fit.bytes);
         }
     }
-    table(&mut out, &plan);
+    let _ = write!(out, "{plan}");
     if blocks {
         plan.blocks.iter().enumerate().for_each(|(k, b)| block(&mut out, &plan.axes, k, b));
     }
     Ok(out)
-}
-
-fn table(out: &mut String, plan: &Plan) {
-    let _ = writeln!(out, "elements  {}", plan.elements);
-    let _ = writeln!(out, "stay      {} ({} do not move at all)", plan.stay, plan.unmoved);
-    let _ = writeln!(out, "blocks    {}", plan.blocks.len());
-    let mut rows = vec![["level", "cross", "bytes up", "bytes down"].map(String::from)];
-    for level in &plan.levels {
-        let name = match level.group {
-            1 => level.axis.clone(),
-            group => format!("{group} {}", level.axis),
-        };
-        rows.push([name, level.cross.to_string(), level.up.to_string(), level.down.to_string()]);
-    }
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths = [0, 1, 2, 3].map(width);
-    for row in &rows {
-        let _ = write!(out, "{:<1$}", row[0], widths[0]);
-        for column in 1..4 {
-            let _ = write!(out, "  {:>1$}", row[column], widths[column]);
-        }
-        out.push('\n');
-    }
 }
 
 /// A block: where it begins, and what a step of each counter moves.

@@ -16,8 +16,6 @@ mod report;
 mod svg;
 
 use layout::analysis::movement;
-use layout::expansion::Expansion;
-use layout::notation::to_tensor_layout;
 use layout::operation::Operation;
 use layout::text::Error;
 use layout::views::Slice;
@@ -157,15 +155,7 @@ fn dimensions(list: &str) -> Option<Vec<usize>> {
 
 /// The view of a layout.
 fn view(text: &str, option: &str, list: &str) -> Result<String, Error> {
-    let layout = match report::parse(text).map_err(|misplaced| misplaced.error)? {
-        report::Subject::Places(placement) => placement.layout().clone(),
-        report::Subject::Shape(shape) => {
-            let none = || Error::new("only arrays with sizes have views");
-            let (array, sizes) = report::laid_out(&shape).ok_or_else(none)?;
-            let expansion = Expansion::new(&sizes, &array.layout).map_err(|e| report::in_sizes(text, e))?;
-            to_tensor_layout(&expansion, &array.layout)?
-        }
-    };
+    let layout = report::placement(text)?.layout().clone();
     let wrong = |what: &str| Error::new(format!("{option} takes {what}"));
     let found = match option {
         "--reshape" => layout.reshaped(&numbers(list).ok_or_else(|| wrong("sizes, such as 3,2"))?)?,

@@ -54,12 +54,22 @@ fn errors_point_into_the_text_at_fault() {
         (&["((8_PE))", "((8:1))", "--machine", "mn_core"], "error: the layout reaches 8 along PE, the machine has 4\n"),
         (&["((8:1))", "((8:1))", "--element", "f33"], "error: expected an element type, such as `f32`\n  f33\n  ^\n"),
         (&["((4_PE, 9000:1))", "((36000:1))", "--machine", "mn_core"], "error: capacity exceeded: "),
-        (&["f32[8]", "((8:1))"], "error: expected a TensorLayout, such as `((4_PE, 3:8), (8:1))`\n  f32[8]\n  ^\n"),
+        (
+            &["f32[9,20]{0,1:T(8,16)(3,1)}", "((9:20), (20:1))"],
+            "error: the tile size 3 does not divide the tile size 8\n",
+        ),
+        (
+            &["f32[8]{1}", "((8:1))"],
+            "error: dimension 1 in minor_to_major is out of range: the last is 0\n  f32[8]{1}\n         ^\n",
+        ),
     ] {
         let (out, error, code) = run(arguments);
         assert!(error.starts_with(message), "{arguments:?}: {error}");
         assert_eq!((out, code), (String::new(), Some(1)), "{arguments:?}");
     }
+    // A tiled layout is one place with all elements, as far as TensorLayouts go.
+    let (out, ..) = run(&["f32[8,128]{1,0:T(8,128)}", "((8:128), (128:1))"]);
+    assert!(out.starts_with("elements  1024\nstay      1024 (1024 do not move at all)\nblocks    1\n"), "{out}");
     for arguments in [&["((8:1))"][..], &["((8:1))", "((8:1))", "--machine"], &["((8:1))", "((8:1))", "--what"]] {
         assert_eq!(run(arguments).2, Some(2), "{arguments:?}");
     }
