@@ -197,14 +197,14 @@ impl<'c> Places<'c> {
             return;
         }
         let end = part.weight.saturating_mul(part.extent);
-        let mut above = end;
+        let mut left = digit.clone();
         for (level, scale) in self.scales[dim].clone().into_iter().enumerate() {
             if scale < part.weight || scale >= end {
                 continue;
             }
             // What is left below the larger cuts, which this one need not divide.
-            let value = digit.clone().modulo(above / part.weight).floor_div(scale / part.weight);
-            above = scale;
+            let value = left.clone().floor_div(scale / part.weight);
+            left = left.modulo(scale / part.weight);
             let made = self.parts.iter().find(|p| p.dim == dim && p.level == level);
             let Some(made) = made else {
                 // The dimension is too small for it to be anything but 0.
