@@ -17,7 +17,7 @@ use layout_ir::{self as ir, DYNAMIC, Op, Shaped};
 use melior::ir::{Type, ValueLike};
 
 /// The name of the attribute of a module that says what it is for.
-const MACHINE: &str = "layout.machine";
+pub const MACHINE: &str = "layout.machine";
 
 /// The axes that the TensorLayouts of a module run over, parent to child.
 #[derive(Clone, Default)]
