@@ -5,9 +5,9 @@
 //! index that `*` merges with another before a tile cuts across both.
 //!
 //! The other way, the parts by falling strides are the dimensions of memory. Each stride has to be what is behind it,
-//! or else something has to be padded there: the dimension behind, where that was its most significant part, else one of
-//! size 1, else the leading dimension of a tile that is longer than the rank. Memory is read in blocks in which the
-//! dimensions come in their order; what is behind a block is a tile. A padded part is in none but a tile.
+//! or else something has to be padded there: the dimension behind, where that was its most significant part, else one
+//! of size 1, else the leading dimension of a tile that is longer than the rank. Then tiles cut what is not in place
+//! yet until all is; a padded part is never outside of the first.
 //!
 //! Whatever is found is compared with what it was made from before it is given.
 
@@ -157,12 +157,14 @@ fn obstacle(layout: &Layout) -> Option<Error> {
     })
 }
 
-/// One dimension of memory on the way to tiles: a part of a logical dimension; `None` is the leading dimension of a tile
-/// that is longer than the rank.
+/// One dimension of memory on the way to tiles: a part of a logical dimension; `None` is the leading dimension of a
+/// tile that is longer than the rank.
 #[derive(Clone, Copy)]
 struct Run {
     dim: Option<usize>,
     extent: i64,
+    /// How far a step moves in the index of the dimension; of what only pads, more than any other.
+    weight: i64,
     /// Whether its dimension is padded there.
     padded: bool,
 }
@@ -225,8 +227,8 @@ pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
 /// The dimensions of memory, majormost first, with those that pad.
 fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
     let sizes = placement.sizes();
-    // The part, its dimension, and whether it is the most significant one there.
-    let mut parts: Vec<(Part, usize, bool)> = Vec::new();
+    // The part, its dimension, its weight, and whether it is the most significant one there.
+    let mut parts: Vec<(Part, usize, i64, bool)> = Vec::new();
     for (dim, own) in placement.layout().dims.iter().enumerate() {
         let mut weight = 1;
         let mut top = None;
@@ -237,18 +239,18 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
             // What no element reaches is padding.
             let reach = sizes[dim] / weight + i64::from(sizes[dim] % weight != 0);
             top = Some(parts.len());
-            parts.push((Part { extent: part.extent.min(reach), ..part.clone() }, dim, false));
+            parts.push((Part { extent: part.extent.min(reach), ..part.clone() }, dim, weight, false));
             weight *= part.extent;
         }
         if let Some(top) = top {
-            parts[top].2 = true;
+            parts[top].3 = true;
         }
     }
     parts.sort_by_key(|(part, ..)| Reverse(part.stride));
     let mut runs: Vec<Run> = Vec::new();
     // What is behind the next part, and the stride of the one behind it, where that can grow.
     let (mut behind, mut grows) = (1i64, None);
-    for (part, dim, top) in parts.into_iter().rev() {
+    for (part, dim, weight, top) in parts.into_iter().rev() {
         let unlike = || {
             let part = quoted(&part);
             Error::new(format!("the part {part} of dimension {dim} would have the stride {behind}"))
@@ -261,12 +263,12 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
             _ if part.stride < behind || part.stride % behind != 0 => return Err(unlike()),
             _ => {
                 let single = sizes.iter().position(|size| *size == 1);
-                runs.push(Run { dim: single, extent: part.stride / behind, padded: true });
+                runs.push(Run { dim: single, extent: part.stride / behind, weight: i64::MAX, padded: true });
             }
         }
         let large = || Error::new("the size in elements does not fit in 64 bits");
         behind = part.stride.checked_mul(part.extent).ok_or_else(large)?;
-        runs.push(Run { dim: Some(dim), extent: part.extent, padded: false });
+        runs.push(Run { dim: Some(dim), extent: part.extent, weight, padded: false });
         grows = top.then_some(part.stride);
     }
     runs.reverse();
@@ -275,27 +277,55 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
 
 /// The tiles that make these dimensions of memory, where the logical ones are ordered so. Whether they do is for the
 /// caller to ask.
+///
+/// Each dimension on the way is a list of runs, the most significant first. Those in front that are in place stay; a
+/// tile cuts all others, and leaves outside, dimension by dimension, what is next in memory. Where that is amid a
+/// dimension, a tile first cuts this one in front of it.
 fn arranged(runs: &[Run], order: &[usize]) -> Layout {
-    // The leading dimension comes before all others.
-    let place = |run: &Run| run.dim.map_or(0, |dim| 1 + order.iter().position(|d| *d == dim).unwrap_or(0));
-    let mut blocks: Vec<Vec<(usize, i64)>> = vec![Vec::new()];
-    for run in runs {
-        let at = place(run);
-        let block = &blocks[blocks.len() - 1];
-        let rises = block.last().is_none_or(|(last, _)| *last < at);
-        if !rises || blocks.len() == 1 && (run.padded || at == 0) {
-            blocks.push(Vec::new());
-        }
-        let last = blocks.len() - 1;
-        blocks[last].push((at, run.extent));
-    }
+    let of = |dim: Option<usize>| {
+        let mut own: Vec<usize> = (0..runs.len()).filter(|k| runs[*k].dim == dim).collect();
+        own.sort_by_key(|k| Reverse(runs[*k].weight));
+        own
+    };
+    let leading = Some(of(None)).filter(|own| !own.is_empty());
+    let mut dims: Vec<Vec<usize>> = leading.into_iter().chain(order.iter().map(|dim| of(Some(*dim)))).collect();
     let mut layout = Layout::row_major(order.len());
     layout.minor_to_major = order.iter().rev().copied().collect();
-    for block in 1..blocks.len() {
-        let inside: Vec<&(usize, i64)> = blocks[block..].iter().flatten().collect();
-        let first = inside.iter().map(|(at, _)| *at).min().unwrap_or(0);
-        let entry = |at: usize| inside.iter().filter(|run| run.0 == at).map(|run| run.1).product();
-        layout.tiles.push((first..=order.len()).map(|at| TileEntry::Size(entry(at))).collect());
+    let (mut placed, mut from) = (0, 0);
+    loop {
+        // Nothing is padded but in tiles.
+        let untiled = layout.tiles.is_empty();
+        let can_stay = |run: usize| !(untiled && runs[run].padded);
+        let in_place =
+            |own: &Vec<usize>, next: usize| own.iter().enumerate().all(|(k, run)| *run == next + k && can_stay(*run));
+        while from < dims.len() && in_place(&dims[from], placed) {
+            placed += dims[from].len();
+            from += 1;
+        }
+        if from == dims.len() {
+            return layout;
+        }
+        let mut next = placed;
+        let mut outside = Vec::new();
+        for own in &dims[from..] {
+            let before = next;
+            next += own.iter().enumerate().take_while(|(k, run)| **run == before + k && can_stay(**run)).count();
+            outside.push(next - before);
+        }
+        let mut first = from;
+        if next == placed && can_stay(placed) {
+            let amid = |own: &Vec<usize>| own.iter().position(|run| *run == placed);
+            let Some((dim, at)) = (from..dims.len()).find_map(|dim| Some((dim, amid(&dims[dim])?))) else {
+                return layout;
+            };
+            first = dim;
+            outside = vec![0; dims.len() - dim];
+            outside[0] = at;
+        }
+        let mut inside: Vec<Vec<usize>> =
+            dims[first..].iter_mut().zip(outside).map(|(own, count)| own.split_off(count)).collect();
+        let entry = |own: &Vec<usize>| TileEntry::Size(own.iter().map(|run| runs[*run].extent).product());
+        layout.tiles.push(inside.iter().map(entry).collect());
+        dims.append(&mut inside);
     }
-    layout
 }

@@ -32,12 +32,18 @@ struct Grid {
     padded: [i64; 2],
     /// The sizes of the tiles that are outlined, 0 where none are.
     tiles: [i64; 2],
-    /// The lines of text of a cell with an element, and the colour.
-    cell: Box<dyn Fn([i64; 2]) -> (Vec<String>, String)>,
+    /// What is in a cell with an element.
+    cell: Box<dyn Fn([i64; 2]) -> Cell>,
     /// The colours, and what they stand for.
     legend: Vec<(String, String)>,
     /// The number of other things that colours stand for.
     more: usize,
+}
+
+/// The lines of text in a cell, and its colour.
+struct Cell {
+    lines: Vec<String>,
+    fill: String,
 }
 
 /// The picture of a shape or a TensorLayout.
@@ -64,7 +70,10 @@ pub fn draw(text: &str) -> Result<String, Error> {
                 tiles: plane(&tiles, 0),
                 cell: Box::new(move |at| {
                     let offset = expansion.offset(&index(at, sizes.len()));
-                    (vec![offset.map_or_else(|e| e.message, |offset| offset.to_string())], "#ffffff".to_string())
+                    Cell {
+                        lines: vec![offset.map_or_else(|e| e.message, |offset| offset.to_string())],
+                        fill: "#ffffff".to_string(),
+                    }
                 }),
                 legend: Vec::new(),
                 more: 0,
@@ -123,13 +132,13 @@ fn places(placement: Placement) -> Grid {
         legend,
         cell: Box::new(move |at| {
             let place = of(&placement, at);
-            let Some((address, coordinates)) = place.split_last() else { return (Vec::new(), colour(0)) };
+            let (address, coordinates) = place.split_last().unwrap_or((&0, &[]));
             let number = found.binary_search_by(|place| place[..].cmp(coordinates)).unwrap_or(0);
             let mut lines = vec![address.to_string()];
             if named > 0 {
                 lines.insert(0, label(&placement, coordinates));
             }
-            (lines, colour(number))
+            Cell { lines, fill: colour(number) }
         }),
     }
 }
@@ -172,7 +181,8 @@ fn svg(grid: &Grid) -> String {
         }
         for column in 0..shown[1] {
             let element = row < grid.sizes[0] && column < grid.sizes[1];
-            let (lines, fill) = if element { (grid.cell)([row, column]) } else { (Vec::new(), "#c8c8c8".to_string()) };
+            let padding = || Cell { lines: Vec::new(), fill: "#c8c8c8".to_string() };
+            let Cell { lines, fill } = if element { (grid.cell)([row, column]) } else { padding() };
             line(format!(
                 "<rect x=\"{}\" y=\"{}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"{fill}\" stroke=\"#888888\" stroke-width=\"0.5\"/>",
                 x(column),
