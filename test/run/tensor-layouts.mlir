@@ -6,9 +6,24 @@
 // RUN: mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 
 #rows = #layout.tensor_layout<((4_PE, 3:8), (8:1))>
+#columns = #layout.tensor_layout<((12:2), (4_PE, 2:1))>
+#cyclic = #layout.tensor_layout<((3:8, 4_PE), (8:1))>
 #blocks = #layout.tensor_layout<((2_PE:2, 6:4), (2_PE:1, 4:1))>
+#blocks_across = #layout.tensor_layout<((2_PE:1, 6:4), (2_PE:2, 4:1))>
+#copied = #layout.tensor_layout<((12:8), (8:1))>
+#copied_aloud = #layout.tensor_layout<((12:8), (8:1); B@[PE])>
+#twice = #layout.tensor_layout<((8_MAB:2, 2_L1B:1, 2_MAB:1), (4:1))>
+#padded_rows = #layout.tensor_layout<(10,7)/((3:7, 4_PE), (7:1))>
+#padded_columns = #layout.tensor_layout<(10,7)/((10:2), (2:1, 4_PE))>
+#words = #layout.tensor_layout<(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])>
+#dram = #layout.tensor_layout<(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))>
+#told_apart = #layout.tensor_layout<((16:1), (8_MAB:2, 8_L1B:1, 2_MAB:1, 4_PE:1, 2_W:1); B@[8_L2B:1])>
+#cube = #layout.tensor_layout<((2_L2B:1, 4_MAB, 2:16), (2_L1B:4, 4_PE, 2_W, 2:1), (4_L2B:2, 4_L1B:1, 2:8))>
+#dense = #layout.tensor_layout<((32:2), (2:1, 4_PE:1, 2_W:1))>
+#time = #layout.tensor_layout<((), (2:24, 4_L1B:1, 2_Time:3, 2:12, 3:1), (3_Time:1, 4_PE))>
+#copied_square = #layout.tensor_layout<((8:8), (8:1))>
 #one_row = #layout.tensor_layout<((2_PE:1, 4:1); B@[2_PE:2])>
-#columns = #layout.tensor_layout<((4_PE, 2:12), (12:1))>
+#turned = #layout.tensor_layout<((4_PE, 2:12), (12:1))>
 #sums = #layout.tensor_layout<((4_PE, 3:1))>
 #board = #layout.tensor_layout<((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))>
 #id = affine_map<(i, j) -> (i, j)>
@@ -66,132 +81,132 @@ func.func private @zeros() -> tensor<12x8xf32> {
 
 // Three consecutive rows to each PE.
 func.func private @rows(%x: tensor<12x8xf32>) -> tensor<12x8xf32> {
-  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
-  %z = arith.addf %y, %y : tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
-  %r = layout.convert %z : tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>> to tensor<12x8xf32>
+  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #rows>
+  %z = arith.addf %y, %y : tensor<12x8xf32, #rows>
+  %r = layout.convert %z : tensor<12x8xf32, #rows> to tensor<12x8xf32>
   return %r : tensor<12x8xf32>
 }
 
 // Two consecutive columns to each PE.
 func.func private @columns(%x: tensor<12x8xf32>) -> tensor<12x8xf32> {
-  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((12:2), (4_PE, 2:1))>>
-  %z = arith.addf %y, %y : tensor<12x8xf32, #layout.tensor_layout<((12:2), (4_PE, 2:1))>>
-  %r = layout.convert %z : tensor<12x8xf32, #layout.tensor_layout<((12:2), (4_PE, 2:1))>> to tensor<12x8xf32>
+  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #columns>
+  %z = arith.addf %y, %y : tensor<12x8xf32, #columns>
+  %r = layout.convert %z : tensor<12x8xf32, #columns> to tensor<12x8xf32>
   return %r : tensor<12x8xf32>
 }
 
 // Consecutive rows to different PEs.
 func.func private @cyclic(%x: tensor<12x8xf32>) -> tensor<12x8xf32> {
-  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((3:8, 4_PE), (8:1))>>
-  %z = arith.addf %y, %y : tensor<12x8xf32, #layout.tensor_layout<((3:8, 4_PE), (8:1))>>
-  %r = layout.convert %z : tensor<12x8xf32, #layout.tensor_layout<((3:8, 4_PE), (8:1))>> to tensor<12x8xf32>
+  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #cyclic>
+  %z = arith.addf %y, %y : tensor<12x8xf32, #cyclic>
+  %r = layout.convert %z : tensor<12x8xf32, #cyclic> to tensor<12x8xf32>
   return %r : tensor<12x8xf32>
 }
 
 // 6x4 blocks, PEs numbered along rows first.
 func.func private @blocks(%x: tensor<12x8xf32>) -> tensor<12x8xf32> {
-  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((2_PE:2, 6:4), (2_PE:1, 4:1))>>
-  %z = arith.addf %y, %y : tensor<12x8xf32, #layout.tensor_layout<((2_PE:2, 6:4), (2_PE:1, 4:1))>>
-  %r = layout.convert %z : tensor<12x8xf32, #layout.tensor_layout<((2_PE:2, 6:4), (2_PE:1, 4:1))>> to tensor<12x8xf32>
+  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #blocks>
+  %z = arith.addf %y, %y : tensor<12x8xf32, #blocks>
+  %r = layout.convert %z : tensor<12x8xf32, #blocks> to tensor<12x8xf32>
   return %r : tensor<12x8xf32>
 }
 
 // 6x4 blocks, PEs numbered along columns first.
 func.func private @blocks_across(%x: tensor<12x8xf32>) -> tensor<12x8xf32> {
-  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((2_PE:1, 6:4), (2_PE:2, 4:1))>>
-  %z = arith.addf %y, %y : tensor<12x8xf32, #layout.tensor_layout<((2_PE:1, 6:4), (2_PE:2, 4:1))>>
-  %r = layout.convert %z : tensor<12x8xf32, #layout.tensor_layout<((2_PE:1, 6:4), (2_PE:2, 4:1))>> to tensor<12x8xf32>
+  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #blocks_across>
+  %z = arith.addf %y, %y : tensor<12x8xf32, #blocks_across>
+  %r = layout.convert %z : tensor<12x8xf32, #blocks_across> to tensor<12x8xf32>
   return %r : tensor<12x8xf32>
 }
 
 // The whole matrix copied to every PE.
 func.func private @copied(%x: tensor<12x8xf32>) -> tensor<12x8xf32> {
-  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((12:8), (8:1))>>
-  %z = arith.addf %y, %y : tensor<12x8xf32, #layout.tensor_layout<((12:8), (8:1))>>
-  %r = layout.convert %z : tensor<12x8xf32, #layout.tensor_layout<((12:8), (8:1))>> to tensor<12x8xf32>
+  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #copied>
+  %z = arith.addf %y, %y : tensor<12x8xf32, #copied>
+  %r = layout.convert %z : tensor<12x8xf32, #copied> to tensor<12x8xf32>
   return %r : tensor<12x8xf32>
 }
 
 // The same, said aloud.
 func.func private @copied_aloud(%x: tensor<12x8xf32>) -> tensor<12x8xf32> {
-  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #layout.tensor_layout<((12:8), (8:1); B@[PE])>>
-  %z = arith.addf %y, %y : tensor<12x8xf32, #layout.tensor_layout<((12:8), (8:1); B@[PE])>>
-  %r = layout.convert %z : tensor<12x8xf32, #layout.tensor_layout<((12:8), (8:1); B@[PE])>> to tensor<12x8xf32>
+  %y = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #copied_aloud>
+  %z = arith.addf %y, %y : tensor<12x8xf32, #copied_aloud>
+  %r = layout.convert %z : tensor<12x8xf32, #copied_aloud> to tensor<12x8xf32>
   return %r : tensor<12x8xf32>
 }
 
 // An axis twice inside a dimension.
 func.func private @twice(%x: tensor<32x4xf32>) -> tensor<32x4xf32> {
-  %y = layout.convert %x : tensor<32x4xf32> to tensor<32x4xf32, #layout.tensor_layout<((8_MAB:2, 2_L1B:1, 2_MAB:1), (4:1))>>
-  %z = arith.addf %y, %y : tensor<32x4xf32, #layout.tensor_layout<((8_MAB:2, 2_L1B:1, 2_MAB:1), (4:1))>>
-  %r = layout.convert %z : tensor<32x4xf32, #layout.tensor_layout<((8_MAB:2, 2_L1B:1, 2_MAB:1), (4:1))>> to tensor<32x4xf32>
+  %y = layout.convert %x : tensor<32x4xf32> to tensor<32x4xf32, #twice>
+  %z = arith.addf %y, %y : tensor<32x4xf32, #twice>
+  %r = layout.convert %z : tensor<32x4xf32, #twice> to tensor<32x4xf32>
   return %r : tensor<32x4xf32>
 }
 
 // 10 rows padded to 12.
 func.func private @padded_rows(%x: tensor<10x7xf32>) -> tensor<10x7xf32> {
-  %y = layout.convert %x : tensor<10x7xf32> to tensor<10x7xf32, #layout.tensor_layout<(10,7)/((3:7, 4_PE), (7:1))>>
-  %z = arith.addf %y, %y : tensor<10x7xf32, #layout.tensor_layout<(10,7)/((3:7, 4_PE), (7:1))>>
-  %r = layout.convert %z : tensor<10x7xf32, #layout.tensor_layout<(10,7)/((3:7, 4_PE), (7:1))>> to tensor<10x7xf32>
+  %y = layout.convert %x : tensor<10x7xf32> to tensor<10x7xf32, #padded_rows>
+  %z = arith.addf %y, %y : tensor<10x7xf32, #padded_rows>
+  %r = layout.convert %z : tensor<10x7xf32, #padded_rows> to tensor<10x7xf32>
   return %r : tensor<10x7xf32>
 }
 
 // 7 columns padded to 8.
 func.func private @padded_columns(%x: tensor<10x7xf32>) -> tensor<10x7xf32> {
-  %y = layout.convert %x : tensor<10x7xf32> to tensor<10x7xf32, #layout.tensor_layout<(10,7)/((10:2), (2:1, 4_PE))>>
-  %z = arith.addf %y, %y : tensor<10x7xf32, #layout.tensor_layout<(10,7)/((10:2), (2:1, 4_PE))>>
-  %r = layout.convert %z : tensor<10x7xf32, #layout.tensor_layout<(10,7)/((10:2), (2:1, 4_PE))>> to tensor<10x7xf32>
+  %y = layout.convert %x : tensor<10x7xf32> to tensor<10x7xf32, #padded_columns>
+  %z = arith.addf %y, %y : tensor<10x7xf32, #padded_columns>
+  %r = layout.convert %z : tensor<10x7xf32, #padded_columns> to tensor<10x7xf32>
   return %r : tensor<10x7xf32>
 }
 
 // Two elements to a word.
 func.func private @words(%x: tensor<256x16xf32>) -> tensor<256x16xf32> {
-  %y = layout.convert %x : tensor<256x16xf32> to tensor<256x16xf32, #layout.tensor_layout<(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])>>
-  %z = arith.addf %y, %y : tensor<256x16xf32, #layout.tensor_layout<(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])>>
-  %r = layout.convert %z : tensor<256x16xf32, #layout.tensor_layout<(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])>> to tensor<256x16xf32>
+  %y = layout.convert %x : tensor<256x16xf32> to tensor<256x16xf32, #words>
+  %z = arith.addf %y, %y : tensor<256x16xf32, #words>
+  %r = layout.convert %z : tensor<256x16xf32, #words> to tensor<256x16xf32>
   return %r : tensor<256x16xf32>
 }
 
 // Every second L2B.
 func.func private @dram(%x: tensor<256x16xf32>) -> tensor<256x16xf32> {
-  %y = layout.convert %x : tensor<256x16xf32> to tensor<256x16xf32, #layout.tensor_layout<(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))>>
-  %z = arith.addf %y, %y : tensor<256x16xf32, #layout.tensor_layout<(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))>>
-  %r = layout.convert %z : tensor<256x16xf32, #layout.tensor_layout<(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))>> to tensor<256x16xf32>
+  %y = layout.convert %x : tensor<256x16xf32> to tensor<256x16xf32, #dram>
+  %z = arith.addf %y, %y : tensor<256x16xf32, #dram>
+  %r = layout.convert %z : tensor<256x16xf32, #dram> to tensor<256x16xf32>
   return %r : tensor<256x16xf32>
 }
 
 // Copies at eight L2Bs only.
 func.func private @told_apart(%x: tensor<16x1024xf32>) -> tensor<16x1024xf32> {
-  %y = layout.convert %x : tensor<16x1024xf32> to tensor<16x1024xf32, #layout.tensor_layout<((16:1), (8_MAB:2, 8_L1B:1, 2_MAB:1, 4_PE:1, 2_W:1); B@[8_L2B:1])>>
-  %z = arith.addf %y, %y : tensor<16x1024xf32, #layout.tensor_layout<((16:1), (8_MAB:2, 8_L1B:1, 2_MAB:1, 4_PE:1, 2_W:1); B@[8_L2B:1])>>
-  %r = layout.convert %z : tensor<16x1024xf32, #layout.tensor_layout<((16:1), (8_MAB:2, 8_L1B:1, 2_MAB:1, 4_PE:1, 2_W:1); B@[8_L2B:1])>> to tensor<16x1024xf32>
+  %y = layout.convert %x : tensor<16x1024xf32> to tensor<16x1024xf32, #told_apart>
+  %z = arith.addf %y, %y : tensor<16x1024xf32, #told_apart>
+  %r = layout.convert %z : tensor<16x1024xf32, #told_apart> to tensor<16x1024xf32>
   return %r : tensor<16x1024xf32>
 }
 
 // Of three dimensions, smaller than the original.
 func.func private @cube(%x: tensor<512x32xf32>) -> tensor<512x32xf32> {
   %c = tensor.expand_shape %x [[0, 1], [2]] output_shape [16, 32, 32] : tensor<512x32xf32> into tensor<16x32x32xf32>
-  %y = layout.convert %c : tensor<16x32x32xf32> to tensor<16x32x32xf32, #layout.tensor_layout<((2_L2B:1, 4_MAB, 2:16), (2_L1B:4, 4_PE, 2_W, 2:1), (4_L2B:2, 4_L1B:1, 2:8))>>
-  %z = arith.addf %y, %y : tensor<16x32x32xf32, #layout.tensor_layout<((2_L2B:1, 4_MAB, 2:16), (2_L1B:4, 4_PE, 2_W, 2:1), (4_L2B:2, 4_L1B:1, 2:8))>>
-  %b = layout.convert %z : tensor<16x32x32xf32, #layout.tensor_layout<((2_L2B:1, 4_MAB, 2:16), (2_L1B:4, 4_PE, 2_W, 2:1), (4_L2B:2, 4_L1B:1, 2:8))>> to tensor<16x32x32xf32>
+  %y = layout.convert %c : tensor<16x32x32xf32> to tensor<16x32x32xf32, #cube>
+  %z = arith.addf %y, %y : tensor<16x32x32xf32, #cube>
+  %b = layout.convert %z : tensor<16x32x32xf32, #cube> to tensor<16x32x32xf32>
   %r = tensor.collapse_shape %b [[0, 1], [2]] : tensor<16x32x32xf32> into tensor<512x32xf32>
   return %r : tensor<512x32xf32>
 }
 
 // All in one place, in words.
 func.func private @dense(%x: tensor<32x16xf32>) -> tensor<32x16xf32> {
-  %y = layout.convert %x : tensor<32x16xf32> to tensor<32x16xf32, #layout.tensor_layout<((32:2), (2:1, 4_PE:1, 2_W:1))>>
-  %z = arith.addf %y, %y : tensor<32x16xf32, #layout.tensor_layout<((32:2), (2:1, 4_PE:1, 2_W:1))>>
-  %r = layout.convert %z : tensor<32x16xf32, #layout.tensor_layout<((32:2), (2:1, 4_PE:1, 2_W:1))>> to tensor<32x16xf32>
+  %y = layout.convert %x : tensor<32x16xf32> to tensor<32x16xf32, #dense>
+  %z = arith.addf %y, %y : tensor<32x16xf32, #dense>
+  %r = layout.convert %z : tensor<32x16xf32, #dense> to tensor<32x16xf32>
   return %r : tensor<32x16xf32>
 }
 
 // Pieces of work, smaller than the original.
 func.func private @time(%x: tensor<96x12xf32>) -> tensor<96x12xf32> {
   %c = tensor.expand_shape %x [[0, 1], [2]] output_shape [1, 96, 12] : tensor<96x12xf32> into tensor<1x96x12xf32>
-  %y = layout.convert %c : tensor<1x96x12xf32> to tensor<1x96x12xf32, #layout.tensor_layout<((), (2:24, 4_L1B:1, 2_Time:3, 2:12, 3:1), (3_Time:1, 4_PE))>>
-  %z = arith.addf %y, %y : tensor<1x96x12xf32, #layout.tensor_layout<((), (2:24, 4_L1B:1, 2_Time:3, 2:12, 3:1), (3_Time:1, 4_PE))>>
-  %b = layout.convert %z : tensor<1x96x12xf32, #layout.tensor_layout<((), (2:24, 4_L1B:1, 2_Time:3, 2:12, 3:1), (3_Time:1, 4_PE))>> to tensor<1x96x12xf32>
+  %y = layout.convert %c : tensor<1x96x12xf32> to tensor<1x96x12xf32, #time>
+  %z = arith.addf %y, %y : tensor<1x96x12xf32, #time>
+  %b = layout.convert %z : tensor<1x96x12xf32, #time> to tensor<1x96x12xf32>
   %r = tensor.collapse_shape %b [[0, 1], [2]] : tensor<1x96x12xf32> into tensor<96x12xf32>
   return %r : tensor<96x12xf32>
 }
@@ -214,9 +229,9 @@ func.func private @broadcast(%x: tensor<12x8xf32>, %row: tensor<8xf32>) -> tenso
 // Rows over PEs become columns over PEs.
 func.func private @transpose(%x: tensor<12x8xf32>) -> tensor<8x12xf32> {
   %a = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #rows>
-  %e = tensor.empty() : tensor<8x12xf32, #columns>
-  %t = linalg.transpose ins(%a : tensor<12x8xf32, #rows>) outs(%e : tensor<8x12xf32, #columns>) permutation = [1, 0]
-  %r = layout.convert %t : tensor<8x12xf32, #columns> to tensor<8x12xf32>
+  %e = tensor.empty() : tensor<8x12xf32, #turned>
+  %t = linalg.transpose ins(%a : tensor<12x8xf32, #rows>) outs(%e : tensor<8x12xf32, #turned>) permutation = [1, 0]
+  %r = layout.convert %t : tensor<8x12xf32, #turned> to tensor<8x12xf32>
   return %r : tensor<8x12xf32>
 }
 
@@ -239,9 +254,9 @@ func.func private @row_sums(%x: tensor<12x8xf32>) -> tensor<12xf32> {
 func.func private @product(%x: tensor<12x8xf32>, %y: tensor<8x8xf32>) -> tensor<12x8xf32> {
   %z = call @zeros() : () -> tensor<12x8xf32>
   %a = layout.convert %x : tensor<12x8xf32> to tensor<12x8xf32, #rows>
-  %b = layout.convert %y : tensor<8x8xf32> to tensor<8x8xf32, #layout.tensor_layout<((8:8), (8:1))>>
+  %b = layout.convert %y : tensor<8x8xf32> to tensor<8x8xf32, #copied_square>
   %o = layout.convert %z : tensor<12x8xf32> to tensor<12x8xf32, #rows>
-  %p = linalg.matmul ins(%a, %b : tensor<12x8xf32, #rows>, tensor<8x8xf32, #layout.tensor_layout<((8:8), (8:1))>>)
+  %p = linalg.matmul ins(%a, %b : tensor<12x8xf32, #rows>, tensor<8x8xf32, #copied_square>)
       outs(%o : tensor<12x8xf32, #rows>) -> tensor<12x8xf32, #rows>
   %r = layout.convert %p : tensor<12x8xf32, #rows> to tensor<12x8xf32>
   return %r : tensor<12x8xf32>
