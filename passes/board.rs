@@ -18,7 +18,7 @@ use melior::ir::{Type, ValueLike};
 use std::collections::HashSet;
 
 /// The name of the attribute of a module that says what it is for.
-const MACHINE: &str = "layout.machine";
+pub const MACHINE: &str = "layout.machine";
 
 /// The axes that the TensorLayouts of a module run over, parent to child.
 #[derive(Clone, Default)]
