@@ -49,7 +49,8 @@ pub fn are_written(nest: &Nest) -> bool {
     };
     let Some((first, others)) = outputs.split_first() else { return false };
     let Some(parts) = spread(first) else { return false };
-    others.iter().all(|operand| spread(operand).as_ref() == Some(&parts))
+    let named = |operand: &Operand| operand.access.board().map(|board| board.named.clone());
+    others.iter().all(|operand| spread(operand).as_ref() == Some(&parts) && named(operand) == named(first))
 }
 
 /// Makes the program of every place in front of `b` and calls back for what is inside its loops. The outputs

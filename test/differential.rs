@@ -888,7 +888,7 @@ fn pad(rng: &mut Rng) -> Program {
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [low, high] = [(); 2].map(|()| (0..rank).map(|_| rng.i64(0..3)).collect::<Vec<i64>>());
     let padded: Vec<i64> = (0..rank).map(|d| low[d] + sizes[d] + high[d]).collect();
-    let (a, r) = (Array::tiled(rng, &sizes, element), Array::new(rng, &padded, element));
+    let (a, r) = (Array::new(rng, &sizes, element), Array::new(rng, &padded, element));
     let text = format!(
         "  %c = arith.constant {} : {t}\n  %r = tensor.pad %a0 low{low:?} high{high:?} {{\n  ^bb0({}):\n    \
          tensor.yield %c : {t}\n  }} : {} to {}",
