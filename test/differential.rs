@@ -50,6 +50,8 @@ const TEMPLATES: &[(&str, Template)] = &[
     ("chain", chain),
     ("generic", generic),
     ("matmul", matmul),
+    ("contract", contract),
+    ("pair", pair),
     ("reduce", reduce),
     ("transpose", transpose),
     ("slices", slices),
@@ -739,6 +741,43 @@ fn matmul(rng: &mut Rng) -> Program {
     let text = fill("%e", &r, 0)
         + &format!("  %r = {op} ins(%a0, %a1 : {}, {}) outs(%e : {r}) -> {r}", a.t(), b.t(), r = r.t());
     Program::of_tensors(&[&a, &b], &[], &r, &text)
+}
+
+/// A product whose contraction is spread over an axis that the result leaves alone.
+fn contract(rng: &mut Rng) -> Program {
+    let [m, n, k] = [rng.i64(1..8), rng.i64(1..8), rng.i64(2..14)];
+    let (narrow, wide) = one_of(rng, &[(F32, F32), (I8, I32), (F64, F64)]);
+    loop {
+        let (a, b) = (Array::new(rng, &[m, k], narrow), Array::new(rng, &[k, n], narrow));
+        let r = Array::new(rng, &[m, n], wide);
+        let (Some(Notation::Spread(from)), Some(Notation::Spread(to))) = (&a.layout, &r.layout) else { continue };
+        if from.only_over(1).into_iter().all(|axis| to.is_over(axis)) {
+            continue;
+        }
+        let text = fill("%e", &r, 3)
+            + &format!("  %r = linalg.matmul ins(%a0, %a1 : {}, {}) outs(%e : {r}) -> {r}", a.t(), b.t(), r = r.t());
+        return Program::of_tensors(&[&a, &b], &[], &r, &text);
+    }
+}
+
+/// An operation with two results.
+fn pair(rng: &mut Rng) -> Program {
+    let (sizes, element) = (random_sizes(rng, 2), one_of(rng, &[I32, F32]));
+    let [a, s, r] = [(); 3].map(|()| Array::new(rng, &sizes, element));
+    let text = format!(
+        "  %s = tensor.empty() : {s}\n  %e = tensor.empty() : {r}\n  %p:2 = linalg.generic {{indexing_maps = [#id, #id, \
+         #id], iterator_types = [\"parallel\", \"parallel\"]}} ins(%a0 : {}) outs(%s, %e : {s}, {r}) {{\n  ^bb0(%x0: {t}, \
+         %x1: {t}, %x2: {t}):\n    %y = {} %x0, %x0 : {t}\n    linalg.yield %x0, %y : {t}, {t}\n  }} -> ({s}, {r})\n  \
+         %c = layout.convert %p#0 : {s} to {r}\n  %r = {} %c, %p#1 : {r}",
+        a.t(),
+        element.op("add"),
+        element.op("mul"),
+        s = s.t(),
+        r = r.t(),
+        t = element.0
+    );
+    let text = text.replace("#id", "affine_map<(i, j) -> (i, j)>");
+    Program::of_tensors(&[&a], &[], &r, &text)
 }
 
 /// Sums, least and greatest along some dimensions; the numbers for the latter are all of one sign.
