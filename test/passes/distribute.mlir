@@ -206,3 +206,58 @@ module attributes {layout.machine = #layout.machine<axes: (12_PE), memories: (),
     return
   }
 }
+
+// -----
+
+// A contraction over an axis that the output leaves alone: each place its own share, then the shares together.
+// CHECK-LABEL: func.func @across(
+// CHECK-SAME: %[[A:.*]]: memref<4x2x3x4xf32>, %[[B:.*]]: memref<4x2x4x6xf32>, %[[C:.*]]: memref<4x2x3x6xf32>)
+// CHECK: %[[PARTIAL:.*]] = memref.alloc() : memref<4x2x3x6xf32>
+// CHECK: scf.forall
+// CHECK: affine.store %{{.*}}, %{{.*}} : memref<3x6xf32, strided<[6, 1], offset: ?>>
+// CHECK: scf.forall (%[[I:.*]], %[[J:.*]]) in (4, 2) {
+// CHECK: %[[LHS:.*]] = memref.subview %[[A]][%[[I]], %[[J]], 0, 0] [1, 1, 3, 4]
+// CHECK: %[[RHS:.*]] = memref.subview %[[B]][%[[I]], %[[J]], 0, 0] [1, 1, 4, 6]
+// CHECK: memref.subview %[[PARTIAL]]
+// CHECK: affine.load %[[LHS]]
+// CHECK: affine.load %[[RHS]]
+// CHECK: } {mapping = [#layout.axis<"L1B", level = 0>, #layout.axis<"PE", level = 1>]}
+// CHECK: scf.forall (%[[I2:.*]], %{{.*}}) in (4, 2) {
+// CHECK: %[[SUM:.*]] = memref.subview %[[C]]
+// CHECK: affine.for %[[OTHER:.*]] = 0 to 2 {
+// CHECK: affine.load %[[SUM]]
+// CHECK: memref.load %[[PARTIAL]][%[[I2]], %[[OTHER]],
+// CHECK: arith.addf
+#lhs = #layout.tensor_layout<((4_L1B, 3:4), (2_PE, 4:1))>
+#rhs = #layout.tensor_layout<((2_PE, 4:6), (6:1))>
+#sum = #layout.tensor_layout<((4_L1B, 3:6), (6:1); B@[PE])>
+func.func @across(%a: memref<12x8xf32, #lhs>, %b: memref<8x6xf32, #rhs>, %c: memref<12x6xf32, #sum>) {
+  linalg.matmul ins(%a, %b : memref<12x8xf32, #lhs>, memref<8x6xf32, #rhs>) outs(%c : memref<12x6xf32, #sum>)
+  return
+}
+
+// -----
+
+// An input that is not where it is needed is brought there first; then each place reads its own memory.
+// CHECK-LABEL: func.func @brought(
+// CHECK-SAME: %[[A:.*]]: memref<4x12x2xf32>,
+// CHECK: %[[BROUGHT:.*]] = memref.alloc() : memref<4x3x8xf32>
+// CHECK: scf.forall (%[[I:.*]]) in (4) {
+// CHECK: %[[TO:.*]] = memref.subview %[[BROUGHT]][%[[I]], 0, 0] [1, 3, 8]
+// CHECK: memref.load %[[A]]
+// CHECK: affine.store %{{.*}}, %[[TO]]
+// CHECK: scf.forall (%[[I2:.*]]) in (4) {
+// CHECK: %[[OWN:.*]] = memref.subview %[[BROUGHT]][%[[I2]], 0, 0] [1, 3, 8]
+// CHECK: affine.load %[[OWN]]
+#columns = #layout.tensor_layout<((12:2), (4_PE, 2:1))>
+#rows = #layout.tensor_layout<((4_PE, 3:8), (8:1))>
+#id = affine_map<(i, j) -> (i, j)>
+func.func @brought(%a: memref<12x8xf32, #columns>, %b: memref<12x8xf32, #rows>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<12x8xf32, #columns>) outs(%b : memref<12x8xf32, #rows>) {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    linalg.yield %z : f32
+  }
+  return
+}
