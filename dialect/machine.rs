@@ -8,6 +8,7 @@ use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, OperationRef, RegionLike, Type, ValueLike};
+use std::collections::HashSet;
 
 /// The name of the attribute.
 const NAME: &str = "layout.machine";
@@ -30,12 +31,11 @@ pub fn verify_attribute<'c>(
     if op.name().as_string_ref().as_str() != Ok("builtin.module") {
         return wrong(format!("`{NAME}` stands on a module"));
     }
-    let mut checked: Vec<Type> = Vec::new();
+    let mut checked: HashSet<Type> = HashSet::new();
     let mut wrong = Ok(());
     walk(op, |op| {
         for t in types(op) {
-            if wrong.is_ok() && !checked.contains(&t) {
-                checked.push(t);
+            if wrong.is_ok() && checked.insert(t) {
                 // (C17) Every TensorLayout in the module fits the machine.
                 wrong = fits(&machine, t).map_err(|reason| (op, format!("{t} does not fit the machine: {reason}")));
             }

@@ -118,7 +118,7 @@ def LayoutStripMemorySpaces
   let summary = "Put all buffers in the one memory of a CPU";
   let description = [{
     Removes `#layout.memory_space` from all memref types, so that they can be
-    lowered to LLVM.
+    lowered to LLVM, and `layout.machine` from the module.
   }];
   let dependentDialects = ["::layout::LayoutDialect"];
 }

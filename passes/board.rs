@@ -15,9 +15,10 @@ use layout::placement::Placement;
 use layout::tensor_layout::TensorLayout;
 use layout_ir::{self as ir, DYNAMIC, Op, Shaped};
 use melior::ir::{Type, ValueLike};
+use std::collections::HashSet;
 
 /// The name of the attribute of a module that says what it is for.
-const MACHINE: &str = "layout.machine";
+pub const MACHINE: &str = "layout.machine";
 
 /// The axes that the TensorLayouts of a module run over, parent to child.
 #[derive(Clone, Default)]
@@ -84,7 +85,7 @@ impl Axes {
             return Axes { extents, machine: Some(machine.clone()) };
         }
         let mut axes = Axes::default();
-        let mut seen: Vec<Type<'c>> = Vec::new();
+        let mut seen: HashSet<Type<'c>> = HashSet::new();
         for op in operations {
             let arguments = ir::blocks(*op).into_iter().flat_map(ir::arguments);
             let values = ir::results(*op).into_iter().chain(arguments).map(|v| v.r#type());
@@ -94,8 +95,7 @@ impl Axes {
                 None => vec![t],
             });
             for t in values.chain(named) {
-                if !seen.contains(&t) {
-                    seen.push(t);
+                if seen.insert(t) {
                     axes.reach(t);
                 }
             }

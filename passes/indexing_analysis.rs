@@ -8,14 +8,19 @@
 use crate::{Diagnostic, Severity, emit};
 use layout::analysis::{Access, Flows, Graph, Mapped, Maps, Node, Place, RunTime, Value, maps};
 use layout::element::ElementType;
+use layout::expansion::Expansion;
 use layout::expr::Expr;
 use layout::layout::Layout;
 use layout::map::{Indexing, Kind};
+use layout::notation::to_tensor_layout;
 use layout::operation::{Loops, Operation};
+use layout::placement::Placement;
 use layout::shape::{Array, Dim, Shape};
 use layout::simplify::Interval;
+use layout::text::Error;
+use layout::traffic::plan;
 use layout_dialect::affine;
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, Type, ValueLike};
@@ -52,7 +57,11 @@ pub type Pairs = Vec<Vec<Pair>>;
 
 /// Attaches what each operation below `root` reads and feeds, or reports it as remarks.
 pub fn run(root: OperationRef, report: bool) {
-    for (op, pairs) in below(ir::long_lived(root)) {
+    let root = ir::long_lived(root);
+    for (op, pairs) in below(root) {
+        if report && let Some(said) = traffic(root, op) {
+            emit(&said);
+        }
         if report {
             emit(&remark(op, &pairs));
         } else {
@@ -88,6 +97,47 @@ fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access<S
         array(known.chain(of(pair).unknown.first().map(|_| map(&Indexing::Undefined))).collect())
     };
     array(pairs.iter().map(|row| array(row.iter().map(maps).collect())).collect())
+}
+
+/// What a conversion moves between places, as a remark; none where neither side is a TensorLayout.
+fn traffic<'c>(root: Op<'c>, op: Op<'c>) -> Option<Diagnostic<'c>> {
+    if ir::name(op) != "layout.convert" {
+        return None;
+    }
+    let types = [ir::operands(op)[0].r#type(), ir::result(op, 0).r#type()];
+    let shaped = types.map(|t| ir::tensor(t).or_else(|| ir::memref(t)));
+    let [Some(from), Some(to)] = shaped else { return None };
+    let spread = |side: &Shaped| side.layout.and_then(layout_dialect::tensor_layout).is_some();
+    if !spread(&from) && !spread(&to) {
+        return None;
+    }
+    let machine = ir::attribute(root, "layout.machine").and_then(layout_dialect::machine);
+    let bits = ir::bits(from.element).unwrap_or(64).max(1);
+    let planned = placement(&from).and_then(|from| Ok((from, placement(&to)?)));
+    let planned = planned.and_then(|(from, to)| plan(&from, &to, machine.as_ref(), bits));
+    let lines = match planned {
+        Ok(plan) => plan.to_string().lines().map(String::from).collect(),
+        Err(error) => vec![format!("not known: {error}")],
+    };
+    let location = ir::location(op);
+    let notes = lines.into_iter().map(|line| (location, line)).collect();
+    Some(Diagnostic { severity: Severity::Remark, location, message: "traffic of `layout.convert`".into(), notes })
+}
+
+/// Where the elements of a type lie.
+fn placement(side: &Shaped) -> Result<Placement, Error> {
+    if side.shape.contains(&DYNAMIC) {
+        return Err(Error::new("a size is known only at run time"));
+    }
+    let layout = match side.layout.and_then(layout_dialect::tensor_layout) {
+        Some(layout) => layout,
+        None => {
+            let tiled = side.layout.and_then(layout_dialect::tiled);
+            let tiled = tiled.unwrap_or_else(|| Layout::row_major(side.shape.len()));
+            to_tensor_layout(&Expansion::new(&side.shape, &tiled)?, &tiled)?
+        }
+    };
+    Placement::new(&layout, Some(&side.shape)).map_err(|misplaced| misplaced.error)
 }
 
 /// The maps as a remark with a note for each operand.

@@ -49,7 +49,8 @@ pub fn are_written(nest: &Nest) -> bool {
     };
     let Some((first, others)) = outputs.split_first() else { return false };
     let Some(parts) = spread(first) else { return false };
-    others.iter().all(|operand| spread(operand).as_ref() == Some(&parts))
+    let named = |operand: &Operand| operand.access.board().map(|board| board.named.clone());
+    others.iter().all(|operand| spread(operand).as_ref() == Some(&parts) && named(operand) == named(first))
 }
 
 /// Makes the program of every place in front of `b` and calls back for what is inside its loops. The outputs
@@ -197,14 +198,14 @@ impl<'c> Places<'c> {
             return;
         }
         let end = part.weight.saturating_mul(part.extent);
-        let mut above = end;
+        let mut left = digit.clone();
         for (level, scale) in self.scales[dim].clone().into_iter().enumerate() {
             if scale < part.weight || scale >= end {
                 continue;
             }
             // What is left below the larger cuts, which this one need not divide.
-            let value = digit.clone().modulo(above / part.weight).floor_div(scale / part.weight);
-            above = scale;
+            let value = left.clone().floor_div(scale / part.weight);
+            left = left.modulo(scale / part.weight);
             let made = self.parts.iter().find(|p| p.dim == dim && p.level == level);
             let Some(made) = made else {
                 // The dimension is too small for it to be anything but 0.

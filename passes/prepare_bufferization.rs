@@ -27,7 +27,7 @@ use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Identifier, OperationRef, Type, ValueLike};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Operations on tensors that lowering knows, besides structured and elementwise ones and those that hand values on.
 const KNOWN: &[&str] = &[
@@ -75,7 +75,11 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
     if !errors.is_empty() {
         return Err(errors);
     }
+    let mut gone = HashSet::new();
     for op in operations {
+        if gone.contains(&ir::op_key(op)) {
+            continue;
+        }
         match ir::name(op) {
             // Bufferization and what follows it stay out of nested modules.
             "func.func" if ir::parent(op).is_some_and(|p| ir::op_key(p) == ir::op_key(module)) => {
@@ -99,6 +103,10 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
                 }
             }
             "tensor.concat" if touches_layouts(op) => concatenate(op),
+            "tensor.pad" if is_spread(ir::operands(op)[0]) => {
+                gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
+                pad(op);
+            }
             "tensor.splat" if touches_layouts(op) => {
                 let result = ir::result(op, 0);
                 let b = Builder::before(op);
@@ -166,6 +174,12 @@ fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
         }
         if name == "tensor.dim" && touches_layouts(*op) && constant_value(ir::operands(*op)[1]).is_none() {
             let message = "'tensor.dim' op cannot be lowered: which dimension is not a constant";
+            errors.push(Diagnostic::error(location, message));
+            continue;
+        }
+        if name == "tensor.pad" && is_spread(ir::operands(*op)[0]) && padding(*op).is_none() {
+            let message = "'tensor.pad' op cannot be lowered: a TensorLayout is padded with one value for all, and a size \
+                           known now";
             errors.push(Diagnostic::error(location, message));
             continue;
         }
@@ -258,6 +272,56 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
     found
 }
 
+/// Whether a tensor has a TensorLayout.
+fn is_spread(v: Val) -> bool {
+    tensor_layout(v).is_some_and(|layout| layout_dialect::tensor_layout(layout).is_some())
+}
+
+/// The one value that a tensor of static size is padded with.
+fn padding<'c>(op: Op<'c>) -> Option<Val<'c>> {
+    let value = *ir::operands(*ir::operations(*ir::blocks(op).first()?).last()?).first()?;
+    let inside = |op: Op<'c>| ir::parent(op).is_some_and(|pad| ir::name(pad) == "tensor.pad");
+    let own = ir::block_argument(value).is_some_and(|(owner, _)| ir::op_key(owner) == ir::op_key(op));
+    let made_inside = ir::defining_op(value).is_some_and(inside);
+    (!own && !is_dynamic(op) && (!made_inside || constant(value).is_some())).then_some(value)
+}
+
+/// The attribute of an `arith.constant`.
+fn constant<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
+    let op = ir::defining_op(v).filter(|op| ir::name(*op) == "arith.constant")?;
+    ir::attribute(op, "value")
+}
+
+/// Fills an empty tensor and inserts what is padded. Bufferization would give the padded sizes the layout of the source.
+fn pad(op: Op) {
+    let b = Builder::before(op);
+    let (source, result) = (ir::operands(op)[0], ir::result(op, 0).r#type());
+    let value = padding(op).expect("what is refused is not lowered");
+    let value = constant(value).map_or(value, |value| b.constant(value));
+    let empty = b.value("tensor.empty", &[], result, &[]);
+    let filled = ir::result(b.named_structured("linalg.fill", &[value, empty], &[1, 1], result), 0);
+    let low = ir::integers(op, "static_low");
+    // Behind the source come the lower paddings that only the running program knows.
+    let dynamic = low.iter().filter(|n| **n == DYNAMIC).count();
+    let inserted = inserted(b, source, filled, &low, &ir::operands(op)[1..=dynamic]);
+    ir::replace_all_uses(ir::result(op, 0), inserted);
+    ir::erase(op);
+}
+
+/// A tensor with all of `part`, of static sizes, put into it at an offset, whose dynamic entries are values.
+fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[i64], values: &[Val<'c>]) -> Val<'c> {
+    let sizes = ir::tensor(part.r#type()).map(|t| t.shape).unwrap_or_default();
+    let list = |values: &[i64]| ir::integers_attribute(b.context(), values);
+    let attributes = [
+        b.named("static_offsets", list(offsets)),
+        b.named("static_sizes", list(&sizes)),
+        b.named("static_strides", list(&vec![1; sizes.len()])),
+        b.segments(&[1, 1, values.len() as i32, 0, 0]),
+    ];
+    let operands: Vec<Val> = [part, whole].into_iter().chain(values.iter().copied()).collect();
+    b.value("tensor.insert_slice", &operands, whole.r#type(), &attributes)
+}
+
 /// Inserts the operands of a concatenation into an empty tensor, one behind the other.
 fn concatenate(op: Op) {
     let b = Builder::before(op);
@@ -268,16 +332,8 @@ fn concatenate(op: Op) {
     let mut whole = empty(b, operands[0], result);
     let mut offsets = vec![0i64; rank];
     for part in operands {
-        let sizes = ir::tensor(part.r#type()).map(|t| t.shape).unwrap_or_default();
-        let list = |values: &[i64]| ir::integers_attribute(b.context(), values);
-        let attributes = [
-            b.named("static_offsets", list(&offsets)),
-            b.named("static_sizes", list(&sizes)),
-            b.named("static_strides", list(&vec![1; rank])),
-            b.segments(&[1, 1, 0, 0, 0]),
-        ];
-        whole = b.value("tensor.insert_slice", &[part, whole], result, &attributes);
-        offsets[along] += sizes[along];
+        whole = inserted(b, part, whole, &offsets, &[]);
+        offsets[along] += ir::tensor(part.r#type()).map_or(0, |t| t.shape[along]);
     }
     ir::replace_all_uses(ir::result(op, 0), whole);
     ir::erase(op);

@@ -1,10 +1,12 @@
 //! `layout-strip-memory-spaces`: puts all buffers of `#layout.memory_space` in the one memory that a CPU has.
 
+use crate::board::MACHINE;
 use crate::retype::Retype;
 use layout_ir::{self as ir, Shaped};
 use melior::ir::OperationRef;
+use melior::ir::operation::OperationMutLike;
 
-/// Removes the memory spaces of this dialect from all memref types of a module.
+/// Removes the memory spaces of this dialect from all memref types of a module, and the machine that it was for.
 pub fn run(module: OperationRef) {
     let module = ir::long_lived(module);
     let location = ir::location(module);
@@ -16,4 +18,6 @@ pub fn run(module: OperationRef) {
     for op in ir::all_operations(module) {
         strip.operation(op);
     }
+    // It is no error where there is none.
+    let _ = ir::edit(module).remove_attribute(MACHINE);
 }

@@ -5,9 +5,9 @@
 //! index that `*` merges with another before a tile cuts across both.
 //!
 //! The other way, the parts by falling strides are the dimensions of memory. Each stride has to be what is behind it,
-//! or else something has to be padded there: the dimension behind, where that was its most significant part, else one of
-//! size 1, else the leading dimension of a tile that is longer than the rank. Then tiles cut what is not in place yet until
-//! all is; a padded part is never outside of the first.
+//! or else something has to be padded there: the dimension behind, where that was its most significant part, else one
+//! of size 1, else the leading dimension of a tile that is longer than the rank. Then tiles cut what is not in place
+//! yet until all is; a padded part is never outside of the first.
 //!
 //! Whatever is found is compared with what it was made from before it is given.
 
@@ -157,8 +157,8 @@ fn obstacle(layout: &Layout) -> Option<Error> {
     })
 }
 
-/// One dimension of memory on the way to tiles: a part of a logical dimension; `None` is the leading dimension of a tile
-/// that is longer than the rank.
+/// One dimension of memory on the way to tiles: a part of a logical dimension; `None` is the leading dimension of a
+/// tile that is longer than the rank.
 #[derive(Clone, Copy)]
 struct Run {
     dim: Option<usize>,

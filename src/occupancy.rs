@@ -1,7 +1,7 @@
 //! Which places of a tree of memories a layout uses.
 //!
-//! `((4_L2B:2, 64:8), (8:1, 2_W:1))` reaches L2B 6, so there are 7 L2Bs and 14 places, of which it uses 8: nothing is at
-//! L2B 1, 3 and 5. A place is used where an element is, padding does not count. Elements that differ in a digit of a
+//! `((4_L2B:2, 64:8), (8:1, 2_W:1))` reaches L2B 6, so there are 7 L2Bs and 14 places, of which it uses 8: nothing is
+//! at L2B 1, 3 and 5. A place is used where an element is, padding does not count. Elements that differ in a digit of a
 //! named axis are in different places, or they would collide; so the places are counted by the combinations of those
 //! digits, one dimension at a time, without walking through them.
 

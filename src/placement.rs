@@ -1,15 +1,15 @@
 //! A TensorLayout applied to sizes: the places of each element.
 //!
-//! Each part of the layout is a *digit* of its dimension's index: `index floordiv weight mod extent`, where the weight is
-//! the product of the extents of the parts behind it. A digit adds itself times its stride to the coordinate of its
+//! Each part of the layout is a *digit* of its dimension's index: `index floordiv weight mod extent`, where the weight
+//! is the product of the extents of the parts behind it. A digit adds itself times its stride to the coordinate of its
 //! axis; the local address is the last axis. Copies are digits that belong to no dimension. So `((4_PE, 3:8), (8:1))`
 //! puts element `(i, j)` at `PE = i floordiv 3` and address `i mod 3 * 8 + j`.
 //!
-//! Two elements collide where their digits differ by `delta`, with `sum(delta * stride) = 0` on every axis. Dropping the
-//! differences on all axes but one leaves a collision, so each axis is looked at alone, from the largest stride to the
-//! smallest, keeping only sums that the smaller ones can still bring back to 0. Of the indices with a given difference
-//! the least are those with digits `max(0, delta)` and `max(0, -delta)`: they tell whether padding is in the way, and
-//! are named in the message.
+//! Two elements collide where their digits differ by `delta`, with `sum(delta * stride) = 0` on every axis. Dropping
+//! the differences on all axes but one leaves a collision, so each axis is looked at alone, from the largest stride to
+//! the smallest, keeping only sums that the smaller ones can still bring back to 0. Of the indices with a given
+//! difference the least are those with digits `max(0, delta)` and `max(0, -delta)`: they tell whether padding is in the
+//! way, and are named in the message.
 //!
 //! Addresses and sizes count elements (or words, where the layout says so), not bytes. What 64 bits do not hold is an
 //! error.
@@ -71,8 +71,8 @@ pub enum Copies {
 impl Copies {
     /// Whether both are the same set of offsets.
     ///
-    /// `n` steps of `s` are the exponents of `(1 - x^(n*s)) / (1 - x^s)`, and no product of the polynomials `1 - x^k` is
-    /// another one: after cancelling, which leaves of [`Placement::copies`] nothing to cancel, the `n*s` and the `s`
+    /// `n` steps of `s` are the exponents of `(1 - x^(n*s)) / (1 - x^s)`, and no product of the polynomials `1 - x^k`
+    /// is another one: after cancelling, which leaves of [`Placement::copies`] nothing to cancel, the `n*s` and the `s`
     /// decide. So 4 steps of 3 and 3 of 2 are 6 of 2 and 2 of 3.
     pub fn same(&self, other: &Copies) -> bool {
         let (Copies::Steps(a), Copies::Steps(b)) = (self, other) else { return self == other };
@@ -103,8 +103,8 @@ impl From<Error> for Misplaced {
     }
 }
 
-/// What a search for a collision or for an element may look at. Layouts whose strides divide each other, which is to say
-/// all in use, need a step for each part.
+/// What a search for a collision or for an element may look at. Layouts whose strides divide each other, which is to
+/// say all in use, need a step for each part.
 const SEARCHED: usize = 1 << 20;
 
 impl Placement {
@@ -299,8 +299,8 @@ impl Placement {
         steps.retain(|(extent, _)| *extent != 1);
         steps.sort_by_key(|(_, stride)| Reverse(*stride));
         let mut merged: Vec<(i64, i64)> = Vec::new();
-        // Of a stride there is one step, or two copies would share a place; so each goes on with one step at most, whose
-        // stride is larger. The product of both extents fits, as the highest coordinate does.
+        // Of a stride there is one step, or two copies would share a place; so each goes on with one step at most,
+        // whose stride is larger. The product of both extents fits, as the highest coordinate does.
         for (extent, stride) in steps {
             match merged.iter_mut().find(|(_, larger)| Some(*larger) == extent.checked_mul(stride)) {
                 Some(step) => *step = (step.0 * extent, stride),
@@ -327,7 +327,8 @@ impl Placement {
         self.held_where(place, |_| true)
     }
 
-    /// Whether some element lies in a place, wherever its address; coordinates as in [`Placement::held`] but the address.
+    /// Whether some element lies in a place, wherever its address; coordinates as in [`Placement::held`] but the
+    /// address.
     ///
     /// # Errors
     /// As [`Placement::held`].

@@ -1,10 +1,10 @@
 //! TensorLayouts: tensors over a tree of memories, in their notation.
 //!
 //! `((4_PE, 3:8), (8:1))` lays a 12×8 matrix over four PEs: row `i` is cut into `i floordiv 3`, the PE, and `i mod 3`,
-//! which moves 8 units along the address; column `j` moves `j`. One entry for each dimension, its parts most significant
-//! first; a part steps along an axis (`4_PE`), or along the local address (`3:8`), `Addr`. `(2:3, 3:1)` is short for
-//! `((2:3), (3:1))`. `(10,7)/((3:7, 4_PE), (7:1))` pads 10 rows to 12. `; B@[PE]` says that every PE has a copy,
-//! `B@[8_L2B:1]` that eight L2Bs do.
+//! which moves 8 units along the address; column `j` moves `j`. One entry for each dimension, its parts most
+//! significant first; a part steps along an axis (`4_PE`), or along the local address (`3:8`), `Addr`. `(2:3, 3:1)` is
+//! short for `((2:3), (3:1))`. `(10,7)/((3:7, 4_PE), (7:1))` pads 10 rows to 12. `; B@[PE]` says that every PE has a
+//! copy, `B@[8_L2B:1]` that eight L2Bs do.
 //!
 //! Printing is canonical: strides where they are needed or are not 1, a prefix only where there is padding, what is
 //! behind `B@` as given. [`crate::placement`] gives the notation its arithmetic.

@@ -1,8 +1,8 @@
 //! What moves where when a tensor goes from one placement to another.
 //!
-//! From `((4_PE, 3:1))` to `((3:1, 4_PE))`, element `i` goes from PE `i floordiv 3` to PE `i mod 4`. Written with common
-//! digits, both sides are sums of `digit * stride`: a [`Block`], of which a few say the whole. From 1024×512 over a board
-//! to another layout of the board, one is enough.
+//! From `((4_PE, 4:1))` to `((4:1, 4_PE))`, element `i` goes from PE `i floordiv 4` to PE `i mod 4`: with the digits
+//! `a = i floordiv 4` and `b = i mod 4`, from PE `a`, address `b` to PE `b`, address `a`. That is a [`Block`], of which a
+//! few say the whole. The 4 elements with `a = b` stay, the other 12 go to another PE.
 //!
 //! 1. *Digits.* The weights of both sides' digits cut each dimension into segments; each digit is cut further where the
 //!    other side's strides along its axis, or the groups of a machine, cut it. Where weights do not divide each other, as
@@ -13,7 +13,8 @@
 //!    where their digits are: variables fall into classes of equal ones, and the elements of a box that stay are a product
 //!    over the classes. Strides that do not nest are gone through value by value, up to a bound.
 //!
-//! So costs grow with the number of digits, not of elements.
+//! So costs grow with the number of digits, not of elements; of boxes there are more where several dimensions are padded,
+//! or have weights that do not divide each other.
 //!
 //! Not promised: an order or a schedule of the copies, and room in the memories, which [`Machine::check`] asks for.
 
@@ -21,6 +22,7 @@ use crate::machine::{Machine, TIME, WORD};
 use crate::placement::{Copies, Placement};
 use crate::text::Error;
 use std::collections::HashMap;
+use std::fmt;
 
 /// What has to be done to bring a tensor from one placement to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +95,7 @@ pub struct Copy {
 }
 
 /// The most blocks of a plan.
-pub const MAX_BLOCKS: usize = 1 << 16;
+pub const MAX_BLOCKS: usize = 1 << 14;
 
 /// The most values that are gone through where strides do not nest.
 const MAX_STEPS: usize = 1 << 21;
@@ -124,7 +126,7 @@ const TO: usize = 1;
 /// let rows = Placement::parse("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))").unwrap();
 /// let other = Placement::parse("((8_L1B, 16_L2B, 8:8), (16_MAB, 4_PE, 8:1))").unwrap();
 /// let plan = plan(&rows, &other, Some(&board), 32).unwrap();
-/// assert_eq!((plan.elements, plan.stay, plan.blocks.len()), (1024 * 512, 8 * 64 * 16 * 8, 1));
+/// assert_eq!((plan.elements, plan.stay, plan.blocks.len()), (1024 * 512, 2048, 1));
 /// // Of 16 L2Bs one keeps what it has: 15 of 16 elements cross between L2Bs.
 /// assert_eq!(plan.levels[0].cross, 1024 * 512 / 16 * 15);
 /// ```
@@ -148,7 +150,7 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
     let mut staying = elements;
     let mut levels = Vec::new();
     for level in &tree.levels {
-        same.push(level.constraint);
+        same.push(*level);
         let equal = joint.equal(&same);
         let left = joint.total(&equal, &mut steps)?;
         let mut busiest = |side| -> Result<i64, Error> {
@@ -156,7 +158,7 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
             let bits = i128::from(moved) * i128::from(element_bits);
             i64::try_from((bits + 7) / 8).map_err(|_| too_many())
         };
-        let (axis, group) = (tree.axes[level.constraint.axis].clone(), level.constraint.unit);
+        let (axis, group) = (tree.axes[level.axis].clone(), level.unit);
         levels.push(Level { axis, group, cross: staying - left, up: busiest(FROM)?, down: busiest(TO)? });
         staying = left;
     }
@@ -177,16 +179,13 @@ struct Constraint {
     unit: i64,
 }
 
-struct TreeLevel {
-    constraint: Constraint,
-}
-
 /// The axes of both sides. Behind the named ones are the address and the position, which is the address in elements.
 struct Tree {
     axes: Vec<String>,
     /// The number of places along each named axis.
     places: Vec<i64>,
-    levels: Vec<TreeLevel>,
+    /// The levels of the tree, each as what its places have in common.
+    levels: Vec<Constraint>,
     /// The axes inside a place.
     local: Vec<usize>,
     /// The elements of a word.
@@ -216,7 +215,7 @@ impl Tree {
             }
         }
         let mut levels = Vec::new();
-        for axis in 0..tree_axes {
+        for (axis, places) in places.iter().enumerate().take(tree_axes) {
             let groups = machine.and_then(|m| m.axes.get(axis)).map_or(&[][..], |axis| &axis.groups);
             let mut unit = 1i64;
             let mut inner = vec![1];
@@ -225,8 +224,8 @@ impl Tree {
                 inner.push(unit);
             }
             // A level of which there is one place is none.
-            inner.retain(|unit| *unit == 1 || *unit < places[axis]);
-            levels.extend(inner.into_iter().rev().map(|unit| TreeLevel { constraint: Constraint { axis, unit } }));
+            inner.retain(|unit| *unit == 1 || unit < places);
+            levels.extend(inner.into_iter().rev().map(|unit| Constraint { axis, unit }));
         }
         let (address, position) = (axes.len(), axes.len() + 1);
         let word_axis = axes.iter().position(|axis| axis == WORD);
@@ -289,47 +288,50 @@ fn pieces(tree: &Tree, side: &Placement) -> Vec<Piece> {
 
 /// Cuts the digits of both sides until none is cut further by the other's weights, or by strides along its axis.
 fn refine(tree: &Tree, sizes: &[i64], sides: &mut [Vec<Piece>; 2]) {
-    while let Some((side, k, factor)) = cut(tree, sizes, sides) {
-        let piece = sides[side][k];
-        // The highest digit is cut off by the size, so its upper part may be larger than it was.
-        let upper = Piece {
-            weight: if piece.dim.is_some() { piece.weight * factor } else { 1 },
-            extent: (piece.extent - 1) / factor + 1,
-            stride: piece.stride * factor,
-            ..piece
-        };
-        sides[side][k] = Piece { extent: factor, ..piece };
-        sides[side].push(upper);
-    }
-}
-
-/// A digit that can be cut, and where.
-fn cut(tree: &Tree, sizes: &[i64], sides: &[Vec<Piece>; 2]) -> Option<(usize, usize, i64)> {
-    let all = || sides.iter().flatten();
-    for (side, pieces) in sides.iter().enumerate() {
-        for (k, piece) in pieces.iter().enumerate() {
-            let top = piece
-                .dim
-                .is_some_and(|dim| i128::from(piece.weight) * i128::from(piece.extent) >= i128::from(sizes[dim]));
-            let possible = |factor: i64| {
-                let inside = factor > 1 && factor < piece.extent && (top || piece.extent % factor == 0);
-                inside && piece.dim.is_none_or(|dim| divides(sides, dim, piece.weight * factor))
-            };
-            let weights = all().filter(|other| piece.dim.is_some() && other.dim == piece.dim).map(|other| other.weight);
-            let weights = weights.filter(|weight| weight % piece.weight == 0).map(|weight| weight / piece.weight);
-            let strides = all().filter(|other| other.axis == piece.axis);
-            // A copy is chosen for whole digits, so it cuts where it ends too.
-            let end = |other: &Piece| other.stride.checked_mul(other.extent).filter(|_| other.dim.is_none());
-            let strides = strides.flat_map(|other| [Some(other.stride), end(other)]);
-            let groups = tree.levels.iter().filter(|level| level.constraint.axis == piece.axis);
-            let strides = strides.flatten().chain(groups.map(|level| level.constraint.unit));
-            let strides = strides.filter(|stride| piece.stride > 0 && stride % piece.stride == 0);
-            if let Some(factor) = weights.chain(strides.map(|s| s / piece.stride)).find(|factor| possible(*factor)) {
-                return Some((side, k, factor));
+    let mut again = true;
+    while std::mem::take(&mut again) {
+        for side in [FROM, TO] {
+            let mut k = 0;
+            while let Some(piece) = sides[side].get(k).copied() {
+                let Some(factor) = cut(tree, sizes, sides, &piece) else {
+                    k += 1;
+                    continue;
+                };
+                again = true;
+                sides[side][k] = Piece { extent: factor, ..piece };
+                // The highest digit is cut off by the size, so its upper part may be larger than it was.
+                let extent = (piece.extent - 1) / factor + 1;
+                let weight = if piece.dim.is_some() { piece.weight * factor } else { 1 };
+                sides[side].push(Piece { weight, extent, stride: piece.stride * factor, ..piece });
             }
         }
     }
-    None
+}
+
+/// Where a digit can be cut: the number of values of its lower part.
+fn cut(tree: &Tree, sizes: &[i64], sides: &[Vec<Piece>; 2], piece: &Piece) -> Option<i64> {
+    let top = |dim: usize| i128::from(piece.weight) * i128::from(piece.extent) >= i128::from(sizes[dim]);
+    let factor = |step: i64, other: i64| {
+        // Most are outside, which needs no division to see.
+        let inside = other > step && step > 0 && other < step.saturating_mul(piece.extent) && other % step == 0;
+        Some(other / step.max(1)).filter(|factor| {
+            inside
+                && (piece.extent % factor == 0 || piece.dim.is_some_and(top))
+                && piece.dim.is_none_or(|dim| divides(sides, dim, piece.weight * factor))
+        })
+    };
+    let mut others = sides.iter().flatten();
+    let found = others.find_map(|other| {
+        let by_weight = || factor(piece.weight, other.weight).filter(|_| piece.dim.is_some() && other.dim == piece.dim);
+        let by_stride = || factor(piece.stride, other.stride);
+        // A copy is chosen for whole digits, so it cuts where it ends too.
+        let end = || other.stride.checked_mul(other.extent).filter(|_| other.dim.is_none());
+        let by_end = || end().and_then(|end| factor(piece.stride, end));
+        let along = || if other.axis == piece.axis { by_stride().or_else(by_end) } else { None };
+        by_weight().or_else(along)
+    });
+    let groups = || tree.levels.iter().filter(|level| level.axis == piece.axis);
+    found.or_else(|| groups().find_map(|level| factor(piece.stride, level.unit)))
 }
 
 /// Whether a weight of a dimension divides or is divided by each weight of both sides.
@@ -526,8 +528,8 @@ impl Joint {
         }
         self.nested = (0..=position)
             .map(|axis| {
-                let units = tree.levels.iter().filter(|level| level.constraint.axis == axis);
-                self.is_nested(axis, units.map(|level| level.constraint.unit))
+                let units = tree.levels.iter().filter(|level| level.axis == axis);
+                self.is_nested(axis, units.map(|level| level.unit))
             })
             .collect();
         Ok(())
@@ -588,7 +590,10 @@ impl Joint {
 
     /// The number of elements and copies for which the constraints hold.
     fn total(&self, equal: &Equal, steps: &mut Steps) -> Result<i64, Error> {
-        self.boxes.iter().try_fold(0, |sum, ranges| Ok(sum + self.count(equal, ranges, steps)?))
+        self.boxes.iter().try_fold(0, |sum, ranges| {
+            steps.take()?;
+            Ok(sum + self.count(equal, ranges, steps)?)
+        })
     }
 
     /// Those of one box.
@@ -921,6 +926,33 @@ impl Affine {
             at.iter_mut().zip(strides).for_each(|(at, stride)| *at += stride * counter);
         }
         at
+    }
+}
+
+/// A table: how many elements stay, how many blocks there are, and what crosses each level.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "elements  {}", self.elements)?;
+        writeln!(f, "stay      {} ({} do not move at all)", self.stay, self.unmoved)?;
+        writeln!(f, "blocks    {}", self.blocks.len())?;
+        let mut rows = vec![["level", "cross", "bytes up", "bytes down"].map(String::from)];
+        for level in &self.levels {
+            let name = match level.group {
+                1 => level.axis.clone(),
+                group => format!("{group} {}", level.axis),
+            };
+            rows.push([name, level.cross.to_string(), level.up.to_string(), level.down.to_string()]);
+        }
+        let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let widths = [0, 1, 2, 3].map(width);
+        for row in &rows {
+            write!(f, "{:<1$}", row[0], widths[0])?;
+            for column in 1..4 {
+                write!(f, "  {:>1$}", row[column], widths[column])?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
     }
 }
 

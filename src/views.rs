@@ -1,11 +1,11 @@
 //! Which reshapes, transposes and slices of a layout are views, and how the view is laid out.
 //!
-//! A view has its elements where they are. `(2:3, 3:1)` transposed is `(3:1, 2:3)`; its last two columns are `(2:3, 2:1)`
-//! from offset 1 on; flattened it is `(6:1)`, while its transpose cannot be flattened: the steps would be 3, 3 and then
-//! back by 5. A reshape takes the parts of the dimensions as the digits of one number and deals them out anew, from the
-//! least significant on. Neighbours `n:s, m:t` with `s = m*t` are one part, and a part is cut where the size of a result
-//! divides it; so a layout with several parts in a dimension can have views that strides alone cannot say. What was
-//! written as a strided layout stays one: each dimension is one part, which is the rule of NumPy.
+//! A view has its elements where they are. `(2:3, 3:1)` transposed is `(3:1, 2:3)`; its last two columns are `(2:3,
+//! 2:1)` from offset 1 on; flattened it is `(6:1)`, while its transpose cannot be flattened: its addresses are 0, 3, 1,
+//! 4, 2, 5. A reshape takes the parts of the dimensions as the digits of one number and deals them out anew, from the
+//! least significant on. Neighbours `n:s, m:t` with `s = m*t` are one part, and a part is cut where the size of a
+//! result divides it; so a layout with several parts in a dimension can have views that strides alone cannot say. What
+//! was written as a strided layout stays one: each dimension is one part, which is the rule of NumPy.
 //!
 //! Where a dimension is padded, only its most significant part is not used up: such a dimension can be joined to those
 //! behind it, not to one before it. Axes stay named, `1_PE` if need be, since a layout that does not name an axis is

@@ -125,6 +125,22 @@ impl Spread {
         }
     }
 
+    /// The axes that a dimension is spread over, and nothing else.
+    pub fn only_over(&self, dim: usize) -> Vec<usize> {
+        let over = |axis: &usize| {
+            let along = Along::Axis(*axis);
+            let others = self.dims.iter().enumerate().filter(|(d, _)| *d != dim).flat_map(|(_, parts)| parts);
+            let own = self.dims[dim].iter().any(|part| part.along == along && part.extent > 1);
+            own && !others.chain(&self.copies).any(|part| part.along == along)
+        };
+        (0..AXES.len()).filter(over).collect()
+    }
+
+    /// Whether an element is at some places of an axis only.
+    pub fn is_over(&self, axis: usize) -> bool {
+        self.names(Along::Axis(axis))
+    }
+
     fn names(&self, along: Along) -> bool {
         self.parts().any(|part| part.along == along)
     }

@@ -35,6 +35,8 @@ const PART: &str = "LAYOUT_DIFFERENTIAL_PART";
 const DIFFERENT: i32 = 1;
 /// Stands in front of each program in the output of a process.
 const MARK: &str = "=== ";
+/// What is where no element is; fresh memory holds the second.
+const GARBAGE: [u8; 3] = [0, 0x7f, 0xff];
 /// Bytes of garbage on each side of a buffer.
 const FENCE: usize = 64;
 
@@ -48,6 +50,8 @@ const TEMPLATES: &[(&str, Template)] = &[
     ("chain", chain),
     ("generic", generic),
     ("matmul", matmul),
+    ("contract", contract),
+    ("pair", pair),
     ("reduce", reduce),
     ("transpose", transpose),
     ("slices", slices),
@@ -77,7 +81,11 @@ fn main() -> ExitCode {
     let trials = parts.map(|(name, form)| {
         let part = format!("{name} {}", form.name());
         Trial::test(format!("{name}/{}", form.name()), move || {
-            let output = Command::new(env::current_exe()?).env(PART, &part).output()?;
+            // glibc fills fresh memory with the complement of this.
+            let mut command = Command::new(env::current_exe()?);
+            command.env("MALLOC_PERTURB_", (!GARBAGE[1]).to_string());
+            command.env("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
+            let output = command.env(PART, &part).output()?;
             let [stdout, stderr] = [output.stdout, output.stderr].map(|s| String::from_utf8_lossy(&s).into_owned());
             match output.status.code() {
                 Some(0) => Ok(()),
@@ -416,11 +424,11 @@ impl Program {
                 if let Argument::Array(array) = argument {
                     let numbers: Vec<i64> =
                         (0..array.sizes.iter().product()).map(|_| random_number(&mut rng)).collect();
-                    buffers.push(Buffer::new(&arrays(array), &numbers, form, one_of(&mut rng, &[0, 0x7f, 0xff])));
+                    buffers.push(Buffer::new(&arrays(array), &numbers, form, one_of(&mut rng, &GARBAGE)));
                 }
             }
             let result = self.result.as_ref().map(arrays);
-            let result = call_function(
+            let (result, clean) = call_function(
                 engine,
                 &format!("{prefix}_{}", self.name),
                 &self.arguments,
@@ -428,7 +436,7 @@ impl Program {
                 result.as_ref(),
             );
             let arguments: Vec<_> = buffers.iter().map(Buffer::numbers).collect();
-            (arguments, result, buffers.iter().all(Buffer::fenced))
+            (arguments, result, clean && buffers.iter().all(Buffer::fenced))
         };
         let (plain, expected, _) = run("plain", &|a| Array { layout: None, ..a.clone() });
         let (tiled, found, fenced) = run("tiled", &Array::clone);
@@ -501,11 +509,10 @@ impl Buffer {
 
     /// Whether what surrounds it and its padding are as they were.
     fn fenced(&self) -> bool {
-        let mut free = vec![true; self.all().len()];
-        for place in self.places.iter().flatten() {
-            free[FENCE + place..FENCE + place + self.array.element.1].fill(false);
-        }
-        self.all().iter().zip(free).all(|(b, free)| !free || *b == self.garbage)
+        let (before, rest) = self.all().split_at(FENCE);
+        let free = free(&self.array, &self.places, rest.len());
+        let rest = rest.iter().zip(free).filter(|(_, free)| *free).map(|(b, _)| b);
+        before.iter().chain(rest).all(|b| *b == self.garbage)
     }
 }
 
@@ -531,6 +538,15 @@ fn places(array: &Array) -> (Vec<Vec<usize>>, usize) {
     (found, memory.cells.len())
 }
 
+/// For each of so many bytes, whether no element is there.
+fn free(array: &Array, places: &[Vec<usize>], bytes: usize) -> Vec<bool> {
+    let mut free = vec![true; bytes];
+    for place in places.iter().flatten() {
+        free[*place..place + array.element.1].fill(false);
+    }
+    free
+}
+
 fn read(array: &Array, places: &[Vec<usize>], bytes: &[u8]) -> Vec<Vec<f64>> {
     let number = |p: &usize| array.element.number(&bytes[*p..*p + array.element.1]);
     places.iter().map(|copies| copies.iter().map(number).collect()).collect()
@@ -553,14 +569,15 @@ fn dimensions(array: &Array, form: Form) -> (Vec<i64>, Vec<i64>) {
     parts.iter().map(|p| (p.size, p.stride)).unzip()
 }
 
-/// Calls a compiled function and reads its result.
+/// Calls a compiled function and reads its result; also says whether a result that is spread over places has nothing
+/// but elements and garbage.
 fn call_function(
     engine: &ExecutionEngine,
     name: &str,
     arguments: &[Argument],
     buffers: &mut [Buffer],
     result: Option<&Array>,
-) -> Vec<Vec<f64>> {
+) -> (Vec<Vec<f64>>, bool) {
     // Room for the descriptor of any rank; a pointer to it is the first argument.
     let mut returned = vec![0u64; 256];
     let mut values: Vec<u64> = result.iter().map(|_| returned.as_mut_ptr() as u64).collect();
@@ -574,11 +591,14 @@ fn call_function(
     let mut packed: Vec<*mut ()> = values.iter_mut().map(|v| std::ptr::from_mut(v).cast()).collect();
     // SAFETY: the function takes these descriptors and indices, as its signature was made from the same arguments.
     unsafe { engine.invoke_packed(name, &mut packed) }.expect("the function is there");
-    let Some(array) = result else { return Vec::new() };
+    let Some(array) = result else { return (Vec::new(), true) };
     let (places, elements) = places(array);
     let start = (returned[1] + returned[2] * array.element.1 as u64) as *const u8;
     // SAFETY: the buffer holds as many elements as the layout counts. It is not freed: it may be an argument's.
-    read(array, &places, unsafe { std::slice::from_raw_parts(start, elements * array.element.1) })
+    let bytes = unsafe { std::slice::from_raw_parts(start, elements * array.element.1) };
+    let clean = !matches!(array.layout, Some(Notation::Spread(_)))
+        || bytes.iter().zip(free(array, &places, bytes.len())).all(|(b, free)| !free || GARBAGE.contains(b));
+    (read(array, &places, bytes), clean)
 }
 
 /// A list like `%a, %b`.
@@ -721,6 +741,43 @@ fn matmul(rng: &mut Rng) -> Program {
     let text = fill("%e", &r, 0)
         + &format!("  %r = {op} ins(%a0, %a1 : {}, {}) outs(%e : {r}) -> {r}", a.t(), b.t(), r = r.t());
     Program::of_tensors(&[&a, &b], &[], &r, &text)
+}
+
+/// A product whose contraction is spread over an axis that the result leaves alone.
+fn contract(rng: &mut Rng) -> Program {
+    let [m, n, k] = [rng.i64(1..8), rng.i64(1..8), rng.i64(2..14)];
+    let (narrow, wide) = one_of(rng, &[(F32, F32), (I8, I32), (F64, F64)]);
+    loop {
+        let (a, b) = (Array::new(rng, &[m, k], narrow), Array::new(rng, &[k, n], narrow));
+        let r = Array::new(rng, &[m, n], wide);
+        let (Some(Notation::Spread(from)), Some(Notation::Spread(to))) = (&a.layout, &r.layout) else { continue };
+        if from.only_over(1).into_iter().all(|axis| to.is_over(axis)) {
+            continue;
+        }
+        let text = fill("%e", &r, 3)
+            + &format!("  %r = linalg.matmul ins(%a0, %a1 : {}, {}) outs(%e : {r}) -> {r}", a.t(), b.t(), r = r.t());
+        return Program::of_tensors(&[&a, &b], &[], &r, &text);
+    }
+}
+
+/// An operation with two results.
+fn pair(rng: &mut Rng) -> Program {
+    let (sizes, element) = (random_sizes(rng, 2), one_of(rng, &[I32, F32]));
+    let [a, s, r] = [(); 3].map(|()| Array::new(rng, &sizes, element));
+    let text = format!(
+        "  %s = tensor.empty() : {s}\n  %e = tensor.empty() : {r}\n  %p:2 = linalg.generic {{indexing_maps = [#id, #id, \
+         #id], iterator_types = [\"parallel\", \"parallel\"]}} ins(%a0 : {}) outs(%s, %e : {s}, {r}) {{\n  ^bb0(%x0: {t}, \
+         %x1: {t}, %x2: {t}):\n    %y = {} %x0, %x0 : {t}\n    linalg.yield %x0, %y : {t}, {t}\n  }} -> ({s}, {r})\n  \
+         %c = layout.convert %p#0 : {s} to {r}\n  %r = {} %c, %p#1 : {r}",
+        a.t(),
+        element.op("add"),
+        element.op("mul"),
+        s = s.t(),
+        r = r.t(),
+        t = element.0
+    );
+    let text = text.replace("#id", "affine_map<(i, j) -> (i, j)>");
+    Program::of_tensors(&[&a], &[], &r, &text)
 }
 
 /// Sums, least and greatest along some dimensions; the numbers for the latter are all of one sign.
@@ -870,7 +927,7 @@ fn pad(rng: &mut Rng) -> Program {
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [low, high] = [(); 2].map(|()| (0..rank).map(|_| rng.i64(0..3)).collect::<Vec<i64>>());
     let padded: Vec<i64> = (0..rank).map(|d| low[d] + sizes[d] + high[d]).collect();
-    let (a, r) = (Array::tiled(rng, &sizes, element), Array::new(rng, &padded, element));
+    let (a, r) = (Array::new(rng, &sizes, element), Array::new(rng, &padded, element));
     let text = format!(
         "  %c = arith.constant {} : {t}\n  %r = tensor.pad %a0 low{low:?} high{high:?} {{\n  ^bb0({}):\n    \
          tensor.yield %c : {t}\n  }} : {} to {}",

@@ -1,6 +1,7 @@
 //! Laws that hold for every layout, tried on random ones, against the definition carried out by hand.
 
 mod definition;
+mod mangled;
 
 use definition::{indices, lay_out};
 use fastrand::Rng;
@@ -215,25 +216,8 @@ fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
         "\u{1F600}",
         "\0",
     ];
-    let mut rng = Rng::with_seed(SEED);
-    for _ in 0..40_000 {
-        let mut text: Vec<char> = rng.choice(&seeds).unwrap().chars().collect();
-        for _ in 0..rng.usize(1..5) {
-            let at = rng.usize(0..=text.len());
-            let end = (at + rng.usize(0..4)).min(text.len());
-            let piece = *rng.choice(&pieces).unwrap();
-            match rng.u8(0..4) {
-                0 => drop(text.drain(at..end)),
-                1 => drop(text.splice(at..at, piece.chars())),
-                2 => drop(text.splice(at..end, piece.chars())),
-                _ => text.extend_from_within(at..end),
-            }
-        }
-        survive(&text.into_iter().collect::<String>());
-    }
-    for _ in 0..5_000 {
-        let bytes: Vec<u8> = (0..rng.usize(0..40)).map(|_| rng.u8(..)).collect();
-        survive(&String::from_utf8_lossy(&bytes));
+    for text in mangled::texts(&mut Rng::with_seed(SEED), &seeds, &pieces, 40_000, 5_000) {
+        survive(&text);
     }
 }
 

@@ -296,3 +296,66 @@ fn plans_hold_for_nested_strides() {
 fn plans_hold_for_any_strides() {
     random(3, Kind::Wild, 2000);
 }
+
+/// The plan between two layouts.
+fn between(from: &str, to: &str, machine: Option<&str>) -> Result<Plan, String> {
+    let [from, to] = [from, to].map(|text| Placement::parse(text).unwrap());
+    let machine = machine.map(|text| Machine::parse(text).unwrap());
+    plan(&from, &to, machine.as_ref(), 32).map_err(|error| error.message)
+}
+
+#[test]
+fn plans_do_not_grow_with_local_extents() {
+    let small = between(
+        "((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))",
+        "((4_PE, 4:16, 2_L2B:8, 4_MAB:4, 8_L1B), (8_L2B:1, 4_MAB:1, 16:1))",
+        Some("mn_core"),
+    );
+    let large = between(
+        "((16_L2B, 8_L1B, 8000:8000), (16_MAB, 8000:1, 4_PE))",
+        "((4_PE, 4000:16000, 2_L2B:8, 4_MAB:4, 8_L1B), (8_L2B:1, 4_MAB:1, 16000:1))",
+        Some("mn_core"),
+    );
+    let (small, large) = (small.unwrap(), large.unwrap());
+    assert_eq!((small.elements, small.stay, small.blocks.len()), (1024 * 512, 64, 1));
+    assert_eq!((large.elements, large.blocks.len()), (1024 * 512 * 1_000_000, 1));
+    for (small, large) in small.levels.iter().zip(&large.levels) {
+        assert_eq!(small.cross * 1_000_000, large.cross, "{}", small.axis);
+    }
+}
+
+#[test]
+fn places_that_a_layout_leaves_out_hold_copies() {
+    // From DRAM into each of the 16 MABs of a part of the board.
+    let mabs = "(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])";
+    let dram = "(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))";
+    let filled = between(dram, mabs, Some("mn_core_2")).unwrap();
+    assert_eq!(filled.elements, 256 * 16 * 16);
+    assert_eq!(filled.axes, ["L2B", "L1B", "MAB", "PE", "W"]);
+    let groups: Vec<_> = filled.levels.iter().map(|level| (level.axis.as_str(), level.group)).collect();
+    assert_eq!(groups, [("L2B", 2), ("L2B", 1), ("L1B", 1), ("MAB", 1), ("PE", 1)]);
+    // Half of what an L2B reads from its group is in its own memory.
+    assert_eq!((filled.levels[0].cross, filled.levels[1].cross), (0, 256 * 16 * 16 / 2));
+}
+
+#[test]
+fn what_cannot_be_planned_is_said() {
+    for (from, to, machine, message) in [
+        ("((4:1))", "((5:1))", None, "the sizes are [4] and [5]"),
+        ("((4_X))", "((4:1))", Some("tpu_like"), "the machine has no axis `X`: it has no axes"),
+        (
+            "((16777216:1, 16777213:16777216))",
+            "((16777213:1, 16777216:16777213))",
+            None,
+            "the layouts have too little in common: more than 16384 copies are needed",
+        ),
+        (
+            "((4611686018427387904:1))",
+            "((4611686018427387904:1); B@[4_P])",
+            None,
+            "the number of elements and copies, or of their bytes, does not fit in 64 bits",
+        ),
+    ] {
+        assert_eq!(between(from, to, machine).unwrap_err(), message, "{from} to {to}");
+    }
+}

@@ -2,8 +2,8 @@
 //!
 //! `{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}` is answered `{"ok":true,"linear":17}`. A failure
 //! is an answer, `{"ok":false,"error":"..","at":n}`, where `at` is the byte of the text at fault, left out where none
-//! is; where a request has several texts, `in` says which; `collide` has two elements that share a place. Empty lines are skipped. Each answer is written before the
-//! next line is read.
+//! is; where a request has several texts, `in` says which; `collide` has two elements that share a place. Empty lines
+//! are skipped. Each answer is written before the next line is read.
 
 use crate::maps;
 use crate::report::{self, Subject};

@@ -6,6 +6,7 @@
 //! `layout-inspect simplify MAP` simplifies an indexing map, and with `--explain` says how.
 //! `layout-inspect --json` serves programs: one request a line, one answer a line, in order; see [`json`].
 
+mod convert;
 mod hlo;
 mod json;
 mod maps;
@@ -15,8 +16,6 @@ mod report;
 mod svg;
 
 use layout::analysis::movement;
-use layout::expansion::Expansion;
-use layout::notation::to_tensor_layout;
 use layout::operation::Operation;
 use layout::text::Error;
 use layout::views::Slice;
@@ -32,6 +31,7 @@ Usage: layout-inspect SHAPE [--svg FILE]
        layout-inspect simplify [--explain] MAP
        layout-inspect hlo FILE [--instruction NAME] [--tile SIZES] [--json]
        layout-inspect moves SHAPE SHAPE [--transpose DIMENSIONS]
+       layout-inspect convert LAYOUT LAYOUT [--machine MACHINE] [--element TYPE] [--blocks]
        layout-inspect --json
 
 SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}
@@ -40,6 +40,8 @@ MAP is an indexing map: (d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7]
 FILE is HLO text, - for standard input; printed are its instructions, and what each reads and feeds
 `view` prints the layout of a reshape, transpose or slice of a layout, or of a shape, if that is a view, and else why not
 `moves` says whether going from the first shape to the second, as a reshape or a transpose, is a mere bitcast
+`convert` says what moves where from the first layout to the second
+MACHINE is mn_core, mn_core_2, tpu_like, or axes: (..), memories: (..), word: 64
 
 Options:
       --explain  Print the steps of the simplification, and the rules they stand on
@@ -55,6 +57,11 @@ Options:
                  First index, limit and step of each dimension: 0:2,0:3:2
       --svg FILE
                  Draw an SVG picture into this file, - for standard output, and print nothing else
+      --machine MACHINE
+                 The tree of places, with its memories; without it, the axes as the layouts name them
+      --element TYPE
+                 The type of the elements, f32 if not said
+      --blocks   List the strided copies that do it
       --json     With `hlo`, print one JSON object an instruction. Alone, read one JSON request a line from standard input, answer one line each
   -h, --help     Print this text
   -V, --version  Print the version
@@ -72,6 +79,16 @@ fn main() -> ExitCode {
             Some(options) => inspect_hlo(&options),
             None => {
                 eprint!("one file is needed\n\n{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["convert", ..] => match convert::Options::parse(&arguments[1..]) {
+            Some(options) => match convert::convert(&options) {
+                Ok(found) => print(&found),
+                Err((text, error)) => show(text, Err(error)),
+            },
+            None => {
+                eprint!("two layouts are needed\n\n{USAGE}");
                 return ExitCode::from(2);
             }
         },
@@ -138,15 +155,7 @@ fn dimensions(list: &str) -> Option<Vec<usize>> {
 
 /// The view of a layout.
 fn view(text: &str, option: &str, list: &str) -> Result<String, Error> {
-    let layout = match report::parse(text).map_err(|misplaced| misplaced.error)? {
-        report::Subject::Places(placement) => placement.layout().clone(),
-        report::Subject::Shape(shape) => {
-            let none = || Error::new("only arrays with sizes have views");
-            let (array, sizes) = report::laid_out(&shape).ok_or_else(none)?;
-            let expansion = Expansion::new(&sizes, &array.layout).map_err(|e| report::in_sizes(text, e))?;
-            to_tensor_layout(&expansion, &array.layout)?
-        }
-    };
+    let layout = report::placement(text)?.layout().clone();
     let wrong = |what: &str| Error::new(format!("{option} takes {what}"));
     let found = match option {
         "--reshape" => layout.reshaped(&numbers(list).ok_or_else(|| wrong("sizes, such as 3,2"))?)?,

@@ -1,7 +1,7 @@
 //! What a person wants to know of a TensorLayout: where its elements go, and what each place holds.
 //!
-//! The first picture is of the tensor, each element with its place, `.` for padding; the second of the first places, each
-//! address with its element:
+//! The first picture is of the tensor, each element with its place, `.` for padding; the second of the first places,
+//! each address with its element:
 //!
 //! ```text
 //! places, each as PE/Addr

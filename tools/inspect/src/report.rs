@@ -33,6 +33,19 @@ pub fn laid_out(shape: &Shape) -> Option<(&Array, Vec<i64>)> {
     }
 }
 
+/// The TensorLayout of a text, or what a shape's layout is as one, on its sizes.
+pub fn placement(text: &str) -> Result<Placement, Error> {
+    let shape = match parse(text).map_err(|misplaced| misplaced.error)? {
+        Subject::Places(placement) => return Ok(*placement),
+        Subject::Shape(shape) => shape,
+    };
+    let none = || Error::new("only arrays with sizes have places");
+    let (array, sizes) = laid_out(&shape).ok_or_else(none)?;
+    let expansion = Expansion::new(&sizes, &array.layout).map_err(|error| in_sizes(text, error))?;
+    let layout = to_tensor_layout(&expansion, &array.layout)?;
+    Placement::new(&layout, Some(&sizes)).map_err(|misplaced| misplaced.error)
+}
+
 /// The report on what this text describes.
 pub fn report(text: &str) -> Result<String, Error> {
     match parse(text).map_err(|misplaced| misplaced.error)? {

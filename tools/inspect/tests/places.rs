@@ -163,7 +163,7 @@ fn views() {
         (["(3:1, 2:3)", "--reshape", "six"], Err("--reshape takes sizes, such as 3,2")),
         (["(3:1, 2:3)", "--transpose", "1,-1"], Err("--transpose takes dimensions, such as 1,0")),
         (["(3:1, 2:3)", "--slice", "1"], Err("--slice takes slices, such as 0:2,0:3:2")),
-        (["token[]", "--reshape", "6"], Err("only arrays with sizes have views")),
+        (["token[]", "--reshape", "6"], Err("only arrays with sizes have places")),
     ] {
         let [text, option, list] = arguments;
         match expected {

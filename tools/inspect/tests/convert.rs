@@ -1,0 +1,76 @@
+//! `layout-inspect convert`, through the program itself.
+
+use std::process::Command;
+
+/// What is printed to standard output and to standard error, and the exit code.
+fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let out = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).arg("convert").args(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(out.stdout), text(out.stderr), out.status.code())
+}
+
+const BOARD: &str = "((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))";
+
+#[test]
+fn a_conversion_over_a_board_is_a_table() {
+    let other = "((8_L1B, 16_L2B, 8:8), (16_MAB, 4_PE, 8:1))";
+    let table = "\
+from takes 256 bytes of each LM
+to takes 256 bytes of each LM
+elements  524288
+stay      2048 (512 do not move at all)
+blocks    1
+level   cross  bytes up  bytes down
+L2B    491520    131072      131072
+L1B     24576     16384       16384
+MAB         0      1024        1024
+PE       6144       256         256
+";
+    assert_eq!(run(&[BOARD, other, "--machine", "mn_core"]), (table.to_string(), String::new(), Some(0)));
+}
+
+#[test]
+fn without_a_machine_the_layouts_say_the_axes() {
+    let expected = "\
+elements  16
+stay      4 (4 do not move at all)
+blocks    1
+level  cross  bytes up  bytes down
+PE        12         6           6
+block 0: 16 elements, 0 -> 0
+  4 times Addr +1 -> PE +1
+  4 times PE +1 -> Addr +1
+";
+    let (out, error, code) = run(&["--element", "bf16", "--blocks", "((4_PE, 4:1))", "((4:1, 4_PE))"]);
+    assert_eq!((out.as_str(), error.as_str(), code), (expected, "", Some(0)));
+}
+
+#[test]
+fn errors_point_into_the_text_at_fault() {
+    for (arguments, message) in [
+        (&["((4_PE, 3:1))", "((12))"][..], "error: a part on the address needs its stride: `12:1`\n  ((12))\n    ^\n"),
+        (&["((12:1))", "((11:1))"], "error: the sizes are [12] and [11]\n"),
+        (&["((12:1))", "((12:1))", "--machine", "gpux"], "error: `gpux` is no machine: "),
+        (&["((8_PE))", "((8:1))", "--machine", "mn_core"], "error: the layout reaches 8 along PE, the machine has 4\n"),
+        (&["((8:1))", "((8:1))", "--element", "f33"], "error: expected an element type, such as `f32`\n  f33\n  ^\n"),
+        (&["((4_PE, 9000:1))", "((36000:1))", "--machine", "mn_core"], "error: capacity exceeded: "),
+        (
+            &["f32[9,20]{0,1:T(8,16)(3,1)}", "((9:20), (20:1))"],
+            "error: the tile size 3 does not divide the tile size 8\n",
+        ),
+        (
+            &["f32[8]{1}", "((8:1))"],
+            "error: dimension 1 in minor_to_major is out of range: the last is 0\n  f32[8]{1}\n         ^\n",
+        ),
+    ] {
+        let (out, error, code) = run(arguments);
+        assert!(error.starts_with(message), "{arguments:?}: {error}");
+        assert_eq!((out, code), (String::new(), Some(1)), "{arguments:?}");
+    }
+    // A tiled layout is one place with all elements, as far as TensorLayouts go.
+    let (out, ..) = run(&["f32[8,128]{1,0:T(8,128)}", "((8:128), (128:1))"]);
+    assert!(out.starts_with("elements  1024\nstay      1024 (1024 do not move at all)\nblocks    1\n"), "{out}");
+    for arguments in [&["((8:1))"][..], &["((8:1))", "((8:1))", "--machine"], &["((8:1))", "((8:1))", "--what"]] {
+        assert_eq!(run(arguments).2, Some(2), "{arguments:?}");
+    }
+}
