@@ -4,6 +4,7 @@
 #include "passes/Passes.h"
 
 #include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Pass.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,10 +12,35 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 
-void layout_cc_register_passes() { layout::registerLayoutPassesAndPipelines(); }
+bool layout_cc_register_passes(MlirStringCallback error, void *user) {
+  std::string message;
+  llvm::raw_string_ostream errors(message);
+  if (layout::registerLayoutPassesAndPipelines(errors))
+    return true;
+  error(wrap(StringRef(message)), user);
+  return false;
+}
+
+bool layout_cc_add_pass(MlirOpPassManager manager, MlirStringRef name,
+                        MlirStringRef options, MlirStringCallback error,
+                        void *user) {
+  auto fail = [&](const Twine &message) {
+    error(wrap(StringRef(message.str())), user);
+    return failure();
+  };
+  const PassRegistryEntry *entry = PassPipelineInfo::lookup(unwrap(name));
+  if (!entry)
+    entry = PassInfo::lookup(unwrap(name));
+  if (!entry)
+    return succeeded(fail("no pass or pipeline is called " + unwrap(name)));
+  return succeeded(
+      entry->addToPipeline(*unwrap(manager), unwrap(options), fail));
+}
 
 void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
                     MlirStringRef message, size_t count,

@@ -67,14 +67,28 @@ pub fn run(root: OperationRef, report: bool) {
     }
 }
 
+/// What each result of an operation has to do with each operand: a row for each result. Calls and functions are followed
+/// through the program around them. None where no tensor is taken or given.
+pub fn of_operation(op: OperationRef) -> Option<Vec<Vec<Pair>>> {
+    let op = ir::long_lived(op);
+    let mut root = op;
+    while let Some(parent) = ir::parent(root) {
+        root = parent;
+    }
+    Functions::below(root).analyse(op).or_else(|| analyse(op))
+}
+
+/// What one direction says, as values whose points together are the answer.
+pub fn values<S>(access: &Access<S>) -> Vec<Indexing> {
+    let known = access.maps.iter().map(|mapped| Indexing::Map(mapped.map.clone()));
+    known.chain(access.unknown.first().map(|_| Indexing::Undefined)).collect()
+}
+
 /// For each result and each operand the maps of one direction.
 fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access<String>) -> Attribute<'c> {
     let array = |elements: Vec<Attribute<'c>>| -> Attribute<'c> { ArrayAttribute::new(b.context(), &elements).into() };
     let map = |value: &Indexing| layout_dialect::indexing_map_attribute(b.context(), value);
-    let maps = |pair: &Pair| {
-        let known = of(pair).maps.iter().map(|mapped| map(&Indexing::Map(mapped.map.clone())));
-        array(known.chain(of(pair).unknown.first().map(|_| map(&Indexing::Undefined))).collect())
-    };
+    let maps = |pair: &Pair| array(values(of(pair)).iter().map(map).collect());
     array(pairs.iter().map(|row| array(row.iter().map(maps).collect())).collect())
 }
 

@@ -42,7 +42,7 @@ pub mod simplify_indexing;
 pub mod strip_memory_spaces;
 mod vectors;
 
-pub use ffi::{emit, is_valid_dim, is_valid_symbol, register};
+pub use ffi::{add_pass_raw, emit, is_valid_dim, is_valid_symbol, register, try_register};
 
 use melior::ir::Location;
 use std::str::FromStr;
@@ -58,6 +58,18 @@ pub enum Form {
 }
 
 impl Form {
+    /// The form whose number in `Passes.h` this is.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn of_number(number: i32) -> Result<Form, String> {
+        match number {
+            0 => Ok(Form::Strided),
+            1 => Ok(Form::Physical),
+            _ => Err(format!("no form has the number {number}")),
+        }
+    }
+
     /// The value of the option `form`.
     pub fn name(self) -> &'static str {
         match self {
