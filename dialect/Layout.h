@@ -10,8 +10,9 @@
 //   (8:1))"); spread.placeOf({12, 8}, {7, 1});                  // 2 along PE,
 //   address 9 RankedTensorType::get({3, 5}, f32, tiled);
 //
-// The dialect has to be loaded in the context. Attributes may be read from
-// several threads.
+// A wrong text is an error in the context, and null; getChecked(emitError,
+// context, StringRef(text)) hands the error over. The context's registry has to
+// have the dialect. Attributes may be made and read from several threads.
 //
 //===----------------------------------------------------------------------===//
 

@@ -54,7 +54,8 @@ class Layout_Attr<string name, string text, list<Trait> traits = []>
 
 /// For attributes made from text: `get` and `getChecked` take what the notation
 /// allows, keep it canonical, and return null after an error, which `get` emits
-/// in the context.
+/// in the context. To `getChecked` the text goes as a StringRef and as nothing
+/// that becomes one: MLIR has a template that takes everything else.
 class TextBuilders<string name> {
   code declarations = [{
     /// From a text that is known to be canonical, unchecked.

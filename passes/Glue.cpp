@@ -30,7 +30,12 @@ bool layout_cc_add_pass(MlirOpPassManager manager, MlirStringRef name,
                         MlirStringRef options, MlirStringCallback error,
                         void *user) {
   auto fail = [&](const Twine &message) {
-    error(wrap(StringRef(message.str())), user);
+    // What is wrong with an option is said on stderr, and the message is empty.
+    std::string text = message.str();
+    if (text.empty())
+      text =
+          ("wrong options of " + unwrap(name) + ": " + unwrap(options)).str();
+    error(wrap(StringRef(text)), user);
     return failure();
   };
   const PassRegistryEntry *entry = PassPipelineInfo::lookup(unwrap(name));

@@ -50,7 +50,8 @@ struct Place : PassWrapper<Place, OperationPass<>> {
 
     // The text may be anything XLA writes; what is wrong in it is an error
     // here.
-    auto tiled = layout::TiledAttr::getChecked(emitError, &getContext(), tiles);
+    auto tiled = layout::TiledAttr::getChecked(emitError, &getContext(),
+                                               StringRef(tiles));
     if (!tiled)
       return failure();
 
