@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `mlir file=NAME` | written to the file NAME, which later blocks read |
 //! | `console` | each `$ ` line is a command; up to the next one stands all that it prints, errors too, trimmed |
+//! | `KIND from=PATH` | its lines stand, one behind the other, in that file of the checkout, which another test runs |
 //! | `sh` | each line is a command that must succeed; of `make TARGET` only the target is looked for |
 //!
 //! Commands of `console` blocks run in an empty folder where `examples` and `target/release` are what they are in the
@@ -31,6 +32,11 @@ fn readme() {
         seen += &format!("{line}\n");
         let Some(kind) = line.strip_prefix("```") else { continue };
         let body: Vec<&str> = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```").collect();
+        if let Some((_, path)) = kind.split_once(" from=") {
+            failures.extend(excerpt(&root.join(path), &body).err());
+            seen += &(body.join("\n") + "\n```\n");
+            continue;
+        }
         match kind.split_once(" file=") {
             Some((_, name)) => {
                 fs::write(place.folder.join(name), body.join("\n") + "\n").expect("a file of the README is written");
@@ -56,6 +62,14 @@ fn readme() {
         let difference = difference.expect("diff runs").stdout;
         panic!("commands print something else than the README says:\n{}", String::from_utf8_lossy(&difference));
     }
+}
+
+/// Each line of a block stands in the file, behind the one before; how far lines are set in does not count.
+fn excerpt(path: &Path, body: &[&str]) -> Result<(), String> {
+    let file = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut lines = file.lines().map(str::trim);
+    let missing = body.iter().find(|line| !lines.any(|known| known == line.trim()));
+    missing.map_or(Ok(()), |line| Err(format!("{} has no such line, or not here: {line}", path.display())))
 }
 
 /// Where the commands run.
