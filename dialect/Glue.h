@@ -11,6 +11,7 @@
 
 #include "mlir-c/AffineMap.h"
 #include "mlir-c/IR.h"
+#include <string>
 
 extern "C" {
 
@@ -179,5 +180,12 @@ MlirAttribute layout_cc_indexing_map_get(MlirContext context,
 MlirAttribute layout_cc_pending_layout(MlirAttribute attribute);
 MlirAttribute layout_cc_pending_get(MlirAttribute layout);
 }
+
+namespace layout {
+
+/// The file that the code or data at an address was loaded from.
+std::string libraryOf(const void *address);
+
+} // namespace layout
 
 #endif // LAYOUT_DIALECT_GLUE_H

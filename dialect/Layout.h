@@ -48,9 +48,6 @@ bool registerLayoutDialect(mlir::DialectRegistry &registry,
 /// Whether a context has this copy's dialect loaded, or could load it and did.
 bool loadLayoutDialect(mlir::MLIRContext &context);
 
-/// The file that the code or data at an address was loaded from.
-std::string libraryOf(const void *address);
-
 } // namespace layout
 
 #endif // LAYOUT_DIALECT_LAYOUT_H

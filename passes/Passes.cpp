@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "dialect/Glue.h"
 #include "dialect/Layout.h"
 #include "passes/Glue.h"
 

@@ -21,10 +21,11 @@ fn main() -> ExitCode {
         eprintln!("{error}");
         return ExitCode::FAILURE;
     }
-    let tests: [(&str, fn(&Suite) -> Result<(), Failed>); 10] = [
+    let tests: [(&str, fn(&Suite) -> Result<(), Failed>); 11] = [
         ("find_package", |suite| suite.example("found")),
         ("add_subdirectory", |suite| suite.example("within")),
         ("example_says_what_is_wrong", Suite::example_says_what_is_wrong),
+        ("cpp_accessors", Suite::cpp_accessors),
         ("c_api", Suite::c_api),
         ("headers_stand_alone", Suite::headers_stand_alone),
         ("register_again", |suite| suite.host(&["twice"])),
@@ -130,6 +131,28 @@ impl Suite {
         mini.arg(self.root.join("examples/embed-cpp/matmul.mlir")).arg("--mini-place=tiles={{1,0:T(0,2)}}");
         let [_, errors] = run(&mut mini, 1)?;
         in_order(&errors, &["matmul.mlir:2:8: error: ", "at byte 7 of `{1,0:T(0,2)}`"])
+    }
+
+    /// What attributes answer in C++ is checked there; here, what is said of wrong questions.
+    fn cpp_accessors(&self) -> Result<(), Failed> {
+        let [printed, errors] = run(Command::new(self.folder.join("tests/host")).arg("accessors"), 0)?;
+        if !errors.is_empty() {
+            return Err(errors.into());
+        }
+        let expected = [
+            "at byte 3 of `{1,1}`",
+            "at byte 2 of `((`",
+            "at byte 0 of ``",
+            "at byte 4 of `(d0)`",
+            "here: expected a tile size or `*`, found `)` at byte 5 of `{0:T()}`",
+            "here: index 5 of dimension 1 is out of range: its size is 5",
+            "the layout dialect of this library is not registered in the context",
+            "no form has the number 7",
+            "no pipeline is called layout-to-moon",
+            "no form has the number -1",
+            "restricted to 'builtin.module' on a PassManager intended to run on 'func.func'",
+        ];
+        in_order(&printed, &expected)
     }
 
     fn c_api(&self) -> Result<(), Failed> {
