@@ -12,6 +12,8 @@ use std::{
     sync::Arc,
 };
 
+type Test = fn(&Suite) -> Result<(), Failed>;
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let suite = Arc::new(Suite::new());
@@ -21,7 +23,7 @@ fn main() -> ExitCode {
         eprintln!("{error}");
         return ExitCode::FAILURE;
     }
-    let tests: [(&str, fn(&Suite) -> Result<(), Failed>); 11] = [
+    let tests: [(&str, Test); 11] = [
         ("find_package", |suite| suite.example("found")),
         ("add_subdirectory", |suite| suite.example("within")),
         ("example_says_what_is_wrong", Suite::example_says_what_is_wrong),
