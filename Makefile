@@ -2,7 +2,8 @@
 # beside JAX, which make test does too where it can be installed. Each sets itself up.
 
 CLANG_FORMAT = $(firstword $(wildcard /usr/lib/llvm-*/bin/clang-format))
-CPP = $(wildcard dialect/*.cpp dialect/*.h passes/*.cpp passes/*.h tools/opt/*.cpp)
+CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp test/embed, \
+  $(addprefix $(folder)/*.,c cpp h)))
 
 .PHONY: all setup test test-jax demo bench
 all: test

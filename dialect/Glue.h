@@ -11,6 +11,7 @@
 
 #include "mlir-c/AffineMap.h"
 #include "mlir-c/IR.h"
+#include <string>
 
 extern "C" {
 
@@ -29,6 +30,9 @@ struct LayoutIndexingMap {
   MlirStringRef names;
 };
 
+/// Receives numbers, which are valid for the call.
+typedef void (*LayoutNumbers)(const int64_t *numbers, size_t count, void *user);
+
 /// Receives what is wrong with a text, and the byte offset where it is.
 typedef void (*LayoutErrorAt)(size_t at, MlirStringRef message, void *user);
 
@@ -42,6 +46,44 @@ MlirAttribute layout_rs_parse_attribute(MlirContext context, MlirStringRef body,
                                         LayoutErrorAt error, void *user);
 void layout_rs_print_attribute(MlirAttribute attribute,
                                MlirStringCallback print, void *user);
+
+/// The attribute that `text` denotes as the body of `mnemonic`; null after an
+/// error.
+MlirAttribute layout_rs_attribute_from_text(MlirContext context,
+                                            MlirStringRef mnemonic,
+                                            MlirStringRef text,
+                                            MlirStringCallback error,
+                                            void *user);
+
+/// What `TiledAttr` in Layout.td says of the method of that name. The functions
+/// that return void call back with nothing after an error, which they emit.
+int64_t layout_rs_tiled_rank(MlirAttribute tiled);
+void layout_rs_tiled_minor_to_major(MlirAttribute tiled, LayoutNumbers result,
+                                    void *user);
+void layout_rs_tiled_tiles(MlirAttribute tiled, LayoutNumbers tile, void *user);
+int64_t layout_rs_tiled_memory_space(MlirAttribute tiled);
+bool layout_rs_tiled_offset_of(MlirAttribute tiled, const int64_t *shape,
+                               size_t rank, const int64_t *index,
+                               size_t indexRank, int64_t *offset,
+                               MlirStringCallback error, void *user);
+bool layout_rs_tiled_expanded_sizes(MlirAttribute tiled, const int64_t *shape,
+                                    size_t rank, LayoutNumbers result,
+                                    void *resultUser, MlirStringCallback error,
+                                    void *user);
+bool layout_rs_tiled_expanded_strides(MlirAttribute tiled, const int64_t *shape,
+                                      size_t rank, LayoutNumbers result,
+                                      void *resultUser,
+                                      MlirStringCallback error, void *user);
+
+/// As for `TiledAttr`.
+int64_t layout_rs_tensor_layout_rank(MlirAttribute layout);
+void layout_rs_tensor_layout_axes(MlirAttribute layout, MlirStringCallback axis,
+                                  void *user);
+bool layout_rs_tensor_layout_place_of(MlirAttribute layout,
+                                      const int64_t *shape, size_t rank,
+                                      const int64_t *index, size_t indexRank,
+                                      LayoutNumbers result, void *resultUser,
+                                      MlirStringCallback error, void *user);
 
 bool layout_rs_tiled_verify(MlirStringRef text, MlirStringCallback error,
                             void *user);
@@ -102,7 +144,11 @@ bool layout_rs_convert_reads_memory(MlirOperation convert);
 // C++, for Rust
 //===----------------------------------------------------------------------===//
 
-void layout_cc_register(MlirDialectRegistry registry);
+/// False, with a message, where another copy of this library was first.
+bool layout_cc_register(MlirDialectRegistry registry, MlirStringCallback error,
+                        void *user);
+/// Loads the dialect; false where the context has none, or another copy's.
+bool layout_cc_load(MlirContext context);
 
 /// The canonical text, with a null pointer for any other attribute.
 MlirStringRef layout_cc_tiled_text(MlirAttribute attribute);
@@ -134,5 +180,12 @@ MlirAttribute layout_cc_indexing_map_get(MlirContext context,
 MlirAttribute layout_cc_pending_layout(MlirAttribute attribute);
 MlirAttribute layout_cc_pending_get(MlirAttribute layout);
 }
+
+namespace layout {
+
+/// The file that the code or data at an address was loaded from.
+std::string libraryOf(const void *address);
+
+} // namespace layout
 
 #endif // LAYOUT_DIALECT_GLUE_H

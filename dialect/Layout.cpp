@@ -15,17 +15,18 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <dlfcn.h>
 
 using namespace mlir;
 using namespace layout;
 
-#include "dialect/LayoutDialect.cpp.inc"
+#include "LayoutDialect.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
-#include "dialect/LayoutAttributes.cpp.inc"
+#include "LayoutAttributes.cpp.inc"
 
 #define GET_OP_CLASSES
-#include "dialect/LayoutOps.cpp.inc"
+#include "LayoutOps.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // Callbacks that Rust gets: `user` is what the name says
@@ -40,7 +41,22 @@ static void printTo(MlirStringRef text, void *stream) {
 }
 
 static void emitTo(MlirStringRef message, void *emitError) {
-  (*static_cast<EmitError *>(emitError))() << unwrap(message);
+  if (auto emit = *static_cast<EmitError *>(emitError))
+    emit() << unwrap(message);
+}
+
+static void assignTo(const int64_t *numbers, size_t count, void *vector) {
+  *static_cast<SmallVector<int64_t> *>(vector) = {numbers, numbers + count};
+}
+
+static void appendTo(const int64_t *numbers, size_t count, void *vectors) {
+  static_cast<SmallVector<SmallVector<int64_t>> *>(vectors)->emplace_back(
+      numbers, numbers + count);
+}
+
+static void appendText(MlirStringRef text, void *vector) {
+  static_cast<SmallVector<std::string> *>(vector)->push_back(
+      unwrap(text).str());
 }
 
 static void emitAt(size_t at, MlirStringRef message, void *parser) {
@@ -57,14 +73,14 @@ void LayoutDialect::initialize() {
   registerAttributes();
   addOperations<
 #define GET_OP_LIST
-#include "dialect/LayoutOps.cpp.inc"
+#include "LayoutOps.cpp.inc"
       >();
 }
 
 void LayoutDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
-#include "dialect/LayoutAttributes.cpp.inc"
+#include "LayoutAttributes.cpp.inc"
       >();
 }
 
@@ -94,8 +110,124 @@ LogicalResult LayoutDialect::verifyOperationAttribute(Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
+// Registration, where a process may hold several copies of this library
+//===----------------------------------------------------------------------===//
+
+std::string layout::libraryOf(const void *address) {
+  Dl_info info;
+  return dladdr(address, &info) && info.dli_fname ? info.dli_fname
+                                                  : "an unknown file";
+}
+
+/// The file of the dialect's code: where its table of virtual functions is.
+static std::string libraryOf(const Dialect &dialect) {
+  return layout::libraryOf(*reinterpret_cast<const void *const *>(&dialect));
+}
+
+bool layout::registerLayoutDialect(DialectRegistry &registry,
+                                   raw_ostream &errors) {
+  // A second dialect of that name is fatal in MLIR. Whose the first one is only
+  // shows once it is made.
+  if (auto allocate =
+          registry.getDialectAllocator(LayoutDialect::getDialectNamespace())) {
+    MLIRContext scratch(MLIRContext::Threading::DISABLED);
+    const Dialect *known = allocate(&scratch);
+    if (known->getTypeID() == TypeID::get<LayoutDialect>())
+      return true;
+    errors << "error: the layout dialect is registered already, from "
+           << ::libraryOf(*known) << "; that of "
+           << libraryOf(
+                  reinterpret_cast<const void *>(&layout_rs_parse_attribute))
+           << " is left out. A process has one copy of the dialect: load the "
+              "plugin that is installed beside libLayout.so and shares it\n";
+    return false;
+  }
+  registry.insert<LayoutDialect>();
+  return true;
+}
+
+bool layout::loadLayoutDialect(MLIRContext &context) {
+  Dialect *dialect =
+      context.getOrLoadDialect(LayoutDialect::getDialectNamespace());
+  return dialect && dialect->getTypeID() == TypeID::get<LayoutDialect>();
+}
+
+//===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
+
+template <typename T>
+static T fromText(MLIRContext *context, StringRef mnemonic, StringRef text,
+                  EmitError emitError) {
+  return cast_or_null<T>(unwrap(layout_rs_attribute_from_text(
+      wrap(context), wrap(mnemonic), wrap(text), emitTo, &emitError)));
+}
+
+template <typename T>
+static T fromText(MLIRContext *context, StringRef mnemonic, StringRef text) {
+  return fromText<T>(context, mnemonic, text,
+                     [context] { return emitError(UnknownLoc::get(context)); });
+}
+
+TiledAttr TiledAttr::get(MLIRContext *context, StringRef text) {
+  return fromText<TiledAttr>(context, "tiled", text);
+}
+
+TiledAttr TiledAttr::getCanonical(MLIRContext *context, StringRef text) {
+  return Base::get(context, text);
+}
+
+TiledAttr TiledAttr::getChecked(EmitError emitError, MLIRContext *context,
+                                StringRef text) {
+  return fromText<TiledAttr>(context, "tiled", text, emitError);
+}
+
+int64_t TiledAttr::getRank() const { return layout_rs_tiled_rank(wrap(*this)); }
+
+SmallVector<int64_t> TiledAttr::getMinorToMajor() const {
+  SmallVector<int64_t> result;
+  layout_rs_tiled_minor_to_major(wrap(*this), assignTo, &result);
+  return result;
+}
+
+SmallVector<SmallVector<int64_t>> TiledAttr::getTiles() const {
+  SmallVector<SmallVector<int64_t>> result;
+  layout_rs_tiled_tiles(wrap(*this), appendTo, &result);
+  return result;
+}
+
+int64_t TiledAttr::getMemorySpace() const {
+  return layout_rs_tiled_memory_space(wrap(*this));
+}
+
+FailureOr<int64_t> TiledAttr::offsetOf(ArrayRef<int64_t> shape,
+                                       ArrayRef<int64_t> index,
+                                       EmitError emitError) const {
+  int64_t result;
+  if (!layout_rs_tiled_offset_of(wrap(*this), shape.data(), shape.size(),
+                                 index.data(), index.size(), &result, emitTo,
+                                 &emitError))
+    return failure();
+  return result;
+}
+
+FailureOr<SmallVector<int64_t>>
+TiledAttr::expandedSizes(ArrayRef<int64_t> shape, EmitError emitError) const {
+  SmallVector<int64_t> result;
+  if (!layout_rs_tiled_expanded_sizes(wrap(*this), shape.data(), shape.size(),
+                                      assignTo, &result, emitTo, &emitError))
+    return failure();
+  return result;
+}
+
+FailureOr<SmallVector<int64_t>>
+TiledAttr::expandedStrides(ArrayRef<int64_t> shape, EmitError emitError) const {
+  SmallVector<int64_t> result;
+  if (!layout_rs_tiled_expanded_strides(wrap(*this), shape.data(), shape.size(),
+                                        assignTo, &result, emitTo, &emitError))
+    return failure();
+  return result;
+}
 
 LogicalResult TiledAttr::verify(EmitError emitError, StringRef text) {
   return success(layout_rs_tiled_verify(wrap(text), emitTo, &emitError));
@@ -129,6 +261,42 @@ LogicalResult TiledAttr::verifyEncoding(ArrayRef<int64_t> shape,
   return success(
       layout_rs_tiled_verify_encoding(wrap(*this), shape.data(), shape.size(),
                                       wrap(elementType), emitTo, &emitError));
+}
+
+TensorLayoutAttr TensorLayoutAttr::get(MLIRContext *context, StringRef text) {
+  return fromText<TensorLayoutAttr>(context, "tensor_layout", text);
+}
+
+TensorLayoutAttr TensorLayoutAttr::getCanonical(MLIRContext *context,
+                                                StringRef text) {
+  return Base::get(context, text);
+}
+
+TensorLayoutAttr TensorLayoutAttr::getChecked(EmitError emitError,
+                                              MLIRContext *context,
+                                              StringRef text) {
+  return fromText<TensorLayoutAttr>(context, "tensor_layout", text, emitError);
+}
+
+int64_t TensorLayoutAttr::getRank() const {
+  return layout_rs_tensor_layout_rank(wrap(*this));
+}
+
+SmallVector<std::string> TensorLayoutAttr::getAxes() const {
+  SmallVector<std::string> result;
+  layout_rs_tensor_layout_axes(wrap(*this), appendText, &result);
+  return result;
+}
+
+FailureOr<SmallVector<int64_t>>
+TensorLayoutAttr::placeOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> index,
+                          EmitError emitError) const {
+  SmallVector<int64_t> result;
+  if (!layout_rs_tensor_layout_place_of(wrap(*this), shape.data(), shape.size(),
+                                        index.data(), index.size(), assignTo,
+                                        &result, emitTo, &emitError))
+    return failure();
+  return result;
 }
 
 LogicalResult TensorLayoutAttr::verify(EmitError emitError, StringRef text) {
@@ -165,6 +333,19 @@ LogicalResult TensorLayoutAttr::verifyEncoding(ArrayRef<int64_t> shape,
       &emitError));
 }
 
+MachineAttr MachineAttr::get(MLIRContext *context, StringRef text) {
+  return fromText<MachineAttr>(context, "machine", text);
+}
+
+MachineAttr MachineAttr::getCanonical(MLIRContext *context, StringRef text) {
+  return Base::get(context, text);
+}
+
+MachineAttr MachineAttr::getChecked(EmitError emitError, MLIRContext *context,
+                                    StringRef text) {
+  return fromText<MachineAttr>(context, "machine", text, emitError);
+}
+
 LogicalResult MachineAttr::verify(EmitError emitError, StringRef text) {
   return success(layout_rs_machine_verify(wrap(text), emitTo, &emitError));
 }
@@ -182,6 +363,16 @@ LogicalResult MemorySpaceAttr::verify(EmitError emitError, int64_t number) {
 LogicalResult PendingAttr::verify(EmitError emitError,
                                   MemRefLayoutAttrInterface layout) {
   return success(layout_rs_pending_verify(wrap(layout), emitTo, &emitError));
+}
+
+IndexingMapAttr IndexingMapAttr::get(MLIRContext *context, StringRef text) {
+  return fromText<IndexingMapAttr>(context, "indexing_map", text);
+}
+
+IndexingMapAttr IndexingMapAttr::getChecked(EmitError emitError,
+                                            MLIRContext *context,
+                                            StringRef text) {
+  return fromText<IndexingMapAttr>(context, "indexing_map", text, emitError);
 }
 
 LogicalResult IndexingMapAttr::verify(EmitError emitError, int64_t kind,
@@ -227,8 +418,18 @@ void ConvertOp::getEffects(
 // For Rust
 //===----------------------------------------------------------------------===//
 
-void layout_cc_register(MlirDialectRegistry registry) {
-  unwrap(registry)->insert<LayoutDialect>();
+bool layout_cc_register(MlirDialectRegistry registry, MlirStringCallback error,
+                        void *user) {
+  std::string message;
+  llvm::raw_string_ostream errors(message);
+  if (registerLayoutDialect(*unwrap(registry), errors))
+    return true;
+  error(wrap(StringRef(message)), user);
+  return false;
+}
+
+bool layout_cc_load(MlirContext context) {
+  return loadLayoutDialect(*unwrap(context));
 }
 
 MlirStringRef layout_cc_tiled_text(MlirAttribute attribute) {
@@ -237,7 +438,7 @@ MlirStringRef layout_cc_tiled_text(MlirAttribute attribute) {
 }
 
 MlirAttribute layout_cc_tiled_get(MlirContext context, MlirStringRef text) {
-  return wrap(TiledAttr::get(unwrap(context), unwrap(text)));
+  return wrap(TiledAttr::getCanonical(unwrap(context), unwrap(text)));
 }
 
 MlirStringRef layout_cc_tensor_layout_text(MlirAttribute attribute) {
@@ -247,7 +448,7 @@ MlirStringRef layout_cc_tensor_layout_text(MlirAttribute attribute) {
 
 MlirAttribute layout_cc_tensor_layout_get(MlirContext context,
                                           MlirStringRef text) {
-  return wrap(TensorLayoutAttr::get(unwrap(context), unwrap(text)));
+  return wrap(TensorLayoutAttr::getCanonical(unwrap(context), unwrap(text)));
 }
 
 MlirStringRef layout_cc_machine_text(MlirAttribute attribute) {
@@ -256,7 +457,7 @@ MlirStringRef layout_cc_machine_text(MlirAttribute attribute) {
 }
 
 MlirAttribute layout_cc_machine_get(MlirContext context, MlirStringRef text) {
-  return wrap(MachineAttr::get(unwrap(context), unwrap(text)));
+  return wrap(MachineAttr::getCanonical(unwrap(context), unwrap(text)));
 }
 
 MlirAttribute layout_cc_axis_get(MlirContext context, MlirStringRef name,

@@ -3,6 +3,17 @@
 // For C++ that uses the dialect: its attributes and operations, and how to
 // register it.
 //
+//   auto tiled = layout::TiledAttr::get(context, "{1,0:T(2,2)}");
+//   tiled.offsetOf({3, 5}, {2, 3});                   // 17
+//   tiled.expandedSizes({3, 5});                      // 2, 3, 2, 2
+//   auto spread = layout::TensorLayoutAttr::get(context, "((4_PE, 3:8),
+//   (8:1))"); spread.placeOf({12, 8}, {7, 1});                  // 2 along PE,
+//   address 9 RankedTensorType::get({3, 5}, f32, tiled);
+//
+// A wrong text is an error in the context, and null; getChecked(emitError,
+// context, StringRef(text)) hands the error over. The context's registry has to
+// have the dialect. Attributes may be made and read from several threads.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LAYOUT_DIALECT_LAYOUT_H
@@ -18,12 +29,25 @@
 #include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "dialect/LayoutDialect.h.inc"
+#include "LayoutDialect.h.inc"
 
 #define GET_ATTRDEF_CLASSES
-#include "dialect/LayoutAttributes.h.inc"
+#include "LayoutAttributes.h.inc"
 
 #define GET_OP_CLASSES
-#include "dialect/LayoutOps.h.inc"
+#include "LayoutOps.h.inc"
+
+namespace layout {
+
+/// Adds the dialect to a registry; again does nothing. False where the registry
+/// has it from another copy of this library, which is left in charge: `errors`
+/// says which, and attributes and passes of this copy cannot be used with it.
+bool registerLayoutDialect(mlir::DialectRegistry &registry,
+                           llvm::raw_ostream &errors = llvm::errs());
+
+/// Whether a context has this copy's dialect loaded, or could load it and did.
+bool loadLayoutDialect(mlir::MLIRContext &context);
+
+} // namespace layout
 
 #endif // LAYOUT_DIALECT_LAYOUT_H

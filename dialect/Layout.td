@@ -52,6 +52,18 @@ class Layout_Attr<string name, string text, list<Trait> traits = []>
   let attrName = "layout." # text;
 }
 
+/// For attributes made from text: `get` and `getChecked` take what the notation
+/// allows, keep it canonical, and return null after an error, which `get` emits
+/// in the context. To `getChecked` the text goes as a StringRef and as nothing
+/// that becomes one: MLIR has a template that takes everything else.
+class TextBuilders<string name> {
+  code declarations = [{
+    /// From a text that is known to be canonical, unchecked.
+    static }] # name # [{ getCanonical(::mlir::MLIRContext *context,
+        ::llvm::StringRef text);
+  }];
+}
+
 def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
     DeclareAttrInterfaceMethods<MemRefLayoutAttrInterface,
       ["isIdentity", "verifyLayout", "getStridesAndOffset"]>,
@@ -90,6 +102,37 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
   }];
   let parameters = (ins StringRefParameter<"canonical text">:$text);
   let genVerifyDecl = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
+  let extraClassDeclaration = TextBuilders<"TiledAttr">.declarations # [{
+    using EmitError = ::llvm::function_ref<::mlir::InFlightDiagnostic()>;
+
+    /// Stands for `*` in a tile.
+    static constexpr int64_t kCombine = -1;
+
+    int64_t getRank() const;
+    /// The logical dimensions, fastest varying in memory first.
+    ::llvm::SmallVector<int64_t> getMinorToMajor() const;
+    /// The tiles, first applied first, each with its major entry first.
+    ::llvm::SmallVector<::llvm::SmallVector<int64_t>> getTiles() const;
+    /// The number behind `S`; 0 is the device's main memory.
+    int64_t getMemorySpace() const;
+
+    /// Where the element at a logical index lies in memory, in elements.
+    /// Failure for an index outside `shape`, which is static, and for a layout
+    /// that is not one for `shape`.
+    ::mlir::FailureOr<int64_t> offsetOf(::llvm::ArrayRef<int64_t> shape,
+                                        ::llvm::ArrayRef<int64_t> index,
+                                        EmitError emitError = nullptr) const;
+    /// The sizes that tiling makes of `shape`, padding included, in the order
+    /// of memory, and the strides of these sizes, in elements.
+    ::mlir::FailureOr<::llvm::SmallVector<int64_t>>
+    expandedSizes(::llvm::ArrayRef<int64_t> shape,
+                  EmitError emitError = nullptr) const;
+    ::mlir::FailureOr<::llvm::SmallVector<int64_t>>
+    expandedStrides(::llvm::ArrayRef<int64_t> shape,
+                    EmitError emitError = nullptr) const;
+  }];
 }
 
 def Layout_TensorLayoutAttr : Layout_Attr<"TensorLayout", "tensor_layout", [
@@ -125,6 +168,21 @@ def Layout_TensorLayoutAttr : Layout_Attr<"TensorLayout", "tensor_layout", [
   }];
   let parameters = (ins StringRefParameter<"canonical text">:$text);
   let genVerifyDecl = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
+  let extraClassDeclaration = TextBuilders<"TensorLayoutAttr">.declarations # [{
+    using EmitError = ::llvm::function_ref<::mlir::InFlightDiagnostic()>;
+
+    int64_t getRank() const;
+    /// The axes in the order in which the layout names them; not the address.
+    ::llvm::SmallVector<std::string> getAxes() const;
+    /// The coordinate along each axis, and last the local address, of the first
+    /// copy of the element at an index. Failure for an index outside `shape`,
+    /// which is static, and for a layout that is not one for `shape`.
+    ::mlir::FailureOr<::llvm::SmallVector<int64_t>>
+    placeOf(::llvm::ArrayRef<int64_t> shape, ::llvm::ArrayRef<int64_t> index,
+            EmitError emitError = nullptr) const;
+  }];
 }
 
 def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
@@ -148,6 +206,9 @@ def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
   }];
   let parameters = (ins StringRefParameter<"canonical text">:$text);
   let genVerifyDecl = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
+  let extraClassDeclaration = TextBuilders<"MachineAttr">.declarations;
 }
 
 def Layout_AxisAttr : Layout_Attr<"Axis", "axis", [
@@ -235,6 +296,8 @@ def Layout_IndexingMapAttr : Layout_Attr<"IndexingMap", "indexing_map"> {
     StringRefParameter<"names of its own, separated by commas">:$names
   );
   let genVerifyDecl = 1;
+  // From a text, as the other attributes.
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
   let extraClassDeclaration = [{
     /// `KNOWN EMPTY`: no element goes with any.
     bool isKnownEmpty() const { return getKind() == 1; }

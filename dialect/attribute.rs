@@ -20,11 +20,11 @@ pub enum Body {
     IndexingMap(Indexing),
 }
 
-/// Reads `mnemonic<text>`.
-pub fn parse(body: &str) -> Result<Body, Error> {
-    let name = body.find(|c: char| !c.is_alphanumeric() && !"_$.".contains(c)).unwrap_or(body.len());
-    let (mnemonic, rest) = body.split_at(name);
-    let reader: fn(&str) -> Result<Body, Error> = match mnemonic {
+/// Reads the text between the brackets of an attribute.
+type Reader = fn(&str) -> Result<Body, Error>;
+
+fn reader(mnemonic: &str) -> Result<Reader, Error> {
+    Ok(match mnemonic {
         "tiled" => |text| tiled::parse(text).map(Body::Tiled),
         "tensor_layout" => |text| tensor_layout::parse(text).map(Body::TensorLayout),
         "machine" => |text| Machine::parse(text).map(Body::Machine),
@@ -37,7 +37,27 @@ pub fn parse(body: &str) -> Result<Body, Error> {
             );
             return Err(Error::at(0, message));
         }
-    };
+    })
+}
+
+/// Reads the text of an attribute, without its name and brackets.
+pub fn parse_text(mnemonic: &str, text: &str) -> Result<Body, Error> {
+    reader(mnemonic)?(text)
+}
+
+/// An error in such a text, for where the text is not at hand.
+pub fn complaint(text: &str, error: &Error) -> String {
+    match error.at {
+        Some(at) => format!("{} at byte {at} of `{text}`", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// Reads `mnemonic<text>`.
+pub fn parse(body: &str) -> Result<Body, Error> {
+    let name = body.find(|c: char| !c.is_alphanumeric() && !"_$.".contains(c)).unwrap_or(body.len());
+    let (mnemonic, rest) = body.split_at(name);
+    let reader = reader(mnemonic)?;
     let Some(text) = rest.trim_start().strip_prefix('<') else {
         return Err(Error::at(name, format!("expected `<` behind `{mnemonic}`")));
     };

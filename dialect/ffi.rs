@@ -32,7 +32,8 @@ use std::{
 
 #[link(name = "layout_dialect_glue", kind = "static")]
 unsafe extern "C" {
-    fn layout_cc_register(registry: MlirDialectRegistry);
+    fn layout_cc_register(registry: MlirDialectRegistry, error: MlirStringCallback, user: *mut c_void) -> bool;
+    fn layout_cc_load(context: MlirContext) -> bool;
     fn layout_cc_tiled_text(attribute: MlirAttribute) -> MlirStringRef;
     fn layout_cc_tiled_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
     fn layout_cc_tensor_layout_text(attribute: MlirAttribute) -> MlirStringRef;
@@ -93,18 +94,45 @@ impl RawIndexingMap {
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// Adds the dialect to a registry.
+///
+/// # Panics
+/// Where the registry has it from another copy of this library.
 pub fn register(registry: &DialectRegistry) {
     // SAFETY: the registry is alive.
-    unsafe { register_raw(registry.to_raw()) }
+    unsafe { register_raw(registry.to_raw()) }.unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Adds the dialect to a registry that C++ owns.
 ///
+/// # Errors
+/// Where the registry has it from another copy of this library, which is left in charge; says from which file.
+///
 /// # Safety
 /// The registry is alive.
-pub unsafe fn register_raw(registry: MlirDialectRegistry) {
-    // SAFETY: the caller's promise.
-    unsafe { layout_cc_register(registry) }
+pub unsafe fn register_raw(registry: MlirDialectRegistry) -> Result<(), String> {
+    unsafe extern "C" fn write(text: MlirStringRef, message: *mut c_void) {
+        // SAFETY: this is the string that `register_raw` hands over, and the text is valid for the call.
+        let (text, message) = unsafe { (bytes(text).unwrap_or_default(), &mut *message.cast::<String>()) };
+        *message = String::from_utf8_lossy(text).trim_end().into();
+    }
+    let mut message = String::new();
+    // SAFETY: the caller's promise; the string is for this call.
+    let done = unsafe { layout_cc_register(registry, Some(write), (&raw mut message).cast()) };
+    if done { Ok(()) } else { Err(message) }
+}
+
+/// The attribute `#layout.MNEMONIC<text>`, for `tiled`, `tensor_layout`, `machine`, `memory_space` and `indexing_map`.
+///
+/// # Errors
+/// Says what is wrong in the text, and where; or that the context does not have the dialect.
+pub fn attribute_from_text<'c>(context: &'c Context, mnemonic: &str, text: &str) -> Result<Attribute<'c>, Error> {
+    // SAFETY: the context is alive.
+    if !unsafe { layout_cc_load(context.to_raw()) } {
+        return Err(Error::new("the layout dialect of this library is not registered in the context"));
+    }
+    let body = attribute::parse_text(mnemonic, text)?;
+    // SAFETY: the context is alive and has the dialect.
+    Ok(unsafe { Attribute::from_raw(attribute_of(context.to_raw(), &body)) })
 }
 
 /// The layout of a `#layout.tiled` attribute; `None` for any other attribute.
@@ -211,6 +239,28 @@ pub fn indexing_map(attribute: Attribute) -> Option<Indexing> {
         parts.assume_init().read()
     };
     Some(map::value(&parts).unwrap_or_else(|error| panic!("the indexing map does not hold together: {error}")))
+}
+
+/// The results of a `#layout.indexing_map` attribute; `None` for any other attribute, and where it is no map.
+pub fn indexing_affine_map(attribute: Attribute) -> Option<AffineMap> {
+    let mut parts = std::mem::MaybeUninit::<RawIndexingMap>::uninit();
+    // SAFETY: the attribute is alive; the parts are written where it is an indexing map, and live with the context.
+    unsafe {
+        let read = layout_cc_indexing_map_parts(attribute.to_raw(), parts.as_mut_ptr());
+        read.then(|| parts.assume_init()).filter(|parts| parts.kind == 0).map(|parts| AffineMap::from_raw(parts.map))
+    }
+}
+
+/// The text of an attribute that [`attribute_from_text`] makes; `None` for any other attribute.
+pub fn text(attribute: Attribute) -> Option<String> {
+    if let Some(number) = memory_space(attribute) {
+        return Some(space::print(number));
+    }
+    let layout = tiled(attribute).map(|layout| layout.to_string());
+    layout
+        .or_else(|| tensor_layout(attribute).map(|layout| layout.to_string()))
+        .or_else(|| machine(attribute).map(|machine| machine.to_string()))
+        .or_else(|| indexing_map(attribute).map(|map| map.to_string()))
 }
 
 /// The `#layout.indexing_map` attribute of a value.
@@ -358,6 +408,9 @@ impl<'c, 'a> ConvertOp<'c, 'a> {
 /// Receives an error in a text: the byte offset, what is wrong, and the caller's pointer.
 type ErrorAt = unsafe extern "C" fn(usize, MlirStringRef, *mut c_void);
 
+/// Receives numbers: where they are, how many, and the caller's pointer.
+type Numbers = unsafe extern "C" fn(*const i64, usize, *mut c_void);
+
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_parse_attribute(
@@ -380,20 +433,9 @@ extern "C" fn layout_rs_parse_attribute(
             let parsed = str::from_utf8(body)
                 .map_err(|error| Error::at(error.valid_up_to(), "expected UTF-8 text"))
                 .and_then(attribute::parse);
-            // SAFETY: the context is alive; the text is copied.
             match parsed {
-                Ok(Body::Tiled(layout)) => unsafe { layout_cc_tiled_get(context, string_ref(&layout.to_string())) },
-                Ok(Body::TensorLayout(layout)) => unsafe {
-                    layout_cc_tensor_layout_get(context, string_ref(&layout.to_string()))
-                },
-                Ok(Body::Machine(machine)) => unsafe {
-                    layout_cc_machine_get(context, string_ref(&machine.to_string()))
-                },
-                Ok(Body::IndexingMap(map)) => unsafe {
-                    let context = ContextRef::from_raw(context);
-                    indexing_map_attribute(context.to_ref(), &map).to_raw()
-                },
-                Ok(Body::MemorySpace(number)) => unsafe { layout_cc_memory_space_get(context, number) },
+                // SAFETY: the context is alive.
+                Ok(body) => unsafe { attribute_of(context, &body) },
                 Err(error) => {
                     fail(error.at.unwrap_or(0), &error.message);
                     null
@@ -401,6 +443,168 @@ extern "C" fn layout_rs_parse_attribute(
             }
         },
     )
+}
+
+/// The attribute with this body.
+///
+/// # Safety
+/// The context is alive and has the dialect loaded.
+unsafe fn attribute_of(context: MlirContext, body: &Body) -> MlirAttribute {
+    // SAFETY: the caller's promise; texts are copied.
+    unsafe {
+        match body {
+            Body::Tiled(layout) => layout_cc_tiled_get(context, string_ref(&layout.to_string())),
+            Body::TensorLayout(layout) => layout_cc_tensor_layout_get(context, string_ref(&layout.to_string())),
+            Body::Machine(machine) => layout_cc_machine_get(context, string_ref(&machine.to_string())),
+            Body::IndexingMap(map) => {
+                let context = ContextRef::from_raw(context);
+                indexing_map_attribute(context.to_ref(), map).to_raw()
+            }
+            Body::MemorySpace(number) => layout_cc_memory_space_get(context, *number),
+        }
+    }
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_attribute_from_text(
+    context: MlirContext,
+    mnemonic: MlirStringRef,
+    text: MlirStringRef,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> MlirAttribute {
+    let mut made = MlirAttribute { ptr: ptr::null() };
+    verdict(error, user, || {
+        // SAFETY: the context and the texts are valid for the call.
+        let (context, mnemonic, text) = unsafe {
+            (ContextRef::from_raw(context), bytes(mnemonic).unwrap_or_default(), bytes(text).unwrap_or_default())
+        };
+        let mnemonic = str::from_utf8(mnemonic).expect("C++ gives the name of an attribute");
+        let text = str::from_utf8(text).map_err(|_| "expected UTF-8 text")?;
+        // SAFETY: the reference does not outlive the call.
+        let attribute = attribute_from_text(unsafe { context.to_ref() }, mnemonic, text);
+        made = attribute.map_err(|error| attribute::complaint(text, &error))?.to_raw();
+        Ok(())
+    });
+    made
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_rank(tiled: MlirAttribute) -> i64 {
+    guard(emit(tiled, 0), || layout_of(tiled).rank() as i64)
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_minor_to_major(tiled: MlirAttribute, result: Numbers, user: *mut c_void) {
+    guard(emit(tiled, ()), || give(result, user, &crate::tiled::minor_to_major(&layout_of(tiled))));
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_tiles(tiled: MlirAttribute, tile: Numbers, user: *mut c_void) {
+    guard(emit(tiled, ()), || {
+        crate::tiled::tiles(&layout_of(tiled)).iter().for_each(|entries| give(tile, user, entries));
+    });
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_memory_space(tiled: MlirAttribute) -> i64 {
+    guard(emit(tiled, 0), || layout_of(tiled).memory_space.into())
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_offset_of(
+    tiled: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    index: *const i64,
+    index_rank: usize,
+    offset: *mut i64,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict(error, user, || {
+        let index = numbers_of(index, index_rank);
+        let found = crate::tiled::static_expansion(&layout_of(tiled), &sizes_of(sizes, rank))?.offset(&index);
+        let found = found.map_err(|error| error.message)?;
+        // SAFETY: C++ has room for a number.
+        unsafe { offset.write(found) };
+        Ok(())
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_expanded_sizes(
+    tiled: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    result: Numbers,
+    result_user: *mut c_void,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict(error, user, || {
+        let expansion = crate::tiled::static_expansion(&layout_of(tiled), &sizes_of(sizes, rank))?;
+        give(result, result_user, expansion.sizes());
+        Ok(())
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tiled_expanded_strides(
+    tiled: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    result: Numbers,
+    result_user: *mut c_void,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict(error, user, || {
+        let expansion = crate::tiled::static_expansion(&layout_of(tiled), &sizes_of(sizes, rank))?;
+        give(result, result_user, expansion.strides());
+        Ok(())
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tensor_layout_rank(layout: MlirAttribute) -> i64 {
+    guard(emit(layout, 0), || tensor_layout_of(layout).rank() as i64)
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tensor_layout_axes(layout: MlirAttribute, axis: MlirStringCallback, user: *mut c_void) {
+    guard(emit(layout, ()), || tensor_layout_of(layout).axes().iter().for_each(|name| say(axis, user, name)));
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_tensor_layout_place_of(
+    layout: MlirAttribute,
+    sizes: *const i64,
+    rank: usize,
+    index: *const i64,
+    index_rank: usize,
+    result: Numbers,
+    result_user: *mut c_void,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict(error, user, || {
+        let index = numbers_of(index, index_rank);
+        let placement = crate::tensor_layout::static_placement(&tensor_layout_of(layout), &sizes_of(sizes, rank))?;
+        give(result, result_user, &placement.place(&index).map_err(|error| error.message)?);
+        Ok(())
+    })
 }
 
 /// See `Glue.h`.
@@ -696,6 +900,18 @@ fn sizes_of(sizes: *const i64, rank: usize) -> Vec<Option<i64>> {
     // SAFETY: no argument, no state.
     let dynamic = unsafe { mlirShapedTypeGetDynamicSize() };
     (0..rank).map(size).map(|size| (size != dynamic).then_some(size)).collect()
+}
+
+/// The numbers that C++ gives.
+fn numbers_of(numbers: *const i64, count: usize) -> Vec<i64> {
+    // SAFETY: C++ has `count` numbers there for the call, and only then is the pointer looked at.
+    (0..count).map(|at| unsafe { *numbers.add(at) }).collect()
+}
+
+/// Gives C++ numbers.
+fn give(callback: Numbers, user: *mut c_void, numbers: &[i64]) {
+    // SAFETY: C++ gives a callback and the pointer it takes.
+    unsafe { callback(numbers.as_ptr(), numbers.len(), user) }
 }
 
 /// Tells C++ the error of a check, or the panic in it; true where there is neither.

@@ -61,12 +61,14 @@ mod ffi;
 mod indexing_map;
 mod machine;
 mod memory_space;
-mod tensor_layout;
-mod tiled;
+pub mod tensor_layout;
+pub mod tiled;
 
+pub use attribute::complaint;
 pub use convert::convert;
 pub use ffi::{
-    affine_map, axis_attribute, guard, indexing_map, indexing_map_attribute, machine, machine_attribute, memory_space,
-    memory_space_attribute, pending, pending_attribute, register, register_raw, shape, tensor_layout,
-    tensor_layout_attribute, tiled, tiled_attribute,
+    affine_map, attribute_from_text, axis_attribute, guard, indexing_affine_map, indexing_map, indexing_map_attribute,
+    machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, register,
+    register_raw, shape, tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
 };
+pub use memory_space::verify as verify_memory_space;

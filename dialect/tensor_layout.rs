@@ -71,6 +71,16 @@ pub fn verify_layout(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<(),
     Placement::new(layout, Some(&sizes)).map(|_| ()).map_err(|e| format!("layout {layout}: {}", e.error))
 }
 
+/// The layout on sizes that have to be static; `None` is a dynamic one.
+///
+/// # Errors
+/// A dynamic size, and what [`Placement::new`] refuses.
+pub fn static_placement(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<Placement, String> {
+    verify_layout(layout, shape)?;
+    let sizes = shape.iter().copied().collect::<Option<Vec<i64>>>().ok_or("a dynamic size has no places")?;
+    Placement::new(layout, Some(&sizes)).map_err(|e| format!("layout {layout}: {}", e.error))
+}
+
 /// Checks the layout against the tensor it stands on.
 pub fn verify_encoding(layout: &TensorLayout, shape: &[Option<i64>], element: Type) -> Result<(), String> {
     verify_layout(layout, shape)?;

@@ -113,6 +113,29 @@ pub fn verify_layout(layout: &Layout, shape: &[Option<i64>]) -> Result<(), Strin
     expand(layout, shape).map(|_| ())
 }
 
+/// The logical dimensions, fastest varying first.
+pub fn minor_to_major(layout: &Layout) -> Vec<i64> {
+    layout.minor_to_major.iter().map(|&dim| dim as i64).collect()
+}
+
+/// The tiles, as numbers; -1 is `*`.
+pub fn tiles(layout: &Layout) -> Vec<Vec<i64>> {
+    let number = |entry: &TileEntry| match entry {
+        TileEntry::Size(size) => *size,
+        TileEntry::Combine => -1,
+    };
+    layout.tiles.iter().map(|tile| tile.iter().map(number).collect()).collect()
+}
+
+/// The layout on sizes that have to be static; `None` is a dynamic one.
+///
+/// # Errors
+/// A dynamic size, and what [`Expansion::new`] refuses.
+pub fn static_expansion(layout: &Layout, shape: &[Option<i64>]) -> Result<Expansion, String> {
+    verify_layout(layout, shape)?;
+    expand(layout, shape)?.ok_or_else(|| "a dynamic size has no expansion".into())
+}
+
 /// The layout on static sizes; `None` where one is dynamic.
 fn expand(layout: &Layout, shape: &[Option<i64>]) -> Result<Option<Expansion>, String> {
     let Some(sizes) = shape.iter().copied().collect::<Option<Vec<i64>>>() else { return Ok(None) };

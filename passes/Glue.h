@@ -33,15 +33,17 @@ bool layout_rs_strip_memory_spaces(MlirOperation module);
 /// Calls back once for each pipeline, with its name and its summary.
 void layout_rs_pipelines(void (*pipeline)(MlirStringRef name,
                                           MlirStringRef summary));
-/// Calls back once with the passes of a pipeline, as text.
-void layout_rs_pipeline(MlirStringRef name, int form, MlirStringCallback passes,
+/// Calls back once with the passes of a pipeline, as text; false with an error
+/// where there is none of that name, or no such form.
+bool layout_rs_pipeline(MlirStringRef name, int form, MlirStringCallback passes,
                         void *user);
 
 //===----------------------------------------------------------------------===//
 // C++, for Rust
 //===----------------------------------------------------------------------===//
 
-void layout_cc_register_passes(void);
+/// False, with a message, where another copy of this library was first.
+bool layout_cc_register_passes(MlirStringCallback error, void *user);
 
 /// Emits a diagnostic with `count` notes.
 void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,

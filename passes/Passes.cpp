@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "dialect/Glue.h"
 #include "dialect/Layout.h"
 #include "passes/Glue.h"
 
@@ -21,8 +22,10 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include <mutex>
 
 using namespace mlir;
 
@@ -35,7 +38,7 @@ namespace layout {
 #define GEN_PASS_DEF_LAYOUTSIMPLIFYINDEXING
 #define GEN_PASS_DEF_LAYOUTSTRIPMEMORYSPACES
 #define GEN_PASS_REGISTRATION
-#include "passes/Passes.h.inc"
+#include "Passes.h.inc"
 } // namespace layout
 
 namespace {
@@ -120,19 +123,28 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
                      "parts in memory order, without strides"))};
 };
 
+/// The passes of a pipeline, added to a manager.
+LogicalResult add(OpPassManager &manager, StringRef name, layout::Form form,
+                  raw_ostream &errors) {
+  std::string passes;
+  if (layout_rs_pipeline(wrap(name), static_cast<int>(form), append, &passes))
+    return parsePassPipeline(passes, manager, errors);
+  errors << passes << "\n";
+  return failure();
+}
+
 void registerPipeline(MlirStringRef name, MlirStringRef summary) {
-  auto build =
-      [name = unwrap(name).str()](OpPassManager &manager, StringRef text,
-                                  function_ref<LogicalResult(const Twine &)>) {
-        PipelineOptions options;
-        if (failed(options.parseFromString(text)))
-          return failure();
-        std::string passes;
-        layout_rs_pipeline(wrap(StringRef(name)),
-                           static_cast<int>(options.form.getValue()), append,
-                           &passes);
-        return parsePassPipeline(passes, manager);
-      };
+  auto build = [name = unwrap(name).str()](
+                   OpPassManager &manager, StringRef text,
+                   function_ref<LogicalResult(const Twine &)> error) {
+    PipelineOptions options;
+    std::string message;
+    llvm::raw_string_ostream errors(message);
+    if (succeeded(options.parseFromString(text, errors)) &&
+        succeeded(add(manager, name, options.form, errors)))
+      return success();
+    return error(StringRef(message).rtrim());
+  };
   registerPassPipeline(
       unwrap(name), unwrap(summary), build,
       [](function_ref<void(const detail::PassOptions &)> show) {
@@ -140,9 +152,40 @@ void registerPipeline(MlirStringRef name, MlirStringRef summary) {
       });
 }
 
+bool registerOnce(raw_ostream &errors) {
+  // Another pass of a name that is taken is fatal in MLIR, and so is one whose
+  // dialect is another copy's.
+  StringRef name = layout::createLayoutLowerMemrefs()->getArgument();
+  if (PassInfo::lookup(name)) {
+    errors << "error: the passes of the layout dialect are registered already, "
+              "from another file than "
+           << layout::libraryOf(reinterpret_cast<const void *>(&registerOnce))
+           << ", whose are left out. A process has one copy of them: load the "
+              "plugin that is installed beside libLayout.so and shares it\n";
+    return false;
+  }
+  // Pipelines are text, and find upstream's passes by name.
+  if (!PassInfo::lookup("one-shot-bufferize"))
+    registerAllPasses();
+  layout::registerLayoutPasses();
+  layout_rs_pipelines(registerPipeline);
+  return true;
+}
+
 } // namespace
 
-void layout::registerLayoutPassesAndPipelines() {
-  registerLayoutPasses();
-  layout_rs_pipelines(registerPipeline);
+bool layout::registerLayoutPassesAndPipelines(raw_ostream &errors) {
+  static std::once_flag once;
+  static bool registered;
+  std::call_once(once, [&] { registered = registerOnce(errors); });
+  return registered;
+}
+
+LogicalResult layout::buildLayoutPipeline(OpPassManager &manager,
+                                          StringRef name,
+                                          const LayoutPipelineOptions &options,
+                                          raw_ostream &errors) {
+  if (!registerLayoutPassesAndPipelines(errors))
+    return failure();
+  return add(manager, name, options.form, errors);
 }

@@ -1,6 +1,16 @@
 //===- Passes.h - Passes over the layout dialect --------------------------===//
 //
-// For C++ that runs the passes: their constructors and their registration.
+// For C++ that runs the passes: their constructors, the pipelines, and their
+// registration.
+//
+//   manager.addPass(layout::createLayoutLowerMemrefs(
+//       {/*form=*/layout::Form::physical}));
+//   if (failed(layout::buildLayoutToMemref(manager)))
+//     return failure();
+//
+// The pipelines use upstream's passes and its models of how dialects are
+// bufferized: the context's registry needs mlir::registerAllDialects and
+// mlir::registerAllExtensions, or those of the dialects in use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,6 +18,7 @@
 #define LAYOUT_PASSES_PASSES_H
 
 #include "mlir/Pass/Pass.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace layout {
 
@@ -15,10 +26,40 @@ namespace layout {
 enum class Form : int { strided = 0, physical = 1 };
 
 #define GEN_PASS_DECL
-#include "passes/Passes.h.inc"
+#include "Passes.h.inc"
 
-/// Registers the passes and the pipelines, by name.
-void registerLayoutPassesAndPipelines();
+/// Registers the passes and the pipelines by name, and upstream's passes, of
+/// which pipelines are made; again does nothing. MLIR's table of passes is not
+/// to be changed while another thread looks a pass up, so this comes first.
+/// False where another copy of this library registered them before, which is
+/// left in charge: `errors` says so.
+bool registerLayoutPassesAndPipelines(llvm::raw_ostream &errors = llvm::errs());
+
+/// The options of the pipelines.
+struct LayoutPipelineOptions {
+  Form form = Form::strided;
+};
+
+/// Adds the passes of the pipeline `name`, such as layout-to-memref, to a
+/// manager of modules. Registers what is not registered yet.
+mlir::LogicalResult
+buildLayoutPipeline(mlir::OpPassManager &manager, llvm::StringRef name,
+                    const LayoutPipelineOptions &options = {},
+                    llvm::raw_ostream &errors = llvm::errs());
+
+/// From tensors and memrefs with layouts to plain memrefs.
+inline mlir::LogicalResult
+buildLayoutToMemref(mlir::OpPassManager &manager,
+                    const LayoutPipelineOptions &options = {}) {
+  return buildLayoutPipeline(manager, "layout-to-memref", options);
+}
+
+/// From there on to the LLVM dialect.
+inline mlir::LogicalResult
+buildLayoutToLLVM(mlir::OpPassManager &manager,
+                  const LayoutPipelineOptions &options = {}) {
+  return buildLayoutPipeline(manager, "layout-to-llvm", options);
+}
 
 } // namespace layout
 

@@ -19,11 +19,11 @@ use mlir_sys::{
     MlirDiagnosticSeverity_MlirDiagnosticRemark, MlirDiagnosticSeverity_MlirDiagnosticWarning, MlirLocation,
     MlirOperation, MlirStringCallback, MlirStringRef, MlirValue, mlirOpPassManagerAddPipeline,
 };
-use std::{ffi::c_void, sync::Once};
+use std::ffi::c_void;
 
 #[link(name = "layout_passes_glue", kind = "static")]
 unsafe extern "C" {
-    fn layout_cc_register_passes();
+    fn layout_cc_register_passes(error: MlirStringCallback, user: *mut c_void) -> bool;
     fn layout_cc_emit(
         location: MlirLocation,
         severity: MlirDiagnosticSeverity,
@@ -49,29 +49,47 @@ unsafe extern "C" {
 // For Rust
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Registers the passes and the pipelines in this process, by name. Calling it again does nothing.
+/// Registers the passes and the pipelines in this process, by name, and upstream's passes, of which pipelines are made.
+/// Calling it again does nothing.
+///
+/// # Panics
+/// Where another copy of this library registered its passes before.
 pub fn register() {
-    static REGISTER: Once = Once::new();
-    // SAFETY: MLIR's registry of passes is not used from two threads: this runs once, before passes are named.
-    REGISTER.call_once(|| unsafe { layout_cc_register_passes() });
+    try_register().unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Adds passes, as in the text of a pipeline, behind those that a manager has.
-pub(crate) fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Error> {
-    unsafe extern "C" fn hear(message: MlirStringRef, heard: *mut c_void) {
-        // SAFETY: this is the string that `add_passes` hands over, for the time of that call, and a text of MLIR's.
-        let (heard, message) = unsafe {
-            (&mut *heard.cast::<String>(), std::slice::from_raw_parts(message.data.cast::<u8>(), message.length))
-        };
-        *heard += &String::from_utf8_lossy(message);
+/// [`register`] for a process that may hold several copies of this library.
+///
+/// # Errors
+/// Where another copy registered its passes before, which are left in charge.
+pub fn try_register() -> Result<(), String> {
+    // SAFETY: C++ sees to it that this runs once, and the callback is for this call.
+    with_message(|error, user| unsafe { layout_cc_register_passes(error, user) })
+}
+
+/// Calls C++ that answers false with a message, which becomes the error.
+fn with_message(call: impl FnOnce(MlirStringCallback, *mut c_void) -> bool) -> Result<(), String> {
+    unsafe extern "C" fn write(text: MlirStringRef, message: *mut c_void) {
+        // SAFETY: this is the string below, and the text is valid for the call.
+        let (text, message) = unsafe { (text_of(text), &mut *message.cast::<String>()) };
+        *message += &String::from_utf8_lossy(text);
     }
-    register();
-    let mut heard = String::new();
-    // SAFETY: the manager is alive; the texts are for this call.
-    let added = unsafe {
-        mlirOpPassManagerAddPipeline(manager.to_raw(), string_ref(passes), Some(hear), (&raw mut heard).cast())
-    };
-    if added.value != 0 { Ok(()) } else { Err(Error::ParsePassPipeline(heard)) }
+    let mut message = String::new();
+    if call(Some(write), (&raw mut message).cast()) { Ok(()) } else { Err(message.trim_end().into()) }
+}
+
+/// Adds passes and pipelines, as in the text of a pipeline, behind those that a manager has.
+///
+/// # Errors
+/// Where there is none of a name, options are wrong, one runs on other operations than the manager does, or another copy
+/// of this library registered its passes before.
+pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Error> {
+    try_register().map_err(Error::ParsePassPipeline)?;
+    let added = with_message(|error, user| {
+        // SAFETY: the manager is alive; the text and the callback are for this call.
+        unsafe { mlirOpPassManagerAddPipeline(manager.to_raw(), string_ref(passes), error, user) }.value != 0
+    });
+    added.map_err(Error::ParsePassPipeline)
 }
 
 /// Emits a diagnostic.
@@ -155,7 +173,10 @@ pub fn is_valid_symbol(value: Value) -> bool {
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_lower_memrefs(module: MlirOperation, form: i32) -> bool {
-    pass(module, |module| lower_memrefs::run(module, form_of(form)))
+    pass(module, |module| {
+        let form = Form::of_number(form).map_err(|message| vec![Diagnostic::error(module.location(), message)])?;
+        lower_memrefs::run(module, form)
+    })
 }
 
 /// See `Glue.h`.
@@ -233,17 +254,27 @@ extern "C" fn layout_rs_pipelines(pipeline: unsafe extern "C" fn(MlirStringRef, 
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
-extern "C" fn layout_rs_pipeline(name: MlirStringRef, form: i32, passes: MlirStringCallback, user: *mut c_void) {
-    // A pipeline that is not there becomes a pass that is not there, which MLIR reports.
-    let text = guard(str::to_string, || {
-        // SAFETY: the name is one of those that `layout_rs_pipelines` gave, and valid for the call.
-        let name = unsafe { std::slice::from_raw_parts(name.data.cast::<u8>(), name.length) };
-        let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name.as_bytes() == name);
-        (pipeline.expect("the name of a pipeline").passes)(form_of(form))
-    });
+extern "C" fn layout_rs_pipeline(
+    name: MlirStringRef,
+    form: i32,
+    passes: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    let found = guard(
+        |message| Err(message.to_string()),
+        || {
+            // SAFETY: the name is valid for the call.
+            let name = String::from_utf8_lossy(unsafe { text_of(name) });
+            let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name == name);
+            let pipeline = pipeline.ok_or_else(|| format!("error: no pipeline is called {name}"))?;
+            Ok((pipeline.passes)(Form::of_number(form).map_err(|message| format!("error: {message}"))?))
+        },
+    );
     let callback = passes.expect("C++ gives a callback");
+    let (Ok(text) | Err(text)) = &found;
     // SAFETY: C++ gives a callback and the pointer it takes.
-    unsafe { callback(string_ref(&text), user) };
+    unsafe { callback(string_ref(text), user) };
+    found.is_ok()
 }
 
 /// Runs the body of a pass and emits what it has to say; true where it succeeded.
@@ -260,13 +291,13 @@ fn pass(
     false
 }
 
-/// The form whose number in `Passes.h` this is.
-fn form_of(number: i32) -> Form {
-    match number {
-        0 => Form::Strided,
-        1 => Form::Physical,
-        _ => panic!("no form has the number {number}"),
-    }
+/// The bytes of a text from C++.
+///
+/// # Safety
+/// They are alive and unchanged for `'a`.
+unsafe fn text_of<'a>(text: MlirStringRef) -> &'a [u8] {
+    // SAFETY: the caller's promise; the pointer is not null.
+    if text.data.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) } }
 }
 
 /// The text as C++ takes it, for as long as `text` lives.

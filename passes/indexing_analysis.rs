@@ -84,18 +84,21 @@ fn below<'c>(root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
         if matches!(ir::name(op), "scf.if" | "scf.for" | "scf.while") {
             return None;
         }
-        Some((op, functions.analyse(op).or_else(|| analyse(op))?))
+        Some((op, functions.analyse(op).or_else(|| alone(op))?))
     })
+}
+
+/// What one direction says, as values whose points together are the answer.
+pub fn values<S>(access: &Access<S>) -> Vec<Indexing> {
+    let known = access.maps.iter().map(|mapped| Indexing::Map(mapped.map.clone()));
+    known.chain(access.unknown.first().map(|_| Indexing::Undefined)).collect()
 }
 
 /// For each result and each operand the maps of one direction.
 fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access<String>) -> Attribute<'c> {
     let array = |elements: Vec<Attribute<'c>>| -> Attribute<'c> { ArrayAttribute::new(b.context(), &elements).into() };
     let map = |value: &Indexing| layout_dialect::indexing_map_attribute(b.context(), value);
-    let maps = |pair: &Pair| {
-        let known = of(pair).maps.iter().map(|mapped| map(&Indexing::Map(mapped.map.clone())));
-        array(known.chain(of(pair).unknown.first().map(|_| map(&Indexing::Undefined))).collect())
-    };
+    let maps = |pair: &Pair| array(values(of(pair)).iter().map(map).collect());
     array(pairs.iter().map(|row| array(row.iter().map(maps).collect())).collect())
 }
 
@@ -158,8 +161,8 @@ fn remark<'c>(op: Op<'c>, pairs: &[Vec<Pair>]) -> Diagnostic<'c> {
     Diagnostic { severity: Severity::Remark, location, message, notes }
 }
 
-/// What an operation reads and feeds, for itself alone: calls are not looked into. None where it takes or gives no
-/// tensor.
+/// What an operation reads and feeds. Calls and functions are followed through the program around them, for which
+/// [`analyse_below`] reads it only once. None where no tensor is taken or given.
 ///
 /// ```
 /// use melior::{Context, dialect::DialectRegistry, ir::{BlockLike, Module, RegionLike, operation::OperationLike}, utility};
@@ -180,6 +183,18 @@ fn remark<'c>(op: Op<'c>, pairs: &[Vec<Pair>]) -> Diagnostic<'c> {
 /// ```
 pub fn analyse(op: OperationRef) -> Option<Pairs> {
     let op = ir::long_lived(op);
+    if !matches!(ir::name(op), "func.func" | "func.call") {
+        return alone(op);
+    }
+    let mut root = op;
+    while let Some(parent) = ir::parent(root) {
+        root = parent;
+    }
+    Functions::below(root).analyse(op).or_else(|| alone(op))
+}
+
+/// [`analyse`] without a look at anything else: calls are unknown.
+fn alone(op: Op) -> Option<Pairs> {
     let site = site(op)?;
     let own = ir::operands(op);
     let operand = |operand: &Operand| match operand {

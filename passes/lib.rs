@@ -21,7 +21,6 @@
 //! assert!(module.as_operation().to_string().contains("memref<2x3x2x2xf32>"));
 //!
 //! let passes = PassManager::new(&context);
-//! melior::utility::register_all_passes();
 //! pipelines::TO_LLVM.add_to(passes.as_operation_pass_manager(), Form::Strided).unwrap();
 //! passes.run(&mut module).unwrap();
 //! ```
@@ -50,7 +49,7 @@ pub mod simplify_indexing;
 pub mod strip_memory_spaces;
 mod vectors;
 
-pub use ffi::{emit, is_valid_dim, is_valid_symbol, register};
+pub use ffi::{add_passes, emit, is_valid_dim, is_valid_symbol, register, try_register};
 pub use pass::Pass;
 
 use melior::ir::Location;
@@ -67,6 +66,18 @@ pub enum Form {
 }
 
 impl Form {
+    /// The form whose number in `Passes.h` this is.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn of_number(number: i32) -> Result<Form, String> {
+        match number {
+            0 => Ok(Form::Strided),
+            1 => Ok(Form::Physical),
+            _ => Err(format!("no form has the number {number}")),
+        }
+    }
+
     /// The value of the option `form`.
     pub fn name(self) -> &'static str {
         match self {

@@ -33,7 +33,8 @@ impl Pass {
     /// Adds the pass behind those that the manager has.
     ///
     /// # Errors
-    /// A manager of passes over operations that this pass does not run on.
+    /// A manager of passes over operations that this pass does not run on, and a process in which another copy of this
+    /// library registered its passes.
     ///
     /// # Example
     /// ```

@@ -17,8 +17,7 @@ impl Pipeline {
     /// Adds the passes, for a form of memrefs, behind those that a manager of passes over modules has.
     ///
     /// # Errors
-    /// A manager of passes over anything else, and a process in which upstream's passes are not registered
-    /// ([`melior::utility::register_all_passes`]).
+    /// A manager of passes over anything else, and a process in which another copy of this library registered its passes.
     pub fn add_to(&self, manager: OperationPassManager, form: Form) -> Result<(), Error> {
         ffi::add_passes(manager, &(self.passes)(form))
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `KIND file=NAME` | written to the file NAME, which later blocks read |
 //! | `console` | each `$ ` line is a command; up to the next one stands all that it prints, errors too, trimmed |
+//! | `KIND from=PATH` | its lines stand, one behind the other, in that file of the checkout, which another test runs |
 //! | `sh` | each line is a command that must succeed; of `make TARGET` only the target is looked for |
 //!
 //! Commands of `console` blocks run in an empty folder where `examples` and `target/release` are what they are in the
@@ -46,6 +47,11 @@ fn check(tools: &Tools, name: &str) -> Vec<String> {
             continue;
         };
         let body: Vec<&str> = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```").collect();
+        if let Some((_, path)) = kind.split_once(" from=") {
+            failures.extend(excerpt(&tools.root.join(path), &body).err());
+            seen += &(body.join("\n") + "\n```\n");
+            continue;
+        }
         match kind.split_once(" file=") {
             Some((_, file)) => {
                 fs::write(place.folder.join(file), body.join("\n") + "\n").expect("a file of the page is written");
@@ -78,6 +84,14 @@ fn check(tools: &Tools, name: &str) -> Vec<String> {
 fn links(line: &str) -> impl Iterator<Item = &str> {
     let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     targets.filter(|target| !target.contains("://")).filter_map(|target| target.split('#').next())
+}
+
+/// Each line of a block stands in the file, behind the one before; how far lines are set in does not count.
+fn excerpt(path: &Path, body: &[&str]) -> Result<(), String> {
+    let file = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut lines = file.lines().map(str::trim);
+    let missing = body.iter().find(|line| !lines.any(|known| known == line.trim()));
+    missing.map_or(Ok(()), |line| Err(format!("{} has no such line, or not here: {line}", path.display())))
 }
 
 /// What the commands call.

@@ -37,11 +37,10 @@ fn run_here(driver: Driver) -> ExitCode {
 
     let registry = DialectRegistry::new();
     layout_dialect::register(&registry);
+    // SAFETY: the registry outlives the call.
+    unsafe { layout_cc_register_all(registry.to_raw()) };
     layout_passes::register();
-    // SAFETY: the registry and the arguments outlive the calls; drivers do not write to arguments.
-    let status = unsafe {
-        layout_cc_register_all(registry.to_raw());
-        driver(arguments.len() as c_int, pointers.as_mut_ptr(), registry.to_raw())
-    };
+    // SAFETY: the registry and the arguments outlive the call; drivers do not write to arguments.
+    let status = unsafe { driver(arguments.len() as c_int, pointers.as_mut_ptr(), registry.to_raw()) };
     ExitCode::from(status as u8)
 }

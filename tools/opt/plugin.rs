@@ -32,11 +32,12 @@ pub struct PassPlugin {
 
 unsafe extern "C" fn register_dialect(registry: *mut c_void) {
     // SAFETY: MLIR gives its DialectRegistry, which is what the C API's handle holds.
-    unsafe { layout_dialect::register_raw(MlirDialectRegistry { ptr: registry }) }
+    let outcome = unsafe { layout_dialect::register_raw(MlirDialectRegistry { ptr: registry }) };
+    outcome.unwrap_or_else(|error| eprintln!("{error}"));
 }
 
 extern "C" fn register_passes() {
-    layout_passes::register();
+    layout_passes::try_register().unwrap_or_else(|error| eprintln!("{error}"));
 }
 
 /// What `--load-dialect-plugin` looks for.

@@ -40,7 +40,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let context = Context::new_with_registry(&registry, false);
     context.load_all_available_dialects();
     utility::register_all_llvm_translations(&context);
-    utility::register_all_passes();
 
     // Layouts and machines are values, with their arithmetic and errors at the byte at fault.
     let tiles = Layout::parse("{1,0:T(2,2)}")?;

@@ -1,0 +1,207 @@
+//===- Layout.h - C API to the layout dialect -----------------------------===//
+//
+// Registration, attributes, and what is worked out from them. The passes are in
+// layout-c/Passes.h. libLayout.so has both, and all of MLIR's own C API.
+//
+//   MlirAttribute tiled = mlirLayoutTiledAttrGet(
+//       context, mlirStringRefCreateFromCString("{1,0:T(2,2)}"), error, data);
+//   int64_t shape[] = {3, 5}, index[] = {2, 3}, offset;
+//   if (mlirLayoutTiledAttrGetOffset(tiled, 2, shape, 2, index, &offset, error,
+//                                    data))
+//     ...; // offset is 17
+//
+// A function that can fail takes a callback for its error, which is called with
+// a message before the function returns null, false or a negative number; a
+// null callback drops the message. Null handles, attributes of another kind,
+// numbers out of range and null pointers where there have to be some are such
+// errors. Functions without a callback answer them with null, false, or -1.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LAYOUT_C_LAYOUT_H
+#define LAYOUT_C_LAYOUT_H
+
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/IR.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+/// The dialect for mlirDialectHandleInsertDialect and its like. These load
+/// nothing where another copy of this library has loaded its dialect.
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Layout, layout);
+
+/// Adds the dialect to a registry; again does nothing. Fails where another copy
+/// of this library was first.
+MLIR_CAPI_EXPORTED bool mlirLayoutRegisterDialect(MlirDialectRegistry registry,
+                                                  MlirStringCallback error,
+                                                  void *userData);
+
+//===----------------------------------------------------------------------===//
+// Attributes from text and back
+//
+// `text` is what stands between the brackets: "{1,0:T(2,2)}" makes
+// #layout.tiled<{1,0:T(2,2)}>. The context needs the dialect to be registered.
+//===----------------------------------------------------------------------===//
+
+MLIR_CAPI_EXPORTED MlirAttribute
+mlirLayoutTiledAttrGet(MlirContext context, MlirStringRef text,
+                       MlirStringCallback error, void *userData);
+MLIR_CAPI_EXPORTED MlirAttribute
+mlirLayoutTensorLayoutAttrGet(MlirContext context, MlirStringRef text,
+                              MlirStringCallback error, void *userData);
+MLIR_CAPI_EXPORTED MlirAttribute
+mlirLayoutMachineAttrGet(MlirContext context, MlirStringRef text,
+                         MlirStringCallback error, void *userData);
+MLIR_CAPI_EXPORTED MlirAttribute
+mlirLayoutIndexingMapAttrGet(MlirContext context, MlirStringRef text,
+                             MlirStringCallback error, void *userData);
+/// By its name, as in "vmem" or "device 2".
+MLIR_CAPI_EXPORTED MlirAttribute
+mlirLayoutMemorySpaceAttrGet(MlirContext context, MlirStringRef text,
+                             MlirStringCallback error, void *userData);
+/// By XLA's number, 0 to 127.
+MLIR_CAPI_EXPORTED MlirAttribute
+mlirLayoutMemorySpaceAttrGetNumbered(MlirContext context, int64_t number,
+                                     MlirStringCallback error, void *userData);
+
+MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutTiled(MlirAttribute attr);
+MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutTensorLayout(MlirAttribute attr);
+MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutMachine(MlirAttribute attr);
+MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutIndexingMap(MlirAttribute attr);
+MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutMemorySpace(MlirAttribute attr);
+
+/// Calls back once with the text that the functions above take. False for any
+/// other attribute.
+MLIR_CAPI_EXPORTED bool mlirLayoutAttrGetText(MlirAttribute attr,
+                                              MlirStringCallback text,
+                                              void *userData);
+
+//===----------------------------------------------------------------------===//
+// Tiled layouts
+//===----------------------------------------------------------------------===//
+
+MLIR_CAPI_EXPORTED intptr_t mlirLayoutTiledAttrGetRank(MlirAttribute tiled);
+/// The dimension at `position`, of which 0 varies fastest in memory.
+MLIR_CAPI_EXPORTED int64_t
+mlirLayoutTiledAttrGetMinorToMajor(MlirAttribute tiled, intptr_t position);
+MLIR_CAPI_EXPORTED intptr_t mlirLayoutTiledAttrGetNumTiles(MlirAttribute tiled);
+MLIR_CAPI_EXPORTED intptr_t mlirLayoutTiledAttrGetTileRank(MlirAttribute tiled,
+                                                           intptr_t tile);
+/// The size at `position` in a tile, major first; 0 stands for `*`, -1 is an
+/// error.
+MLIR_CAPI_EXPORTED int64_t mlirLayoutTiledAttrGetTileSize(MlirAttribute tiled,
+                                                          intptr_t tile,
+                                                          intptr_t position);
+MLIR_CAPI_EXPORTED int64_t
+mlirLayoutTiledAttrGetMemorySpace(MlirAttribute tiled);
+
+/// Where the element at a logical index lies in memory, in elements.
+MLIR_CAPI_EXPORTED bool
+mlirLayoutTiledAttrGetOffset(MlirAttribute tiled, intptr_t rank,
+                             const int64_t *shape, intptr_t indexRank,
+                             const int64_t *index, int64_t *offset,
+                             MlirStringCallback error, void *userData);
+/// The sizes that tiling makes of a shape, in the order of memory, and their
+/// strides, in elements. Returns how many there are and writes the first
+/// `capacity` of them; -1 after an error.
+MLIR_CAPI_EXPORTED intptr_t mlirLayoutTiledAttrGetExpanded(
+    MlirAttribute tiled, intptr_t rank, const int64_t *shape, intptr_t capacity,
+    int64_t *sizes, int64_t *strides, MlirStringCallback error, void *userData);
+
+//===----------------------------------------------------------------------===//
+// TensorLayouts
+//===----------------------------------------------------------------------===//
+
+MLIR_CAPI_EXPORTED intptr_t
+mlirLayoutTensorLayoutAttrGetRank(MlirAttribute layout);
+/// The axes that the layout names, in its order; not the address.
+MLIR_CAPI_EXPORTED intptr_t
+mlirLayoutTensorLayoutAttrGetNumAxes(MlirAttribute layout);
+MLIR_CAPI_EXPORTED bool
+mlirLayoutTensorLayoutAttrGetAxis(MlirAttribute layout, intptr_t position,
+                                  MlirStringCallback name, void *userData);
+/// The coordinate along each axis, and last the local address, of the first
+/// copy of an element. Returns how many there are and writes the first
+/// `capacity` of them; -1 after an error.
+MLIR_CAPI_EXPORTED intptr_t mlirLayoutTensorLayoutAttrGetPlace(
+    MlirAttribute layout, intptr_t rank, const int64_t *shape,
+    intptr_t indexRank, const int64_t *index, intptr_t capacity, int64_t *place,
+    MlirStringCallback error, void *userData);
+
+//===----------------------------------------------------------------------===//
+// Memory spaces
+//===----------------------------------------------------------------------===//
+
+MLIR_CAPI_EXPORTED int64_t
+mlirLayoutMemorySpaceAttrGetNumber(MlirAttribute space);
+
+//===----------------------------------------------------------------------===//
+// Indexing maps
+//===----------------------------------------------------------------------===//
+
+typedef enum {
+  MlirLayoutIndexingNone = -1, ///< The attribute is no indexing map.
+  MlirLayoutIndexingMap = 0,
+  MlirLayoutIndexingKnownEmpty = 1, ///< No element goes with any.
+  MlirLayoutIndexingUndefined = 2,  ///< No finite map says which do.
+} MlirLayoutIndexingKind;
+
+MLIR_CAPI_EXPORTED MlirLayoutIndexingKind
+mlirLayoutIndexingMapAttrGetKind(MlirAttribute map);
+/// The results over dimension variables, and range and run-time variables as
+/// symbols; null where it is not of the kind MlirLayoutIndexingMap.
+MLIR_CAPI_EXPORTED MlirAffineMap
+mlirLayoutIndexingMapAttrGetAffineMap(MlirAttribute map);
+/// How many of the symbols, the first ones, are range variables.
+MLIR_CAPI_EXPORTED intptr_t
+mlirLayoutIndexingMapAttrGetNumRanges(MlirAttribute map);
+/// The closed interval of a variable: dimensions first, then symbols.
+MLIR_CAPI_EXPORTED bool mlirLayoutIndexingMapAttrGetInterval(MlirAttribute map,
+                                                             intptr_t variable,
+                                                             int64_t *low,
+                                                             int64_t *high);
+/// The same map, simplified over its domain.
+MLIR_CAPI_EXPORTED MlirAttribute mlirLayoutIndexingMapAttrSimplify(
+    MlirAttribute map, MlirStringCallback error, void *userData);
+
+/// Simplifies an indexing map given as text, and calls back once with the
+/// result. Needs no context.
+MLIR_CAPI_EXPORTED bool mlirLayoutSimplifyIndexingMap(MlirStringRef text,
+                                                      MlirStringCallback result,
+                                                      void *resultData,
+                                                      MlirStringCallback error,
+                                                      void *userData);
+
+//===----------------------------------------------------------------------===//
+// Analysis
+//===----------------------------------------------------------------------===//
+
+typedef enum {
+  /// From an index of the result to the elements of the operand it is made of.
+  MlirLayoutReads = 0,
+  /// From an index of the operand to the elements of the result it goes into.
+  MlirLayoutFeeds = 1,
+} MlirLayoutDirection;
+
+typedef void (*MlirLayoutAttributeCallback)(MlirAttribute attr, void *userData);
+
+/// Calls back with each indexing map between a result and an operand of an
+/// operation on tensors, whose points together are the answer: none where
+/// nothing is related, UNDEFINED where no finite map says it.
+MLIR_CAPI_EXPORTED bool
+mlirLayoutOperationGetIndexing(MlirOperation op, MlirLayoutDirection direction,
+                               intptr_t result, intptr_t operand,
+                               MlirLayoutAttributeCallback map, void *mapData,
+                               MlirStringCallback error, void *userData);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // LAYOUT_C_LAYOUT_H

@@ -1,0 +1,276 @@
+//! Builds the CMake package, installs it, and runs what uses it: `examples/embed-cpp`, both ways, and the programs in
+//! `test/embed`.
+//!
+//! Everything is built below `<target>/<profile>/embed`, in the profile of this test, so that Cargo's part of it is
+//! there already.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Output},
+    sync::Arc,
+};
+
+type Test = fn(&Suite) -> Result<(), Failed>;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let suite = Arc::new(Suite::new());
+    if !arguments.list
+        && let Err(error) = suite.build()
+    {
+        eprintln!("{error}");
+        return ExitCode::FAILURE;
+    }
+    let tests: [(&str, Test); 11] = [
+        ("find_package", |suite| suite.example("found")),
+        ("add_subdirectory", |suite| suite.example("within")),
+        ("example_says_what_is_wrong", Suite::example_says_what_is_wrong),
+        ("cpp_accessors", Suite::cpp_accessors),
+        ("c_api", Suite::c_api),
+        ("headers_stand_alone", Suite::headers_stand_alone),
+        ("register_again", |suite| suite.host(&["twice"])),
+        ("context_for_each_thread", |suite| suite.host(&["threads"])),
+        ("context_of_many_threads", |suite| suite.host(&["shared"])),
+        ("plugin_shares_the_library", Suite::plugin_shares_the_library),
+        ("plugin_with_a_library_of_its_own", Suite::plugin_with_a_library_of_its_own),
+    ];
+    let trials = tests.map(|(name, test)| {
+        let suite = suite.clone();
+        Trial::test(name, move || test(&suite))
+    });
+    libtest_mimic::run(&arguments, trials.into()).exit_code()
+}
+
+/// Where everything is.
+struct Suite {
+    /// The checkout.
+    root: PathBuf,
+    /// Cargo's folder for the profile.
+    cargo: PathBuf,
+    /// What is built here.
+    folder: PathBuf,
+    /// LLVM.
+    llvm: PathBuf,
+}
+
+impl Suite {
+    fn new() -> Suite {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("test/ is in the checkout").to_path_buf();
+        let exe = env::current_exe().expect("this test has a path");
+        let cargo = exe.ancestors().nth(2).expect("cargo puts tests in <target>/<profile>/deps").to_path_buf();
+        let llvm = env::vars().find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"));
+        let (_, llvm) = llvm.expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
+        Suite { root, folder: cargo.join("embed"), cargo, llvm: llvm.into() }
+    }
+
+    /// Installs the package and builds what uses it.
+    fn build(&self) -> Result<(), String> {
+        let profile = match self.cargo.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let target = self.cargo.parent().expect("a profile's folder is in the target folder");
+        // The plugin of Cargo, which one test loads.
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--workspace", "--quiet", "--profile", profile, "--target-dir"]).arg(target);
+        succeed(cargo.current_dir(&self.root))?;
+
+        let ours = [
+            format!("-DLAYOUT_CARGO_TARGET_DIR={}", target.display()),
+            format!("-DLAYOUT_CARGO_PROFILE={profile}"),
+            format!("-DLAYOUT_CARGO={}", env!("CARGO")),
+        ];
+        let prefix = self.folder.join("prefix");
+        self.cmake("package", &self.root, &[&ours[..], &[format!("-DCMAKE_INSTALL_PREFIX={}", prefix.display())]])?;
+        // What an older version installed must not be found.
+        if prefix.exists() {
+            fs::remove_dir_all(&prefix).map_err(|error| format!("{}: {error}", prefix.display()))?;
+        }
+        succeed(Command::new("cmake").arg("--install").arg(self.folder.join("package")))?;
+
+        let installed = [format!("-DCMAKE_PREFIX_PATH={}", prefix.display())];
+        let example = self.root.join("examples/embed-cpp");
+        self.cmake("found", &example, &[&installed])?;
+        let source = [format!("-DLAYOUT_SOURCE_DIR={}", self.root.display())];
+        self.cmake("within", &example, &[&ours, &source])?;
+        self.cmake("tests", &self.root.join("test/embed"), &[&installed])
+    }
+
+    /// Configures and builds a project.
+    fn cmake(&self, name: &str, source: &Path, definitions: &[&[String]]) -> Result<(), String> {
+        let build = self.folder.join(name);
+        let mut configure = Command::new("cmake");
+        configure.args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]).arg("-S").arg(source).arg("-B").arg(&build);
+        succeed(configure.args(definitions.concat()))?;
+        succeed(Command::new("cmake").arg("--build").arg(&build))
+    }
+
+    /// The example's compiler runs its own pass and then the pipeline.
+    fn example(&self, way: &str) -> Result<(), Failed> {
+        let example = self.root.join("examples/embed-cpp");
+        let mini = |arguments: &[&str]| {
+            let mut command = Command::new(self.folder.join(way).join("mini-opt"));
+            run(command.arg("matmul.mlir").args(arguments).current_dir(&example), 0)
+        };
+        let [placed, errors] = mini(&["--mini-place"])?;
+        let tiled = "tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>";
+        in_order(&errors, &["remark: sizes 2x3x2x2, strides 12, 4, 2, 1, last element at 20"])?;
+        in_order(
+            &placed,
+            &["= layout.convert %arg0 : tensor<3x5xf32> to", tiled, "linalg.matmul ins(%0, %arg1 :", tiled],
+        )?;
+        let [lowered, _] = mini(&["--mini-pipeline"])?;
+        in_order(&lowered, &["memref.alloc() {alignment = 64 : i64} : memref<2x3x2x2xf32>", "arith.mulf", "return"])?;
+        absent(&lowered, "layout.")?;
+        let [strided, _] = mini(&["--mini-place", "--layout-to-memref=form=strided"])?;
+        absent(&strided, "layout.")
+    }
+
+    fn example_says_what_is_wrong(&self) -> Result<(), Failed> {
+        let mut mini = Command::new(self.folder.join("found/mini-opt"));
+        mini.arg(self.root.join("examples/embed-cpp/matmul.mlir")).arg("--mini-place=tiles={{1,0:T(0,2)}}");
+        let [_, errors] = run(&mut mini, 1)?;
+        in_order(&errors, &["matmul.mlir:2:8: error: ", "at byte 7 of `{1,0:T(0,2)}`"])
+    }
+
+    /// What attributes answer in C++ is checked there; here, what is said of wrong questions.
+    fn cpp_accessors(&self) -> Result<(), Failed> {
+        let [printed, errors] = run(Command::new(self.folder.join("tests/host")).arg("accessors"), 0)?;
+        if !errors.is_empty() {
+            return Err(errors.into());
+        }
+        let expected = [
+            "at byte 3 of `{1,1}`",
+            "at byte 2 of `((`",
+            "at byte 0 of ``",
+            "at byte 4 of `(d0)`",
+            "here: expected a tile size or `*`, found `)` at byte 5 of `{0:T()}`",
+            "here: index 5 of dimension 1 is out of range: its size is 5",
+            "the layout dialect of this library is not registered in the context",
+            "no form has the number 7",
+            "no pipeline is called layout-to-moon",
+            "no form has the number -1",
+            "restricted to 'builtin.module' on a PassManager intended to run on 'func.func'",
+        ];
+        in_order(&printed, &expected)
+    }
+
+    fn c_api(&self) -> Result<(), Failed> {
+        let [printed, _] = run(&mut Command::new(self.folder.join("tests/c-api")), 0)?;
+        let expected = fs::read_to_string(self.root.join("test/embed/c-api.txt"))?;
+        if printed == expected {
+            return Ok(());
+        }
+        let actual = self.folder.join("c-api.txt");
+        if env::var_os("BLESS").is_some() {
+            return Ok(fs::write(self.root.join("test/embed/c-api.txt"), &printed)?);
+        }
+        fs::write(&actual, &printed)?;
+        let difference =
+            Command::new("diff").arg("-u").arg(self.root.join("test/embed/c-api.txt")).arg(actual).output()?;
+        Err(format!("BLESS=1 accepts this:\n{}", String::from_utf8_lossy(&difference.stdout)).into())
+    }
+
+    /// Each header of the C API compiles first in a file, as C11 and as C++.
+    fn headers_stand_alone(&self) -> Result<(), Failed> {
+        for header in ["layout-c/Layout.h", "layout-c/Passes.h"] {
+            for language in [["-xc", "-std=c11"], ["-xc++", "-std=c++17"]] {
+                let mut compiler = Command::new("cc");
+                compiler.args(language).args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic"]);
+                compiler.arg("-I").arg(self.folder.join("prefix/include"));
+                compiler.arg("-isystem").arg(self.llvm.join("include"));
+                compiler.arg("-include").arg(header).arg("/dev/null");
+                run(&mut compiler, 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A compiler that does as its arguments say lowers a program none the less, and complains of nothing.
+    fn host(&self, arguments: &[&str]) -> Result<(), Failed> {
+        let [lowered, errors] = run(Command::new(self.folder.join("tests/host")).args(arguments), 0)?;
+        if !errors.is_empty() {
+            return Err(errors.into());
+        }
+        in_order(&lowered, LOWERED)
+    }
+
+    /// The plugin of the package in a compiler that links the library, before and after it registers, and in stock
+    /// `mlir-opt`.
+    fn plugin_shares_the_library(&self) -> Result<(), Failed> {
+        let plugin = fs::read_to_string(self.folder.join("tests/plugin.txt"))?;
+        self.host(&["plugin", &plugin])?;
+        self.host(&["plugin-first", &plugin])?;
+
+        let program = self.folder.join("plugin.mlir");
+        fs::write(&program, "func.func private @tiles(memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>)\n")?;
+        for opt in [self.llvm.join("bin/mlir-opt"), self.folder.join("found/mini-opt")] {
+            let mut opt = Command::new(opt);
+            opt.args(["dialect", "pass"].map(|kind| format!("--load-{kind}-plugin={plugin}")));
+            opt.arg("--pass-pipeline=builtin.module(layout-to-memref{form=physical})").arg(&program);
+            let [lowered, errors] = run(&mut opt, 0)?;
+            in_order(&lowered, &["@tiles(memref<2x3x2x2xf32>)"])?;
+            absent(&errors, "error")?;
+        }
+        Ok(())
+    }
+
+    /// The plugin that Cargo builds has a dialect of its own: whichever comes first is in charge, and the other says so.
+    fn plugin_with_a_library_of_its_own(&self) -> Result<(), Failed> {
+        let plugin = self.cargo.join("liblayout_plugin.so");
+        let plugin = plugin.to_str().ok_or("the target folder has a name in UTF-8")?;
+        let host = self.folder.join("tests/host");
+        let [lowered, errors] = run(Command::new(&host).args(["plugin", plugin]), 0)?;
+        in_order(&lowered, LOWERED)?;
+        let dialect = "error: the layout dialect is registered already, from ";
+        let left_out = format!("liblayout_plugin.so is left out. {ADVICE}");
+        in_order(&errors, &[dialect, "libLayout.so; that of ", &left_out, "error: the passes of", ADVICE])?;
+
+        let [printed, errors] = run(Command::new(&host).args(["plugin-first", plugin]), 2)?;
+        in_order(&printed, &["another copy is in charge"])?;
+        in_order(
+            &errors,
+            &[dialect, "liblayout_plugin.so; that of ", "libLayout.so is left out. A process has one copy"],
+        )
+    }
+}
+
+/// What the program of `host.cpp` becomes.
+const LOWERED: &[&str] = &["-> memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>", "affine.store", "return"];
+
+/// How the library ends the complaint of a second copy.
+const ADVICE: &str = "A process has one copy of";
+
+/// Runs a program that has to succeed.
+fn succeed(command: &mut Command) -> Result<(), String> {
+    run(command, 0).map(|_| ()).map_err(|failed| failed.message().unwrap_or_default().to_string())
+}
+
+/// Runs a program that has to end with this status; what it prints, and its errors.
+fn run(command: &mut Command, status: i32) -> Result<[String; 2], Failed> {
+    let output: Output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    if output.status.code() == Some(status) {
+        return Ok(text);
+    }
+    let [stdout, stderr] = text;
+    Err(format!("{command:?}: {}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", output.status).into())
+}
+
+/// A text has these parts, one behind the other.
+fn in_order(text: &str, parts: &[&str]) -> Result<(), Failed> {
+    let mut rest = text;
+    for part in parts {
+        let Some((_, behind)) = rest.split_once(part) else {
+            return Err(format!("expected {part:?} in the rest of\n{text}\nwhich is\n{rest}").into());
+        };
+        rest = behind;
+    }
+    Ok(())
+}
+
+fn absent(text: &str, part: &str) -> Result<(), Failed> {
+    if text.contains(part) { Err(format!("did not expect {part:?} in\n{text}").into()) } else { Ok(()) }
+}

@@ -1,0 +1,351 @@
+//===- c-api.c - The C API, from C ----------------------------------------===//
+//
+// Prints what it is told; test/embed.rs knows what that should be. Ends with an
+// error where a check fails.
+//
+//===----------------------------------------------------------------------===//
+
+#include "layout-c/Layout.h"
+#include "layout-c/Passes.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/RegisterEverything.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECK(condition)                                                       \
+  do {                                                                         \
+    if (!(condition)) {                                                        \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);  \
+      exit(1);                                                                 \
+    }                                                                          \
+  } while (0)
+
+static MlirStringRef str(const char *text) {
+  return mlirStringRefCreateFromCString(text);
+}
+
+/// Prints a text behind the word that `prefix` points to.
+static void print(MlirStringRef text, void *prefix) {
+  printf("%s%.*s\n", (const char *)prefix, (int)text.length, text.data);
+}
+
+static void printPart(MlirStringRef text, void *unused) {
+  (void)unused;
+  printf("%.*s", (int)text.length, text.data);
+}
+
+static void printMap(MlirAttribute map, void *prefix) {
+  printf("%s", (const char *)prefix);
+  mlirAttributePrint(map, printPart, NULL);
+  printf("\n");
+}
+
+static char error[] = "error: ";
+static char text[] = "text: ";
+
+static void printNumbers(const char *prefix, intptr_t count,
+                         const int64_t *numbers) {
+  printf("%s", prefix);
+  for (intptr_t k = 0; k < count; ++k)
+    printf(" %" PRId64, numbers[k]);
+  printf("\n");
+}
+
+static void tiled(MlirContext context) {
+  MlirAttribute layout = mlirLayoutTiledAttrGet(
+      context, str("{1,0:T(*,128)(2,1)S(1)}"), print, error);
+  CHECK(mlirAttributeIsALayoutTiled(layout));
+  CHECK(!mlirAttributeIsALayoutTensorLayout(layout));
+  CHECK(mlirLayoutTiledAttrGetRank(layout) == 2);
+  CHECK(mlirLayoutTiledAttrGetMinorToMajor(layout, 0) == 1);
+  CHECK(mlirLayoutTiledAttrGetNumTiles(layout) == 2);
+  CHECK(mlirLayoutTiledAttrGetTileRank(layout, 0) == 2);
+  CHECK(mlirLayoutTiledAttrGetTileSize(layout, 0, 0) == 0);
+  CHECK(mlirLayoutTiledAttrGetTileSize(layout, 0, 1) == 128);
+  CHECK(mlirLayoutTiledAttrGetMemorySpace(layout) == 1);
+  CHECK(mlirLayoutAttrGetText(layout, print, text));
+
+  layout = mlirLayoutTiledAttrGet(context, str("{1,0:T(2,2)}"), print, error);
+  int64_t shape[] = {3, 5}, index[] = {2, 3}, offset = 0;
+  CHECK(mlirLayoutTiledAttrGetOffset(layout, 2, shape, 2, index, &offset, print,
+                                     error));
+  CHECK(offset == 17);
+  int64_t sizes[8], strides[8];
+  intptr_t count = mlirLayoutTiledAttrGetExpanded(layout, 2, shape, 8, sizes,
+                                                  strides, print, error);
+  CHECK(count == 4);
+  printNumbers("sizes", count, sizes);
+  printNumbers("strides", count, strides);
+  // Only as many as there is room for, and none without room.
+  sizes[2] = -7;
+  CHECK(mlirLayoutTiledAttrGetExpanded(layout, 2, shape, 2, sizes, strides,
+                                       print, error) == 4);
+  CHECK(sizes[2] == -7);
+  CHECK(mlirLayoutTiledAttrGetExpanded(layout, 2, shape, 0, NULL, NULL, print,
+                                       error) == 4);
+
+  printf("wrong tiled layouts\n");
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutTiledAttrGet(context, str("{1,0:T(2,}"), print, error)));
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutTiledAttrGet(context, str("{1,\xff}"), print, error)));
+  CHECK(mlirAttributeIsNull(mlirLayoutTiledAttrGet(
+      context, mlirStringRefCreate(NULL, 0), print, error)));
+  index[1] = 5;
+  CHECK(!mlirLayoutTiledAttrGetOffset(layout, 2, shape, 2, index, &offset,
+                                      print, error));
+  CHECK(!mlirLayoutTiledAttrGetOffset(layout, 2, shape, 1, index, &offset,
+                                      print, error));
+  CHECK(!mlirLayoutTiledAttrGetOffset(layout, -2, shape, 2, index, &offset,
+                                      print, error));
+  CHECK(!mlirLayoutTiledAttrGetOffset(layout, 2, NULL, 2, index, &offset, print,
+                                      error));
+  index[1] = 3;
+  CHECK(!mlirLayoutTiledAttrGetOffset(layout, 2, shape, 2, index, NULL, print,
+                                      error));
+  CHECK(mlirLayoutTiledAttrGetExpanded(layout, 2, shape, -1, sizes, strides,
+                                       print, error) == -1);
+  // Without a callback an error is told by the answer alone.
+  CHECK(!mlirLayoutTiledAttrGetOffset(layout, 1, shape, 2, index, &offset, NULL,
+                                      NULL));
+  CHECK(mlirLayoutTiledAttrGetMinorToMajor(layout, 2) == -1);
+  CHECK(mlirLayoutTiledAttrGetMinorToMajor(layout, -1) == -1);
+  CHECK(mlirLayoutTiledAttrGetTileRank(layout, 1) == -1);
+  CHECK(mlirLayoutTiledAttrGetTileSize(layout, 0, 2) == -1);
+}
+
+static void tensorLayout(MlirContext context) {
+  MlirAttribute layout = mlirLayoutTensorLayoutAttrGet(
+      context, str("((4_PE, 3:8), (8:1))"), print, error);
+  CHECK(mlirAttributeIsALayoutTensorLayout(layout));
+  CHECK(mlirLayoutTensorLayoutAttrGetRank(layout) == 2);
+  CHECK(mlirLayoutTensorLayoutAttrGetNumAxes(layout) == 1);
+  char axis[] = "axis: ";
+  CHECK(mlirLayoutTensorLayoutAttrGetAxis(layout, 0, print, axis));
+  CHECK(!mlirLayoutTensorLayoutAttrGetAxis(layout, 1, print, axis));
+  int64_t shape[] = {12, 8}, index[] = {7, 1}, place[2];
+  CHECK(mlirLayoutTensorLayoutAttrGetPlace(layout, 2, shape, 2, index, 2, place,
+                                           print, error) == 2);
+  printNumbers("place", 2, place);
+  CHECK(mlirLayoutAttrGetText(layout, print, text));
+
+  printf("wrong TensorLayouts\n");
+  CHECK(mlirAttributeIsNull(mlirLayoutTensorLayoutAttrGet(
+      context, str("((4_PE, 3:8)"), print, error)));
+  index[0] = 12;
+  CHECK(mlirLayoutTensorLayoutAttrGetPlace(layout, 2, shape, 2, index, 2, place,
+                                           print, error) == -1);
+  CHECK(mlirLayoutTensorLayoutAttrGetRank(mlirUnitAttrGet(context)) == -1);
+}
+
+static void others(MlirContext context) {
+  MlirAttribute vmem =
+      mlirLayoutMemorySpaceAttrGet(context, str("vmem"), print, error);
+  CHECK(mlirAttributeIsALayoutMemorySpace(vmem));
+  CHECK(mlirLayoutMemorySpaceAttrGetNumber(vmem) == 1);
+  CHECK(mlirAttributeEqual(
+      vmem, mlirLayoutMemorySpaceAttrGetNumbered(context, 1, print, error)));
+  MlirAttribute machine = mlirLayoutMachineAttrGet(
+      context,
+      str("axes: (4_PE), memories: (LM: 1 at PE with 64 bytes), word: 64"),
+      print, error);
+  CHECK(mlirAttributeIsALayoutMachine(machine));
+  CHECK(mlirLayoutAttrGetText(machine, print, text));
+
+  printf("wrong spaces and machines\n");
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutMemorySpaceAttrGetNumbered(context, 128, print, error)));
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutMemorySpaceAttrGetNumbered(context, -1, print, error)));
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutMemorySpaceAttrGet(context, str("moon"), print, error)));
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutMachineAttrGet(context, str("axes"), print, error)));
+}
+
+static void maps(MlirContext context) {
+  MlirAttribute map = mlirLayoutIndexingMapAttrGet(
+      context,
+      str("(d0)[s0] -> ((d0 * 8 + s0) floordiv 8), domain: d0 in [0, 9], s0 in "
+          "[0, 7]"),
+      print, error);
+  CHECK(mlirAttributeIsALayoutIndexingMap(map));
+  CHECK(mlirLayoutIndexingMapAttrGetKind(map) == MlirLayoutIndexingMap);
+  CHECK(mlirLayoutIndexingMapAttrGetNumRanges(map) == 1);
+  int64_t low, high;
+  CHECK(mlirLayoutIndexingMapAttrGetInterval(map, 1, &low, &high));
+  CHECK(low == 0 && high == 7);
+  CHECK(!mlirLayoutIndexingMapAttrGetInterval(map, 2, &low, &high));
+  MlirAffineMap affine = mlirLayoutIndexingMapAttrGetAffineMap(map);
+  CHECK(mlirAffineMapGetNumSymbols(affine) == 1);
+  CHECK(mlirLayoutAttrGetText(
+      mlirLayoutIndexingMapAttrSimplify(map, print, error), print, text));
+  MlirAttribute empty =
+      mlirLayoutIndexingMapAttrGet(context, str("KNOWN EMPTY"), print, error);
+  CHECK(mlirLayoutIndexingMapAttrGetKind(empty) ==
+        MlirLayoutIndexingKnownEmpty);
+  CHECK(mlirAffineMapIsNull(mlirLayoutIndexingMapAttrGetAffineMap(empty)));
+  char simple[] = "simple: ";
+  CHECK(mlirLayoutSimplifyIndexingMap(
+      str("(d0, d1) -> ((d0 * 16 + d1) mod 8), domain: d0 in [0, 9], d1 in "
+          "[0, 15]"),
+      print, simple, print, error));
+
+  printf("wrong maps\n");
+  CHECK(!mlirLayoutSimplifyIndexingMap(
+      str("(d0) -> (d1), domain: d0 in [0, 9]"), print, simple, print, error));
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutIndexingMapAttrGet(context, str("(d0"), print, error)));
+  CHECK(mlirLayoutIndexingMapAttrGetKind(mlirUnitAttrGet(context)) ==
+        MlirLayoutIndexingNone);
+}
+
+static void analysis(MlirContext context) {
+  MlirModule module = mlirModuleCreateParse(
+      context,
+      str("func.func @f(%x: tensor<3x5xf32>, %o: tensor<5x3xf32>) -> "
+          "tensor<5x3xf32> {\n"
+          "  %t = linalg.transpose ins(%x : tensor<3x5xf32>) outs(%o : "
+          "tensor<5x3xf32>) permutation = [1, 0]\n"
+          "  return %t : tensor<5x3xf32>\n"
+          "}"));
+  CHECK(!mlirModuleIsNull(module));
+  MlirOperation function =
+      mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  MlirOperation transpose = mlirBlockGetFirstOperation(
+      mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0)));
+  char reads[] = "reads: ", feeds[] = "feeds: ";
+  CHECK(mlirLayoutOperationGetIndexing(transpose, MlirLayoutReads, 0, 0,
+                                       printMap, reads, print, error));
+  CHECK(mlirLayoutOperationGetIndexing(transpose, MlirLayoutFeeds, 0, 0,
+                                       printMap, feeds, print, error));
+
+  printf("wrong questions\n");
+  CHECK(!mlirLayoutOperationGetIndexing(transpose, (MlirLayoutDirection)2, 0, 0,
+                                        printMap, reads, print, error));
+  CHECK(!mlirLayoutOperationGetIndexing(transpose, MlirLayoutReads, 1, 0,
+                                        printMap, reads, print, error));
+  CHECK(!mlirLayoutOperationGetIndexing(transpose, MlirLayoutReads, 0, -1,
+                                        printMap, reads, print, error));
+  CHECK(!mlirLayoutOperationGetIndexing(transpose, MlirLayoutReads, 0, 0, NULL,
+                                        NULL, print, error));
+  MlirOperation end = mlirOperationGetNextInBlock(transpose);
+  CHECK(!mlirLayoutOperationGetIndexing(end, MlirLayoutReads, 0, 0, printMap,
+                                        reads, print, error));
+  mlirModuleDestroy(module);
+}
+
+static void passes(MlirContext context) {
+  const char *source =
+      "func.func @f(%m: memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>) { return "
+      "}";
+  CHECK(mlirLayoutRegisterPasses(print, error));
+  CHECK(mlirLayoutRegisterPasses(print, error));
+  for (int way = 0; way < 3; ++way) {
+    MlirModule module = mlirModuleCreateParse(context, str(source));
+    MlirPassManager manager = mlirPassManagerCreate(context);
+    MlirOpPassManager on = mlirPassManagerGetAsOpPassManager(manager);
+    if (way == 0)
+      CHECK(mlirLayoutOpPassManagerAdd(on, str("layout-lower-memrefs"),
+                                       str("form=physical"), print, error));
+    else if (way == 1)
+      CHECK(mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"), str(""),
+                                       print, error));
+    else
+      CHECK(mlirLayoutOpPassManagerAddLayoutToMemref(on, MlirLayoutFormPhysical,
+                                                     print, error));
+    MlirOperation op = mlirModuleGetOperation(module);
+    CHECK(mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, op)));
+    mlirOperationPrint(op, printPart, NULL);
+    mlirPassManagerDestroy(manager);
+    mlirModuleDestroy(module);
+  }
+
+  printf("wrong passes\n");
+  MlirPassManager manager =
+      mlirPassManagerCreateOnOperation(context, str("builtin.module"));
+  MlirOpPassManager on = mlirPassManagerGetAsOpPassManager(manager);
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-lower-mumrefs"), str(""),
+                                    print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-lower-memrefs"),
+                                    str("form=cubic"), print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"),
+                                    str("form=cubic"), print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-deallocate"), str(""),
+                                    print, error));
+  CHECK(!mlirLayoutOpPassManagerAddLayoutToMemref(on, (MlirLayoutForm)7, print,
+                                                  error));
+  mlirPassManagerDestroy(manager);
+}
+
+static void nulls(void) {
+  printf("null handles\n");
+  MlirContext context = {NULL};
+  MlirAttribute none = mlirAttributeGetNull();
+  MlirDialectRegistry registry = {NULL};
+  MlirOperation op = {NULL};
+  MlirOpPassManager manager = {NULL};
+  int64_t numbers[2] = {1, 1};
+  CHECK(!mlirLayoutRegisterDialect(registry, print, error));
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutTiledAttrGet(context, str("{1,0}"), print, error)));
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutMemorySpaceAttrGetNumbered(context, 1, print, error)));
+  CHECK(!mlirAttributeIsALayoutTiled(none));
+  CHECK(!mlirAttributeIsALayoutTensorLayout(none));
+  CHECK(!mlirAttributeIsALayoutMachine(none));
+  CHECK(!mlirAttributeIsALayoutIndexingMap(none));
+  CHECK(!mlirAttributeIsALayoutMemorySpace(none));
+  CHECK(!mlirLayoutAttrGetText(none, print, text));
+  CHECK(mlirLayoutTiledAttrGetRank(none) == -1);
+  CHECK(mlirLayoutTiledAttrGetMemorySpace(none) == -1);
+  CHECK(mlirLayoutTensorLayoutAttrGetNumAxes(none) == -1);
+  CHECK(mlirLayoutMemorySpaceAttrGetNumber(none) == -1);
+  CHECK(mlirLayoutIndexingMapAttrGetNumRanges(none) == -1);
+  CHECK(!mlirLayoutTiledAttrGetOffset(none, 2, numbers, 2, numbers, numbers,
+                                      print, error));
+  CHECK(mlirLayoutTensorLayoutAttrGetPlace(none, 2, numbers, 2, numbers, 2,
+                                           numbers, print, error) == -1);
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutIndexingMapAttrSimplify(none, print, error)));
+  CHECK(!mlirLayoutOperationGetIndexing(op, MlirLayoutReads, 0, 0, printMap,
+                                        text, print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(manager, str("layout-lower-memrefs"),
+                                    str(""), print, error));
+  CHECK(!mlirLayoutOpPassManagerAddLayoutToMemref(
+      manager, MlirLayoutFormStrided, print, error));
+}
+
+int main(void) {
+  MlirDialectRegistry registry = mlirDialectRegistryCreate();
+  mlirRegisterAllDialects(registry);
+  CHECK(mlirLayoutRegisterDialect(registry, print, error));
+  CHECK(mlirLayoutRegisterDialect(registry, print, error));
+  mlirDialectHandleInsertDialect(mlirGetDialectHandle__layout__(), registry);
+  MlirContext context = mlirContextCreateWithRegistry(registry, false);
+  mlirDialectRegistryDestroy(registry);
+
+  tiled(context);
+  tensorLayout(context);
+  others(context);
+  maps(context);
+  analysis(context);
+  passes(context);
+  nulls();
+  mlirContextDestroy(context);
+
+  printf("a context without the dialect\n");
+  MlirContext bare = mlirContextCreate();
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutTiledAttrGet(bare, str("{1,0}"), print, error)));
+  MlirDialectHandle handle = mlirGetDialectHandle__layout__();
+  CHECK(!mlirDialectIsNull(mlirDialectHandleLoadDialect(handle, bare)));
+  CHECK(mlirAttributeIsALayoutTiled(
+      mlirLayoutTiledAttrGet(bare, str("{1,0}"), print, error)));
+  mlirContextDestroy(bare);
+  printf("done\n");
+  return 0;
+}

@@ -1,0 +1,223 @@
+//===- host.cpp - Compilers that do odd things with the library -----------===//
+//
+//   host accessors          asks attributes and builds pipelines, wrongly too
+//   host twice              registers everything again and again
+//   host threads            runs passes on a context for each of many threads
+//   host shared             makes attributes in one context from many threads
+//   host plugin FILE        registers, then loads a plugin
+//   host plugin-first FILE  loads a plugin, then registers
+//
+// Each then lowers a program, and prints what became of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "layout/Layout.h"
+#include "layout/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
+#include <thread>
+
+using namespace mlir;
+
+static const char *const program = R"(
+func.func @f(%x: tensor<3x5xf32>) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>> {
+  %0 = layout.convert %x : tensor<3x5xf32> to tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>
+  return %0 : tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>
+})";
+
+/// The program, lowered; empty after an error.
+static std::string lower(const DialectRegistry &registry) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(program, &context);
+  if (!module)
+    return "";
+  PassManager manager(&context);
+  if (failed(layout::buildLayoutToMemref(manager)) ||
+      failed(manager.run(*module)))
+    return "";
+  std::string text;
+  llvm::raw_string_ostream(text) << *module;
+  return text;
+}
+
+static void registerAll(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+}
+
+static bool loadPlugin(StringRef file, DialectRegistry &registry) {
+  auto dialect = DialectPlugin::load(file.str());
+  auto passes = PassPlugin::load(file.str());
+  if (!dialect || !passes) {
+    llvm::errs() << toString(dialect.takeError()) << "\n"
+                 << toString(passes.takeError()) << "\n";
+    return false;
+  }
+  dialect->registerDialectRegistryCallbacks(registry);
+  passes->registerPassRegistryCallbacks();
+  return true;
+}
+
+/// Nothing is registered before the threads run.
+static std::string onThreads(const DialectRegistry &registry) {
+  std::vector<std::string> results(8);
+  std::vector<std::thread> threads;
+  for (std::string &result : results)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 4; ++round)
+        result = lower(registry);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::string &result : results)
+    if (result != results.front())
+      return "";
+  return results.front();
+}
+
+static bool inOneContext(const DialectRegistry &registry) {
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  std::vector<int> wrong(8);
+  std::vector<std::thread> threads;
+  for (int &count : wrong)
+    threads.emplace_back([&] {
+      for (int64_t size = 1; size < 200; ++size) {
+        std::string text = "{1,0:T(" + std::to_string(size) + ",2)}";
+        auto tiled = layout::TiledAttr::get(&context, text);
+        auto offset = tiled.offsetOf({400, 2}, {size, 1});
+        count += failed(offset) || *offset != 2 * size + 1 ||
+                 tiled != layout::TiledAttr::get(&context, text);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  return llvm::all_of(wrong, [](int count) { return count == 0; });
+}
+
+/// Where a condition fails says which, and ends the program.
+static void check(bool condition, const char *text) {
+  if (condition)
+    return;
+  llvm::errs() << "not so: " << text << "\n";
+  exit(1);
+}
+#define CHECK(...) check(__VA_ARGS__, #__VA_ARGS__)
+
+/// What `run` says in errors, beginning with `context`'s own.
+static std::string errorsOf(MLIRContext &context, function_ref<void()> run) {
+  std::string text;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    text += diagnostic.str() + "\n";
+    return success();
+  });
+  run();
+  return text;
+}
+
+static void accessors(const DialectRegistry &registry) {
+  using namespace layout;
+  using Numbers = SmallVector<int64_t>;
+  MLIRContext context(registry);
+  auto tiled = TiledAttr::get(&context, "{0,1 : T(*,128) (2,1) S(1)}");
+  CHECK(tiled == TiledAttr::get(&context, "{0,1:T(*,128)(2,1)S(1)}"));
+  CHECK(tiled.getText() == "{0,1:T(*,128)(2,1)S(1)}");
+  CHECK(tiled.getRank() == 2 && tiled.getMemorySpace() == 1);
+  CHECK(tiled.getMinorToMajor() == Numbers{0, 1});
+  CHECK(tiled.getTiles() ==
+        SmallVector<Numbers>{{TiledAttr::kCombine, 128}, {2, 1}});
+  auto small = TiledAttr::get(&context, "{1,0:T(2,2)}");
+  CHECK(*small.offsetOf({3, 5}, {2, 3}) == 17);
+  CHECK(*small.expandedSizes({3, 5}) == Numbers{2, 3, 2, 2});
+  CHECK(*small.expandedStrides({3, 5}) == Numbers{12, 4, 2, 1});
+  CHECK(failed(small.offsetOf({3, 5}, {3, 0})));
+  CHECK(failed(small.offsetOf({ShapedType::kDynamic, 5}, {0, 0})));
+  CHECK(failed(small.expandedSizes({3})));
+  CHECK(failed(small.expandedSizes({-1, 5})));
+
+  auto spread = TensorLayoutAttr::get(&context, "((4_PE, 3:8), (8:1))");
+  CHECK(spread.getRank() == 2 && spread.getAxes().size() == 1);
+  CHECK(spread.getAxes().front() == "PE");
+  CHECK(*spread.placeOf({12, 8}, {7, 1}) == Numbers{2, 9});
+  CHECK(failed(spread.placeOf({12, 8}, {7})));
+  CHECK(MemorySpaceAttr::get(&context, 1).getNumber() == 1);
+  CHECK(IndexingMapAttr::get(&context, "KNOWN EMPTY").isKnownEmpty());
+  CHECK(!MachineAttr::get(&context, "mn_core").getText().empty());
+
+  // Errors of the context, and errors handed over.
+  llvm::outs() << errorsOf(context, [&] {
+    CHECK(!TiledAttr::get(&context, "{1,1}"));
+    CHECK(!TensorLayoutAttr::get(&context, "(("));
+    CHECK(!MachineAttr::get(&context, ""));
+    CHECK(!IndexingMapAttr::get(&context, "(d0)"));
+    auto here = [&] {
+      return emitError(UnknownLoc::get(&context)) << "here: ";
+    };
+    CHECK(!TiledAttr::getChecked(here, &context, StringRef("{0:T()}")));
+    CHECK(failed(small.offsetOf({3, 5}, {0, 5}, here)));
+  });
+
+  // A context that does not have the dialect.
+  MLIRContext bare;
+  llvm::outs() << errorsOf(bare,
+                           [&] { CHECK(!TiledAttr::get(&bare, "{1,0}")); });
+
+  // Forms and pipelines that there are not.
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  PassManager manager(&context);
+  manager.addPass(createLayoutLowerMemrefs({static_cast<Form>(7)}));
+  llvm::outs() << errorsOf(context,
+                           [&] { CHECK(failed(manager.run(*module))); });
+  CHECK(
+      failed(buildLayoutPipeline(manager, "layout-to-moon", {}, llvm::outs())));
+  CHECK(failed(buildLayoutPipeline(manager, "layout-to-memref",
+                                   {static_cast<Form>(-1)}, llvm::outs())));
+  PassManager functions(&context, "func.func");
+  CHECK(failed(
+      buildLayoutPipeline(functions, "layout-to-memref", {}, llvm::outs())));
+}
+
+int main(int argc, char **argv) {
+  StringRef what = argc > 1 ? argv[1] : "";
+  DialectRegistry registry;
+  registerAll(registry);
+  bool mine = true;
+  if (what == "plugin-first") {
+    if (!loadPlugin(argv[2], registry))
+      return 1;
+    mine = layout::registerLayoutDialect(registry) &&
+           layout::registerLayoutPassesAndPipelines();
+  } else {
+    layout::registerLayoutDialect(registry);
+  }
+  if (what == "twice")
+    for (int round = 0; round < 3; ++round) {
+      registerAll(registry);
+      mine &= layout::registerLayoutDialect(registry) &&
+              layout::registerLayoutPassesAndPipelines();
+    }
+  if (what == "plugin") {
+    mine = layout::registerLayoutPassesAndPipelines();
+    if (!loadPlugin(argv[2], registry))
+      return 1;
+  }
+  if (what == "accessors") {
+    accessors(registry);
+    return 0;
+  }
+  if (what == "shared" && !inOneContext(registry))
+    return 1;
+  if (!mine) {
+    llvm::outs() << "another copy is in charge\n";
+    return 2;
+  }
+  std::string text = what == "threads" ? onThreads(registry) : lower(registry);
+  llvm::outs() << text;
+  return text.empty();
+}

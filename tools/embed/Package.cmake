@@ -1,0 +1,77 @@
+# libLayout.so, the plugin, and how they are installed. Cargo builds all of Rust, and the C++ glue with it, into one
+# archive; it is linked whole, with MLIR's C API, which Debian has in archives only.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(LAYOUT_CARGO_PROFILE release CACHE STRING "The profile that Cargo builds in")
+set(layout_target $ENV{CARGO_TARGET_DIR})
+if(NOT layout_target)
+  set(layout_target ${PROJECT_BINARY_DIR}/cargo)
+endif()
+set(LAYOUT_CARGO_TARGET_DIR ${layout_target} CACHE PATH "The folder that Cargo builds in")
+find_program(LAYOUT_CARGO cargo HINTS $ENV{HOME}/.cargo/bin)
+if(NOT LAYOUT_CARGO)
+  # Cargo's own build scripts come by here too, and need nothing below.
+  message(STATUS "Layout: there is no cargo on the PATH, which building libLayout.so needs")
+  return()
+endif()
+
+string(REGEX REPLACE "^dev$" "debug" layout_profile_folder ${LAYOUT_CARGO_PROFILE})
+set(layout_rust ${LAYOUT_CARGO_TARGET_DIR}/${layout_profile_folder}/liblayout_embed.a)
+# Cargo knows better than CMake what is out of date, so it is always asked.
+add_custom_target(layout_rust
+  COMMAND ${LAYOUT_CARGO} build --quiet --package layout-embed --lib
+          --profile ${LAYOUT_CARGO_PROFILE} --target-dir ${LAYOUT_CARGO_TARGET_DIR}
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  BYPRODUCTS ${layout_rust}
+  COMMENT "Building layout-embed with Cargo"
+  USES_TERMINAL VERBATIM)
+
+foreach(header dialect/Layout.h passes/Passes.h)
+  get_filename_component(name ${header} NAME)
+  configure_file(${header} ${layout_include}/layout/${name} COPYONLY)
+endforeach()
+foreach(header Layout.h Passes.h)
+  configure_file(layout-c/${header} ${layout_include}/layout-c/${header} COPYONLY)
+endforeach()
+
+file(GLOB layout_mlir_capi ${LLVM_LIBRARY_DIR}/libMLIRCAPI*.a)
+list(JOIN layout_mlir_capi "," layout_mlir_capi)
+set(layout_exports ${PROJECT_SOURCE_DIR}/tools/embed/exports.map)
+add_library(Layout SHARED tools/embed/Embed.cpp)
+add_library(Layout::Layout ALIAS Layout)
+add_dependencies(Layout layout_rust layout_dialect_tablegen layout_passes_tablegen)
+target_compile_features(Layout PUBLIC cxx_std_17)
+# NDEBUG is part of MLIR's ABI, so it is of ours.
+target_compile_definitions(Layout INTERFACE NDEBUG)
+target_include_directories(Layout INTERFACE
+  $<BUILD_INTERFACE:${layout_include}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_include_directories(Layout SYSTEM INTERFACE
+  "$<BUILD_INTERFACE:${MLIR_INCLUDE_DIRS}>" "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>")
+target_link_options(Layout PRIVATE
+  -Wl,--version-script=${layout_exports} -Wl,-z,defs -Wl,--gc-sections -Wl,--strip-debug
+  "-Wl,--whole-archive,${layout_rust},${layout_mlir_capi},--no-whole-archive")
+target_link_libraries(Layout PUBLIC MLIR LLVM)
+set_target_properties(Layout PROPERTIES
+  LINK_DEPENDS "${layout_rust};${layout_exports}"
+  INSTALL_RPATH "$ORIGIN;${LLVM_LIBRARY_DIR}")
+
+# The plugin has nothing of its own, so a compiler that links libLayout.so and loads it has one dialect.
+add_library(LayoutPlugin MODULE tools/embed/Plugin.cpp)
+add_library(Layout::Plugin ALIAS LayoutPlugin)
+target_compile_definitions(LayoutPlugin PRIVATE LAYOUT_VERSION="${PROJECT_VERSION}")
+target_link_libraries(LayoutPlugin PRIVATE Layout)
+set_target_properties(LayoutPlugin PROPERTIES
+  EXPORT_NAME Plugin
+  INSTALL_RPATH "$ORIGIN;${LLVM_LIBRARY_DIR}")
+
+set(layout_cmake ${CMAKE_INSTALL_LIBDIR}/cmake/Layout)
+install(TARGETS Layout LayoutPlugin EXPORT LayoutTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${layout_include}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.h.inc")
+install(EXPORT LayoutTargets NAMESPACE Layout:: DESTINATION ${layout_cmake})
+configure_package_config_file(tools/embed/LayoutConfig.cmake.in ${PROJECT_BINARY_DIR}/LayoutConfig.cmake
+  INSTALL_DESTINATION ${layout_cmake})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/LayoutConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/LayoutConfig.cmake ${PROJECT_BINARY_DIR}/LayoutConfigVersion.cmake
+  DESTINATION ${layout_cmake})

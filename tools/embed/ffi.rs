@@ -1,0 +1,528 @@
+//! The C API: the Rust side of `layout-c/*.h`, which say what each function does.
+//!
+//! Every body goes through [`answer`], which turns an error and a panic into a message for the callback and the given
+//! value. Handles may be null and numbers out of range; pointers that are not null are valid for the call.
+
+use layout::{expansion::Expansion, map::Indexing, placement::Placement};
+use layout_dialect::{complaint, guard, tensor_layout as tensor, tiled};
+use layout_passes::{Form, indexing_analysis, pipelines};
+use melior::{
+    ContextRef,
+    ir::{Attribute, AttributeLike, OperationRef, operation::OperationLike},
+    pass::OperationPassManager,
+};
+use mlir_sys::{
+    MlirAffineMap, MlirAttribute, MlirContext, MlirDialectRegistry, MlirOpPassManager, MlirOperation,
+    MlirStringCallback, MlirStringRef,
+};
+use std::{borrow::Cow, ffi::c_void, ptr, slice};
+
+type Outcome<T> = Result<T, Cow<'static, str>>;
+
+const NULL: MlirAttribute = MlirAttribute { ptr: ptr::null() };
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Registration and attributes
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutRegisterDialect(
+    registry: MlirDialectRegistry,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    answer(error, user, false, || {
+        if registry.ptr.is_null() {
+            return Err("the registry is null".into());
+        }
+        // SAFETY: the registry is alive.
+        unsafe { layout_dialect::register_raw(registry) }?;
+        Ok(true)
+    })
+}
+
+/// Defines a function that makes an attribute from its text.
+macro_rules! from_text {
+    ($($function:ident: $mnemonic:literal),*) => {$(
+        /// See `Layout.h`.
+        #[unsafe(no_mangle)]
+        extern "C" fn $function(
+            context: MlirContext,
+            text: MlirStringRef,
+            error: MlirStringCallback,
+            user: *mut c_void,
+        ) -> MlirAttribute {
+            answer(error, user, NULL, || from_text(context, $mnemonic, string(text)?))
+        }
+    )*};
+}
+
+from_text! {
+    mlirLayoutTiledAttrGet: "tiled",
+    mlirLayoutTensorLayoutAttrGet: "tensor_layout",
+    mlirLayoutMachineAttrGet: "machine",
+    mlirLayoutIndexingMapAttrGet: "indexing_map",
+    mlirLayoutMemorySpaceAttrGet: "memory_space"
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutMemorySpaceAttrGetNumbered(
+    context: MlirContext,
+    number: i64,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> MlirAttribute {
+    answer(error, user, NULL, || {
+        layout_dialect::verify_memory_space(number)?;
+        from_text(context, "memory_space", &format!("device {number}"))
+    })
+}
+
+fn from_text(context: MlirContext, mnemonic: &str, text: &str) -> Outcome<MlirAttribute> {
+    if context.ptr.is_null() {
+        return Err("the context is null".into());
+    }
+    // SAFETY: the context is alive.
+    let context = unsafe { ContextRef::from_raw(context) };
+    // SAFETY: the reference does not outlive the call.
+    let made = layout_dialect::attribute_from_text(unsafe { context.to_ref() }, mnemonic, text);
+    Ok(made.map_err(|error| complaint(text, &error))?.to_raw())
+}
+
+/// Defines a function that says whether an attribute is of a kind.
+macro_rules! is_a {
+    ($($function:ident: $read:ident),*) => {$(
+        /// See `Layout.h`.
+        #[unsafe(no_mangle)]
+        extern "C" fn $function(attribute: MlirAttribute) -> bool {
+            quiet(false, || Ok(layout_dialect::$read(given(attribute)?).is_some()))
+        }
+    )*};
+}
+
+is_a! {
+    mlirAttributeIsALayoutTiled: tiled,
+    mlirAttributeIsALayoutTensorLayout: tensor_layout,
+    mlirAttributeIsALayoutMachine: machine,
+    mlirAttributeIsALayoutIndexingMap: indexing_map,
+    mlirAttributeIsALayoutMemorySpace: memory_space
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutAttrGetText(attribute: MlirAttribute, text: MlirStringCallback, user: *mut c_void) -> bool {
+    quiet(false, || {
+        let body = layout_dialect::text(given(attribute)?).ok_or("the attribute has no text of its own")?;
+        say(text, user, &body);
+        Ok(true)
+    })
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Tiled layouts
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTiledAttrGetRank(attribute: MlirAttribute) -> isize {
+    quiet(-1, || Ok(tiled_of(attribute)?.rank() as isize))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTiledAttrGetMinorToMajor(attribute: MlirAttribute, position: isize) -> i64 {
+    quiet(-1, || at(&tiled::minor_to_major(&tiled_of(attribute)?), position).copied())
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTiledAttrGetNumTiles(attribute: MlirAttribute) -> isize {
+    quiet(-1, || Ok(tiled_of(attribute)?.tiles.len() as isize))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTiledAttrGetTileRank(attribute: MlirAttribute, tile: isize) -> isize {
+    quiet(-1, || Ok(at(&tiled_of(attribute)?.tiles, tile)?.len() as isize))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTiledAttrGetTileSize(attribute: MlirAttribute, tile: isize, position: isize) -> i64 {
+    quiet(-1, || Ok((*at(at(&tiled::tiles(&tiled_of(attribute)?), tile)?, position)?).max(0)))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTiledAttrGetMemorySpace(attribute: MlirAttribute) -> i64 {
+    quiet(-1, || Ok(tiled_of(attribute)?.memory_space.into()))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTiledAttrGetOffset(
+    attribute: MlirAttribute,
+    rank: isize,
+    shape: *const i64,
+    index_rank: isize,
+    index: *const i64,
+    offset: *mut i64,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    answer(error, user, false, || {
+        let found = expansion(attribute, rank, shape)?.offset(numbers(index, index_rank)?);
+        write(offset, 1, &[found.map_err(|error| error.message)?])?;
+        Ok(true)
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTiledAttrGetExpanded(
+    attribute: MlirAttribute,
+    rank: isize,
+    shape: *const i64,
+    capacity: isize,
+    sizes: *mut i64,
+    strides: *mut i64,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> isize {
+    answer(error, user, -1, || {
+        let expansion = expansion(attribute, rank, shape)?;
+        write(sizes, capacity, expansion.sizes())?;
+        write(strides, capacity, expansion.strides())
+    })
+}
+
+fn expansion(attribute: MlirAttribute, rank: isize, shape: *const i64) -> Outcome<Expansion> {
+    let layout = tiled_of(attribute)?;
+    let sizes: Vec<_> = numbers(shape, rank)?.iter().copied().map(Some).collect();
+    Ok(tiled::static_expansion(&layout, &sizes)?)
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// TensorLayouts and memory spaces
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTensorLayoutAttrGetRank(attribute: MlirAttribute) -> isize {
+    quiet(-1, || Ok(tensor_of(attribute)?.rank() as isize))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTensorLayoutAttrGetNumAxes(attribute: MlirAttribute) -> isize {
+    quiet(-1, || Ok(tensor_of(attribute)?.axes().len() as isize))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTensorLayoutAttrGetAxis(
+    attribute: MlirAttribute,
+    position: isize,
+    name: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    quiet(false, || {
+        say(name, user, at(&tensor_of(attribute)?.axes(), position)?);
+        Ok(true)
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutTensorLayoutAttrGetPlace(
+    attribute: MlirAttribute,
+    rank: isize,
+    shape: *const i64,
+    index_rank: isize,
+    index: *const i64,
+    capacity: isize,
+    place: *mut i64,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> isize {
+    answer(error, user, -1, || {
+        let layout = tensor_of(attribute)?;
+        let sizes: Vec<_> = numbers(shape, rank)?.iter().copied().map(Some).collect();
+        let placement: Placement = tensor::static_placement(&layout, &sizes)?;
+        let found = placement.place(numbers(index, index_rank)?);
+        write(place, capacity, &found.map_err(|error| error.message)?)
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutMemorySpaceAttrGetNumber(attribute: MlirAttribute) -> i64 {
+    quiet(-1, || Ok(layout_dialect::memory_space(given(attribute)?).ok_or("no memory space")?))
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Indexing maps and analysis
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutIndexingMapAttrGetKind(attribute: MlirAttribute) -> i32 {
+    quiet(-1, || {
+        Ok(match map_of(attribute)? {
+            Indexing::Map(_) => 0,
+            Indexing::KnownEmpty => 1,
+            Indexing::Undefined => 2,
+        })
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutIndexingMapAttrGetAffineMap(attribute: MlirAttribute) -> MlirAffineMap {
+    quiet(MlirAffineMap { ptr: ptr::null() }, || {
+        let map = layout_dialect::indexing_affine_map(given(attribute)?).ok_or("no indexing map")?;
+        Ok(map.to_raw())
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutIndexingMapAttrGetNumRanges(attribute: MlirAttribute) -> isize {
+    quiet(-1, || Ok(map_of(attribute)?.map().ok_or("no map")?.ranges as isize))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutIndexingMapAttrGetInterval(
+    attribute: MlirAttribute,
+    variable: isize,
+    low: *mut i64,
+    high: *mut i64,
+) -> bool {
+    quiet(false, || {
+        let map = map_of(attribute)?;
+        let interval = at(&map.map().ok_or("no map")?.domain.vars, variable)?;
+        write(low, 1, &[interval.lo])?;
+        write(high, 1, &[interval.hi])?;
+        Ok(true)
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutIndexingMapAttrSimplify(
+    attribute: MlirAttribute,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> MlirAttribute {
+    answer(error, user, NULL, || {
+        let simple = map_of(attribute)?.simplify();
+        let context = given(attribute)?.context();
+        // SAFETY: the reference does not outlive the call.
+        Ok(layout_dialect::indexing_map_attribute(unsafe { context.to_ref() }, &simple).to_raw())
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutSimplifyIndexingMap(
+    text: MlirStringRef,
+    result: MlirStringCallback,
+    result_user: *mut c_void,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    answer(error, user, false, || {
+        let text = string(text)?;
+        let map = Indexing::parse(text).map_err(|error| complaint(text, &error))?;
+        say(result, result_user, &map.simplify().to_string());
+        Ok(true)
+    })
+}
+
+/// Receives an attribute, and the caller's pointer.
+type AttributeCallback = Option<unsafe extern "C" fn(MlirAttribute, *mut c_void)>;
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutOperationGetIndexing(
+    op: MlirOperation,
+    direction: i32,
+    result: isize,
+    operand: isize,
+    map: AttributeCallback,
+    map_user: *mut c_void,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    answer(error, user, false, || {
+        if op.ptr.is_null() {
+            return Err("the operation is null".into());
+        }
+        let reads = match direction {
+            0 => true,
+            1 => false,
+            _ => return Err(format!("no direction has the number {direction}").into()),
+        };
+        // SAFETY: the operation is alive for the call.
+        let op = unsafe { OperationRef::from_raw(op) };
+        let pairs = indexing_analysis::analyse(op).ok_or("the operation has no tensors to relate")?;
+        let pair = at(at(&pairs, result)?, operand)?;
+        let access = if reads { &pair.reads } else { &pair.feeds };
+        let callback = map.ok_or("the callback for maps is null")?;
+        let context = op.context();
+        for value in indexing_analysis::values(access) {
+            // SAFETY: the reference does not outlive the call.
+            let attribute = layout_dialect::indexing_map_attribute(unsafe { context.to_ref() }, &value);
+            // SAFETY: the caller gives a callback and the pointer it takes.
+            unsafe { callback(attribute.to_raw(), map_user) };
+        }
+        Ok(true)
+    })
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Passes
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// See `Passes.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutRegisterPasses(error: MlirStringCallback, user: *mut c_void) -> bool {
+    answer(error, user, false, || {
+        layout_passes::try_register()?;
+        Ok(true)
+    })
+}
+
+/// See `Passes.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutOpPassManagerAdd(
+    manager: MlirOpPassManager,
+    name: MlirStringRef,
+    options: MlirStringRef,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    answer(error, user, false, || {
+        let (name, options) = (string(name)?, string(options)?);
+        let pass = if options.is_empty() { name.to_string() } else { format!("{name}{{{options}}}") };
+        add(manager, |manager| layout_passes::add_passes(manager, &pass))
+    })
+}
+
+/// See `Passes.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutOpPassManagerAddLayoutToMemref(
+    manager: MlirOpPassManager,
+    form: i32,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    answer(error, user, false, || {
+        let form = Form::of_number(form)?;
+        add(manager, |manager| pipelines::TO_MEMREF.add_to(manager, form))
+    })
+}
+
+fn add(
+    manager: MlirOpPassManager,
+    passes: impl FnOnce(OperationPassManager) -> Result<(), melior::Error>,
+) -> Outcome<bool> {
+    if manager.ptr.is_null() {
+        return Err("the pass manager is null".into());
+    }
+    // SAFETY: the manager is alive.
+    let manager = unsafe { OperationPassManager::from_raw(manager) };
+    match passes(manager) {
+        Ok(()) => Ok(true),
+        Err(melior::Error::ParsePassPipeline(message)) => Err(message.into()),
+        Err(error) => Err(error.to_string().into()),
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What crosses
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Runs `body`; after an error or a panic, tells the callback and answers `failed`.
+fn answer<T>(error: MlirStringCallback, user: *mut c_void, failed: T, body: impl FnOnce() -> Outcome<T>) -> T {
+    guard(|message| Err(message.to_string().into()), body).unwrap_or_else(|message| {
+        say(error, user, &message);
+        failed
+    })
+}
+
+/// [`answer`] of a function that takes no callback.
+fn quiet<T>(failed: T, body: impl FnOnce() -> Outcome<T>) -> T {
+    answer(None, ptr::null_mut(), failed, body)
+}
+
+/// Gives a text to a callback, if there is one.
+fn say(callback: MlirStringCallback, user: *mut c_void, text: &str) {
+    let text = MlirStringRef { data: text.as_ptr().cast(), length: text.len() };
+    if let Some(callback) = callback {
+        // SAFETY: the caller gives a callback and the pointer it takes.
+        unsafe { callback(text, user) }
+    }
+}
+
+/// The attribute that C gives.
+fn given<'a>(attribute: MlirAttribute) -> Outcome<Attribute<'a>> {
+    // SAFETY: the attribute is alive for the call.
+    unsafe { Attribute::from_option_raw(attribute) }.ok_or("the attribute is null".into())
+}
+
+fn tiled_of(attribute: MlirAttribute) -> Outcome<layout::layout::Layout> {
+    layout_dialect::tiled(given(attribute)?).ok_or("the attribute is no #layout.tiled".into())
+}
+
+fn tensor_of(attribute: MlirAttribute) -> Outcome<layout::tensor_layout::TensorLayout> {
+    layout_dialect::tensor_layout(given(attribute)?).ok_or("the attribute is no #layout.tensor_layout".into())
+}
+
+fn map_of(attribute: MlirAttribute) -> Outcome<Indexing> {
+    layout_dialect::indexing_map(given(attribute)?).ok_or("the attribute is no #layout.indexing_map".into())
+}
+
+/// The element at a position that C gives.
+fn at<T>(all: &[T], position: isize) -> Outcome<&T> {
+    let element = usize::try_from(position).ok().and_then(|position| all.get(position));
+    element.ok_or_else(|| format!("there is no number {position}, of {}", all.len()).into())
+}
+
+/// The text that C gives; a null pointer is an empty one.
+fn string<'a>(text: MlirStringRef) -> Outcome<&'a str> {
+    if text.data.is_null() {
+        return Ok("");
+    }
+    // SAFETY: the text is valid for the call.
+    let bytes = unsafe { slice::from_raw_parts(text.data.cast(), text.length) };
+    str::from_utf8(bytes).map_err(|_| "expected UTF-8 text".into())
+}
+
+/// The numbers that C gives.
+fn numbers<'a>(numbers: *const i64, count: isize) -> Outcome<&'a [i64]> {
+    match usize::try_from(count) {
+        Err(_) => Err(format!("there cannot be {count} numbers").into()),
+        Ok(0) => Ok(&[]),
+        Ok(_) if numbers.is_null() => Err("the pointer to numbers is null".into()),
+        // SAFETY: there are so many numbers, valid for the call.
+        Ok(count) => Ok(unsafe { slice::from_raw_parts(numbers, count) }),
+    }
+}
+
+/// Writes as many numbers as there is room for; says how many there are.
+fn write(room: *mut i64, capacity: isize, numbers: &[i64]) -> Outcome<isize> {
+    let capacity = usize::try_from(capacity).map_err(|_| "the capacity is negative")?;
+    let fitting = &numbers[..capacity.min(numbers.len())];
+    if !fitting.is_empty() && room.is_null() {
+        return Err("the pointer to room for numbers is null".into());
+    }
+    for (k, number) in fitting.iter().enumerate() {
+        // SAFETY: there is room for `capacity` numbers.
+        unsafe { room.add(k).write(*number) };
+    }
+    Ok(numbers.len() as isize)
+}
