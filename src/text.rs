@@ -225,8 +225,8 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
         }
         table[a.len()][b.len()]
     };
-    let best = names.map(|other| (distance(other), other)).min();
-    best.filter(|(distance, other)| *distance * 3 <= other.len()).map(|(_, other)| other)
+    let near = names.map(|other| (distance(other), other)).filter(|(distance, other)| distance * 3 <= other.len());
+    near.min().map(|(_, other)| other)
 }
 
 /// What follows `unknown ..`: `: did you mean` the [`nearest`] name, or else what `names` are.
