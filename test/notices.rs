@@ -81,7 +81,7 @@ fn licence(package: &Value) -> String {
     let name = text(package, "name");
     match IN_A_FILE.iter().find(|(known, ..)| *known == name) {
         Some((_, licence, words)) if package["license"].is_null() => {
-            let own = texts(package).into_iter().map(|(_, text)| text.split_whitespace().collect::<Vec<_>>().join(" "));
+            let own = texts(package).into_values().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
             assert!(own.into_iter().any(|text| text.contains(words)), "{name} is no longer {licence}");
             licence.to_string()
         }
@@ -105,8 +105,17 @@ fn texts(package: &Value) -> BTreeMap<String, String> {
     found
 }
 
-/// The packages, by their id, and what each links.
-fn metadata() -> (BTreeMap<String, Value>, BTreeMap<String, Vec<String>>, Vec<String>) {
+/// What Cargo says of this project's crates and of all that they need.
+struct Metadata {
+    /// The packages, by their id.
+    packages: BTreeMap<String, Value>,
+    /// What each links.
+    links: BTreeMap<String, Vec<String>>,
+    /// Those of this project that are more than tests.
+    shipped: Vec<String>,
+}
+
+fn metadata() -> Metadata {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform"]);
     cargo.arg("x86_64-unknown-linux-gnu").current_dir(env!("CARGO_MANIFEST_DIR"));
@@ -128,12 +137,12 @@ fn metadata() -> (BTreeMap<String, Value>, BTreeMap<String, Vec<String>>, Vec<St
     }
     let members = all(&all_of_it, "workspace_members").map(id);
     let shipped = members.filter(|member| packages[member]["publish"].is_null()).collect();
-    (packages, links, shipped)
+    Metadata { packages, links, shipped }
 }
 
 #[test]
 fn every_licence_is_allowed() {
-    let (packages, ..) = metadata();
+    let Metadata { packages, .. } = metadata();
     let wrong: Vec<_> = packages.values().filter(|package| !allowed(&licence(package))).collect();
     let wrong: Vec<_> = wrong.into_iter().map(|p| format!("{}: {:?}", text(p, "name"), licence(p))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -141,7 +150,7 @@ fn every_licence_is_allowed() {
 
 #[test]
 fn the_notices_are_current() {
-    let (packages, links, shipped) = metadata();
+    let Metadata { packages, links, shipped } = metadata();
     let (mut linked, mut open) = (BTreeSet::new(), shipped);
     while let Some(package) = open.pop() {
         if linked.insert(package.clone()) {

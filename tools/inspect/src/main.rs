@@ -24,7 +24,7 @@ use layout::views::Slice;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-pub(crate) const HELP: &str = "\
+const USAGE: &str = "\
 Shows what the layout of a tensor does, and simplifies indexing maps.
 
 Usage: layout-inspect SHAPE [--svg FILE]
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     let arguments: Vec<&str> = arguments.iter().map(|argument| &**argument).collect();
     let done = match arguments[..] {
-        ["-h" | "--help"] => print(HELP),
+        ["-h" | "--help"] => print(USAGE),
         ["-V" | "--version"] => print(concat!("layout-inspect ", env!("CARGO_PKG_VERSION"), ", built without MLIR\n")),
         ["--json"] => json::serve(io::stdin().lock(), io::stdout().lock()).map(|()| true),
         ["hlo", ..] => match hlo_options(&arguments[1..]) {
@@ -105,7 +105,7 @@ fn main() -> ExitCode {
         [text] | ["--", text]
             if arguments.len() == 2 || !text.starts_with('-') && !["simplify", "view", "moves"].contains(&text) =>
         {
-            let hinted = |error: Error| Error { message: error.message + &usage::command_hint(HELP, text), ..error };
+            let hinted = |error: Error| Error { message: error.message + &usage::command_hint(USAGE, text), ..error };
             show(text, report::report(text).map_err(hinted))
         }
         _ => return wrong(&arguments),
@@ -124,7 +124,12 @@ fn main() -> ExitCode {
 
 /// Says what is wrong with the command line.
 fn wrong(arguments: &[&str]) -> ExitCode {
-    eprintln!("{}\n\nlayout-inspect --help says what there is.", usage::wrong(HELP, arguments));
+    let tile = arguments.iter().position(|argument| *argument == "--tile").and_then(|at| arguments.get(at + 1));
+    if tile.is_some_and(|sizes| numbers(sizes).is_none()) {
+        eprintln!("error: --tile takes sizes, such as 8,128");
+        return ExitCode::from(1);
+    }
+    eprintln!("{}\n\nlayout-inspect --help says what there is.", usage::wrong(USAGE, arguments));
     ExitCode::from(2)
 }
 

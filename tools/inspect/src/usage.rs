@@ -55,13 +55,13 @@ fn options(help: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::HELP;
+    use crate::USAGE;
 
     #[test]
     fn the_help_names_commands_and_options() {
-        assert!(["view", "simplify", "hlo", "moves"].iter().all(|name| commands(HELP).contains(name)));
-        assert!(!commands(HELP).contains(&"is"));
-        assert!(["-h", "--help", "--json", "--tile"].iter().all(|name| options(HELP).contains(name)));
+        assert!(["view", "simplify", "hlo", "moves"].iter().all(|name| commands(USAGE).contains(name)));
+        assert!(!commands(USAGE).contains(&"is"));
+        assert!(["-h", "--help", "--json", "--tile"].iter().all(|name| options(USAGE).contains(name)));
     }
 
     #[test]
@@ -74,9 +74,9 @@ mod tests {
             (&["view", "(2:3)"], "one layout and one view are needed"),
             (&[], "one shape, or --json, is needed"),
         ] {
-            assert_eq!(wrong(HELP, arguments), expected);
+            assert_eq!(wrong(USAGE, arguments), expected);
         }
-        assert_eq!(command_hint(HELP, "mvoes"), ": did you mean `moves`?");
-        assert_eq!(command_hint(HELP, "f32[2]"), "");
+        assert_eq!(command_hint(USAGE, "mvoes"), ": did you mean `moves`?");
+        assert_eq!(command_hint(USAGE, "f32[2]"), "");
     }
 }
