@@ -20,11 +20,14 @@ fail() {
   exit 1
 }
 
-# What `cmake --install` installs, for those who call the dialect from C and C++. Arguments: the root that stands for /.
+# THE LIBRARY: whatever `cmake --install` installs goes into the package, for those who call the dialect from C and C++;
+# nothing where there are no install rules. Arguments: the root that stands for /.
 install_library() {
-  grep -q '^ *install(' CMakeLists.txt || return 0
+  grep -qs '^ *install(' CMakeLists.txt tools/*/*.cmake || return 0
+  # Debian keeps libraries in a folder for the architecture.
   cmake -S . -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
-    -DCMAKE_INSTALL_LIBDIR="lib/$(multiarch)" -DMLIR_DIR="$llvm/lib/cmake/mlir" >/dev/null
+    -DCMAKE_INSTALL_LIBDIR="lib/$(multiarch)" -DMLIR_DIR="$llvm/lib/cmake/mlir" \
+    -DLAYOUT_CARGO_TARGET_DIR="$(realpath -m "${CARGO_TARGET_DIR:-target}")" >/dev/null
   cmake --build "$out/build" >/dev/null
   DESTDIR=$1 cmake --install "$out/build" >/dev/null
 }
@@ -92,6 +95,9 @@ make_package() {
   install -d "$doc/examples"
   install -m 644 examples/*.mlir "$doc/examples"
 
+  local depends
+  depends=$(dependencies "$root")
+  [[ -n $depends ]] || fail "the tools link nothing?"
   install -d "$root/DEBIAN"
   (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
   cat >"$root/DEBIAN/control" <<END
@@ -102,7 +108,7 @@ Section: devel
 Priority: optional
 Maintainer: The authors of layout-mlir <layout-mlir@example.invalid>
 Installed-Size: $(du -sk "$root/usr" | cut -f 1)
-Depends: $(dependencies "$root")
+Depends: $depends
 Recommends: mlir-${llvm##*-}-tools
 Description: Tensor layouts for MLIR
  A dialect of MLIR for tiled layouts in XLA's notation and for TensorLayouts over
