@@ -5,7 +5,8 @@
 #   tools/package.sh only     makes it and does not try it
 #   tools/package.sh try DEB  unpacks a package into an empty folder and runs the demo with what is in there
 #
-# BIN=FOLDER takes the tools and the plugin from there and builds nothing; OUT=FOLDER is where the package goes.
+# BIN=FOLDER takes the tools and the plugin from there and does not build them; LIBRARY=no leaves the library out;
+# OUT=FOLDER is where the package goes.
 set -euo pipefail
 here=$PWD
 cd "$(dirname "$0")/.."
@@ -23,6 +24,7 @@ fail() {
 # THE LIBRARY: whatever `cmake --install` installs goes into the package, for those who call the dialect from C and C++;
 # nothing where there are no install rules. Arguments: the root that stands for /.
 install_library() {
+  [[ ${LIBRARY:-yes} == yes ]] || return 0
   grep -qs '^ *install(' CMakeLists.txt tools/*/*.cmake || return 0
   # Debian keeps libraries in a folder for the architecture.
   cmake -S . -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
@@ -99,6 +101,7 @@ make_package() {
   depends=$(dependencies "$root")
   [[ -n $depends ]] || fail "the tools link nothing?"
   install -d "$root/DEBIAN"
+  [[ ! -e $root/$library/libLayout.so ]] || echo 'activate-noawait ldconfig' >"$root/DEBIAN/triggers"
   (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
   cat >"$root/DEBIAN/control" <<END
 Package: $name
@@ -110,6 +113,7 @@ Maintainer: The authors of layout-mlir <layout-mlir@example.invalid>
 Installed-Size: $(du -sk "$root/usr" | cut -f 1)
 Depends: $depends
 Recommends: mlir-${llvm##*-}-tools
+Suggests: libmlir-${llvm##*-}-dev
 Description: Tensor layouts for MLIR
  A dialect of MLIR for tiled layouts in XLA's notation and for TensorLayouts over
  a tree of memories, the passes that lower them, and tools to look at layouts: a
