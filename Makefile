@@ -1,11 +1,12 @@
 # make test: everything. make demo: the main job on real input. make bench: the measurements. make test-jax: models
-# beside JAX, which make test does too where it can be installed. Each sets itself up.
+# beside JAX, which make test does too where it can be installed. make package: a Debian package, tried. Each sets
+# itself up.
 
 CLANG_FORMAT = $(firstword $(wildcard /usr/lib/llvm-*/bin/clang-format))
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax demo bench
+.PHONY: all setup test test-jax demo bench package
 all: test
 
 setup:
@@ -25,6 +26,9 @@ test-jax: setup
 
 demo: setup
 	@tools/demo.sh
+
+package: setup
+	@tools/package.sh
 
 bench: setup
 	cargo bench --workspace

@@ -4,7 +4,13 @@
 //! machinery reads and prints the others, which hold attributes and no notation of ours.
 
 use crate::{indexing_map, memory_space, tensor_layout, tiled};
-use layout::{layout::Layout, machine::Machine, map::Indexing, tensor_layout::TensorLayout, text::Error};
+use layout::{
+    layout::Layout,
+    machine::Machine,
+    map::Indexing,
+    tensor_layout::TensorLayout,
+    text::{Error, instead},
+};
 
 /// An attribute with a notation of its own.
 pub enum Body {
@@ -31,11 +37,9 @@ fn reader(mnemonic: &str) -> Result<Reader, Error> {
         "memory_space" => |text| memory_space::parse(text).map(Body::MemorySpace),
         "indexing_map" => |text| indexing_map::parse(text).map(Body::IndexingMap),
         _ => {
-            let message = format!(
-                "unknown attribute `layout.{mnemonic}`: there are `tiled`, `tensor_layout`, `machine`, `axis`, \
-                 `memory_space`, `indexing_map`, `pending`"
-            );
-            return Err(Error::at(0, message));
+            let known = ["tiled", "tensor_layout", "machine", "axis", "memory_space", "indexing_map", "pending"];
+            let hint = instead(mnemonic, &known);
+            return Err(Error::at(0, format!("unknown attribute `layout.{mnemonic}`{hint}")));
         }
     })
 }

@@ -7,7 +7,7 @@
 //! parsing what was printed gives the layout back. Limits: [`Layout::MAX_RANK`], [`Layout::MAX_TILE_ENTRIES`].
 
 use crate::element::ElementType;
-use crate::text::{Cursor, Error, excerpt};
+use crate::text::{Cursor, Error, excerpt, instead, nearest};
 use std::fmt;
 
 /// One entry of a tile.
@@ -182,8 +182,8 @@ impl Layout {
                 None => return Err(cursor.expected("an attribute or `}`")),
             };
             let Some(rank) = ATTRIBUTES.iter().position(|a| *a == name) else {
-                let known = ATTRIBUTES[1..].join(", ");
-                return Err(Error::at(at, format!("unknown attribute `{}`: one of {known} is known", excerpt(name))));
+                let hint = instead(name, &ATTRIBUTES[1..]);
+                return Err(Error::at(at, format!("unknown attribute `{}`{hint}", excerpt(name))));
             };
             if seen[rank] {
                 return Err(Error::at(at, format!("`{name}` appears twice")));
@@ -331,9 +331,11 @@ fn value(cursor: &mut Cursor, what: &str) -> Result<(i64, usize), Error> {
 fn unsigned(cursor: &mut Cursor) -> Result<ElementType, Error> {
     let at = cursor.at();
     let name = cursor.word().ok_or_else(|| cursor.expected("an unsigned integer type"))?;
-    ElementType::from_name(name)
-        .filter(|t| t.is_unsigned())
-        .ok_or_else(|| Error::at(at, format!("expected an unsigned integer type, found `{}`", excerpt(name))))
+    ElementType::from_name(name).filter(|t| t.is_unsigned()).ok_or_else(|| {
+        let types = ElementType::ALL.iter().filter(|t| t.is_unsigned());
+        let hint = nearest(name, types.map(|t| t.name())).map_or(String::new(), |t| format!(": did you mean `{t}`?"));
+        Error::at(at, format!("expected an unsigned integer type, found `{}`{hint}", excerpt(name)))
+    })
 }
 
 /// A tile's size; the sign is read only to name the whole number in the message.

@@ -8,7 +8,7 @@
 
 use crate::element::ElementType;
 use crate::layout::{Layout, list, too_many_dims};
-use crate::text::{Cursor, Error, excerpt};
+use crate::text::{Cursor, Error, excerpt, nearest};
 use std::fmt;
 
 /// The size of one logical dimension, in elements.
@@ -118,8 +118,8 @@ impl Array {
         let at = cursor.at();
         let name = cursor.word().ok_or_else(|| cursor.expected(what))?;
         let element = ElementType::from_name(name).ok_or_else(|| {
-            let lower = ElementType::from_name(&name.to_ascii_lowercase());
-            let hint = lower.map_or(String::new(), |t| format!(": write `{t}`"));
+            let near = nearest(name, ElementType::ALL.iter().map(|t| t.name()));
+            let hint = near.map_or(String::new(), |t| format!(": did you mean `{t}`?"));
             Error::at(at, format!("unknown element type `{}`{hint}", excerpt(name)))
         })?;
         cursor.expect("[", &format!("`[` after `{name}`"))?;

@@ -197,25 +197,50 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
 }
 
-/// The name that is most like `name`, whatever its case, if one is: at most a third of its letters differ.
-pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The name that is most like `name`, whatever its case, if one is: at most a third of its letters are wrong, missing,
+/// too many, or in each other's place.
+///
+/// ```
+/// assert_eq!(layout::text::nearest("tilde", ["tiled", "machine"].into_iter()), Some("tiled"));
+/// ```
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > 40 {
         return None;
     }
     let distance = |other: &str| {
-        // The row of the table of edit distances for each prefix of `name`.
-        let mut row: Vec<usize> = (0..=other.len()).collect();
-        for (i, a) in name.bytes().enumerate() {
-            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-            for (j, b) in other.bytes().enumerate() {
-                let here = (diagonal + usize::from(!a.eq_ignore_ascii_case(&b))).min(row[j].min(row[j + 1]) + 1);
-                diagonal = std::mem::replace(&mut row[j + 1], here);
+        let (a, b) = (name.to_ascii_lowercase().into_bytes(), other.to_ascii_lowercase().into_bytes());
+        // `table[i][j]` is the distance of the first i bytes of the one from the first j of the other.
+        let mut table: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+        for i in 1..=a.len() {
+            let mut row = vec![i];
+            for j in 1..=b.len() {
+                let changed = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let mut here = changed.min(table[i - 1][j] + 1).min(row[j - 1] + 1);
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    here = here.min(table[i - 2][j - 2] + 1);
+                }
+                row.push(here);
             }
+            table.push(row);
         }
-        row[other.len()]
+        table[a.len()][b.len()]
     };
-    let best = names.map(|other| (distance(other), other)).min();
-    best.filter(|(distance, other)| *distance * 3 <= other.len()).map(|(_, other)| other)
+    let near = names.map(|other| (distance(other), other)).filter(|(distance, other)| distance * 3 <= other.len());
+    near.min().map(|(_, other)| other)
+}
+
+/// What follows `unknown ..`: `: did you mean` the [`nearest`] name, or else what `names` are.
+///
+/// ```
+/// use layout::text::instead;
+/// assert_eq!(instead("vmen", &["hbm", "vmem"]), ": did you mean `vmem`?");
+/// assert_eq!(instead("disk", &["hbm", "vmem"]), ": one of hbm, vmem is known");
+/// ```
+pub fn instead(name: &str, names: &[&str]) -> String {
+    match nearest(name, names.iter().copied()) {
+        Some(near) => format!(": did you mean `{near}`?"),
+        None => format!(": one of {} is known", names.join(", ")),
+    }
 }
 
 /// The errors of a file, each with its line and column, and the line itself.

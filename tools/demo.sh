@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
 # Lowers the programs in examples/, runs them, and shows what became of them. Fails where a program's result with tiled
 # layouts differs from the same computation on plain tensors by more than the program's header allows (`tolerance:`).
+# BIN=FOLDER takes the tools from there, and builds nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 llvm=$(sed -n 's/^MLIR_SYS_.*_PREFIX = "\(.*\)"/\1/p' .cargo/config.toml)
-bin=${CARGO_TARGET_DIR:-target}/release
+bin=${BIN:-${CARGO_TARGET_DIR:-target}/release}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 bold='' plain=''
-if [[ -t 1 ]]; then bold=$'\e[1m' plain=$'\e[0m'; fi
+if [[ -t 1 && -z ${NO_COLOR:-} ]]; then bold=$'\e[1m' plain=$'\e[0m'; fi
 
 fail() {
   echo "demo: $*" >&2
   exit 1
 }
 
-[[ -x $bin/layout-opt ]] || echo "demo: building in release mode; the first time this takes a few minutes"
-cargo build --release --quiet -p layout-opt -p layout-inspect
+if [[ -z ${BIN:-} ]]; then
+  [[ -x $bin/layout-opt ]] || echo "demo: building in release mode; the first time this takes a few minutes"
+  cargo build --release --quiet -p layout-opt -p layout-inspect
+fi
 
 # The text of the first function that is defined in a module.
 first_function() {

@@ -127,7 +127,7 @@ func.func private @behind(tensor<3x5xf32, #layout<tiled<{1,0}> x>>)
 // -----
 
 // CHECK: :[[#@LINE+2]]:49: error:
-// expected-error@+1 {{unknown attribute `layout.toled`: there are `tiled`, `tensor_layout`, `machine`, `axis`, `memory_space`, `indexing_map`, `pending`}}
+// expected-error@+1 {{unknown attribute `layout.toled`: did you mean `tiled`?}}
 func.func private @name(tensor<3x5xf32, #layout.toled<{1,0}>>)
 
 // -----

@@ -7,8 +7,16 @@
 // RUN: not layout-opt %S/no-such-file.mlir 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: layout-opt %s -o %t && FileCheck %s --check-prefix=MODULE < %t
 
-// Our passes stand among MLIR's, with their options; so do the pipelines.
+// Our pipelines and passes stand together in front, and among MLIR's, which are sorted by name, with their options.
 // CHECK: Available Dialects: {{.*}} affine, {{.*}} layout, {{.*}} vector,
+// CHECK: Pipelines of this project:
+// CHECK-NEXT: --layout-distribute {{.*}}Lower
+// CHECK-NEXT: --layout-to-llvm
+// CHECK-NEXT: --layout-to-memref
+// CHECK: Passes of this project:
+// CHECK-NEXT: --layout-deallocate {{.*}}Free
+// CHECK: Examples:
+// CHECK: Exit status:
 // CHECK: --canonicalize
 // CHECK: --layout-lower-memrefs
 // CHECK-NEXT: --form=<value>
@@ -20,7 +28,7 @@
 // CHECK: --form=<value>
 
 // DIALECTS: layout
-// VERSION: LLVM version
+// VERSION: layout-opt {{.*}}MLIR of LLVM version
 // FORM: for the --form option: Cannot find option named 'tiled'!
 // MISSING: no-such-file.mlir
 // MODULE: module

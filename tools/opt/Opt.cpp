@@ -10,14 +10,88 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace mlir;
+
+/// The exit status where the command line is wrong.
+constexpr int wrongUse = 2;
+
+/// What every tool here does at first.
+static void prepare(const char *versionText) {
+  static const char *version;
+  version = versionText;
+  llvm::cl::SetVersionPrinter([](raw_ostream &os) {
+    os << version << ", with MLIR of LLVM version " LLVM_VERSION_STRING "\n";
+  });
+  // LLVM colours what goes to a terminal, and knows nothing of NO_COLOR.
+  auto noColor = llvm::sys::Process::GetEnv("NO_COLOR");
+  if (noColor && !noColor->empty())
+    llvm::WithColor::setAutoDetectFunction(
+        [](const raw_ostream &) { return false; });
+}
+
+/// Our passes and pipelines with what they do. The list of all passes is sorted
+/// by name, and ours are a few among hundreds.
+static std::string ownPasses() {
+  std::vector<std::pair<StringRef, StringRef>> passes, pipelines;
+  for (auto &option : llvm::cl::getRegisteredOptions()) {
+    StringRef name = option.first;
+    if (!name.starts_with("layout-"))
+      continue;
+    if (const PassInfo *pass = PassInfo::lookup(name))
+      passes.emplace_back(name, pass->getPassDescription());
+    else if (const auto *pipeline = PassPipelineInfo::lookup(name))
+      pipelines.emplace_back(name, pipeline->getPassDescription());
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto list = [&](StringRef title, auto &all) {
+    llvm::sort(all);
+    os << "\n" << title << ":\n";
+    for (auto [name, summary] : all)
+      os << "  --" << llvm::left_justify(name, 30) << "  " << summary << "\n";
+  };
+  list("Pipelines of this project", pipelines);
+  list("Passes of this project", passes);
+  return text;
+}
+
+static const char *const examples = R"(
+Examples:
+  layout-opt model.mlir --layout-to-memref=form=physical
+  layout-opt model.mlir --layout-to-llvm -o model.llvm.mlir
+  layout-opt model.mlir --pass-pipeline='builtin.module(layout-simplify-indexing,layout-lower-memrefs{form=strided})'
+
+Exit status:
+  0  It worked
+  1  Something is wrong with the program, or a file cannot be read or written
+  2  The command line is wrong: an option, a pass or its options
+
+)";
+
+/// Whether the passes of the command line can be made, which is told before the
+/// input is read. Which operation passes start at depends on the input where it
+/// says so itself.
+static bool checkPasses(const MlirOptMainConfig &config) {
+  if (config.shouldUseExplicitModule())
+    return true;
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  PassManager passes(&context, ModuleOp::getOperationName(),
+                     PassManager::Nesting::Implicit);
+  return succeeded(config.setupPassPipeline(passes));
+}
 
 extern "C" {
 
@@ -30,15 +104,29 @@ void layout_cc_register_all(MlirDialectRegistry registry) {
   registerAllPasses();
 }
 
-int layout_cc_opt_main(int argc, char **argv, MlirDialectRegistry registry) {
+int layout_cc_opt_main(int argc, char **argv, MlirDialectRegistry registry,
+                       const char *version) {
   llvm::InitLLVM init(argc, argv);
-  auto [inputName, outputName] =
-      registerAndParseCLIOptions(argc, argv, "layout-opt", *unwrap(registry));
+  prepare(version);
+  static llvm::cl::opt<std::string> inputName(llvm::cl::Positional,
+                                              llvm::cl::desc("<input file>"),
+                                              llvm::cl::init("-"));
+  static llvm::cl::opt<std::string> outputName(
+      "o", llvm::cl::desc("Output filename"), llvm::cl::value_desc("filename"),
+      llvm::cl::init("-"));
+  std::string help = registerCLIOptions(
+      "layout-opt, mlir-opt with the layout dialect and its passes",
+      *unwrap(registry));
+  help += ownPasses() + examples;
+  if (!llvm::cl::ParseCommandLineOptions(argc, argv, help, &llvm::errs()))
+    return wrongUse;
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(
         MlirOptMain(argc, argv, inputName, outputName, *unwrap(registry)));
 
+  if (!checkPasses(config))
+    return wrongUse;
   std::string error;
   auto input = openInputFile(inputName, &error);
   auto output = input ? openOutputFile(outputName, &error) : nullptr;
@@ -55,7 +143,9 @@ int layout_cc_opt_main(int argc, char **argv, MlirDialectRegistry registry) {
   return EXIT_SUCCESS;
 }
 
-int layout_cc_lsp_main(int argc, char **argv, MlirDialectRegistry registry) {
+int layout_cc_lsp_main(int argc, char **argv, MlirDialectRegistry registry,
+                       const char *version) {
+  prepare(version);
   return asMainReturnCode(MlirLspServerMain(argc, argv, *unwrap(registry)));
 }
 }

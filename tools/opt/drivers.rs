@@ -4,14 +4,14 @@ use melior::dialect::DialectRegistry;
 use mlir_sys::MlirDialectRegistry;
 use std::{
     env,
-    ffi::{CString, c_char, c_int},
+    ffi::{CStr, CString, c_char, c_int},
     os::unix::ffi::OsStringExt,
     process::ExitCode,
     thread,
 };
 
 /// One of the drivers in `Opt.cpp`.
-pub type Driver = unsafe extern "C" fn(c_int, *mut *mut c_char, MlirDialectRegistry) -> c_int;
+pub type Driver = unsafe extern "C" fn(c_int, *mut *mut c_char, MlirDialectRegistry, *const c_char) -> c_int;
 
 #[link(name = "layout_opt_glue", kind = "static")]
 unsafe extern "C" {
@@ -21,15 +21,15 @@ unsafe extern "C" {
 /// MLIR's parser calls itself for each level of nesting. This is room for the deepest that it is given.
 const STACK: usize = 1 << 30;
 
-/// Runs a driver on the arguments of this process.
-pub fn run(driver: Driver) -> ExitCode {
-    let start = |stack| thread::Builder::new().stack_size(stack).spawn(move || run_here(driver));
+/// Runs a driver on the arguments of this process; `version` is its name and version.
+pub fn run(driver: Driver, version: &'static CStr) -> ExitCode {
+    let start = |stack| thread::Builder::new().stack_size(stack).spawn(move || run_here(driver, version));
     // Memory is taken as it is used; where even the address space is not to be had, there is the usual stack.
-    let Ok(thread) = start(STACK) else { return run_here(driver) };
+    let Ok(thread) = start(STACK) else { return run_here(driver, version) };
     thread.join().expect("drivers do not panic")
 }
 
-fn run_here(driver: Driver) -> ExitCode {
+fn run_here(driver: Driver, version: &CStr) -> ExitCode {
     let arguments: Vec<CString> =
         env::args_os().map(|text| CString::new(text.into_vec()).expect("an argument holds no byte 0")).collect();
     let mut pointers: Vec<*mut c_char> = arguments.iter().map(|text| text.as_ptr().cast_mut()).collect();
@@ -40,7 +40,8 @@ fn run_here(driver: Driver) -> ExitCode {
     // SAFETY: the registry outlives the call.
     unsafe { layout_cc_register_all(registry.to_raw()) };
     layout_passes::register();
-    // SAFETY: the registry and the arguments outlive the call; drivers do not write to arguments.
-    let status = unsafe { driver(arguments.len() as c_int, pointers.as_mut_ptr(), registry.to_raw()) };
+    // SAFETY: the registry, the arguments and the version outlive the call; drivers do not write to arguments.
+    let status =
+        unsafe { driver(arguments.len() as c_int, pointers.as_mut_ptr(), registry.to_raw(), version.as_ptr()) };
     ExitCode::from(status as u8)
 }

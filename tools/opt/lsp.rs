@@ -1,17 +1,50 @@
-//! `layout-lsp-server`: MLIR's language server, with the `layout` dialect.
+//! `layout-lsp-server`: MLIR's language server, with the `layout` dialect, and hovers that say what layouts do.
 
 mod drivers;
+mod hover;
 
 use mlir_sys::MlirDialectRegistry;
 use std::{
-    ffi::{c_char, c_int},
-    process::ExitCode,
+    env,
+    ffi::{CStr, c_char, c_int},
+    io::{self, BufReader},
+    process::{Command, ExitCode, Stdio},
 };
 
 unsafe extern "C" {
-    fn layout_cc_lsp_main(argc: c_int, argv: *mut *mut c_char, registry: MlirDialectRegistry) -> c_int;
+    fn layout_cc_lsp_main(
+        argc: c_int,
+        argv: *mut *mut c_char,
+        registry: MlirDialectRegistry,
+        version: *const c_char,
+    ) -> c_int;
 }
 
+const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!("layout-lsp-server ", env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("the name and the version have no byte 0 inside"),
+    };
+
+/// Set for the child that is MLIR's server.
+const CHILD: &str = "LAYOUT_LSP_SERVER_CHILD";
+
 fn main() -> ExitCode {
-    drivers::run(layout_cc_lsp_main)
+    if env::var_os(CHILD).is_some() {
+        return drivers::run(layout_cc_lsp_main, VERSION);
+    }
+    // Without a child there are hovers as MLIR has them.
+    serve().unwrap_or_else(|_| drivers::run(layout_cc_lsp_main, VERSION))
+}
+
+/// Runs MLIR's server as a child, whose answers pass through [`hover`].
+fn serve() -> io::Result<ExitCode> {
+    let mut server = Command::new(env::current_exe()?);
+    let mut child = server.args(env::args_os().skip(1)).env(CHILD, "1").stdout(Stdio::piped()).spawn()?;
+    if let Some(answers) = child.stdout.take() {
+        // Where the editor is gone, so are the pipes, and the child ends.
+        let _ = hover::copy(BufReader::new(answers), io::stdout().lock());
+    }
+    let code = child.wait().map_or(None, |status| status.code());
+    Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }

@@ -5,17 +5,28 @@ mod nesting;
 
 use mlir_sys::{MlirDialectRegistry, MlirStringRef};
 use std::{
-    ffi::{c_char, c_int},
+    ffi::{CStr, c_char, c_int},
     process::ExitCode,
     slice,
 };
 
 unsafe extern "C" {
-    fn layout_cc_opt_main(argc: c_int, argv: *mut *mut c_char, registry: MlirDialectRegistry) -> c_int;
+    fn layout_cc_opt_main(
+        argc: c_int,
+        argv: *mut *mut c_char,
+        registry: MlirDialectRegistry,
+        version: *const c_char,
+    ) -> c_int;
 }
 
+const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!("layout-opt ", env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("the name and the version have no byte 0 inside"),
+    };
+
 fn main() -> ExitCode {
-    drivers::run(layout_cc_opt_main)
+    drivers::run(layout_cc_opt_main, VERSION)
 }
 
 /// See `Opt.cpp`.

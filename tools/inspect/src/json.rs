@@ -14,7 +14,7 @@ use layout::meaning::Meaning;
 use layout::placement::{Copies, Held, Misplaced, Placement};
 use layout::shape::{Array, Shape};
 use layout::tensor_layout::ADDRESS;
-use layout::text::Error;
+use layout::text::{Error, instead};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
@@ -101,8 +101,9 @@ fn fulfil(line: &[u8]) -> Result<Fields, Failure> {
     let op = string(&request, "op")?;
     let known: Vec<_> = OPERATIONS.iter().map(|(name, _)| *name).collect();
     let Some(index) = known.iter().position(|name| *name == op) else {
+        let hint = instead(op, &known);
         let op: String = op.chars().take(40).collect();
-        return Err(Error::new(format!("unknown operation `{op}`: one of {} is known", known.join(", "))).into());
+        return Err(Error::new(format!("unknown operation `{op}`{hint}")).into());
     };
     OPERATIONS[index].1(&request)
 }

@@ -14,6 +14,7 @@ mod picture;
 mod places;
 mod report;
 mod svg;
+mod usage;
 
 use layout::analysis::movement;
 use layout::operation::Operation;
@@ -65,6 +66,20 @@ Options:
       --json     With `hlo`, print one JSON object an instruction. Alone, read one JSON request a line from standard input, answer one line each
   -h, --help     Print this text
   -V, --version  Print the version
+
+Examples:
+  layout-inspect 'bf16[384,72]{1,0:T(8,128)(2,1)S(1)}'
+  layout-inspect '((4_PE, 3:8), (8:1))' --svg places.svg
+  layout-inspect view '(2:3, 3:1)' --slice 0:2,1:3
+  layout-inspect simplify --explain '(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 3]'
+  layout-inspect hlo model.hlo --instruction dot --tile 8,128
+  layout-inspect moves 'f32[8,128]{1,0}' 'f32[128,8]{1,0}' --transpose 1,0
+  echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
+
+Exit status:
+  0  It worked; with `--json` alone also where a request was wrong, which its answer says
+  1  Something is wrong with a text or a file, or with what an option was given
+  2  The command line is none of those above
 ";
 
 fn main() -> ExitCode {
@@ -73,24 +88,18 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(|argument| &**argument).collect();
     let done = match arguments[..] {
         ["-h" | "--help"] => print(USAGE),
-        ["-V" | "--version"] => print(concat!("layout-inspect ", env!("CARGO_PKG_VERSION"), "\n")),
+        ["-V" | "--version"] => print(concat!("layout-inspect ", env!("CARGO_PKG_VERSION"), ", built without MLIR\n")),
         ["--json"] => json::serve(io::stdin().lock(), io::stdout().lock()).map(|()| true),
         ["hlo", ..] => match hlo_options(&arguments[1..]) {
             Some(options) => inspect_hlo(&options),
-            None => {
-                eprint!("one file is needed\n\n{USAGE}");
-                return ExitCode::from(2);
-            }
+            None => return wrong(&arguments),
         },
         ["convert", ..] => match convert::Options::parse(&arguments[1..]) {
             Some(options) => match convert::convert(&options) {
                 Ok(found) => print(&found),
                 Err((text, error)) => show(text, Err(error)),
             },
-            None => {
-                eprint!("two layouts are needed\n\n{USAGE}");
-                return ExitCode::from(2);
-            }
+            None => return wrong(&arguments),
         },
         ["moves", from, to] => moves(from, to, None),
         ["moves", from, to, "--transpose", list] | ["moves", "--transpose", list, from, to] => {
@@ -110,18 +119,10 @@ fn main() -> ExitCode {
         [text] | ["--", text]
             if arguments.len() == 2 || !text.starts_with('-') && !["simplify", "view", "moves"].contains(&text) =>
         {
-            show(text, report::report(text))
+            let hinted = |error: Error| Error { message: error.message + &usage::command_hint(USAGE, text), ..error };
+            show(text, report::report(text).map_err(hinted))
         }
-        _ => {
-            match arguments.iter().find(|argument| argument.starts_with('-')) {
-                Some(option) if *option != "--" && arguments.len() == 1 => eprintln!("unknown option `{option}`\n"),
-                _ if arguments.first() == Some(&"simplify") => eprintln!("one map is needed\n"),
-                _ if arguments.first() == Some(&"view") => eprintln!("one layout and one view are needed\n"),
-                _ => eprintln!("one shape, or --json, is needed\n"),
-            }
-            eprint!("{USAGE}");
-            return ExitCode::from(2);
-        }
+        _ => return wrong(&arguments),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -133,6 +134,17 @@ fn main() -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// Says what is wrong with the command line.
+fn wrong(arguments: &[&str]) -> ExitCode {
+    let tile = arguments.iter().position(|argument| *argument == "--tile").and_then(|at| arguments.get(at + 1));
+    if tile.is_some_and(|sizes| numbers(sizes).is_none()) {
+        eprintln!("error: --tile takes sizes, such as 8,128");
+        return ExitCode::from(1);
+    }
+    eprintln!("{}\n\nlayout-inspect --help says what there is.", usage::wrong(USAGE, arguments));
+    ExitCode::from(2)
 }
 
 /// What is asked of an HLO file.

@@ -1,7 +1,7 @@
 //! `layout-translate --import-hlo FILE` prints HLO as MLIR.
 
 use layout::hlo::Module;
-use layout::text::complaints;
+use layout::text::{complaints, nearest};
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
@@ -15,6 +15,15 @@ Options:
   -o FILE            Write there and not to standard output
   -h, --help         Print this text
   -V, --version      Print the version
+
+Examples:
+  layout-translate --import-hlo model.hlo | layout-opt --layout-to-llvm
+  layout-translate --import-hlo - -o model.mlir < model.hlo
+
+Exit status:
+  0  It worked
+  1  Something is wrong with the HLO, or a file cannot be read or written; each error has its line and column
+  2  The command line is not that above
 ";
 
 fn main() -> ExitCode {
@@ -25,14 +34,21 @@ fn main() -> ExitCode {
     while let Some(argument) = rest.next() {
         match &**argument {
             "-h" | "--help" => return print(USAGE),
-            "-V" | "--version" => return print(concat!("layout-translate ", env!("CARGO_PKG_VERSION"), "\n")),
+            "-V" | "--version" => {
+                return print(concat!("layout-translate ", env!("CARGO_PKG_VERSION"), ", built without MLIR\n"));
+            }
             "--import-hlo" | "-import-hlo" => import = true,
             "-o" => match rest.next() {
                 Some(file) => output = Some(file.to_string()),
                 None => return usage("-o needs a file"),
             },
             file if (file == "-" || !file.starts_with('-')) && input.is_none() => input = Some(file.to_string()),
-            other => return usage(&format!("`{other}` is no option, or a second file")),
+            other if other.starts_with('-') => {
+                let near = nearest(other, ["--import-hlo", "--help", "--version", "-o"].into_iter());
+                let hint = near.map_or(String::new(), |near| format!(": did you mean `{near}`?"));
+                return usage(&format!("unknown option `{other}`{hint}"));
+            }
+            other => return usage(&format!("`{other}` is a second file: one is read")),
         }
     }
     if !import {
@@ -49,7 +65,7 @@ fn main() -> ExitCode {
 }
 
 fn usage(wrong: &str) -> ExitCode {
-    eprint!("{wrong}\n\n{USAGE}");
+    eprintln!("{wrong}\n\nlayout-translate --help says what there is.");
     ExitCode::from(2)
 }
 

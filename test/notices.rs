@@ -1,0 +1,189 @@
+//! `THIRD-PARTY.md` names every crate that is linked into what this project ships, with its licence; and no crate, shipped
+//! or not, has a licence outside the list below. `BLESS=1 cargo test -p layout-test --test notices` writes the file.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::{env, fmt::Write, fs, path::Path, process::Command};
+
+/// Licences whose terms go together with Apache-2.0 WITH LLVM-exception.
+const ALLOWED: [&str; 11] = [
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "MIT",
+    "Unicode-3.0",
+    "Unicode-DFS-2016",
+    "Unlicense",
+    "Zlib",
+    "0BSD",
+];
+
+/// Crates that name their licence in a file alone: what it is, and what the file says.
+const IN_A_FILE: [(&str, &str, &str); 1] =
+    [("mlir-sys", "MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy")];
+
+/// Files with licences and notices, by the beginning of their names.
+const FILES: [&str; 4] = ["LICENSE", "LICENCE", "COPYING", "NOTICE"];
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+fn all<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    value[key].as_array().into_iter().flatten()
+}
+
+/// Whether one of the choices that an SPDX expression leaves is made of allowed licences only.
+fn allowed(expression: &str) -> bool {
+    /// The parts between `word` outside of parentheses.
+    fn split<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
+        let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0);
+        for (at, c) in text.char_indices() {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            if depth == 0 && at >= start && text[at..].starts_with(word) {
+                parts.push(&text[start..at]);
+                start = at + word.len();
+            }
+        }
+        parts.push(&text[start..]);
+        parts
+    }
+    let expression = expression.trim();
+    let expression = &expression.replace('/', " OR ");
+    let choices = split(expression, " OR ");
+    if choices.len() > 1 {
+        return choices.into_iter().any(allowed);
+    }
+    let needed = split(expression, " AND ");
+    if needed.len() > 1 {
+        return needed.into_iter().all(allowed);
+    }
+    match expression.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
+        Some(inner) => allowed(inner),
+        None => ALLOWED.contains(&expression.as_str()),
+    }
+}
+
+#[test]
+fn licences_are_read_as_spdx_means_them() {
+    for fine in ["MIT", "GPL-3.0 OR MIT", "(MIT OR GPL-2.0) AND Unicode-3.0", "GPL-3.0/ISC"] {
+        assert!(allowed(fine), "{fine}");
+    }
+    for wrong in ["", "GPL-3.0", "MIT AND GPL-3.0", "(MIT OR GPL-2.0) AND GPL-3.0", "MPL-2.0"] {
+        assert!(!allowed(wrong), "{wrong}");
+    }
+}
+
+/// The licence of a package.
+fn licence(package: &Value) -> String {
+    let name = text(package, "name");
+    match IN_A_FILE.iter().find(|(known, ..)| *known == name) {
+        Some((_, licence, words)) if package["license"].is_null() => {
+            let own = texts(package).into_values().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+            assert!(own.into_iter().any(|text| text.contains(words)), "{name} is no longer {licence}");
+            licence.to_string()
+        }
+        _ => text(package, "license").replace('/', " OR "),
+    }
+}
+
+/// The licence files of a package: their names and texts.
+fn texts(package: &Value) -> BTreeMap<String, String> {
+    let folder = Path::new(text(package, "manifest_path")).parent().expect("a manifest is in a folder");
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("the folder of a package is readable") {
+        let path = entry.expect("an entry of the folder").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_file() && FILES.iter().any(|known| name.to_uppercase().starts_with(known)) {
+            let text = fs::read_to_string(&path).expect("a licence is UTF-8").replace("\r\n", "\n");
+            let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+            found.insert(name, lines.join("\n").trim_matches('\n').to_string());
+        }
+    }
+    found
+}
+
+/// What Cargo says of this project's crates and of all that they need.
+struct Metadata {
+    /// The packages, by their id.
+    packages: BTreeMap<String, Value>,
+    /// What each links.
+    links: BTreeMap<String, Vec<String>>,
+    /// Those of this project that are more than tests.
+    shipped: Vec<String>,
+}
+
+fn metadata() -> Metadata {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform"]);
+    cargo.arg("x86_64-unknown-linux-gnu").current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = cargo.output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let all_of_it: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let id = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let packages: BTreeMap<_, _> =
+        all(&all_of_it, "packages").map(|package| (id(&package["id"]), package.clone())).collect();
+    let of_compiler = |package: &str| {
+        all(&packages[package], "targets").any(|target| all(target, "kind").any(|kind| kind == "proc-macro"))
+    };
+    let mut links = BTreeMap::new();
+    for node in all(&all_of_it["resolve"], "nodes") {
+        let normal = |dep: &&Value| all(dep, "dep_kinds").any(|kind| kind["kind"].is_null());
+        let linked =
+            all(node, "deps").filter(normal).map(|dep| id(&dep["pkg"])).filter(|package| !of_compiler(package));
+        links.insert(id(&node["id"]), linked.collect());
+    }
+    let members = all(&all_of_it, "workspace_members").map(id);
+    let shipped = members.filter(|member| packages[member]["publish"].is_null()).collect();
+    Metadata { packages, links, shipped }
+}
+
+#[test]
+fn every_licence_is_allowed() {
+    let Metadata { packages, .. } = metadata();
+    let wrong: Vec<_> = packages.values().filter(|package| !allowed(&licence(package))).collect();
+    let wrong: Vec<_> = wrong.into_iter().map(|p| format!("{}: {:?}", text(p, "name"), licence(p))).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_notices_are_current() {
+    let Metadata { packages, links, shipped } = metadata();
+    let (mut linked, mut open) = (BTreeSet::new(), shipped);
+    while let Some(package) = open.pop() {
+        if linked.insert(package.clone()) {
+            open.extend(links[&package].iter().cloned());
+        }
+    }
+    let mut others: Vec<&Value> = linked.iter().map(|id| &packages[id]).filter(|p| !p["source"].is_null()).collect();
+    others.sort_by_key(|package| (text(package, "name"), text(package, "version")));
+
+    let mut expected = String::from(
+        "# Third-party notices\n\nCrates that are linked into the tools, the plugin and the libraries, beside the standard \
+         library of Rust (MIT OR\nApache-2.0) and the C API of MLIR (Apache-2.0 WITH LLVM-exception). Of the choices \
+         that a licence leaves, this\nproject takes Apache-2.0, whose text is in [LICENSE](LICENSE), or else MIT. \
+         `test/notices.rs` writes this file.\n\n| crate | version | licence | source |\n|---|---|---|---|\n",
+    );
+    let mut notices = String::new();
+    for package in others {
+        let (name, version, licence) = (text(package, "name"), text(package, "version"), licence(package));
+        let _ = writeln!(expected, "| {name} | {version} | {licence} | {} |", text(package, "repository"));
+        let apache = licence.split(" OR ").any(|choice| choice.trim() == "Apache-2.0");
+        for (file, text) in texts(package) {
+            // Where Apache-2.0 is taken, its text is here already.
+            if !apache || file.to_uppercase().starts_with("NOTICE") {
+                let _ = write!(notices, "\n## {name}: {file}\n\n```text\n{text}\n```\n");
+            }
+        }
+    }
+    let expected = expected + &notices;
+
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../THIRD-PARTY.md");
+    if env::var_os("BLESS").is_some() {
+        fs::write(&path, &expected).expect("THIRD-PARTY.md is writable");
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "THIRD-PARTY.md is out of date: BLESS=1 cargo test -p layout-test --test notices");
+}
