@@ -75,7 +75,7 @@ fn with_message(call: impl FnOnce(MlirStringCallback, *mut c_void) -> bool) -> R
         *message += &String::from_utf8_lossy(text);
     }
     let mut message = String::new();
-    if call(Some(write), (&raw mut message).cast()) { Ok(()) } else { Err(message.trim_end().into()) }
+    if call(Some(write), (&raw mut message).cast()) { Ok(()) } else { Err(message.trim().into()) }
 }
 
 /// Adds passes and pipelines, as in the text of a pipeline, behind those that a manager has.
