@@ -6,11 +6,8 @@
 //! `BLESS=1 cargo test -p layout-test --test docs` writes the pages.
 
 use layout_passes::{Form, pipelines::PIPELINES};
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use layout_test::Checkout;
+use std::{env, fs, process::Command};
 
 #[test]
 fn dialect_is_current() {
@@ -31,8 +28,8 @@ fn dialect_is_current() {
 #[test]
 fn constraints_are_checked() {
     let place = Place::new();
-    let td = fs::read_to_string(place.root.join("dialect/Layout.td")).expect("Layout.td is readable");
-    let sources = fs::read_dir(place.root.join("dialect")).expect("the folder of the dialect is readable");
+    let td = fs::read_to_string(place.0.root.join("dialect/Layout.td")).expect("Layout.td is readable");
+    let sources = fs::read_dir(place.0.root.join("dialect")).expect("the folder of the dialect is readable");
     let rust: String = sources
         .map(|entry| entry.expect("an entry of the folder").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
@@ -61,10 +58,10 @@ fn examples_are_valid() {
             Some("") if block.starts_with('#') => format!("module attributes {{test.example = {}}} {{}}", block.trim()),
             _ => format!("func.func @f(%0: tensor<3x5xf32>) {{\n{block}return\n}}"),
         };
-        let scratch = place.tools.join("docs");
+        let scratch = place.0.tools.join("docs");
         fs::create_dir_all(&scratch).expect("a folder of the test's own");
         fs::write(scratch.join("example.mlir"), &program).expect("the example is written");
-        let mut opt = Command::new(place.tools.join("layout-opt"));
+        let mut opt = Command::new(place.0.tools.join("layout-opt"));
         let output = opt.args(["example.mlir", "-o", "/dev/null"]).current_dir(&scratch).output().expect("it runs");
         assert!(output.status.success(), "{program}\n{}", String::from_utf8_lossy(&output.stderr));
         checked += 1;
@@ -124,39 +121,21 @@ fn snake(name: &str) -> String {
     text
 }
 
-/// Where everything is.
-struct Place {
-    root: PathBuf,
-    tools: PathBuf,
-    llvm: PathBuf,
-}
+/// The checkout, with its tools built.
+struct Place(Checkout);
 
 impl Place {
-    /// Builds `layout-opt`.
     fn new() -> Place {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("test/ is in the checkout").to_path_buf();
-        let exe = env::current_exe().expect("this test has a path");
-        let tools = exe.ancestors().nth(2).expect("cargo puts tests in <target>/<profile>/deps").to_path_buf();
-        let profile = match tools.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--workspace", "--quiet", "--profile", profile, "--target-dir"]);
-        let target = tools.parent().expect("a profile's folder is in the target folder");
-        let status = cargo.arg(target).current_dir(&root).status().expect("cargo runs");
-        assert!(status.success(), "the tools do not build");
-
-        let llvm = env::vars().find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"));
-        let (_, llvm) = llvm.expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
-        Place { root, tools, llvm: llvm.into() }
+        let checkout = Checkout::new();
+        checkout.build_tools();
+        Place(checkout)
     }
 
     /// What mlir-tblgen makes of a file.
     fn tblgen(&self, arguments: &[&str], file: &str) -> String {
-        let mut tblgen = Command::new(self.llvm.join("bin/mlir-tblgen"));
-        tblgen.args(arguments).arg("-I").arg(self.llvm.join("include")).args(["-I", ".", file]);
-        let output = tblgen.current_dir(&self.root).output().expect("mlir-tblgen runs");
+        let mut tblgen = Command::new(self.0.llvm.join("bin/mlir-tblgen"));
+        tblgen.args(arguments).arg("-I").arg(self.0.llvm.join("include")).args(["-I", ".", file]);
+        let output = tblgen.current_dir(&self.0.root).output().expect("mlir-tblgen runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).expect("documentation is UTF-8");
         let text = text.lines().filter(|line| !line.starts_with("<!--"));
@@ -165,7 +144,8 @@ impl Place {
 
     /// The options of a pass or pipeline as `--help` has them; nothing where it has none.
     fn options(&self, name: &str) -> String {
-        let help = Command::new(self.tools.join("layout-opt")).arg("--help").output().expect("layout-opt runs").stdout;
+        let help =
+            Command::new(self.0.tools.join("layout-opt")).arg("--help").output().expect("layout-opt runs").stdout;
         let help = String::from_utf8(help).expect("help is UTF-8");
         let flag = format!("--{name}");
         // The last mention has the options below it; others may be in a summary.
@@ -193,20 +173,20 @@ impl Place {
 
     /// The IR before and after.
     fn example(&self, name: &str) -> String {
-        let folder = self.root.join("test/docs/Inputs");
+        let folder = self.0.root.join("test/docs/Inputs");
         let file = format!("{name}.mlir");
         let text = fs::read_to_string(folder.join(&file)).unwrap_or_else(|e| panic!("{file}: {e}"));
         let (commands, input): (Vec<&str>, Vec<&str>) =
             text.lines().partition(|line| line.starts_with("// layout-opt "));
         assert!(!commands.is_empty(), "{file} says no command");
-        let scratch = self.tools.join("docs");
+        let scratch = self.0.tools.join("docs");
         fs::create_dir_all(&scratch).expect("a folder of the test's own");
         fs::write(scratch.join(&file), input.join("\n") + "\n").expect("the input is written");
 
         let mut shown = format!("\nBefore, `{file}`:\n\n```mlir\n{}\n```\n", input.join("\n"));
         for command in commands {
             let arguments = command.trim_start_matches("// layout-opt ");
-            let mut opt = Command::new(self.tools.join("layout-opt"));
+            let mut opt = Command::new(self.0.tools.join("layout-opt"));
             opt.arg(&file).args(arguments.split_whitespace()).current_dir(&scratch);
             let output = opt.output().expect("layout-opt runs");
             let [printed, errors] =
@@ -221,11 +201,11 @@ impl Place {
     /// Compares a page, or writes it.
     fn compare(&self, name: &str, text: &str) {
         let text = format!("<!-- Generated: BLESS=1 cargo test -p layout-test --test docs -->\n\n{}\n", text.trim());
-        let (page, own) = (self.root.join("docs").join(name), self.tools.join("docs").join(name));
+        let (page, own) = (self.0.root.join("docs").join(name), self.0.tools.join("docs").join(name));
         if env::var_os("BLESS").is_some() {
             fs::write(&page, text).expect("docs/ is writable");
         } else if fs::read_to_string(&page).unwrap_or_default() != text {
-            fs::create_dir_all(self.tools.join("docs")).expect("a folder of the test's own");
+            fs::create_dir_all(self.0.tools.join("docs")).expect("a folder of the test's own");
             fs::write(&own, text).expect("the page is written");
             let difference = Command::new("diff").arg("-u").args([&page, &own]).output().expect("diff runs").stdout;
             panic!("docs/{name} is not current:\n{}", String::from_utf8_lossy(&difference));

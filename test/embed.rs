@@ -4,6 +4,7 @@
 //! Everything is built below `<target>/<profile>/embed`, in the profile of this test, so that Cargo's part of it is
 //! there already.
 
+use layout_test::Checkout;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{
     env, fs,
@@ -45,45 +46,33 @@ fn main() -> ExitCode {
 
 /// Where everything is.
 struct Suite {
-    /// The checkout.
-    root: PathBuf,
-    /// Cargo's folder for the profile.
-    cargo: PathBuf,
+    checkout: Checkout,
     /// What is built here.
     folder: PathBuf,
-    /// LLVM.
-    llvm: PathBuf,
 }
 
 impl Suite {
     fn new() -> Suite {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("test/ is in the checkout").to_path_buf();
-        let exe = env::current_exe().expect("this test has a path");
-        let cargo = exe.ancestors().nth(2).expect("cargo puts tests in <target>/<profile>/deps").to_path_buf();
-        let llvm = env::vars().find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"));
-        let (_, llvm) = llvm.expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
-        Suite { root, folder: cargo.join("embed"), cargo, llvm: llvm.into() }
+        let checkout = Checkout::new();
+        Suite { folder: checkout.tools.join("embed"), checkout }
     }
 
     /// Installs the package and builds what uses it.
     fn build(&self) -> Result<(), String> {
-        let profile = match self.cargo.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let target = self.cargo.parent().expect("a profile's folder is in the target folder");
         // The plugin of Cargo, which one test loads.
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--workspace", "--quiet", "--profile", profile, "--target-dir"]).arg(target);
-        succeed(cargo.current_dir(&self.root))?;
+        self.checkout.build_tools();
 
         let ours = [
-            format!("-DLAYOUT_CARGO_TARGET_DIR={}", target.display()),
-            format!("-DLAYOUT_CARGO_PROFILE={profile}"),
+            format!("-DLAYOUT_CARGO_TARGET_DIR={}", self.checkout.target().display()),
+            format!("-DLAYOUT_CARGO_PROFILE={}", self.checkout.profile()),
             format!("-DLAYOUT_CARGO={}", env!("CARGO")),
         ];
         let prefix = self.folder.join("prefix");
-        self.cmake("package", &self.root, &[&ours[..], &[format!("-DCMAKE_INSTALL_PREFIX={}", prefix.display())]])?;
+        self.cmake(
+            "package",
+            &self.checkout.root,
+            &[&ours[..], &[format!("-DCMAKE_INSTALL_PREFIX={}", prefix.display())]],
+        )?;
         // What an older version installed must not be found.
         if prefix.exists() {
             fs::remove_dir_all(&prefix).map_err(|error| format!("{}: {error}", prefix.display()))?;
@@ -91,11 +80,11 @@ impl Suite {
         succeed(Command::new("cmake").arg("--install").arg(self.folder.join("package")))?;
 
         let installed = [format!("-DCMAKE_PREFIX_PATH={}", prefix.display())];
-        let example = self.root.join("examples/embed-cpp");
+        let example = self.checkout.root.join("examples/embed-cpp");
         self.cmake("found", &example, &[&installed])?;
-        let source = [format!("-DLAYOUT_SOURCE_DIR={}", self.root.display())];
+        let source = [format!("-DLAYOUT_SOURCE_DIR={}", self.checkout.root.display())];
         self.cmake("within", &example, &[&ours, &source])?;
-        self.cmake("tests", &self.root.join("test/embed"), &[&installed])
+        self.cmake("tests", &self.checkout.root.join("test/embed"), &[&installed])
     }
 
     /// Configures and builds a project.
@@ -109,7 +98,7 @@ impl Suite {
 
     /// The example's compiler runs its own pass and then the pipeline.
     fn example(&self, way: &str) -> Result<(), Failed> {
-        let example = self.root.join("examples/embed-cpp");
+        let example = self.checkout.root.join("examples/embed-cpp");
         let mini = |arguments: &[&str]| {
             let mut command = Command::new(self.folder.join(way).join("mini-opt"));
             run(command.arg("matmul.mlir").args(arguments).current_dir(&example), 0)
@@ -130,7 +119,7 @@ impl Suite {
 
     fn example_says_what_is_wrong(&self) -> Result<(), Failed> {
         let mut mini = Command::new(self.folder.join("found/mini-opt"));
-        mini.arg(self.root.join("examples/embed-cpp/matmul.mlir")).arg("--mini-place=tiles={{1,0:T(0,2)}}");
+        mini.arg(self.checkout.root.join("examples/embed-cpp/matmul.mlir")).arg("--mini-place=tiles={{1,0:T(0,2)}}");
         let [_, errors] = run(&mut mini, 1)?;
         in_order(&errors, &["matmul.mlir:2:8: error: ", "at byte 7 of `{1,0:T(0,2)}`"])
     }
@@ -159,17 +148,17 @@ impl Suite {
 
     fn c_api(&self) -> Result<(), Failed> {
         let [printed, _] = run(&mut Command::new(self.folder.join("tests/c-api")), 0)?;
-        let expected = fs::read_to_string(self.root.join("test/embed/c-api.txt"))?;
+        let expected = fs::read_to_string(self.checkout.root.join("test/embed/c-api.txt"))?;
         if printed == expected {
             return Ok(());
         }
         let actual = self.folder.join("c-api.txt");
         if env::var_os("BLESS").is_some() {
-            return Ok(fs::write(self.root.join("test/embed/c-api.txt"), &printed)?);
+            return Ok(fs::write(self.checkout.root.join("test/embed/c-api.txt"), &printed)?);
         }
         fs::write(&actual, &printed)?;
         let difference =
-            Command::new("diff").arg("-u").arg(self.root.join("test/embed/c-api.txt")).arg(actual).output()?;
+            Command::new("diff").arg("-u").arg(self.checkout.root.join("test/embed/c-api.txt")).arg(actual).output()?;
         Err(format!("BLESS=1 accepts this:\n{}", String::from_utf8_lossy(&difference.stdout)).into())
     }
 
@@ -180,7 +169,7 @@ impl Suite {
                 let mut compiler = Command::new("cc");
                 compiler.args(language).args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic"]);
                 compiler.arg("-I").arg(self.folder.join("prefix/include"));
-                compiler.arg("-isystem").arg(self.llvm.join("include"));
+                compiler.arg("-isystem").arg(self.checkout.llvm.join("include"));
                 compiler.arg("-include").arg(header).arg("/dev/null");
                 run(&mut compiler, 0)?;
             }
@@ -206,7 +195,7 @@ impl Suite {
 
         let program = self.folder.join("plugin.mlir");
         fs::write(&program, "func.func private @tiles(memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>)\n")?;
-        for opt in [self.llvm.join("bin/mlir-opt"), self.folder.join("found/mini-opt")] {
+        for opt in [self.checkout.llvm.join("bin/mlir-opt"), self.folder.join("found/mini-opt")] {
             let mut opt = Command::new(opt);
             opt.args(["dialect", "pass"].map(|kind| format!("--load-{kind}-plugin={plugin}")));
             opt.arg("--pass-pipeline=builtin.module(layout-to-memref{form=physical})").arg(&program);
@@ -219,7 +208,7 @@ impl Suite {
 
     /// The plugin that Cargo builds has a dialect of its own: whichever comes first is in charge, and the other says so.
     fn plugin_with_a_library_of_its_own(&self) -> Result<(), Failed> {
-        let plugin = self.cargo.join("liblayout_plugin.so");
+        let plugin = self.checkout.tools.join("liblayout_plugin.so");
         let plugin = plugin.to_str().ok_or("the target folder has a name in UTF-8")?;
         let host = self.folder.join("tests/host");
         let [lowered, errors] = run(Command::new(&host).args(["plugin", plugin]), 0)?;

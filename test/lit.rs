@@ -15,6 +15,7 @@
 //! The tools are built first, in the profile of this test. `cargo test -p layout-test --test lit -- dialect/` runs the
 //! files whose path contains that.
 
+use layout_test::Checkout;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{
     env, fs,
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let suite = Arc::new(Suite::new());
     if !arguments.list {
-        suite.build_tools();
+        suite.checkout.build_tools();
     }
     let mut files = Vec::new();
     find(&suite.folder, &mut files);
@@ -55,32 +56,13 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
 struct Suite {
     /// The tests.
     folder: PathBuf,
-    /// The tools under test.
-    tools: PathBuf,
-    /// LLVM.
-    llvm: PathBuf,
+    /// The tools under test, and LLVM.
+    checkout: Checkout,
 }
 
 impl Suite {
     fn new() -> Suite {
-        let exe = env::current_exe().expect("this test has a path");
-        let tools = exe.ancestors().nth(2).expect("cargo puts tests in <target>/<profile>/deps").to_path_buf();
-        let llvm = env::vars().find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"));
-        let (_, llvm) = llvm.expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
-        Suite { folder: env!("CARGO_MANIFEST_DIR").into(), tools, llvm: llvm.into() }
-    }
-
-    /// Builds what the tests call.
-    fn build_tools(&self) {
-        let profile = match self.tools.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let target = self.tools.parent().expect("a profile's folder is in the target folder");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--workspace", "--quiet", "--profile", profile, "--target-dir"]).arg(target);
-        let status = cargo.current_dir(&self.folder).status().expect("cargo runs");
-        assert!(status.success(), "the tools do not build");
+        Suite { folder: env!("CARGO_MANIFEST_DIR").into(), checkout: Checkout::new() }
     }
 
     fn trial(self: Arc<Self>, file: PathBuf) -> Trial {
@@ -94,13 +76,13 @@ impl Suite {
     }
 
     fn run(&self, name: &str, file: &Path, text: &str) -> Result<(), Failed> {
-        let own = self.tools.join("lit").join(name);
+        let own = self.checkout.tools.join("lit").join(name);
         fs::create_dir_all(own.parent().expect("a path below the target folder"))?;
         let runner_libs = ["libmlir_runner_utils.so", "libmlir_c_runner_utils.so"]
-            .map(|library| self.llvm.join("lib").join(library).display().to_string())
+            .map(|library| self.checkout.llvm.join("lib").join(library).display().to_string())
             .join(",");
         let values = [
-            ("%{plugin}", self.tools.join("liblayout_plugin.so").display().to_string()),
+            ("%{plugin}", self.checkout.tools.join("liblayout_plugin.so").display().to_string()),
             ("%{runner_libs}", runner_libs),
             ("%%", "%".into()),
             ("%s", file.display().to_string()),
@@ -114,7 +96,8 @@ impl Suite {
         let script = format!("set -e -o pipefail\n{}", substitute(&script, &values));
 
         let path = env::var_os("PATH").unwrap_or_default();
-        let path = [self.tools.clone(), self.llvm.join("bin")].into_iter().chain(env::split_paths(&path));
+        let path =
+            [self.checkout.tools.clone(), self.checkout.llvm.join("bin")].into_iter().chain(env::split_paths(&path));
         let output = Command::new("timeout")
             .args([PATIENCE, "bash", "-c", &script])
             .env("PATH", env::join_paths(path)?)

@@ -12,6 +12,7 @@
 //! `sh` blocks run in the checkout. Each page has a folder of its own. Links to files must lead somewhere.
 //! `BLESS=1 cargo test -p layout-test --test readme` writes what the commands print into the pages.
 
+use layout_test::Checkout;
 use std::{
     env, fs,
     os::unix::fs::symlink,
@@ -24,8 +25,8 @@ const PAGES: &[&str] = &["README.md", "docs/tutorial.md", "docs/rationale.md"];
 
 #[test]
 fn pages() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("test/ is in the checkout");
-    let tools = Tools::new(root);
+    let checkout = Checkout::new();
+    let tools = Tools::new(&checkout);
     let failures: Vec<String> = PAGES.iter().flat_map(|name| check(&tools, name)).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
@@ -98,31 +99,19 @@ fn excerpt(path: &Path, body: &[&str]) -> Result<(), String> {
 struct Tools<'a> {
     root: &'a Path,
     /// The folder of this project's tools.
-    folder: PathBuf,
+    folder: &'a Path,
     path: std::ffi::OsString,
 }
 
 impl<'a> Tools<'a> {
     /// Builds the tools.
-    fn new(root: &'a Path) -> Self {
-        let exe = env::current_exe().expect("this test has a path");
-        let tools = exe.ancestors().nth(2).expect("cargo puts tests in <target>/<profile>/deps");
-        let profile = match tools.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--workspace", "--quiet", "--profile", profile, "--target-dir"]);
-        let target = tools.parent().expect("a profile's folder is in the target folder");
-        let status = cargo.arg(target).current_dir(root).status().expect("cargo runs");
-        assert!(status.success(), "the tools do not build");
-
-        let llvm = env::vars().find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"));
-        let (_, llvm) = llvm.expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
+    fn new(checkout: &'a Checkout) -> Self {
+        checkout.build_tools();
+        let Checkout { root, tools, llvm } = checkout;
         let path = env::var_os("PATH").unwrap_or_default();
-        let path = [tools.to_path_buf(), Path::new(&llvm).join("bin")].into_iter().chain(env::split_paths(&path));
+        let path = [tools.clone(), llvm.join("bin")].into_iter().chain(env::split_paths(&path));
         let path = env::join_paths(path).expect("folders have no colon in their names");
-        Tools { root, folder: tools.to_path_buf(), path }
+        Tools { root, folder: tools, path }
     }
 }
 
@@ -141,7 +130,7 @@ impl<'a> Place<'a> {
             _ => fs::create_dir_all(folder.join("target")).expect("a folder of the test's own"),
         }
         symlink(tools.root.join("examples"), folder.join("examples")).expect("a link to the examples");
-        symlink(&tools.folder, folder.join("target/release")).expect("a link to the tools");
+        symlink(tools.folder, folder.join("target/release")).expect("a link to the tools");
         Place { tools, folder }
     }
 
