@@ -747,3 +747,32 @@ fn element(t: Type) -> ElementType {
     let bits = ir::bits(t).unwrap_or(64);
     ElementType::ALL.iter().copied().find(|e| e.bits() == Some(bits)).unwrap_or(ElementType::S64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use melior::ir::Module;
+    use melior::{Context, dialect::DialectRegistry, utility};
+
+    /// A call reads what its callee's result reads, told by the operation alone or among all below the module.
+    #[test]
+    fn calls_are_followed() {
+        let registry = DialectRegistry::new();
+        utility::register_all_dialects(&registry);
+        let context = Context::new_with_registry(&registry, false);
+        let text = "func.func @flat(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+            %y = tensor.collapse_shape %x [[0, 1]] : tensor<2x3xf32> into tensor<6xf32>
+            return %y : tensor<6xf32>
+        }
+        func.func @caller(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+            %y = func.call @flat(%x) : (tensor<2x3xf32>) -> tensor<6xf32>
+            return %y : tensor<6xf32>
+        }";
+        let module = Module::parse(&context, text).unwrap();
+        let below = analyse_below(module.as_operation());
+        let (call, among) = below.iter().find(|(op, _)| ir::name(*op) == "func.call").unwrap();
+        let own = analyse(*call).unwrap();
+        let expected = "(d0) -> (d0 floordiv 3, d0 mod 3), domain: d0 in [0, 5]";
+        assert_eq!([&own, among].map(|pairs| pairs[0][0].reads.to_string()), [expected; 2]);
+    }
+}
