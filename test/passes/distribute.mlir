@@ -284,9 +284,10 @@ func.func @interleaved(%a: memref<12xf32>, %b: memref<12xf32, #interleaved>) {
 // Copies inside a place are stored one by one.
 // CHECK-LABEL: func.func @words(
 // CHECK-SAME: memref<4xf32>, %{{.*}}: memref<4x2xf32>)
-// CHECK: %[[X:.*]] = affine.load
+// CHECK: affine.load
 // CHECK: scf.for %[[W:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
-// CHECK: memref.store %[[X]], %{{.*}}[%{{.*}}, %[[W]]] : memref<4x2xf32>
+// CHECK: %[[COPY:.*]] = arith.addi %{{.*}}, %[[W]] : index
+// CHECK: memref.store %{{.*}}, %{{.*}}[%{{.*}}, %[[COPY]]] : memref<4x2xf32>
 #words = #layout.tensor_layout<((4:1); B@[2_W])>
 func.func @words(%a: memref<4xf32>, %b: memref<4xf32, #words>) {
   memref.copy %a, %b : memref<4xf32> to memref<4xf32, #words>
