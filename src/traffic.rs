@@ -18,7 +18,7 @@
 //!
 //! Not promised: an order or a schedule of the copies, and room in the memories, which [`Machine::check`] asks for.
 
-use crate::machine::{Machine, TIME, WORD};
+use crate::machine::{Machine, Memory, TIME, WORD};
 use crate::placement::{Copies, Placement};
 use crate::text::Error;
 use std::collections::HashMap;
@@ -30,9 +30,13 @@ pub struct Plan {
     /// The named axes: those of the machine from parent to child, without one those of the layouts in order of their
     /// appearance; behind them `Time` and `W`, where a layout names them.
     pub axes: Vec<String>,
+    /// The memories that the source and the destination lie in, as numbers in [`Machine::memories`]: those that
+    /// [`Machine::check`] chooses. `None` without a machine, and where it names none: the places of the last axis.
+    pub memories: [Option<usize>; 2],
     /// The elements to be put in place, each counted once for each of its copies in the destination.
     pub elements: i64,
-    /// Those that stay where they are along all axes but `Time` and `W`: a place's own memory holds them before and after.
+    /// Those that stay where they are: the same memory of the same place holds them before and after, so both are at
+    /// one coordinate along each axis down to the memory's. None where the sides lie in different memories.
     pub stay: i64,
     /// Those of them that do not move at all, neither in time, nor along the address, nor inside a word. Where only one
     /// side has words, an address there counts as many elements as a word has.
@@ -50,19 +54,25 @@ pub struct Level {
     pub axis: String,
     /// How many places of the axis one place of the level has: 1, or more for a level of groups.
     pub group: i64,
-    /// The elements for which this is the outermost level at which source and destination are in different places.
+    /// The elements for which this is the outermost level at which source and destination are in different places. A
+    /// side whose memory hangs above the level has no place there, which differs from each place of a side that has
+    /// one: between memories at different depths, what is not counted further out is counted at the first level below
+    /// the upper one. Below both memories it is 0.
     pub cross: i64,
     /// The bytes that leave the busiest place of this level for its parent: those of the elements that come from the
-    /// place and go to another place of the level, whether it has the same parent or not.
+    /// place and go to another place of the level, whether it has the same parent or not, or to a memory above. 0 where
+    /// the source's memory hangs above the level.
     pub up: i64,
-    /// The bytes that the busiest place of this level gets from its parent, likewise.
+    /// The bytes that the busiest place of this level gets from its parent, likewise: from another place of the level,
+    /// or from a memory above. 0 where the destination's memory hangs above the level.
     pub down: i64,
 }
 
 /// Coordinates as affine functions of counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Affine {
-    /// The coordinate along each axis of the plan, and last the address, where all counters are 0.
+    /// The coordinate along each axis of the plan, 0 where the side's memory has none, and last the address, where all
+    /// counters are 0.
     pub base: Vec<i64>,
     /// What a step of each counter adds to each of them.
     pub strides: Vec<Vec<i64>>,
@@ -108,6 +118,11 @@ const TO: usize = 1;
 
 /// Says what has to be moved between two placements of a tensor of elements of `element_bits` bits, densely counted.
 ///
+/// On a machine each side lies in the memory that [`Machine::check`] chooses, whether it has room or not; on one without
+/// memories, in the places of the last axis. The axes below a memory's are no coordinates in it: there are no copies
+/// along them, and coordinates in [`Plan::blocks`] are 0. Those that a layout names below its memory, where the machine
+/// has no deeper one, number parts of the memory beside the address.
+///
 /// Without a machine each axis is a level, in the order in which the layouts name them, and has as many places as they
 /// reach. An axis that a layout does not name, or broadcasts, has a copy at each of its places; of `W`, which says how
 /// elements pack, an unnamed one is no copy. Each copy in the destination is filled. Of the copies in the source the
@@ -141,7 +156,11 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
         machine.reach(from, element_bits)?;
         machine.reach(to, element_bits)?;
     }
-    let tree = Tree::new([from, to], machine, element_bits);
+    let memories = match machine {
+        Some(machine) => [memory(machine, from, element_bits)?, memory(machine, to, element_bits)?],
+        None => [None; 2],
+    };
+    let tree = Tree::new([from, to], machine, memories, element_bits);
     let joint = Joint::new(&tree, [from, to])?;
     let mut steps = Steps(MAX_STEPS);
     let mut count = |constraints: &[Constraint]| joint.total(&joint.equal(constraints), &mut steps);
@@ -150,22 +169,45 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
     let mut staying = elements;
     let mut levels = Vec::new();
     for level in &tree.levels {
+        let (axis, group) = (tree.axes[level.axis].clone(), level.unit);
+        let has = tree.depths.map(|depth| level.axis < depth);
+        if has == [false; 2] {
+            levels.push(Level { axis, group, cross: 0, up: 0, down: 0 });
+            continue;
+        }
         same.push(*level);
-        let equal = joint.equal(&same);
+        let mut equal = joint.equal(&same);
+        equal.never = has[FROM] != has[TO];
         let left = joint.total(&equal, &mut steps)?;
-        let mut busiest = |side| -> Result<i64, Error> {
+        let mut busiest = |side: usize| -> Result<i64, Error> {
+            if !has[side] {
+                return Ok(0);
+            }
             let moved = joint.busiest(side, &same, &equal, &mut steps)?;
             let bits = i128::from(moved) * i128::from(element_bits);
             i64::try_from((bits + 7) / 8).map_err(|_| too_many())
         };
-        let (axis, group) = (tree.axes[level.axis].clone(), level.unit);
         levels.push(Level { axis, group, cross: staying - left, up: busiest(FROM)?, down: busiest(TO)? });
         staying = left;
     }
+    if memories[FROM] != memories[TO] {
+        staying = 0;
+    }
     same.extend(tree.local.iter().map(|&axis| Constraint { axis, unit: 1 }));
-    let unmoved = joint.total(&joint.equal(&same), &mut steps)?;
+    let unmoved = if staying == 0 { 0 } else { joint.total(&joint.equal(&same), &mut steps)? };
     let blocks = joint.boxes.iter().map(|ranges| joint.block(&tree, ranges)).collect();
-    Ok(Plan { axes: tree.axes, elements, stay: staying, unmoved, levels, blocks })
+    Ok(Plan { axes: tree.axes, memories, elements, stay: staying, unmoved, levels, blocks })
+}
+
+/// The memory that [`Machine::check`] chooses, whether the tensor has room in it or not.
+fn memory(machine: &Machine, side: &Placement, element_bits: i64) -> Result<Option<usize>, Error> {
+    // Of memories at one axis the largest is chosen: all become as large as can be, in the same order.
+    let mut roomy = machine.clone();
+    for memory in &mut roomy.memories {
+        let larger = machine.memories.iter().filter(|other| other.bytes > memory.bytes).count();
+        memory.bytes = i64::MAX.saturating_sub_unsigned(larger as u64);
+    }
+    Ok(roomy.check(side, element_bits, None)?.memory)
 }
 
 fn too_many() -> Error {
@@ -184,8 +226,12 @@ struct Tree {
     axes: Vec<String>,
     /// The number of places along each named axis.
     places: Vec<i64>,
+    /// How many of the named axes are those of the tree; the others are inside a place.
+    tree_axes: usize,
     /// The levels of the tree, each as what its places have in common.
     levels: Vec<Constraint>,
+    /// How many of the axes, from the first on, are coordinates of a memory of each side.
+    depths: [usize; 2],
     /// The axes inside a place.
     local: Vec<usize>,
     /// The elements of a word.
@@ -193,7 +239,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(sides: [&Placement; 2], machine: Option<&Machine>, element_bits: i64) -> Tree {
+    fn new(sides: [&Placement; 2], machine: Option<&Machine>, memories: [Option<usize>; 2], element_bits: i64) -> Tree {
         let mut axes: Vec<String> =
             machine.map_or(Vec::new(), |m| m.axes.iter().map(|axis| axis.name.clone()).collect());
         let mut places: Vec<i64> =
@@ -235,13 +281,23 @@ impl Tree {
             places[w] = word;
         }
         let in_words = sides.map(|side| side.axes().iter().any(|axis| axis == WORD));
-        let mut local: Vec<usize> = (tree_axes..axes.len()).filter(|axis| Some(*axis) != word_axis).collect();
+        let depths = memories.map(|memory| {
+            let memory = machine.zip(memory).map(|(machine, memory)| (machine, &machine.memories[memory]));
+            let below = |(machine, memory): (&Machine, &Memory)| match &memory.axis {
+                Some(axis) => machine.depth(axis).map_or(tree_axes, |depth| depth + 1),
+                None => 0,
+            };
+            memory.map_or(tree_axes, below)
+        });
+        // A layout names axes below its memory only if no memory is deeper: there they are parts of the address.
+        let mut local: Vec<usize> =
+            (depths[FROM].max(depths[TO])..axes.len()).filter(|axis| Some(*axis) != word_axis).collect();
         match in_words {
             [true, true] => local.extend([address].into_iter().chain(word_axis)),
             [false, false] => local.push(address),
             _ => local.push(position),
         }
-        Tree { axes, places, levels, local, word }
+        Tree { axes, places, tree_axes, levels, depths, local, word }
     }
 
     fn address(&self) -> usize {
@@ -249,7 +305,11 @@ impl Tree {
     }
 
     /// Whether each element of a side is at every place along an axis.
-    fn everywhere(&self, side: &Placement, axis: usize) -> bool {
+    fn everywhere(&self, sides: [&Placement; 2], side: usize, axis: usize) -> bool {
+        if (self.depths[side]..self.tree_axes).contains(&axis) {
+            return false;
+        }
+        let side = sides[side];
         match side.axes().iter().position(|name| *name == self.axes[axis]) {
             Some(known) => side.copies(known) == Copies::All,
             None => self.axes[axis] != WORD,
@@ -372,7 +432,7 @@ struct Segment {
 impl Joint {
     fn new(tree: &Tree, sides: [&Placement; 2]) -> Result<Joint, Error> {
         let sizes = sides[TO].sizes();
-        let everywhere = |side: usize, axis: usize| tree.everywhere(sides[side], axis);
+        let everywhere = |side: usize, axis: usize| tree.everywhere(sides, side, axis);
         let mut joint = Joint { vars: Vec::new(), boxes: Vec::new(), coordinates: Vec::new(), nested: Vec::new() };
         if !sizes.contains(&0) {
             let mut cut = sides.map(|side| pieces(tree, side));
@@ -585,11 +645,14 @@ impl Joint {
                 classes.push(Class { vars, zero });
             }
         }
-        Equal { classes, tangled }
+        Equal { classes, tangled, never: false }
     }
 
     /// The number of elements and copies for which the constraints hold.
     fn total(&self, equal: &Equal, steps: &mut Steps) -> Result<i64, Error> {
+        if equal.never {
+            return Ok(0);
+        }
         self.boxes.iter().try_fold(0, |sum, ranges| {
             steps.take()?;
             Ok(sum + self.count(equal, ranges, steps)?)
@@ -719,7 +782,7 @@ impl Joint {
         let mut leaving: HashMap<Vec<i128>, i64> = HashMap::new();
         for ranges in &self.boxes {
             each(&involved, ranges, steps, &mut |ranges| {
-                if !same.iter().all(|constraint| self.holds(*constraint, ranges)) {
+                if equal.never || !same.iter().all(|constraint| self.holds(*constraint, ranges)) {
                     let place = same.iter().map(|constraint| self.coordinate(*constraint, side, ranges)).collect();
                     *leaving.entry(place).or_default() += ranges.iter().map(|range| range.1).product::<i64>();
                 }
@@ -735,7 +798,8 @@ impl Joint {
             let inside = |&(var, value): &(usize, i64)| (0..ranges[var].1).contains(&(value - ranges[var].0));
             if place.iter().all(inside) {
                 let ranges = placed(ranges, place);
-                let staying: i64 = equal.classes.iter().map(|class| class.count(&ranges)).product();
+                let staying: i64 =
+                    if equal.never { 0 } else { equal.classes.iter().map(|class| class.count(&ranges)).product() };
                 leaving += ranges.iter().map(|range| range.1).product::<i64>() - staying;
             }
         }
@@ -808,6 +872,8 @@ struct Equal {
     classes: Vec<Class>,
     /// What the classes do not say.
     tangled: Vec<Constraint>,
+    /// Whether source and destination are in different places whatever the variables are.
+    never: bool,
 }
 
 /// Variables that are equal, and maybe 0.
