@@ -21,7 +21,7 @@
 use crate::machine::{Machine, Memory, TIME, WORD};
 use crate::placement::{Copies, Placement};
 use crate::text::Error;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// What has to be done to bring a tensor from one placement to another.
@@ -113,6 +113,12 @@ const MAX_STEPS: usize = 1 << 21;
 /// The most places that are tried as the busiest, before all are gone through.
 const MAX_TRIED: usize = 1 << 14;
 
+/// The most boxes that are made to take the nearest of partial copies.
+const MAX_SPLIT: usize = 1 << 12;
+
+/// The most values that are gone through for it.
+const MAX_SPLIT_STEPS: usize = 1 << 18;
+
 const FROM: usize = 0;
 const TO: usize = 1;
 
@@ -126,8 +132,10 @@ const TO: usize = 1;
 /// Without a machine each axis is a level, in the order in which the layouts name them, and has as many places as they
 /// reach. An axis that a layout does not name, or broadcasts, has a copy at each of its places; of `W`, which says how
 /// elements pack, an unnamed one is no copy. Each copy in the destination is filled. Of the copies in the source the
-/// nearest is taken: with the destination's own coordinate along an axis broadcast whole, and along the part of an axis
-/// that a `B@[n_X:s]` spans where the strides nest; elsewhere with the least.
+/// nearest is taken, along each axis on its own: the one with the destination's own coordinate, if there is one, else
+/// one in the smallest group of the axis that holds both. Where strides do not nest, or a part of an axis that a
+/// `B@[n_X:s]` spans ends elsewhere than the digits, this splits boxes value by value; where that takes too many values
+/// or boxes, copies are taken along this axis that may not be the nearest.
 ///
 /// `Time` and `W` are no levels of the tree: what moves along them alone stays at its place and is a copy inside it.
 ///
@@ -156,12 +164,26 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
         machine.reach(from, element_bits)?;
         machine.reach(to, element_bits)?;
     }
+    let nearest = plan_with(from, to, machine, element_bits, true);
+    // Without the nearest of partial copies there are fewer boxes to count in.
+    let partial = || from.digits().iter().any(|digit| digit.dim.is_none());
+    nearest.or_else(|error| if partial() { plan_with(from, to, machine, element_bits, false) } else { Err(error) })
+}
+
+/// [`plan`], which looks for the nearest of partial copies where `nearest` says so.
+fn plan_with(
+    from: &Placement,
+    to: &Placement,
+    machine: Option<&Machine>,
+    element_bits: i64,
+    nearest: bool,
+) -> Result<Plan, Error> {
     let memories = match machine {
         Some(machine) => [memory(machine, from, element_bits)?, memory(machine, to, element_bits)?],
         None => [None; 2],
     };
     let tree = Tree::new([from, to], machine, memories, element_bits);
-    let joint = Joint::new(&tree, [from, to])?;
+    let joint = Joint::new(&tree, [from, to], nearest)?;
     let mut steps = Steps(MAX_STEPS);
     let mut count = |constraints: &[Constraint]| joint.total(&joint.equal(constraints), &mut steps);
     let elements = count(&[])?;
@@ -430,7 +452,7 @@ struct Segment {
 }
 
 impl Joint {
-    fn new(tree: &Tree, sides: [&Placement; 2]) -> Result<Joint, Error> {
+    fn new(tree: &Tree, sides: [&Placement; 2], nearest: bool) -> Result<Joint, Error> {
         let sizes = sides[TO].sizes();
         let everywhere = |side: usize, axis: usize| tree.everywhere(sides, side, axis);
         let mut joint = Joint { vars: Vec::new(), boxes: Vec::new(), coordinates: Vec::new(), nested: Vec::new() };
@@ -448,7 +470,7 @@ impl Joint {
             }
             refine(tree, &sizes, &mut cut);
             joint.join(&sizes, &cut)?;
-            joint.choose(&cut[FROM], |axis| axis < tree.axes.len() && everywhere(FROM, axis));
+            joint.choose(tree, &cut[FROM], |axis| axis < tree.axes.len() && everywhere(FROM, axis), nearest);
         }
         joint.locate(tree, sides)?;
         Ok(joint)
@@ -549,18 +571,119 @@ impl Joint {
     }
 
     /// Takes the nearest of the copies in the source.
-    fn choose(&mut self, from: &[Piece], everywhere: impl Fn(usize) -> bool) {
+    fn choose(&mut self, tree: &Tree, from: &[Piece], everywhere: impl Fn(usize) -> bool, nearest: bool) {
         for var in &mut self.vars {
             let here: Vec<_> = var.steps[TO].iter().copied().filter(|(axis, _)| everywhere(*axis)).collect();
             var.steps[FROM].extend(here);
         }
-        for copies in from.iter().filter(|piece| piece.dim.is_none()) {
-            let step = (copies.axis, copies.stride);
-            let same = |var: &&mut Var| var.extent <= copies.extent && var.steps[TO].contains(&step);
-            if let Some(var) = self.vars.iter_mut().find(same) {
-                var.steps[FROM].push(step);
+        let partial: Vec<Piece> = from.iter().filter(|piece| piece.dim.is_none()).copied().collect();
+        let mut axes: Vec<usize> = partial.iter().map(|piece| piece.axis).collect();
+        axes.sort_unstable();
+        axes.dedup();
+        for axis in axes {
+            let copies: Vec<Piece> = partial.iter().filter(|piece| piece.axis == axis).copied().collect();
+            if nearest && self.choose_along(tree, axis, &copies) {
+                continue;
+            }
+            for copies in copies {
+                let step = (axis, copies.stride);
+                let same = |var: &&mut Var| var.extent <= copies.extent && var.steps[TO].contains(&step);
+                if let Some(var) = self.vars.iter_mut().find(same) {
+                    var.steps[FROM].push(step);
+                }
             }
         }
+    }
+
+    /// Takes the nearest of the partial copies along an axis, if not too many boxes are needed for it.
+    fn choose_along(&mut self, tree: &Tree, axis: usize, copies: &[Piece]) -> bool {
+        let along = |vars: &[Var], side: usize| {
+            let steps = |(k, var): (usize, &Var)| {
+                let along: Vec<(usize, i64)> =
+                    var.steps[side].iter().filter(|(a, _)| *a == axis).map(|(_, stride)| (k, *stride)).collect();
+                along
+            };
+            vars.iter().enumerate().flat_map(steps).collect::<Vec<_>>()
+        };
+        let [source, destination] = [FROM, TO].map(|side| along(&self.vars, side));
+        let units: Vec<i64> = tree.levels.iter().filter(|level| level.axis == axis).map(|level| level.unit).collect();
+        let digits = |steps: &[(usize, i64)]| -> Vec<(i64, i64)> {
+            steps.iter().map(|(var, stride)| (self.vars[*var].extent, *stride)).collect()
+        };
+        let copied = copies.iter().map(|piece| (piece.extent, piece.stride));
+        let sides = [digits(&source).into_iter().chain(copied).collect(), digits(&destination)];
+        if !is_nested(&sides, units.iter().copied()) {
+            return self.split(axis, &source, &destination, copies, &units);
+        }
+        // Digit by digit.
+        let before = (self.vars.len(), self.boxes.clone());
+        let mut whole = Vec::new();
+        for copies in copies {
+            match destination.iter().find(|(_, stride)| *stride == copies.stride) {
+                Some(&(var, stride)) if self.vars[var].extent <= copies.extent => whole.push((var, stride)),
+                Some(&digit) if !self.split(axis, &[], &[digit], std::slice::from_ref(copies), &[]) => {
+                    self.vars.truncate(before.0);
+                    self.boxes = before.1;
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        whole.into_iter().for_each(|(var, stride)| self.vars[var].steps[FROM].push((axis, stride)));
+        true
+    }
+
+    /// Splits the boxes so that in each one copy along an axis is the nearest; says whether the boxes are few enough.
+    fn split(
+        &mut self,
+        axis: usize,
+        source: &[(usize, i64)],
+        destination: &[(usize, i64)],
+        copies: &[Piece],
+        units: &[i64],
+    ) -> bool {
+        let mut offsets = BTreeMap::from([(0i128, Vec::new())]);
+        for copies in copies {
+            if i128::from(copies.extent) * offsets.len() as i128 > MAX_SPLIT as i128 {
+                return false;
+            }
+            let with = |(offset, digits): (&i128, &Vec<i64>), digit: i64| {
+                (offset + i128::from(digit) * i128::from(copies.stride), [&digits[..], &[digit]].concat())
+            };
+            let all = offsets.iter().flat_map(|known| (0..copies.extent).map(move |digit| with(known, digit)));
+            offsets = all.collect();
+        }
+        let mut vars: Vec<usize> = source.iter().chain(destination).map(|(var, _)| *var).collect();
+        vars.sort_unstable();
+        vars.dedup();
+        let step = |steps: &[(usize, i64)], var: usize| -> i128 {
+            steps.iter().filter(|(v, _)| *v == var).map(|(_, stride)| i128::from(*stride)).sum()
+        };
+        let moves: Vec<[i128; 2]> = vars.iter().map(|var| [step(source, *var), step(destination, *var)]).collect();
+        let nearest = Nearest { offsets, units, moves };
+        let first = self.vars.len();
+        let mut steps = Steps(MAX_SPLIT_STEPS);
+        let mut boxes = Vec::new();
+        for ranges in &self.boxes {
+            let of_vars: Vec<Range> = vars.iter().map(|var| ranges[*var]).collect();
+            let Ok(parts) = nearest.parts(&of_vars, [0, 0], &mut steps) else { return false };
+            if boxes.len() + parts.len() > MAX_SPLIT.max(self.boxes.len()) {
+                return false;
+            }
+            for (part, offset) in parts {
+                let mut ranges = ranges.clone();
+                // The ranges of a part are those of the last variable first.
+                vars.iter().zip(part.iter().rev()).for_each(|(var, range)| ranges[*var] = *range);
+                ranges.extend(nearest.offsets[&offset].iter().map(|digit| (*digit, 1)));
+                boxes.push(ranges);
+            }
+        }
+        for copies in copies {
+            self.var(copies.extent, [vec![(axis, copies.stride)], Vec::new()]);
+        }
+        debug_assert!(boxes.iter().all(|ranges| ranges.len() == first + copies.len()));
+        self.boxes = boxes;
+        true
     }
 
     /// Lists the variables of each coordinate.
@@ -589,27 +712,13 @@ impl Joint {
         self.nested = (0..=position)
             .map(|axis| {
                 let units = tree.levels.iter().filter(|level| level.axis == axis);
-                self.is_nested(axis, units.map(|level| level.unit))
+                let digits = |steps: &Vec<(usize, i64)>| {
+                    steps.iter().map(|(var, stride)| (self.vars[*var].extent, *stride)).collect::<Vec<_>>()
+                };
+                is_nested(&self.coordinates[axis].each_ref().map(digits), units.map(|level| level.unit))
             })
             .collect();
         Ok(())
-    }
-
-    /// Whether the coordinates of both sides along an axis are numbers in one mixed radix, where units end digits.
-    fn is_nested(&self, axis: usize, units: impl Iterator<Item = i64>) -> bool {
-        let sides = &self.coordinates[axis];
-        let mut radices: Vec<i64> = sides.iter().flatten().map(|(_, stride)| *stride).chain(units).collect();
-        radices.sort_unstable();
-        radices.dedup();
-        let chain = radices.windows(2).all(|pair| pair[0] > 0 && pair[1] % pair[0] == 0);
-        let below = |&(var, stride): &(usize, i64)| {
-            let next = radices.iter().find(|radix| **radix > stride);
-            stride > 0 && next.is_none_or(|next| (self.vars[var].extent - 1) < next / stride)
-        };
-        let once = |side: &Vec<(usize, i64)>| {
-            side.iter().enumerate().all(|(k, (_, stride))| side[..k].iter().all(|(_, other)| other != stride))
-        };
-        chain && sides.iter().all(|side| once(side) && side.iter().all(below))
     }
 
     /// The variables that constraints make equal.
@@ -837,6 +946,70 @@ impl Joint {
             strides: counters.iter().map(|(_, strides)| strides[side].clone()).collect(),
         });
         Block { sizes: counters.iter().map(|(count, _)| *count).collect(), source, destination }
+    }
+}
+
+/// Whether the coordinates of both sides along an axis, said by extents and strides, are numbers in one mixed radix,
+/// where units end digits.
+fn is_nested(sides: &[Vec<(i64, i64)>; 2], units: impl Iterator<Item = i64>) -> bool {
+    let mut radices: Vec<i64> = sides.iter().flatten().map(|(_, stride)| *stride).chain(units).collect();
+    radices.sort_unstable();
+    radices.dedup();
+    let chain = radices.windows(2).all(|pair| pair[0] > 0 && pair[1] % pair[0] == 0);
+    let below = |&(extent, stride): &(i64, i64)| {
+        let next = radices.iter().find(|radix| **radix > stride);
+        stride > 0 && next.is_none_or(|next| (extent - 1) < next / stride)
+    };
+    let once = |side: &Vec<(i64, i64)>| {
+        side.iter().enumerate().all(|(k, (_, stride))| side[..k].iter().all(|(_, other)| other != stride))
+    };
+    chain && sides.iter().all(|side| once(side) && side.iter().all(below))
+}
+
+/// The ranges of some variables, and what the nearest copy adds to the coordinate there.
+type Part = (Vec<Range>, i128);
+
+/// Which of partial copies along an axis is the nearest.
+struct Nearest<'a> {
+    /// What a copy adds to the coordinate, and its digits.
+    offsets: BTreeMap<i128, Vec<i64>>,
+    /// How many places the groups of the axis have, the largest first.
+    units: &'a [i64],
+    /// What a step of each variable adds to the coordinate of the source and of the destination.
+    moves: Vec<[i128; 2]>,
+}
+
+impl Nearest<'_> {
+    /// The offset of the copy at the destination's coordinate, else of one in the smallest group around it, else 0.
+    fn offset(&self, [source, destination]: [i128; 2]) -> i128 {
+        let within = |unit: i64| {
+            let unit = i128::from(unit);
+            let low = destination.div_euclid(unit) * unit - source;
+            self.offsets.range(low..low + unit).next().map(|(offset, _)| *offset)
+        };
+        within(1).or_else(|| self.units.iter().rev().find_map(|unit| within(*unit))).unwrap_or(0)
+    }
+
+    /// Parts of the ranges of the last variables in which one copy is the nearest, where those before add up to `at`.
+    fn parts(&self, ranges: &[Range], at: [i128; 2], steps: &mut Steps) -> Result<Vec<Part>, Error> {
+        steps.take()?;
+        let Some((&(low, count), rest)) = ranges.split_first() else {
+            return Ok(vec![(Vec::new(), self.offset(at))]);
+        };
+        let [source, destination] = self.moves[self.moves.len() - ranges.len()];
+        let mut found: Vec<(Range, Vec<Part>)> = Vec::new();
+        for value in low..low + count {
+            let now = [at[FROM] + source * i128::from(value), at[TO] + destination * i128::from(value)];
+            let parts = self.parts(rest, now, steps)?;
+            match found.last_mut() {
+                Some((range, last)) if *last == parts => range.1 += 1,
+                _ => found.push(((value, 1), parts)),
+            }
+        }
+        let of = |(range, parts): (Range, Vec<Part>)| {
+            parts.into_iter().map(move |(part, offset)| ([&part[..], &[range]].concat(), offset))
+        };
+        Ok(found.into_iter().flat_map(of).collect())
     }
 }
 

@@ -311,7 +311,7 @@ fn random(seed: u64, kind: Kind, cases: usize) {
         apart += usize::from(plan.memories[FROM] != plan.memories[TO]);
         padded += usize::from(from.padded_sizes() != sizes);
         blocks = blocks.max(plan.blocks.len());
-        assert!(nearest || kind != Kind::Powers || machine.is_some(), "{} to {}", from.layout(), to.layout());
+        assert!(nearest, "{} to {}", from.layout(), to.layout());
     }
     assert!(near * 10 > cases * 8 && padded * 10 > cases, "{near} {padded} {blocks}");
     assert!(apart * 40 > cases, "{apart} go between memories");
@@ -416,4 +416,25 @@ fn memories_at_other_depths_are_other_places() {
     // More than there is room for is planned all the same.
     let large = between("((8_L2B, 4000000000:1))", "((4000000000:1, 8_L2B))", Some("mn_core_2")).unwrap();
     assert_eq!(large.memories, [Some(0); 2]);
+}
+
+#[test]
+fn a_copy_that_is_there_already_stays() {
+    let board = Some("axes: (20_L1B, 20_PE), memories: (LM: 1 at PE with 1000000 bytes), word: 64");
+    for (from, to, machine, stay, cross) in [
+        ("(4)/((2_PE:3, 2:1); B@[2_PE:1])", "(4)/((5_L1B:3); B@[3_L1B:1])", None, 24, &[36, 0][..]),
+        ("(2,4)/((2:4), (2:2, 2:1); B@[3_PE:1])", "(2,4)/((3:1), (2_PE:1, 2:4); B@[2_PE:2])", board, 240, &[0, 80]),
+        ("(3,5)/((3:2), (6_PE:1); B@[3_L1B:1])", "(3,5)/((4:11), (5:2); B@[3_L1B:2])", board, 30, &[300, 570]),
+    ] {
+        let [source, destination] = [from, to].map(|text| Placement::parse(text).unwrap());
+        let machine = machine.map(|text| Machine::parse(text).unwrap());
+        let (plan, nearest) = check(&source, &destination, machine.as_ref(), 32);
+        let crossed: Vec<i64> = plan.levels.iter().map(|level| level.cross).collect();
+        assert_eq!((nearest, plan.stay, &crossed[..]), (true, stay, cross), "{from} to {to}");
+    }
+    // Few boxes, however many places there are; where there would be too many, copies that may be further away.
+    let few = between("((100000:1); B@[5_P:7])", "((100000_P:1))", None).unwrap();
+    assert_eq!((few.stay, few.blocks.len()), (5, 2));
+    let many = between("((10000000:1); B@[5_P:7, 3_P:2])", "((10000000_P:1))", None).unwrap();
+    assert!(many.elements == 10_000_000 && (1..=15).contains(&many.stay), "{many}");
 }
