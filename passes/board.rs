@@ -31,8 +31,8 @@ pub struct Axes {
 
 /// A part of a layout inside a place: `index floordiv weight mod extent` in a dimension of the buffer.
 pub struct Local {
-    /// The dimension whose index it is part of.
-    pub dim: usize,
+    /// The dimension whose index it is part of; `None` for copies, along `W` or `Time`.
+    pub dim: Option<usize>,
     /// A step of it in that index.
     pub weight: i64,
     /// The number of its values.
@@ -164,28 +164,13 @@ impl Board {
                     continue;
                 }
             };
-            let Some(dim) = digit.dim else {
-                return Err("it has copies inside a place, along W or Time".into());
-            };
-            let time = name.is_some_and(|name| name == TIME);
+            let (dim, time) = (digit.dim, name.is_some_and(|name| name == TIME));
             local.push(Local { dim, weight: digit.weight, extent: digit.extent, stride, time });
         }
         let names = axes.extents.iter().map(|axis| axis.0.clone()).collect();
         let board = Board { names, places, spread, named, local, room, placement };
-        for axis in 0..board.places.len() {
-            // What is at a coordinate can be told by divisions only where each stride is past what the smaller reach.
-            let mut reach = 0i64;
-            for part in board.along(axis).into_iter().rev() {
-                if part.stride <= reach {
-                    let name = &axes.extents[axis].0;
-                    return Err(format!(
-                        "the parts along {name} interleave: a stride of {} does not pass what the smaller reach",
-                        part.stride
-                    ));
-                }
-                reach += (part.extent - 1) * part.stride;
-            }
-        }
+        let bytes = ir::bits(logical.element).map_or(16, |bits| (bits + 7) / 8);
+        board.elements().checked_mul(bytes).ok_or("its bytes, all places together, do not fit in 64 bits")?;
         Ok(board)
     }
 
@@ -228,7 +213,11 @@ impl Board {
 
     /// The index inside a place, from the logical index.
     fn local_exprs(&self) -> impl Iterator<Item = Expr> {
-        self.local.iter().map(|part| self.digit(part.dim, part.weight, part.extent))
+        let copy = Expr::Const(0);
+        self.local.iter().map(move |part| match part.dim {
+            Some(dim) => self.digit(dim, part.weight, part.extent),
+            None => copy.clone(),
+        })
     }
 
     /// Each part as an expression of the logical index; a loop for each makes the index into the buffer a sum.
@@ -244,12 +233,19 @@ impl Board {
         if top { digit } else { digit.modulo(extent) }
     }
 
-    /// Where the copies of an element are besides the first: the axis, how many, and how many places apart. Those of
-    /// several axes multiply.
+    /// Where the copies of an element are besides the first: the dimension of the buffer, how many, and how far apart in
+    /// it. Those of several dimensions multiply.
     pub fn copies(&self) -> Vec<(usize, i64, i64)> {
         let told = self.spread.iter().filter(|part| part.dim.is_none()).map(|p| (p.axis, p.extent, p.stride));
         let all = (0..self.places.len()).filter(|axis| !self.named[*axis] && self.places[*axis] > 1);
-        told.chain(all.map(|axis| (axis, self.places[axis], 1))).collect()
+        let inside = self.local_copies().into_iter().map(|(k, extent)| (self.places.len() + k, extent, 1));
+        told.chain(all.map(|axis| (axis, self.places[axis], 1))).chain(inside).collect()
+    }
+
+    /// The copies inside a place: the dimension of the place's part of the buffer, and how many.
+    pub fn local_copies(&self) -> Vec<(usize, i64)> {
+        let copies = self.local.iter().enumerate().filter(|(_, part)| part.dim.is_none());
+        copies.map(|(k, part)| (k, part.extent)).collect()
     }
 
     /// The offsets of all copies of the element at an index.

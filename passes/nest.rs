@@ -89,21 +89,7 @@ impl<'c> Access<'c> {
     /// Stores an element in all its places.
     pub fn store(&self, leaves: &Leaves<'c>, b: Builder<'c>, value: Val<'c>, index: &[Expr], affine: bool) {
         let copies = self.board().map(Board::copies).unwrap_or_default();
-        if copies.is_empty() && affine {
-            return leaves.store(b, value, self.base, index);
-        }
-        let mut b = b;
-        let mut at: Vec<Val<'c>> = index.iter().map(|e| leaves.value(b, e)).collect();
-        for (axis, extent, stride) in copies {
-            let index = Type::index(b.context());
-            let bounds = [b.index(0), b.index(extent * stride), b.index(stride)];
-            let (op, end) = b.with_body("scf.for", &bounds, &[], &[], &[index], "scf.yield");
-            b = b.at(end);
-            let step = ir::arguments(ir::blocks(op)[0])[0];
-            at[axis] = b.value("arith.addi", &[at[axis], step], index, &[]);
-        }
-        let operands: Vec<_> = [value, self.base].into_iter().chain(at).collect();
-        b.op("memref.store", &operands, &[], &[]);
+        store_copies(leaves, b, value, self.base, index, &copies, affine);
     }
 
     /// What the buffer's index is made of, for a view index over `leaves`: cut where these are, each is a sum.
@@ -129,6 +115,33 @@ impl<'c> Access<'c> {
         let (index, within) = self.index(leaves, view);
         leaves.simplified(&index, &within)
     }
+}
+
+/// Stores an element at an index and at all its copies: the dimension that they are along, how many, how far apart.
+fn store_copies<'c>(
+    leaves: &Leaves<'c>,
+    b: Builder<'c>,
+    value: Val<'c>,
+    base: Val<'c>,
+    index: &[Expr],
+    copies: &[(usize, i64, i64)],
+    affine: bool,
+) {
+    if copies.is_empty() && affine {
+        return leaves.store(b, value, base, index);
+    }
+    let mut b = b;
+    let mut at: Vec<Val<'c>> = index.iter().map(|e| leaves.value(b, e)).collect();
+    for &(axis, extent, stride) in copies {
+        let index = Type::index(b.context());
+        let bounds = [b.index(0), b.index(extent * stride), b.index(stride)];
+        let (op, end) = b.with_body("scf.for", &bounds, &[], &[], &[index], "scf.yield");
+        b = b.at(end);
+        let step = ir::arguments(ir::blocks(op)[0])[0];
+        at[axis] = b.value("arith.addi", &[at[axis], step], index, &[]);
+    }
+    let operands: Vec<_> = [value, base].into_iter().chain(at).collect();
+    b.op("memref.store", &operands, &[], &[]);
 }
 
 /// An operand of a nest: which of its elements the iteration reads or writes.
@@ -176,17 +189,17 @@ pub struct Inner<'a, 'c> {
     pub b: Builder<'c>,
     pub(crate) leaves: &'a Leaves<'c>,
     pub(crate) dims: &'a [Expr],
-    pub(crate) reached: Vec<Reached<'a, 'c>>,
+    pub(crate) reached: Vec<Reached<'c>>,
 }
 
 /// What a nest reads or writes of an operand.
-pub(crate) struct Reached<'a, 'c> {
+pub(crate) struct Reached<'c> {
     /// The buffer, or the part of it at a place.
     pub base: Val<'c>,
     /// The index into that.
     pub index: Vec<Expr>,
-    /// The operand where copies of it are to be kept alike.
-    pub copied: Option<&'a Access<'c>>,
+    /// The copies that are to be kept alike: the dimension that they are along, how many, how far apart.
+    pub copies: Vec<(usize, i64, i64)>,
 }
 
 impl<'c> Inner<'_, 'c> {
@@ -197,11 +210,8 @@ impl<'c> Inner<'_, 'c> {
 
     /// Sets the current element of an operand.
     pub fn store(&self, operand: usize, value: Val<'c>) {
-        let Reached { base, ref index, copied } = self.reached[operand];
-        match copied {
-            Some(access) => access.store(self.leaves, self.b, value, index, true),
-            None => self.leaves.store(self.b, value, base, index),
-        }
+        let Reached { base, ref index, ref copies } = self.reached[operand];
+        store_copies(self.leaves, self.b, value, base, index, copies, true);
     }
 
     /// The current index in a dimension of the iteration space, in front of an operation.
@@ -245,8 +255,8 @@ impl<'c> Nest<'c> {
             b = a_loop(b, &mut leaves, part.leaf, &bounds, affine);
         }
         let reached = self.operands.iter().zip(index).map(|(operand, index)| {
-            let copied = operand.access.board().map(|_| &operand.access);
-            Reached { base: operand.access.base, index, copied }
+            let copies = operand.access.board().map(Board::copies).unwrap_or_default();
+            Reached { base: operand.access.base, index, copies }
         });
         body(&Inner { b, leaves: &leaves, dims: &dims, reached: reached.collect() });
     }

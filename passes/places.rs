@@ -7,7 +7,8 @@
 //! the place's own memory. Otherwise the place fetches the element from where it is.
 //!
 //! A coordinate may belong to no element: the layout leaves places out, or they hold padding. Such places are told by
-//! a condition, which stands as far out as its values are known.
+//! a condition, which stands as far out as its values are known. So are the places where parts interleave along an axis,
+//! which divisions do not tell apart: there the parts stay loops.
 
 use crate::board::{Board, Spread};
 use crate::index::Leaves;
@@ -84,19 +85,20 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
         places.leaves.bind(leaf, value);
     }
     let here: Vec<Val<'c>> = places.coordinates.iter().map(|leaf| places.leaves.bound(*leaf)).collect();
-    let reached: Vec<Reached<'_, 'c>> = nest
+    let reached: Vec<Reached<'c>> = nest
         .operands
         .iter()
         .zip(index)
         .zip(local)
         .map(|((operand, index), local)| {
             let base = operand.access.base;
-            let Some(own) = operand.access.board() else { return Reached { base, index, copied: None } };
+            let Some(own) = operand.access.board() else { return Reached { base, index, copies: Vec::new() } };
+            let copies = own.local_copies().into_iter().map(|(k, extent)| (k, extent, 1)).collect();
             let inside = index[own.places.len()..].to_vec();
             if !operand.across.is_empty() {
                 let mut at: Vec<Expr> = places.coordinates.iter().map(|leaf| Expr::Var(*leaf)).collect();
                 operand.across.iter().for_each(|(axis, dim)| at[*axis] = dims[*dim].clone());
-                return Reached { base, index: at.into_iter().chain(inside).collect(), copied: None };
+                return Reached { base, index: at.into_iter().chain(inside).collect(), copies: Vec::new() };
             }
             if !local || here.is_empty() {
                 // Along an axis that has a copy everywhere, the nearest is at the place itself.
@@ -104,11 +106,16 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
                     Some(leaf) if !own.named[k] => Expr::Var(*leaf),
                     _ => e,
                 });
-                return Reached { base, index: at.collect(), copied: None };
+                return Reached { base, index: at.collect(), copies };
             }
-            Reached { base: b.part(base, &operand.access.strides, &here), index: inside, copied: None }
+            Reached { base: b.part(base, &operand.access.strides, &here), index: inside, copies }
         })
         .collect();
+    for (leaf, extent) in std::mem::take(&mut places.copies) {
+        b = a_loop(b, &mut places.leaves, leaf, &[Expr::Const(extent)], true);
+        places.bound.push(leaf);
+        b = places.guard(b);
+    }
     for (k, part) in loops.iter().enumerate() {
         // Time may run outside of the larger parts that bound it: then a condition inside those ends it.
         let (later, bounds): (Vec<Expr>, Vec<Expr>) = part.bounds.iter().cloned().partition(|bound| {
@@ -126,6 +133,16 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     body(&Inner { b, leaves: &places.leaves, dims: &dims, reached });
 }
 
+/// Whether some part along an axis, all by falling strides, does not pass what the smaller ones reach.
+fn interleave(parts: &[Spread]) -> bool {
+    let mut reach = 0i64;
+    parts.iter().rev().any(|part| {
+        let within = part.stride <= reach;
+        reach += (part.extent - 1) * part.stride;
+        within
+    })
+}
+
 /// What is known while the program of a place is made.
 struct Places<'c> {
     leaves: Leaves<'c>,
@@ -140,6 +157,8 @@ struct Places<'c> {
     /// The leaves that are no loops, and their values over the coordinates.
     digits: Vec<(usize, Expr)>,
     guards: Vec<Guard>,
+    /// The leaves that number copies and are loops, and how many there are.
+    copies: Vec<(usize, i64)>,
     /// The leaves whose values are known where the program is being made.
     bound: Vec<usize>,
 }
@@ -154,8 +173,8 @@ impl<'c> Places<'c> {
             dims.push(split(b, &mut leaves, &mut parts, dim, scales, nest.extents[dim]));
         }
         let own = coordinates.iter().map(|leaf| Expr::Var(*leaf)).collect();
-        let (digits, guards, bound) = (Vec::new(), Vec::new(), coordinates.clone());
-        let mut places = Places { leaves, coordinates, own, dims, scales, parts, digits, guards, bound };
+        let (digits, guards, copies, bound) = (Vec::new(), Vec::new(), Vec::new(), coordinates.clone());
+        let mut places = Places { leaves, coordinates, own, dims, scales, parts, digits, guards, copies, bound };
         for axis in 0..board.places.len() {
             let mut on_axis: Vec<Spread> = spread.iter().copied().filter(|part| part.axis == axis).collect();
             on_axis.sort_by_key(|part| std::cmp::Reverse(part.stride));
@@ -169,6 +188,9 @@ impl<'c> Places<'c> {
     /// Takes the coordinate along an axis apart into these parts, by falling strides.
     fn axis(&mut self, axis: usize, spread: &[Spread]) {
         let coordinate = Expr::Var(self.coordinates[axis]);
+        if interleave(spread) {
+            return self.interleaved(axis, coordinate, spread);
+        }
         let mut rest = vec![coordinate.clone()];
         let mut own = Vec::new();
         let mut left = coordinate.clone();
@@ -188,6 +210,29 @@ impl<'c> Places<'c> {
         self.own[axis] = Expr::sum(own);
         // What the parts leave of the coordinate: anything but 0 is a place without elements.
         self.guards.push(Guard::Zero(Expr::sum(rest)));
+    }
+
+    /// Where parts interleave along an axis, divisions do not tell them: they stay loops, and only what comes to the
+    /// coordinate is done.
+    fn interleaved(&mut self, axis: usize, coordinate: Expr, spread: &[Spread]) {
+        let mut own = Vec::new();
+        for part in spread {
+            let Some(dim) = part.dim else {
+                let leaf = self.leaves.unbound(Interval::new(0, part.extent - 1));
+                self.copies.push((leaf, part.extent));
+                own.push(Expr::Var(leaf).times(part.stride));
+                continue;
+            };
+            let end = part.weight.saturating_mul(part.extent);
+            for made in self.parts.iter().filter(|made| made.dim == dim) {
+                let scale = self.scales[dim][made.level];
+                if part.weight <= scale && scale < end {
+                    own.push(Expr::Var(made.leaf).times(scale / part.weight * part.stride));
+                }
+            }
+        }
+        self.own[axis] = Expr::sum(own);
+        self.guards.push(Guard::Zero(coordinate + self.own[axis].clone().times(-1)));
     }
 
     /// The loops that one part of a dimension would be are digits of the coordinate's digit.
@@ -226,13 +271,18 @@ impl<'c> Places<'c> {
         (0..board.places.len()).filter(|axis| board.named[*axis]).all(|axis| {
             let mut rest = vec![self.own[axis].clone()];
             let parts = board.along(axis);
+            let of_element = |part: &Spread, d: usize| logical[d].clone().floor_div(part.weight).modulo(part.extent);
+            if interleave(&parts) {
+                let at = |part: &Spread| Some(of_element(part, part.dim?).times(-part.stride));
+                rest.extend(parts.iter().filter_map(at));
+                return parts.iter().all(|part| part.dim.is_some()) && zero(self, Expr::sum(rest));
+            }
             let mut left = self.own[axis].clone();
             let told = parts.iter().all(|part| {
                 let digit = left.clone().floor_div(part.stride).modulo(part.extent);
                 left = left.clone().modulo(part.stride);
                 rest.push(digit.clone().times(-part.stride));
-                let of_element = |d: usize| logical[d].clone().floor_div(part.weight).modulo(part.extent);
-                part.dim.is_none_or(|d| zero(self, digit + of_element(d).times(-1)))
+                part.dim.is_none_or(|d| zero(self, digit + of_element(part, d).times(-1)))
             });
             told && zero(self, Expr::sum(rest))
         })
@@ -245,7 +295,7 @@ impl<'c> Places<'c> {
             let Some(board) = operand.access.board() else { return false };
             board.local.iter().any(|local| {
                 let inside = local.weight <= scale && scale < local.weight.saturating_mul(local.extent);
-                local.time && inside && operand.map.get(local.dim) == Some(&Expr::Var(part.dim))
+                local.time && inside && local.dim.and_then(|d| operand.map.get(d)) == Some(&Expr::Var(part.dim))
             })
         })
     }

@@ -197,7 +197,10 @@ impl Placement {
             match placement.collision(axis) {
                 Ok(None) => {}
                 Ok(Some(delta)) => return Err(placement.colliding(axis, &delta)),
-                Err(error) => return Err(plain(error.message)),
+                Err(error) => {
+                    let spot = placement.digits.iter().rev().find(|d| d.axis == axis).map(|d| d.spot);
+                    return Err(((spot, error.message), None));
+                }
             }
         }
         Ok(placement)
@@ -439,11 +442,44 @@ impl Placement {
     }
 }
 
+/// The greatest common divisor; of 0 and a number, that number.
+fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The values `first + k * period` with `sum + value * stride` divisible by `by`; `None` where there are none. Where `by`
+/// is 0 they are all values.
+fn residue(stride: i128, sum: i128, by: i128) -> Option<(i128, i128)> {
+    if by == 0 {
+        // At most one value, which bounds find.
+        return Some((0, 1));
+    }
+    let common = gcd(stride, by);
+    if sum % common != 0 {
+        return None;
+    }
+    // The inverse of `stride / common` to the modulus, by Euclid's steps.
+    let period = by / common;
+    let (mut a, mut b, mut x, mut y) = ((stride / common).rem_euclid(period), period, 1i128, 0i128);
+    while a > 1 && b > 0 {
+        let q = a / b;
+        (a, b) = (b, a % b);
+        (x, y) = (y, x - q * y);
+    }
+    let inverse = if period == 1 { 0 } else { x.rem_euclid(period) };
+    Some(((-sum / common).rem_euclid(period) * inverse % period, period))
+}
+
 /// A walk through the values of digits, those of one axis together and by falling strides.
 struct Search<'a> {
     order: Vec<(Digit, i64)>,
     /// How far the digits from each one on reach along its axis; of the one behind the last, 0.
     reach: Vec<i128>,
+    /// What divides the strides of the digits from each one on along its axis; of the one behind the last, 0.
+    divisor: Vec<i128>,
     sizes: &'a [i64],
     delta: Vec<i64>,
     /// The indices that the positive and the negative differences come to.
@@ -454,14 +490,15 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(order: Vec<(Digit, i64)>, sizes: &'a [i64]) -> Search<'a> {
-        let mut reach = vec![0; order.len() + 1];
+        let (mut reach, mut divisor) = (vec![0; order.len() + 1], vec![0; order.len() + 1]);
         for (k, (digit, most)) in order.iter().enumerate().rev() {
             let same = order.get(k + 1).is_some_and(|(next, _)| next.axis == digit.axis);
             let behind = if same { reach[k + 1] } else { 0 };
             reach[k] = behind + i128::from(*most) * i128::from(digit.stride);
+            divisor[k] = gcd(i128::from(digit.stride), if same { divisor[k + 1] } else { 0 });
         }
         let (delta, plus, minus) = (vec![0; order.len()], vec![0; sizes.len()], vec![0; sizes.len()]);
-        Search { order, reach, sizes, delta, plus, minus, left: SEARCHED }
+        Search { order, reach, divisor, sizes, delta, plus, minus, left: SEARCHED }
     }
 
     fn step(&mut self) -> Result<(), Error> {
@@ -510,17 +547,23 @@ impl<'a> Search<'a> {
             0 => (least, most),
             s => (least.max(-(sum + behind).div_euclid(s)), most.min((behind - sum).div_euclid(s))),
         };
+        // What divides all smaller strides must divide what is left for them.
+        let below = if behind > 0 { self.divisor[k + 1] } else { 0 };
+        let Some((first, period)) = residue(stride, sum, below) else { return Ok(false) };
         // Small differences first, and no difference last where there is none yet: near elements are easier to picture.
-        let near = 0.clamp(low, high.max(low));
-        for far in i128::from(!started).. {
-            let values = [near - far, near + far];
-            if values[0] < low && values[1] > high {
-                break;
+        let least = if started { low } else { low.max(1) };
+        let near = 0.clamp(least, high.max(least));
+        let mut up = near + (first - near).rem_euclid(period);
+        let mut down = up - period;
+        while up <= high || down >= least {
+            let value = if up <= high && (down < least || up.abs() <= down.abs()) { up } else { down };
+            if value == up {
+                up += period;
+            } else {
+                down -= period;
             }
-            for value in values.into_iter().take(if far == 0 { 1 } else { 2 }) {
-                if (low..=high).contains(&value) && self.differs_by(k, sum, value)? {
-                    return Ok(true);
-                }
+            if self.differs_by(k, sum, value)? {
+                return Ok(true);
             }
         }
         Ok(!started && low <= 0 && self.differs_by(k, sum, 0)?)

@@ -95,7 +95,7 @@ impl Offsets {
 /// nor white space is a digit, or the text has what no shape has.
 pub fn is_tensor_layout(text: &str) -> bool {
     let start = text.trim_start_matches(|c: char| matches!(c, '(' | ')' | ',') || c.is_whitespace());
-    start.starts_with(|c: char| c.is_ascii_digit() || c == ';')
+    start.starts_with(|c: char| c.is_ascii_digit() || matches!(c, ';' | ':' | '-' | '+'))
         || start.starts_with('/') && !start.starts_with("/*") && !start.starts_with("//")
 }
 
@@ -132,7 +132,16 @@ impl TensorLayout {
         if layout.shape == layout.padded_sizes().ok() {
             layout.shape = None;
         }
+        layout.tell_apart();
         Ok((layout, offsets))
+    }
+
+    /// `(())` is a tuple to XLA: puts a part that does nothing into a layout that would print so.
+    pub(crate) fn tell_apart(&mut self) {
+        if self.shape.is_none() && self.broadcast.is_empty() && self.dims.iter().all(Vec::is_empty) {
+            let part = Part { extent: 1, axis: None, stride: 1 };
+            self.dims.iter_mut().take(1).for_each(|parts| parts.push(part.clone()));
+        }
     }
 
     /// The number of dimensions.
@@ -414,7 +423,13 @@ impl Reader<'_, '_> {
                 break;
             }
         }
-        if !ahead.eat(")") || !ahead.eat("/") {
+        if !ahead.eat(")") {
+            return Ok(None);
+        }
+        if ahead.peek() == Some(b'(') {
+            return Err(ahead.expected("`/` behind the sizes"));
+        }
+        if !ahead.eat("/") {
             return Ok(None);
         }
         *self.cursor = ahead;

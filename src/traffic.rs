@@ -18,10 +18,10 @@
 //!
 //! Not promised: an order or a schedule of the copies, and room in the memories, which [`Machine::check`] asks for.
 
-use crate::machine::{Machine, TIME, WORD};
+use crate::machine::{Machine, Memory, TIME, WORD};
 use crate::placement::{Copies, Placement};
 use crate::text::Error;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// What has to be done to bring a tensor from one placement to another.
@@ -30,9 +30,13 @@ pub struct Plan {
     /// The named axes: those of the machine from parent to child, without one those of the layouts in order of their
     /// appearance; behind them `Time` and `W`, where a layout names them.
     pub axes: Vec<String>,
+    /// The memories that the source and the destination lie in, as numbers in [`Machine::memories`]: those that
+    /// [`Machine::check`] chooses. `None` without a machine, and where it names none: the places of the last axis.
+    pub memories: [Option<usize>; 2],
     /// The elements to be put in place, each counted once for each of its copies in the destination.
     pub elements: i64,
-    /// Those that stay where they are along all axes but `Time` and `W`: a place's own memory holds them before and after.
+    /// Those that stay where they are: the same memory of the same place holds them before and after, so both are at
+    /// one coordinate along each axis down to the memory's. None where the sides lie in different memories.
     pub stay: i64,
     /// Those of them that do not move at all, neither in time, nor along the address, nor inside a word. Where only one
     /// side has words, an address there counts as many elements as a word has.
@@ -50,19 +54,25 @@ pub struct Level {
     pub axis: String,
     /// How many places of the axis one place of the level has: 1, or more for a level of groups.
     pub group: i64,
-    /// The elements for which this is the outermost level at which source and destination are in different places.
+    /// The elements for which this is the outermost level at which source and destination are in different places. A
+    /// side whose memory hangs above the level has no place there, which differs from each place of a side that has
+    /// one: between memories at different depths, what is not counted further out is counted at the first level below
+    /// the upper one. Below both memories it is 0.
     pub cross: i64,
     /// The bytes that leave the busiest place of this level for its parent: those of the elements that come from the
-    /// place and go to another place of the level, whether it has the same parent or not.
+    /// place and go to another place of the level, whether it has the same parent or not, or to a memory above. 0 where
+    /// the source's memory hangs above the level.
     pub up: i64,
-    /// The bytes that the busiest place of this level gets from its parent, likewise.
+    /// The bytes that the busiest place of this level gets from its parent, likewise: from another place of the level,
+    /// or from a memory above. 0 where the destination's memory hangs above the level.
     pub down: i64,
 }
 
 /// Coordinates as affine functions of counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Affine {
-    /// The coordinate along each axis of the plan, and last the address, where all counters are 0.
+    /// The coordinate along each axis of the plan, 0 where the side's memory has none, and last the address, where all
+    /// counters are 0.
     pub base: Vec<i64>,
     /// What a step of each counter adds to each of them.
     pub strides: Vec<Vec<i64>>,
@@ -103,16 +113,29 @@ const MAX_STEPS: usize = 1 << 21;
 /// The most places that are tried as the busiest, before all are gone through.
 const MAX_TRIED: usize = 1 << 14;
 
+/// The most boxes that are made to take the nearest of partial copies.
+const MAX_SPLIT: usize = 1 << 12;
+
+/// The most values that are gone through for it.
+const MAX_SPLIT_STEPS: usize = 1 << 18;
+
 const FROM: usize = 0;
 const TO: usize = 1;
 
 /// Says what has to be moved between two placements of a tensor of elements of `element_bits` bits, densely counted.
 ///
+/// On a machine each side lies in the memory that [`Machine::check`] chooses, whether it has room or not; on one without
+/// memories, in the places of the last axis. The axes below a memory's are no coordinates in it: there are no copies
+/// along them, and coordinates in [`Plan::blocks`] are 0. Those that a layout names below its memory, where the machine
+/// has no deeper one, number parts of the memory beside the address.
+///
 /// Without a machine each axis is a level, in the order in which the layouts name them, and has as many places as they
 /// reach. An axis that a layout does not name, or broadcasts, has a copy at each of its places; of `W`, which says how
 /// elements pack, an unnamed one is no copy. Each copy in the destination is filled. Of the copies in the source the
-/// nearest is taken: with the destination's own coordinate along an axis broadcast whole, and along the part of an axis
-/// that a `B@[n_X:s]` spans where the strides nest; elsewhere with the least.
+/// nearest is taken, along each axis on its own: the one with the destination's own coordinate, if there is one, else
+/// one in the smallest group of the axis that holds both. Where strides do not nest, or a part of an axis that a
+/// `B@[n_X:s]` spans ends elsewhere than the digits, this splits boxes value by value; where that takes too many values
+/// or boxes, copies are taken along this axis that may not be the nearest.
 ///
 /// `Time` and `W` are no levels of the tree: what moves along them alone stays at its place and is a copy inside it.
 ///
@@ -141,8 +164,26 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
         machine.reach(from, element_bits)?;
         machine.reach(to, element_bits)?;
     }
-    let tree = Tree::new([from, to], machine, element_bits);
-    let joint = Joint::new(&tree, [from, to])?;
+    let nearest = plan_with(from, to, machine, element_bits, true);
+    // Without the nearest of partial copies there are fewer boxes to count in.
+    let partial = || from.digits().iter().any(|digit| digit.dim.is_none());
+    nearest.or_else(|error| if partial() { plan_with(from, to, machine, element_bits, false) } else { Err(error) })
+}
+
+/// [`plan`], which looks for the nearest of partial copies where `nearest` says so.
+fn plan_with(
+    from: &Placement,
+    to: &Placement,
+    machine: Option<&Machine>,
+    element_bits: i64,
+    nearest: bool,
+) -> Result<Plan, Error> {
+    let memories = match machine {
+        Some(machine) => [memory(machine, from, element_bits)?, memory(machine, to, element_bits)?],
+        None => [None; 2],
+    };
+    let tree = Tree::new([from, to], machine, memories, element_bits);
+    let joint = Joint::new(&tree, [from, to], nearest)?;
     let mut steps = Steps(MAX_STEPS);
     let mut count = |constraints: &[Constraint]| joint.total(&joint.equal(constraints), &mut steps);
     let elements = count(&[])?;
@@ -150,22 +191,45 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
     let mut staying = elements;
     let mut levels = Vec::new();
     for level in &tree.levels {
+        let (axis, group) = (tree.axes[level.axis].clone(), level.unit);
+        let has = tree.depths.map(|depth| level.axis < depth);
+        if has == [false; 2] {
+            levels.push(Level { axis, group, cross: 0, up: 0, down: 0 });
+            continue;
+        }
         same.push(*level);
-        let equal = joint.equal(&same);
+        let mut equal = joint.equal(&same);
+        equal.never = has[FROM] != has[TO];
         let left = joint.total(&equal, &mut steps)?;
-        let mut busiest = |side| -> Result<i64, Error> {
+        let mut busiest = |side: usize| -> Result<i64, Error> {
+            if !has[side] {
+                return Ok(0);
+            }
             let moved = joint.busiest(side, &same, &equal, &mut steps)?;
             let bits = i128::from(moved) * i128::from(element_bits);
             i64::try_from((bits + 7) / 8).map_err(|_| too_many())
         };
-        let (axis, group) = (tree.axes[level.axis].clone(), level.unit);
         levels.push(Level { axis, group, cross: staying - left, up: busiest(FROM)?, down: busiest(TO)? });
         staying = left;
     }
+    if memories[FROM] != memories[TO] {
+        staying = 0;
+    }
     same.extend(tree.local.iter().map(|&axis| Constraint { axis, unit: 1 }));
-    let unmoved = joint.total(&joint.equal(&same), &mut steps)?;
+    let unmoved = if staying == 0 { 0 } else { joint.total(&joint.equal(&same), &mut steps)? };
     let blocks = joint.boxes.iter().map(|ranges| joint.block(&tree, ranges)).collect();
-    Ok(Plan { axes: tree.axes, elements, stay: staying, unmoved, levels, blocks })
+    Ok(Plan { axes: tree.axes, memories, elements, stay: staying, unmoved, levels, blocks })
+}
+
+/// The memory that [`Machine::check`] chooses, whether the tensor has room in it or not.
+fn memory(machine: &Machine, side: &Placement, element_bits: i64) -> Result<Option<usize>, Error> {
+    // Of memories at one axis the largest is chosen: all become as large as can be, in the same order.
+    let mut roomy = machine.clone();
+    for memory in &mut roomy.memories {
+        let larger = machine.memories.iter().filter(|other| other.bytes > memory.bytes).count();
+        memory.bytes = i64::MAX.saturating_sub_unsigned(larger as u64);
+    }
+    Ok(roomy.check(side, element_bits, None)?.memory)
 }
 
 fn too_many() -> Error {
@@ -184,8 +248,12 @@ struct Tree {
     axes: Vec<String>,
     /// The number of places along each named axis.
     places: Vec<i64>,
+    /// How many of the named axes are those of the tree; the others are inside a place.
+    tree_axes: usize,
     /// The levels of the tree, each as what its places have in common.
     levels: Vec<Constraint>,
+    /// How many of the axes, from the first on, are coordinates of a memory of each side.
+    depths: [usize; 2],
     /// The axes inside a place.
     local: Vec<usize>,
     /// The elements of a word.
@@ -193,7 +261,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(sides: [&Placement; 2], machine: Option<&Machine>, element_bits: i64) -> Tree {
+    fn new(sides: [&Placement; 2], machine: Option<&Machine>, memories: [Option<usize>; 2], element_bits: i64) -> Tree {
         let mut axes: Vec<String> =
             machine.map_or(Vec::new(), |m| m.axes.iter().map(|axis| axis.name.clone()).collect());
         let mut places: Vec<i64> =
@@ -235,13 +303,23 @@ impl Tree {
             places[w] = word;
         }
         let in_words = sides.map(|side| side.axes().iter().any(|axis| axis == WORD));
-        let mut local: Vec<usize> = (tree_axes..axes.len()).filter(|axis| Some(*axis) != word_axis).collect();
+        let depths = memories.map(|memory| {
+            let memory = machine.zip(memory).map(|(machine, memory)| (machine, &machine.memories[memory]));
+            let below = |(machine, memory): (&Machine, &Memory)| match &memory.axis {
+                Some(axis) => machine.depth(axis).map_or(tree_axes, |depth| depth + 1),
+                None => 0,
+            };
+            memory.map_or(tree_axes, below)
+        });
+        // A layout names axes below its memory only if no memory is deeper: there they are parts of the address.
+        let mut local: Vec<usize> =
+            (depths[FROM].max(depths[TO])..axes.len()).filter(|axis| Some(*axis) != word_axis).collect();
         match in_words {
             [true, true] => local.extend([address].into_iter().chain(word_axis)),
             [false, false] => local.push(address),
             _ => local.push(position),
         }
-        Tree { axes, places, levels, local, word }
+        Tree { axes, places, tree_axes, levels, depths, local, word }
     }
 
     fn address(&self) -> usize {
@@ -249,7 +327,11 @@ impl Tree {
     }
 
     /// Whether each element of a side is at every place along an axis.
-    fn everywhere(&self, side: &Placement, axis: usize) -> bool {
+    fn everywhere(&self, sides: [&Placement; 2], side: usize, axis: usize) -> bool {
+        if (self.depths[side]..self.tree_axes).contains(&axis) {
+            return false;
+        }
+        let side = sides[side];
         match side.axes().iter().position(|name| *name == self.axes[axis]) {
             Some(known) => side.copies(known) == Copies::All,
             None => self.axes[axis] != WORD,
@@ -370,9 +452,9 @@ struct Segment {
 }
 
 impl Joint {
-    fn new(tree: &Tree, sides: [&Placement; 2]) -> Result<Joint, Error> {
+    fn new(tree: &Tree, sides: [&Placement; 2], nearest: bool) -> Result<Joint, Error> {
         let sizes = sides[TO].sizes();
-        let everywhere = |side: usize, axis: usize| tree.everywhere(sides[side], axis);
+        let everywhere = |side: usize, axis: usize| tree.everywhere(sides, side, axis);
         let mut joint = Joint { vars: Vec::new(), boxes: Vec::new(), coordinates: Vec::new(), nested: Vec::new() };
         if !sizes.contains(&0) {
             let mut cut = sides.map(|side| pieces(tree, side));
@@ -388,7 +470,7 @@ impl Joint {
             }
             refine(tree, &sizes, &mut cut);
             joint.join(&sizes, &cut)?;
-            joint.choose(&cut[FROM], |axis| axis < tree.axes.len() && everywhere(FROM, axis));
+            joint.choose(tree, &cut[FROM], |axis| axis < tree.axes.len() && everywhere(FROM, axis), nearest);
         }
         joint.locate(tree, sides)?;
         Ok(joint)
@@ -489,18 +571,119 @@ impl Joint {
     }
 
     /// Takes the nearest of the copies in the source.
-    fn choose(&mut self, from: &[Piece], everywhere: impl Fn(usize) -> bool) {
+    fn choose(&mut self, tree: &Tree, from: &[Piece], everywhere: impl Fn(usize) -> bool, nearest: bool) {
         for var in &mut self.vars {
             let here: Vec<_> = var.steps[TO].iter().copied().filter(|(axis, _)| everywhere(*axis)).collect();
             var.steps[FROM].extend(here);
         }
-        for copies in from.iter().filter(|piece| piece.dim.is_none()) {
-            let step = (copies.axis, copies.stride);
-            let same = |var: &&mut Var| var.extent <= copies.extent && var.steps[TO].contains(&step);
-            if let Some(var) = self.vars.iter_mut().find(same) {
-                var.steps[FROM].push(step);
+        let partial: Vec<Piece> = from.iter().filter(|piece| piece.dim.is_none()).copied().collect();
+        let mut axes: Vec<usize> = partial.iter().map(|piece| piece.axis).collect();
+        axes.sort_unstable();
+        axes.dedup();
+        for axis in axes {
+            let copies: Vec<Piece> = partial.iter().filter(|piece| piece.axis == axis).copied().collect();
+            if nearest && self.choose_along(tree, axis, &copies) {
+                continue;
+            }
+            for copies in copies {
+                let step = (axis, copies.stride);
+                let same = |var: &&mut Var| var.extent <= copies.extent && var.steps[TO].contains(&step);
+                if let Some(var) = self.vars.iter_mut().find(same) {
+                    var.steps[FROM].push(step);
+                }
             }
         }
+    }
+
+    /// Takes the nearest of the partial copies along an axis, if not too many boxes are needed for it.
+    fn choose_along(&mut self, tree: &Tree, axis: usize, copies: &[Piece]) -> bool {
+        let along = |vars: &[Var], side: usize| {
+            let steps = |(k, var): (usize, &Var)| {
+                let along: Vec<(usize, i64)> =
+                    var.steps[side].iter().filter(|(a, _)| *a == axis).map(|(_, stride)| (k, *stride)).collect();
+                along
+            };
+            vars.iter().enumerate().flat_map(steps).collect::<Vec<_>>()
+        };
+        let [source, destination] = [FROM, TO].map(|side| along(&self.vars, side));
+        let units: Vec<i64> = tree.levels.iter().filter(|level| level.axis == axis).map(|level| level.unit).collect();
+        let digits = |steps: &[(usize, i64)]| -> Vec<(i64, i64)> {
+            steps.iter().map(|(var, stride)| (self.vars[*var].extent, *stride)).collect()
+        };
+        let copied = copies.iter().map(|piece| (piece.extent, piece.stride));
+        let sides = [digits(&source).into_iter().chain(copied).collect(), digits(&destination)];
+        if !is_nested(&sides, units.iter().copied()) {
+            return self.split(axis, &source, &destination, copies, &units);
+        }
+        // Digit by digit.
+        let before = (self.vars.len(), self.boxes.clone());
+        let mut whole = Vec::new();
+        for copies in copies {
+            match destination.iter().find(|(_, stride)| *stride == copies.stride) {
+                Some(&(var, stride)) if self.vars[var].extent <= copies.extent => whole.push((var, stride)),
+                Some(&digit) if !self.split(axis, &[], &[digit], std::slice::from_ref(copies), &[]) => {
+                    self.vars.truncate(before.0);
+                    self.boxes = before.1;
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        whole.into_iter().for_each(|(var, stride)| self.vars[var].steps[FROM].push((axis, stride)));
+        true
+    }
+
+    /// Splits the boxes so that in each one copy along an axis is the nearest; says whether the boxes are few enough.
+    fn split(
+        &mut self,
+        axis: usize,
+        source: &[(usize, i64)],
+        destination: &[(usize, i64)],
+        copies: &[Piece],
+        units: &[i64],
+    ) -> bool {
+        let mut offsets = BTreeMap::from([(0i128, Vec::new())]);
+        for copies in copies {
+            if i128::from(copies.extent) * offsets.len() as i128 > MAX_SPLIT as i128 {
+                return false;
+            }
+            let with = |(offset, digits): (&i128, &Vec<i64>), digit: i64| {
+                (offset + i128::from(digit) * i128::from(copies.stride), [&digits[..], &[digit]].concat())
+            };
+            let all = offsets.iter().flat_map(|known| (0..copies.extent).map(move |digit| with(known, digit)));
+            offsets = all.collect();
+        }
+        let mut vars: Vec<usize> = source.iter().chain(destination).map(|(var, _)| *var).collect();
+        vars.sort_unstable();
+        vars.dedup();
+        let step = |steps: &[(usize, i64)], var: usize| -> i128 {
+            steps.iter().filter(|(v, _)| *v == var).map(|(_, stride)| i128::from(*stride)).sum()
+        };
+        let moves: Vec<[i128; 2]> = vars.iter().map(|var| [step(source, *var), step(destination, *var)]).collect();
+        let nearest = Nearest { offsets, units, moves };
+        let first = self.vars.len();
+        let mut steps = Steps(MAX_SPLIT_STEPS);
+        let mut boxes = Vec::new();
+        for ranges in &self.boxes {
+            let of_vars: Vec<Range> = vars.iter().map(|var| ranges[*var]).collect();
+            let Ok(parts) = nearest.parts(&of_vars, [0, 0], &mut steps) else { return false };
+            if boxes.len() + parts.len() > MAX_SPLIT.max(self.boxes.len()) {
+                return false;
+            }
+            for (part, offset) in parts {
+                let mut ranges = ranges.clone();
+                // The ranges of a part are those of the last variable first.
+                vars.iter().zip(part.iter().rev()).for_each(|(var, range)| ranges[*var] = *range);
+                ranges.extend(nearest.offsets[&offset].iter().map(|digit| (*digit, 1)));
+                boxes.push(ranges);
+            }
+        }
+        for copies in copies {
+            self.var(copies.extent, [vec![(axis, copies.stride)], Vec::new()]);
+        }
+        debug_assert!(boxes.iter().all(|ranges| ranges.len() == first + copies.len()));
+        self.boxes = boxes;
+        true
     }
 
     /// Lists the variables of each coordinate.
@@ -529,27 +712,13 @@ impl Joint {
         self.nested = (0..=position)
             .map(|axis| {
                 let units = tree.levels.iter().filter(|level| level.axis == axis);
-                self.is_nested(axis, units.map(|level| level.unit))
+                let digits = |steps: &Vec<(usize, i64)>| {
+                    steps.iter().map(|(var, stride)| (self.vars[*var].extent, *stride)).collect::<Vec<_>>()
+                };
+                is_nested(&self.coordinates[axis].each_ref().map(digits), units.map(|level| level.unit))
             })
             .collect();
         Ok(())
-    }
-
-    /// Whether the coordinates of both sides along an axis are numbers in one mixed radix, where units end digits.
-    fn is_nested(&self, axis: usize, units: impl Iterator<Item = i64>) -> bool {
-        let sides = &self.coordinates[axis];
-        let mut radices: Vec<i64> = sides.iter().flatten().map(|(_, stride)| *stride).chain(units).collect();
-        radices.sort_unstable();
-        radices.dedup();
-        let chain = radices.windows(2).all(|pair| pair[0] > 0 && pair[1] % pair[0] == 0);
-        let below = |&(var, stride): &(usize, i64)| {
-            let next = radices.iter().find(|radix| **radix > stride);
-            stride > 0 && next.is_none_or(|next| (self.vars[var].extent - 1) < next / stride)
-        };
-        let once = |side: &Vec<(usize, i64)>| {
-            side.iter().enumerate().all(|(k, (_, stride))| side[..k].iter().all(|(_, other)| other != stride))
-        };
-        chain && sides.iter().all(|side| once(side) && side.iter().all(below))
     }
 
     /// The variables that constraints make equal.
@@ -585,11 +754,14 @@ impl Joint {
                 classes.push(Class { vars, zero });
             }
         }
-        Equal { classes, tangled }
+        Equal { classes, tangled, never: false }
     }
 
     /// The number of elements and copies for which the constraints hold.
     fn total(&self, equal: &Equal, steps: &mut Steps) -> Result<i64, Error> {
+        if equal.never {
+            return Ok(0);
+        }
         self.boxes.iter().try_fold(0, |sum, ranges| {
             steps.take()?;
             Ok(sum + self.count(equal, ranges, steps)?)
@@ -719,7 +891,7 @@ impl Joint {
         let mut leaving: HashMap<Vec<i128>, i64> = HashMap::new();
         for ranges in &self.boxes {
             each(&involved, ranges, steps, &mut |ranges| {
-                if !same.iter().all(|constraint| self.holds(*constraint, ranges)) {
+                if equal.never || !same.iter().all(|constraint| self.holds(*constraint, ranges)) {
                     let place = same.iter().map(|constraint| self.coordinate(*constraint, side, ranges)).collect();
                     *leaving.entry(place).or_default() += ranges.iter().map(|range| range.1).product::<i64>();
                 }
@@ -735,7 +907,8 @@ impl Joint {
             let inside = |&(var, value): &(usize, i64)| (0..ranges[var].1).contains(&(value - ranges[var].0));
             if place.iter().all(inside) {
                 let ranges = placed(ranges, place);
-                let staying: i64 = equal.classes.iter().map(|class| class.count(&ranges)).product();
+                let staying: i64 =
+                    if equal.never { 0 } else { equal.classes.iter().map(|class| class.count(&ranges)).product() };
                 leaving += ranges.iter().map(|range| range.1).product::<i64>() - staying;
             }
         }
@@ -776,6 +949,70 @@ impl Joint {
     }
 }
 
+/// Whether the coordinates of both sides along an axis, said by extents and strides, are numbers in one mixed radix,
+/// where units end digits.
+fn is_nested(sides: &[Vec<(i64, i64)>; 2], units: impl Iterator<Item = i64>) -> bool {
+    let mut radices: Vec<i64> = sides.iter().flatten().map(|(_, stride)| *stride).chain(units).collect();
+    radices.sort_unstable();
+    radices.dedup();
+    let chain = radices.windows(2).all(|pair| pair[0] > 0 && pair[1] % pair[0] == 0);
+    let below = |&(extent, stride): &(i64, i64)| {
+        let next = radices.iter().find(|radix| **radix > stride);
+        stride > 0 && next.is_none_or(|next| (extent - 1) < next / stride)
+    };
+    let once = |side: &Vec<(i64, i64)>| {
+        side.iter().enumerate().all(|(k, (_, stride))| side[..k].iter().all(|(_, other)| other != stride))
+    };
+    chain && sides.iter().all(|side| once(side) && side.iter().all(below))
+}
+
+/// The ranges of some variables, and what the nearest copy adds to the coordinate there.
+type Part = (Vec<Range>, i128);
+
+/// Which of partial copies along an axis is the nearest.
+struct Nearest<'a> {
+    /// What a copy adds to the coordinate, and its digits.
+    offsets: BTreeMap<i128, Vec<i64>>,
+    /// How many places the groups of the axis have, the largest first.
+    units: &'a [i64],
+    /// What a step of each variable adds to the coordinate of the source and of the destination.
+    moves: Vec<[i128; 2]>,
+}
+
+impl Nearest<'_> {
+    /// The offset of the copy at the destination's coordinate, else of one in the smallest group around it, else 0.
+    fn offset(&self, [source, destination]: [i128; 2]) -> i128 {
+        let within = |unit: i64| {
+            let unit = i128::from(unit);
+            let low = destination.div_euclid(unit) * unit - source;
+            self.offsets.range(low..low + unit).next().map(|(offset, _)| *offset)
+        };
+        within(1).or_else(|| self.units.iter().rev().find_map(|unit| within(*unit))).unwrap_or(0)
+    }
+
+    /// Parts of the ranges of the last variables in which one copy is the nearest, where those before add up to `at`.
+    fn parts(&self, ranges: &[Range], at: [i128; 2], steps: &mut Steps) -> Result<Vec<Part>, Error> {
+        steps.take()?;
+        let Some((&(low, count), rest)) = ranges.split_first() else {
+            return Ok(vec![(Vec::new(), self.offset(at))]);
+        };
+        let [source, destination] = self.moves[self.moves.len() - ranges.len()];
+        let mut found: Vec<(Range, Vec<Part>)> = Vec::new();
+        for value in low..low + count {
+            let now = [at[FROM] + source * i128::from(value), at[TO] + destination * i128::from(value)];
+            let parts = self.parts(rest, now, steps)?;
+            match found.last_mut() {
+                Some((range, last)) if *last == parts => range.1 += 1,
+                _ => found.push(((value, 1), parts)),
+            }
+        }
+        let of = |(range, parts): (Range, Vec<Part>)| {
+            parts.into_iter().map(move |(part, offset)| ([&part[..], &[range]].concat(), offset))
+        };
+        Ok(found.into_iter().flat_map(of).collect())
+    }
+}
+
 /// Ranges with single values of some variables.
 fn placed(ranges: &[Range], values: &[(usize, i64)]) -> Vec<Range> {
     let mut ranges = ranges.to_vec();
@@ -808,6 +1045,8 @@ struct Equal {
     classes: Vec<Class>,
     /// What the classes do not say.
     tangled: Vec<Constraint>,
+    /// Whether source and destination are in different places whatever the variables are.
+    never: bool,
 }
 
 /// Variables that are equal, and maybe 0.

@@ -60,7 +60,9 @@ impl TensorLayout {
         }
         let shape = self.shape.as_ref().map(|shape| permutation.iter().map(|dim| shape[*dim]).collect());
         let dims = permutation.iter().map(|dim| self.dims[*dim].clone()).collect();
-        Ok(View { offset: 0, layout: TensorLayout { shape, dims, ..self.clone() } })
+        let mut layout = TensorLayout { shape, dims, ..self.clone() };
+        layout.tell_apart();
+        Ok(View { offset: 0, layout })
     }
 
     /// A slice along each dimension.
@@ -238,6 +240,7 @@ impl TensorLayout {
         }
         let mut layout = TensorLayout { shape: None, dims, broadcast: self.broadcast.clone(), strided };
         layout.shape = Some(sizes).filter(|sizes| layout.padded_sizes().as_ref() != Ok(sizes));
+        layout.tell_apart();
         layout.check().map_err(|(_, message)| Error::new(message))?;
         Ok(layout)
     }

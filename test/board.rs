@@ -86,19 +86,25 @@ impl Spread {
         let mut spread = Spread { dims, copies: Vec::new(), whole: Vec::new(), prefix: rng.u8(0..3) == 0 };
         if rng.bool() {
             let axis = axes[rng.usize(..axes.len())];
-            spread.copies.push(Part { extent: rng.i64(1..=4), along: Along::Axis(axis), stride: 1 });
+            let along = match rng.u8(0..6) {
+                0 => Along::Time,
+                1 if word > 1 => Along::Word,
+                _ => Along::Axis(axis),
+            };
+            let most = if along == Along::Word { word } else { 4 };
+            spread.copies.push(Part { extent: rng.i64(1..=most), along, stride: 1 });
         }
         spread.whole = axes.into_iter().filter(|axis| !spread.names(Along::Axis(*axis)) && rng.bool()).collect();
         spread.set_strides(rng, sizes);
         spread
     }
 
-    /// Along each axis the parts in random order, each past what those before it reach, at times with a gap. Local
-    /// addresses may also interleave.
+    /// Along each axis the parts in random order, each past what those before it reach, at times with a gap; or with any
+    /// strides, so that they may interleave.
     fn set_strides(&mut self, rng: &mut Rng, sizes: &[i64]) {
         let all = (0..AXES.len()).map(Along::Axis).chain([Along::Time, Along::Word, Along::Address]);
         for along in all {
-            let interleave = along == Along::Address && rng.u8(0..6) == 0;
+            let interleave = rng.u8(0..6) == 0;
             let gaps = rng.u8(0..3) == 0;
             // What padding alone would reach is free for others, of what can overlap.
             let overlap = !matches!(along, Along::Axis(_)) && rng.u8(0..4) == 0;
@@ -194,10 +200,17 @@ impl Spread {
                 }
                 offsets = offsets.iter().flat_map(|o| at.iter().map(move |c| o * places + c)).collect();
             }
-            let local = (coordinate(Along::Time) * self.reach(Along::Address) + coordinate(Along::Address))
-                * self.reach(Along::Word)
-                + coordinate(Along::Word);
-            found.push(offsets.iter().map(|o| (o * self.room() + local) as usize).collect());
+            let mut locals = vec![0i64];
+            for along in [Along::Time, Along::Address, Along::Word] {
+                let mut at = vec![coordinate(along)];
+                for copy in self.copies.iter().filter(|copy| copy.along == along) {
+                    at = at.iter().flat_map(|c| (0..copy.extent).map(move |k| c + k * copy.stride)).collect();
+                }
+                let reach = self.reach(along);
+                locals = locals.iter().flat_map(|o| at.iter().map(move |c| o * reach + c)).collect();
+            }
+            let all = offsets.iter().flat_map(|o| locals.iter().map(move |l| (o * self.room() + l) as usize));
+            found.push(all.collect());
         }
         found
     }
@@ -215,7 +228,7 @@ impl Spread {
             dimensions.insert(0, (*places, stride));
             stride *= places;
         }
-        for part in self.dims.iter().flatten().filter(|part| part.extent > 1) {
+        for part in self.parts().filter(|part| part.extent > 1) {
             let unit = match part.along {
                 Along::Axis(_) => continue,
                 Along::Time => self.reach(Along::Address) * self.reach(Along::Word),

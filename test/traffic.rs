@@ -19,7 +19,12 @@ struct Board<'a> {
     places: Vec<i64>,
     /// Axis and group of each level.
     levels: Vec<(usize, i64)>,
+    /// For the source and the destination, whether its memory has a coordinate along each axis.
+    has: [Vec<bool>; 2],
 }
+
+const FROM: usize = 0;
+const TO: usize = 1;
 
 impl<'a> Board<'a> {
     fn new(
@@ -49,12 +54,19 @@ impl<'a> Board<'a> {
                 }
             }
         }
-        Board { axes, places, levels }
+        let has = [from, to].map(|side| {
+            let memory = machine.and_then(|m| m.check(side, bits, None).unwrap().memory.map(|k| &m.memories[k]));
+            let depth = memory.zip(machine).map_or(axes.len(), |(memory, machine)| {
+                memory.axis.as_ref().map_or(0, |axis| machine.depth(axis).unwrap() + 1)
+            });
+            (0..axes.len()).map(|k| k < depth || axes[k] == "W" || axes[k] == "Time").collect()
+        });
+        Board { axes, places, levels, has }
     }
 
     /// The coordinates of all copies of an element, the address last. An axis that holds a copy everywhere has `near`'s
     /// coordinate, or without all of them.
-    fn places_of(&self, side: &Placement, index: &[i64], near: Option<&[i64]>) -> Vec<Vec<i64>> {
+    fn places_of(&self, which: usize, side: &Placement, index: &[i64], near: Option<&[i64]>) -> Vec<Vec<i64>> {
         let place = side.place(index).unwrap();
         let mut all = vec![vec![]];
         for (k, axis) in self.axes.iter().enumerate() {
@@ -63,6 +75,7 @@ impl<'a> Board<'a> {
                 known.map_or(if axis == "W" { Copies::Steps(vec![]) } else { Copies::All }, |k| side.copies(k));
             let mut coordinates = vec![known.map_or(0, |k| place[k])];
             match copies {
+                Copies::All if !self.has[which][k] => {}
                 Copies::All => coordinates = near.map_or((0..self.places[k]).collect(), |near| vec![near[k]]),
                 Copies::Steps(steps) => {
                     for (extent, stride) in steps {
@@ -83,14 +96,16 @@ impl<'a> Board<'a> {
         side.held(&own).unwrap()
     }
 
-    /// The coordinates of a place along the first levels.
-    fn prefix(&self, place: &[i64], level: usize) -> Vec<i64> {
-        self.levels[..=level].iter().map(|(axis, group)| place[*axis] / group).collect()
+    /// The coordinates of a place of a side along the first levels, where its memory has them.
+    fn prefix(&self, side: usize, place: &[i64], level: usize) -> Vec<Option<i64>> {
+        let levels = self.levels[..=level].iter();
+        levels.map(|(axis, group)| self.has[side][*axis].then_some(place[*axis] / group)).collect()
     }
 
-    /// The outermost level at which places differ.
+    /// The outermost level at which a source and a destination differ.
     fn crossed(&self, a: &[i64], b: &[i64]) -> usize {
-        (0..self.levels.len()).find(|k| self.prefix(a, *k) != self.prefix(b, *k)).unwrap_or(self.levels.len())
+        let differ = |k: &usize| self.prefix(FROM, a, *k) != self.prefix(TO, b, *k);
+        (0..self.levels.len()).find(differ).unwrap_or(self.levels.len())
     }
 }
 
@@ -122,7 +137,7 @@ fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64)
     let mut nearest = true;
     let mut pairs = Vec::new();
     for index in indices(from.sizes()) {
-        for destination in board.places_of(to, &index, None) {
+        for destination in board.places_of(TO, to, &index, None) {
             wanted += 1;
             let source = moved.get(&destination).unwrap_or_else(|| panic!("{name}: {destination:?} is not filled"));
             assert_eq!(
@@ -130,7 +145,7 @@ fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64)
                 Held::Element(index.clone()),
                 "{name}: {destination:?} from {source:?}"
             );
-            let best = board.places_of(from, &index, Some(&destination));
+            let best = board.places_of(FROM, from, &index, Some(&destination));
             let best = best.iter().map(|source| board.crossed(source, &destination)).max();
             nearest &= best == Some(board.crossed(source, &destination));
             pairs.push((source.clone(), destination));
@@ -138,7 +153,8 @@ fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64)
     }
     assert_eq!((moved.len(), plan.elements), (wanted, wanted as i64), "{name}: elements and copies");
 
-    let stay = pairs.iter().filter(|(a, b)| board.crossed(a, b) == board.levels.len()).count();
+    let same_memory = plan.memories[FROM] == plan.memories[TO];
+    let stay = pairs.iter().filter(|(a, b)| same_memory && board.crossed(a, b) == board.levels.len()).count();
     assert_eq!(plan.stay, stay as i64, "{name}: elements that stay");
     let words = [from, to].map(|side| side.axes().iter().any(|axis| axis == "W"));
     let word = plan.axes.iter().position(|axis| axis == "W");
@@ -153,7 +169,9 @@ fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64)
     };
     let unmoved = pairs.iter().filter(|(a, b)| {
         let spaces = (0..plan.axes.len()).all(|k| plan.axes[k] == "W" || a[k] == b[k]);
-        spaces && if words[0] == words[1] { a == b } else { position(a, words[0]) == position(b, words[1]) }
+        same_memory
+            && spaces
+            && if words[0] == words[1] { a == b } else { position(a, words[0]) == position(b, words[1]) }
     });
     assert_eq!(plan.unmoved, unmoved.count() as i64, "{name}: elements that do not move");
     assert_eq!(plan.levels.len(), board.levels.len(), "{name}");
@@ -162,9 +180,12 @@ fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64)
         let cross = pairs.iter().filter(|(a, b)| board.crossed(a, b) == k).count();
         assert_eq!(level.cross, cross as i64, "{name}: across level {k}");
         for (up, bytes) in [(true, level.up), (false, level.down)] {
-            let mut links: HashMap<Vec<i64>, i64> = HashMap::new();
+            let mut links: HashMap<Vec<Option<i64>>, i64> = HashMap::new();
             for (a, b) in pairs.iter().filter(|(a, b)| board.crossed(a, b) <= k) {
-                *links.entry(board.prefix(if up { a } else { b }, k)).or_default() += 1;
+                let (side, place) = if up { (FROM, a) } else { (TO, b) };
+                if board.has[side][board.levels[k].0] {
+                    *links.entry(board.prefix(side, place, k)).or_default() += 1;
+                }
             }
             let most = (links.into_values().max().unwrap_or(0) * bits + 7) / 8;
             assert_eq!(bytes, most, "{name}: the busiest place of level {k}, up {up}");
@@ -253,12 +274,20 @@ fn machine(rng: &mut Rng, sides: [&Placement; 2], axes: &[&str]) -> Option<Machi
         text.push(if groups == 1 { format!("{size}_{axis}") } else { format!("{groups}x{size}_{axis}") });
     }
     rng.shuffle(&mut text);
-    Some(Machine::parse(&format!("axes: ({}), memories: (), word: 64", text.join(", "))).unwrap())
+    let mut hangs = vec![String::new()];
+    hangs.extend(text.iter().map(|axis| format!("at {}", axis.rsplit_once('_').unwrap().1)));
+    let mut memories = Vec::new();
+    for name in 0..rng.usize(0..6) {
+        let (at, bytes) = (&hangs[rng.usize(0..hangs.len())], 1_000_000 + rng.i64(0..2));
+        memories.push(format!("M{name}: {name} {at} with {bytes} bytes"));
+    }
+    let text = format!("axes: ({}), memories: ({}), word: 64", text.join(", "), memories.join(", "));
+    Some(Machine::parse(&text).unwrap())
 }
 
 fn random(seed: u64, kind: Kind, cases: usize) {
     let mut rng = Rng::with_seed(seed);
-    let (mut near, mut padded, mut blocks) = (0, 0, 0);
+    let (mut near, mut padded, mut blocks, mut apart) = (0, 0, 0, 0);
     for _ in 0..cases {
         let axes: &[&str] = match rng.u8(0..4) {
             0 => &["P"],
@@ -270,16 +299,22 @@ fn random(seed: u64, kind: Kind, cases: usize) {
         let most = if rank == 1 { 40 } else { 9 };
         let sizes = (0..rank).map(|_| if rng.u8(0..30) == 0 { 0 } else { rng.i64(1..=most) });
         let sizes: Vec<i64> = sizes.collect();
-        let (from, to) = (layout(&mut rng, &sizes, kind, axes), layout(&mut rng, &sizes, kind, axes));
-        let machine = if rng.bool() { machine(&mut rng, [&from, &to], axes) } else { None };
+        let mut side = || {
+            let named = if rng.u8(0..4) == 0 { axes.len() } else { rng.usize(1..=axes.len()) };
+            layout(&mut rng, &sizes, kind, &axes[..named])
+        };
+        let (from, to) = (side(), side());
+        let machine = if rng.u8(0..3) > 0 { machine(&mut rng, [&from, &to], axes) } else { None };
         let bits = if from.axes().iter().chain(to.axes()).any(|axis| axis == "W") { 32 } else { rng.i64(1..40) };
         let (plan, nearest) = check(&from, &to, machine.as_ref(), bits);
         near += usize::from(nearest);
+        apart += usize::from(plan.memories[FROM] != plan.memories[TO]);
         padded += usize::from(from.padded_sizes() != sizes);
         blocks = blocks.max(plan.blocks.len());
-        assert!(nearest || kind != Kind::Powers || machine.is_some(), "{} to {}", from.layout(), to.layout());
+        assert!(nearest, "{} to {}", from.layout(), to.layout());
     }
     assert!(near * 10 > cases * 8 && padded * 10 > cases, "{near} {padded} {blocks}");
+    assert!(apart * 40 > cases, "{apart} go between memories");
 }
 
 #[test]
@@ -358,4 +393,48 @@ fn what_cannot_be_planned_is_said() {
     ] {
         assert_eq!(between(from, to, machine).unwrap_err(), message, "{from} to {to}");
     }
+}
+
+#[test]
+fn memories_at_other_depths_are_other_places() {
+    let cross = |plan: &Plan| plan.levels.iter().map(|level| level.cross).collect::<Vec<_>>();
+    let bytes = |plan: &Plan| plan.levels.iter().map(|level| (level.up, level.down)).collect::<Vec<_>>();
+    // From the DRAM of each L2B into all its LMs.
+    let down = between("((8192:1))", "((4_PE, 2048:1))", Some("mn_core")).unwrap();
+    let all = 8192 * 16 * 8 * 16;
+    assert_eq!((down.memories, down.elements, down.stay), ([Some(0), Some(1)], all, 0));
+    assert_eq!(cross(&down), [0, all, 0, 0]);
+    assert_eq!(bytes(&down), [(0, 0), (0, 16 * 32768), (0, 32768), (0, 8192)]);
+    // And back from the first LMs of each L2B.
+    let up = between("((4_PE, 2048:1))", "((8192:1))", Some("mn_core")).unwrap();
+    assert_eq!((up.elements, up.stay, cross(&up)), (8192 * 16, 0, vec![0, 8192 * 16, 0, 0]));
+    assert_eq!(bytes(&up), [(0, 0), (32768, 0), (32768, 0), (8192, 0)]);
+    // Between DRAMs.
+    let across = between("((8_L2B, 2:1))", "((2:1, 8_L2B))", Some("mn_core_2")).unwrap();
+    assert_eq!((across.elements, across.stay, across.unmoved), (16, 2, 2));
+    assert_eq!((cross(&across), bytes(&across)[1]), (vec![12, 2, 0, 0, 0], (8, 8)));
+    // More than there is room for is planned all the same.
+    let large = between("((8_L2B, 4000000000:1))", "((4000000000:1, 8_L2B))", Some("mn_core_2")).unwrap();
+    assert_eq!(large.memories, [Some(0); 2]);
+}
+
+#[test]
+fn a_copy_that_is_there_already_stays() {
+    let board = Some("axes: (20_L1B, 20_PE), memories: (LM: 1 at PE with 1000000 bytes), word: 64");
+    for (from, to, machine, stay, cross) in [
+        ("(4)/((2_PE:3, 2:1); B@[2_PE:1])", "(4)/((5_L1B:3); B@[3_L1B:1])", None, 24, &[36, 0][..]),
+        ("(2,4)/((2:4), (2:2, 2:1); B@[3_PE:1])", "(2,4)/((3:1), (2_PE:1, 2:4); B@[2_PE:2])", board, 240, &[0, 80]),
+        ("(3,5)/((3:2), (6_PE:1); B@[3_L1B:1])", "(3,5)/((4:11), (5:2); B@[3_L1B:2])", board, 30, &[300, 570]),
+    ] {
+        let [source, destination] = [from, to].map(|text| Placement::parse(text).unwrap());
+        let machine = machine.map(|text| Machine::parse(text).unwrap());
+        let (plan, nearest) = check(&source, &destination, machine.as_ref(), 32);
+        let crossed: Vec<i64> = plan.levels.iter().map(|level| level.cross).collect();
+        assert_eq!((nearest, plan.stay, &crossed[..]), (true, stay, cross), "{from} to {to}");
+    }
+    // Few boxes, however many places there are; where there would be too many, copies that may be further away.
+    let few = between("((100000:1); B@[5_P:7])", "((100000_P:1))", None).unwrap();
+    assert_eq!((few.stay, few.blocks.len()), (5, 2));
+    let many = between("((10000000:1); B@[5_P:7, 3_P:2])", "((10000000_P:1))", None).unwrap();
+    assert!(many.elements == 10_000_000 && (1..=15).contains(&many.stay), "{many}");
 }

@@ -22,23 +22,8 @@ func.func private @sizes(memref<?x8xf32, #layout.tensor_layout<((4_PE, 2:8), (8:
 
 // -----
 
-// expected-error@+1 {{the parts along PE interleave: a stride of 3 does not pass what the smaller reach}}
-func.func private @interleave(memref<6xf32, #layout.tensor_layout<((2_PE:3, 3_PE:2))>>)
-
-// -----
-
-// expected-error@+1 {{the parts along PE interleave: a stride of 3 does not pass what the smaller reach}}
-func.func private @interleave(memref<2xf32, #layout.tensor_layout<((2_PE:3); B@[3_PE:2])>>)
-
-// -----
-
-// expected-error@+1 {{it has copies inside a place, along W or Time}}
-func.func private @copies(memref<4xf32, #layout.tensor_layout<((4:1); B@[2_W])>>)
-
-// -----
-
-// expected-error@+1 {{it has copies inside a place, along W or Time}}
-func.func private @copies(memref<4xf32, #layout.tensor_layout<((4:1); B@[2_Time])>>)
+// expected-error@+1 {{its bytes, all places together, do not fit in 64 bits}}
+func.func private @bytes(memref<4xf32, #layout.tensor_layout<((4:2305843009213693952))>>)
 
 // -----
 

@@ -261,3 +261,35 @@ func.func @brought(%a: memref<12x8xf32, #columns>, %b: memref<12x8xf32, #rows>) 
   }
   return
 }
+
+// -----
+
+// Parts that interleave along an axis stay loops, of which a place does what comes to its coordinate.
+// CHECK: #[[LEFT:.*]] = affine_map<(d0, d1, d2) -> (d0 - d1 * 3 - d2 * 2)>
+// CHECK-LABEL: func.func @interleaved(
+// CHECK: scf.forall (%[[PE:.*]]) in (8) {
+// CHECK: affine.for %[[I:.*]] = 0 to 2 {
+// CHECK: affine.for %[[J:.*]] = 0 to 3 {
+// CHECK: %[[N:.*]] = affine.apply #[[LEFT]](%[[PE]], %[[I]], %[[J]])
+// CHECK: %[[C:.*]] = arith.cmpi eq, %[[N]], %{{.*}} : index
+// CHECK: scf.if %[[C]] {
+#interleaved = #layout.tensor_layout<((2_PE:3, 3_PE:2, 2:1))>
+func.func @interleaved(%a: memref<12xf32>, %b: memref<12xf32, #interleaved>) {
+  memref.copy %a, %b : memref<12xf32> to memref<12xf32, #interleaved>
+  return
+}
+
+// -----
+
+// Copies inside a place are stored one by one.
+// CHECK-LABEL: func.func @words(
+// CHECK-SAME: memref<4xf32>, %{{.*}}: memref<4x2xf32>)
+// CHECK: affine.load
+// CHECK: scf.for %[[W:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
+// CHECK: %[[COPY:.*]] = arith.addi %{{.*}}, %[[W]] : index
+// CHECK: memref.store %{{.*}}, %{{.*}}[%{{.*}}, %[[COPY]]] : memref<4x2xf32>
+#words = #layout.tensor_layout<((4:1); B@[2_W])>
+func.func @words(%a: memref<4xf32>, %b: memref<4xf32, #words>) {
+  memref.copy %a, %b : memref<4xf32> to memref<4xf32, #words>
+  return
+}

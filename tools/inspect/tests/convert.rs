@@ -30,6 +30,39 @@ PE       6144       256         256
 }
 
 #[test]
+fn memories_of_other_places_are_crossed_into() {
+    let table = "\
+from takes 32768 bytes of each DRAM
+to takes 8192 bytes of each LM
+elements  16777216
+stay      0 (0 do not move at all)
+blocks    1
+level     cross  bytes up  bytes down
+L2B           0         0           0
+L1B    16777216         0      524288
+MAB           0         0       32768
+PE            0         0        8192
+";
+    let arguments = ["((8192:1))", "((4_PE, 2048:1))", "--machine", "mn_core"];
+    assert_eq!(run(&arguments), (table.to_string(), String::new(), Some(0)));
+    let table = "\
+from takes 8 bytes of each DRAM
+to takes 8 bytes of each DRAM
+elements  16
+stay      2 (2 do not move at all)
+blocks    1
+level  cross  bytes up  bytes down
+2 L2B     12        16          16
+L2B        2         8           8
+L1B        0         0           0
+MAB        0         0           0
+PE         0         0           0
+";
+    let arguments = ["((8_L2B, 2:1))", "((2:1, 8_L2B))", "--machine", "mn_core_2"];
+    assert_eq!(run(&arguments), (table.to_string(), String::new(), Some(0)));
+}
+
+#[test]
 fn without_a_machine_the_layouts_say_the_axes() {
     let expected = "\
 elements  16
