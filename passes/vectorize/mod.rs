@@ -1,0 +1,694 @@
+//! Vector code for loop nests.
+//!
+//! A kernel works on one block of elements after another: it loads the block of each operand as registers, rearranges
+//! them so that all have the same elements in the same lanes, computes with whole registers, and rearranges and stores
+//! what comes out. Full blocks and ragged ends are different code, with constant bounds and masks in each; padding is
+//! neither read nor written. Reductions keep their results in registers for as long as the loops over what is reduced
+//! run.
+//!
+//! Buffers are reached through views of one dimension over all their elements, so that it makes no difference which
+//! form their types have.
+
+mod plan;
+mod registers;
+
+use crate::index::Leaves;
+use crate::nest::Nest;
+use crate::{Combiner, ffi};
+use layout::expr::Expr;
+use layout::simplify::Interval;
+use layout_ir::{self as ir, Builder, Op, Shaped, Val};
+use melior::ir::attribute::DenseElementsAttribute;
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, BlockRef, Identifier, Type, ValueLike};
+use plan::{Digit, Mode, Plan};
+use registers::{Key, Rearranged, mask, place, shuffle, subsets};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+/// What code is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// The bits of a vector.
+    pub bits: u32,
+    /// How many vectors the machine keeps in registers.
+    pub registers: u32,
+    /// Whether sums in floating point may be added up in any order.
+    pub reassociate: bool,
+    /// Whether a product and a sum may be rounded once.
+    pub contract: bool,
+    /// Outputs of more bytes are stored past the cache.
+    pub cache_bytes: Option<u64>,
+    /// How the outermost loop is made.
+    pub parallel: Parallel,
+}
+
+/// What is computed for each element: the body of a structured operation.
+pub struct Body<'c> {
+    /// What each argument of the body is.
+    pub arguments: Vec<(Val<'c>, Argument<'c>)>,
+    /// The body; none copies the first operand to the second.
+    pub block: Option<BlockRef<'c, 'c>>,
+}
+
+/// What an argument of a body stands for.
+#[derive(Clone, Copy)]
+pub enum Argument<'c> {
+    /// The element of an operand of the nest.
+    Element(usize),
+    /// The same value everywhere.
+    Value(Val<'c>),
+}
+
+/// Operations that are computed lane by lane, with no way to fail.
+fn is_lanewise(op: Op) -> bool {
+    let name = ir::name(op);
+    let traps = matches!(
+        name,
+        "arith.divsi" | "arith.divui" | "arith.ceildivsi" | "arith.ceildivui" | "arith.floordivsi" | "arith.remsi" | "arith.remui"
+    );
+    (name.starts_with("arith.") || name.starts_with("math.")) && !traps && ir::results(op).len() == 1
+}
+
+impl<'c> Body<'c> {
+    fn operations(&self) -> Vec<Op<'c>> {
+        self.block.map(ir::operations).unwrap_or_default()
+    }
+
+    /// The bits of the widest value that is computed; 8 where there is none.
+    fn widest(&self) -> Result<i64, String> {
+        let mut widest = 8;
+        for op in self.operations() {
+            match ir::name(op) {
+                "linalg.yield" => continue,
+                "linalg.index" => {
+                    widest = 64;
+                    continue;
+                }
+                _ if is_lanewise(op) => {}
+                name => return Err(format!("there is no vector form of '{name}' that cannot fail")),
+            }
+            let t = ir::result(op, 0).r#type();
+            match ir::bits(t) {
+                Some(n @ (1 | 8 | 16 | 32 | 64)) => widest = widest.max(n),
+                None if t == Type::index(&t.context()) => widest = 64,
+                _ => return Err(format!("there are no vectors of {t}")),
+            }
+        }
+        Ok(widest)
+    }
+
+    /// How results are put together in any order, if they may be.
+    fn combiner(&self) -> Option<Combiner<'c>> {
+        Combiner::of(self.block?)
+    }
+
+    fn any_order(&self, target: &Target) -> bool {
+        let Some(combiner) = self.combiner() else { return false };
+        let rounds = matches!(ir::name(combiner.op), "arith.addf" | "arith.mulf");
+        !rounds || target.reassociate || flags(combiner.op).iter().any(|f| matches!(*f, "reassoc" | "fast"))
+    }
+}
+
+/// The names of an operation's fast-math flags.
+fn flags(op: Op) -> Vec<String> {
+    let Some(text) = ir::attribute(op, "fastmath").map(|a| a.to_string()) else { return Vec::new() };
+    let inside = text.split_once('<').and_then(|t| t.1.split_once('>')).map_or("", |t| t.0);
+    inside.split(',').map(|flag| flag.trim().to_owned()).filter(|flag| !matches!(&flag[..], "" | "none")).collect()
+}
+
+/// Makes vector code for a nest in front of `b`; the error is the reason why there can be none, and nothing was made.
+pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Target) -> Result<(), String> {
+    if nest.extents.iter().any(|n| n.known() == Some(0)) {
+        return Ok(());
+    }
+    let mut leaves = Leaves::default();
+    let plan = Plan::new(b, nest, body, target, &mut leaves)?;
+    let output = nest.operands.len() - nest.outputs;
+    let buffers = nest.operands.iter().map(|o| flat(b, o.access.base)).collect::<Result<Vec<_>, _>>()?;
+    let at = At {
+        rest: nest.extents.iter().filter_map(|n| n.known()).collect(),
+        dims: vec![Expr::Const(0); nest.extents.len()],
+        addresses: plan.starts.clone(),
+        ranges: vec![None; plan.levels.len()],
+        tails: vec![None; nest.extents.len()],
+        outermost: true,
+    };
+    let mut kernel = Kernel { body, target, output, buffers, leaves, combiner: body.combiner(), plan };
+    kernel.walk(b, 0, at, Sums::new());
+    Ok(())
+}
+
+/// A view of one dimension over all elements of a buffer.
+fn flat<'c>(b: Builder<'c>, buffer: Val<'c>) -> Result<Val<'c>, String> {
+    let shaped = ir::memref(buffer.r#type()).ok_or("an operand is not a memref")?;
+    let strides = match shaped.layout {
+        Some(layout) => ir::strides_of(layout).ok_or("a buffer has no strides")?,
+        None => crate::lowered::row_major(&shaped.shape),
+    };
+    if ir::offset_of(&shaped) != Some(0) {
+        return Err("where a buffer starts is known only at run time".into());
+    }
+    let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1).checked_mul(*s));
+    let size = reach.fold(Some(1i64), |sum, step| sum?.checked_add(step?)).ok_or("a buffer is too large")?;
+    let row = ir::memref_type(b.location, &Shaped { shape: vec![size], layout: None, ..shaped });
+    let row = row.ok_or("its elements make no memref")?;
+    if row == buffer.r#type() {
+        return Ok(buffer);
+    }
+    Ok(b.reinterpret(buffer, row, &[size], &[], &[1], &[]))
+}
+
+/// Accumulators, by the numbers of their registers.
+type Sums<'c> = BTreeMap<Key, Val<'c>>;
+
+/// Where the loops stand.
+#[derive(Clone)]
+struct At {
+    /// How many elements of each dimension are left to the digits that have not been passed.
+    rest: Vec<i64>,
+    /// The index in each dimension, without the block's bits.
+    dims: Vec<Expr>,
+    /// The address in each operand, without the block's bits.
+    addresses: Vec<Expr>,
+    /// The steps of a level that are there, where not all are.
+    ranges: Vec<Option<(i64, i64)>>,
+    /// From which scale on the block has all of a dimension, and how many elements of it there are.
+    tails: Vec<Option<(i64, i64)>>,
+    /// Whether no loop is around.
+    outermost: bool,
+}
+
+struct Kernel<'a, 'c> {
+    body: &'a Body<'c>,
+    target: &'a Target,
+    plan: Plan,
+    /// The number of the first operand that is written.
+    output: usize,
+    buffers: Vec<Val<'c>>,
+    leaves: Leaves<'c>,
+    combiner: Option<Combiner<'c>>,
+}
+
+/// What one block has loaded.
+struct Loaded<'c> {
+    bases: Vec<Val<'c>>,
+    registers: Vec<Rearranged<'c>>,
+    scalars: HashMap<(usize, Key), Val<'c>>,
+    expanded: HashMap<(usize, Key), Val<'c>>,
+}
+
+impl<'c> Kernel<'_, 'c> {
+    /// The code of all digits from the `k`th on.
+    fn walk(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>) -> Sums<'c> {
+        if k == self.plan.parallel && self.plan.mode != Mode::Elementwise && sums.is_empty() {
+            let sums = self.start(b, &at);
+            if !sums.is_empty() {
+                let sums = self.walk(b, k, at.clone(), sums);
+                self.store_sums(b, &at, sums);
+            }
+            return Sums::new();
+        }
+        let Some(&digit) = self.plan.digits.get(k) else { return self.block(b, &at, sums) };
+        let dim = self.plan.levels[digit.level].dim;
+        let (full, left) = (at.rest[dim] / digit.scale, at.rest[dim] % digit.scale);
+        if digit.block {
+            return self.block_digit(b, k, at, sums, full, left);
+        }
+        let mut sums = sums;
+        if full == 1 {
+            let mut at = at.clone();
+            at.rest[dim] = digit.scale;
+            sums = self.walk(b, k + 1, at, sums);
+        } else if full > 1 {
+            sums = self.a_loop(b, k, at.clone(), sums, full);
+        }
+        if left > 0 {
+            let mut at = at;
+            at.rest[dim] = left;
+            self.advance(&mut at, digit, Expr::Const(full));
+            sums = self.walk(b, k + 1, at, sums);
+        }
+        sums
+    }
+
+    fn advance(&self, at: &mut At, digit: Digit, steps: Expr) {
+        let level = &self.plan.levels[digit.level];
+        let add = |to: &mut Expr, factor: i64| {
+            let step = match &steps {
+                Expr::Const(n) => Expr::Const(n * factor),
+                e => e.clone().times(factor),
+            };
+            *to = match (std::mem::replace(to, Expr::Const(0)), step) {
+                (Expr::Const(a), Expr::Const(b)) => Expr::Const(a + b),
+                (e, Expr::Const(0)) | (Expr::Const(0), e) => e,
+                (a, b) => a + b,
+            };
+        };
+        add(&mut at.dims[level.dim], digit.scale);
+        let times = digit.scale / level.scale;
+        for (address, stride) in at.addresses.iter_mut().zip(&level.strides) {
+            add(address, stride * times);
+        }
+    }
+
+    fn a_loop(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, count: i64) -> Sums<'c> {
+        let digit = self.plan.digits[k];
+        let leaf = self.leaves.unbound(Interval::new(0, count - 1));
+        let mut inside = at;
+        inside.rest[self.plan.levels[digit.level].dim] = digit.scale;
+        self.advance(&mut inside, digit, Expr::Var(leaf));
+        let index = Type::index(b.context());
+        let bounds = [b.index(0), b.index(count), b.index(1)];
+        let outermost = std::mem::replace(&mut inside.outermost, false);
+        let (op, end) = match self.target.parallel {
+            Parallel::Loops if outermost && k < self.plan.parallel => {
+                let segments = b.segments(&[1, 1, 1, 0]);
+                b.with_body("scf.parallel", &bounds, &[], &[segments], &[index], "scf.reduce")
+            }
+            Parallel::Forall if outermost && k < self.plan.parallel => b.forall(&[count], &[]),
+            _ => {
+                let types: Vec<Type<'c>> = sums.values().map(|v| v.r#type()).collect();
+                let operands: Vec<_> = bounds.into_iter().chain(sums.values().copied()).collect();
+                let arguments: Vec<_> = [index].into_iter().chain(types.iter().copied()).collect();
+                b.with_body("scf.for", &operands, &types, &[], &arguments, "scf.yield")
+            }
+        };
+        let arguments = ir::arguments(ir::blocks(op)[0]);
+        self.leaves.bind(leaf, arguments[0]);
+        let within: Sums<'c> = sums.keys().copied().zip(arguments[1..].iter().copied()).collect();
+        let after = self.walk(b.at(end), k + 1, inside, within);
+        if sums.is_empty() {
+            return sums;
+        }
+        ir::set_operands(end, &after.into_values().collect::<Vec<_>>());
+        sums.into_keys().zip(ir::results(op)).collect()
+    }
+
+    fn block_digit(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, full: i64, left: i64) -> Sums<'c> {
+        let digit = self.plan.digits[k];
+        let level = &self.plan.levels[digit.level];
+        let (dim, chunk) = (level.dim, level.chunk);
+        if at.tails[dim].is_some() {
+            return self.walk(b, k + 1, at, sums);
+        }
+        let mut below = self.plan.digits[k + 1..].iter().filter(|d| self.plan.levels[d.level].dim == dim);
+        if below.all(|d| d.block) {
+            let mut at = at;
+            at.tails[dim] = Some((digit.scale, at.rest[dim]));
+            return self.walk(b, k + 1, at, sums);
+        }
+        let mut sums = sums;
+        if full > 0 {
+            let mut at = at.clone();
+            at.rest[dim] = digit.scale;
+            at.ranges[digit.level] = (full < chunk).then_some((0, full));
+            sums = self.walk(b, k + 1, at, sums);
+        }
+        if left > 0 {
+            let mut at = at;
+            at.rest[dim] = left;
+            at.ranges[digit.level] = Some((full, full + 1));
+            sums = self.walk(b, k + 1, at, sums);
+        }
+        sums
+    }
+
+    /// Whether an element of the block is there, in an operand or, for all of its bits, in the iteration.
+    fn is_there(&self, at: &At, operand: Option<usize>, key: Key) -> bool {
+        let mut sums = vec![0i64; at.tails.len()];
+        for (number, level) in self.plan.levels.iter().enumerate() {
+            let step = (key >> level.first_bit & ((1 << level.bits()) - 1)) as i64;
+            match at.tails[level.dim] {
+                Some((scale, _)) if level.scale <= scale => sums[level.dim] += step * level.scale,
+                _ => {
+                    let (from, to) = at.ranges[number].unwrap_or((0, level.chunk));
+                    let has = operand.is_none_or(|o| level.strides[o] != 0);
+                    if has && level.chunk > 1 && !(from..to).contains(&step) {
+                        return false;
+                    }
+                }
+            }
+        }
+        at.tails.iter().zip(sums).all(|(tail, sum)| tail.is_none_or(|(_, size)| sum < size))
+    }
+
+    /// Which lanes of a register are there.
+    fn lanes_there(&self, at: &At, operand: Option<usize>, lanes: &[usize], key: Key) -> Vec<bool> {
+        (0..1usize << lanes.len()).map(|lane| self.is_there(at, operand, place(lanes, key, lane))).collect()
+    }
+
+    /// How far an element of the block is from its first one in an operand.
+    fn offset(&self, operand: usize, key: Key) -> i64 {
+        let step = |l: &plan::Level| (key >> l.first_bit & ((1 << l.bits()) - 1)) as i64 * l.strides[operand];
+        self.plan.levels.iter().map(step).sum()
+    }
+
+    fn all_bits(&self) -> Key {
+        self.plan.levels.iter().fold(0, |all, l| all | ((1 << l.bits()) - 1) << l.first_bit)
+    }
+
+    fn element(&self, operand: usize) -> Type<'c> {
+        ir::memref(self.buffers[operand].r#type()).expect("operands are memrefs").element
+    }
+
+    /// The type in which an operand's elements are moved between lanes: small ones as integers, which the machine
+    /// shuffles faster.
+    fn moved(&self, operand: usize) -> Type<'c> {
+        let element = self.element(operand);
+        match ir::bits(element) {
+            Some(n @ (8 | 16)) => IntegerType::new(&element.context(), n as u32).into(),
+            _ => element,
+        }
+    }
+
+    fn loading(&mut self, b: Builder<'c>, at: &At) -> Loaded<'c> {
+        let bases = at.addresses.iter().map(|e| self.leaves.value(b, e)).collect();
+        let wanted = |o: usize| -> Vec<usize> {
+            self.plan.lanes.iter().copied().filter(|bit| self.plan.bits[o] >> bit & 1 == 1).collect()
+        };
+        let registers = (0..self.buffers.len()).map(|o| Rearranged::new(&self.plan.memory[o], &wanted(o))).collect();
+        Loaded { bases, registers, scalars: HashMap::new(), expanded: HashMap::new() }
+    }
+
+    fn index(&self, b: Builder<'c>, base: Val<'c>, offset: i64) -> Val<'c> {
+        if offset == 0 {
+            return base;
+        }
+        b.value("arith.addi", &[base, b.index(offset)], Type::index(b.context()), &[])
+    }
+
+    /// Loads the elements of an operand that lie side by side from `key` on.
+    fn load(&self, b: Builder<'c>, at: &At, base: Val<'c>, operand: usize, key: Key) -> Val<'c> {
+        let lanes = &self.plan.memory[operand];
+        let t = ir::vector_type(&[1 << lanes.len()], self.element(operand));
+        let there = self.lanes_there(at, Some(operand), lanes, key);
+        let index = self.index(b, base, self.offset(operand, key));
+        let buffer = self.buffers[operand];
+        let loaded = if !there.contains(&true) {
+            b.constant(ir::zeros(t))
+        } else if lanes.is_empty() {
+            let one = b.value("memref.load", &[buffer, index], self.element(operand), &[]);
+            b.value("vector.broadcast", &[one], t, &[])
+        } else if there.contains(&false) {
+            let operands = [buffer, index, self.bools(b, &there), b.constant(ir::zeros(t))];
+            b.value("vector.maskedload", &operands, t, &[])
+        } else {
+            b.value("vector.load", &[buffer, index], t, &[])
+        };
+        self.cast(b, loaded, self.moved(operand))
+    }
+
+    /// A vector with its bits read as elements of another type.
+    fn cast(&self, b: Builder<'c>, v: Val<'c>, element: Type<'c>) -> Val<'c> {
+        let t = ir::vector(v.r#type()).expect("registers are vectors");
+        if t.element == element {
+            return v;
+        }
+        b.value("vector.bitcast", &[v], ir::vector_type(&t.shape, element), &[])
+    }
+
+    fn bools(&self, b: Builder<'c>, values: &[bool]) -> Val<'c> {
+        let t = ir::vector_type(&[values.len() as i64], IntegerType::new(b.context(), 1).into());
+        let values: Vec<i32> = values.iter().map(|v| i32::from(*v)).collect();
+        b.constant(DenseElementsAttribute::bool_values(t, &values).into())
+    }
+
+    fn broadcast(&self, b: Builder<'c>, v: Val<'c>) -> Val<'c> {
+        let t = ir::vector_type(&[1 << self.plan.lanes.len()], v.r#type());
+        b.value("vector.broadcast", &[v], t, &[])
+    }
+
+    /// The register of an operand with this number, in the lanes that are computed with.
+    fn register(&self, b: Builder<'c>, at: &At, loaded: &mut Loaded<'c>, operand: usize, key: Key) -> Val<'c> {
+        let bits = self.plan.bits[operand];
+        let own: Vec<usize> = self.plan.lanes.iter().copied().filter(|bit| bits >> bit & 1 == 1).collect();
+        let key = key & bits & !mask(&self.plan.lanes);
+        if let Some(known) = loaded.expanded.get(&(operand, key)) {
+            return *known;
+        }
+        let base = loaded.bases[operand];
+        let made = if own.is_empty() {
+            let scalar = match self.is_there(at, Some(operand), key) {
+                true => {
+                    let index = self.index(b, base, self.offset(operand, key));
+                    b.value("memref.load", &[self.buffers[operand], index], self.element(operand), &[])
+                }
+                false => b.constant(ir::zeros(self.element(operand))),
+            };
+            loaded.scalars.insert((operand, key), scalar);
+            self.broadcast(b, scalar)
+        } else {
+            let mut source = |key: Key| self.load(b, at, base, operand, key & bits);
+            let moved = loaded.registers[operand].register(b, key, &mut source);
+            let moved = self.cast(b, moved, self.element(operand));
+            // Lanes of bits that the operand does not have repeat its elements.
+            let lane = |lane: usize| {
+                let at = place(&self.plan.lanes, 0, lane);
+                own.iter().enumerate().map(|(k, bit)| ((at >> bit & 1) << k) as i64).sum()
+            };
+            match own.len() == self.plan.lanes.len() {
+                true => moved,
+                false => shuffle(b, &[moved], &(0..1 << self.plan.lanes.len()).map(lane).collect::<Vec<i64>>()),
+            }
+        };
+        loaded.expanded.insert((operand, key), made);
+        made
+    }
+
+    /// The values that the body yields, for one register.
+    fn compute(
+        &mut self,
+        b: Builder<'c>,
+        at: &At,
+        loaded: &mut Loaded<'c>,
+        key: Key,
+        sum: Option<Val<'c>>,
+    ) -> Vec<Val<'c>> {
+        let Some(block) = self.body.block else { return vec![self.register(b, at, loaded, 0, key)] };
+        let mut values: HashMap<usize, Val<'c>> = HashMap::new();
+        for (argument, from) in &self.body.arguments {
+            if !ir::is_used(*argument) {
+                continue;
+            }
+            let value = match (*from, sum) {
+                (Argument::Element(o), Some(sum)) if o >= self.output => sum,
+                (Argument::Element(o), _) => self.register(b, at, loaded, o, key),
+                (Argument::Value(v), _) => self.broadcast(b, v),
+            };
+            values.insert(ir::key(*argument), value);
+        }
+        let known = |b: Builder<'c>, values: &HashMap<usize, Val<'c>>, v: Val<'c>| {
+            values.get(&ir::key(v)).copied().unwrap_or_else(|| self.broadcast(b, v))
+        };
+        for op in ir::operations(block) {
+            let inside = b.located(op);
+            let operands: Vec<Val<'c>> = match ir::name(op) {
+                "arith.constant" => Vec::new(),
+                _ => ir::operands(op).into_iter().map(|v| known(inside, &values, v)).collect(),
+            };
+            let made = match ir::name(op) {
+                "linalg.yield" => return operands,
+                "arith.constant" => {
+                    let value = ir::attribute(op, "value").expect("a constant has a value");
+                    self.broadcast(inside, inside.constant(value))
+                }
+                "linalg.index" => {
+                    let dim = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
+                    self.indices(inside, at, dim, key)
+                }
+                name => {
+                    let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());
+                    inside.value(name, &operands, t, &self.attributes(inside, op))
+                }
+            };
+            values.insert(ir::key(ir::result(op, 0)), made);
+        }
+        Vec::new()
+    }
+
+    /// The attributes of an operation's vector form.
+    fn attributes(&self, b: Builder<'c>, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
+        let contracts = self.target.contract && matches!(ir::name(op), "arith.mulf" | "arith.addf" | "arith.subf");
+        let mut attributes: Vec<_> = ir::attributes(op).into_iter().map(|(name, a)| b.named(&name, a)).collect();
+        if contracts {
+            let mut flags = flags(op);
+            if !flags.iter().any(|f| matches!(&f[..], "contract" | "fast")) {
+                flags.push("contract".into());
+            }
+            let text = format!("#arith.fastmath<{}>", flags.join(","));
+            let flags = Attribute::parse(b.context(), &text).expect("flags of arith are an attribute");
+            attributes.retain(|a| a.0 != Identifier::new(b.context(), "fastmath"));
+            attributes.push(b.named("fastmath", flags));
+        }
+        attributes
+    }
+
+    /// The indices in a dimension of the elements of a register.
+    fn indices(&self, b: Builder<'c>, at: &At, dim: usize, key: Key) -> Val<'c> {
+        let first = self.broadcast(b, self.leaves.value(b, &at.dims[dim]));
+        let index = |lane: usize| -> i64 {
+            let element = place(&self.plan.lanes, key, lane);
+            let of_dim = self.plan.levels.iter().filter(|l| l.dim == dim);
+            of_dim.map(|l| (element >> l.first_bit & ((1 << l.bits()) - 1)) as i64 * l.scale).sum()
+        };
+        let lanes = 1 << self.plan.lanes.len();
+        let t = ir::vector_type(&[lanes as i64], Type::index(b.context()));
+        let steps: Vec<Attribute<'c>> = (0..lanes).map(|lane| b.index_attribute(index(lane))).collect();
+        let steps = DenseElementsAttribute::new(t, &steps).expect("indices make a constant");
+        b.value("arith.addi", &[first, b.constant(steps.into())], t, &[])
+    }
+
+    /// What each accumulator starts from.
+    fn start(&mut self, b: Builder<'c>, at: &At) -> Sums<'c> {
+        let lanes = self.plan.lanes.clone();
+        let rows = self.all_bits() & !self.plan.reduced & !mask(&lanes);
+        let keys = subsets(rows | self.plan.kept).filter(|key| self.lanes_there(at, None, &lanes, *key).contains(&true));
+        let keys: Vec<Key> = keys.collect();
+        if self.plan.mode == Mode::AnyOrder {
+            let neutral = self.combiner.as_ref().expect("asked for before").neutral;
+            let neutral = self.broadcast(b, b.constant(neutral));
+            return keys.into_iter().map(|key| (key, neutral)).collect();
+        }
+        let mut loaded = self.loading(b, at);
+        keys.into_iter().map(|key| (key, self.register(b, at, &mut loaded, self.output, key))).collect()
+    }
+
+    /// One block: of outputs, or what it adds to the accumulators.
+    fn block(&mut self, b: Builder<'c>, at: &At, mut sums: Sums<'c>) -> Sums<'c> {
+        let mut loaded = self.loading(b, at);
+        let lanes = self.plan.lanes.clone();
+        if self.plan.mode == Mode::Elementwise {
+            let mut computed: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
+            for output in self.output..self.buffers.len() {
+                let base = loaded.bases[output];
+                let mut source = |key: Key| {
+                    if !computed.contains_key(&key) {
+                        let made = self.compute(b, at, &mut loaded, key, None);
+                        computed.insert(key, made);
+                    }
+                    computed[&key][output - self.output]
+                };
+                self.store(b, at, base, output, &lanes, &mut source);
+            }
+            return sums;
+        }
+        let mut steps: Vec<Key> = subsets(self.plan.reduced & !mask(&lanes)).collect();
+        // As sums are written down: larger parts of a dimension change last.
+        let reduced: Vec<(usize, usize)> = self.plan.levels.iter().map(|l| (l.first_bit, l.bits())).collect();
+        steps.sort_by_key(|step| reduced.iter().map(|(first, n)| step >> first & ((1 << n) - 1)).collect::<Vec<_>>());
+        for step in steps {
+            for (number, sum) in &mut sums {
+                let key = number & !self.plan.kept | step;
+                if number & self.plan.kept != step & self.plan.kept {
+                    continue;
+                }
+                let there = self.lanes_there(at, None, &lanes, key);
+                if !there.contains(&true) {
+                    continue;
+                }
+                let Some(next) = self.compute(b, at, &mut loaded, key, Some(*sum)).pop() else { continue };
+                // Lanes that are not of the output may do what they like.
+                let output = Some(self.output);
+                let counts = |lane: usize| {
+                    there[lane] || !self.is_there(at, output, place(&lanes, key, lane) & !self.plan.reduced)
+                };
+                let counts: Vec<bool> = (0..there.len()).map(counts).collect();
+                *sum = match counts.contains(&false) {
+                    false => next,
+                    true => b.value("arith.select", &[self.bools(b, &counts), next, *sum], next.r#type(), &[]),
+                };
+            }
+        }
+        sums
+    }
+
+    /// Stores what `source` gives in registers of these lanes.
+    fn store(
+        &self,
+        b: Builder<'c>,
+        at: &At,
+        base: Val<'c>,
+        output: usize,
+        lanes: &[usize],
+        source: &mut dyn FnMut(Key) -> Val<'c>,
+    ) {
+        let memory = &self.plan.memory[output];
+        let mut registers = Rearranged::new(lanes, memory);
+        let moved = if registers.is_same() { self.element(output) } else { self.moved(output) };
+        let mut source = |key: Key| self.cast(b, source(key), moved);
+        for key in subsets(self.plan.bits[output] & !mask(memory)) {
+            let there = self.lanes_there(at, Some(output), memory, key);
+            if !there.contains(&true) {
+                continue;
+            }
+            let value = registers.register(b, key, &mut source);
+            let value = self.cast(b, value, self.element(output));
+            let index = self.index(b, base, self.offset(output, key));
+            let buffer = self.buffers[output];
+            if memory.is_empty() {
+                let position = b.named("static_position", ir::integers_attribute(b.context(), &[0]));
+                let value = b.value("vector.extract", &[value], self.element(output), &[position]);
+                b.op("memref.store", &[value, buffer, index], &[], &[]);
+            } else if there.contains(&false) {
+                b.op("vector.maskedstore", &[buffer, index, self.bools(b, &there), value], &[], &[]);
+            } else {
+                let streamed = self.streams(output).then(|| {
+                    b.named("nontemporal", melior::ir::attribute::BoolAttribute::new(b.context(), true))
+                });
+                b.op("vector.store", &[value, buffer, index], &[], &streamed.into_iter().collect::<Vec<_>>());
+            }
+        }
+    }
+
+    /// Whether an output goes past the cache.
+    fn streams(&self, output: usize) -> bool {
+        let elements = ir::memref(self.buffers[output].r#type()).map_or(0, |t| t.shape[0]);
+        let bytes = elements.unsigned_abs().saturating_mul(ir::bits(self.element(output)).unwrap_or(8) as u64 / 8);
+        self.plan.mode == Mode::Elementwise && self.target.cache_bytes.is_some_and(|limit| bytes > limit)
+    }
+
+    /// Puts the accumulators of each output element together and stores them.
+    fn store_sums(&mut self, b: Builder<'c>, at: &At, sums: Sums<'c>) {
+        let output = self.output;
+        let base = self.leaves.value(b, &at.addresses[output]);
+        let mut lanes = self.plan.lanes.clone();
+        if self.plan.mode == Mode::InOrder {
+            return self.store(b, at, base, output, &lanes, &mut |key| sums[&key]);
+        }
+        let op = self.combiner.as_ref().expect("asked for before").op;
+        let combined = |a: Val<'c>, c: Val<'c>| b.value(ir::name(op), &[a, c], a.r#type(), &self.attributes(b, op));
+        let mut whole = Sums::new();
+        for (key, sum) in sums {
+            let key = key & !self.plan.kept;
+            let sum = match whole.get(&key) {
+                Some(other) => combined(*other, sum),
+                None => sum,
+            };
+            whole.insert(key, sum);
+        }
+        while let Some(k) = lanes.iter().rposition(|bit| self.plan.reduced >> bit & 1 == 1) {
+            let half = |upper: i64| -> Vec<i64> {
+                (0..1i64 << lanes.len()).filter(|lane| lane >> k & 1 == upper).collect()
+            };
+            for sum in whole.values_mut() {
+                let [low, high] = [0, 1].map(|upper| shuffle(b, &[*sum], &half(upper)));
+                *sum = combined(low, high);
+            }
+            lanes.remove(k);
+        }
+        let memory = self.plan.memory[output].clone();
+        let mut registers = Rearranged::new(&lanes, &memory);
+        let moved = if registers.is_same() { self.element(output) } else { self.moved(output) };
+        let mut source = |key: Key| match whole.get(&key) {
+            Some(sum) => self.cast(b, *sum, moved),
+            None => b.constant(ir::zeros(ir::vector_type(&[1 << lanes.len()], moved))),
+        };
+        let mut stored = |key: Key| {
+            let sum = registers.register(b, key, &mut source);
+            let before = self.load(b, at, base, output, key);
+            combined(self.cast(b, before, self.element(output)), self.cast(b, sum, self.element(output)))
+        };
+        self.store(b, at, base, output, &memory, &mut stored);
+    }
+}

@@ -1,0 +1,508 @@
+//! Which elements a kernel works on at once, and in which order it comes by.
+//!
+//! Each dimension is cut where its operands' tiles are, so that every operand's address is a sum over the *levels* of
+//! the dimensions. Of the levels whose elements lie side by side in an operand, a power of two goes into the block that
+//! is worked on in registers; the rest of each level is a loop.
+
+use super::registers::{Key, Lanes};
+use super::{Body, Target};
+use crate::index::Leaves;
+use crate::nest::{Nest, Part, split};
+use crate::places;
+use layout::expr::Expr;
+use layout_ir::{self as ir, Builder, DYNAMIC};
+use melior::ir::ValueLike;
+use std::cmp::Reverse;
+
+/// A part of a dimension between two cuts.
+pub struct Level {
+    /// The dimension.
+    pub dim: usize,
+    /// How many elements of the dimension a step is.
+    pub scale: i64,
+    /// How many steps there are.
+    pub size: i64,
+    /// How far apart the steps are in each operand, in elements.
+    pub strides: Vec<i64>,
+    /// How many of the steps, a power of two, a block has.
+    pub chunk: i64,
+    /// The number of the first bit of the step inside the block.
+    pub first_bit: usize,
+}
+
+impl Level {
+    /// How many bits number its steps in a block.
+    pub fn bits(&self) -> usize {
+        self.chunk.trailing_zeros() as usize
+    }
+}
+
+/// A level's steps inside the block, or those of blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Digit {
+    /// The level.
+    pub level: usize,
+    /// How many elements of the dimension a step of the digit is.
+    pub scale: i64,
+    /// Whether the block has all of it.
+    pub block: bool,
+}
+
+/// How results are put together from the elements that they are made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Every element of an output is computed once.
+    Elementwise,
+    /// Elements are added to an output one after another, in order.
+    InOrder,
+    /// Elements are added up in any order, also across lanes.
+    AnyOrder,
+}
+
+/// What a kernel is made of.
+pub struct Plan {
+    /// The parts of the dimensions.
+    pub levels: Vec<Level>,
+    /// The digits, outermost loop first; those of dimensions that no output has come last.
+    pub digits: Vec<Digit>,
+    /// How many digits outputs have.
+    pub parallel: usize,
+    /// How results are put together.
+    pub mode: Mode,
+    /// The lanes of registers that are computed with.
+    pub lanes: Lanes,
+    /// The lanes of registers that are loaded and stored, for each operand.
+    pub memory: Vec<Lanes>,
+    /// Bits of the block that each operand has.
+    pub bits: Vec<Key>,
+    /// Bits of the block that no output has.
+    pub reduced: Key,
+    /// Those of them that have accumulators of their own.
+    pub kept: Key,
+    /// The address of each operand's first element, over the symbols of its view.
+    pub starts: Vec<Expr>,
+}
+
+/// The largest number of registers that a block of elements has, for each that the machine has.
+const BLOCK: i64 = 1;
+
+impl Plan {
+    /// Plans a kernel for a nest; the error is the reason why there can be none.
+    pub fn new<'c>(
+        b: Builder<'c>,
+        nest: &Nest<'c>,
+        body: &Body<'c>,
+        target: &Target,
+        leaves: &mut Leaves<'c>,
+    ) -> Result<Plan, String> {
+        if places::are_written(nest) {
+            return Err("each place of the machine has a loop nest of its own".into());
+        }
+        let mut planner = Planner::new(b, nest, target, leaves)?;
+        let widest = planner.element_bits.iter().copied().chain([body.widest()?]).max().unwrap_or(8);
+        let lanes = i64::from(target.bits) / widest;
+        if lanes < 2 {
+            return Err(format!("a vector of {} bits holds one element", target.bits));
+        }
+        let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
+        let mode = match (reduced.is_empty(), planner.main(&reduced)) {
+            (true, _) => Mode::Elementwise,
+            (_, Some(_)) if body.any_order(target) => Mode::AnyOrder,
+            _ => Mode::InOrder,
+        };
+        if mode != Mode::Elementwise && nest.outputs != 1 {
+            return Err("it reduces to several outputs".into());
+        }
+        let order = match mode {
+            Mode::Elementwise => planner.elementwise(lanes),
+            Mode::InOrder => planner.in_order(lanes),
+            Mode::AnyOrder => planner.any_order(lanes, &reduced),
+        };
+        planner.finish(mode, lanes, order)
+    }
+}
+
+/// A plan in the making.
+struct Planner<'a> {
+    target: &'a Target,
+    levels: Vec<Level>,
+    starts: Vec<Expr>,
+    /// The number of the first operand that is written.
+    output: usize,
+    element_bits: Vec<i64>,
+    /// The sizes of the dimensions.
+    extents: Vec<i64>,
+}
+
+/// The order of the loops: for each level its place.
+type Order = Vec<Digit>;
+
+impl<'a> Planner<'a> {
+    fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Target, leaves: &mut Leaves<'c>) -> Result<Self, String> {
+        let known = |n: &crate::nest::Size| n.known().ok_or("its sizes are known only at run time");
+        let extents: Vec<i64> = nest.extents.iter().map(known).collect::<Result<_, _>>()?;
+        let output = nest.operands.len() - nest.outputs;
+        let mut element_bits = Vec::new();
+        for operand in &nest.operands {
+            let element = ir::memref(operand.access.base.r#type()).ok_or("an operand is not a memref")?.element;
+            match ir::bits(element) {
+                Some(n @ (8 | 16 | 32 | 64)) => element_bits.push(n),
+                _ => return Err(format!("elements of {element} do not go into vectors")),
+            }
+        }
+        let scales = nest.scales();
+        let (mut parts, mut dims): (Vec<Part>, Vec<Expr>) = (Vec::new(), Vec::new());
+        let mut own = Leaves::default();
+        for (dim, scales) in scales.iter().enumerate() {
+            if scales.windows(2).any(|s| s[0] % s[1] != 0) {
+                return Err("the cuts of its operands do not divide each other".into());
+            }
+            dims.push(split(b, &mut own, &mut parts, dim, scales, nest.extents[dim]));
+        }
+        let mut levels: Vec<Level> = parts.iter().map(|part| {
+            let scale = scales[part.dim][part.level];
+            let above = part.level.checked_sub(1).map_or(extents[part.dim], |above| scales[part.dim][above]);
+            let size = above.div_euclid(scale) + i64::from(above.rem_euclid(scale) != 0);
+            Level { dim: part.dim, scale, size, strides: Vec::new(), chunk: 1, first_bit: 0 }
+        }).collect();
+        let mut starts = Vec::new();
+        for (number, operand) in nest.operands.iter().enumerate() {
+            if number >= output && operand.access.board().is_some_and(|board| !board.copies().is_empty()) {
+                return Err("its output has copies".into());
+            }
+            let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
+            let before = own.domain.vars.len();
+            let (index, within) = operand.access.index(&mut own, &view);
+            let index = own.simplified(&index, &within);
+            if operand.access.strides.contains(&DYNAMIC) {
+                return Err("its strides are known only at run time".into());
+            }
+            let terms = index.into_iter().zip(&operand.access.strides).map(|(e, s)| e.times(*s)).collect();
+            let mut address = Linear::default();
+            address.add(&Expr::sum(terms), 1).ok_or("the cuts of its operands do not fit each other")?;
+            for (level, part) in levels.iter_mut().zip(&parts) {
+                level.strides.push(address.factors.remove(&part.leaf).unwrap_or(0));
+            }
+            // What is left stands for values; the kernel has leaves of its own for them.
+            let mut start = vec![Expr::Const(address.constant)];
+            for (leaf, factor) in address.factors {
+                if leaf < before && parts.iter().any(|part| part.leaf == leaf) {
+                    return Err("an operand's address is no sum".into());
+                }
+                start.push(leaves.shallow(own.bound(leaf)).times(factor));
+            }
+            starts.push(Expr::sum(start));
+        }
+        Ok(Planner { target, levels, starts, output, element_bits, extents })
+    }
+
+    /// Whether an output has the level.
+    fn is_parallel(&self, level: usize) -> bool {
+        let dim = self.levels[level].dim;
+        self.levels.iter().filter(|l| l.dim == dim).any(|l| l.strides[self.output..].iter().any(|s| *s != 0))
+    }
+
+    fn has(&self, operand: usize, level: usize) -> bool {
+        self.levels[level].strides[operand] != 0
+    }
+
+    /// The input that has all these levels, and one of them as its fastest.
+    fn main(&self, reduced: &[usize]) -> Option<usize> {
+        let fastest = |o: &usize| self.chain(*o).first().is_some_and(|l| reduced.contains(l));
+        let all = |o: &usize| (0..self.levels.len()).all(|l| self.has(*o, l));
+        (0..self.output).find(|o| all(o) && fastest(o))
+    }
+
+    /// The levels along which an operand's elements lie side by side, fastest first.
+    fn chain(&self, operand: usize) -> Vec<usize> {
+        let (mut chain, mut next) = (Vec::new(), 1i64);
+        while let Some(level) = (0..self.levels.len())
+            .find(|l| !chain.contains(l) && self.levels[*l].size > 1 && self.levels[*l].strides[operand] == next)
+        {
+            chain.push(level);
+            let size = self.levels[level].size;
+            match next.checked_mul(size) {
+                Some(further) if size.count_ones() == 1 => next = further,
+                _ => break,
+            }
+        }
+        chain
+    }
+
+    /// Lets the block hold so many elements of an operand side by side, or as many as there are.
+    fn widen(&mut self, operand: usize, lanes: i64) {
+        let mut lanes = lanes.max(1);
+        for level in self.chain(operand) {
+            let level = &mut self.levels[level];
+            let chunk = lanes.min(power_above(level.size));
+            level.chunk = level.chunk.max(chunk);
+            lanes /= chunk;
+            if lanes <= 1 || chunk < level.size {
+                break;
+            }
+        }
+    }
+
+    /// Bits of the block along which an operand's elements lie side by side, at most so many elements.
+    fn side_by_side(&self, operand: usize, lanes: i64) -> Lanes {
+        let mut bits = Lanes::new();
+        for level in self.chain(operand) {
+            let level = &self.levels[level];
+            bits.extend(level.first_bit..level.first_bit + level.bits());
+            if level.chunk != level.size {
+                break;
+            }
+        }
+        bits.truncate(lanes.trailing_zeros() as usize);
+        bits
+    }
+
+    fn elements(&self) -> i64 {
+        self.levels.iter().map(|l| l.chunk).fold(1, i64::saturating_mul)
+    }
+
+    fn elementwise(&mut self, lanes: i64) -> Order {
+        let mut bits = i64::from(self.target.bits);
+        loop {
+            self.levels.iter_mut().for_each(|l| l.chunk = 1);
+            for operand in (0..self.element_bits.len()).rev() {
+                self.widen(operand, bits / self.element_bits[operand]);
+            }
+            if self.elements() / lanes <= BLOCK * i64::from(self.target.registers) || bits <= 32 {
+                break;
+            }
+            bits /= 2;
+        }
+        let output = self.output;
+        self.sorted(false, |l| Reverse(l.strides[output].abs()))
+    }
+
+    fn in_order(&mut self, lanes: i64) -> Order {
+        let output = self.output;
+        self.widen(output, lanes);
+        let across: Vec<usize> =
+            (0..self.levels.len()).filter(|l| self.levels[*l].chunk > 1).map(|l| self.levels[l].dim).collect();
+        let along = |this: &Self, o: usize| (0..this.levels.len()).any(|l| across.contains(&this.levels[l].dim) && this.has(o, l));
+        // Rows along which an input that has the lanes stays the same: what is loaded once serves them all.
+        let reusing = |this: &Self, l: usize| {
+            this.is_parallel(l)
+                && !across.contains(&this.levels[l].dim)
+                && (0..output).any(|o| along(this, o) && !this.levels.iter().any(|m| m.dim == this.levels[l].dim && m.strides[o] != 0))
+        };
+        let rows: Vec<usize> = (0..self.levels.len()).rev().filter(|l| reusing(self, *l)).collect();
+        let accumulators = i64::from(self.target.registers) / 2;
+        if rows.is_empty() {
+            self.widen(output, lanes * (accumulators / 2).max(1));
+        } else {
+            self.widen(output, lanes * 2);
+            self.fill(&rows, accumulators / 2);
+        }
+        let budget = 2 * i64::from(self.target.registers) * lanes;
+        for o in (0..output).filter(|o| along(self, *o)) {
+            let before: Vec<i64> = self.levels.iter().map(|l| l.chunk).collect();
+            self.widen(o, lanes);
+            if self.levels.iter().filter(|l| l.strides[o] != 0).map(|l| l.chunk).product::<i64>() > budget {
+                self.levels.iter_mut().zip(before).for_each(|(l, chunk)| l.chunk = chunk);
+            }
+        }
+        let reduced: Vec<usize> = (0..self.levels.len()).rev().filter(|l| !self.is_parallel(*l)).collect();
+        if let Some(last) = reduced.first() {
+            let level = &mut self.levels[*last];
+            level.chunk = level.chunk.max(4.min(power_above(level.size)));
+        }
+        // Batches, then panels of the lanes' dimensions, then rows, then what a panel holds.
+        let panel = |l: &Level| across.contains(&l.dim);
+        let contraction = !rows.is_empty();
+        let batch = |this: &Self, l: usize| {
+            let dim = this.levels[l].dim;
+            (0..output).all(|o| this.levels.iter().any(|m| m.dim == dim && m.strides[o] != 0))
+        };
+        let batches: Vec<usize> = (0..self.levels.len()).filter(|l| batch(self, *l)).map(|l| self.levels[l].dim).collect();
+        let mut order = self.sorted(true, |l| {
+            let group = match () {
+                () if !contraction || batches.contains(&l.dim) => 0,
+                () if panel(l) => 1,
+                () => 2,
+            };
+            (group, Reverse(l.strides[output].abs()))
+        });
+        if contraction {
+            // The last loop of the panel goes inside the rows, or a cut of it does.
+            let inner = order.iter().rposition(|d| !d.block && panel(&self.levels[d.level]));
+            let rows_end = order.iter().rposition(|d| !d.block && self.is_parallel(d.level) && !panel(&self.levels[d.level]));
+            if let (Some(inner), Some(rows_end)) = (inner, rows_end)
+                && inner < rows_end
+                && order[inner + 1..=rows_end].iter().all(|d| self.levels[d.level].dim != self.levels[order[inner].level].dim)
+            {
+                let digit = order[inner];
+                let dim = self.levels[digit.level].dim;
+                let alone = order.iter().filter(|d| !d.block && self.levels[d.level].dim == dim).count() == 1;
+                order.insert(rows_end + 1, digit);
+                if alone {
+                    order[inner].scale = digit.scale * PANEL;
+                } else {
+                    order.remove(inner);
+                }
+            }
+        }
+        order
+    }
+
+    fn any_order(&mut self, lanes: i64, reduced: &[usize]) -> Order {
+        let main = self.main(reduced).expect("asked for before");
+        self.widen(main, (i64::from(self.target.bits) / self.element_bits[main]).max(lanes));
+        let mut rows: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l)).collect();
+        rows.sort_by_key(|l| self.levels[*l].strides[main].abs());
+        let accumulators = i64::from(self.target.registers) / 4;
+        let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).product();
+        self.fill(&rows, (accumulators / have).max(1));
+        if !rows.iter().any(|l| self.levels[*l].size > 1) {
+            let lanes = i64::from(self.target.bits) / self.element_bits[main];
+            self.widen(main, lanes * accumulators / 2);
+        }
+        self.sorted(false, |l| Reverse(l.strides[main].abs()))
+    }
+
+    /// Lets the block have so many times more steps of these levels, the first of them first.
+    fn fill(&mut self, levels: &[usize], mut times: i64) {
+        for level in levels {
+            let level = &mut self.levels[*level];
+            if times <= 1 {
+                break;
+            }
+            let chunk = (level.chunk * times).min(power_above(level.size));
+            times /= (chunk / level.chunk).max(1);
+            level.chunk = level.chunk.max(chunk);
+            if level.chunk < level.size {
+                break;
+            }
+        }
+    }
+
+    /// The digits of all levels, parallel ones first, in the order of a key; larger parts of a dimension stand outside
+    /// smaller ones.
+    fn sorted<K: Ord>(&self, in_order: bool, key: impl Fn(&Level) -> K) -> Order {
+        let mut order = Order::new();
+        for parallel in [true, false] {
+            let mut group: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l) == parallel).collect();
+            if parallel || !in_order {
+                group.sort_by_key(|l| key(&self.levels[*l]));
+            } else {
+                // In the order of the dimensions, which is that in which sums are written down.
+                group.sort_by_key(|l| (self.levels[*l].dim, Reverse(self.levels[*l].scale)));
+            }
+            let outer = |l: &usize| {
+                let level = &self.levels[*l];
+                Digit { level: *l, scale: level.scale * level.chunk, block: false }
+            };
+            let inner = |l: &usize| Digit { level: *l, scale: self.levels[*l].scale, block: true };
+            let in_block = group.iter().filter(|l| self.levels[**l].chunk > 1);
+            let mut digits: Order = group.iter().map(outer).chain(in_block.map(inner)).collect();
+            for dim in 0..self.extents.len() {
+                let slots: Vec<usize> =
+                    (0..digits.len()).filter(|k| self.levels[digits[*k].level].dim == dim).collect();
+                let mut own: Order = slots.iter().map(|k| digits[*k]).collect();
+                own.sort_by_key(|d| Reverse(d.scale));
+                slots.into_iter().zip(own).for_each(|(slot, digit)| digits[slot] = digit);
+            }
+            order.extend(digits);
+        }
+        order
+    }
+
+    fn finish(mut self, mode: Mode, lanes: i64, digits: Order) -> Result<Plan, String> {
+        let mut next = 0;
+        for level in &mut self.levels {
+            level.first_bit = next;
+            next += level.bits();
+        }
+        if next > 16 {
+            return Err("its operands are too differently laid out".into());
+        }
+        let of_level = |l: &Level| ((1u64 << l.bits()) - 1) << l.first_bit;
+        let bits: Vec<Key> = (0..self.element_bits.len())
+            .map(|o| self.levels.iter().filter(|l| l.strides[o] != 0).fold(0, |all, l| all | of_level(l)))
+            .collect();
+        let mut reduced = 0;
+        for l in (0..self.levels.len()).filter(|l| !self.is_parallel(*l)) {
+            reduced |= of_level(&self.levels[l]);
+        }
+        let vector = i64::from(self.target.bits);
+        let memory: Vec<Lanes> =
+            (0..bits.len()).map(|o| self.side_by_side(o, power_below(vector / self.element_bits[o]))).collect();
+        let first = match mode {
+            Mode::Elementwise => {
+                let some = (0..bits.len()).filter(|o| !memory[*o].is_empty());
+                some.max_by_key(|o| (self.element_bits[*o], *o >= self.output, memory[*o].len(), Reverse(*o)))
+            }
+            Mode::InOrder => Some(self.output),
+            Mode::AnyOrder => (0..self.output).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
+        };
+        let first = first.ok_or("no operand has elements side by side")?;
+        let chosen = self.side_by_side(first, power_below(lanes));
+        if chosen.is_empty() {
+            return Err("no operand has elements side by side along which it could be computed".into());
+        }
+        let kept = match mode {
+            Mode::AnyOrder => {
+                let lanes = super::registers::mask(&chosen);
+                let all = (1u64 << next) - 1;
+                let rows = (all & !reduced & !lanes).count_ones();
+                let free: Vec<usize> = (0..next).filter(|bit| reduced & !lanes >> bit & 1 == 1).collect();
+                super::registers::mask(&free[..free.len().min(2usize.saturating_sub(rows as usize))])
+            }
+            _ => 0,
+        };
+        let parallel = digits.iter().filter(|d| self.is_parallel(d.level)).count();
+        Ok(Plan {
+            levels: self.levels,
+            digits,
+            parallel,
+            mode,
+            lanes: chosen,
+            memory,
+            bits,
+            reduced,
+            kept,
+            starts: self.starts,
+        })
+    }
+}
+
+/// How many blocks side by side one panel of a contraction has.
+const PANEL: i64 = 4;
+
+fn power_above(n: i64) -> i64 {
+    (n.max(1) as u64).next_power_of_two() as i64
+}
+
+fn power_below(n: i64) -> i64 {
+    1 << n.max(1).ilog2()
+}
+
+/// A sum of variables times constants.
+#[derive(Default)]
+struct Linear {
+    factors: std::collections::BTreeMap<usize, i64>,
+    constant: i64,
+}
+
+impl Linear {
+    /// Adds an expression so many times; `None` where it is no such sum, or 64 bits do not hold it.
+    fn add(&mut self, e: &Expr, times: i64) -> Option<()> {
+        match e {
+            Expr::Const(c) => self.constant = self.constant.checked_add(c.checked_mul(times)?)?,
+            Expr::Var(v) => {
+                let factor = self.factors.entry(*v).or_insert(0);
+                *factor = factor.checked_add(times)?;
+            }
+            Expr::Add(a, b) => {
+                self.add(a, times)?;
+                self.add(b, times)?;
+            }
+            Expr::Mul(a, f) => self.add(a, times.checked_mul(*f)?)?,
+            _ => return None,
+        }
+        Some(())
+    }
+}
