@@ -17,8 +17,19 @@ extern "C" {
 // Rust, for C++
 //===----------------------------------------------------------------------===//
 
+/// The options of lowering, with Rust's numbers for the names of values.
+struct LayoutOptions {
+  int32_t form, vectorize, parallel;
+  uint32_t vectorBits, vectorRegisters;
+  bool reassociate, contract;
+  uint64_t cacheBytes;
+};
+/// False with an error where the options cannot be followed.
+bool layout_rs_check_options(LayoutOptions options, MlirStringCallback error,
+                             void *user);
+
 /// A pass's body; false where it failed, with its diagnostics emitted.
-bool layout_rs_lower_memrefs(MlirOperation module, int form);
+bool layout_rs_lower_memrefs(MlirOperation module, LayoutOptions options);
 bool layout_rs_prepare_bufferization(MlirOperation module);
 /// Calls back with the passes that free a function's buffers, unless it frees
 /// them itself.
@@ -34,9 +45,9 @@ bool layout_rs_strip_memory_spaces(MlirOperation module);
 void layout_rs_pipelines(void (*pipeline)(MlirStringRef name,
                                           MlirStringRef summary));
 /// Calls back once with the passes of a pipeline, as text; false with an error
-/// where there is none of that name, or no such form.
-bool layout_rs_pipeline(MlirStringRef name, int form, MlirStringCallback passes,
-                        void *user);
+/// where there is none of that name, or the options cannot be followed.
+bool layout_rs_pipeline(MlirStringRef name, LayoutOptions options,
+                        MlirStringCallback passes, void *user);
 
 //===----------------------------------------------------------------------===//
 // C++, for Rust

@@ -25,6 +25,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
 #include <mutex>
 
 using namespace mlir;
@@ -43,12 +44,77 @@ namespace layout {
 
 namespace {
 
+void append(MlirStringRef text, void *string) {
+  *static_cast<std::string *>(string) += unwrap(text);
+}
+
 struct LowerMemrefs : layout::impl::LayoutLowerMemrefsBase<LowerMemrefs> {
   using LayoutLowerMemrefsBase::LayoutLowerMemrefsBase;
+
+  /// The options as Rust takes them.
+  LayoutOptions options() const {
+    return {static_cast<int32_t>(form.getValue()),
+            static_cast<int32_t>(vectorize.getValue()),
+            static_cast<int32_t>(parallel.getValue()),
+            vectorBits,
+            vectorRegisters,
+            reassociate,
+            contract,
+            cacheBytes};
+  }
+
+  /// The options as MLIR holds them, which it keeps to itself; an option knows
+  /// whose it is.
+  const detail::PassOptions &ownOptions() const {
+    llvm::cl::SubCommand *owner = *form.Subs.begin();
+    return *(const detail::PassOptions *)owner; // A base that is protected.
+  }
+
+  LogicalResult
+  initializeOptions(StringRef text,
+                    function_ref<LogicalResult(const Twine &)> error) override {
+    // Of a value that an option does not take MLIR says so on standard error
+    // and nothing here.
+    auto explained = [&](const Twine &message) {
+      std::string reason = message.str();
+      return error(reason.empty() ? explain(text) : reason);
+    };
+    if (failed(Base::initializeOptions(text, explained)))
+      return failure();
+    std::string wrong;
+    if (layout_rs_check_options(options(), append, &wrong))
+      return success();
+    return error(wrong);
+  }
+
   void runOnOperation() override {
     if (!layout_rs_lower_memrefs(wrap(getOperation().getOperation()),
-                                 static_cast<int>(form.getValue())))
+                                 options()))
       signalPassFailure();
+  }
+
+private:
+  /// What is right where an option has a value that it does not take.
+  std::string explain(StringRef text) {
+    std::string reason;
+    auto look = [&](StringRef word, StringRef option,
+                    llvm::cl::generic_parser_base &values) {
+      auto [name, value] = word.split('=');
+      unsigned count = values.getNumOptions();
+      if (name != option || values.findOption(value.trim("{}'\"")) != count)
+        return false;
+      SmallVector<StringRef> known;
+      for (unsigned i = 0; i < count; ++i)
+        known.push_back(values.getOption(i));
+      reason = (name + " is one of " + llvm::join(known, ", ")).str();
+      return true;
+    };
+    for (StringRef word : llvm::split(text, ' '))
+      if (look(word, form.ArgStr, form.getParser()) ||
+          look(word, vectorize.ArgStr, vectorize.getParser()) ||
+          look(word, parallel.ArgStr, parallel.getParser()))
+        return reason;
+    return ("cannot read the options `" + text + "`").str();
   }
 };
 
@@ -59,10 +125,6 @@ struct PrepareBufferization
       signalPassFailure();
   }
 };
-
-void append(MlirStringRef text, void *string) {
-  *static_cast<std::string *>(string) += unwrap(text);
-}
 
 struct Deallocate : layout::impl::LayoutDeallocateBase<Deallocate> {
   void runOnOperation() override {
@@ -112,22 +174,11 @@ struct StripMemorySpaces
   }
 };
 
-struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
-  Option<layout::Form> form{
-      *this, "form", llvm::cl::desc("What a tiled memref becomes"),
-      llvm::cl::init(layout::Form::strided),
-      llvm::cl::values(
-          clEnumValN(layout::Form::strided, "strided",
-                     "parts in logical order, with the strides of the layout"),
-          clEnumValN(layout::Form::physical, "physical",
-                     "parts in memory order, without strides"))};
-};
-
 /// The passes of a pipeline, added to a manager.
-LogicalResult add(OpPassManager &manager, StringRef name, layout::Form form,
-                  raw_ostream &errors) {
+LogicalResult add(OpPassManager &manager, StringRef name,
+                  const LayoutOptions &options, raw_ostream &errors) {
   std::string passes;
-  if (layout_rs_pipeline(wrap(name), static_cast<int>(form), append, &passes))
+  if (layout_rs_pipeline(wrap(name), options, append, &passes))
     return parsePassPipeline(passes, manager, errors);
   errors << passes << "\n";
   return failure();
@@ -137,18 +188,20 @@ void registerPipeline(MlirStringRef name, MlirStringRef summary) {
   auto build = [name = unwrap(name).str()](
                    OpPassManager &manager, StringRef text,
                    function_ref<LogicalResult(const Twine &)> error) {
-    PipelineOptions options;
+    LowerMemrefs lowering;
+    if (failed(lowering.initializeOptions(text, error)))
+      return failure();
     std::string message;
     llvm::raw_string_ostream errors(message);
-    if (succeeded(options.parseFromString(text, errors)) &&
-        succeeded(add(manager, name, options.form, errors)))
+    if (succeeded(add(manager, name, lowering.options(), errors)))
       return success();
     return error(StringRef(message).rtrim());
   };
+  // The options are those of the pass that every pipeline has.
   registerPassPipeline(
       unwrap(name), unwrap(summary), build,
       [](function_ref<void(const detail::PassOptions &)> show) {
-        show(PipelineOptions());
+        show(LowerMemrefs().ownOptions());
       });
 }
 
@@ -187,5 +240,5 @@ LogicalResult layout::buildLayoutPipeline(OpPassManager &manager,
                                           raw_ostream &errors) {
   if (!registerLayoutPassesAndPipelines(errors))
     return failure();
-  return add(manager, name, options.form, errors);
+  return add(manager, name, LowerMemrefs(options).options(), errors);
 }

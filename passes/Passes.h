@@ -25,6 +25,13 @@ namespace layout {
 /// What a tiled memref is lowered to; the numbers are Rust's as well.
 enum class Form : int { strided = 0, physical = 1 };
 
+/// The machine that vector code is for; the numbers are Rust's as well.
+enum class Target : int { none = 0, avx2 = 1, avx512 = 2, neon = 3 };
+
+/// What a loop becomes whose iterations may run at the same time; the numbers
+/// are Rust's as well.
+enum class Parallel : int { none = 0, loops = 1, forall = 2 };
+
 #define GEN_PASS_DECL
 #include "Passes.h.inc"
 
@@ -35,10 +42,8 @@ enum class Form : int { strided = 0, physical = 1 };
 /// left in charge: `errors` says so.
 bool registerLayoutPassesAndPipelines(llvm::raw_ostream &errors = llvm::errs());
 
-/// The options of the pipelines.
-struct LayoutPipelineOptions {
-  Form form = Form::strided;
-};
+/// The options of the pipelines, which are those of layout-lower-memrefs.
+using LayoutPipelineOptions = LayoutLowerMemrefsOptions;
 
 /// Adds the passes of the pipeline `name`, such as layout-to-memref, to a
 /// manager of modules. Registers what is not registered yet.

@@ -24,7 +24,41 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
              clEnumValN(::layout::Form::strided, "strided",
                "parts in logical order, with the strides of the layout"),
              clEnumValN(::layout::Form::physical, "physical",
-               "parts in memory order, without strides"))}]>
+               "parts in memory order, without strides"))}]>,
+    Option<"vectorize", "vectorize", "::layout::Target",
+           "::layout::Target::none", "Emit vector code for this machine",
+           [{::llvm::cl::values(
+             clEnumValN(::layout::Target::none, "none",
+               "no vector code: loops over single elements"),
+             clEnumValN(::layout::Target::avx2, "avx2",
+               "x86-64 with AVX2 and FMA: 16 registers of 256 bits"),
+             clEnumValN(::layout::Target::avx512, "avx512",
+               "x86-64 with AVX-512: 32 registers of 512 bits"),
+             clEnumValN(::layout::Target::neon, "neon",
+               "AArch64 with Neon: 32 registers of 128 bits"))}]>,
+    Option<"vectorBits", "vector-bits", "uint32_t", "0",
+           "Vector code: the bits of a vector, a power of two from 64 to 2048; "
+           "0: as the machine has">,
+    Option<"vectorRegisters", "vector-registers", "uint32_t", "0",
+           "Vector code: the vectors that registers hold, 8 to 64; 0: as the "
+           "machine has">,
+    Option<"reassociate", "reassociate", "bool", "false",
+           "Vector code: let reductions in floating point add in another order, "
+           "which changes results by rounding">,
+    Option<"contract", "contract", "bool", "false",
+           "Vector code: let a product and a sum be one operation with one "
+           "rounding (fma)">,
+    Option<"cacheBytes", "cache-bytes", "uint64_t", "0",
+           "Vector code: store outputs of more bytes than this with streaming "
+           "stores; 0: never">,
+    Option<"parallel", "parallel", "::layout::Parallel",
+           "::layout::Parallel::none",
+           "Vector code: what outer loops become whose iterations may run at the "
+           "same time", [{::llvm::cl::values(
+             clEnumValN(::layout::Parallel::none, "none",
+               "loops like others"),
+             clEnumValN(::layout::Parallel::loops, "parallel", "scf.parallel"),
+             clEnumValN(::layout::Parallel::forall, "forall", "scf.forall"))}]>
   ];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::affine::AffineDialect",

@@ -5,8 +5,8 @@
 //! more in the `extern` block below with a safe function around it.
 
 use crate::{
-    Diagnostic, Form, Severity, deallocate, expand_clones, indexing_analysis, lower_memrefs, pipelines::PIPELINES,
-    prepare_bufferization, simplify_indexing, strip_memory_spaces,
+    Diagnostic, Form, Options, Parallel, Severity, Target, deallocate, expand_clones, indexing_analysis, lower_memrefs,
+    pipelines::PIPELINES, prepare_bufferization, simplify_indexing, strip_memory_spaces,
 };
 use layout_dialect::guard;
 use melior::{
@@ -172,11 +172,22 @@ pub fn is_valid_symbol(value: Value) -> bool {
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
-extern "C" fn layout_rs_lower_memrefs(module: MlirOperation, form: i32) -> bool {
+extern "C" fn layout_rs_lower_memrefs(module: MlirOperation, asked: Asked) -> bool {
     pass(module, |module| {
-        let form = Form::of_number(form).map_err(|message| vec![Diagnostic::error(module.location(), message)])?;
-        lower_memrefs::run(module, form)
+        let options = asked.options().map_err(|message| vec![Diagnostic::error(module.location(), message)])?;
+        lower_memrefs::run(module, options)
     })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_check_options(asked: Asked, error: MlirStringCallback, user: *mut c_void) -> bool {
+    let checked = guard(|message| Err(message.to_string()), || asked.options()?.check());
+    let Err(message) = checked else { return true };
+    let callback = error.expect("C++ gives a callback");
+    // SAFETY: C++ gives a callback and the pointer it takes.
+    unsafe { callback(string_ref(&message), user) };
+    false
 }
 
 /// See `Glue.h`.
@@ -256,7 +267,7 @@ extern "C" fn layout_rs_pipelines(pipeline: unsafe extern "C" fn(MlirStringRef, 
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_pipeline(
     name: MlirStringRef,
-    form: i32,
+    asked: Asked,
     passes: MlirStringCallback,
     user: *mut c_void,
 ) -> bool {
@@ -267,7 +278,9 @@ extern "C" fn layout_rs_pipeline(
             let name = String::from_utf8_lossy(unsafe { text_of(name) });
             let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name == name);
             let pipeline = pipeline.ok_or_else(|| format!("error: no pipeline is called {name}"))?;
-            Ok((pipeline.passes)(Form::of_number(form).map_err(|message| format!("error: {message}"))?))
+            let options = asked.options().map_err(|message| format!("error: {message}"))?;
+            options.check().map_err(|message| format!("error: {message}"))?;
+            Ok((pipeline.passes)(&options))
         },
     );
     let callback = passes.expect("C++ gives a callback");
@@ -275,6 +288,30 @@ extern "C" fn layout_rs_pipeline(
     // SAFETY: C++ gives a callback and the pointer it takes.
     unsafe { callback(string_ref(text), user) };
     found.is_ok()
+}
+
+/// `LayoutOptions` of `Glue.h`: [`Options`] with numbers for names.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Asked {
+    form: i32,
+    vectorize: i32,
+    parallel: i32,
+    vector_bits: u32,
+    vector_registers: u32,
+    reassociate: bool,
+    contract: bool,
+    cache_bytes: u64,
+}
+
+impl Asked {
+    fn options(self) -> Result<Options, String> {
+        let Asked { form, vectorize, parallel, vector_bits, vector_registers, reassociate, contract, cache_bytes } =
+            self;
+        let (form, vectorize) = (Form::of_number(form)?, Target::of_number(vectorize)?);
+        let parallel = Parallel::of_number(parallel)?;
+        Ok(Options { form, vectorize, vector_bits, vector_registers, reassociate, contract, cache_bytes, parallel })
+    }
 }
 
 /// Runs the body of a pass and emits what it has to say; true where it succeeded.

@@ -16,7 +16,7 @@
 //! let text = "func.func private @f(memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>)";
 //! let mut module = Module::parse(&context, text).unwrap();
 //! let passes = PassManager::new(&context);
-//! Pass::LowerMemrefs { form: Form::Physical }.add_to(passes.as_operation_pass_manager()).unwrap();
+//! Pass::LowerMemrefs { options: Form::Physical.into() }.add_to(passes.as_operation_pass_manager()).unwrap();
 //! passes.run(&mut module).unwrap();
 //! assert!(module.as_operation().to_string().contains("memref<2x3x2x2xf32>"));
 //!
@@ -40,6 +40,7 @@ pub mod indexing_analysis;
 pub mod lower_memrefs;
 mod lowered;
 mod nest;
+mod options;
 mod pass;
 pub mod pipelines;
 mod places;
@@ -50,51 +51,10 @@ pub mod strip_memory_spaces;
 mod vectors;
 
 pub use ffi::{add_passes, emit, is_valid_dim, is_valid_symbol, register, try_register};
+pub use options::{Form, Options, Parallel, Target};
 pub use pass::Pass;
 
 use melior::ir::Location;
-use std::str::FromStr;
-
-/// What a memref with a tiled layout is lowered to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Form {
-    /// Parts in logical order, with the strides of the layout.
-    #[default]
-    Strided,
-    /// Parts in memory order, without strides.
-    Physical,
-}
-
-impl Form {
-    /// The form whose number in `Passes.h` this is.
-    ///
-    /// # Errors
-    /// Where there is none.
-    pub fn of_number(number: i32) -> Result<Form, String> {
-        match number {
-            0 => Ok(Form::Strided),
-            1 => Ok(Form::Physical),
-            _ => Err(format!("no form has the number {number}")),
-        }
-    }
-
-    /// The value of the option `form`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Form::Strided => "strided",
-            Form::Physical => "physical",
-        }
-    }
-}
-
-impl FromStr for Form {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Form, String> {
-        let forms = [Form::Strided, Form::Physical];
-        forms.into_iter().find(|form| form.name() == name).ok_or_else(|| format!("no form is called `{name}`"))
-    }
-}
 
 /// How much a diagnostic matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crate::lowered::{Lowered, Notation, row_major};
 use crate::nest::{Access, Nest, Operand, Size};
 use crate::places;
 use crate::retype::{Retype, hides_layout};
-use crate::{Diagnostic, Form, ffi, vectors};
+use crate::{Diagnostic, Form, Options, ffi, vectors};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};
 use layout_dialect::affine;
@@ -39,14 +39,15 @@ const STRIDED: &[&str] = &[
 /// Operations that show part of a buffer or show it in another shape.
 const VIEWS: &[&str] = &["memref.cast", "memref.collapse_shape", "memref.expand_shape", "memref.subview"];
 
-/// Lowers all tiled memrefs of a module, or says what could not be and changes nothing.
-pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagnostic<'c>>> {
+/// Lowers all tiled memrefs of a module as the options say, or says what could not be and changes nothing.
+pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
     let module = ir::long_lived(module);
+    options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
     let copy = ir::clone(module);
     let root = ir::long_lived_copy(&copy);
     let operations = ir::all_operations(root);
     let mut lowering = Lowering {
-        form,
+        options,
         axes: Axes::of(root, &operations),
         types: HashMap::new(),
         hidden: HashMap::new(),
@@ -76,7 +77,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, form: Form) -> Result<(), Vec<Diagn
 
 /// A pass over one module.
 pub(crate) struct Lowering<'c> {
-    form: Form,
+    options: Options,
     axes: Axes,
     types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
     /// Whether a type has a layout inside it where none can be lowered.
@@ -145,7 +146,7 @@ impl<'c> Lowering<'c> {
         if let Some(known) = self.types.get(&t) {
             return known.clone();
         }
-        let made = lower_type(t, location, self.form, &self.axes);
+        let made = lower_type(t, location, self.options.form, &self.axes);
         let made = made.map(Rc::new).map_err(|reason| self.error(location, format!("cannot lower {t}: {reason}"))).ok();
         self.types.insert(t, made.clone());
         made
@@ -482,7 +483,8 @@ impl<'c> Lowering<'c> {
             let Some(shape) = shape else { continue };
             let shaped = Shaped { shape, layout: None, ..shaped };
             // Where it does not fit, each element is fetched when it is needed.
-            let Ok(lowered) = Lowered::new(b.location, &shaped, &Notation::Tensor(layout), &self.axes, self.form)
+            let Ok(lowered) =
+                Lowered::new(b.location, &shaped, &Notation::Tensor(layout), &self.axes, self.options.form)
             else {
                 continue;
             };

@@ -1,10 +1,11 @@
 //! The passes as values: what `Passes.td` lists, with its options as fields.
 
-use crate::{Form, ffi};
+use crate::{Options, ffi};
 use melior::{Error, pass::OperationPassManager};
 use std::fmt;
 
-/// A pass with its options. Prints as in the text of a pipeline: `layout-lower-memrefs{form=physical}`.
+/// A pass with its options. Prints as in the text of a pipeline: `layout-lower-memrefs{form=physical}`; with `{:#}` with
+/// all options, as MLIR prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
     /// Frees what bufferization allocated; over functions, see [`crate::deallocate`].
@@ -18,8 +19,8 @@ pub enum Pass {
     },
     /// Lowers memrefs with layouts, see [`crate::lower_memrefs`].
     LowerMemrefs {
-        /// What they become.
-        form: Form,
+        /// What they become, and how.
+        options: Options,
     },
     /// Makes tensors with layouts ready for one-shot-bufferize, see [`crate::prepare_bufferization`].
     PrepareBufferization,
@@ -33,7 +34,8 @@ impl Pass {
     /// Adds the pass behind those that the manager has.
     ///
     /// # Errors
-    /// A manager of passes over operations that this pass does not run on, and a process in which another copy of this
+    /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] finds wrong,
+    /// and a process in which another copy of this
     /// library registered its passes.
     ///
     /// # Example
@@ -43,12 +45,10 @@ impl Pass {
     ///
     /// let context = Context::new();
     /// let manager = PassManager::new(&context);
-    /// Pass::LowerMemrefs { form: Form::Physical }.add_to(manager.as_operation_pass_manager()).unwrap();
+    /// Pass::LowerMemrefs { options: Form::Physical.into() }.add_to(manager.as_operation_pass_manager()).unwrap();
     /// Pass::Deallocate.add_to(manager.nested_under("func.func")).unwrap();
-    /// assert_eq!(
-    ///     manager.as_operation_pass_manager().to_string(),
-    ///     "any(layout-lower-memrefs{form=physical},func.func(layout-deallocate))"
-    /// );
+    /// let text = manager.as_operation_pass_manager().to_string();
+    /// assert!(text.starts_with("any(layout-lower-memrefs{") && text.ends_with("},func.func(layout-deallocate))"));
     /// ```
     pub fn add_to(self, manager: OperationPassManager) -> Result<(), Error> {
         ffi::add_passes(manager, &self.to_string())
@@ -61,7 +61,11 @@ impl fmt::Display for Pass {
             Pass::Deallocate => f.write_str("layout-deallocate"),
             Pass::ExpandClones => f.write_str("layout-expand-clones"),
             Pass::IndexingAnalysis { report } => write!(f, "layout-indexing-analysis{{report={report}}}"),
-            Pass::LowerMemrefs { form } => write!(f, "layout-lower-memrefs{{form={}}}", form.name()),
+            Pass::LowerMemrefs { options } => {
+                f.write_str("layout-lower-memrefs{")?;
+                options.fmt(f)?;
+                f.write_str("}")
+            }
             Pass::PrepareBufferization => f.write_str("layout-prepare-bufferization"),
             Pass::SimplifyIndexing => f.write_str("layout-simplify-indexing"),
             Pass::StripMemorySpaces => f.write_str("layout-strip-memory-spaces"),
@@ -72,6 +76,7 @@ impl fmt::Display for Pass {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Form, Parallel, Target, pipelines::TO_LLVM};
     use melior::{Context, pass::PassManager};
 
     /// Every pass of `Passes.td` is here, with all its options: MLIR prints each as it is written here.
@@ -81,7 +86,7 @@ mod tests {
             Pass::Deallocate,
             Pass::ExpandClones,
             Pass::IndexingAnalysis { report: false },
-            Pass::LowerMemrefs { form: Form::Strided },
+            Pass::LowerMemrefs { options: Options::default() },
             Pass::PrepareBufferization,
             Pass::SimplifyIndexing,
             Pass::StripMemorySpaces,
@@ -93,7 +98,7 @@ mod tests {
             let anchor = if pass == Pass::Deallocate { "func.func" } else { "builtin.module" };
             let place = manager.nested_under(anchor);
             pass.add_to(place).unwrap();
-            assert_eq!(place.to_string(), format!("{anchor}({pass})"));
+            assert_eq!(place.to_string(), format!("{anchor}({pass:#})"));
             names.push(pass.to_string().split('{').next().unwrap().to_string());
         }
 
@@ -101,5 +106,29 @@ mod tests {
         let mut listed: Vec<&str> = td.split("Pass<\"").skip(1).map(|rest| rest.split_once('"').unwrap().0).collect();
         listed.sort();
         assert_eq!(names, listed);
+    }
+
+    /// What MLIR reads of the short text it prints as the long one, and reads again.
+    #[test]
+    fn options_are_read_back() {
+        let context = Context::new();
+        let add = |passes: &str| {
+            let manager = PassManager::new(&context);
+            let place = manager.nested_under("builtin.module");
+            ffi::add_passes(place, passes).map(|()| place.to_string())
+        };
+        let vectors =
+            Options { vectorize: Target::Avx512, vector_registers: 24, cache_bytes: 1 << 40, ..Options::default() };
+        let loops = Options { reassociate: true, contract: true, parallel: Parallel::Forall, ..Form::Physical.into() };
+        for options in [vectors, loops, Options { vectorize: Target::Neon, vector_bits: 64, ..loops }] {
+            let pass = Pass::LowerMemrefs { options };
+            let long = format!("{pass:#}");
+            assert_eq!(add(&pass.to_string()).unwrap(), format!("builtin.module({long})"));
+            assert_eq!(add(&long).unwrap(), format!("builtin.module({long})"));
+            assert!(add(&(TO_LLVM.passes)(&options)).unwrap().contains(&long));
+        }
+        let wrong = Options { vector_bits: 48, ..vectors };
+        let error = add(&(TO_LLVM.passes)(&wrong)).unwrap_err().to_string();
+        assert!(error.contains(&wrong.check().unwrap_err()), "{error}");
     }
 }

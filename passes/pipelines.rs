@@ -1,25 +1,25 @@
 //! The passes that each pipeline runs.
 
-use crate::{Form, ffi};
+use crate::{Options, ffi};
 use melior::{Error, pass::OperationPassManager};
 
-/// A pipeline: its name, what it does, and its passes as text for a form of memrefs.
+/// A pipeline: its name, what it does, and its passes as text.
 pub struct Pipeline {
     /// The name, as in `--layout-to-memref`.
     pub name: &'static str,
     /// What `--help` says about it.
     pub summary: &'static str,
     /// The passes, inside `builtin.module(..)`.
-    pub passes: fn(Form) -> String,
+    pub passes: fn(&Options) -> String,
 }
 
 impl Pipeline {
-    /// Adds the passes, for a form of memrefs, behind those that a manager of passes over modules has.
+    /// Adds the passes, with options or only a form of memrefs, behind those that a manager of passes over modules has.
     ///
     /// # Errors
-    /// A manager of passes over anything else, and a process in which another copy of this library registered its passes.
-    pub fn add_to(&self, manager: OperationPassManager, form: Form) -> Result<(), Error> {
-        ffi::add_passes(manager, &(self.passes)(form))
+    /// A manager of passes over anything else, options that [`Options::check`] finds wrong, and a process in which another copy of this library registered its passes.
+    pub fn add_to(&self, manager: OperationPassManager, options: impl Into<Options>) -> Result<(), Error> {
+        ffi::add_passes(manager, &(self.passes)(&options.into()))
     }
 }
 
@@ -30,16 +30,15 @@ pub const PIPELINES: &[Pipeline] = &[TO_MEMREF, DISTRIBUTE, TO_LLVM];
 pub const TO_MEMREF: Pipeline = Pipeline {
     name: "layout-to-memref",
     summary: "Lower tensors and memrefs with layouts to plain memrefs",
-    passes: |form| {
+    passes: |options| {
         format!(
             "layout-prepare-bufferization,convert-elementwise-to-linalg,\
              one-shot-bufferize{{bufferize-function-boundaries allow-return-allocs-from-loops \
              function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map \
              use-encoding-for-memory-space}},\
-             cse,canonicalize,layout-lower-memrefs{{form={}}},func.func(layout-deallocate),\
+             cse,canonicalize,layout-lower-memrefs{{{options}}},func.func(layout-deallocate),\
              bufferization-lower-deallocations,layout-expand-clones,convert-bufferization-to-memref,\
-             canonicalize,cse",
-            form.name()
+             canonicalize,cse"
         )
     },
 };
@@ -48,20 +47,19 @@ pub const TO_MEMREF: Pipeline = Pipeline {
 pub const DISTRIBUTE: Pipeline = Pipeline {
     name: "layout-distribute",
     summary: "Lower tensors and memrefs with TensorLayouts to one program for every place of the machine",
-    passes: |form| format!("layout-to-memref{{form={}}}", form.name()),
+    passes: |options| format!("layout-to-memref{{{options}}}"),
 };
 
 /// From tensors and memrefs with layouts to the LLVM dialect.
 pub const TO_LLVM: Pipeline = Pipeline {
     name: "layout-to-llvm",
     summary: "Lower tensors and memrefs with layouts to the LLVM dialect",
-    passes: |form| {
+    passes: |options| {
         format!(
-            "layout-to-memref{{form={}}},convert-linalg-to-loops,func.func(scf-forall-to-for),layout-strip-memory-spaces,\
+            "layout-to-memref{{{options}}},convert-linalg-to-loops,func.func(scf-forall-to-for),layout-strip-memory-spaces,\
              func.func(convert-vector-to-scf),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
              convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,\
-             reconcile-unrealized-casts",
-            form.name()
+             reconcile-unrealized-casts"
         )
     },
 };

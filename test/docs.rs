@@ -5,7 +5,7 @@
 //! folder. A file there starts with the commands that its pass or pipeline is shown with, one a line.
 //! `BLESS=1 cargo test -p layout-test --test docs` writes the pages.
 
-use layout_passes::{Form, pipelines::PIPELINES};
+use layout_passes::{Options, pipelines::PIPELINES};
 use layout_test::Checkout;
 use std::{env, fs, process::Command};
 
@@ -92,7 +92,7 @@ fn passes_are_current() {
     for pipeline in PIPELINES {
         page += &format!("\n### `{}`\n\n{}.\n", pipeline.name, pipeline.summary);
         page += &place.options(pipeline.name);
-        let passes = (pipeline.passes)(Form::default());
+        let passes = (pipeline.passes)(&Options::default());
         page += &format!("\nWith the default it is\n\n```text\n{}\n```\n", one_a_line(&passes));
         page += &place.example(pipeline.name);
     }
