@@ -31,6 +31,7 @@
 
 mod board;
 mod carriers;
+mod combiner;
 pub mod deallocate;
 pub mod expand_clones;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
@@ -48,6 +49,7 @@ pub mod prepare_bufferization;
 mod retype;
 pub mod simplify_indexing;
 pub mod strip_memory_spaces;
+mod vectorize;
 mod vectors;
 
 pub use ffi::{add_passes, emit, is_valid_dim, is_valid_symbol, register, try_register};
@@ -84,6 +86,11 @@ impl<'c> Diagnostic<'c> {
     /// An error without notes.
     pub fn error(location: Location<'c>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, location, message: message.into(), notes: Vec::new() }
+    }
+
+    /// A remark without notes.
+    pub fn remark(location: Location<'c>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Remark, ..Self::error(location, message) }
     }
 
     /// The diagnostic with one more note.

@@ -13,7 +13,8 @@ use crate::lowered::{Lowered, Notation, row_major};
 use crate::nest::{Access, Nest, Operand, Size};
 use crate::places;
 use crate::retype::{Retype, hides_layout};
-use crate::{Diagnostic, Form, Options, ffi, vectors};
+use crate::combiner::Combiner;
+use crate::{Diagnostic, Form, Options, Target, ffi, vectorize, vectors};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};
 use layout_dialect::affine;
@@ -57,6 +58,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
         views: Vec::new(),
         accesses: HashMap::new(),
         errors: Vec::new(),
+        remarks: Vec::new(),
     };
     // Named operations make their maps from their operands' types, so they are asked before those change.
     let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
@@ -71,6 +73,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
     if !lowering.errors.is_empty() {
         return Err(lowering.errors);
     }
+    lowering.remarks.iter().for_each(ffi::emit);
     ir::replace_contents(module, root);
     Ok(())
 }
@@ -91,6 +94,8 @@ pub(crate) struct Lowering<'c> {
     views: Vec<Op<'c>>,
     accesses: HashMap<usize, Access<'c>>,
     errors: Vec<Diagnostic<'c>>,
+    /// What is said if there are no errors.
+    remarks: Vec<Diagnostic<'c>>,
 }
 
 impl<'c> Lowering<'c> {
@@ -198,7 +203,7 @@ impl<'c> Lowering<'c> {
             "memref.dim" => self.dim(b, op),
             "memref.copy" => {
                 let (from, to) = (self.access(operands[0])?, self.access(operands[1])?);
-                copy(b, from, to);
+                self.copy(b, from, to);
                 self.replace(op, &[]);
                 Ok(())
             }
@@ -364,9 +369,34 @@ impl<'c> Lowering<'c> {
             None => b.value("memref.alloc", &sizes, result.r#type(), &[b.segments(&[sizes.len() as i32, 0])]),
         };
         let to = self.access(made)?;
-        copy(b, from, to);
+        self.copy(b, from, to);
         self.replace(op, &[made]);
         Ok(())
+    }
+
+    /// Copies all elements.
+    fn copy(&mut self, b: Builder<'c>, from: Access<'c>, to: Access<'c>) {
+        let rank = to.sizes.len();
+        let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });
+        let extents = extents.collect();
+        let identity: Vec<Expr> = (0..rank).map(Expr::Var).collect();
+        let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
+        let nest = Nest { extents, operands, outputs: 1, contracted: Vec::new() };
+        if !self.vectorized(b, &nest, &vectorize::Body { arguments: Vec::new(), block: None }) {
+            nest.emit(b, |inner| inner.store(1, inner.load(0)));
+        }
+    }
+
+    /// Makes vector code for a nest where it is asked for and there can be some; else a remark says why not.
+    fn vectorized(&mut self, b: Builder<'c>, nest: &Nest<'c>, body: &vectorize::Body<'c>) -> bool {
+        if self.options.vectorize == Target::None {
+            return false;
+        }
+        let made = vectorize::emit(b, nest, body, &self.options);
+        if let Err(reason) = &made {
+            self.remarks.push(Diagnostic::remark(b.location, format!("it stays one element at a time: {reason}")));
+        }
+        made.is_ok()
     }
 
     /// A structured operation becomes a nest with its body inside.
@@ -407,6 +437,18 @@ impl<'c> Lowering<'c> {
         let combined = self.shared_out(b, &mut nest, body);
         if !is_copy(body, &nest) {
             self.bring(b, &mut nest);
+        }
+        let argument = |k: usize| match number[k] {
+            Some(n) => vectorize::Argument::Element(n),
+            None => vectorize::Argument::Value(values[k]),
+        };
+        let arguments_of = arguments.iter().enumerate().map(|(k, v)| (*v, argument(k))).collect();
+        if self.vectorized(b, &nest, &vectorize::Body { arguments: arguments_of, block: Some(body) }) {
+            if let Some((combiner, output)) = combined {
+                combine(b, &nest, output, &combiner);
+            }
+            self.replace(op, &[]);
+            return Ok(());
         }
         nest.emit(b, |inner| {
             for (k, argument) in arguments.iter().enumerate() {
@@ -492,7 +534,7 @@ impl<'c> Lowering<'c> {
             let made = lowered.allocate(b, "memref.alloc", &[], &[]);
             self.buffers.insert(ir::key(made), lowered);
             let Ok(to) = self.access(made) else { continue };
-            copy(b, nest.operands[k].access.clone(), to.clone());
+            self.copy(b, nest.operands[k].access.clone(), to.clone());
             nest.operands[k].access = to;
         }
     }
@@ -550,30 +592,6 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// How partial results are put together.
-struct Combiner<'c> {
-    /// The operation, of two elements.
-    op: Op<'c>,
-    /// The element that changes nothing.
-    neutral: Attribute<'c>,
-}
-
-impl<'c> Combiner<'c> {
-    /// The operation by which the body of a reduction adds to its one output, where that may be done in any order.
-    fn of(body: BlockRef<'c, 'c>) -> Option<Combiner<'c>> {
-        let output = *ir::arguments(body).last()?;
-        let end = *ir::operations(body).last()?;
-        let [result] = ir::operands(end)[..] else { return None };
-        let op = ir::defining_op(result)?;
-        let inside = ir::operations(body).iter().any(|o| ir::op_key(*o) == ir::op_key(op));
-        if !inside || ir::uses(output).len() != 1 || !ir::operands(op).iter().any(|v| ir::key(*v) == ir::key(output)) {
-            return None;
-        }
-        let neutral = ffi::neutral_element(op)?;
-        Some(Combiner { op, neutral })
-    }
-}
-
 /// Adds to an output what each place has put in its partial results, the last operand of the nest.
 fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &Combiner<'c>) {
     let Some(partial) = nest.operands.last() else { return };
@@ -604,16 +622,6 @@ fn is_copy(body: BlockRef, nest: &Nest) -> bool {
     let same = nest.operands.windows(2).all(|pair| pair[0].map == pair[1].map);
     same && nest.operands.len() == 2
         && ir::operands(end).first().map(|v| ir::key(*v)) == ir::arguments(body).first().map(|v| ir::key(*v))
-}
-
-/// Copies all elements.
-fn copy<'c>(b: Builder<'c>, from: Access<'c>, to: Access<'c>) {
-    let rank = to.sizes.len();
-    let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });
-    let extents = extents.collect();
-    let identity: Vec<Expr> = (0..rank).map(Expr::Var).collect();
-    let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
-    Nest { extents, operands, outputs: 1, contracted: Vec::new() }.emit(b, |inner| inner.store(1, inner.load(0)));
 }
 
 /// Makes the symbols of an affine map dimensions: a variable of a loop is no symbol where `linalg.index` was one.

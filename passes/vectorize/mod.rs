@@ -14,34 +14,17 @@ mod registers;
 
 use crate::index::Leaves;
 use crate::nest::Nest;
-use crate::{Combiner, ffi};
+use crate::combiner::Combiner;
+use crate::{Options, Parallel};
 use layout::expr::Expr;
 use layout::simplify::Interval;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::attribute::DenseElementsAttribute;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, BlockRef, Identifier, Type, ValueLike};
+use melior::ir::{Attribute, BlockRef, Identifier, Type, TypeLike, ValueLike};
 use plan::{Digit, Mode, Plan};
 use registers::{Key, Rearranged, mask, place, shuffle, subsets};
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-
-/// What code is made for.
-#[derive(Clone, Copy, Debug)]
-pub struct Target {
-    /// The bits of a vector.
-    pub bits: u32,
-    /// How many vectors the machine keeps in registers.
-    pub registers: u32,
-    /// Whether sums in floating point may be added up in any order.
-    pub reassociate: bool,
-    /// Whether a product and a sum may be rounded once.
-    pub contract: bool,
-    /// Outputs of more bytes are stored past the cache.
-    pub cache_bytes: Option<u64>,
-    /// How the outermost loop is made.
-    pub parallel: Parallel,
-}
 
 /// What is computed for each element: the body of a structured operation.
 pub struct Body<'c> {
@@ -91,7 +74,7 @@ impl<'c> Body<'c> {
             let t = ir::result(op, 0).r#type();
             match ir::bits(t) {
                 Some(n @ (1 | 8 | 16 | 32 | 64)) => widest = widest.max(n),
-                None if t == Type::index(&t.context()) => widest = 64,
+                None if t.is_index() => widest = 64,
                 _ => return Err(format!("there are no vectors of {t}")),
             }
         }
@@ -103,10 +86,10 @@ impl<'c> Body<'c> {
         Combiner::of(self.block?)
     }
 
-    fn any_order(&self, target: &Target) -> bool {
+    fn any_order(&self, target: &Options) -> bool {
         let Some(combiner) = self.combiner() else { return false };
         let rounds = matches!(ir::name(combiner.op), "arith.addf" | "arith.mulf");
-        !rounds || target.reassociate || flags(combiner.op).iter().any(|f| matches!(*f, "reassoc" | "fast"))
+        !rounds || target.reassociate || flags(combiner.op).iter().any(|f| matches!(&f[..], "reassoc" | "fast"))
     }
 }
 
@@ -118,14 +101,15 @@ fn flags(op: Op) -> Vec<String> {
 }
 
 /// Makes vector code for a nest in front of `b`; the error is the reason why there can be none, and nothing was made.
-pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Target) -> Result<(), String> {
+pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Options) -> Result<(), String> {
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return Ok(());
     }
     let mut leaves = Leaves::default();
     let plan = Plan::new(b, nest, body, target, &mut leaves)?;
     let output = nest.operands.len() - nest.outputs;
-    let buffers = nest.operands.iter().map(|o| flat(b, o.access.base)).collect::<Result<Vec<_>, _>>()?;
+    let rows = nest.operands.iter().map(|o| row(o.access.base)).collect::<Result<Vec<_>, _>>()?;
+    let buffers = nest.operands.iter().zip(rows).map(|(o, row)| flat(b, o.access.base, row)).collect();
     let at = At {
         rest: nest.extents.iter().filter_map(|n| n.known()).collect(),
         dims: vec![Expr::Const(0); nest.extents.len()],
@@ -139,24 +123,28 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Targe
     Ok(())
 }
 
-/// A view of one dimension over all elements of a buffer.
-fn flat<'c>(b: Builder<'c>, buffer: Val<'c>) -> Result<Val<'c>, String> {
+/// The type of one dimension over all elements of a buffer.
+fn row<'c>(buffer: Val<'c>) -> Result<Shaped<'c>, String> {
     let shaped = ir::memref(buffer.r#type()).ok_or("an operand is not a memref")?;
     let strides = match shaped.layout {
+        Some(_) if ir::offset_of(&shaped) != Some(0) => {
+            return Err("where a buffer starts is known only at run time".into());
+        }
         Some(layout) => ir::strides_of(layout).ok_or("a buffer has no strides")?,
         None => crate::lowered::row_major(&shaped.shape),
     };
-    if ir::offset_of(&shaped) != Some(0) {
-        return Err("where a buffer starts is known only at run time".into());
-    }
     let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1).checked_mul(*s));
     let size = reach.fold(Some(1i64), |sum, step| sum?.checked_add(step?)).ok_or("a buffer is too large")?;
-    let row = ir::memref_type(b.location, &Shaped { shape: vec![size], layout: None, ..shaped });
-    let row = row.ok_or("its elements make no memref")?;
-    if row == buffer.r#type() {
-        return Ok(buffer);
+    Ok(Shaped { shape: vec![size], layout: None, ..shaped })
+}
+
+/// A view of a buffer with that type.
+fn flat<'c>(b: Builder<'c>, buffer: Val<'c>, row: Shaped<'c>) -> Val<'c> {
+    let t = ir::memref_type(b.location, &row).expect("elements of a memref make a memref");
+    if t == buffer.r#type() {
+        return buffer;
     }
-    Ok(b.reinterpret(buffer, row, &[size], &[], &[1], &[]))
+    b.reinterpret(buffer, t, &row.shape, &[], &[1], &[])
 }
 
 /// Accumulators, by the numbers of their registers.
@@ -181,7 +169,7 @@ struct At {
 
 struct Kernel<'a, 'c> {
     body: &'a Body<'c>,
-    target: &'a Target,
+    target: &'a Options,
     plan: Plan,
     /// The number of the first operand that is written.
     output: usize,
@@ -354,15 +342,15 @@ impl<'c> Kernel<'_, 'c> {
 
     /// The type in which an operand's elements are moved between lanes: small ones as integers, which the machine
     /// shuffles faster.
-    fn moved(&self, operand: usize) -> Type<'c> {
+    fn moved(&self, b: Builder<'c>, operand: usize) -> Type<'c> {
         let element = self.element(operand);
         match ir::bits(element) {
-            Some(n @ (8 | 16)) => IntegerType::new(&element.context(), n as u32).into(),
+            Some(n @ (8 | 16)) => IntegerType::new(b.context(), n as u32).into(),
             _ => element,
         }
     }
 
-    fn loading(&mut self, b: Builder<'c>, at: &At) -> Loaded<'c> {
+    fn loading(&self, b: Builder<'c>, at: &At) -> Loaded<'c> {
         let bases = at.addresses.iter().map(|e| self.leaves.value(b, e)).collect();
         let wanted = |o: usize| -> Vec<usize> {
             self.plan.lanes.iter().copied().filter(|bit| self.plan.bits[o] >> bit & 1 == 1).collect()
@@ -396,7 +384,7 @@ impl<'c> Kernel<'_, 'c> {
         } else {
             b.value("vector.load", &[buffer, index], t, &[])
         };
-        self.cast(b, loaded, self.moved(operand))
+        self.cast(b, loaded, self.moved(b, operand))
     }
 
     /// A vector with its bits read as elements of another type.
@@ -458,7 +446,7 @@ impl<'c> Kernel<'_, 'c> {
 
     /// The values that the body yields, for one register.
     fn compute(
-        &mut self,
+        &self,
         b: Builder<'c>,
         at: &At,
         loaded: &mut Loaded<'c>,
@@ -540,7 +528,7 @@ impl<'c> Kernel<'_, 'c> {
     }
 
     /// What each accumulator starts from.
-    fn start(&mut self, b: Builder<'c>, at: &At) -> Sums<'c> {
+    fn start(&self, b: Builder<'c>, at: &At) -> Sums<'c> {
         let lanes = self.plan.lanes.clone();
         let rows = self.all_bits() & !self.plan.reduced & !mask(&lanes);
         let keys = subsets(rows | self.plan.kept).filter(|key| self.lanes_there(at, None, &lanes, *key).contains(&true));
@@ -555,7 +543,7 @@ impl<'c> Kernel<'_, 'c> {
     }
 
     /// One block: of outputs, or what it adds to the accumulators.
-    fn block(&mut self, b: Builder<'c>, at: &At, mut sums: Sums<'c>) -> Sums<'c> {
+    fn block(&self, b: Builder<'c>, at: &At, mut sums: Sums<'c>) -> Sums<'c> {
         let mut loaded = self.loading(b, at);
         let lanes = self.plan.lanes.clone();
         if self.plan.mode == Mode::Elementwise {
@@ -615,7 +603,7 @@ impl<'c> Kernel<'_, 'c> {
     ) {
         let memory = &self.plan.memory[output];
         let mut registers = Rearranged::new(lanes, memory);
-        let moved = if registers.is_same() { self.element(output) } else { self.moved(output) };
+        let moved = if registers.is_same() { self.element(output) } else { self.moved(b, output) };
         let mut source = |key: Key| self.cast(b, source(key), moved);
         for key in subsets(self.plan.bits[output] & !mask(memory)) {
             let there = self.lanes_there(at, Some(output), memory, key);
@@ -645,11 +633,11 @@ impl<'c> Kernel<'_, 'c> {
     fn streams(&self, output: usize) -> bool {
         let elements = ir::memref(self.buffers[output].r#type()).map_or(0, |t| t.shape[0]);
         let bytes = elements.unsigned_abs().saturating_mul(ir::bits(self.element(output)).unwrap_or(8) as u64 / 8);
-        self.plan.mode == Mode::Elementwise && self.target.cache_bytes.is_some_and(|limit| bytes > limit)
+        self.plan.mode == Mode::Elementwise && self.target.cache_bytes > 0 && bytes > self.target.cache_bytes
     }
 
     /// Puts the accumulators of each output element together and stores them.
-    fn store_sums(&mut self, b: Builder<'c>, at: &At, sums: Sums<'c>) {
+    fn store_sums(&self, b: Builder<'c>, at: &At, sums: Sums<'c>) {
         let output = self.output;
         let base = self.leaves.value(b, &at.addresses[output]);
         let mut lanes = self.plan.lanes.clone();
@@ -679,7 +667,7 @@ impl<'c> Kernel<'_, 'c> {
         }
         let memory = self.plan.memory[output].clone();
         let mut registers = Rearranged::new(&lanes, &memory);
-        let moved = if registers.is_same() { self.element(output) } else { self.moved(output) };
+        let moved = if registers.is_same() { self.element(output) } else { self.moved(b, output) };
         let mut source = |key: Key| match whole.get(&key) {
             Some(sum) => self.cast(b, *sum, moved),
             None => b.constant(ir::zeros(ir::vector_type(&[1 << lanes.len()], moved))),

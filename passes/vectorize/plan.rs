@@ -5,7 +5,8 @@
 //! is worked on in registers; the rest of each level is a loop.
 
 use super::registers::{Key, Lanes};
-use super::{Body, Target};
+use super::Body;
+use crate::Options;
 use crate::index::Leaves;
 use crate::nest::{Nest, Part, split};
 use crate::places;
@@ -92,7 +93,7 @@ impl Plan {
         b: Builder<'c>,
         nest: &Nest<'c>,
         body: &Body<'c>,
-        target: &Target,
+        target: &Options,
         leaves: &mut Leaves<'c>,
     ) -> Result<Plan, String> {
         if places::are_written(nest) {
@@ -100,9 +101,9 @@ impl Plan {
         }
         let mut planner = Planner::new(b, nest, target, leaves)?;
         let widest = planner.element_bits.iter().copied().chain([body.widest()?]).max().unwrap_or(8);
-        let lanes = i64::from(target.bits) / widest;
+        let lanes = i64::from(target.vector_bits()) / widest;
         if lanes < 2 {
-            return Err(format!("a vector of {} bits holds one element", target.bits));
+            return Err(format!("a vector of {} bits holds one element", target.vector_bits()));
         }
         let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
         let mode = match (reduced.is_empty(), planner.main(&reduced)) {
@@ -124,7 +125,7 @@ impl Plan {
 
 /// A plan in the making.
 struct Planner<'a> {
-    target: &'a Target,
+    target: &'a Options,
     levels: Vec<Level>,
     starts: Vec<Expr>,
     /// The number of the first operand that is written.
@@ -138,7 +139,7 @@ struct Planner<'a> {
 type Order = Vec<Digit>;
 
 impl<'a> Planner<'a> {
-    fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Target, leaves: &mut Leaves<'c>) -> Result<Self, String> {
+    fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Options, leaves: &mut Leaves<'c>) -> Result<Self, String> {
         let known = |n: &crate::nest::Size| n.known().ok_or("its sizes are known only at run time");
         let extents: Vec<i64> = nest.extents.iter().map(known).collect::<Result<_, _>>()?;
         let output = nest.operands.len() - nest.outputs;
@@ -262,13 +263,13 @@ impl<'a> Planner<'a> {
     }
 
     fn elementwise(&mut self, lanes: i64) -> Order {
-        let mut bits = i64::from(self.target.bits);
+        let mut bits = i64::from(self.target.vector_bits());
         loop {
             self.levels.iter_mut().for_each(|l| l.chunk = 1);
             for operand in (0..self.element_bits.len()).rev() {
                 self.widen(operand, bits / self.element_bits[operand]);
             }
-            if self.elements() / lanes <= BLOCK * i64::from(self.target.registers) || bits <= 32 {
+            if self.elements() / lanes <= BLOCK * i64::from(self.target.vector_registers()) || bits <= 32 {
                 break;
             }
             bits /= 2;
@@ -290,15 +291,16 @@ impl<'a> Planner<'a> {
                 && (0..output).any(|o| along(this, o) && !this.levels.iter().any(|m| m.dim == this.levels[l].dim && m.strides[o] != 0))
         };
         let rows: Vec<usize> = (0..self.levels.len()).rev().filter(|l| reusing(self, *l)).collect();
-        let accumulators = i64::from(self.target.registers) / 2;
+        let accumulators = i64::from(self.target.vector_registers()) / 2;
         if rows.is_empty() {
             self.widen(output, lanes * (accumulators / 2).max(1));
         } else {
             self.widen(output, lanes * 2);
             self.fill(&rows, accumulators / 2);
         }
-        let budget = 2 * i64::from(self.target.registers) * lanes;
-        for o in (0..output).filter(|o| along(self, *o)) {
+        let budget = 2 * i64::from(self.target.vector_registers()) * lanes;
+        let inputs: Vec<usize> = (0..output).filter(|o| along(self, *o)).collect();
+        for o in inputs {
             let before: Vec<i64> = self.levels.iter().map(|l| l.chunk).collect();
             self.widen(o, lanes);
             if self.levels.iter().filter(|l| l.strides[o] != 0).map(|l| l.chunk).product::<i64>() > budget {
@@ -350,14 +352,14 @@ impl<'a> Planner<'a> {
 
     fn any_order(&mut self, lanes: i64, reduced: &[usize]) -> Order {
         let main = self.main(reduced).expect("asked for before");
-        self.widen(main, (i64::from(self.target.bits) / self.element_bits[main]).max(lanes));
+        self.widen(main, (i64::from(self.target.vector_bits()) / self.element_bits[main]).max(lanes));
         let mut rows: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l)).collect();
         rows.sort_by_key(|l| self.levels[*l].strides[main].abs());
-        let accumulators = i64::from(self.target.registers) / 4;
+        let accumulators = i64::from(self.target.vector_registers()) / 4;
         let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).product();
         self.fill(&rows, (accumulators / have).max(1));
         if !rows.iter().any(|l| self.levels[*l].size > 1) {
-            let lanes = i64::from(self.target.bits) / self.element_bits[main];
+            let lanes = i64::from(self.target.vector_bits()) / self.element_bits[main];
             self.widen(main, lanes * accumulators / 2);
         }
         self.sorted(false, |l| Reverse(l.strides[main].abs()))
@@ -427,7 +429,7 @@ impl<'a> Planner<'a> {
         for l in (0..self.levels.len()).filter(|l| !self.is_parallel(*l)) {
             reduced |= of_level(&self.levels[l]);
         }
-        let vector = i64::from(self.target.bits);
+        let vector = i64::from(self.target.vector_bits());
         let memory: Vec<Lanes> =
             (0..bits.len()).map(|o| self.side_by_side(o, power_below(vector / self.element_bits[o]))).collect();
         let first = match mode {
