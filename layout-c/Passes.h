@@ -23,7 +23,8 @@ MLIR_CAPI_EXPORTED bool mlirLayoutRegisterPasses(MlirStringCallback error,
                                                  void *userData);
 
 /// Adds a pass or a pipeline by its name, with options as in a pipeline's text,
-/// such as "form=physical". Registers what is not registered yet.
+/// such as "form=physical" or "vectorize=avx2 contract". Registers what is not
+/// registered yet.
 MLIR_CAPI_EXPORTED bool mlirLayoutOpPassManagerAdd(MlirOpPassManager manager,
                                                    MlirStringRef name,
                                                    MlirStringRef options,
@@ -38,7 +39,8 @@ typedef enum {
   MlirLayoutFormPhysical = 1,
 } MlirLayoutForm;
 
-/// Adds the pipeline from tensors and memrefs with layouts to plain memrefs.
+/// Adds the pipeline from tensors and memrefs with layouts to plain memrefs,
+/// without vector code: options for that are text, as above.
 MLIR_CAPI_EXPORTED bool mlirLayoutOpPassManagerAddLayoutToMemref(
     MlirOpPassManager manager, MlirLayoutForm form, MlirStringCallback error,
     void *userData);

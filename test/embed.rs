@@ -138,9 +138,13 @@ impl Suite {
             "here: expected a tile size or `*`, found `)` at byte 5 of `{0:T()}`",
             "here: index 5 of dimension 1 is out of range: its size is 5",
             "the layout dialect of this library is not registered in the context",
-            "no form has the number 7",
+            "no value of form has the number 7",
+            "vector-bits is 100, which is neither a power of two",
+            "vector-bits is 100, which is neither a power of two",
+            "no value of vectorize has the number 4",
+            "no value of parallel has the number 3",
             "no pipeline is called layout-to-moon",
-            "no form has the number -1",
+            "no value of form has the number -1",
             "restricted to 'builtin.module' on a PassManager intended to run on 'func.func'",
         ];
         in_order(&printed, &expected)

@@ -250,7 +250,8 @@ static void passes(MlirContext context) {
     MlirOpPassManager on = mlirPassManagerGetAsOpPassManager(manager);
     if (way == 0)
       CHECK(mlirLayoutOpPassManagerAdd(on, str("layout-lower-memrefs"),
-                                       str("form=physical"), print, error));
+                                       str("form=physical vectorize=neon"),
+                                       print, error));
     else if (way == 1)
       CHECK(mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"), str(""),
                                        print, error));
@@ -274,6 +275,11 @@ static void passes(MlirContext context) {
                                     str("form=cubic"), print, error));
   CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"),
                                     str("form=cubic"), print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-lower-memrefs"),
+                                    str("vectorize=neon vector-bits=100"),
+                                    print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-to-llvm"),
+                                    str("vector-registers=16"), print, error));
   CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-deallocate"), str(""),
                                     print, error));
   CHECK(!mlirLayoutOpPassManagerAddLayoutToMemref(on, (MlirLayoutForm)7, print,

@@ -168,12 +168,28 @@ static void accessors(const DialectRegistry &registry) {
   llvm::outs() << errorsOf(bare,
                            [&] { CHECK(!TiledAttr::get(&bare, "{1,0}")); });
 
-  // Forms and pipelines that there are not.
+  // Options and pipelines that there are not.
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   PassManager manager(&context);
   manager.addPass(createLayoutLowerMemrefs({static_cast<Form>(7)}));
   llvm::outs() << errorsOf(context,
                            [&] { CHECK(failed(manager.run(*module))); });
+  LayoutPipelineOptions wrong;
+  wrong.vectorize = Target::avx512;
+  wrong.vectorBits = 100;
+  PassManager vectors(&context);
+  vectors.addPass(createLayoutLowerMemrefs(wrong));
+  llvm::outs() << errorsOf(context,
+                           [&] { CHECK(failed(vectors.run(*module))); });
+  CHECK(failed(
+      buildLayoutPipeline(manager, "layout-to-llvm", wrong, llvm::outs())));
+  wrong.vectorize = static_cast<Target>(4);
+  CHECK(failed(
+      buildLayoutPipeline(manager, "layout-to-llvm", wrong, llvm::outs())));
+  CHECK(failed(buildLayoutPipeline(manager, "layout-to-llvm",
+                                   {Form::strided, Target::avx2, 0, 0, false,
+                                    false, 0, static_cast<Parallel>(3)},
+                                   llvm::outs())));
   CHECK(
       failed(buildLayoutPipeline(manager, "layout-to-moon", {}, llvm::outs())));
   CHECK(failed(buildLayoutPipeline(manager, "layout-to-memref",

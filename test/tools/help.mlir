@@ -19,17 +19,34 @@
 // CHECK: Exit status:
 // CHECK: --canonicalize
 // CHECK: --layout-lower-memrefs
+// CHECK-NEXT: --cache-bytes=<ulong>
+// CHECK-NEXT: --contract
 // CHECK-NEXT: --form=<value>
 // CHECK-NEXT: =strided
 // CHECK-NEXT: =physical
+// CHECK-NEXT: --parallel=<value>
+// CHECK: --vectorize=<value>
+// CHECK-NEXT: =none
+// CHECK-NEXT: =avx2
+// CHECK-NEXT: =avx512
+// CHECK-NEXT: =neon
+// CHECK: --layout-distribute
+// CHECK-NEXT: --cache-bytes=<ulong>
+// CHECK: --form=<value>
+// CHECK: --vectorize=<value>
 // CHECK: --layout-to-llvm
+// CHECK-NEXT: --cache-bytes=<ulong>
 // CHECK: --form=<value>
+// CHECK: --vectorize=<value>
 // CHECK: --layout-to-memref
+// CHECK-NEXT: --cache-bytes=<ulong>
 // CHECK: --form=<value>
+// CHECK: --vectorize=<value>
 
 // DIALECTS: layout
 // VERSION: layout-opt {{.*}}MLIR of LLVM version
 // FORM: for the --form option: Cannot find option named 'tiled'!
+// FORM: form is one of strided, physical
 // MISSING: no-such-file.mlir
 // MODULE: module
 module {}

@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: func.func private @declared
 // CHECK-SAME: tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>
-// PASSES: layout-lower-memrefs{form=physical}
-// PASSES: layout-lower-memrefs{form=strided}
+// PASSES: layout-lower-memrefs{{{.*}} form=physical {{.*}} vectorize=none}
+// PASSES: layout-lower-memrefs{{{.*}} form=strided {{.*}} vectorize=none}
 // NO-PASS: 'layout-lower-memrefs' does not refer to a registered pass
 func.func private @declared(tensor<3x5xf32, #layout.tiled< {1,0:T(2,2)} >>)
