@@ -398,8 +398,9 @@ impl<'a> Planner<'a> {
                 Digit { level: *l, scale: level.scale * level.chunk, block: false }
             };
             let inner = |l: &usize| Digit { level: *l, scale: self.levels[*l].scale, block: true };
+            let looped = group.iter().filter(|l| self.levels[**l].chunk < self.levels[**l].size);
             let in_block = group.iter().filter(|l| self.levels[**l].chunk > 1);
-            let mut digits: Order = group.iter().map(outer).chain(in_block.map(inner)).collect();
+            let mut digits: Order = looped.map(outer).chain(in_block.map(inner)).collect();
             for dim in 0..self.extents.len() {
                 let slots: Vec<usize> =
                     (0..digits.len()).filter(|k| self.levels[digits[*k].level].dim == dim).collect();
