@@ -19,7 +19,7 @@ use crate::{Options, Parallel};
 use layout::expr::Expr;
 use layout::simplify::Interval;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
-use melior::ir::attribute::DenseElementsAttribute;
+use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockRef, Identifier, Type, TypeLike, ValueLike};
 use plan::{Digit, Mode, Plan};
@@ -117,9 +117,20 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
         ranges: vec![None; plan.levels.len()],
         tails: vec![None; nest.extents.len()],
         outermost: true,
+        streams: false,
     };
     let mut kernel = Kernel { body, target, output, buffers, leaves, combiner: body.combiner(), plan };
-    kernel.walk(b, 0, at, Sums::new());
+    match kernel.streamed(&at) {
+        Some(buffer) => {
+            // Streaming stores are of whole vectors at their own alignment, which the program may keep or not.
+            let (then, otherwise) = b.conditional(kernel.is_aligned(b, buffer), &[]);
+            kernel.walk(b.at(then), 0, At { streams: true, ..at.clone() }, Sums::new());
+            kernel.walk(b.at(otherwise), 0, at, Sums::new());
+        }
+        None => {
+            kernel.walk(b, 0, at, Sums::new());
+        }
+    }
     Ok(())
 }
 
@@ -147,6 +158,17 @@ fn flat<'c>(b: Builder<'c>, buffer: Val<'c>, row: Shaped<'c>) -> Val<'c> {
     b.reinterpret(buffer, t, &row.shape, &[], &[1], &[])
 }
 
+/// A number, 0 for all, that a sum is a multiple of whatever its variables are.
+fn multiple(e: &Expr) -> i64 {
+    match e {
+        Expr::Const(c) => *c,
+        Expr::Mul(_, f) => *f,
+        // Of both, where they are powers of two; else no more than their lowest bits.
+        Expr::Add(a, b) => multiple(a) | multiple(b),
+        _ => 1,
+    }
+}
+
 /// Accumulators, by the numbers of their registers.
 type Sums<'c> = BTreeMap<Key, Val<'c>>;
 
@@ -165,6 +187,8 @@ struct At {
     tails: Vec<Option<(i64, i64)>>,
     /// Whether no loop is around.
     outermost: bool,
+    /// Whether the output goes past the cache.
+    streams: bool,
 }
 
 struct Kernel<'a, 'c> {
@@ -565,12 +589,18 @@ impl<'c> Kernel<'_, 'c> {
         // As sums are written down: larger parts of a dimension change last.
         let reduced: Vec<(usize, usize)> = self.plan.levels.iter().map(|l| (l.first_bit, l.bits())).collect();
         steps.sort_by_key(|step| reduced.iter().map(|(first, n)| step >> first & ((1 << n) - 1)).collect::<Vec<_>>());
-        for step in steps {
-            for (number, sum) in &mut sums {
+        // In any order, accumulator by accumulator, so that memory is read in order; else what is loaded once serves all.
+        let in_turn: Vec<(Key, Key)> = match self.plan.mode {
+            Mode::AnyOrder => sums.keys().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
+            _ => steps.iter().flat_map(|step| sums.keys().map(|sum| (*sum, *step))).collect(),
+        };
+        for (number, step) in in_turn {
+            {
                 let key = number & !self.plan.kept | step;
                 if number & self.plan.kept != step & self.plan.kept {
                     continue;
                 }
+                let sum = sums.get_mut(&number).expect("accumulators stay");
                 let there = self.lanes_there(at, None, &lanes, key);
                 if !there.contains(&true) {
                     continue;
@@ -621,19 +651,48 @@ impl<'c> Kernel<'_, 'c> {
             } else if there.contains(&false) {
                 b.op("vector.maskedstore", &[buffer, index, self.bools(b, &there), value], &[], &[]);
             } else {
-                let streamed = self.streams(output).then(|| {
-                    b.named("nontemporal", melior::ir::attribute::BoolAttribute::new(b.context(), true))
-                });
-                b.op("vector.store", &[value, buffer, index], &[], &streamed.into_iter().collect::<Vec<_>>());
+                let bytes = self.vector(output) * ir::bits(self.element(output)).unwrap_or(8) / 8;
+                let streamed = || {
+                    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), bytes);
+                    let streams = BoolAttribute::new(b.context(), true);
+                    vec![b.named("nontemporal", streams), b.named("alignment", alignment)]
+                };
+                let attributes = if at.streams { streamed() } else { Vec::new() };
+                b.op("vector.store", &[value, buffer, index], &[], &attributes);
             }
         }
     }
 
-    /// Whether an output goes past the cache.
-    fn streams(&self, output: usize) -> bool {
-        let elements = ir::memref(self.buffers[output].r#type()).map_or(0, |t| t.shape[0]);
-        let bytes = elements.unsigned_abs().saturating_mul(ir::bits(self.element(output)).unwrap_or(8) as u64 / 8);
-        self.plan.mode == Mode::Elementwise && self.target.cache_bytes > 0 && bytes > self.target.cache_bytes
+    /// The output that goes past the cache: one that is larger than it, and whose vectors all lie as the first does.
+    fn streamed(&self, at: &At) -> Option<usize> {
+        let output = self.output;
+        let bytes = ir::bits(self.element(output))?.unsigned_abs() / 8;
+        let size = ir::memref(self.buffers[output].r#type())?.shape[0].unsigned_abs().checked_mul(bytes)?;
+        let large = self.target.cache_bytes > 0 && size > self.target.cache_bytes;
+        let only = self.plan.mode == Mode::Elementwise && output + 1 == self.buffers.len();
+        let memory = mask(&self.plan.memory[output]);
+        let keeps = |l: &plan::Level| {
+            let bits = ((1 << l.bits()) - 1) << l.first_bit & memory;
+            l.size == 1 || l.strides[output] << bits.count_ones() & (self.vector(output) - 1) == 0
+        };
+        let aligned = self.plan.levels.iter().all(keeps) && multiple(&at.addresses[output]) & (self.vector(output) - 1) == 0;
+        (large && only && aligned).then_some(output)
+    }
+
+    /// How many elements a vector of an operand has.
+    fn vector(&self, operand: usize) -> i64 {
+        1 << self.plan.memory[operand].len()
+    }
+
+    /// Whether a buffer starts where one of its vectors may be streamed to.
+    fn is_aligned(&self, b: Builder<'c>, buffer: usize) -> Val<'c> {
+        let index = Type::index(b.context());
+        let bytes = self.vector(buffer) * ir::bits(self.element(buffer)).unwrap_or(8) / 8;
+        let start = b.value("memref.extract_aligned_pointer_as_index", &[self.buffers[buffer]], index, &[]);
+        let rest = b.value("arith.andi", &[start, b.index(bytes - 1)], index, &[]);
+        let equal = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), 0);
+        let bit = IntegerType::new(b.context(), 1).into();
+        b.value("arith.cmpi", &[rest, b.index(0)], bit, &[b.named("predicate", equal)])
     }
 
     /// Puts the accumulators of each output element together and stores them.

@@ -274,8 +274,21 @@ impl<'a> Planner<'a> {
             }
             bits /= 2;
         }
-        let output = self.output;
-        self.sorted(false, |l| Reverse(l.strides[output].abs()))
+        // In the memory order that goes from dimension to dimension most often: what lies in tiles is reached tile by
+        // tile, and what does not by pieces of rows.
+        let leading = (0..self.element_bits.len()).max_by_key(|o| (self.switches(*o), Reverse(o.abs_diff(self.output))));
+        let leading = leading.unwrap_or(self.output);
+        self.sorted(false, |l| Reverse(l.strides[leading].abs()))
+    }
+
+    /// How often the dimension changes from one level to the next in an operand's memory order; 0 where it lacks one.
+    fn switches(&self, operand: usize) -> usize {
+        let mut levels: Vec<&Level> = self.levels.iter().filter(|l| l.size > 1).collect();
+        if levels.iter().any(|l| l.strides[operand] == 0) {
+            return 0;
+        }
+        levels.sort_by_key(|l| Reverse(l.strides[operand].abs()));
+        levels.windows(2).filter(|pair| pair[0].dim != pair[1].dim).count()
     }
 
     fn in_order(&mut self, lanes: i64) -> Order {
@@ -358,10 +371,9 @@ impl<'a> Planner<'a> {
         let accumulators = i64::from(self.target.vector_registers()) / 4;
         let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).product();
         self.fill(&rows, (accumulators / have).max(1));
-        if !rows.iter().any(|l| self.levels[*l].size > 1) {
-            let lanes = i64::from(self.target.vector_bits()) / self.element_bits[main];
-            self.widen(main, lanes * accumulators / 2);
-        }
+        // Row after row: memory is read in order.
+        let row = i64::from(self.target.vector_bits()) / self.element_bits[main];
+        self.widen(main, row * accumulators);
         self.sorted(false, |l| Reverse(l.strides[main].abs()))
     }
 
