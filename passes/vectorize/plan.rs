@@ -227,11 +227,18 @@ impl<'a> Planner<'a> {
         self.levels[level].strides[operand] != 0
     }
 
-    /// The input that has all these levels, and one of them as its fastest.
+    /// The input that has all levels, and some of these among the elements of one of its vectors.
     fn main(&self, reduced: &[usize]) -> Option<usize> {
-        let fastest = |o: &usize| self.chain(*o).first().is_some_and(|l| reduced.contains(l));
+        let near = |o: &usize| {
+            let mut lanes = i64::from(self.target.vector_bits()) / self.element_bits[*o];
+            self.chain(*o).into_iter().any(|l| {
+                let within = lanes > 1;
+                lanes /= self.levels[l].size.min(lanes).max(1);
+                within && reduced.contains(&l)
+            })
+        };
         let all = |o: &usize| (0..self.levels.len()).all(|l| self.has(*o, l));
-        (0..self.output).find(|o| all(o) && fastest(o))
+        (0..self.output).find(|o| all(o) && near(o))
     }
 
     /// The levels along which an operand's elements lie side by side, fastest first.
@@ -325,9 +332,11 @@ impl<'a> Planner<'a> {
         };
         let rows: Vec<usize> = (0..self.levels.len()).rev().filter(|l| reusing(self, *l)).collect();
         let accumulators = i64::from(self.target.vector_registers()) / 2;
-        if rows.is_empty() {
+        let fastest = self.chain(output).first().copied();
+        let lies_well = |o: usize| !along(self, o) || self.chain(o).first().copied() == fastest;
+        if rows.is_empty() && (0..output).all(lies_well) {
             self.widen(output, lanes * (accumulators / 2).max(1));
-        } else {
+        } else if !rows.is_empty() {
             self.widen(output, lanes * 2);
             self.fill(&rows, accumulators / 2);
         }
