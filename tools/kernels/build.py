@@ -1,18 +1,17 @@
 """From the text of a program to a function of this process.
 
 A program is a module with one function `@kernel` on memrefs, its result in the last. `Build.tiled` lowers it with the
-project's pipeline; `Build.stock` with upstream's passes only, which bring layouts to memrefs by `normalize-memrefs`. Both
-go through clang to a shared library, with the same flags.
+project's pipeline; `Build.stock` with upstream's passes only, which bring layouts to memrefs by `normalize-memrefs`.
+Both go through clang to a shared library, with the same flags.
 """
 
 import ctypes
 import os
+import pathlib
 import platform
 import re
 import shutil
 import subprocess
-
-import numpy as np
 
 # From affine loops on plain memrefs to the LLVM dialect.
 STOCK = [
@@ -73,8 +72,10 @@ def split(text):
 
 
 class Build:
-    def __init__(self, folder, options):
-        self.folder, self.options = folder, options
+    """Builds programs in a folder, with options for `--layout-to-llvm` beside `form`."""
+
+    def __init__(self, folder, options=""):
+        self.folder, self.options = pathlib.Path(folder), options
         self.tool = os.environ.get("LAYOUT_OPT", "target/release/layout-opt")
         self.llvm = os.environ["LLVM"]
         self.clang = shutil.which(os.environ.get("CLANG", self.llvm + "/bin/clang"))
@@ -89,16 +90,21 @@ class Build:
         """The option that lowers to the LLVM dialect."""
         return f"--layout-to-llvm={' '.join([f'form={form}', *self.options.split()])}"
 
-    def tiled(self, text, form):
+    def tiled(self, name, text, form):
         signature = run([self.tool, f"--layout-to-memref=form={form}"], text)
-        return self.function(signature, run([self.tool, self.pipeline(form)], text))
+        return self.function(name, signature, run([self.tool, self.pipeline(form)], text))
 
-    def stock(self, text):
+    def stock(self, name, text):
+        # The compiler may do to these what the options let the project's passes do.
+        liberties = {"reassoc": "reassociate", "contract": "contract"}
+        flags = [flag for flag, option in liberties.items() if re.search(rf"\b{option}(=true)?( |$)", self.options)]
+        if flags:
+            text = re.sub(r"(arith\.(?:add|mul|sub|div)f .*?) :", rf"\1 fastmath<{', '.join(flags)}> :", text)
         steps = ["--convert-linalg-to-affine-loops", "--normalize-memrefs", "--canonicalize", "--cse"]
         loops = run([self.tool, *steps], text)
-        return self.function(loops, run([self.tool, *STOCK], loops))
+        return self.function(name, loops, run([self.tool, *STOCK], loops))
 
-    def function(self, signature, lowered):
+    def function(self, name, signature, lowered):
         """The function of a lowered module, and what it takes."""
         # Other functions may be there, such as exp for lanes.
         head = re.search(r"func\.func @kernel\((.*?)\) (?:attributes .*)?{$", signature, re.MULTILINE)
@@ -106,18 +112,16 @@ class Build:
             raise Failure("the lowered module has no @kernel")
         arguments = [Argument(part.split(": ", 1)[1]) for part in split(head[1])]
         if lowered not in self.made:
-            self.made[lowered] = self.library(lowered)
+            self.made[lowered] = self.library(name, lowered)
         return Function(self.made[lowered], arguments)
 
-    def library(self, lowered):
-        base = f"{self.folder}/{len(self.made)}"
-        source = run([f"{self.llvm}/bin/mlir-translate", "--mlir-to-llvmir"], lowered)
-        with open(base + ".ll", "w") as file:
-            file.write(source)
+    def library(self, name, lowered):
+        base = str(self.folder.resolve() / name)
+        pathlib.Path(base + ".ll").write_text(run([f"{self.llvm}/bin/mlir-translate", "--mlir-to-llvmir"], lowered))
         # With glibc, -lm brings libmvec too.
         shared = ["-Wno-override-module", "-shared", "-fPIC", base + ".ll", "-o", base + ".so", "-lm"]
         run([self.clang, *self.flags, *shared])
-        return ctypes.CDLL(os.path.abspath(base + ".so"))._mlir_ciface_kernel
+        return ctypes.CDLL(base + ".so")._mlir_ciface_kernel
 
 
 class Function:
@@ -133,22 +137,3 @@ class Function:
         call = self.call
         # `descriptors` must live as long as the addresses.
         return lambda keep=descriptors: call(*addresses)
-
-
-# Room on both sides of a buffer, which must stay as it was.
-ROOM = 4096
-
-
-class Buffer:
-    """Elements in memory order, aligned to 64 bytes, with room around them that nobody may write to."""
-
-    def __init__(self, elements):
-        bytes_ = elements.nbytes
-        whole = np.full(bytes_ + 2 * ROOM + 64, 0xA5, np.uint8)
-        start = ROOM + -(whole.ctypes.data + ROOM) % 64
-        self.around = whole[start - ROOM : start], whole[start + bytes_ : start + bytes_ + ROOM]
-        self.elements = whole[start : start + bytes_].view(elements.dtype)
-        self.elements[:] = elements
-
-    def room_is_untouched(self):
-        return all((side == 0xA5).all() for side in self.around)

@@ -4,8 +4,8 @@ A program is a function on memrefs, the result in the last. The same text, with 
 the one that is all row-major. A contraction or reduction starts its result itself, so that calls can be repeated.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import ml_dtypes
 import numpy as np
@@ -41,7 +41,7 @@ class Kernel:
     name: str
     # Inputs, then the output.
     operands: list
-    # The function's body, of the operands; `plain_order` where it is for upstream's loops, whose order is the text's.
+    # The function's body, of the operands; and whether it is for upstream's loops, whose order is the text's.
     body: Callable
     # Arrays for the inputs, of a random generator.
     data: Callable
@@ -59,15 +59,12 @@ class Kernel:
     # Relative error allowed; 0 is bit for bit.
     tolerance: float = 0.0
 
-    def text(self, plain=False, plain_order=False):
+    def text(self, plain=False, stock=False):
         """The module."""
         operands = [o.plain() for o in self.operands] if plain else self.operands
         arguments = ", ".join(f"%{i}: {o.type()}" for i, o in enumerate(operands))
-        body = self.body(operands, plain_order)
-        return (
-            f"func.func @kernel({arguments}) attributes {{llvm.emit_c_interface}} {{\n{body}"
-            "  return\n}\n"
-        )
+        body = self.body(operands, stock)
+        return f"func.func @kernel({arguments}) attributes {{llvm.emit_c_interface}} {{\n{body}  return\n}}\n"
 
     def moves(self):
         """Whether it only moves bits, none of which may change."""
@@ -134,10 +131,10 @@ def integers(operand, random):
     return random.integers(-8, 9, operand.shape).astype(DTYPES[operand.dtype])
 
 
-def product(operands, plain_order):
+def product(operands, stock):
     a, b, c = operands
     start = fill("0.0", c, "%2")
-    if not plain_order:
+    if not stock:
         return start + f"  linalg.matmul ins(%0, %1 : {a.type()}, {b.type()}) outs(%2 : {c.type()})\n"
     # Upstream's loops are as written: the columns innermost are what a compiler can vectorise.
     x, y, widen = "%x", "%y", ""
@@ -287,3 +284,38 @@ KERNELS = [
     rows("row-sum-bf16", "addf", (4000, 4000), "bf16", T2, 1.1),
     softmax("softmax-f32", (1000, 1000), T4, 1.1),
 ]
+
+
+# Small kernels for tests: sizes around those of tiles and vectors, layouts that suit neither.
+SIZES = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 40]
+COLUMNS = [1, 5, 16, 31, 64, 100, 127, 128, 129, 200, 257, 300]
+TILES = [
+    "", ":T(8,128)", ":T(8,128)(2,1)", ":T(8,128)(4,1)", ":T(16,128)(2,1)", ":T(4,64)", ":T(2,4)(2,1,1,1)", ":T(6,20)",
+    ":T(128)", ":T(256)(128)(2,1)", ":T(8,128)(3,1)", ":T(4,16)L(1000)", ":T(16,16)(4,8)(2,1)",
+]  # fmt: skip
+
+
+def small(random):
+    """A random one."""
+    shape = int(random.choice(SIZES)), int(random.choice(COLUMNS))
+    shape = shape if random.integers(2) else shape[::-1]
+
+    def layout():
+        if random.integers(5) == 0:
+            return None
+        return "{" + str(random.choice(["1,0", "0,1"])) + str(random.choice(TILES)) + "}"
+
+    def one_of(*values):
+        return values[random.integers(len(values))]
+
+    kind = random.integers(6)
+    if kind <= 1:
+        dtypes = one_of(["f32"] * 2, ["bf16"] * 2, ["i8"] * 2, ["f32", "bf16"])
+        return relayout("relayout", shape, dtypes, [layout(), layout()], 0)
+    if kind == 2:
+        dtypes = one_of(["f32"] * 3, ["bf16", "bf16", "f32"])
+        sizes = [*shape, int(random.choice(SIZES + COLUMNS))]
+        return matmul("matmul", sizes, dtypes, [layout() for _ in range(3)], 0)
+    if kind == 5:
+        return softmax("softmax", shape, layout(), 0)
+    return rows("rows", one_of("maximumf", "addf"), shape, one_of("f32", "bf16"), layout(), 0)

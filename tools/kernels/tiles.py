@@ -4,7 +4,7 @@
 is padded to 4x6, cut to 2x2x3x2 and stored with both outer sizes first, as 2x3x2x2: element (2,3) is at place 17.
 `moves` gives the strided copies that bring one layout to another without a detour, as one would write them by hand.
 
-Not handled: `*`, `L(n)`, and in `moves` tiles that do not divide each other.
+Not handled: `*`, and in `moves` tiles that do not divide each other.
 """
 
 import itertools
@@ -14,17 +14,18 @@ import numpy as np
 
 
 def parse(layout):
-    """The minor-to-major order and the tiles of a layout."""
+    """The minor-to-major order, the tiles, and the number that the count of elements is padded to a multiple of."""
     order, _, rest = layout.strip("{}").partition(":")
-    groups = re.findall(r"\(([\d,]+)\)", rest)
-    return [int(d) for d in order.split(",")], [[int(t) for t in g.split(",")] for g in groups]
+    tiles, _, tail = rest.partition("L")
+    groups = [[int(t) for t in group.split(",")] for group in re.findall(r"\(([\d,]+)\)", tiles)]
+    return [int(d) for d in order.split(",")], groups, int(tail.strip("()") or 1)
 
 
 def pack(array, layout, fill):
     """The elements of `array` in memory order, with `fill` in the padding. `None` is row-major."""
     if layout is None:
         return np.ascontiguousarray(array).reshape(-1)
-    minor_to_major, tiles = parse(layout)
+    minor_to_major, tiles, multiple = parse(layout)
     array = array.transpose(minor_to_major[::-1])
     for tile in tiles:
         array = array.reshape((1,) * (len(tile) - array.ndim) + array.shape)
@@ -36,13 +37,14 @@ def pack(array, layout, fill):
         outer = range(lead, lead + 2 * len(tile), 2)
         array = array.reshape(array.shape[:lead] + tuple(cut))
         array = array.transpose([*range(lead), *outer, *(axis + 1 for axis in outer)])
-    return np.ascontiguousarray(array).reshape(-1)
+    array = np.ascontiguousarray(array).reshape(-1)
+    return np.pad(array, (0, -array.size % multiple), constant_values=fill)
 
 
 def cuts(shape, layout):
     """For each logical dimension its parts, most significant first: how many elements of the dimension a step of the
     part is, and how many places in memory."""
-    minor_to_major, tiles = parse(layout or "{" + ",".join(str(d) for d in reversed(range(len(shape)))) + "}")
+    minor_to_major, tiles, _ = parse(layout or "{" + ",".join(str(d) for d in reversed(range(len(shape)))) + "}")
     # What is expanded so far, major to minor: the dimension, its size, and the elements that a step of it is.
     parts = [(d, shape[d], 1) for d in reversed(minor_to_major)]
     for tile in tiles:
