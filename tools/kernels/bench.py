@@ -1,7 +1,7 @@
 """Times each kernel beside its peers, checks all of them against NumPy, and writes a table.
 
-The peers of a kernel run in turns, call by call, on one core, so that what disturbs one disturbs all; of each the
-fastest call counts. Each has run once before, and what came out was compared.
+The peers of a kernel run in turns, call by call, on one core, so that what disturbs one disturbs all. Each has run
+once before, and what came out was compared.
 
   bench.py [--write TABLE] [NAME,NAME...]   the kernels with NAME in their names, or all
   bench.py --random COUNT [--seed SEED]     small random kernels, which are checked and not timed
@@ -41,23 +41,22 @@ def most_rounds(seconds):
 
 
 def time_all(calls, warm):
-    """The shortest time of each, in seconds; `warm` calls each once before the call that is timed."""
-    best = {}
+    """The times of each, in seconds, round by round; `warm` calls each once before a call that is timed, but for
+    the first."""
+    times = {name: [] for name in calls}
     start, rounds = time.perf_counter(), 0
     names = list(calls)
-    while names:
+    while names and (rounds < ROUNDS or time.perf_counter() - start < SECONDS):
         for name in names:
-            if warm and name in best:
+            if warm and times[name]:
                 calls[name]()
             before = time.perf_counter_ns()
             calls[name]()
-            best[name] = min(best.get(name, np.inf), (time.perf_counter_ns() - before) * 1e-9)
+            times[name].append((time.perf_counter_ns() - before) * 1e-9)
         rounds += 1
-        if rounds >= ROUNDS and time.perf_counter() - start >= SECONDS:
-            break
         # To and fro, so that each comes now after one neighbour, now after the other.
-        names = [name for name in reversed(names) if rounds < most_rounds(best[name])]
-    return best
+        names = [name for name in reversed(names) if rounds < most_rounds(min(times[name]))]
+    return times
 
 
 def numpy_call(kernel, data):
