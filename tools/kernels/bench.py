@@ -37,7 +37,7 @@ SECONDS = float(os.environ.get("KERNEL_SECONDS", "5"))
 
 def most_rounds(seconds):
     """How many calls of an implementation that takes so long, at most: little disturbs a slow one."""
-    return np.inf if seconds < 0.1 else 3 if seconds < 1 else 1
+    return np.inf if seconds < 0.1 else max(1, int(1.5 / seconds))
 
 
 def time_all(calls, warm):

@@ -22,7 +22,8 @@ Made by `make bench-kernels`. Each kernel and its peers ran in turns on one core
 NumPy, with NaN in the padding. `strided` and `physical` are the two forms of lowering, both of which have to reach the
 goal.
 
-- ms and GFLOP/s: of the fastest call. Ratios: the median of those of calls in the same turn.
+- ms and GFLOP/s: of the fastest call. Ratios: of calls in the same turn, the median of the turns in which the divisor
+  was in its faster half.
 - ÷ memcpy: time over that of memcpy of the same bytes (the mean of input and output where they differ); small is good.
 - ÷ row-major: time over that of the faster of the two row-major programs; small is good.
 - NumPy: the same thing on one thread; relayouts as strided copies between the same buffers.
@@ -48,9 +49,11 @@ class Report:
         return min(self.times.get(name, [np.inf]))
 
     def over(self, name, base):
-        """The median of one's time over another's in the same round: it stays where the machine is slow for a while.
-        A slow implementation is in the first rounds only."""
-        return statistics.median(a / b for a, b in zip(self.times[name], self.times[base]))
+        """The median of one's time over another's in the same round, of the half of the rounds in which the other was
+        fastest: where others use the machine too, those that they disturbed least. A slow implementation is in the
+        first rounds only."""
+        pairs = sorted(zip(self.times[base], self.times[name]))
+        return statistics.median(b / a for a, b in pairs[: -(-len(pairs) // 2)])
 
     def base(self):
         """What the kernel's unit is a multiple of; `None` for GFLOP/s."""
