@@ -117,9 +117,10 @@ impl Plan {
             planner.widened[operand] = ir::bits(ir::result(op, 0).r#type()).unwrap_or(planner.element_bits[operand]);
         }
         let widest = planner.element_bits.iter().copied().chain([body.widest()?]).max().unwrap_or(8);
-        let lanes = i64::from(target.vector_bits()) / widest;
+        planner.vector_bits = body.most_bits(target);
+        let lanes = i64::from(planner.vector_bits) / widest;
         if lanes < 2 {
-            return Err(format!("a vector of {} bits holds one element", target.vector_bits()));
+            return Err(format!("a vector of {} bits holds one element", planner.vector_bits));
         }
         let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
         let mode = match (reduced.is_empty(), planner.main(&reduced)) {
@@ -142,6 +143,8 @@ impl Plan {
 /// A plan in the making.
 struct Planner<'a> {
     target: &'a Options,
+    /// The bits of a vector.
+    vector_bits: u32,
     levels: Vec<Level>,
     starts: Vec<Expr>,
     /// The number of the first operand that is written.
@@ -214,7 +217,7 @@ impl<'a> Planner<'a> {
             starts.push(Expr::sum(start));
         }
         let widened = Vec::new();
-        Ok(Planner { target, levels, starts, output, element_bits, widened, extents, packed: Vec::new() })
+        Ok(Planner { target, vector_bits: target.vector_bits(), levels, starts, output, element_bits, widened, extents, packed: Vec::new() })
     }
 
     /// Whether an output has the level.
@@ -230,7 +233,7 @@ impl<'a> Planner<'a> {
     /// The input that has all levels, and some of these among the elements of one of its vectors.
     fn main(&self, reduced: &[usize]) -> Option<usize> {
         let near = |o: &usize| {
-            let mut lanes = i64::from(self.target.vector_bits()) / self.element_bits[*o];
+            let mut lanes = i64::from(self.vector_bits) / self.element_bits[*o];
             self.chain(*o).into_iter().any(|l| {
                 let within = lanes > 1;
                 lanes /= self.levels[l].size.min(lanes).max(1);
@@ -290,7 +293,7 @@ impl<'a> Planner<'a> {
     }
 
     fn elementwise(&mut self, lanes: i64) -> Order {
-        let mut bits = i64::from(self.target.vector_bits());
+        let mut bits = i64::from(self.vector_bits);
         loop {
             self.levels.iter_mut().for_each(|l| l.chunk = 1);
             for operand in (0..self.element_bits.len()).rev() {
@@ -452,6 +455,7 @@ impl<'a> Planner<'a> {
             };
             let mut copy = Planner {
                 target: self.target,
+                vector_bits: self.vector_bits,
                 levels: order.iter().map(level).collect(),
                 starts: vec![self.starts[operand].clone(), Expr::Const(0)],
                 output: 1,
@@ -488,14 +492,14 @@ impl<'a> Planner<'a> {
 
     fn any_order(&mut self, lanes: i64, reduced: &[usize]) -> Order {
         let main = self.main(reduced).expect("asked for before");
-        self.widen(main, (i64::from(self.target.vector_bits()) / self.element_bits[main]).max(lanes));
+        self.widen(main, (i64::from(self.vector_bits) / self.element_bits[main]).max(lanes));
         let mut rows: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l)).collect();
         rows.sort_by_key(|l| self.levels[*l].strides[main].abs());
         let accumulators = i64::from(self.target.vector_registers()) / 4;
         let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).product();
         self.fill(&rows, (accumulators / have).max(1));
         // Row after row: memory is read in order.
-        let row = i64::from(self.target.vector_bits()) / self.element_bits[main];
+        let row = i64::from(self.vector_bits) / self.element_bits[main];
         self.widen(main, row * accumulators);
         self.sorted(false, |l| Reverse(l.strides[main].abs()))
     }
@@ -565,7 +569,7 @@ impl<'a> Planner<'a> {
         for l in (0..self.levels.len()).filter(|l| !self.is_parallel(*l)) {
             reduced |= of_level(&self.levels[l]);
         }
-        let vector = i64::from(self.target.vector_bits());
+        let vector = i64::from(self.vector_bits);
         let memory: Vec<Lanes> =
             (0..bits.len()).map(|o| self.side_by_side(o, power_below(vector / self.element_bits[o]))).collect();
         let first = match mode {
