@@ -308,7 +308,36 @@ impl<'a> Planner<'a> {
         // tile, and what does not by pieces of rows.
         let leading = (0..self.element_bits.len()).max_by_key(|o| (self.switches(*o), Reverse(o.abs_diff(self.output))));
         let leading = leading.unwrap_or(self.output);
-        self.sorted(false, |l| Reverse(l.strides[leading].abs()))
+        let order = self.sorted(false, |l| Reverse(l.strides[leading].abs()));
+        self.in_squares(&order, leading).unwrap_or(order)
+    }
+
+    /// The order that goes through squares of blocks, where operands have different fastest levels: so both stay on
+    /// few pages of memory. None where they have the same, or too few blocks.
+    fn in_squares(&self, order: &Order, leading: usize) -> Option<Order> {
+        let fastest = |o: usize| self.chain(o).into_iter().rfind(|l| self.levels[*l].chunk > 1);
+        let last = fastest(leading)?;
+        let other = (0..self.element_bits.len()).filter_map(fastest).find(|l| *l != last)?;
+        let is_loop = |digit: &&Digit, level: usize| !digit.block && digit.level == level;
+        let mut squares = order.clone();
+        let mut inner = Vec::new();
+        for level in [other, last] {
+            let place = squares.iter().position(|d| is_loop(&d, level))?;
+            let digit = squares[place];
+            if self.levels[level].size / self.levels[level].chunk < 2 * SQUARE {
+                squares.remove(place);
+            } else {
+                squares[place].scale *= SQUARE;
+            }
+            inner.push(digit);
+        }
+        let end = squares.iter().rposition(|d| !d.block).map_or(0, |k| k + 1);
+        squares.splice(end..end, inner);
+        let falls = |dim: usize| {
+            let scales: Vec<i64> = squares.iter().filter(|d| self.levels[d.level].dim == dim).map(|d| d.scale).collect();
+            scales.windows(2).all(|pair| pair[0] > pair[1])
+        };
+        (0..self.extents.len()).all(falls).then_some(squares)
     }
 
     /// How often the dimension changes from one level to the next in an operand's memory order; 0 where it lacks one.
@@ -614,6 +643,9 @@ impl<'a> Planner<'a> {
 
 /// In how many blocks an element is used for its copy to pay.
 const REUSE: i64 = 4;
+
+/// How many blocks each way a square has.
+const SQUARE: i64 = 8;
 
 /// How far apart at least rows are of which single elements are read.
 const APART: i64 = 16;
