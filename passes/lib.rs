@@ -36,6 +36,7 @@ pub mod deallocate;
 pub mod expand_clones;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
 mod ffi;
+mod fusion;
 mod index;
 pub mod indexing_analysis;
 pub mod lower_memrefs;
