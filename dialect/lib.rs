@@ -37,6 +37,15 @@
 //! assert_eq!(vmem.to_string(), "#layout.memory_space<vmem>");
 //! assert_eq!(layout_dialect::memory_space(vmem), Some(1));
 //! assert_eq!(layout_dialect::tiled(vmem), None);
+//!
+//! let pe = layout_dialect::axis_attribute(&context, "PE", 1);
+//! assert_eq!(pe.to_string(), "#layout.axis<\"PE\", level = 1>");
+//! assert_eq!(layout_dialect::axis(pe), Some(("PE".to_string(), 1)));
+//!
+//! // Attributes are made in any context whose registry has the dialect, and in no other.
+//! let unloaded = Context::new_with_registry(&registry, false);
+//! assert_eq!(layout_dialect::memory_space_attribute(&unloaded, 5).to_string(), "#layout.memory_space<host>");
+//! assert!(layout_dialect::load(&Context::new()).is_err());
 //! ```
 //!
 //! [`convert`] builds the operation of that name.
@@ -50,7 +59,7 @@
 //!
 //! Its `build.rs` hands that on to the executable; it depends on this package directly, else Cargo does not tell it:
 //!
-#![doc = concat!("```rust,ignore\n", include_str!("../examples/embed-rust/build.rs"), "```")]
+#![doc = concat!("```rust,no_run\n", include_str!("../examples/embed-rust/build.rs"), "```")]
 #![deny(unsafe_code)]
 
 pub mod affine;
@@ -64,11 +73,18 @@ mod memory_space;
 pub mod tensor_layout;
 pub mod tiled;
 
-pub use attribute::complaint;
 pub use convert::convert;
 pub use ffi::{
-    affine_map, attribute_from_text, axis_attribute, guard, indexing_affine_map, indexing_map, indexing_map_attribute,
-    machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, register,
-    register_raw, shape, tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
+    affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
+    load, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, register, shape,
+    tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
 };
+pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS};
+
+// For the other crates of this project alone.
+#[doc(hidden)]
+pub use attribute::complaint;
+#[doc(hidden)]
+pub use ffi::{guard, register_raw};
+#[doc(hidden)]
 pub use memory_space::verify as verify_memory_space;

@@ -3,7 +3,7 @@
 //! 0 is `hbm`, 1 `vmem`, 5 `host`; every other number n up to 127 is the device's own and is written `device n`. That
 //! is accepted for a number with a name as well: `device 1` is `vmem`.
 
-use layout::text::Error;
+use layout::text::{Error, instead};
 
 const NAMED: [(&str, i64); 3] = [("hbm", 0), ("vmem", 1), ("host", 5)];
 const MOST: i64 = 127;
@@ -23,8 +23,10 @@ pub fn parse(text: &str) -> Result<i64, Error> {
             (number, rest)
         }
         None => {
-            let names = "expected a memory space: `hbm`, `vmem`, `host` or `device n`";
-            let message = if word.is_empty() { names.into() } else { format!("{names}, got `{word}`") };
+            let message = match word {
+                "" => "expected a memory space: hbm, vmem, host or device n".to_string(),
+                _ => format!("unknown memory space `{word}`{}", instead(word, &["hbm", "vmem", "host", "device n"])),
+            };
             return Err(Error::at(at, message));
         }
     };

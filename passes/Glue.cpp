@@ -14,15 +14,6 @@
 
 using namespace mlir;
 
-bool layout_cc_register_passes(MlirStringCallback error, void *user) {
-  std::string message;
-  llvm::raw_string_ostream errors(message);
-  if (layout::registerLayoutPassesAndPipelines(errors))
-    return true;
-  error(wrap(StringRef(message)), user);
-  return false;
-}
-
 void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
                     MlirStringRef message, size_t count,
                     const MlirLocation *noteLocations,

@@ -26,7 +26,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/StringExtras.h"
-#include <mutex>
 
 using namespace mlir;
 
@@ -48,8 +47,25 @@ void append(MlirStringRef text, void *string) {
   *static_cast<std::string *>(string) += unwrap(text);
 }
 
-struct LowerMemrefs : layout::impl::LayoutLowerMemrefsBase<LowerMemrefs> {
-  using LayoutLowerMemrefsBase::LayoutLowerMemrefsBase;
+/// What all passes here have in common; `Generated` is what TableGen makes.
+template <typename Generated> struct Own : Generated {
+  using Generated::Generated;
+
+  /// To another copy's attributes a pass is blind.
+  LogicalResult initialize(MLIRContext *context) override {
+    std::string other = layout::anotherCopy(context->getLoadedDialect(
+        layout::LayoutDialect::getDialectNamespace()));
+    if (other.empty())
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "the layout dialect is that of " << other << " and the pass "
+           << this->getArgument() << " that of " << layout::thisLibrary()
+           << ". " << layout::oneCopy;
+  }
+};
+
+struct LowerMemrefs : Own<layout::impl::LayoutLowerMemrefsBase<LowerMemrefs>> {
+  using Own::Own;
 
   /// The options as Rust takes them.
   LayoutOptions options() const {
@@ -118,15 +134,14 @@ private:
   }
 };
 
-struct PrepareBufferization
-    : layout::impl::LayoutPrepareBufferizationBase<PrepareBufferization> {
+struct PrepareBufferization : Own<layout::impl::LayoutPrepareBufferizationBase<PrepareBufferization>> {
   void runOnOperation() override {
     if (!layout_rs_prepare_bufferization(wrap(getOperation().getOperation())))
       signalPassFailure();
   }
 };
 
-struct Deallocate : layout::impl::LayoutDeallocateBase<Deallocate> {
+struct Deallocate : Own<layout::impl::LayoutDeallocateBase<Deallocate>> {
   void runOnOperation() override {
     MlirOperation function = wrap(getOperation().getOperation());
     std::string passes;
@@ -142,32 +157,29 @@ struct Deallocate : layout::impl::LayoutDeallocateBase<Deallocate> {
   }
 };
 
-struct ExpandClones : layout::impl::LayoutExpandClonesBase<ExpandClones> {
+struct ExpandClones : Own<layout::impl::LayoutExpandClonesBase<ExpandClones>> {
   void runOnOperation() override {
     if (!layout_rs_expand_clones(wrap(getOperation().getOperation())))
       signalPassFailure();
   }
 };
 
-struct SimplifyIndexing
-    : layout::impl::LayoutSimplifyIndexingBase<SimplifyIndexing> {
+struct SimplifyIndexing : Own<layout::impl::LayoutSimplifyIndexingBase<SimplifyIndexing>> {
   void runOnOperation() override {
     if (!layout_rs_simplify_indexing(wrap(getOperation())))
       signalPassFailure();
   }
 };
 
-struct IndexingAnalysis
-    : layout::impl::LayoutIndexingAnalysisBase<IndexingAnalysis> {
-  using LayoutIndexingAnalysisBase::LayoutIndexingAnalysisBase;
+struct IndexingAnalysis : Own<layout::impl::LayoutIndexingAnalysisBase<IndexingAnalysis>> {
+  using Own::Own;
   void runOnOperation() override {
     if (!layout_rs_indexing_analysis(wrap(getOperation()), report))
       signalPassFailure();
   }
 };
 
-struct StripMemorySpaces
-    : layout::impl::LayoutStripMemorySpacesBase<StripMemorySpaces> {
+struct StripMemorySpaces : Own<layout::impl::LayoutStripMemorySpacesBase<StripMemorySpaces>> {
   void runOnOperation() override {
     if (!layout_rs_strip_memory_spaces(wrap(getOperation().getOperation())))
       signalPassFailure();
@@ -205,33 +217,43 @@ void registerPipeline(MlirStringRef name, MlirStringRef summary) {
       });
 }
 
-bool registerOnce(raw_ostream &errors) {
+/// What is wrong where another copy registered its passes; else this copy's are
+/// registered from now on.
+std::string registerPasses() {
   // Another pass of a name that is taken is fatal in MLIR, and so is one whose
   // dialect is another copy's.
-  StringRef name = layout::createLayoutLowerMemrefs()->getArgument();
-  if (PassInfo::lookup(name)) {
-    errors << "error: the passes of the layout dialect are registered already, "
-              "from another file than "
-           << layout::libraryOf(reinterpret_cast<const void *>(&registerOnce))
-           << ", whose are left out. A process has one copy of them: load the "
-              "plugin that is installed beside libLayout.so and shares it\n";
-    return false;
-  }
+  if (PassInfo::lookup(layout::createLayoutLowerMemrefs()->getArgument()))
+    return "the passes of the layout dialect are registered already, from "
+           "another file than " +
+           layout::thisLibrary() + ", whose are left out. " + layout::oneCopy;
   // Pipelines are text, and find upstream's passes by name.
   if (!PassInfo::lookup("one-shot-bufferize"))
     registerAllPasses();
   layout::registerLayoutPasses();
   layout_rs_pipelines(registerPipeline);
-  return true;
+  return "";
+}
+
+/// That, once in a process.
+StringRef registerPassesOnce() {
+  static const std::string wrong = registerPasses();
+  return wrong;
 }
 
 } // namespace
 
 bool layout::registerLayoutPassesAndPipelines(raw_ostream &errors) {
-  static std::once_flag once;
-  static bool registered;
-  std::call_once(once, [&] { registered = registerOnce(errors); });
-  return registered;
+  StringRef wrong = registerPassesOnce();
+  if (!wrong.empty())
+    errors << "warning: " << wrong << "\n";
+  return wrong.empty();
+}
+
+bool layout_cc_register_passes(MlirStringCallback error, void *user) {
+  StringRef wrong = registerPassesOnce();
+  if (!wrong.empty())
+    error(wrap(wrong), user);
+  return wrong.empty();
 }
 
 LogicalResult layout::buildLayoutPipeline(OpPassManager &manager,

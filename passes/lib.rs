@@ -50,7 +50,10 @@ pub mod simplify_indexing;
 pub mod strip_memory_spaces;
 mod vectors;
 
-pub use ffi::{add_passes, emit, is_valid_dim, is_valid_symbol, register, try_register};
+pub use ffi::{add_passes, register, try_register};
+// For the tests of this project alone.
+#[doc(hidden)]
+pub use ffi::{emit, is_valid_dim, is_valid_symbol};
 pub use options::{Form, Options, Parallel, Target};
 pub use pass::Pass;
 

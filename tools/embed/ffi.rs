@@ -107,7 +107,8 @@ is_a! {
     mlirAttributeIsALayoutTensorLayout: tensor_layout,
     mlirAttributeIsALayoutMachine: machine,
     mlirAttributeIsALayoutIndexingMap: indexing_map,
-    mlirAttributeIsALayoutMemorySpace: memory_space
+    mlirAttributeIsALayoutMemorySpace: memory_space,
+    mlirAttributeIsALayoutAxis: axis
 }
 
 /// See `Layout.h`.
@@ -205,7 +206,7 @@ fn expansion(attribute: MlirAttribute, rank: isize, shape: *const i64) -> Outcom
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// TensorLayouts and memory spaces
+// TensorLayouts, memory spaces and axes
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// See `Layout.h`.
@@ -260,6 +261,21 @@ extern "C" fn mlirLayoutTensorLayoutAttrGetPlace(
 #[unsafe(no_mangle)]
 extern "C" fn mlirLayoutMemorySpaceAttrGetNumber(attribute: MlirAttribute) -> i64 {
     quiet(-1, || Ok(layout_dialect::memory_space(given(attribute)?).ok_or("no memory space")?))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutAxisAttrGetName(attribute: MlirAttribute, name: MlirStringCallback, user: *mut c_void) -> bool {
+    quiet(false, || {
+        say(name, user, &axis_of(attribute)?.0);
+        Ok(true)
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutAxisAttrGetLevel(attribute: MlirAttribute) -> i64 {
+    quiet(-1, || Ok(axis_of(attribute)?.1))
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -368,14 +384,16 @@ extern "C" fn mlirLayoutOperationGetIndexing(
         };
         // SAFETY: the operation is alive for the call.
         let op = unsafe { OperationRef::from_raw(op) };
+        let context = op.context();
+        // SAFETY: the reference does not outlive the call.
+        let context = unsafe { context.to_ref() };
+        layout_dialect::load(context).map_err(|error| error.message)?;
         let pairs = indexing_analysis::analyse(op).ok_or("the operation has no tensors to relate")?;
         let pair = at(at(&pairs, result)?, operand)?;
         let access = if reads { &pair.reads } else { &pair.feeds };
         let callback = map.ok_or("the callback for maps is null")?;
-        let context = op.context();
         for value in indexing_analysis::values(access) {
-            // SAFETY: the reference does not outlive the call.
-            let attribute = layout_dialect::indexing_map_attribute(unsafe { context.to_ref() }, &value);
+            let attribute = layout_dialect::indexing_map_attribute(context, &value);
             // SAFETY: the caller gives a callback and the pointer it takes.
             unsafe { callback(attribute.to_raw(), map_user) };
         }
@@ -480,6 +498,10 @@ fn tiled_of(attribute: MlirAttribute) -> Outcome<layout::layout::Layout> {
 
 fn tensor_of(attribute: MlirAttribute) -> Outcome<layout::tensor_layout::TensorLayout> {
     layout_dialect::tensor_layout(given(attribute)?).ok_or("the attribute is no #layout.tensor_layout".into())
+}
+
+fn axis_of(attribute: MlirAttribute) -> Outcome<(String, i64)> {
+    layout_dialect::axis(given(attribute)?).ok_or("the attribute is no #layout.axis".into())
 }
 
 fn map_of(attribute: MlirAttribute) -> Outcome<Indexing> {
