@@ -32,7 +32,9 @@ pub fn verify_attribute<'c>(
 ) -> Result<(), (OperationRef<'c, 'c>, String)> {
     let wrong = |message| Err((op, message));
     if !NAMES.contains(&name) {
-        return wrong(format!("unknown attribute `{name}`{}", instead(name, &NAMES)));
+        let own = |name: &'static str| name.trim_start_matches("layout.");
+        let hint = instead(name.trim_start_matches("layout."), &NAMES.map(own));
+        return wrong(format!("unknown attribute `{name}`{hint}"));
     }
     if name != MACHINE {
         // What the passes of this project attach is theirs to check.

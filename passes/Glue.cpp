@@ -32,10 +32,6 @@ bool layout_cc_affine_is_valid_dim(MlirValue value) {
   return affine::isValidDim(unwrap(value));
 }
 
-bool layout_cc_affine_is_valid_symbol(MlirValue value) {
-  return affine::isValidSymbol(unwrap(value));
-}
-
 bool layout_cc_decompose(MlirOperation op) {
   auto aggregate = dyn_cast<linalg::AggregatedOpInterface>(unwrap(op));
   if (!aggregate)

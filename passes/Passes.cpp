@@ -47,6 +47,56 @@ void append(MlirStringRef text, void *string) {
   *static_cast<std::string *>(string) += unwrap(text);
 }
 
+/// What an option takes, where that is not this value; else empty.
+std::string takes(StringRef value, llvm::cl::generic_parser_base &names) {
+  unsigned count = names.getNumOptions();
+  if (names.findOption(value) != count)
+    return "";
+  SmallVector<StringRef> known;
+  for (unsigned i = 0; i < count; ++i)
+    known.push_back(names.getOption(i));
+  return "one of " + llvm::join(known, ", ");
+}
+
+std::string takes(StringRef value, llvm::cl::parser<bool> &) {
+  bool known = llvm::is_contained({"", "true", "false", "1", "0"}, value);
+  return known ? "" : "true or false";
+}
+
+template <typename Number>
+std::string takes(StringRef value, llvm::cl::basic_parser<Number> &) {
+  Number number;
+  return value.getAsInteger(0, number) ? "a number" : "";
+}
+
+/// What is wrong with the first word of `text` that is none of these options,
+/// or gives one a value that it does not take; empty where nothing is.
+template <typename... Options>
+std::string firstWrong(StringRef text, Options &...options) {
+  for (StringRef word : llvm::split(text, ' ')) {
+    auto [name, value] = word.split('=');
+    std::string known, expected;
+    bool found = name.empty();
+    auto look = [&, name = name, value = value](auto &option) {
+      known += (known.empty() ? "" : ",") + option.ArgStr.str();
+      if (option.ArgStr != name)
+        return;
+      found = true;
+      expected = takes(value.trim("{}'\""), option.getParser());
+    };
+    (look(options), ...);
+    if (!expected.empty())
+      return (name + " is " + expected).str();
+    if (found)
+      continue;
+    std::string message;
+    layout_rs_unknown_option(wrap(name), wrap(StringRef(known)), append,
+                             &message);
+    return message;
+  }
+  return "";
+}
+
 /// What all passes here have in common; `Generated` is what TableGen makes.
 template <typename Generated> struct Own : Generated {
   using Generated::Generated;
@@ -62,6 +112,21 @@ template <typename Generated> struct Own : Generated {
            << this->getArgument() << " that of " << layout::thisLibrary()
            << ". " << layout::oneCopy;
   }
+
+  LogicalResult
+  initializeOptions(StringRef text,
+                    function_ref<LogicalResult(const Twine &)> error) override {
+    // Of a value that an option does not take MLIR says so on standard error,
+    // and nothing to the caller.
+    std::string wrong = wrongOption(text);
+    return wrong.empty() ? Generated::initializeOptions(text, error)
+                         : error(wrong);
+  }
+
+private:
+  /// What is wrong with the text of options; empty where nothing is, and for a
+  /// pass that has none.
+  virtual std::string wrongOption(StringRef text) { return ""; }
 };
 
 struct LowerMemrefs : Own<layout::impl::LayoutLowerMemrefsBase<LowerMemrefs>> {
@@ -89,13 +154,7 @@ struct LowerMemrefs : Own<layout::impl::LayoutLowerMemrefsBase<LowerMemrefs>> {
   LogicalResult
   initializeOptions(StringRef text,
                     function_ref<LogicalResult(const Twine &)> error) override {
-    // Of a value that an option does not take MLIR says so on standard error
-    // and nothing here.
-    auto explained = [&](const Twine &message) {
-      std::string reason = message.str();
-      return error(reason.empty() ? explain(text) : reason);
-    };
-    if (failed(Base::initializeOptions(text, explained)))
+    if (failed(Own::initializeOptions(text, error)))
       return failure();
     std::string wrong;
     if (layout_rs_check_options(options(), append, &wrong))
@@ -110,27 +169,9 @@ struct LowerMemrefs : Own<layout::impl::LayoutLowerMemrefsBase<LowerMemrefs>> {
   }
 
 private:
-  /// What is right where an option has a value that it does not take.
-  std::string explain(StringRef text) {
-    std::string reason;
-    auto look = [&](StringRef word, StringRef option,
-                    llvm::cl::generic_parser_base &values) {
-      auto [name, value] = word.split('=');
-      unsigned count = values.getNumOptions();
-      if (name != option || values.findOption(value.trim("{}'\"")) != count)
-        return false;
-      SmallVector<StringRef> known;
-      for (unsigned i = 0; i < count; ++i)
-        known.push_back(values.getOption(i));
-      reason = (name + " is one of " + llvm::join(known, ", ")).str();
-      return true;
-    };
-    for (StringRef word : llvm::split(text, ' '))
-      if (look(word, form.ArgStr, form.getParser()) ||
-          look(word, vectorize.ArgStr, vectorize.getParser()) ||
-          look(word, parallel.ArgStr, parallel.getParser()))
-        return reason;
-    return ("cannot read the options `" + text + "`").str();
+  std::string wrongOption(StringRef text) override {
+    return firstWrong(text, form, vectorize, parallel, vectorBits,
+                      vectorRegisters, reassociate, contract, cacheBytes);
   }
 };
 
@@ -176,6 +217,11 @@ struct IndexingAnalysis : Own<layout::impl::LayoutIndexingAnalysisBase<IndexingA
   void runOnOperation() override {
     if (!layout_rs_indexing_analysis(wrap(getOperation()), report))
       signalPassFailure();
+  }
+
+private:
+  std::string wrongOption(StringRef text) override {
+    return firstWrong(text, report);
   }
 };
 

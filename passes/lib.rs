@@ -50,12 +50,13 @@ pub mod simplify_indexing;
 pub mod strip_memory_spaces;
 mod vectors;
 
+pub(crate) use ffi::{emit, is_valid_dim};
 pub use ffi::{add_passes, register, try_register};
-// For the tests of this project alone.
-#[doc(hidden)]
-pub use ffi::{emit, is_valid_dim, is_valid_symbol};
 pub use options::{Form, Options, Parallel, Target};
 pub use pass::Pass;
+// For the other crates of this project alone.
+#[doc(hidden)]
+pub use pipelines::spelling;
 
 use melior::ir::Location;
 

@@ -425,6 +425,12 @@ extern "C" fn mlirLayoutOpPassManagerAdd(
 ) -> bool {
     answer(error, user, false, || {
         let (name, options) = (string(name)?, string(options)?);
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
+            return Err(format!("`{name}` is no name of a pass").into());
+        }
+        if !balanced(options) {
+            return Err(format!("the braces of the options `{options}` do not match").into());
+        }
         let pass = if options.is_empty() { name.to_string() } else { format!("{name}{{{options}}}") };
         add(manager, |manager| layout_passes::add_passes(manager, &pass))
     })
@@ -442,6 +448,16 @@ extern "C" fn mlirLayoutOpPassManagerAddLayoutToMemref(
         let form = Form::of_number(form)?;
         add(manager, |manager| pipelines::TO_MEMREF.add_to(manager, form))
     })
+}
+
+/// Whether each closing brace has one that opens it, and each of these a closing one.
+fn balanced(text: &str) -> bool {
+    let depth = text.chars().try_fold(0usize, |depth, c| match c {
+        '{' => Some(depth + 1),
+        '}' => depth.checked_sub(1),
+        _ => Some(depth),
+    });
+    depth == Some(0)
 }
 
 fn add(
