@@ -379,8 +379,7 @@ LogicalResult MachineAttr::verify(EmitError emitError, StringRef text) {
 
 LogicalResult AxisAttr::verify(EmitError emitError, StringRef name,
                                int64_t level) {
-  return success(
-      layout_rs_axis_verify(wrap(name), level, emitTo, &emitError));
+  return success(layout_rs_axis_verify(wrap(name), level, emitTo, &emitError));
 }
 
 int64_t AxisAttr::getMappingId() const { return getLevel(); }

@@ -14,8 +14,8 @@
 // context, StringRef(text)) hands the error over. What is made of text loads
 // the dialect, which the context's registry has to have; MemorySpaceAttr,
 // AxisAttr and PendingAttr, whose `get` is MLIR's own, need it loaded, by
-// loadLayoutDialect or by a parsed program. Attributes may be made and read from
-// several threads.
+// loadLayoutDialect or by a parsed program. Attributes may be made and read
+// from several threads.
 //
 //===----------------------------------------------------------------------===//
 

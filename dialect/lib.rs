@@ -76,8 +76,8 @@ pub mod tiled;
 pub use convert::convert;
 pub use ffi::{
     affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
-    load, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, register, shape,
-    tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
+    load, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, register,
+    shape, tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
 };
 pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS};
 

@@ -175,7 +175,8 @@ private:
   }
 };
 
-struct PrepareBufferization : Own<layout::impl::LayoutPrepareBufferizationBase<PrepareBufferization>> {
+struct PrepareBufferization
+    : Own<layout::impl::LayoutPrepareBufferizationBase<PrepareBufferization>> {
   void runOnOperation() override {
     if (!layout_rs_prepare_bufferization(wrap(getOperation().getOperation())))
       signalPassFailure();
@@ -205,14 +206,16 @@ struct ExpandClones : Own<layout::impl::LayoutExpandClonesBase<ExpandClones>> {
   }
 };
 
-struct SimplifyIndexing : Own<layout::impl::LayoutSimplifyIndexingBase<SimplifyIndexing>> {
+struct SimplifyIndexing
+    : Own<layout::impl::LayoutSimplifyIndexingBase<SimplifyIndexing>> {
   void runOnOperation() override {
     if (!layout_rs_simplify_indexing(wrap(getOperation())))
       signalPassFailure();
   }
 };
 
-struct IndexingAnalysis : Own<layout::impl::LayoutIndexingAnalysisBase<IndexingAnalysis>> {
+struct IndexingAnalysis
+    : Own<layout::impl::LayoutIndexingAnalysisBase<IndexingAnalysis>> {
   using Own::Own;
   void runOnOperation() override {
     if (!layout_rs_indexing_analysis(wrap(getOperation()), report))
@@ -225,7 +228,8 @@ private:
   }
 };
 
-struct StripMemorySpaces : Own<layout::impl::LayoutStripMemorySpacesBase<StripMemorySpaces>> {
+struct StripMemorySpaces
+    : Own<layout::impl::LayoutStripMemorySpacesBase<StripMemorySpaces>> {
   void runOnOperation() override {
     if (!layout_rs_strip_memory_spaces(wrap(getOperation().getOperation())))
       signalPassFailure();

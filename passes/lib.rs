@@ -50,8 +50,8 @@ pub mod simplify_indexing;
 pub mod strip_memory_spaces;
 mod vectors;
 
-pub(crate) use ffi::{emit, is_valid_dim};
 pub use ffi::{add_passes, register, try_register};
+pub(crate) use ffi::{emit, is_valid_dim};
 pub use options::{Form, Options, Parallel, Target};
 pub use pass::Pass;
 // For the other crates of this project alone.

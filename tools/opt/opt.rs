@@ -49,12 +49,16 @@ extern "C" fn layout_rs_check_input(name: MlirStringRef, text: MlirStringRef) ->
 /// See `Opt.cpp`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_hint_at_passes() {
-    layout_dialect::guard(|_| (), || {
-        let arguments: Vec<String> = env::args_os().map(|text| text.to_string_lossy().into_owned()).collect();
-        let at = arguments.iter().position(|text| text.trim_start_matches('-').starts_with("pass-pipeline"));
-        let pipeline = at.map(|at| arguments[at..].iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" "));
-        if let Some(hint) = pipeline.and_then(|text| layout_passes::spelling(&text)) {
-            eprintln!("{hint}");
-        }
-    });
+    layout_dialect::guard(
+        |_| (),
+        || {
+            let arguments: Vec<String> = env::args_os().map(|text| text.to_string_lossy().into_owned()).collect();
+            let at = arguments.iter().position(|text| text.trim_start_matches('-').starts_with("pass-pipeline"));
+            let pipeline =
+                at.map(|at| arguments[at..].iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" "));
+            if let Some(hint) = pipeline.and_then(|text| layout_passes::spelling(&text)) {
+                eprintln!("{hint}");
+            }
+        },
+    );
 }
