@@ -88,3 +88,37 @@ pub use attribute::complaint;
 pub use ffi::{guard, register_raw};
 #[doc(hidden)]
 pub use memory_space::verify as verify_memory_space;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layout::{layout::Layout, machine::Machine, map::Indexing, tensor_layout::TensorLayout};
+    use melior::{Context, dialect::DialectRegistry};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// In a context whose registry has the dialect it is loaded; in any other there is a panic that says so.
+    #[test]
+    fn attributes_load_the_dialect() {
+        let layout = Layout::parse("{1,0}").unwrap();
+        let rows = TensorLayout::parse("((4_PE))").unwrap();
+        let machine = Machine::parse("mn_core").unwrap();
+        let map = Indexing::parse("KNOWN EMPTY").unwrap();
+        let makers: [&dyn Fn(&Context) -> String; 6] = [
+            &|context| tiled_attribute(context, &layout).to_string(),
+            &|context| tensor_layout_attribute(context, &rows).to_string(),
+            &|context| machine_attribute(context, &machine).to_string(),
+            &|context| indexing_map_attribute(context, &map).to_string(),
+            &|context| memory_space_attribute(context, 1).to_string(),
+            &|context| axis_attribute(context, "PE", 0).to_string(),
+        ];
+        let registry = DialectRegistry::new();
+        register(&registry);
+        for make in makers {
+            assert!(make(&Context::new_with_registry(&registry, false)).starts_with("#layout."));
+            let bare = Context::new();
+            let panic = catch_unwind(AssertUnwindSafe(|| make(&bare))).unwrap_err();
+            let message = panic.downcast_ref::<String>().expect("a message");
+            assert_eq!(message, "the layout dialect of this library is not registered in the context");
+        }
+    }
+}

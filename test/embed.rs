@@ -220,13 +220,13 @@ impl Suite {
         in_order(&lowered, LOWERED)?;
         let dialect = "warning: the layout dialect is registered already, from ";
         let left_out = format!("liblayout_plugin.so is left out. {ADVICE}");
-        in_order(&errors, &[dialect, "libLayout.so; that of ", &left_out, "warning: the passes of", ADVICE])?;
+        in_order(&errors, &[dialect, "libLayout.so", "; that of ", &left_out, "warning: the passes of", ADVICE])?;
 
         let [printed, errors] = run(Command::new(&host).args(["plugin-first", plugin]), 2)?;
         in_order(&printed, &["another copy is in charge"])?;
         in_order(
             &errors,
-            &[dialect, "liblayout_plugin.so; that of ", "libLayout.so is left out. A process has one copy"],
+            &[dialect, "liblayout_plugin.so; that of ", "libLayout.so", " is left out. A process has one copy"],
         )
     }
 
