@@ -59,8 +59,9 @@ std::string takes(StringRef value, llvm::cl::generic_parser_base &names) {
 }
 
 std::string takes(StringRef value, llvm::cl::parser<bool> &) {
-  bool known = llvm::is_contained({"", "true", "false", "1", "0"}, value);
-  return known ? "" : "true or false";
+  static const StringRef known[] = {"",      "true",  "TRUE",  "True", "1",
+                                    "false", "FALSE", "False", "0"};
+  return llvm::is_contained(known, value) ? "" : "true or false";
 }
 
 template <typename Number>
