@@ -18,7 +18,7 @@ use crate::combiner::Combiner;
 use crate::{Options, Parallel};
 use layout::expr::Expr;
 use layout::simplify::Interval;
-use layout_ir::{self as ir, Builder, Op, Shaped, Val};
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockRef, Identifier, Type, TypeLike, ValueLike};
@@ -170,7 +170,13 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     let mut leaves = Leaves::default();
     let mut plan = Plan::new(b, nest, body, target, &mut leaves)?;
     let rows = nest.operands.iter().map(|o| row(o.access.base)).collect::<Result<Vec<_>, _>>()?;
-    let mut buffers: Vec<Val<'c>> = nest.operands.iter().zip(rows).map(|(o, row)| flat(b, o.access.base, row)).collect();
+    for (operand, (_, offset)) in rows.iter().enumerate().filter(|(_, row)| row.1 != 0) {
+        let packed = plan.packed.iter_mut().find(|packed| packed.operand == operand);
+        let start = packed.map_or(&mut plan.starts[operand], |packed| &mut packed.plan.starts[0]);
+        *start = std::mem::replace(start, Expr::Const(0)) + Expr::Const(*offset);
+    }
+    let rows = nest.operands.iter().zip(rows);
+    let mut buffers: Vec<Val<'c>> = rows.map(|(o, (row, _))| flat(b, o.access.base, row)).collect();
     let extents: Vec<i64> = nest.extents.iter().filter_map(|n| n.known()).collect();
     let mut done = HashMap::new();
     let mut copies = Vec::new();
@@ -211,19 +217,17 @@ fn by_hand<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
     b.named(crate::deallocate::LEFT, Attribute::unit(b.context()))
 }
 
-/// The type of one dimension over all elements of a buffer.
-fn row<'c>(buffer: Val<'c>) -> Result<Shaped<'c>, String> {
+/// The type of one dimension over all of a buffer, up to its last element, and where its first one is.
+fn row<'c>(buffer: Val<'c>) -> Result<(Shaped<'c>, i64), String> {
     let shaped = ir::memref(buffer.r#type()).ok_or("an operand is not a memref")?;
-    let strides = match shaped.layout {
-        Some(_) if ir::offset_of(&shaped) != Some(0) => {
-            return Err("where a buffer starts is known only at run time".into());
-        }
-        Some(layout) => ir::strides_of(layout).ok_or("a buffer has no strides")?,
-        None => crate::lowered::row_major(&shaped.shape),
+    let (strides, offset) = match shaped.layout {
+        Some(layout) => (ir::strides_of(layout).ok_or("a buffer has no strides")?, ir::offset_of(&shaped)),
+        None => (crate::lowered::row_major(&shaped.shape), Some(0)),
     };
-    let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1).checked_mul(*s));
-    let size = reach.fold(Some(1i64), |sum, step| sum?.checked_add(step?)).ok_or("a buffer is too large")?;
-    Ok(Shaped { shape: vec![size], layout: None, ..shaped })
+    let offset = offset.filter(|n| *n != DYNAMIC).ok_or("where a buffer starts is known only at run time")?;
+    let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1).checked_mul((*s).max(0)));
+    let size = reach.fold(offset.checked_add(1), |sum, step| sum?.checked_add(step?)).ok_or("a buffer is too large")?;
+    Ok((Shaped { shape: vec![size], layout: None, ..shaped }, offset))
 }
 
 /// A view of a buffer with that type.
@@ -445,6 +449,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let mut sums = vec![0i64; at.tails.len()];
         for (number, level) in self.plan.levels.iter().enumerate() {
             let step = (key >> level.first_bit & ((1 << level.bits()) - 1)) as i64;
+            if step >= level.size {
+                return false;
+            }
             match at.tails[level.dim] {
                 Some((scale, _)) if level.scale <= scale => sums[level.dim] += step * level.scale,
                 _ => {

@@ -125,7 +125,7 @@ impl Plan {
         planner.feeds = body.feeds;
         let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
         let mode = match (reduced.is_empty(), planner.main(&reduced)) {
-            (true, _) => Mode::Elementwise,
+            (true, _) if body.initial.is_none() => Mode::Elementwise,
             (_, Some(_)) if body.any_order(target) => Mode::AnyOrder,
             _ => Mode::InOrder,
         };
