@@ -10,7 +10,7 @@ use melior::ir::{Attribute, OperationRef, ValueLike};
 /// On a function: it manages its buffers itself.
 const BY_HAND: &str = "layout.manual_deallocation";
 /// On an allocation or deallocation: upstream's passes are to leave it.
-const LEFT: &str = "bufferization.manual_deallocation";
+pub(crate) const LEFT: &str = "bufferization.manual_deallocation";
 
 /// The passes that free the buffers of a function.
 const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";

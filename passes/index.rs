@@ -20,7 +20,7 @@ const BOUNDS: usize = 4;
 const BUDGET: usize = 24;
 
 /// Index values as variables of a domain.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Leaves<'c> {
     /// The value of each leaf; none yet for the variable of a loop still to be made.
     values: Vec<Option<Val<'c>>>,

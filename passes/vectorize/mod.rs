@@ -19,7 +19,7 @@ use crate::{Options, Parallel};
 use layout::expr::Expr;
 use layout::simplify::Interval;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
-use melior::ir::attribute::DenseElementsAttribute;
+use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockRef, Identifier, Type, TypeLike, ValueLike};
 use plan::{Digit, Mode, Plan};
@@ -81,6 +81,16 @@ impl<'c> Body<'c> {
         Ok(widest)
     }
 
+    /// Inputs of which nothing is used but what an operation makes of them in a wider type.
+    fn widenings(&self) -> Vec<(usize, Op<'c>)> {
+        let widening = |(argument, from): &(Val<'c>, Argument<'c>)| {
+            let Argument::Element(operand) = *from else { return None };
+            let [(op, _)] = ir::uses(*argument)[..] else { return None };
+            matches!(ir::name(op), "arith.extf" | "arith.extsi" | "arith.extui").then_some((operand, op))
+        };
+        self.arguments.iter().filter_map(widening).collect()
+    }
+
     /// How results are put together in any order, if they may be.
     fn combiner(&self) -> Option<Combiner<'c>> {
         Combiner::of(self.block?)
@@ -106,21 +116,47 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
         return Ok(());
     }
     let mut leaves = Leaves::default();
-    let plan = Plan::new(b, nest, body, target, &mut leaves)?;
-    let output = nest.operands.len() - nest.outputs;
+    let mut plan = Plan::new(b, nest, body, target, &mut leaves)?;
     let rows = nest.operands.iter().map(|o| row(o.access.base)).collect::<Result<Vec<_>, _>>()?;
-    let buffers = nest.operands.iter().zip(rows).map(|(o, row)| flat(b, o.access.base, row)).collect();
-    let at = At {
-        rest: nest.extents.iter().filter_map(|n| n.known()).collect(),
-        dims: vec![Expr::Const(0); nest.extents.len()],
-        addresses: plan.starts.clone(),
-        ranges: vec![None; plan.levels.len()],
-        tails: vec![None; nest.extents.len()],
-        outermost: true,
-    };
-    let mut kernel = Kernel { body, target, output, buffers, leaves, combiner: body.combiner(), plan };
-    kernel.walk(b, 0, at, Sums::new());
+    let mut buffers: Vec<Val<'c>> = nest.operands.iter().zip(rows).map(|(o, row)| flat(b, o.access.base, row)).collect();
+    let extents: Vec<i64> = nest.extents.iter().filter_map(|n| n.known()).collect();
+    let mut done = HashMap::new();
+    let mut copies = Vec::new();
+    for packed in std::mem::take(&mut plan.packed) {
+        let from = buffers[packed.operand];
+        let widening = body.widenings().into_iter().find(|(operand, _)| *operand == packed.operand).map(|w| w.1);
+        let element = match widening {
+            Some(op) => ir::result(op, 0).r#type(),
+            None => ir::memref(from.r#type()).expect("operands are memrefs").element,
+        };
+        let to = scratch(b, packed.size, element);
+        done.extend(widening.map(|op| (ir::op_key(op), packed.operand)));
+        let copy = Body { arguments: Vec::new(), block: None };
+        Kernel::new(&copy, target, vec![from, to], 1, packed.plan, leaves.clone(), widening).emit(b, &extents);
+        buffers[packed.operand] = to;
+        copies.push(to);
+    }
+    let output = nest.operands.len() - nest.outputs;
+    let mut kernel = Kernel::new(body, target, buffers, output, plan, leaves, None);
+    kernel.done = done;
+    kernel.emit(b, &extents);
+    for copy in copies {
+        b.op("memref.dealloc", &[copy], &[], &[by_hand(b)]);
+    }
     Ok(())
+}
+
+/// A buffer for the time of a kernel.
+fn scratch<'c>(b: Builder<'c>, size: i64, element: Type<'c>) -> Val<'c> {
+    let shaped = Shaped { shape: vec![size], element, layout: None, space: None };
+    let t = ir::memref_type(b.location, &shaped).expect("elements of vectors make a memref");
+    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), 64);
+    b.value("memref.alloc", &[], t, &[b.segments(&[0, 0]), b.named("alignment", alignment), by_hand(b)])
+}
+
+/// Says of an allocation that the one who made it frees it.
+fn by_hand<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
+    b.named(crate::deallocate::LEFT, Attribute::unit(b.context()))
 }
 
 /// The type of one dimension over all elements of a buffer.
@@ -147,6 +183,17 @@ fn flat<'c>(b: Builder<'c>, buffer: Val<'c>, row: Shaped<'c>) -> Val<'c> {
     b.reinterpret(buffer, t, &row.shape, &[], &[1], &[])
 }
 
+/// A number, 0 for all, that a sum is a multiple of whatever its variables are.
+fn multiple(e: &Expr) -> i64 {
+    match e {
+        Expr::Const(c) => *c,
+        Expr::Mul(_, f) => *f,
+        // Of both, where they are powers of two; else no more than their lowest bits.
+        Expr::Add(a, b) => multiple(a) | multiple(b),
+        _ => 1,
+    }
+}
+
 /// Accumulators, by the numbers of their registers.
 type Sums<'c> = BTreeMap<Key, Val<'c>>;
 
@@ -165,6 +212,8 @@ struct At {
     tails: Vec<Option<(i64, i64)>>,
     /// Whether no loop is around.
     outermost: bool,
+    /// Whether the output goes past the cache.
+    streams: bool,
 }
 
 struct Kernel<'a, 'c> {
@@ -176,6 +225,10 @@ struct Kernel<'a, 'c> {
     buffers: Vec<Val<'c>>,
     leaves: Leaves<'c>,
     combiner: Option<Combiner<'c>>,
+    /// What a copy does to each element on the way.
+    widening: Option<Op<'c>>,
+    /// Operations of the body that have been done on an operand already, when it was packed.
+    done: HashMap<usize, usize>,
 }
 
 /// What one block has loaded.
@@ -186,7 +239,41 @@ struct Loaded<'c> {
     expanded: HashMap<(usize, Key), Val<'c>>,
 }
 
-impl<'c> Kernel<'_, 'c> {
+impl<'a, 'c> Kernel<'a, 'c> {
+    fn new(
+        body: &'a Body<'c>,
+        target: &'a Options,
+        buffers: Vec<Val<'c>>,
+        output: usize,
+        plan: Plan,
+        leaves: Leaves<'c>,
+        widening: Option<Op<'c>>,
+    ) -> Self {
+        let (combiner, done) = (body.combiner(), HashMap::new());
+        Kernel { body, target, plan, output, buffers, leaves, combiner, widening, done }
+    }
+
+    /// All of the code, for dimensions of these sizes.
+    fn emit(&mut self, b: Builder<'c>, extents: &[i64]) {
+        let at = At {
+            rest: extents.to_vec(),
+            dims: vec![Expr::Const(0); extents.len()],
+            addresses: self.plan.starts.clone(),
+            ranges: vec![None; self.plan.levels.len()],
+            tails: vec![None; extents.len()],
+            outermost: true,
+            streams: false,
+        };
+        let Some(buffer) = self.streamed(&at) else {
+            self.walk(b, 0, at, Sums::new());
+            return;
+        };
+        // Streaming stores are of whole vectors at their own alignment, which the program may keep or not.
+        let (then, otherwise) = b.conditional(self.is_aligned(b, buffer), &[]);
+        self.walk(b.at(then), 0, At { streams: true, ..at.clone() }, Sums::new());
+        self.walk(b.at(otherwise), 0, at, Sums::new());
+    }
+
     /// The code of all digits from the `k`th on.
     fn walk(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>) -> Sums<'c> {
         if k == self.plan.parallel && self.plan.mode != Mode::Elementwise && sums.is_empty() {
@@ -453,10 +540,18 @@ impl<'c> Kernel<'_, 'c> {
         key: Key,
         sum: Option<Val<'c>>,
     ) -> Vec<Val<'c>> {
-        let Some(block) = self.body.block else { return vec![self.register(b, at, loaded, 0, key)] };
+        let Some(block) = self.body.block else {
+            let value = self.register(b, at, loaded, 0, key);
+            let widened = |op: Op<'c>| {
+                let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());
+                b.value(ir::name(op), &[value], t, &self.attributes(b, op))
+            };
+            return vec![self.widening.map_or(value, widened)];
+        };
         let mut values: HashMap<usize, Val<'c>> = HashMap::new();
         for (argument, from) in &self.body.arguments {
-            if !ir::is_used(*argument) {
+            let done = matches!(*from, Argument::Element(o) if self.done.values().any(|operand| *operand == o));
+            if done || !ir::is_used(*argument) {
                 continue;
             }
             let value = match (*from, sum) {
@@ -471,6 +566,10 @@ impl<'c> Kernel<'_, 'c> {
         };
         for op in ir::operations(block) {
             let inside = b.located(op);
+            if let Some(operand) = self.done.get(&ir::op_key(op)) {
+                values.insert(ir::key(ir::result(op, 0)), self.register(b, at, loaded, *operand, key));
+                continue;
+            }
             let operands: Vec<Val<'c>> = match ir::name(op) {
                 "arith.constant" => Vec::new(),
                 _ => ir::operands(op).into_iter().map(|v| known(inside, &values, v)).collect(),
@@ -565,12 +664,18 @@ impl<'c> Kernel<'_, 'c> {
         // As sums are written down: larger parts of a dimension change last.
         let reduced: Vec<(usize, usize)> = self.plan.levels.iter().map(|l| (l.first_bit, l.bits())).collect();
         steps.sort_by_key(|step| reduced.iter().map(|(first, n)| step >> first & ((1 << n) - 1)).collect::<Vec<_>>());
-        for step in steps {
-            for (number, sum) in &mut sums {
+        // In any order, accumulator by accumulator, so that memory is read in order; else what is loaded once serves all.
+        let in_turn: Vec<(Key, Key)> = match self.plan.mode {
+            Mode::AnyOrder => sums.keys().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
+            _ => steps.iter().flat_map(|step| sums.keys().map(|sum| (*sum, *step))).collect(),
+        };
+        for (number, step) in in_turn {
+            {
                 let key = number & !self.plan.kept | step;
                 if number & self.plan.kept != step & self.plan.kept {
                     continue;
                 }
+                let sum = sums.get_mut(&number).expect("accumulators stay");
                 let there = self.lanes_there(at, None, &lanes, key);
                 if !there.contains(&true) {
                     continue;
@@ -621,19 +726,48 @@ impl<'c> Kernel<'_, 'c> {
             } else if there.contains(&false) {
                 b.op("vector.maskedstore", &[buffer, index, self.bools(b, &there), value], &[], &[]);
             } else {
-                let streamed = self.streams(output).then(|| {
-                    b.named("nontemporal", melior::ir::attribute::BoolAttribute::new(b.context(), true))
-                });
-                b.op("vector.store", &[value, buffer, index], &[], &streamed.into_iter().collect::<Vec<_>>());
+                let bytes = self.vector(output) * ir::bits(self.element(output)).unwrap_or(8) / 8;
+                let streamed = || {
+                    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), bytes);
+                    let streams = BoolAttribute::new(b.context(), true);
+                    vec![b.named("nontemporal", streams), b.named("alignment", alignment)]
+                };
+                let attributes = if at.streams { streamed() } else { Vec::new() };
+                b.op("vector.store", &[value, buffer, index], &[], &attributes);
             }
         }
     }
 
-    /// Whether an output goes past the cache.
-    fn streams(&self, output: usize) -> bool {
-        let elements = ir::memref(self.buffers[output].r#type()).map_or(0, |t| t.shape[0]);
-        let bytes = elements.unsigned_abs().saturating_mul(ir::bits(self.element(output)).unwrap_or(8) as u64 / 8);
-        self.plan.mode == Mode::Elementwise && self.target.cache_bytes > 0 && bytes > self.target.cache_bytes
+    /// The output that goes past the cache: one that is larger than it, and whose vectors all lie as the first does.
+    fn streamed(&self, at: &At) -> Option<usize> {
+        let output = self.output;
+        let bytes = ir::bits(self.element(output))?.unsigned_abs() / 8;
+        let size = ir::memref(self.buffers[output].r#type())?.shape[0].unsigned_abs().checked_mul(bytes)?;
+        let large = self.target.cache_bytes > 0 && size > self.target.cache_bytes;
+        let only = self.plan.mode == Mode::Elementwise && output + 1 == self.buffers.len();
+        let memory = mask(&self.plan.memory[output]);
+        let keeps = |l: &plan::Level| {
+            let bits = ((1 << l.bits()) - 1) << l.first_bit & memory;
+            l.size == 1 || l.strides[output] << bits.count_ones() & (self.vector(output) - 1) == 0
+        };
+        let aligned = self.plan.levels.iter().all(keeps) && multiple(&at.addresses[output]) & (self.vector(output) - 1) == 0;
+        (large && only && aligned).then_some(output)
+    }
+
+    /// How many elements a vector of an operand has.
+    fn vector(&self, operand: usize) -> i64 {
+        1 << self.plan.memory[operand].len()
+    }
+
+    /// Whether a buffer starts where one of its vectors may be streamed to.
+    fn is_aligned(&self, b: Builder<'c>, buffer: usize) -> Val<'c> {
+        let index = Type::index(b.context());
+        let bytes = self.vector(buffer) * ir::bits(self.element(buffer)).unwrap_or(8) / 8;
+        let start = b.value("memref.extract_aligned_pointer_as_index", &[self.buffers[buffer]], index, &[]);
+        let rest = b.value("arith.andi", &[start, b.index(bytes - 1)], index, &[]);
+        let equal = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), 0);
+        let bit = IntegerType::new(b.context(), 1).into();
+        b.value("arith.cmpi", &[rest, b.index(0)], bit, &[b.named("predicate", equal)])
     }
 
     /// Puts the accumulators of each output element together and stores them.

@@ -82,6 +82,18 @@ pub struct Plan {
     pub kept: Key,
     /// The address of each operand's first element, over the symbols of its view.
     pub starts: Vec<Expr>,
+    /// Inputs that are copied to where they lie as the kernel reads them.
+    pub packed: Vec<Packed>,
+}
+
+/// An input of a contraction that is copied before, because each of its elements is read many times.
+pub struct Packed {
+    /// The input.
+    pub operand: usize,
+    /// How many elements the copy has.
+    pub size: i64,
+    /// The kernel that copies: from the first of its operands to the second.
+    pub plan: Plan,
 }
 
 /// The largest number of registers that a block of elements has, for each that the machine has.
@@ -100,6 +112,10 @@ impl Plan {
             return Err("each place of the machine has a loop nest of its own".into());
         }
         let mut planner = Planner::new(b, nest, target, leaves)?;
+        planner.widened = planner.element_bits.clone();
+        for (operand, op) in body.widenings() {
+            planner.widened[operand] = ir::bits(ir::result(op, 0).r#type()).unwrap_or(planner.element_bits[operand]);
+        }
         let widest = planner.element_bits.iter().copied().chain([body.widest()?]).max().unwrap_or(8);
         let lanes = i64::from(target.vector_bits()) / widest;
         if lanes < 2 {
@@ -131,8 +147,11 @@ struct Planner<'a> {
     /// The number of the first operand that is written.
     output: usize,
     element_bits: Vec<i64>,
+    /// The same once the body has widened inputs.
+    widened: Vec<i64>,
     /// The sizes of the dimensions.
     extents: Vec<i64>,
+    packed: Vec<Packed>,
 }
 
 /// The order of the loops: for each level its place.
@@ -194,7 +213,8 @@ impl<'a> Planner<'a> {
             }
             starts.push(Expr::sum(start));
         }
-        Ok(Planner { target, levels, starts, output, element_bits, extents })
+        let widened = Vec::new();
+        Ok(Planner { target, levels, starts, output, element_bits, widened, extents, packed: Vec::new() })
     }
 
     /// Whether an output has the level.
@@ -207,11 +227,18 @@ impl<'a> Planner<'a> {
         self.levels[level].strides[operand] != 0
     }
 
-    /// The input that has all these levels, and one of them as its fastest.
+    /// The input that has all levels, and some of these among the elements of one of its vectors.
     fn main(&self, reduced: &[usize]) -> Option<usize> {
-        let fastest = |o: &usize| self.chain(*o).first().is_some_and(|l| reduced.contains(l));
+        let near = |o: &usize| {
+            let mut lanes = i64::from(self.target.vector_bits()) / self.element_bits[*o];
+            self.chain(*o).into_iter().any(|l| {
+                let within = lanes > 1;
+                lanes /= self.levels[l].size.min(lanes).max(1);
+                within && reduced.contains(&l)
+            })
+        };
         let all = |o: &usize| (0..self.levels.len()).all(|l| self.has(*o, l));
-        (0..self.output).find(|o| all(o) && fastest(o))
+        (0..self.output).find(|o| all(o) && near(o))
     }
 
     /// The levels along which an operand's elements lie side by side, fastest first.
@@ -274,8 +301,21 @@ impl<'a> Planner<'a> {
             }
             bits /= 2;
         }
-        let output = self.output;
-        self.sorted(false, |l| Reverse(l.strides[output].abs()))
+        // In the memory order that goes from dimension to dimension most often: what lies in tiles is reached tile by
+        // tile, and what does not by pieces of rows.
+        let leading = (0..self.element_bits.len()).max_by_key(|o| (self.switches(*o), Reverse(o.abs_diff(self.output))));
+        let leading = leading.unwrap_or(self.output);
+        self.sorted(false, |l| Reverse(l.strides[leading].abs()))
+    }
+
+    /// How often the dimension changes from one level to the next in an operand's memory order; 0 where it lacks one.
+    fn switches(&self, operand: usize) -> usize {
+        let mut levels: Vec<&Level> = self.levels.iter().filter(|l| l.size > 1).collect();
+        if levels.iter().any(|l| l.strides[operand] == 0) {
+            return 0;
+        }
+        levels.sort_by_key(|l| Reverse(l.strides[operand].abs()));
+        levels.windows(2).filter(|pair| pair[0].dim != pair[1].dim).count()
     }
 
     fn in_order(&mut self, lanes: i64) -> Order {
@@ -292,11 +332,16 @@ impl<'a> Planner<'a> {
         };
         let rows: Vec<usize> = (0..self.levels.len()).rev().filter(|l| reusing(self, *l)).collect();
         let accumulators = i64::from(self.target.vector_registers()) / 2;
-        if rows.is_empty() {
+        let fastest = self.chain(output).first().copied();
+        let lies_well = |o: usize| !along(self, o) || self.chain(o).first().copied() == fastest;
+        if rows.is_empty() && (0..output).all(lies_well) {
             self.widen(output, lanes * (accumulators / 2).max(1));
-        } else {
+        } else if !rows.is_empty() {
             self.widen(output, lanes * 2);
             self.fill(&rows, accumulators / 2);
+        }
+        if !rows.is_empty() {
+            self.pack(lanes, &across);
         }
         let budget = 2 * i64::from(self.target.vector_registers()) * lanes;
         let inputs: Vec<usize> = (0..output).filter(|o| along(self, *o)).collect();
@@ -350,6 +395,97 @@ impl<'a> Planner<'a> {
         order
     }
 
+    /// Plans copies of the inputs of a contraction that would have to be rearranged or converted for every block.
+    fn pack(&mut self, lanes: i64, across: &[usize]) {
+        let output = self.output;
+        let dims_of = |this: &Self, o: usize| -> Vec<usize> {
+            this.levels.iter().filter(|l| l.strides[o] != 0).map(|l| l.dim).collect()
+        };
+        let first_of_output = self.chain(output).first().map(|l| self.levels[*l].dim);
+        let wants = |this: &Self, o: usize| {
+            let dims = dims_of(this, o);
+            // In how many blocks each element is used.
+            let others = this.levels.iter().enumerate().filter(|(l, level)| this.is_parallel(*l) && !dims.contains(&level.dim));
+            let blocks: i64 = others.map(|(_, l)| l.size.div_euclid(l.chunk).max(1)).product();
+            let fastest = this.chain(o).first().copied();
+            let lies_well = match dims.iter().any(|d| across.contains(d)) {
+                true => fastest.is_some_and(|l| Some(this.levels[l].dim) == first_of_output),
+                false => fastest.is_some_and(|l| !this.is_parallel(l)),
+            };
+            blocks >= REUSE && !dims.is_empty() && (!lies_well || this.element_bits[o] != this.widened[o])
+        };
+        let chosen: Vec<usize> = (0..output).filter(|o| wants(self, *o)).collect();
+        if chosen.is_empty() {
+            return;
+        }
+        self.split_blocks();
+        for operand in chosen {
+            let mut order: Vec<usize> = (0..self.levels.len()).filter(|l| self.has(operand, *l)).collect();
+            // The block's lanes, then one step of the reduction after another, then block after block. Rows of which
+            // single elements are read lie further apart: side by side, LLVM would load and shuffle them as vectors.
+            let has_lanes = order.iter().any(|l| across.contains(&self.levels[*l].dim));
+            let steps: Vec<usize> = (0..self.levels.len()).rev().filter(|l| !self.is_parallel(*l)).collect();
+            let mut near = 1;
+            let near: Vec<usize> = steps.into_iter().take_while(|l| {
+                near *= self.levels[*l].size;
+                near / self.levels[*l].size < APART
+            }).collect();
+            order.sort_by_key(|l| {
+                let level = &self.levels[*l];
+                let group = match () {
+                    () if !has_lanes && near.contains(l) => 0,
+                    () if self.is_parallel(*l) && level.chunk > 1 => 1,
+                    () if !self.is_parallel(*l) => 2,
+                    () => 3,
+                };
+                (group, if group == 1 { level.strides[output].abs() } else { 0 }, Reverse(level.dim), level.scale)
+            });
+            let mut size = 1i64;
+            let mut strides = vec![0; self.levels.len()];
+            for l in &order {
+                strides[*l] = size;
+                size = size.saturating_mul(self.levels[*l].size);
+            }
+            let level = |l: &usize| {
+                let Level { dim, scale, size, .. } = self.levels[*l];
+                Level { dim, scale, size, strides: vec![self.levels[*l].strides[operand], strides[*l]], chunk: 1, first_bit: 0 }
+            };
+            let mut copy = Planner {
+                target: self.target,
+                levels: order.iter().map(level).collect(),
+                starts: vec![self.starts[operand].clone(), Expr::Const(0)],
+                output: 1,
+                element_bits: vec![self.element_bits[operand], self.widened[operand]],
+                widened: Vec::new(),
+                extents: self.extents.clone(),
+                packed: Vec::new(),
+            };
+            let digits = copy.elementwise(lanes);
+            // Where it cannot be copied in vectors, it is read where it is.
+            let Ok(plan) = copy.finish(Mode::Elementwise, lanes, digits) else { continue };
+            self.packed.push(Packed { operand, size, plan });
+            self.levels.iter_mut().zip(strides).for_each(|(level, stride)| level.strides[operand] = stride);
+            self.starts[operand] = Expr::Const(0);
+            self.element_bits[operand] = self.widened[operand];
+        }
+    }
+
+    /// Makes the block's part of each level outputs have a level of its own.
+    fn split_blocks(&mut self) {
+        let levels = std::mem::take(&mut self.levels);
+        for level in levels {
+            if level.chunk > 1 && level.chunk < level.size {
+                let Level { dim, scale, size, ref strides, chunk, .. } = level;
+                let blocks = size.div_euclid(chunk) + i64::from(size % chunk != 0);
+                let strides = strides.iter().map(|s| s * chunk).collect();
+                self.levels.push(Level { dim, scale: scale * chunk, size: blocks, strides, chunk: 1, first_bit: 0 });
+                self.levels.push(Level { size: chunk, ..level });
+            } else {
+                self.levels.push(level);
+            }
+        }
+    }
+
     fn any_order(&mut self, lanes: i64, reduced: &[usize]) -> Order {
         let main = self.main(reduced).expect("asked for before");
         self.widen(main, (i64::from(self.target.vector_bits()) / self.element_bits[main]).max(lanes));
@@ -358,10 +494,9 @@ impl<'a> Planner<'a> {
         let accumulators = i64::from(self.target.vector_registers()) / 4;
         let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).product();
         self.fill(&rows, (accumulators / have).max(1));
-        if !rows.iter().any(|l| self.levels[*l].size > 1) {
-            let lanes = i64::from(self.target.vector_bits()) / self.element_bits[main];
-            self.widen(main, lanes * accumulators / 2);
-        }
+        // Row after row: memory is read in order.
+        let row = i64::from(self.target.vector_bits()) / self.element_bits[main];
+        self.widen(main, row * accumulators);
         self.sorted(false, |l| Reverse(l.strides[main].abs()))
     }
 
@@ -468,9 +603,16 @@ impl<'a> Planner<'a> {
             reduced,
             kept,
             starts: self.starts,
+            packed: self.packed,
         })
     }
 }
+
+/// In how many blocks an element is used for its copy to pay.
+const REUSE: i64 = 4;
+
+/// How far apart at least rows are of which single elements are read.
+const APART: i64 = 16;
 
 /// How many blocks side by side one panel of a contraction has.
 const PANEL: i64 = 4;
