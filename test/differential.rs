@@ -184,6 +184,7 @@ fn run_part(template: &str, form: Form, seed: u64, programs: usize) -> ExitCode 
     let mut failed = false;
     for (batch, options) in batches {
         let texts: Vec<String> = batch.iter().map(|p| p.named("tiled")).collect();
+        println!("{MARK}compiling with {options}\n{}", texts.concat());
         let Some((tiled, scalar)) = engine(&texts, options) else {
             for (program, text) in batch.iter().zip(texts) {
                 println!("{MARK}{options}\n{}", program.text);
