@@ -63,7 +63,8 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
     // Named operations make their maps from their operands' types, so they are asked before those change.
     let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
     lowering.maps = structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect();
-    if !lowering.retype(&operations) && lowering.errors.is_empty() {
+    let vectors = options.vectorize != Target::None && !lowering.maps.is_empty();
+    if !lowering.retype(&operations) && !vectors && lowering.errors.is_empty() {
         return Ok(());
     }
     for op in operations {
@@ -170,6 +171,12 @@ impl<'c> Lowering<'c> {
             || ir::operands(op).into_iter().chain(ir::results(op)).any(|v| self.reaches_tiles(v));
         if touched && let Err(reason) = self.rewrite(op) {
             self.error(ir::location(op), format!("'{}' op cannot be lowered: {reason}", ir::name(op)));
+        }
+        // A program without layouts gets vectors as well; what is not for buffers is left to upstream's passes.
+        if !touched && self.options.vectorize != Target::None
+            && let Some(maps) = self.maps.remove(&ir::op_key(op))
+        {
+            let _ = self.structured(Builder::before(op), op, &maps);
         }
     }
 

@@ -53,6 +53,16 @@ fn is_lanewise(op: Op) -> bool {
     (name.starts_with("arith.") || name.starts_with("math.")) && !traps && ir::results(op).len() == 1
 }
 
+/// The most bits of the vectors that LLVM knows functions of the C library's vector maths for.
+const LIBRARY_BITS: u32 = 256;
+
+/// Whether an operation becomes a call, as machines have no instruction for it.
+fn is_library_call(name: &str) -> bool {
+    let instructions =
+        ["absf", "absi", "ceil", "copysign", "ctlz", "cttz", "ctpop", "floor", "fma", "rint", "round", "roundeven", "rsqrt", "sqrt", "trunc"];
+    name.strip_prefix("math.").is_some_and(|name| !instructions.contains(&name))
+}
+
 impl<'c> Body<'c> {
     fn operations(&self) -> Vec<Op<'c>> {
         self.block.map(ir::operations).unwrap_or_default()
@@ -89,6 +99,12 @@ impl<'c> Body<'c> {
             matches!(ir::name(op), "arith.extf" | "arith.extsi" | "arith.extui").then_some((operand, op))
         };
         self.arguments.iter().filter_map(widening).collect()
+    }
+
+    /// The most bits of a vector that is computed with.
+    fn most_bits(&self, target: &Options) -> u32 {
+        let calls = self.operations().into_iter().any(|op| is_library_call(ir::name(op)));
+        if calls { target.vector_bits().min(LIBRARY_BITS) } else { target.vector_bits() }
     }
 
     /// How results are put together in any order, if they may be.
@@ -235,7 +251,6 @@ struct Kernel<'a, 'c> {
 struct Loaded<'c> {
     bases: Vec<Val<'c>>,
     registers: Vec<Rearranged<'c>>,
-    scalars: HashMap<(usize, Key), Val<'c>>,
     expanded: HashMap<(usize, Key), Val<'c>>,
 }
 
@@ -443,7 +458,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             self.plan.lanes.iter().copied().filter(|bit| self.plan.bits[o] >> bit & 1 == 1).collect()
         };
         let registers = (0..self.buffers.len()).map(|o| Rearranged::new(&self.plan.memory[o], &wanted(o))).collect();
-        Loaded { bases, registers, scalars: HashMap::new(), expanded: HashMap::new() }
+        Loaded { bases, registers, expanded: HashMap::new() }
     }
 
     fn index(&self, b: Builder<'c>, base: Val<'c>, offset: i64) -> Val<'c> {
@@ -504,15 +519,12 @@ impl<'a, 'c> Kernel<'a, 'c> {
         }
         let base = loaded.bases[operand];
         let made = if own.is_empty() {
-            let scalar = match self.is_there(at, Some(operand), key) {
-                true => {
-                    let index = self.index(b, base, self.offset(operand, key));
-                    b.value("memref.load", &[self.buffers[operand], index], self.element(operand), &[])
-                }
-                false => b.constant(ir::zeros(self.element(operand))),
-            };
-            loaded.scalars.insert((operand, key), scalar);
-            self.broadcast(b, scalar)
+            if self.is_there(at, Some(operand), key) {
+                let index = self.index(b, base, self.offset(operand, key));
+                self.broadcast(b, b.value("memref.load", &[self.buffers[operand], index], self.element(operand), &[]))
+            } else {
+                b.constant(ir::zeros(ir::vector_type(&[1 << self.plan.lanes.len()], self.element(operand))))
+            }
         } else {
             let mut source = |key: Key| self.load(b, at, base, operand, key & bits);
             let moved = loaded.registers[operand].register(b, key, &mut source);

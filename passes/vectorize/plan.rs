@@ -117,9 +117,10 @@ impl Plan {
             planner.widened[operand] = ir::bits(ir::result(op, 0).r#type()).unwrap_or(planner.element_bits[operand]);
         }
         let widest = planner.element_bits.iter().copied().chain([body.widest()?]).max().unwrap_or(8);
-        let lanes = i64::from(target.vector_bits()) / widest;
+        planner.vector_bits = body.most_bits(target);
+        let lanes = i64::from(planner.vector_bits) / widest;
         if lanes < 2 {
-            return Err(format!("a vector of {} bits holds one element", target.vector_bits()));
+            return Err(format!("a vector of {} bits holds one element", planner.vector_bits));
         }
         let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
         let mode = match (reduced.is_empty(), planner.main(&reduced)) {
@@ -142,6 +143,8 @@ impl Plan {
 /// A plan in the making.
 struct Planner<'a> {
     target: &'a Options,
+    /// The bits of a vector.
+    vector_bits: u32,
     levels: Vec<Level>,
     starts: Vec<Expr>,
     /// The number of the first operand that is written.
@@ -214,7 +217,7 @@ impl<'a> Planner<'a> {
             starts.push(Expr::sum(start));
         }
         let widened = Vec::new();
-        Ok(Planner { target, levels, starts, output, element_bits, widened, extents, packed: Vec::new() })
+        Ok(Planner { target, vector_bits: target.vector_bits(), levels, starts, output, element_bits, widened, extents, packed: Vec::new() })
     }
 
     /// Whether an output has the level.
@@ -230,7 +233,7 @@ impl<'a> Planner<'a> {
     /// The input that has all levels, and some of these among the elements of one of its vectors.
     fn main(&self, reduced: &[usize]) -> Option<usize> {
         let near = |o: &usize| {
-            let mut lanes = i64::from(self.target.vector_bits()) / self.element_bits[*o];
+            let mut lanes = i64::from(self.vector_bits) / self.element_bits[*o];
             self.chain(*o).into_iter().any(|l| {
                 let within = lanes > 1;
                 lanes /= self.levels[l].size.min(lanes).max(1);
@@ -290,7 +293,7 @@ impl<'a> Planner<'a> {
     }
 
     fn elementwise(&mut self, lanes: i64) -> Order {
-        let mut bits = i64::from(self.target.vector_bits());
+        let mut bits = i64::from(self.vector_bits);
         loop {
             self.levels.iter_mut().for_each(|l| l.chunk = 1);
             for operand in (0..self.element_bits.len()).rev() {
@@ -305,7 +308,36 @@ impl<'a> Planner<'a> {
         // tile, and what does not by pieces of rows.
         let leading = (0..self.element_bits.len()).max_by_key(|o| (self.switches(*o), Reverse(o.abs_diff(self.output))));
         let leading = leading.unwrap_or(self.output);
-        self.sorted(false, |l| Reverse(l.strides[leading].abs()))
+        let order = self.sorted(false, |l| Reverse(l.strides[leading].abs()));
+        self.in_squares(&order, leading).unwrap_or(order)
+    }
+
+    /// The order that goes through squares of blocks, where operands have different fastest levels: so both stay on
+    /// few pages of memory. None where they have the same, or too few blocks.
+    fn in_squares(&self, order: &Order, leading: usize) -> Option<Order> {
+        let fastest = |o: usize| self.chain(o).into_iter().rfind(|l| self.levels[*l].chunk > 1);
+        let last = fastest(leading)?;
+        let other = (0..self.element_bits.len()).filter_map(fastest).find(|l| *l != last)?;
+        let is_loop = |digit: &&Digit, level: usize| !digit.block && digit.level == level;
+        let mut squares = order.clone();
+        let mut inner = Vec::new();
+        for level in [other, last] {
+            let place = squares.iter().position(|d| is_loop(&d, level))?;
+            let digit = squares[place];
+            if self.levels[level].size / self.levels[level].chunk < 2 * SQUARE {
+                squares.remove(place);
+            } else {
+                squares[place].scale *= SQUARE;
+            }
+            inner.push(digit);
+        }
+        let end = squares.iter().rposition(|d| !d.block).map_or(0, |k| k + 1);
+        squares.splice(end..end, inner);
+        let falls = |dim: usize| {
+            let scales: Vec<i64> = squares.iter().filter(|d| self.levels[d.level].dim == dim).map(|d| d.scale).collect();
+            scales.windows(2).all(|pair| pair[0] > pair[1])
+        };
+        (0..self.extents.len()).all(falls).then_some(squares)
     }
 
     /// How often the dimension changes from one level to the next in an operand's memory order; 0 where it lacks one.
@@ -452,6 +484,7 @@ impl<'a> Planner<'a> {
             };
             let mut copy = Planner {
                 target: self.target,
+                vector_bits: self.vector_bits,
                 levels: order.iter().map(level).collect(),
                 starts: vec![self.starts[operand].clone(), Expr::Const(0)],
                 output: 1,
@@ -488,14 +521,14 @@ impl<'a> Planner<'a> {
 
     fn any_order(&mut self, lanes: i64, reduced: &[usize]) -> Order {
         let main = self.main(reduced).expect("asked for before");
-        self.widen(main, (i64::from(self.target.vector_bits()) / self.element_bits[main]).max(lanes));
+        self.widen(main, (i64::from(self.vector_bits) / self.element_bits[main]).max(lanes));
         let mut rows: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l)).collect();
         rows.sort_by_key(|l| self.levels[*l].strides[main].abs());
         let accumulators = i64::from(self.target.vector_registers()) / 4;
         let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).product();
         self.fill(&rows, (accumulators / have).max(1));
         // Row after row: memory is read in order.
-        let row = i64::from(self.target.vector_bits()) / self.element_bits[main];
+        let row = i64::from(self.vector_bits) / self.element_bits[main];
         self.widen(main, row * accumulators);
         self.sorted(false, |l| Reverse(l.strides[main].abs()))
     }
@@ -565,7 +598,7 @@ impl<'a> Planner<'a> {
         for l in (0..self.levels.len()).filter(|l| !self.is_parallel(*l)) {
             reduced |= of_level(&self.levels[l]);
         }
-        let vector = i64::from(self.target.vector_bits());
+        let vector = i64::from(self.vector_bits);
         let memory: Vec<Lanes> =
             (0..bits.len()).map(|o| self.side_by_side(o, power_below(vector / self.element_bits[o]))).collect();
         let first = match mode {
@@ -610,6 +643,9 @@ impl<'a> Planner<'a> {
 
 /// In how many blocks an element is used for its copy to pay.
 const REUSE: i64 = 4;
+
+/// How many blocks each way a square has.
+const SQUARE: i64 = 8;
 
 /// How far apart at least rows are of which single elements are read.
 const APART: i64 = 16;
