@@ -57,6 +57,8 @@ struct Source {
     rng: Rng,
     /// Whether vector code is made: sizes are larger then, and layouts leave more elements side by side.
     vectors: bool,
+    /// Whether nothing has a layout.
+    plain: bool,
 }
 
 impl Deref for Source {
@@ -143,10 +145,11 @@ fn main() -> ExitCode {
 fn run_part(template: &str, form: Form, seed: u64, programs: usize) -> ExitCode {
     let (at, make) = TEMPLATES.iter().enumerate().find(|(_, t)| t.0 == template).map(|(k, t)| (k, t.1)).expect("known");
     let rng = Rng::with_seed(seed.wrapping_mul(1000).wrapping_add(at as u64));
-    let mut source = Source { rng, vectors: false };
+    let mut source = Source { rng, vectors: false, plain: false };
     let mut numbered = Vec::new();
     for k in 0..2 * programs {
         source.vectors = k >= programs;
+        source.plain = source.vectors && source.u8(0..10) == 0;
         numbered.push(make(&mut source).numbered(k));
     }
     let (scalar, vectors) = numbered.split_at(programs);
@@ -403,6 +406,7 @@ impl Array {
         // No places where vectors are wanted, or hardly ever.
         let kind = rng.u8(0..8);
         let layout = match kind {
+            _ if rng.plain => None,
             1..=4 if rng.vectors && rng.u8(0..12) > 0 => Some(Notation::Tiled(random_layout(rng, sizes))),
             0 => None,
             1..=4 if !sizes.is_empty() => Some(Notation::Spread(Spread::random(rng, sizes, element.1))),
@@ -413,7 +417,7 @@ impl Array {
 
     /// With a random tiled layout, or none.
     fn tiled(rng: &mut Source, sizes: &[i64], element: Element) -> Array {
-        let layout = (rng.u8(0..8) > 0).then(|| Notation::Tiled(random_layout(rng, sizes)));
+        let layout = (!rng.plain && rng.u8(0..8) > 0).then(|| Notation::Tiled(random_layout(rng, sizes)));
         Array { sizes: sizes.to_vec(), element, layout, unknown: None }
     }
 
@@ -983,6 +987,7 @@ fn contract(rng: &mut Source) -> Program {
     let [m, n, k] = [rng.i64(1..8), rng.i64(1..8), rng.i64(2..14)];
     let (narrow, wide) = one_of(rng, &[(F32, F32), (I8, I32), (F64, F64)]);
     let vectors = std::mem::take(&mut rng.vectors);
+    rng.plain = false;
     loop {
         let (a, b) = (Array::new(rng, &[m, k], narrow), Array::new(rng, &[k, n], narrow));
         let r = Array::new(rng, &[m, n], wide);
