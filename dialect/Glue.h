@@ -124,6 +124,9 @@ bool layout_rs_verify_operation_attribute(MlirOperation op, MlirStringRef name,
 bool layout_rs_machine_verify(MlirStringRef text, MlirStringCallback error,
                               void *user);
 
+bool layout_rs_axis_verify(MlirStringRef name, int64_t level,
+                           MlirStringCallback error, void *user);
+
 bool layout_rs_pending_verify(MlirAttribute layout, MlirStringCallback error,
                               void *user);
 
@@ -165,6 +168,9 @@ MlirAttribute layout_cc_machine_get(MlirContext context, MlirStringRef text);
 
 MlirAttribute layout_cc_axis_get(MlirContext context, MlirStringRef name,
                                  int64_t level);
+/// The name, with a null pointer for any other attribute.
+MlirStringRef layout_cc_axis_name(MlirAttribute attribute);
+int64_t layout_cc_axis_level(MlirAttribute axis);
 
 /// The number, or -1 for any other attribute.
 int64_t layout_cc_memory_space_number(MlirAttribute attribute);
@@ -181,10 +187,26 @@ MlirAttribute layout_cc_pending_layout(MlirAttribute attribute);
 MlirAttribute layout_cc_pending_get(MlirAttribute layout);
 }
 
+namespace mlir {
+class Dialect;
+}
+
 namespace layout {
 
 /// The file that the code or data at an address was loaded from.
 std::string libraryOf(const void *address);
+
+/// The file that this copy of the library was loaded from.
+std::string thisLibrary();
+
+/// The file of a dialect that is another copy's; empty for this copy's own, and
+/// for null.
+std::string anotherCopy(const mlir::Dialect *dialect);
+
+/// What to do about a second copy.
+constexpr const char *oneCopy =
+    "A process has one copy of the layout dialect and its passes: load the "
+    "plugin that is installed beside libLayout.so and shares it";
 
 } // namespace layout
 

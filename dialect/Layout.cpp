@@ -109,6 +109,18 @@ LogicalResult LayoutDialect::verifyOperationAttribute(Operation *op,
       &emitError));
 }
 
+LogicalResult LayoutDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                      unsigned,
+                                                      NamedAttribute named) {
+  return verifyOperationAttribute(op, named);
+}
+
+LogicalResult LayoutDialect::verifyRegionResultAttribute(Operation *op,
+                                                         unsigned, unsigned,
+                                                         NamedAttribute named) {
+  return verifyOperationAttribute(op, named);
+}
+
 //===----------------------------------------------------------------------===//
 // Registration, where a process may hold several copies of this library
 //===----------------------------------------------------------------------===//
@@ -119,37 +131,52 @@ std::string layout::libraryOf(const void *address) {
                                                   : "an unknown file";
 }
 
-/// The file of the dialect's code: where its table of virtual functions is.
+/// The file of a dialect's code: where its table of virtual functions is.
 static std::string libraryOf(const Dialect &dialect) {
   return layout::libraryOf(*reinterpret_cast<const void *const *>(&dialect));
 }
 
-bool layout::registerLayoutDialect(DialectRegistry &registry,
-                                   raw_ostream &errors) {
+std::string layout::thisLibrary() {
+  return libraryOf(reinterpret_cast<const void *>(&layout_rs_parse_attribute));
+}
+
+std::string layout::anotherCopy(const Dialect *dialect) {
+  if (!dialect || dialect->getTypeID() == TypeID::get<LayoutDialect>())
+    return "";
+  return ::libraryOf(*dialect);
+}
+
+/// What is wrong where the registry has the dialect of another copy; else it
+/// has this copy's from now on.
+static std::string registerDialect(DialectRegistry &registry) {
   // A second dialect of that name is fatal in MLIR. Whose the first one is only
   // shows once it is made.
-  if (auto allocate =
-          registry.getDialectAllocator(LayoutDialect::getDialectNamespace())) {
-    MLIRContext scratch(MLIRContext::Threading::DISABLED);
-    const Dialect *known = allocate(&scratch);
-    if (known->getTypeID() == TypeID::get<LayoutDialect>())
-      return true;
-    errors << "error: the layout dialect is registered already, from "
-           << ::libraryOf(*known) << "; that of "
-           << libraryOf(
-                  reinterpret_cast<const void *>(&layout_rs_parse_attribute))
-           << " is left out. A process has one copy of the dialect: load the "
-              "plugin that is installed beside libLayout.so and shares it\n";
-    return false;
+  auto allocate =
+      registry.getDialectAllocator(LayoutDialect::getDialectNamespace());
+  if (!allocate) {
+    registry.insert<LayoutDialect>();
+    return "";
   }
-  registry.insert<LayoutDialect>();
-  return true;
+  MLIRContext scratch(MLIRContext::Threading::DISABLED);
+  std::string other = anotherCopy(allocate(&scratch));
+  if (other.empty())
+    return "";
+  return "the layout dialect is registered already, from " + other +
+         "; that of " + thisLibrary() + " is left out. " + oneCopy;
+}
+
+bool layout::registerLayoutDialect(DialectRegistry &registry,
+                                   raw_ostream &errors) {
+  std::string wrong = registerDialect(registry);
+  if (!wrong.empty())
+    errors << "warning: " << wrong << "\n";
+  return wrong.empty();
 }
 
 bool layout::loadLayoutDialect(MLIRContext &context) {
   Dialect *dialect =
       context.getOrLoadDialect(LayoutDialect::getDialectNamespace());
-  return dialect && dialect->getTypeID() == TypeID::get<LayoutDialect>();
+  return dialect && anotherCopy(dialect).empty();
 }
 
 //===----------------------------------------------------------------------===//
@@ -350,6 +377,11 @@ LogicalResult MachineAttr::verify(EmitError emitError, StringRef text) {
   return success(layout_rs_machine_verify(wrap(text), emitTo, &emitError));
 }
 
+LogicalResult AxisAttr::verify(EmitError emitError, StringRef name,
+                               int64_t level) {
+  return success(layout_rs_axis_verify(wrap(name), level, emitTo, &emitError));
+}
+
 int64_t AxisAttr::getMappingId() const { return getLevel(); }
 
 bool AxisAttr::isLinearMapping() const { return false; }
@@ -420,12 +452,10 @@ void ConvertOp::getEffects(
 
 bool layout_cc_register(MlirDialectRegistry registry, MlirStringCallback error,
                         void *user) {
-  std::string message;
-  llvm::raw_string_ostream errors(message);
-  if (registerLayoutDialect(*unwrap(registry), errors))
-    return true;
-  error(wrap(StringRef(message)), user);
-  return false;
+  std::string wrong = registerDialect(*unwrap(registry));
+  if (!wrong.empty())
+    error(wrap(StringRef(wrong)), user);
+  return wrong.empty();
 }
 
 bool layout_cc_load(MlirContext context) {
@@ -463,6 +493,15 @@ MlirAttribute layout_cc_machine_get(MlirContext context, MlirStringRef text) {
 MlirAttribute layout_cc_axis_get(MlirContext context, MlirStringRef name,
                                  int64_t level) {
   return wrap(AxisAttr::get(unwrap(context), unwrap(name), level));
+}
+
+MlirStringRef layout_cc_axis_name(MlirAttribute attribute) {
+  auto axis = dyn_cast_or_null<AxisAttr>(unwrap(attribute));
+  return axis ? wrap(axis.getName()) : MlirStringRef{nullptr, 0};
+}
+
+int64_t layout_cc_axis_level(MlirAttribute axis) {
+  return cast<AxisAttr>(unwrap(axis)).getLevel();
 }
 
 int64_t layout_cc_memory_space_number(MlirAttribute attribute) {

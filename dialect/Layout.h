@@ -6,13 +6,16 @@
 //   auto tiled = layout::TiledAttr::get(context, "{1,0:T(2,2)}");
 //   tiled.offsetOf({3, 5}, {2, 3});                   // 17
 //   tiled.expandedSizes({3, 5});                      // 2, 3, 2, 2
-//   auto spread = layout::TensorLayoutAttr::get(context, "((4_PE, 3:8),
-//   (8:1))"); spread.placeOf({12, 8}, {7, 1});                  // 2 along PE,
-//   address 9 RankedTensorType::get({3, 5}, f32, tiled);
+//   RankedTensorType::get({3, 5}, f32, tiled);
+//   auto rows = layout::TensorLayoutAttr::get(context, "((4_PE, 3:8), (8:1))");
+//   rows.placeOf({12, 8}, {7, 1});                    // 2 along PE, address 9
 //
 // A wrong text is an error in the context, and null; getChecked(emitError,
-// context, StringRef(text)) hands the error over. The context's registry has to
-// have the dialect. Attributes may be made and read from several threads.
+// context, StringRef(text)) hands the error over. What is made of text loads
+// the dialect, which the context's registry has to have; MemorySpaceAttr,
+// AxisAttr and PendingAttr, whose `get` is MLIR's own, need it loaded, by
+// loadLayoutDialect or by a parsed program. Attributes may be made and read
+// from several threads.
 //
 //===----------------------------------------------------------------------===//
 

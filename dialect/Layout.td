@@ -28,8 +28,10 @@ def Layout_Dialect : Dialect {
   }];
   // The body of an attribute is handed to Rust as raw text.
   let useDefaultAttributePrinterParser = 0;
-  // `layout.machine` on a module.
+  // `layout.machine` on a module, and no name that the dialect does not have.
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
                                      ::mlir::Type type) const override;
@@ -58,7 +60,8 @@ class Layout_Attr<string name, string text, list<Trait> traits = []>
 /// that becomes one: MLIR has a template that takes everything else.
 class TextBuilders<string name> {
   code declarations = [{
-    /// From a text that is known to be canonical, unchecked.
+    /// From a text that is known to be canonical, unchecked, in a context that
+    /// has the dialect loaded.
     static }] # name # [{ getCanonical(::mlir::MLIRContext *context,
         ::llvm::StringRef text);
   }];
@@ -222,10 +225,18 @@ def Layout_AxisAttr : Layout_Attr<"Axis", "axis", [
     scf.forall (%l1b, %pe) in (8, 4) {
     } {mapping = [#layout.axis<"L1B", level = 0>, #layout.axis<"PE", level = 1>]}
     ```
+
+    Constraints:
+    * (C19) The name is one that a TensorLayout can give to an axis.
+    * (C20) The level is 0 or more.
   }];
   let mnemonic = "axis";
-  let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$level);
+  let parameters = (ins
+    StringRefParameter<"the name of the axis">:$name,
+    AttrParameter<"int64_t", "how many axes of the machine are above it">:$level
+  );
   let assemblyFormat = "`<` $name `,` `level` `=` $level `>`";
+  let genVerifyDecl = 1;
 }
 
 def Layout_MemorySpaceAttr : Layout_Attr<"MemorySpace", "memory_space"> {
@@ -241,7 +252,7 @@ def Layout_MemorySpaceAttr : Layout_Attr<"MemorySpace", "memory_space"> {
     Constraints:
     * (C5) The number is in 0 to 127.
   }];
-  let parameters = (ins "int64_t":$number);
+  let parameters = (ins AttrParameter<"int64_t", "XLA's number">:$number);
   let genVerifyDecl = 1;
 }
 
@@ -260,7 +271,9 @@ def Layout_PendingAttr : Layout_Attr<"Pending", "pending"> {
     * (C18) What it carries is a layout of this dialect.
   }];
   let mnemonic = "pending";
-  let parameters = (ins "::mlir::MemRefLayoutAttrInterface":$layout);
+  let parameters = (ins AttrParameter<"::mlir::MemRefLayoutAttrInterface",
+                                      "`#layout.tiled` or "
+                                      "`#layout.tensor_layout`">:$layout);
   let assemblyFormat = "`<` $layout `>`";
   let genVerifyDecl = 1;
 }
@@ -286,11 +299,15 @@ def Layout_IndexingMapAttr : Layout_Attr<"IndexingMap", "indexing_map"> {
       affine map cannot say.
   }];
   let parameters = (ins
-    "int64_t":$kind,
-    "::mlir::AffineMap":$map,
-    "int64_t":$numRanges,
+    AttrParameter<"int64_t", "0 for a map, 1 for KNOWN EMPTY, 2 for UNDEFINED">
+      :$kind,
+    AttrParameter<"::mlir::AffineMap", "the results; range and run-time "
+                                       "variables are symbols">:$map,
+    AttrParameter<"int64_t", "how many symbols, the first ones, are range "
+                             "variables">:$numRanges,
     ArrayRefParameter<"int64_t", "low and high of each variable">:$intervals,
-    "::mlir::AffineMap":$constraints,
+    AttrParameter<"::mlir::AffineMap",
+                  "what is constrained, over the same variables">:$constraints,
     ArrayRefParameter<"int64_t", "low and high of each constraint">
       :$constraintIntervals,
     StringRefParameter<"names of its own, separated by commas">:$names

@@ -41,6 +41,8 @@ unsafe extern "C" {
     fn layout_cc_machine_text(attribute: MlirAttribute) -> MlirStringRef;
     fn layout_cc_machine_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
     fn layout_cc_axis_get(context: MlirContext, name: MlirStringRef, level: i64) -> MlirAttribute;
+    fn layout_cc_axis_name(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_axis_level(axis: MlirAttribute) -> i64;
     fn layout_cc_memory_space_number(attribute: MlirAttribute) -> i64;
     fn layout_cc_memory_space_get(context: MlirContext, number: i64) -> MlirAttribute;
     fn layout_cc_indexing_map_parts(attribute: MlirAttribute, parts: *mut RawIndexingMap) -> bool;
@@ -109,6 +111,7 @@ pub fn register(registry: &DialectRegistry) {
 ///
 /// # Safety
 /// The registry is alive.
+#[doc(hidden)]
 pub unsafe fn register_raw(registry: MlirDialectRegistry) -> Result<(), String> {
     unsafe extern "C" fn write(text: MlirStringRef, message: *mut c_void) {
         // SAFETY: this is the string that `register_raw` hands over, and the text is valid for the call.
@@ -121,15 +124,30 @@ pub unsafe fn register_raw(registry: MlirDialectRegistry) -> Result<(), String> 
     if done { Ok(()) } else { Err(message) }
 }
 
+/// Loads the dialect into a context; again does nothing.
+///
+/// # Errors
+/// Where the context's registry does not have the dialect, or has another copy's.
+pub fn load(context: &Context) -> Result<(), Error> {
+    // SAFETY: the context is alive.
+    match unsafe { layout_cc_load(context.to_raw()) } {
+        true => Ok(()),
+        false => Err(Error::new("the layout dialect of this library is not registered in the context")),
+    }
+}
+
+/// [`load`] for what makes an attribute: MLIR can make none of a dialect that is not loaded.
+fn loaded(context: &Context) -> MlirContext {
+    load(context).unwrap_or_else(|error| panic!("{error}"));
+    context.to_raw()
+}
+
 /// The attribute `#layout.MNEMONIC<text>`, for `tiled`, `tensor_layout`, `machine`, `memory_space` and `indexing_map`.
 ///
 /// # Errors
 /// Says what is wrong in the text, and where; or that the context does not have the dialect.
 pub fn attribute_from_text<'c>(context: &'c Context, mnemonic: &str, text: &str) -> Result<Attribute<'c>, Error> {
-    // SAFETY: the context is alive.
-    if !unsafe { layout_cc_load(context.to_raw()) } {
-        return Err(Error::new("the layout dialect of this library is not registered in the context"));
-    }
+    load(context)?;
     let body = attribute::parse_text(mnemonic, text)?;
     // SAFETY: the context is alive and has the dialect.
     Ok(unsafe { Attribute::from_raw(attribute_of(context.to_raw(), &body)) })
@@ -147,9 +165,12 @@ pub fn tiled(attribute: Attribute) -> Option<Layout> {
 }
 
 /// The `#layout.tiled` attribute of a layout.
+///
+/// # Panics
+/// Where [`load`] has an error.
 pub fn tiled_attribute<'c>(context: &'c Context, layout: &Layout) -> Attribute<'c> {
-    // SAFETY: the context is alive; the text is copied.
-    unsafe { Attribute::from_raw(layout_cc_tiled_get(context.to_raw(), string_ref(&layout.to_string()))) }
+    // SAFETY: the context is alive and has the dialect; the text is copied.
+    unsafe { Attribute::from_raw(layout_cc_tiled_get(loaded(context), string_ref(&layout.to_string()))) }
 }
 
 /// The layout of a `#layout.tensor_layout` attribute; `None` for any other attribute.
@@ -165,9 +186,12 @@ pub fn tensor_layout(attribute: Attribute) -> Option<TensorLayout> {
 }
 
 /// The `#layout.tensor_layout` attribute of a layout.
+///
+/// # Panics
+/// Where [`load`] has an error.
 pub fn tensor_layout_attribute<'c>(context: &'c Context, layout: &TensorLayout) -> Attribute<'c> {
-    // SAFETY: the context is alive; the text is copied.
-    unsafe { Attribute::from_raw(layout_cc_tensor_layout_get(context.to_raw(), string_ref(&layout.to_string()))) }
+    // SAFETY: the context is alive and has the dialect; the text is copied.
+    unsafe { Attribute::from_raw(layout_cc_tensor_layout_get(loaded(context), string_ref(&layout.to_string()))) }
 }
 
 /// The machine of a `#layout.machine` attribute; `None` for any other attribute.
@@ -182,15 +206,32 @@ pub fn machine(attribute: Attribute) -> Option<Machine> {
 }
 
 /// The `#layout.machine` attribute of a machine.
+///
+/// # Panics
+/// Where [`load`] has an error.
 pub fn machine_attribute<'c>(context: &'c Context, machine: &Machine) -> Attribute<'c> {
-    // SAFETY: the context is alive; the text is copied.
-    unsafe { Attribute::from_raw(layout_cc_machine_get(context.to_raw(), string_ref(&machine.to_string()))) }
+    // SAFETY: the context is alive and has the dialect; the text is copied.
+    unsafe { Attribute::from_raw(layout_cc_machine_get(loaded(context), string_ref(&machine.to_string()))) }
 }
 
 /// The `#layout.axis` attribute of an axis, which is at this level of its machine, 0 at the root.
+///
+/// # Panics
+/// Where [`load`] has an error, and where no axis can have this name.
 pub fn axis_attribute<'c>(context: &'c Context, name: &str, level: usize) -> Attribute<'c> {
-    // SAFETY: the context is alive; the text is copied.
-    unsafe { Attribute::from_raw(layout_cc_axis_get(context.to_raw(), string_ref(name), level as i64)) }
+    let level = i64::try_from(level).expect("a machine has few levels");
+    crate::machine::verify_axis(name, level).unwrap_or_else(|message| panic!("{message}"));
+    // SAFETY: the context is alive and has the dialect; the text is copied.
+    unsafe { Attribute::from_raw(layout_cc_axis_get(loaded(context), string_ref(name), level)) }
+}
+
+/// The name and the level of a `#layout.axis` attribute; `None` for any other attribute.
+pub fn axis(attribute: Attribute) -> Option<(String, i64)> {
+    // SAFETY: the attribute is alive, its text lives as long as its context, and it has a level where it has a name.
+    unsafe {
+        let name = bytes(layout_cc_axis_name(attribute.to_raw()))?;
+        Some((String::from_utf8_lossy(name).into_owned(), layout_cc_axis_level(attribute.to_raw())))
+    }
 }
 
 /// The affine map that memrefs with this layout have; `None` where the attribute is neither `#layout.tiled` nor
@@ -218,11 +259,11 @@ pub fn memory_space(attribute: Attribute) -> Option<i64> {
 /// The `#layout.memory_space` attribute of one of XLA's numbers.
 ///
 /// # Panics
-/// Where the number is not in 0 to 127.
+/// Where [`load`] has an error, and where the number is not in 0 to 127.
 pub fn memory_space_attribute(context: &Context, number: i64) -> Attribute<'_> {
     space::verify(number).unwrap_or_else(|message| panic!("{message}, got {number}"));
-    // SAFETY: the context is alive.
-    unsafe { Attribute::from_raw(layout_cc_memory_space_get(context.to_raw(), number)) }
+    // SAFETY: the context is alive and has the dialect.
+    unsafe { Attribute::from_raw(layout_cc_memory_space_get(loaded(context), number)) }
 }
 
 /// The value of a `#layout.indexing_map` attribute; `None` for any other attribute.
@@ -251,10 +292,14 @@ pub fn indexing_affine_map(attribute: Attribute) -> Option<AffineMap> {
     }
 }
 
-/// The text of an attribute that [`attribute_from_text`] makes; `None` for any other attribute.
+/// What stands between the brackets of an attribute of this dialect; `None` for any other attribute and for
+/// `#layout.pending`.
 pub fn text(attribute: Attribute) -> Option<String> {
     if let Some(number) = memory_space(attribute) {
         return Some(space::print(number));
+    }
+    if let Some((name, level)) = axis(attribute) {
+        return Some(format!("\"{name}\", level = {level}"));
     }
     let layout = tiled(attribute).map(|layout| layout.to_string());
     layout
@@ -266,7 +311,7 @@ pub fn text(attribute: Attribute) -> Option<String> {
 /// The `#layout.indexing_map` attribute of a value.
 ///
 /// # Panics
-/// Where a result or constraint keeps a minimum or maximum, which an affine map cannot say.
+/// Where [`load`] has an error, and where a result or constraint keeps a minimum or maximum, which an affine map cannot say.
 pub fn indexing_map_attribute<'c>(context: &'c Context, value: &Indexing) -> Attribute<'c> {
     let parts = map::parts(context, value);
     let raw = RawIndexingMap {
@@ -280,8 +325,8 @@ pub fn indexing_map_attribute<'c>(context: &'c Context, value: &Indexing) -> Att
         constraint_interval_count: parts.constraint_intervals.len(),
         names: string_ref(&parts.names),
     };
-    // SAFETY: the context is alive; everything is copied.
-    unsafe { Attribute::from_raw(layout_cc_indexing_map_get(context.to_raw(), &raw)) }
+    // SAFETY: the context is alive and has the dialect; everything is copied.
+    unsafe { Attribute::from_raw(layout_cc_indexing_map_get(loaded(context), &raw)) }
 }
 
 /// The layout attribute inside a `#layout.pending` attribute; `None` for any other attribute.
@@ -323,6 +368,7 @@ pub fn shape(of: Type) -> Vec<Option<i64>> {
 /// let outcome = layout_dialect::guard(|message| Err(message.to_string()), || Ok(["a"][1..][0]));
 /// assert!(outcome.unwrap_err().starts_with("internal error: index out of bounds"));
 /// ```
+#[doc(hidden)]
 pub fn guard<T>(failed: impl FnOnce(&str) -> T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
@@ -833,6 +879,21 @@ extern "C" fn layout_rs_machine_verify(text: MlirStringRef, error: MlirStringCal
         // (C15) The text is canonical.
         let canonical = Machine::parse(&text).map_err(|error| error.message)?.to_string();
         if canonical == text { Ok(()) } else { Err(format!("the canonical text of machine {text} is {canonical}")) }
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_axis_verify(
+    name: MlirStringRef,
+    level: i64,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    verdict(error, user, || {
+        // SAFETY: the text is valid for the call.
+        let name = String::from_utf8_lossy(unsafe { bytes(name) }.unwrap_or_default());
+        crate::machine::verify_axis(&name, level)
     })
 }
 

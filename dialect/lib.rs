@@ -37,6 +37,15 @@
 //! assert_eq!(vmem.to_string(), "#layout.memory_space<vmem>");
 //! assert_eq!(layout_dialect::memory_space(vmem), Some(1));
 //! assert_eq!(layout_dialect::tiled(vmem), None);
+//!
+//! let pe = layout_dialect::axis_attribute(&context, "PE", 1);
+//! assert_eq!(pe.to_string(), "#layout.axis<\"PE\", level = 1>");
+//! assert_eq!(layout_dialect::axis(pe), Some(("PE".to_string(), 1)));
+//!
+//! // Attributes are made in any context whose registry has the dialect, and in no other.
+//! let unloaded = Context::new_with_registry(&registry, false);
+//! assert_eq!(layout_dialect::memory_space_attribute(&unloaded, 5).to_string(), "#layout.memory_space<host>");
+//! assert!(layout_dialect::load(&Context::new()).is_err());
 //! ```
 //!
 //! [`convert`] builds the operation of that name.
@@ -50,7 +59,7 @@
 //!
 //! Its `build.rs` hands that on to the executable; it depends on this package directly, else Cargo does not tell it:
 //!
-#![doc = concat!("```rust,ignore\n", include_str!("../examples/embed-rust/build.rs"), "```")]
+#![doc = concat!("```rust,no_run\n", include_str!("../examples/embed-rust/build.rs"), "```")]
 #![deny(unsafe_code)]
 
 pub mod affine;
@@ -64,11 +73,52 @@ mod memory_space;
 pub mod tensor_layout;
 pub mod tiled;
 
-pub use attribute::complaint;
 pub use convert::convert;
 pub use ffi::{
-    affine_map, attribute_from_text, axis_attribute, guard, indexing_affine_map, indexing_map, indexing_map_attribute,
-    machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, register,
-    register_raw, shape, tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
+    affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
+    load, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, register,
+    shape, tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
 };
+pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS};
+
+// For the other crates of this project alone.
+#[doc(hidden)]
+pub use attribute::complaint;
+#[doc(hidden)]
+pub use ffi::{guard, register_raw};
+#[doc(hidden)]
 pub use memory_space::verify as verify_memory_space;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use layout::{layout::Layout, machine::Machine, map::Indexing, tensor_layout::TensorLayout};
+    use melior::{Context, dialect::DialectRegistry};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// In a context whose registry has the dialect it is loaded; in any other there is a panic that says so.
+    #[test]
+    fn attributes_load_the_dialect() {
+        let layout = Layout::parse("{1,0}").unwrap();
+        let rows = TensorLayout::parse("((4_PE))").unwrap();
+        let machine = Machine::parse("mn_core").unwrap();
+        let map = Indexing::parse("KNOWN EMPTY").unwrap();
+        let makers: [&dyn Fn(&Context) -> String; 6] = [
+            &|context| tiled_attribute(context, &layout).to_string(),
+            &|context| tensor_layout_attribute(context, &rows).to_string(),
+            &|context| machine_attribute(context, &machine).to_string(),
+            &|context| indexing_map_attribute(context, &map).to_string(),
+            &|context| memory_space_attribute(context, 1).to_string(),
+            &|context| axis_attribute(context, "PE", 0).to_string(),
+        ];
+        let registry = DialectRegistry::new();
+        register(&registry);
+        for make in makers {
+            assert!(make(&Context::new_with_registry(&registry, false)).starts_with("#layout."));
+            let bare = Context::new();
+            let panic = catch_unwind(AssertUnwindSafe(|| make(&bare))).unwrap_err();
+            let message = panic.downcast_ref::<String>().expect("a message");
+            assert_eq!(message, "the layout dialect of this library is not registered in the context");
+        }
+    }
+}

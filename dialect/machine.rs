@@ -1,17 +1,28 @@
-//! `layout.machine`: the machine that a module is for, and whether its layouts fit it.
+//! The attributes that this dialect has on operations, by their names: `layout.machine`, the machine that a module is for,
+//! and whether its layouts fit it; and what passes attach. And `#layout.axis`.
 
 use crate::ffi::{encoding, memref_parts, pending, shape, walk};
 use crate::{machine, memory_space, tensor_layout};
 use layout::machine::Machine;
 use layout::placement::Placement;
+use layout::tensor_layout::check_axis;
+use layout::text::instead;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, OperationRef, RegionLike, Type, ValueLike};
 use std::collections::HashSet;
 
-/// The name of the attribute.
-const NAME: &str = "layout.machine";
+/// On a module: the machine that it is for.
+pub const MACHINE: &str = "layout.machine";
+/// On an operation with tensors, by `layout-indexing-analysis`: what its results read of its operands.
+pub const READS: &str = "layout.reads";
+/// Beside [`READS`]: what its operands feed into its results.
+pub const FEEDS: &str = "layout.feeds";
+/// On a function, while bufferization runs: it frees its buffers itself.
+pub const MANUAL_DEALLOCATION: &str = "layout.manual_deallocation";
+
+const NAMES: [&str; 4] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION];
 
 /// Checks an attribute of this dialect on an operation; says which operation is wrong, and why.
 pub fn verify_attribute<'c>(
@@ -19,17 +30,22 @@ pub fn verify_attribute<'c>(
     name: &str,
     attribute: Attribute,
 ) -> Result<(), (OperationRef<'c, 'c>, String)> {
-    if name != NAME {
+    let wrong = |message| Err((op, message));
+    if !NAMES.contains(&name) {
+        let own = |name: &'static str| name.trim_start_matches("layout.");
+        let hint = instead(name.trim_start_matches("layout."), &NAMES.map(own));
+        return wrong(format!("unknown attribute `{name}`{hint}"));
+    }
+    if name != MACHINE {
         // What the passes of this project attach is theirs to check.
         return Ok(());
     }
     // (C16) `layout.machine` is on a module and holds a machine.
-    let wrong = |message| Err((op, message));
     let Some(machine) = machine(attribute) else {
-        return wrong(format!("`{NAME}` must be a #layout.machine, got {attribute}"));
+        return wrong(format!("`{MACHINE}` must be a #layout.machine, got {attribute}"));
     };
     if op.name().as_string_ref().as_str() != Ok("builtin.module") {
-        return wrong(format!("`{NAME}` stands on a module"));
+        return wrong(format!("`{MACHINE}` stands on a module"));
     }
     let mut checked: HashSet<Type> = HashSet::new();
     let mut wrong = Ok(());
@@ -79,4 +95,12 @@ fn fits(machine: &Machine, t: Type) -> Result<(), String> {
     let bits = crate::tiled::bits(element).unwrap_or(8);
     let space = space.and_then(memory_space).and_then(|n| u8::try_from(n).ok());
     machine.check(&placement, bits.max(1), space).map(|_| ()).map_err(|e| e.message)
+}
+
+/// Checks the parts of a `#layout.axis`.
+pub fn verify_axis(name: &str, level: i64) -> Result<(), String> {
+    // (C19) The name is one that a TensorLayout can give to an axis.
+    check_axis(name)?;
+    // (C20) The level is 0 or more.
+    if level < 0 { Err(format!("the level of an axis is 0 or more, got {level}")) } else { Ok(()) }
 }

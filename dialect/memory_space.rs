@@ -3,7 +3,7 @@
 //! 0 is `hbm`, 1 `vmem`, 5 `host`; every other number n up to 127 is the device's own and is written `device n`. That
 //! is accepted for a number with a name as well: `device 1` is `vmem`.
 
-use layout::text::Error;
+use layout::text::{Error, nearest};
 
 const NAMED: [(&str, i64); 3] = [("hbm", 0), ("vmem", 1), ("host", 5)];
 const MOST: i64 = 127;
@@ -24,7 +24,11 @@ pub fn parse(text: &str) -> Result<i64, Error> {
         }
         None => {
             let names = "expected a memory space: `hbm`, `vmem`, `host` or `device n`";
-            let message = if word.is_empty() { names.into() } else { format!("{names}, got `{word}`") };
+            let message = match nearest(word, NAMED.iter().map(|(name, _)| *name).chain(["device"])) {
+                _ if word.is_empty() => names.into(),
+                Some(near) => format!("{names}, got `{word}`: did you mean `{near}`?"),
+                None => format!("{names}, got `{word}`"),
+            };
             return Err(Error::at(at, message));
         }
     };

@@ -32,8 +32,11 @@ extern "C" {
 // Registration
 //===----------------------------------------------------------------------===//
 
-/// The dialect for mlirDialectHandleInsertDialect and its like. These load
-/// nothing where another copy of this library has loaded its dialect.
+/// The dialect for mlirDialectHandleInsertDialect and
+/// mlirDialectHandleLoadDialect, which do nothing with null, and load nothing
+/// where another copy of this library has loaded its dialect. Handles given to
+/// any other of MLIR's own functions, mlirDialectHandleRegisterDialect among
+/// them, must not be null.
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Layout, layout);
 
 /// Adds the dialect to a registry; again does nothing. Fails where another copy
@@ -75,9 +78,10 @@ MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutTensorLayout(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutMachine(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutIndexingMap(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutMemorySpace(MlirAttribute attr);
+MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutAxis(MlirAttribute attr);
 
-/// Calls back once with the text that the functions above take. False for any
-/// other attribute.
+/// Calls back once with what stands between the brackets, which the functions
+/// above take. False for any other attribute.
 MLIR_CAPI_EXPORTED bool mlirLayoutAttrGetText(MlirAttribute attr,
                                               MlirStringCallback text,
                                               void *userData);
@@ -135,11 +139,18 @@ MLIR_CAPI_EXPORTED intptr_t mlirLayoutTensorLayoutAttrGetPlace(
     MlirStringCallback error, void *userData);
 
 //===----------------------------------------------------------------------===//
-// Memory spaces
+// Memory spaces and axes
 //===----------------------------------------------------------------------===//
 
 MLIR_CAPI_EXPORTED int64_t
 mlirLayoutMemorySpaceAttrGetNumber(MlirAttribute space);
+
+/// Calls back once with the name of the axis that a loop is mapped to.
+MLIR_CAPI_EXPORTED bool mlirLayoutAxisAttrGetName(MlirAttribute axis,
+                                                  MlirStringCallback name,
+                                                  void *userData);
+/// How many axes of the machine are above it.
+MLIR_CAPI_EXPORTED int64_t mlirLayoutAxisAttrGetLevel(MlirAttribute axis);
 
 //===----------------------------------------------------------------------===//
 // Indexing maps

@@ -14,15 +14,6 @@
 
 using namespace mlir;
 
-bool layout_cc_register_passes(MlirStringCallback error, void *user) {
-  std::string message;
-  llvm::raw_string_ostream errors(message);
-  if (layout::registerLayoutPassesAndPipelines(errors))
-    return true;
-  error(wrap(StringRef(message)), user);
-  return false;
-}
-
 void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
                     MlirStringRef message, size_t count,
                     const MlirLocation *noteLocations,
@@ -39,10 +30,6 @@ void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
 
 bool layout_cc_affine_is_valid_dim(MlirValue value) {
   return affine::isValidDim(unwrap(value));
-}
-
-bool layout_cc_affine_is_valid_symbol(MlirValue value) {
-  return affine::isValidSymbol(unwrap(value));
 }
 
 bool layout_cc_decompose(MlirOperation op) {

@@ -41,6 +41,11 @@ bool layout_rs_simplify_indexing(MlirOperation root);
 bool layout_rs_indexing_analysis(MlirOperation root, bool report);
 bool layout_rs_strip_memory_spaces(MlirOperation module);
 
+/// Calls back with what to say of an option that there is not; those that there
+/// are stand between commas.
+void layout_rs_unknown_option(MlirStringRef name, MlirStringRef known,
+                              MlirStringCallback message, void *user);
+
 /// Calls back once for each pipeline, with its name and its summary.
 void layout_rs_pipelines(void (*pipeline)(MlirStringRef name,
                                           MlirStringRef summary));
@@ -63,7 +68,6 @@ void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
                     const MlirStringRef *notes);
 
 bool layout_cc_affine_is_valid_dim(MlirValue value);
-bool layout_cc_affine_is_valid_symbol(MlirValue value);
 
 /// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured
 /// operations that it stands for; false where it is none.

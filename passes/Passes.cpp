@@ -26,7 +26,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/StringExtras.h"
-#include <mutex>
 
 using namespace mlir;
 
@@ -48,8 +47,91 @@ void append(MlirStringRef text, void *string) {
   *static_cast<std::string *>(string) += unwrap(text);
 }
 
-struct LowerMemrefs : layout::impl::LayoutLowerMemrefsBase<LowerMemrefs> {
-  using LayoutLowerMemrefsBase::LayoutLowerMemrefsBase;
+/// What an option takes, where that is not this value; else empty.
+std::string takes(StringRef value, llvm::cl::generic_parser_base &names) {
+  unsigned count = names.getNumOptions();
+  if (names.findOption(value) != count)
+    return "";
+  SmallVector<StringRef> known;
+  for (unsigned i = 0; i < count; ++i)
+    known.push_back(names.getOption(i));
+  return "one of " + llvm::join(known, ", ");
+}
+
+std::string takes(StringRef value, llvm::cl::parser<bool> &) {
+  static const StringRef known[] = {"",      "true",  "TRUE",  "True", "1",
+                                    "false", "FALSE", "False", "0"};
+  return llvm::is_contained(known, value) ? "" : "true or false";
+}
+
+template <typename Number>
+std::string takes(StringRef value, llvm::cl::basic_parser<Number> &) {
+  Number number;
+  return value.getAsInteger(0, number) ? "a number" : "";
+}
+
+/// What is wrong with the first word of `text` that is none of these options,
+/// or gives one a value that it does not take; empty where nothing is.
+template <typename... Options>
+std::string firstWrong(StringRef text, Options &...options) {
+  for (StringRef word : llvm::split(text, ' ')) {
+    auto [name, value] = word.split('=');
+    std::string known, expected;
+    bool found = name.empty();
+    auto look = [&, name = name, value = value](auto &option) {
+      known += (known.empty() ? "" : ",") + option.ArgStr.str();
+      if (option.ArgStr != name)
+        return;
+      found = true;
+      expected = takes(value.trim("{}'\""), option.getParser());
+    };
+    (look(options), ...);
+    if (!expected.empty())
+      return (name + " is " + expected).str();
+    if (found)
+      continue;
+    std::string message;
+    layout_rs_unknown_option(wrap(name), wrap(StringRef(known)), append,
+                             &message);
+    return message;
+  }
+  return "";
+}
+
+/// What all passes here have in common; `Generated` is what TableGen makes.
+template <typename Generated> struct Own : Generated {
+  using Generated::Generated;
+
+  /// To another copy's attributes a pass is blind.
+  LogicalResult initialize(MLIRContext *context) override {
+    std::string other = layout::anotherCopy(context->getLoadedDialect(
+        layout::LayoutDialect::getDialectNamespace()));
+    if (other.empty())
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "the layout dialect is that of " << other << " and the pass "
+           << this->getArgument() << " that of " << layout::thisLibrary()
+           << ". " << layout::oneCopy;
+  }
+
+  LogicalResult
+  initializeOptions(StringRef text,
+                    function_ref<LogicalResult(const Twine &)> error) override {
+    // Of a value that an option does not take MLIR says so on standard error,
+    // and nothing to the caller.
+    std::string wrong = wrongOption(text);
+    return wrong.empty() ? Generated::initializeOptions(text, error)
+                         : error(wrong);
+  }
+
+private:
+  /// What is wrong with the text of options; empty where nothing is, and for a
+  /// pass that has none.
+  virtual std::string wrongOption(StringRef text) { return ""; }
+};
+
+struct LowerMemrefs : Own<layout::impl::LayoutLowerMemrefsBase<LowerMemrefs>> {
+  using Own::Own;
 
   /// The options as Rust takes them.
   LayoutOptions options() const {
@@ -73,13 +155,7 @@ struct LowerMemrefs : layout::impl::LayoutLowerMemrefsBase<LowerMemrefs> {
   LogicalResult
   initializeOptions(StringRef text,
                     function_ref<LogicalResult(const Twine &)> error) override {
-    // Of a value that an option does not take MLIR says so on standard error
-    // and nothing here.
-    auto explained = [&](const Twine &message) {
-      std::string reason = message.str();
-      return error(reason.empty() ? explain(text) : reason);
-    };
-    if (failed(Base::initializeOptions(text, explained)))
+    if (failed(Own::initializeOptions(text, error)))
       return failure();
     std::string wrong;
     if (layout_rs_check_options(options(), append, &wrong))
@@ -94,39 +170,21 @@ struct LowerMemrefs : layout::impl::LayoutLowerMemrefsBase<LowerMemrefs> {
   }
 
 private:
-  /// What is right where an option has a value that it does not take.
-  std::string explain(StringRef text) {
-    std::string reason;
-    auto look = [&](StringRef word, StringRef option,
-                    llvm::cl::generic_parser_base &values) {
-      auto [name, value] = word.split('=');
-      unsigned count = values.getNumOptions();
-      if (name != option || values.findOption(value.trim("{}'\"")) != count)
-        return false;
-      SmallVector<StringRef> known;
-      for (unsigned i = 0; i < count; ++i)
-        known.push_back(values.getOption(i));
-      reason = (name + " is one of " + llvm::join(known, ", ")).str();
-      return true;
-    };
-    for (StringRef word : llvm::split(text, ' '))
-      if (look(word, form.ArgStr, form.getParser()) ||
-          look(word, vectorize.ArgStr, vectorize.getParser()) ||
-          look(word, parallel.ArgStr, parallel.getParser()))
-        return reason;
-    return ("cannot read the options `" + text + "`").str();
+  std::string wrongOption(StringRef text) override {
+    return firstWrong(text, form, vectorize, parallel, vectorBits,
+                      vectorRegisters, reassociate, contract, cacheBytes);
   }
 };
 
 struct PrepareBufferization
-    : layout::impl::LayoutPrepareBufferizationBase<PrepareBufferization> {
+    : Own<layout::impl::LayoutPrepareBufferizationBase<PrepareBufferization>> {
   void runOnOperation() override {
     if (!layout_rs_prepare_bufferization(wrap(getOperation().getOperation())))
       signalPassFailure();
   }
 };
 
-struct Deallocate : layout::impl::LayoutDeallocateBase<Deallocate> {
+struct Deallocate : Own<layout::impl::LayoutDeallocateBase<Deallocate>> {
   void runOnOperation() override {
     MlirOperation function = wrap(getOperation().getOperation());
     std::string passes;
@@ -142,7 +200,7 @@ struct Deallocate : layout::impl::LayoutDeallocateBase<Deallocate> {
   }
 };
 
-struct ExpandClones : layout::impl::LayoutExpandClonesBase<ExpandClones> {
+struct ExpandClones : Own<layout::impl::LayoutExpandClonesBase<ExpandClones>> {
   void runOnOperation() override {
     if (!layout_rs_expand_clones(wrap(getOperation().getOperation())))
       signalPassFailure();
@@ -150,7 +208,7 @@ struct ExpandClones : layout::impl::LayoutExpandClonesBase<ExpandClones> {
 };
 
 struct SimplifyIndexing
-    : layout::impl::LayoutSimplifyIndexingBase<SimplifyIndexing> {
+    : Own<layout::impl::LayoutSimplifyIndexingBase<SimplifyIndexing>> {
   void runOnOperation() override {
     if (!layout_rs_simplify_indexing(wrap(getOperation())))
       signalPassFailure();
@@ -158,16 +216,21 @@ struct SimplifyIndexing
 };
 
 struct IndexingAnalysis
-    : layout::impl::LayoutIndexingAnalysisBase<IndexingAnalysis> {
-  using LayoutIndexingAnalysisBase::LayoutIndexingAnalysisBase;
+    : Own<layout::impl::LayoutIndexingAnalysisBase<IndexingAnalysis>> {
+  using Own::Own;
   void runOnOperation() override {
     if (!layout_rs_indexing_analysis(wrap(getOperation()), report))
       signalPassFailure();
   }
+
+private:
+  std::string wrongOption(StringRef text) override {
+    return firstWrong(text, report);
+  }
 };
 
 struct StripMemorySpaces
-    : layout::impl::LayoutStripMemorySpacesBase<StripMemorySpaces> {
+    : Own<layout::impl::LayoutStripMemorySpacesBase<StripMemorySpaces>> {
   void runOnOperation() override {
     if (!layout_rs_strip_memory_spaces(wrap(getOperation().getOperation())))
       signalPassFailure();
@@ -205,33 +268,43 @@ void registerPipeline(MlirStringRef name, MlirStringRef summary) {
       });
 }
 
-bool registerOnce(raw_ostream &errors) {
+/// What is wrong where another copy registered its passes; else this copy's are
+/// registered from now on.
+std::string registerPasses() {
   // Another pass of a name that is taken is fatal in MLIR, and so is one whose
   // dialect is another copy's.
-  StringRef name = layout::createLayoutLowerMemrefs()->getArgument();
-  if (PassInfo::lookup(name)) {
-    errors << "error: the passes of the layout dialect are registered already, "
-              "from another file than "
-           << layout::libraryOf(reinterpret_cast<const void *>(&registerOnce))
-           << ", whose are left out. A process has one copy of them: load the "
-              "plugin that is installed beside libLayout.so and shares it\n";
-    return false;
-  }
+  if (PassInfo::lookup(layout::createLayoutLowerMemrefs()->getArgument()))
+    return "the passes of the layout dialect are registered already, from "
+           "another file than " +
+           layout::thisLibrary() + ", whose are left out. " + layout::oneCopy;
   // Pipelines are text, and find upstream's passes by name.
   if (!PassInfo::lookup("one-shot-bufferize"))
     registerAllPasses();
   layout::registerLayoutPasses();
   layout_rs_pipelines(registerPipeline);
-  return true;
+  return "";
+}
+
+/// That, once in a process.
+StringRef registerPassesOnce() {
+  static const std::string wrong = registerPasses();
+  return wrong;
 }
 
 } // namespace
 
 bool layout::registerLayoutPassesAndPipelines(raw_ostream &errors) {
-  static std::once_flag once;
-  static bool registered;
-  std::call_once(once, [&] { registered = registerOnce(errors); });
-  return registered;
+  StringRef wrong = registerPassesOnce();
+  if (!wrong.empty())
+    errors << "warning: " << wrong << "\n";
+  return wrong.empty();
+}
+
+bool layout_cc_register_passes(MlirStringCallback error, void *user) {
+  StringRef wrong = registerPassesOnce();
+  if (!wrong.empty())
+    error(wrap(wrong), user);
+  return wrong.empty();
 }
 
 LogicalResult layout::buildLayoutPipeline(OpPassManager &manager,

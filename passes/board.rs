@@ -13,12 +13,10 @@ use layout::expr::Expr;
 use layout::machine::{Machine, TIME, WORD};
 use layout::placement::Placement;
 use layout::tensor_layout::TensorLayout;
+use layout_dialect::MACHINE;
 use layout_ir::{self as ir, DYNAMIC, Op, Shaped};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashSet;
-
-/// The name of the attribute of a module that says what it is for.
-pub const MACHINE: &str = "layout.machine";
 
 /// The axes that the TensorLayouts of a module run over, parent to child.
 #[derive(Clone, Default)]

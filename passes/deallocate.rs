@@ -3,12 +3,11 @@
 //! The passes that free buffers are upstream's. They want to own every buffer of a function and know no loops by
 //! branches, so a function that had no tensors, and in which lowering allocated nothing, keeps its own discipline.
 
+use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
 use layout_ir::{self as ir, Op};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, OperationRef, ValueLike};
 
-/// On a function: it manages its buffers itself.
-const BY_HAND: &str = "layout.manual_deallocation";
 /// On an allocation or deallocation: upstream's passes are to leave it.
 pub(crate) const LEFT: &str = "bufferization.manual_deallocation";
 

@@ -6,8 +6,9 @@
 
 use crate::{
     Diagnostic, Form, Options, Parallel, Severity, Target, deallocate, expand_clones, indexing_analysis, lower_memrefs,
-    pipelines::PIPELINES, prepare_bufferization, simplify_indexing, strip_memory_spaces,
+    pipelines::PIPELINES, pipelines::spelling, prepare_bufferization, simplify_indexing, strip_memory_spaces,
 };
+use layout::text::instead;
 use layout_dialect::guard;
 use melior::{
     Error,
@@ -33,7 +34,6 @@ unsafe extern "C" {
         notes: *const MlirStringRef,
     );
     fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
-    fn layout_cc_affine_is_valid_symbol(value: MlirValue) -> bool;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
     fn layout_cc_neutral_element(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_infer_range(
@@ -89,8 +89,14 @@ pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Err
         // SAFETY: the manager is alive; the text and the callback are for this call.
         unsafe { mlirOpPassManagerAddPipeline(manager.to_raw(), string_ref(passes), error, user) }.value != 0
     });
-    added.map_err(Error::ParsePassPipeline)
+    added.map_err(|message| {
+        let hint = if message.contains(UNREGISTERED) { spelling(passes) } else { None };
+        Error::ParsePassPipeline(hint.map_or_else(|| message.clone(), |hint| format!("{message}\n{hint}")))
+    })
 }
+
+/// What MLIR says of a name in the text of a pipeline that it does not know.
+const UNREGISTERED: &str = "does not refer to a registered pass";
 
 /// Emits a diagnostic.
 pub fn emit(diagnostic: &Diagnostic) {
@@ -158,12 +164,6 @@ pub fn infer_range<'c>(
     // SAFETY: the value is alive, and all pointers are for this call.
     let known = unsafe { layout_cc_infer_range(result.to_raw(), ask, user, &mut lo, &mut hi) };
     known.then_some((lo, hi))
-}
-
-/// Whether the value may be a symbol of an affine map.
-pub fn is_valid_symbol(value: Value) -> bool {
-    // SAFETY: the value is alive.
-    unsafe { layout_cc_affine_is_valid_symbol(value.to_raw()) }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -252,6 +252,24 @@ extern "C" fn layout_rs_strip_memory_spaces(module: MlirOperation) -> bool {
         strip_memory_spaces::run(module);
         Ok(())
     })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_unknown_option(
+    name: MlirStringRef,
+    known: MlirStringRef,
+    message: MlirStringCallback,
+    user: *mut c_void,
+) {
+    let text = guard(str::to_string, || {
+        // SAFETY: the texts are valid for the call.
+        let [name, known] = [name, known].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
+        format!("unknown option `{name}`{}", instead(&name, &known.split(',').collect::<Vec<_>>()))
+    });
+    let callback = message.expect("C++ gives a callback");
+    // SAFETY: C++ gives a callback and the pointer it takes.
+    unsafe { callback(string_ref(&text), user) };
 }
 
 /// See `Glue.h`.

@@ -19,7 +19,7 @@ use layout::shape::{Array, Dim, Shape};
 use layout::simplify::Interval;
 use layout::text::Error;
 use layout::traffic::plan;
-use layout_dialect::affine;
+use layout_dialect::{FEEDS, MACHINE, READS, affine};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
@@ -66,8 +66,8 @@ pub fn run(root: OperationRef, report: bool) {
             emit(&remark(op, &pairs));
         } else {
             let b = Builder::before(op);
-            ir::edit(op).set_attribute("layout.reads", attribute(b, &pairs, |pair| &pair.reads));
-            ir::edit(op).set_attribute("layout.feeds", attribute(b, &pairs, |pair| &pair.feeds));
+            ir::edit(op).set_attribute(READS, attribute(b, &pairs, |pair| &pair.reads));
+            ir::edit(op).set_attribute(FEEDS, attribute(b, &pairs, |pair| &pair.feeds));
         }
     }
 }
@@ -114,7 +114,7 @@ fn traffic<'c>(root: Op<'c>, op: Op<'c>) -> Option<Diagnostic<'c>> {
     if !spread(&from) && !spread(&to) {
         return None;
     }
-    let machine = ir::attribute(root, "layout.machine").and_then(layout_dialect::machine);
+    let machine = ir::attribute(root, MACHINE).and_then(layout_dialect::machine);
     let bits = ir::bits(from.element).unwrap_or(64).max(1);
     let planned = placement(&from).and_then(|from| Ok((from, placement(&to)?)));
     let planned = planned.and_then(|(from, to)| plan(&from, &to, machine.as_ref(), bits));

@@ -36,6 +36,7 @@ pub mod deallocate;
 pub mod expand_clones;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
 mod ffi;
+mod fusion;
 mod index;
 pub mod indexing_analysis;
 pub mod lower_memrefs;
@@ -52,9 +53,13 @@ pub mod strip_memory_spaces;
 mod vectorize;
 mod vectors;
 
-pub use ffi::{add_passes, emit, is_valid_dim, is_valid_symbol, register, try_register};
+pub use ffi::{add_passes, register, try_register};
+pub(crate) use ffi::{emit, is_valid_dim};
 pub use options::{Form, Options, Parallel, Target};
 pub use pass::Pass;
+// For the other crates of this project alone.
+#[doc(hidden)]
+pub use pipelines::spelling;
 
 use melior::ir::Location;
 

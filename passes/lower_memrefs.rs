@@ -14,6 +14,7 @@ use crate::nest::{Access, Nest, Operand, Size};
 use crate::places;
 use crate::retype::{Retype, hides_layout};
 use crate::combiner::Combiner;
+use crate::fusion::Described;
 use crate::{Diagnostic, Form, Options, Target, ffi, vectorize, vectors};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};
@@ -59,6 +60,8 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
         accesses: HashMap::new(),
         errors: Vec::new(),
         remarks: Vec::new(),
+        deferred: HashMap::new(),
+        alone: HashSet::new(),
     };
     // Named operations make their maps from their operands' types, so they are asked before those change.
     let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
@@ -89,7 +92,7 @@ pub(crate) struct Lowering<'c> {
     /// Tiled buffers, by value.
     buffers: HashMap<usize, Rc<Lowered<'c>>>,
     /// The indexing maps of structured operations.
-    maps: HashMap<usize, Vec<AffineMap<'c>>>,
+    pub(crate) maps: HashMap<usize, Vec<AffineMap<'c>>>,
     erased: HashSet<usize>,
     /// Slices and reshapes of pending buffers, outer ones first, and how what they show is reached.
     views: Vec<Op<'c>>,
@@ -97,6 +100,10 @@ pub(crate) struct Lowering<'c> {
     errors: Vec<Diagnostic<'c>>,
     /// What is said if there are no errors.
     remarks: Vec<Diagnostic<'c>>,
+    /// Operations that go into the one with this key, in order.
+    pub(crate) deferred: HashMap<usize, Vec<Op<'c>>>,
+    /// Operations that go into none.
+    alone: HashSet<usize>,
 }
 
 impl<'c> Lowering<'c> {
@@ -173,10 +180,9 @@ impl<'c> Lowering<'c> {
             self.error(ir::location(op), format!("'{}' op cannot be lowered: {reason}", ir::name(op)));
         }
         // A program without layouts gets vectors as well; what is not for buffers is left to upstream's passes.
-        if !touched && self.options.vectorize != Target::None
-            && let Some(maps) = self.maps.remove(&ir::op_key(op))
-        {
-            let _ = self.structured(Builder::before(op), op, &maps);
+        let structured = self.maps.contains_key(&ir::op_key(op)) || ir::name(op) == "memref.copy";
+        if !touched && structured && self.options.vectorize != Target::None {
+            let _ = self.in_vectors(Builder::before(op), op);
         }
     }
 
@@ -209,6 +215,9 @@ impl<'c> Lowering<'c> {
             }
             "memref.dim" => self.dim(b, op),
             "memref.copy" => {
+                if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
+                    return Ok(());
+                }
                 let (from, to) = (self.access(operands[0])?, self.access(operands[1])?);
                 self.copy(b, from, to);
                 self.replace(op, &[]);
@@ -240,10 +249,8 @@ impl<'c> Lowering<'c> {
             }
             "memref.cast" | "memref.dealloc" => self.whole_only(&operands),
             name if carries(name) => self.whole_only(&operands),
-            _ => match self.maps.remove(&ir::op_key(op)) {
-                Some(maps) => self.structured(b, op, &maps),
-                None => Err(self.unknown(op)),
-            },
+            _ if self.maps.contains_key(&ir::op_key(op)) => self.structured(b, op),
+            _ => Err(self.unknown(op)),
         }
     }
 
@@ -389,73 +396,27 @@ impl<'c> Lowering<'c> {
         let identity: Vec<Expr> = (0..rank).map(Expr::Var).collect();
         let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
         let nest = Nest { extents, operands, outputs: 1, contracted: Vec::new() };
-        if !self.vectorized(b, &nest, &vectorize::Body { arguments: Vec::new(), block: None }) {
-            nest.emit(b, |inner| inner.store(1, inner.load(0)));
+        if self.options.vectorize != Target::None {
+            let source = (nest.operands[0].access.base, vectorize::Argument::Element(0));
+            match vectorize::emit(b, &nest, &vectorize::Body::simple(vec![source], None), &self.options) {
+                Ok(()) => return,
+                Err(reason) => self.remarks.push(stays(b.location, &reason)),
+            }
         }
-    }
-
-    /// Makes vector code for a nest where it is asked for and there can be some; else a remark says why not.
-    fn vectorized(&mut self, b: Builder<'c>, nest: &Nest<'c>, body: &vectorize::Body<'c>) -> bool {
-        if self.options.vectorize == Target::None {
-            return false;
-        }
-        let made = vectorize::emit(b, nest, body, &self.options);
-        if let Err(reason) = &made {
-            self.remarks.push(Diagnostic::remark(b.location, format!("it stays one element at a time: {reason}")));
-        }
-        made.is_ok()
+        nest.emit(b, |inner| inner.store(1, inner.load(0)));
     }
 
     /// A structured operation becomes a nest with its body inside.
-    fn structured(&mut self, b: Builder<'c>, op: Op<'c>, maps: &[AffineMap<'c>]) -> Result<(), String> {
-        let values = ir::operands(op);
-        let body = ir::blocks(op).first().copied().ok_or("it has no body")?;
+    fn structured(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
+            return Ok(());
+        }
+        let Described { values, number, inputs, mut nest, body } = self.described(op)?;
+        let body = body.ok_or("it has no body")?;
         let arguments = ir::arguments(body);
-        // The operands that are written come last, one for each value that the body yields.
-        let written = ir::operations(body).last().map_or(0, |end| ir::operands(*end).len());
-        let inputs = values.len().saturating_sub(written);
-        if maps.len() != values.len() || arguments.len() != values.len() || !ir::results(op).is_empty() {
-            return Err("it is not a structured operation on buffers".into());
-        }
-        let dims = maps.first().map_or(0, |m| m.dim_count());
-        let mut extents: Vec<Option<Size<'c>>> = vec![None; dims];
-        let mut operands = Vec::new();
-        let mut number = vec![None; values.len()];
-        let mut outputs = 0;
-        for (k, (value, map)) in values.iter().zip(maps).enumerate() {
-            if ir::memref(value.r#type()).is_none() {
-                continue;
-            }
-            let map = affine::exprs_of_map(*map).ok_or("an indexing map is not affine")?;
-            let access = self.access(*value)?;
-            for (e, size) in map.iter().zip(&access.sizes) {
-                if let Expr::Var(d) = e
-                    && extents[*d].and_then(Size::known).is_none()
-                {
-                    extents[*d] = Some(*size);
-                }
-            }
-            number[k] = Some(operands.len());
-            outputs += usize::from(k >= inputs);
-            operands.push(Operand::new(access, map));
-        }
-        let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("an operand must show each loop's size")?;
-        let mut nest = Nest { extents, operands, outputs, contracted: Vec::new() };
         let combined = self.shared_out(b, &mut nest, body);
         if !is_copy(body, &nest) {
             self.bring(b, &mut nest);
-        }
-        let argument = |k: usize| match number[k] {
-            Some(n) => vectorize::Argument::Element(n),
-            None => vectorize::Argument::Value(values[k]),
-        };
-        let arguments_of = arguments.iter().enumerate().map(|(k, v)| (*v, argument(k))).collect();
-        if self.vectorized(b, &nest, &vectorize::Body { arguments: arguments_of, block: Some(body) }) {
-            if let Some((combiner, output)) = combined {
-                combine(b, &nest, output, &combiner);
-            }
-            self.replace(op, &[]);
-            return Ok(());
         }
         nest.emit(b, |inner| {
             for (k, argument) in arguments.iter().enumerate() {
@@ -490,6 +451,38 @@ impl<'c> Lowering<'c> {
         }
         self.replace(op, &[]);
         Ok(())
+    }
+
+    /// Makes vector code for a structured operation or a copy, and for those that go into it; or leaves it to the one
+    /// that it goes into itself. False where it is to be lowered one element at a time.
+    fn in_vectors(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
+        let key = ir::op_key(op);
+        if let Some(consumer) = self.consumer(op).filter(|_| !self.alone.contains(&key)) {
+            let parts = self.deferred.remove(&key).unwrap_or_default();
+            self.deferred.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
+            return Ok(true);
+        }
+        let made = self.fused(op).and_then(|(nest, body)| vectorize::emit(b, &nest, &body, &self.options));
+        let parts = self.deferred.remove(&key).unwrap_or_default();
+        if made.is_ok() {
+            for part in parts.into_iter().chain([op]) {
+                self.replace(part, &[]);
+            }
+            return Ok(true);
+        }
+        // Each by itself, as far as that goes.
+        for part in &parts {
+            self.alone.insert(ir::op_key(*part));
+            self.rewrite(*part)?;
+        }
+        if !parts.is_empty() {
+            self.alone.insert(key);
+            return self.in_vectors(b, op);
+        }
+        if let Err(reason) = made {
+            self.remarks.push(stays(b.location, &reason));
+        }
+        Ok(false)
     }
 
     /// Where an input is spread over axes that the output of a reduction does not have, lets each place do its share:
@@ -597,6 +590,11 @@ impl<'c> Lowering<'c> {
             }
         }
     }
+}
+
+/// Says why there is no vector code.
+fn stays<'c>(location: Location<'c>, reason: &str) -> Diagnostic<'c> {
+    Diagnostic::remark(location, format!("it stays one element at a time: {reason}"))
 }
 
 /// Adds to an output what each place has put in its partial results, the last operand of the nest.

@@ -30,6 +30,17 @@ pub enum Pass {
     StripMemorySpaces,
 }
 
+/// The names of all passes.
+pub(crate) const NAMES: [&str; 7] = [
+    "layout-deallocate",
+    "layout-expand-clones",
+    "layout-indexing-analysis",
+    "layout-lower-memrefs",
+    "layout-prepare-bufferization",
+    "layout-simplify-indexing",
+    "layout-strip-memory-spaces",
+];
+
 impl Pass {
     /// Adds the pass behind those that the manager has.
     ///
@@ -106,6 +117,7 @@ mod tests {
         let mut listed: Vec<&str> = td.split("Pass<\"").skip(1).map(|rest| rest.split_once('"').unwrap().0).collect();
         listed.sort();
         assert_eq!(names, listed);
+        assert_eq!(names, NAMES);
     }
 
     /// What MLIR reads of the short text it prints as the long one, and reads again.
@@ -130,5 +142,7 @@ mod tests {
         let wrong = Options { vector_bits: 48, ..vectors };
         let error = add(&(TO_LLVM.passes)(&wrong)).unwrap_err().to_string();
         assert!(error.contains(&wrong.check().unwrap_err()), "{error}");
+        let error = add("layout-expand-clones,layout-lower-memref{form=physical}").unwrap_err().to_string();
+        assert!(error.ends_with("\nlayout-lower-memref: did you mean `layout-lower-memrefs`?"), "{error}");
     }
 }

@@ -1,6 +1,7 @@
 //! The passes that each pipeline runs.
 
-use crate::{Options, ffi};
+use crate::{Options, ffi, pass::NAMES};
+use layout::text::nearest;
 use melior::{Error, pass::OperationPassManager};
 
 /// A pipeline: its name, what it does, and its passes as text.
@@ -63,3 +64,14 @@ pub const TO_LLVM: Pipeline = Pipeline {
         )
     },
 };
+
+/// What is nearly a name of a pass or pipeline here, in the text of a pipeline, and which.
+#[doc(hidden)]
+pub fn spelling(passes: &str) -> Option<String> {
+    let names = || PIPELINES.iter().map(|pipeline| pipeline.name).chain(NAMES);
+    let mut words = passes.split(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c));
+    words.find_map(|word| match nearest(word, names()) {
+        Some(near) if near != word => Some(format!("{word}: did you mean `{near}`?")),
+        _ => None,
+    })
+}

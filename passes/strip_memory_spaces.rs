@@ -1,7 +1,7 @@
 //! `layout-strip-memory-spaces`: puts all buffers of `#layout.memory_space` in the one memory that a CPU has.
 
-use crate::board::MACHINE;
 use crate::retype::Retype;
+use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Shaped};
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationMutLike;

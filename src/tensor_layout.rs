@@ -294,8 +294,11 @@ pub(crate) fn check_extent(extent: i64) -> Result<(), String> {
     if extent > 0 { Ok(()) } else { Err(format!("an extent must be at least 1, got {extent}")) }
 }
 
-/// Refuses what is no name of an axis other than the address.
-pub(crate) fn check_axis(axis: &str) -> Result<(), String> {
+/// Whether a text can be the name of an axis other than the address.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn check_axis(axis: &str) -> Result<(), String> {
     if axis == ADDRESS {
         return Err(format!("`{ADDRESS}` is the local address: a tensor has one in each place"));
     }

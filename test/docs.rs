@@ -7,7 +7,7 @@
 
 use layout_passes::{Options, pipelines::PIPELINES};
 use layout_test::Checkout;
-use std::{env, fs, process::Command};
+use std::{collections::HashMap, env, fs, process::Command};
 
 #[test]
 fn dialect_is_current() {
@@ -18,6 +18,8 @@ fn dialect_is_current() {
         match line.strip_prefix("### ").and_then(|title| title.strip_suffix("Attr")) {
             Some(name) => page += &format!("### `#layout.{}`\n\nIn C++ `layout::{name}Attr`.\n", snake(name)),
             None if line == "# 'layout' Dialect" => page += "# The layout dialect\n",
+            // The end of the one operation.
+            None if line == "## Attributes" => page += &format!("{}\n{line}\n", place.example("convert")),
             None => page += &format!("{line}\n"),
         }
     }
@@ -154,6 +156,7 @@ impl Place {
         let at = at.unwrap_or_else(|| panic!("layout-opt --help does not list {flag}"));
         let indent = |line: &str| line.len() - line.trim_start().len();
         let own = indent(all[at]);
+        let defaults = self.defaults(name);
         let lines = all[at + 1..].iter();
         let lines = lines.take_while(|line| indent(line) > own || line.trim_start().starts_with('='));
         let mut rows = String::new();
@@ -162,13 +165,27 @@ impl Place {
             let (option, meaning) = (option.trim(), meaning.trim());
             rows += &match option.strip_prefix('=') {
                 Some(value) => format!("| `{value}` | {meaning} |\n"),
-                None => format!("| **`{}`** | {meaning} |\n", option.trim_start_matches("--")),
+                None => {
+                    let option = option.trim_start_matches("--");
+                    let default = &defaults[option.split('=').next().unwrap_or_default()];
+                    format!("| **`{option}`** | {meaning}; `{default}` if not given |\n")
+                }
             };
         }
         match rows.is_empty() {
             true => rows,
             false => format!("\n| option | |\n|---|---|\n{rows}"),
         }
+    }
+
+    /// The values that the options of a pass or pipeline have where they are not given, as MLIR prints them.
+    fn defaults(&self, name: &str) -> HashMap<String, String> {
+        let mut opt = Command::new(self.0.tools.join("layout-opt"));
+        let output = opt.args([&format!("--{name}"), "--dump-pass-pipeline", "/dev/null"]).output();
+        let text = String::from_utf8(output.expect("layout-opt runs").stderr).expect("a pipeline is UTF-8");
+        let own = text.split("layout-").filter_map(|pass| pass.split_once('{')?.1.split_once('}'));
+        let words = own.flat_map(|(options, _)| options.split_whitespace());
+        words.filter_map(|word| word.split_once('=')).map(|(name, value)| (name.into(), value.into())).collect()
     }
 
     /// The IR before and after.

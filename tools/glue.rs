@@ -26,6 +26,7 @@ pub fn build(target: &str, folders: &[&str]) {
         .generator("Ninja")
         .profile("Release")
         .define("MLIR_DIR", libdir().join("cmake/mlir"))
+        .define("LAYOUT_GLUE_ONLY", "ON")
         .build_target(target)
         .build()
         .join("build");

@@ -3,10 +3,11 @@
 #
 #   tools/package.sh          builds in release mode, makes the package, and tries it with tools/package.sh try
 #   tools/package.sh only     makes it and does not try it
-#   tools/package.sh try DEB  unpacks a package into an empty folder and runs the demo with what is in there
+#   tools/package.sh try DEB  installs a package into an empty root, runs the demo with what is in there, and builds a
+#                             compiler with its library
 #
-# BIN=FOLDER takes the tools and the plugin from there and does not build them; LIBRARY=no leaves the library out;
-# OUT=FOLDER is where the package goes.
+# BIN=FOLDER takes the tools and the plugin from there and does not build them; LIBRARY=no leaves the library out, and the
+# plugin is then the one that needs none; OUT=FOLDER is where the package goes.
 set -euo pipefail
 here=$PWD
 cd "$(dirname "$0")/.."
@@ -21,17 +22,23 @@ fail() {
   exit 1
 }
 
-# THE LIBRARY: whatever `cmake --install` installs goes into the package, for those who call the dialect from C and C++;
-# nothing where there are no install rules. Arguments: the root that stands for /.
+# Builds in a folder of its own, and without the names of this machine's folders, which Rust keeps for messages of panics.
+private_build() {
+  cargo_home=${CARGO_HOME:-$HOME/.cargo}
+  out=$(realpath -m "$out")
+  export CARGO_TARGET_DIR=$out/cargo
+  CARGO_ENCODED_RUSTFLAGS=$(printf -- '--remap-path-prefix=%s=/usr/src/%s\x1f' "$cargo_home" cargo "$PWD" "$name")
+  export CARGO_ENCODED_RUSTFLAGS=$CARGO_ENCODED_RUSTFLAGS--remap-path-prefix=$out=/usr/src/$name/target/package
+}
+
+# The library with its plugin, headers and CMake files. Arguments: the root that stands for /.
 install_library() {
-  [[ ${LIBRARY:-yes} == yes ]] || return 0
-  grep -qs '^ *install(' CMakeLists.txt tools/*/*.cmake || return 0
   # Debian keeps libraries in a folder for the architecture.
   cmake -S . -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
     -DCMAKE_INSTALL_LIBDIR="lib/$(multiarch)" -DMLIR_DIR="$llvm/lib/cmake/mlir" \
-    -DLAYOUT_CARGO_TARGET_DIR="$(realpath -m "${CARGO_TARGET_DIR:-target}")" >/dev/null
+    -DLAYOUT_CARGO_TARGET_DIR="$CARGO_TARGET_DIR" >/dev/null
   cmake --build "$out/build" >/dev/null
-  DESTDIR=$1 cmake --install "$out/build" >/dev/null
+  DESTDIR=$1 cmake --install "$out/build" --strip >/dev/null
 }
 
 multiarch() {
@@ -63,12 +70,14 @@ owner() {
 }
 
 make_package() {
-  local bin=${BIN:-} root=$out/root version arch tool doc library
+  local bin=${BIN:-} root version arch tool doc library file
   command -v dpkg-deb >/dev/null || fail "dpkg-deb is needed"
+  [[ -n $bin && ${LIBRARY:-yes} != yes ]] || private_build
   if [[ -z $bin ]]; then
     cargo build --release --quiet -p layout-opt -p layout-inspect -p layout-translate
-    bin=${CARGO_TARGET_DIR:-target}/release
+    bin=$CARGO_TARGET_DIR/release
   fi
+  root=$out/root
   version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
   arch=$(dpkg --print-architecture)
   library=usr/lib/$(multiarch)
@@ -79,7 +88,11 @@ make_package() {
   rm -rf "$root"
   mkdir -p "$root"
   umask 022
-  install_library "$(realpath "$root")"
+  if [[ ${LIBRARY:-yes} == yes ]]; then
+    install_library "$(realpath "$root")"
+  else
+    install -D -s -m 644 "$bin/liblayout_plugin.so" "$root/$library/layout/liblayout_plugin.so"
+  fi
   for tool in "${tools[@]}"; do
     install -D -s "$bin/$tool" "$root/usr/bin/$tool"
     install -d "$root/usr/share/man/man1"
@@ -89,13 +102,15 @@ make_package() {
     install -D -m 644 tools/completions/layout.fish "$root/usr/share/fish/vendor_completions.d/$tool.fish"
   done
   install -D -m 644 tools/completions/_layout-tools "$root/usr/share/zsh/vendor-completions/_layout-tools"
-  install -D -s -m 644 "$bin/liblayout_plugin.so" "$root/$library/layout/liblayout_plugin.so"
-  install -D -m 644 README.md "$doc/README.md"
+  # Under the names by which they link to each other.
+  for file in README.md LICENSE THIRD-PARTY.md CHANGELOG.md docs/*.md $(find examples -type f -not -path "*/target/*" -not -path "*/build/*"); do
+    install -D -m 644 "$file" "$doc/$file"
+  done
+  ln -s LICENSE "$doc/copyright"
   gzip -9n <CHANGELOG.md >"$doc/changelog.gz"
-  gzip -9n <THIRD-PARTY.md >"$doc/THIRD-PARTY.md.gz"
-  install -m 644 LICENSE "$doc/copyright"
-  install -d "$doc/examples"
-  install -m 644 examples/*.mlir "$doc/examples"
+  if [[ -n ${cargo_home:-} ]] && grep -rlF -e "$cargo_home/" -e "$PWD/" "$root/usr/bin" "$root/usr/lib" >&2; then
+    fail "these files name folders of this machine"
+  fi
 
   local depends
   depends=$(dependencies "$root")
@@ -113,12 +128,12 @@ Maintainer: The authors of layout-mlir <layout-mlir@example.invalid>
 Installed-Size: $(du -sk "$root/usr" | cut -f 1)
 Depends: $depends
 Recommends: mlir-${llvm##*-}-tools
-Suggests: libmlir-${llvm##*-}-dev
+Suggests: libmlir-${llvm##*-}-dev, cmake
 Description: Tensor layouts for MLIR
  A dialect of MLIR for tiled layouts in XLA's notation and for TensorLayouts over
  a tree of memories, the passes that lower them, and tools to look at layouts: a
  driver, a plugin for stock mlir-opt, a language server, an inspector, and an
- importer of HLO.
+ importer of HLO; the library, headers and CMake files for compilers that use it.
 END
   find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
   dpkg-deb --root-owner-group -Z"${DEB_COMPRESS:-xz}" --build "$root" "$out/${name}_${version}_$arch.deb" >/dev/null
@@ -130,18 +145,41 @@ try_package() {
   root=$(mktemp -d)
   # shellcheck disable=SC2064 # the folder's name is known now
   trap "rm -rf '$root'" EXIT
-  dpkg-deb --extract "$1" "$root"
+  install_package "$1" "$root"
   for tool in "${tools[@]}"; do
     "$root/usr/bin/$tool" --version
     man --warnings -l "$root/usr/share/man/man1/$tool.1.gz" >/dev/null 2>&1 ||
       ! command -v man >/dev/null || fail "the man page of $tool does not show"
     bash -c 'source "$1" && complete -p "$2"' - "$root/usr/share/bash-completion/completions/$tool" "$tool" >/dev/null
   done
-  plugin=$(find "$root/usr/lib" -name liblayout_plugin.so)
+  plugin=$(find "$root/usr/lib" -iname 'liblayout*plugin.so')
   "$llvm/bin/mlir-opt" examples/relayout.mlir --load-dialect-plugin="$plugin" --load-pass-plugin="$plugin" \
     --pass-pipeline='builtin.module(layout-to-memref)' -o /dev/null
   BIN=$root/usr/bin tools/demo.sh
+  if [[ -n $(find "$root/usr/lib" -name libLayout.so) ]]; then
+    cmake -S "$root/usr/share/doc/$name/examples/embed-cpp" -B "$root/build" -G Ninja -DCMAKE_PREFIX_PATH="$root/usr" \
+      >/dev/null
+    cmake --build "$root/build" >/dev/null
+    "$root/build/mini-opt" examples/embed-cpp/matmul.mlir --mini-pipeline -o /dev/null
+  fi
   echo "package: $1 works"
+}
+
+# Installs a package with dpkg into an empty root, where none of its dependencies is: those have to be on this machine.
+install_package() {
+  local admin=$2/var/lib/dpkg depends package version
+  mkdir -p "$admin/info" "$admin/updates"
+  touch "$admin/status"
+  dpkg --root="$2" --force-not-root --force-depends --force-bad-path --log=/dev/null --install "$1" >"$admin/log" 2>&1 ||
+    fail "dpkg does not install $1: $(<"$admin/log")"
+  [[ $(dpkg-query --admindir="$admin" --show --showformat='${Status}' "$name") == 'install ok installed' ]] ||
+    fail "$1 is not installed"
+  dpkg --root="$2" --verify "$name"
+  depends=$(dpkg-query --admindir="$admin" --show --showformat='${Depends}' "$name")
+  while read -r package version; do
+    dpkg --compare-versions "$(dpkg-query --show --showformat='${Version}' "$package")" ge "$version" ||
+      fail "$1 needs $package $version"
+  done < <(sed 's/, /\n/g; s/[(>=)]//g' <<<"$depends")
 }
 
 case ${1:-make} in

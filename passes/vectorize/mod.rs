@@ -25,22 +25,33 @@ use melior::ir::{Attribute, BlockRef, Identifier, Type, TypeLike, ValueLike};
 use plan::{Digit, Mode, Plan};
 use registers::{Key, Rearranged, mask, place, shuffle, subsets};
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
-/// What is computed for each element: the body of a structured operation.
+/// What is computed for each element: the body of a structured operation, and of those that are fused with it.
 pub struct Body<'c> {
     /// What each argument of the body is.
     pub arguments: Vec<(Val<'c>, Argument<'c>)>,
-    /// The body; none copies the first operand to the second.
+    /// The body; none copies what its one argument is.
     pub block: Option<BlockRef<'c, 'c>>,
+    /// What a reduction starts from.
+    pub initial: Option<Argument<'c>>,
+    /// What a reduction's results go through, if they are not stored as they are.
+    pub then: Option<Rc<Body<'c>>>,
+    /// How many operands, the first ones, are read for each step of a reduction.
+    pub feeds: usize,
 }
 
 /// What an argument of a body stands for.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum Argument<'c> {
     /// The element of an operand of the nest.
     Element(usize),
     /// The same value everywhere.
     Value(Val<'c>),
+    /// What has been reduced.
+    Sum,
+    /// What another body yields.
+    Made(Rc<Body<'c>>),
 }
 
 /// Operations that are computed lane by lane, with no way to fail.
@@ -64,8 +75,22 @@ fn is_library_call(name: &str) -> bool {
 }
 
 impl<'c> Body<'c> {
+    /// A body that yields one value for each element.
+    pub fn simple(arguments: Vec<(Val<'c>, Argument<'c>)>, block: Option<BlockRef<'c, 'c>>) -> Self {
+        Body { arguments, block, initial: None, then: None, feeds: 0 }
+    }
+
+    /// The bodies that this one is made of, itself the first.
+    fn all(&self) -> Vec<&Body<'c>> {
+        let made = self.arguments.iter().filter_map(|(_, from)| match from {
+            Argument::Made(body) => Some(body.all()),
+            _ => None,
+        });
+        [self].into_iter().chain(made.flatten()).chain(self.then.iter().flat_map(|then| then.all())).collect()
+    }
+
     fn operations(&self) -> Vec<Op<'c>> {
-        self.block.map(ir::operations).unwrap_or_default()
+        self.all().into_iter().filter_map(|body| body.block).flat_map(ir::operations).collect()
     }
 
     /// The bits of the widest value that is computed; 8 where there is none.
@@ -93,12 +118,19 @@ impl<'c> Body<'c> {
 
     /// Inputs of which nothing is used but what an operation makes of them in a wider type.
     fn widenings(&self) -> Vec<(usize, Op<'c>)> {
-        let widening = |(argument, from): &(Val<'c>, Argument<'c>)| {
-            let Argument::Element(operand) = *from else { return None };
+        let arguments: Vec<&(Val<'c>, Argument<'c>)> = self.all().into_iter().flat_map(|body| &body.arguments).collect();
+        let operand = |from: &Argument| if let Argument::Element(operand) = from { Some(*operand) } else { None };
+        let once = |operand: usize| arguments.iter().filter(|a| self::Body::is(&a.1, operand)).count() == 1;
+        let widening = |(argument, from): &&(Val<'c>, Argument<'c>)| {
+            let operand = operand(from).filter(|operand| once(*operand))?;
             let [(op, _)] = ir::uses(*argument)[..] else { return None };
             matches!(ir::name(op), "arith.extf" | "arith.extsi" | "arith.extui").then_some((operand, op))
         };
-        self.arguments.iter().filter_map(widening).collect()
+        arguments.iter().filter_map(widening).collect()
+    }
+
+    fn is(from: &Argument, operand: usize) -> bool {
+        matches!(from, Argument::Element(o) if *o == operand)
     }
 
     /// The most bits of a vector that is computed with.
@@ -113,6 +145,10 @@ impl<'c> Body<'c> {
     }
 
     fn any_order(&self, target: &Options) -> bool {
+        // What follows a reduction is computed in the lanes that it was made in, all of which are results in order only.
+        if self.then.is_some() {
+            return false;
+        }
         let Some(combiner) = self.combiner() else { return false };
         let rounds = matches!(ir::name(combiner.op), "arith.addf" | "arith.mulf");
         !rounds || target.reassociate || flags(combiner.op).iter().any(|f| matches!(&f[..], "reassoc" | "fast"))
@@ -147,7 +183,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
         };
         let to = scratch(b, packed.size, element);
         done.extend(widening.map(|op| (ir::op_key(op), packed.operand)));
-        let copy = Body { arguments: Vec::new(), block: None };
+        let copy = Body::simple(vec![(from, Argument::Element(0))], None);
         Kernel::new(&copy, target, vec![from, to], 1, packed.plan, leaves.clone(), widening).emit(b, &extents);
         buffers[packed.operand] = to;
         copies.push(to);
@@ -543,17 +579,36 @@ impl<'a, 'c> Kernel<'a, 'c> {
         made
     }
 
-    /// The values that the body yields, for one register.
-    fn compute(
+    /// What an argument of a body is for one register.
+    fn argument(
         &self,
         b: Builder<'c>,
         at: &At,
         loaded: &mut Loaded<'c>,
         key: Key,
         sum: Option<Val<'c>>,
+        from: &Argument<'c>,
+    ) -> Val<'c> {
+        match from {
+            Argument::Element(operand) => self.register(b, at, loaded, *operand, key),
+            Argument::Value(v) => self.broadcast(b, *v),
+            Argument::Sum => sum.expect("only reductions have sums"),
+            Argument::Made(body) => self.compute(b, at, loaded, body, key, sum)[0],
+        }
+    }
+
+    /// The values that a body yields, for one register.
+    fn compute(
+        &self,
+        b: Builder<'c>,
+        at: &At,
+        loaded: &mut Loaded<'c>,
+        body: &Body<'c>,
+        key: Key,
+        sum: Option<Val<'c>>,
     ) -> Vec<Val<'c>> {
-        let Some(block) = self.body.block else {
-            let value = self.register(b, at, loaded, 0, key);
+        let Some(block) = body.block else {
+            let value = self.argument(b, at, loaded, key, sum, &body.arguments[0].1);
             let widened = |op: Op<'c>| {
                 let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());
                 b.value(ir::name(op), &[value], t, &self.attributes(b, op))
@@ -561,17 +616,11 @@ impl<'a, 'c> Kernel<'a, 'c> {
             return vec![self.widening.map_or(value, widened)];
         };
         let mut values: HashMap<usize, Val<'c>> = HashMap::new();
-        for (argument, from) in &self.body.arguments {
-            let done = matches!(*from, Argument::Element(o) if self.done.values().any(|operand| *operand == o));
-            if done || !ir::is_used(*argument) {
-                continue;
+        for (argument, from) in &body.arguments {
+            let done = self.done.values().any(|operand| Body::is(from, *operand));
+            if !done && ir::is_used(*argument) {
+                values.insert(ir::key(*argument), self.argument(b, at, loaded, key, sum, from));
             }
-            let value = match (*from, sum) {
-                (Argument::Element(o), Some(sum)) if o >= self.output => sum,
-                (Argument::Element(o), _) => self.register(b, at, loaded, o, key),
-                (Argument::Value(v), _) => self.broadcast(b, v),
-            };
-            values.insert(ir::key(*argument), value);
         }
         let known = |b: Builder<'c>, values: &HashMap<usize, Val<'c>>, v: Val<'c>| {
             values.get(&ir::key(v)).copied().unwrap_or_else(|| self.broadcast(b, v))
@@ -650,7 +699,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
             return keys.into_iter().map(|key| (key, neutral)).collect();
         }
         let mut loaded = self.loading(b, at);
-        keys.into_iter().map(|key| (key, self.register(b, at, &mut loaded, self.output, key))).collect()
+        let initial = self.body.initial.as_ref().expect("a reduction starts from something");
+        keys.into_iter().map(|key| (key, self.argument(b, at, &mut loaded, key, None, initial))).collect()
     }
 
     /// One block: of outputs, or what it adds to the accumulators.
@@ -663,7 +713,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
                 let base = loaded.bases[output];
                 let mut source = |key: Key| {
                     if !computed.contains_key(&key) {
-                        let made = self.compute(b, at, &mut loaded, key, None);
+                        let made = self.compute(b, at, &mut loaded, self.body, key, None);
                         computed.insert(key, made);
                     }
                     computed[&key][output - self.output]
@@ -692,7 +742,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
                 if !there.contains(&true) {
                     continue;
                 }
-                let Some(next) = self.compute(b, at, &mut loaded, key, Some(*sum)).pop() else { continue };
+                let Some(next) = self.compute(b, at, &mut loaded, self.body, key, Some(*sum)).pop() else { continue };
                 // Lanes that are not of the output may do what they like.
                 let output = Some(self.output);
                 let counts = |lane: usize| {
@@ -788,7 +838,17 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let base = self.leaves.value(b, &at.addresses[output]);
         let mut lanes = self.plan.lanes.clone();
         if self.plan.mode == Mode::InOrder {
-            return self.store(b, at, base, output, &lanes, &mut |key| sums[&key]);
+            let mut loaded = self.loading(b, at);
+            let mut results: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
+            for (key, sum) in sums {
+                let then = |then: &Rc<Body<'c>>| self.compute(b, at, &mut loaded, then, key, Some(sum));
+                results.insert(key, self.body.then.as_ref().map_or_else(|| vec![sum], then));
+            }
+            for output in output..self.buffers.len() {
+                let mut source = |key: Key| results[&key][output - self.output];
+                self.store(b, at, loaded.bases[output], output, &lanes, &mut source);
+            }
+            return;
         }
         let op = self.combiner.as_ref().expect("asked for before").op;
         let combined = |a: Val<'c>, c: Val<'c>| b.value(ir::name(op), &[a, c], a.r#type(), &self.attributes(b, op));
@@ -820,8 +880,12 @@ impl<'a, 'c> Kernel<'a, 'c> {
         };
         let mut stored = |key: Key| {
             let sum = registers.register(b, key, &mut source);
-            let before = self.load(b, at, base, output, key);
-            combined(self.cast(b, before, self.element(output)), self.cast(b, sum, self.element(output)))
+            let sum = self.cast(b, sum, self.element(output));
+            let before = match &self.body.initial {
+                Some(Argument::Value(v)) => b.value("vector.broadcast", &[*v], sum.r#type(), &[]),
+                _ => self.cast(b, self.load(b, at, base, output, key), self.element(output)),
+            };
+            combined(before, sum)
         };
         self.store(b, at, base, output, &memory, &mut stored);
     }

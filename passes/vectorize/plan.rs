@@ -122,14 +122,19 @@ impl Plan {
         if lanes < 2 {
             return Err(format!("a vector of {} bits holds one element", planner.vector_bits));
         }
+        planner.feeds = body.feeds;
         let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
         let mode = match (reduced.is_empty(), planner.main(&reduced)) {
             (true, _) => Mode::Elementwise,
             (_, Some(_)) if body.any_order(target) => Mode::AnyOrder,
             _ => Mode::InOrder,
         };
-        if mode != Mode::Elementwise && nest.outputs != 1 {
+        if mode != Mode::Elementwise && nest.outputs != 1 && body.then.is_none() {
             return Err("it reduces to several outputs".into());
+        }
+        let all = |o: usize| (0..planner.levels.len()).all(|l| !planner.is_parallel(l) || planner.has(o, l));
+        if !(planner.output..planner.element_bits.len()).all(all) {
+            return Err("its outputs do not have the same dimensions".into());
         }
         let order = match mode {
             Mode::Elementwise => planner.elementwise(lanes),
@@ -149,6 +154,10 @@ struct Planner<'a> {
     starts: Vec<Expr>,
     /// The number of the first operand that is written.
     output: usize,
+    /// How many operands, the first ones, are read for each step of a reduction.
+    feeds: usize,
+    /// The dimension and scale of the level that lanes are of, where it is not what lies side by side in the output.
+    across: Option<(usize, i64)>,
     element_bits: Vec<i64>,
     /// The same once the body has widened inputs.
     widened: Vec<i64>,
@@ -217,7 +226,7 @@ impl<'a> Planner<'a> {
             starts.push(Expr::sum(start));
         }
         let widened = Vec::new();
-        Ok(Planner { target, vector_bits: target.vector_bits(), levels, starts, output, element_bits, widened, extents, packed: Vec::new() })
+        Ok(Planner { target, vector_bits: target.vector_bits(), feeds: 0, across: None, levels, starts, output, element_bits, widened, extents, packed: Vec::new() })
     }
 
     /// Whether an output has the level.
@@ -241,7 +250,7 @@ impl<'a> Planner<'a> {
             })
         };
         let all = |o: &usize| (0..self.levels.len()).all(|l| self.has(*o, l));
-        (0..self.output).find(|o| all(o) && near(o))
+        (0..self.feeds).find(|o| all(o) && near(o))
     }
 
     /// The levels along which an operand's elements lie side by side, fastest first.
@@ -350,9 +359,30 @@ impl<'a> Planner<'a> {
         levels.windows(2).filter(|pair| pair[0].dim != pair[1].dim).count()
     }
 
+    /// The level of the first lanes of a reduction in order.
+    fn lane_level(&self) -> Option<usize> {
+        let of = |(dim, scale)| self.levels.iter().position(|l| l.dim == dim && l.scale == scale);
+        self.across.and_then(of).or_else(|| self.chain(self.output).first().copied())
+    }
+
+    /// Lets the block have so many lanes of the output's.
+    fn widen_lanes(&mut self, lanes: i64) {
+        match (self.across, self.lane_level()) {
+            (Some(_), Some(level)) => self.levels[level].chunk = self.levels[level].chunk.max(lanes.min(power_above(self.levels[level].size))),
+            _ => self.widen(self.output, lanes),
+        }
+    }
+
     fn in_order(&mut self, lanes: i64) -> Order {
-        let output = self.output;
-        self.widen(output, lanes);
+        let (output, feeds) = (self.output, self.feeds);
+        // Rows that are packed between the lanes are rows all the same.
+        let chain = self.chain(output);
+        if let Some(first) = chain.first().filter(|l| self.levels[**l].size < lanes)
+            && let Some(long) = chain.iter().find(|l| self.levels[**l].size >= lanes && self.levels[**l].dim != self.levels[*first].dim)
+        {
+            self.across = Some((self.levels[*long].dim, self.levels[*long].scale));
+        }
+        self.widen_lanes(lanes);
         let across: Vec<usize> =
             (0..self.levels.len()).filter(|l| self.levels[*l].chunk > 1).map(|l| self.levels[l].dim).collect();
         let along = |this: &Self, o: usize| (0..this.levels.len()).any(|l| across.contains(&this.levels[l].dim) && this.has(o, l));
@@ -360,23 +390,23 @@ impl<'a> Planner<'a> {
         let reusing = |this: &Self, l: usize| {
             this.is_parallel(l)
                 && !across.contains(&this.levels[l].dim)
-                && (0..output).any(|o| along(this, o) && !this.levels.iter().any(|m| m.dim == this.levels[l].dim && m.strides[o] != 0))
+                && (0..feeds).any(|o| along(this, o) && !this.levels.iter().any(|m| m.dim == this.levels[l].dim && m.strides[o] != 0))
         };
         let rows: Vec<usize> = (0..self.levels.len()).rev().filter(|l| reusing(self, *l)).collect();
         let accumulators = i64::from(self.target.vector_registers()) / 2;
-        let fastest = self.chain(output).first().copied();
+        let fastest = self.lane_level();
         let lies_well = |o: usize| !along(self, o) || self.chain(o).first().copied() == fastest;
-        if rows.is_empty() && (0..output).all(lies_well) {
-            self.widen(output, lanes * (accumulators / 2).max(1));
+        if rows.is_empty() && (0..feeds).all(lies_well) {
+            self.widen_lanes(lanes * (accumulators / 2).max(1));
         } else if !rows.is_empty() {
-            self.widen(output, lanes * 2);
+            self.widen_lanes(lanes * 2);
             self.fill(&rows, accumulators / 2);
         }
         if !rows.is_empty() {
             self.pack(lanes, &across);
         }
         let budget = 2 * i64::from(self.target.vector_registers()) * lanes;
-        let inputs: Vec<usize> = (0..output).filter(|o| along(self, *o)).collect();
+        let inputs: Vec<usize> = (0..feeds).filter(|o| along(self, *o)).collect();
         for o in inputs {
             let before: Vec<i64> = self.levels.iter().map(|l| l.chunk).collect();
             self.widen(o, lanes);
@@ -394,7 +424,7 @@ impl<'a> Planner<'a> {
         let contraction = !rows.is_empty();
         let batch = |this: &Self, l: usize| {
             let dim = this.levels[l].dim;
-            (0..output).all(|o| this.levels.iter().any(|m| m.dim == dim && m.strides[o] != 0))
+            (0..feeds).all(|o| this.levels.iter().any(|m| m.dim == dim && m.strides[o] != 0))
         };
         let batches: Vec<usize> = (0..self.levels.len()).filter(|l| batch(self, *l)).map(|l| self.levels[l].dim).collect();
         let mut order = self.sorted(true, |l| {
@@ -433,7 +463,7 @@ impl<'a> Planner<'a> {
         let dims_of = |this: &Self, o: usize| -> Vec<usize> {
             this.levels.iter().filter(|l| l.strides[o] != 0).map(|l| l.dim).collect()
         };
-        let first_of_output = self.chain(output).first().map(|l| self.levels[*l].dim);
+        let first_of_output = self.lane_level().map(|l| self.levels[l].dim);
         let wants = |this: &Self, o: usize| {
             let dims = dims_of(this, o);
             // In how many blocks each element is used.
@@ -446,7 +476,7 @@ impl<'a> Planner<'a> {
             };
             blocks >= REUSE && !dims.is_empty() && (!lies_well || this.element_bits[o] != this.widened[o])
         };
-        let chosen: Vec<usize> = (0..output).filter(|o| wants(self, *o)).collect();
+        let chosen: Vec<usize> = (0..self.feeds).filter(|o| wants(self, *o)).collect();
         if chosen.is_empty() {
             return;
         }
@@ -488,6 +518,8 @@ impl<'a> Planner<'a> {
                 levels: order.iter().map(level).collect(),
                 starts: vec![self.starts[operand].clone(), Expr::Const(0)],
                 output: 1,
+                feeds: 0,
+                across: None,
                 element_bits: vec![self.element_bits[operand], self.widened[operand]],
                 widened: Vec::new(),
                 extents: self.extents.clone(),
@@ -607,10 +639,14 @@ impl<'a> Planner<'a> {
                 some.max_by_key(|o| (self.element_bits[*o], *o >= self.output, memory[*o].len(), Reverse(*o)))
             }
             Mode::InOrder => Some(self.output),
-            Mode::AnyOrder => (0..self.output).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
+            Mode::AnyOrder => (0..self.feeds).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
         };
         let first = first.ok_or("no operand has elements side by side")?;
-        let chosen = self.side_by_side(first, power_below(lanes));
+        let mut chosen = self.side_by_side(first, power_below(lanes));
+        if let (Mode::InOrder, Some(_), Some(level)) = (mode, self.across, self.lane_level()) {
+            let level = &self.levels[level];
+            chosen = (level.first_bit..level.first_bit + level.bits()).take(power_below(lanes).trailing_zeros() as usize).collect();
+        }
         if chosen.is_empty() {
             return Err("no operand has elements side by side along which it could be computed".into());
         }

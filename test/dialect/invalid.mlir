@@ -451,3 +451,39 @@ module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM:
     return
   }
 }
+
+// -----
+
+// Names that the dialect does not have, on operations, arguments and results.
+// CHECK: :[[#@LINE+2]]:1: error:
+// expected-error@+1 {{unknown attribute `layout.machin`: did you mean `machine`?}}
+module attributes {layout.machin = 1} {}
+
+// -----
+
+// expected-error@+1 {{unknown attribute `layout.color`: one of machine, reads, feeds, manual_deallocation is known}}
+func.func private @argument(index {layout.color = 1})
+
+// -----
+
+// expected-error@+1 {{unknown attribute `layout.raeds`: did you mean `reads`?}}
+func.func private @result() -> (index {layout.raeds = []})
+
+// -----
+
+// expected-error@+1 {{got `vmen`: did you mean `vmem`?}}
+func.func private @space(memref<3x5xf32, #layout.memory_space<vmen>>)
+
+// -----
+
+// (C19) The name is one that a TensorLayout can give to an axis.
+// CHECK: :[[#@LINE+2]]:63: error:
+// expected-error@+1 {{`P E` is not an axis: a letter, then letters and digits}}
+func.func private @axis() attributes {test.axis = #layout.axis<"P E", level = 0>}
+
+// -----
+
+// (C20) The level is 0 or more.
+// CHECK: :[[#@LINE+2]]:63: error:
+// expected-error@+1 {{the level of an axis is 0 or more, got -1}}
+func.func private @axis() attributes {test.axis = #layout.axis<"PE", level = -1>}

@@ -154,6 +154,12 @@ static void others(MlirContext context) {
       print, error);
   CHECK(mlirAttributeIsALayoutMachine(machine));
   CHECK(mlirLayoutAttrGetText(machine, print, text));
+  MlirAttribute axis =
+      mlirAttributeParseGet(context, str("#layout.axis<\"PE\", level = 1>"));
+  CHECK(mlirAttributeIsALayoutAxis(axis) && !mlirAttributeIsALayoutAxis(vmem));
+  CHECK(mlirLayoutAxisAttrGetName(axis, print, text));
+  CHECK(mlirLayoutAxisAttrGetLevel(axis) == 1);
+  CHECK(mlirLayoutAttrGetText(axis, print, text));
 
   printf("wrong spaces and machines\n");
   CHECK(mlirAttributeIsNull(
@@ -203,7 +209,8 @@ static void maps(MlirContext context) {
         MlirLayoutIndexingNone);
 }
 
-static void analysis(MlirContext context) {
+/// A module whose function begins with a transpose.
+static MlirModule transposing(MlirContext context) {
   MlirModule module = mlirModuleCreateParse(
       context,
       str("func.func @f(%x: tensor<3x5xf32>, %o: tensor<5x3xf32>) -> "
@@ -213,10 +220,19 @@ static void analysis(MlirContext context) {
           "  return %t : tensor<5x3xf32>\n"
           "}"));
   CHECK(!mlirModuleIsNull(module));
+  return module;
+}
+
+static MlirOperation transposeIn(MlirModule module) {
   MlirOperation function =
       mlirBlockGetFirstOperation(mlirModuleGetBody(module));
-  MlirOperation transpose = mlirBlockGetFirstOperation(
+  return mlirBlockGetFirstOperation(
       mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0)));
+}
+
+static void analysis(MlirContext context) {
+  MlirModule module = transposing(context);
+  MlirOperation transpose = transposeIn(module);
   char reads[] = "reads: ", feeds[] = "feeds: ";
   CHECK(mlirLayoutOperationGetIndexing(transpose, MlirLayoutReads, 0, 0,
                                        printMap, reads, print, error));
@@ -280,6 +296,14 @@ static void passes(MlirContext context) {
                                     print, error));
   CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-to-llvm"),
                                     str("vector-registers=16"), print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-lower-memrefs"),
+                                    str("contract=maybe"), print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-indexing-analysis"),
+                                    str("raport"), print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("cse,canonicalize"), str(""), print,
+                                    error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"),
+                                    str("form=physical},cse{"), print, error));
   CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-deallocate"), str(""),
                                     print, error));
   CHECK(!mlirLayoutOpPassManagerAddLayoutToMemref(on, (MlirLayoutForm)7, print,
@@ -310,6 +334,8 @@ static void nulls(void) {
   CHECK(mlirLayoutTiledAttrGetMemorySpace(none) == -1);
   CHECK(mlirLayoutTensorLayoutAttrGetNumAxes(none) == -1);
   CHECK(mlirLayoutMemorySpaceAttrGetNumber(none) == -1);
+  CHECK(!mlirLayoutAxisAttrGetName(none, print, text));
+  CHECK(mlirLayoutAxisAttrGetLevel(none) == -1);
   CHECK(mlirLayoutIndexingMapAttrGetNumRanges(none) == -1);
   CHECK(!mlirLayoutTiledAttrGetOffset(none, 2, numbers, 2, numbers, numbers,
                                       print, error));
@@ -323,6 +349,9 @@ static void nulls(void) {
                                     str(""), print, error));
   CHECK(!mlirLayoutOpPassManagerAddLayoutToMemref(
       manager, MlirLayoutFormStrided, print, error));
+  MlirDialectHandle layout = mlirGetDialectHandle__layout__();
+  mlirDialectHandleInsertDialect(layout, registry);
+  CHECK(mlirDialectIsNull(mlirDialectHandleLoadDialect(layout, context)));
 }
 
 int main(void) {
@@ -334,11 +363,12 @@ int main(void) {
   MlirContext context = mlirContextCreateWithRegistry(registry, false);
   mlirDialectRegistryDestroy(registry);
 
+  // Before anything has loaded the dialect.
+  analysis(context);
   tiled(context);
   tensorLayout(context);
   others(context);
   maps(context);
-  analysis(context);
   passes(context);
   nulls();
   mlirContextDestroy(context);
@@ -347,6 +377,15 @@ int main(void) {
   MlirContext bare = mlirContextCreate();
   CHECK(mlirAttributeIsNull(
       mlirLayoutTiledAttrGet(bare, str("{1,0}"), print, error)));
+  MlirDialectRegistry others = mlirDialectRegistryCreate();
+  mlirRegisterAllDialects(others);
+  mlirContextAppendDialectRegistry(bare, others);
+  mlirDialectRegistryDestroy(others);
+  MlirModule module = transposing(bare);
+  char reads[] = "reads: ";
+  CHECK(!mlirLayoutOperationGetIndexing(transposeIn(module), MlirLayoutReads, 0,
+                                        0, printMap, reads, print, error));
+  mlirModuleDestroy(module);
   MlirDialectHandle handle = mlirGetDialectHandle__layout__();
   CHECK(!mlirDialectIsNull(mlirDialectHandleLoadDialect(handle, bare)));
   CHECK(mlirAttributeIsALayoutTiled(

@@ -213,9 +213,9 @@ func.func @bounds_of_loops() {
 
 // Attributes of arguments and inside of dictionaries.
 // CHECK-LABEL: func.func @inside(
-// CHECK-SAME: %{{.*}}: index {layout.map = #layout.indexing_map<(d0) -> (d0), domain: d0 in [0, 3]>}
+// CHECK-SAME: %{{.*}}: index {test.map = #layout.indexing_map<(d0) -> (d0), domain: d0 in [0, 3]>}
 // CHECK-SAME: there = {map = #layout.indexing_map<(d0) -> (0), domain: d0 in [0, 3]>, other}
-func.func @inside(%a: index {layout.map = #layout.indexing_map<(d0) -> (d0 mod 8), domain: d0 in [0, 3]>})
+func.func @inside(%a: index {test.map = #layout.indexing_map<(d0) -> (d0 mod 8), domain: d0 in [0, 3]>})
     attributes {there = {map = #layout.indexing_map<(d0) -> (d0 floordiv 8), domain: d0 in [0, 3]>, other}} {
   return
 }

@@ -45,8 +45,8 @@
 
 // DIALECTS: layout
 // VERSION: layout-opt {{.*}}MLIR of LLVM version
-// FORM: for the --form option: Cannot find option named 'tiled'!
-// FORM: form is one of strided, physical
+// FORM-NOT: Cannot find
+// FORM: error: form is one of strided, physical
 // MISSING: no-such-file.mlir
 // MODULE: module
 module {}

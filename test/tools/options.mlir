@@ -33,7 +33,14 @@
 // MACHINE: error: vector-bits is of a machine, and vectorize names none: avx2, avx512, neon
 
 // RUN: not layout-opt %s --layout-to-memref='vector-bits=many' 2>&1 | FileCheck %s --check-prefix=NUMBER
-// NUMBER: for the --vector-bits option: 'many' value invalid for uint argument!
-// NUMBER: error: cannot read the options `vector-bits=many`
+// NUMBER-NOT: invalid
+// NUMBER: error: vector-bits is a number
+
+// RUN: not layout-opt %s --layout-to-memref='contract=maybe' 2>&1 | FileCheck %s --check-prefix=BOOL
+// BOOL: error: contract is true or false
+
+// RUN: not layout-opt %s --pass-pipeline='builtin.module(layout-indexing-analysis{repotr})' 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: unknown option `repotr`: did you mean `report`?
 
 module {}

@@ -16,10 +16,13 @@ using namespace mlir;
 using layout::LayoutDialect;
 
 static void insertDialect(MlirDialectRegistry registry) {
-  layout::registerLayoutDialect(*unwrap(registry));
+  if (registry.ptr)
+    layout::registerLayoutDialect(*unwrap(registry));
 }
 
 static MlirDialect loadDialect(MlirContext context) {
+  if (!context.ptr)
+    return {nullptr};
   MLIRContext &into = *unwrap(context);
   // Where the context has another copy's dialect, ours would be fatal.
   if (!layout::loadLayoutDialect(into) &&

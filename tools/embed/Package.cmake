@@ -11,9 +11,7 @@ endif()
 set(LAYOUT_CARGO_TARGET_DIR ${layout_target} CACHE PATH "The folder that Cargo builds in")
 find_program(LAYOUT_CARGO cargo HINTS $ENV{HOME}/.cargo/bin)
 if(NOT LAYOUT_CARGO)
-  # Cargo's own build scripts come by here too, and need nothing below.
-  message(STATUS "Layout: there is no cargo on the PATH, which building libLayout.so needs")
-  return()
+  message(FATAL_ERROR "Layout: there is no cargo on the PATH, which building libLayout.so needs")
 endif()
 
 string(REGEX REPLACE "^dev$" "debug" layout_profile_folder ${LAYOUT_CARGO_PROFILE})
@@ -53,6 +51,7 @@ target_link_options(Layout PRIVATE
   "-Wl,--whole-archive,${layout_rust},${layout_mlir_capi},--no-whole-archive")
 target_link_libraries(Layout PUBLIC MLIR LLVM)
 set_target_properties(Layout PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   LINK_DEPENDS "${layout_rust};${layout_exports}"
   INSTALL_RPATH "$ORIGIN;${LLVM_LIBRARY_DIR}")
 

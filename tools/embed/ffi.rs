@@ -107,7 +107,8 @@ is_a! {
     mlirAttributeIsALayoutTensorLayout: tensor_layout,
     mlirAttributeIsALayoutMachine: machine,
     mlirAttributeIsALayoutIndexingMap: indexing_map,
-    mlirAttributeIsALayoutMemorySpace: memory_space
+    mlirAttributeIsALayoutMemorySpace: memory_space,
+    mlirAttributeIsALayoutAxis: axis
 }
 
 /// See `Layout.h`.
@@ -205,7 +206,7 @@ fn expansion(attribute: MlirAttribute, rank: isize, shape: *const i64) -> Outcom
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// TensorLayouts and memory spaces
+// TensorLayouts, memory spaces and axes
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// See `Layout.h`.
@@ -260,6 +261,21 @@ extern "C" fn mlirLayoutTensorLayoutAttrGetPlace(
 #[unsafe(no_mangle)]
 extern "C" fn mlirLayoutMemorySpaceAttrGetNumber(attribute: MlirAttribute) -> i64 {
     quiet(-1, || Ok(layout_dialect::memory_space(given(attribute)?).ok_or("no memory space")?))
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutAxisAttrGetName(attribute: MlirAttribute, name: MlirStringCallback, user: *mut c_void) -> bool {
+    quiet(false, || {
+        say(name, user, &axis_of(attribute)?.0);
+        Ok(true)
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutAxisAttrGetLevel(attribute: MlirAttribute) -> i64 {
+    quiet(-1, || Ok(axis_of(attribute)?.1))
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -368,14 +384,16 @@ extern "C" fn mlirLayoutOperationGetIndexing(
         };
         // SAFETY: the operation is alive for the call.
         let op = unsafe { OperationRef::from_raw(op) };
+        let context = op.context();
+        // SAFETY: the reference does not outlive the call.
+        let context = unsafe { context.to_ref() };
+        layout_dialect::load(context).map_err(|error| error.message)?;
         let pairs = indexing_analysis::analyse(op).ok_or("the operation has no tensors to relate")?;
         let pair = at(at(&pairs, result)?, operand)?;
         let access = if reads { &pair.reads } else { &pair.feeds };
         let callback = map.ok_or("the callback for maps is null")?;
-        let context = op.context();
         for value in indexing_analysis::values(access) {
-            // SAFETY: the reference does not outlive the call.
-            let attribute = layout_dialect::indexing_map_attribute(unsafe { context.to_ref() }, &value);
+            let attribute = layout_dialect::indexing_map_attribute(context, &value);
             // SAFETY: the caller gives a callback and the pointer it takes.
             unsafe { callback(attribute.to_raw(), map_user) };
         }
@@ -407,6 +425,12 @@ extern "C" fn mlirLayoutOpPassManagerAdd(
 ) -> bool {
     answer(error, user, false, || {
         let (name, options) = (string(name)?, string(options)?);
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
+            return Err(format!("`{name}` is no name of a pass").into());
+        }
+        if !balanced(options) {
+            return Err(format!("the braces of the options `{options}` do not match").into());
+        }
         let pass = if options.is_empty() { name.to_string() } else { format!("{name}{{{options}}}") };
         add(manager, |manager| layout_passes::add_passes(manager, &pass))
     })
@@ -424,6 +448,16 @@ extern "C" fn mlirLayoutOpPassManagerAddLayoutToMemref(
         let form = Form::of_number(form)?;
         add(manager, |manager| pipelines::TO_MEMREF.add_to(manager, form))
     })
+}
+
+/// Whether each closing brace has one that opens it, and each of these a closing one.
+fn balanced(text: &str) -> bool {
+    let depth = text.chars().try_fold(0usize, |depth, c| match c {
+        '{' => Some(depth + 1),
+        '}' => depth.checked_sub(1),
+        _ => Some(depth),
+    });
+    depth == Some(0)
 }
 
 fn add(
@@ -480,6 +514,10 @@ fn tiled_of(attribute: MlirAttribute) -> Outcome<layout::layout::Layout> {
 
 fn tensor_of(attribute: MlirAttribute) -> Outcome<layout::tensor_layout::TensorLayout> {
     layout_dialect::tensor_layout(given(attribute)?).ok_or("the attribute is no #layout.tensor_layout".into())
+}
+
+fn axis_of(attribute: MlirAttribute) -> Outcome<(String, i64)> {
+    layout_dialect::axis(given(attribute)?).ok_or("the attribute is no #layout.axis".into())
 }
 
 fn map_of(attribute: MlirAttribute) -> Outcome<Indexing> {

@@ -22,6 +22,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
+#include <csignal>
 
 using namespace mlir;
 
@@ -82,11 +83,9 @@ Exit status:
 )";
 
 /// Whether the passes of the command line can be made, which is told before the
-/// input is read. Which operation passes start at depends on the input where it
-/// says so itself.
+/// input is read. Nesting is implicit, so it does not matter what operation the
+/// passes start at.
 static bool checkPasses(const MlirOptMainConfig &config) {
-  if (config.shouldUseExplicitModule())
-    return true;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   PassManager passes(&context, ModuleOp::getOperationName(),
                      PassManager::Nesting::Implicit);
@@ -97,6 +96,9 @@ extern "C" {
 
 /// False, with the error on stderr, where the parser is not given this text.
 bool layout_rs_check_input(MlirStringRef name, MlirStringRef text);
+/// Says on stderr which pass was meant, where the command line has nearly its
+/// name in the text of a pipeline.
+void layout_rs_hint_at_passes();
 
 void layout_cc_register_all(MlirDialectRegistry registry) {
   registerAllDialects(*unwrap(registry));
@@ -106,7 +108,9 @@ void layout_cc_register_all(MlirDialectRegistry registry) {
 
 int layout_cc_opt_main(int argc, char **argv, MlirDialectRegistry registry,
                        const char *version) {
-  llvm::InitLLVM init(argc, argv);
+  // Rust has it ignored; a reader that has seen enough ends this program.
+  std::signal(SIGPIPE, SIG_DFL);
+  llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
   prepare(version);
   static llvm::cl::opt<std::string> inputName(llvm::cl::Positional,
                                               llvm::cl::desc("<input file>"),
@@ -125,8 +129,10 @@ int layout_cc_opt_main(int argc, char **argv, MlirDialectRegistry registry,
     return asMainReturnCode(
         MlirOptMain(argc, argv, inputName, outputName, *unwrap(registry)));
 
-  if (!checkPasses(config))
+  if (!checkPasses(config)) {
+    layout_rs_hint_at_passes();
     return wrongUse;
+  }
   std::string error;
   auto input = openInputFile(inputName, &error);
   auto output = input ? openOutputFile(outputName, &error) : nullptr;

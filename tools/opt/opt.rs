@@ -5,6 +5,7 @@ mod nesting;
 
 use mlir_sys::{MlirDialectRegistry, MlirStringRef};
 use std::{
+    env,
     ffi::{CStr, c_char, c_int},
     process::ExitCode,
     slice,
@@ -43,4 +44,21 @@ extern "C" fn layout_rs_check_input(name: MlirStringRef, text: MlirStringRef) ->
         let name = String::from_utf8_lossy(name);
         failed(&format!("{name}:{line}:{column}: error: nested more than {} levels deep", nesting::DEEPEST))
     })
+}
+
+/// See `Opt.cpp`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_hint_at_passes() {
+    layout_dialect::guard(
+        |_| (),
+        || {
+            let arguments: Vec<String> = env::args_os().map(|text| text.to_string_lossy().into_owned()).collect();
+            let at = arguments.iter().position(|text| text.trim_start_matches('-').starts_with("pass-pipeline"));
+            let pipeline =
+                at.map(|at| arguments[at..].iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" "));
+            if let Some(hint) = pipeline.and_then(|text| layout_passes::spelling(&text)) {
+                eprintln!("{hint}");
+            }
+        },
+    );
 }

@@ -33,11 +33,11 @@ pub struct PassPlugin {
 unsafe extern "C" fn register_dialect(registry: *mut c_void) {
     // SAFETY: MLIR gives its DialectRegistry, which is what the C API's handle holds.
     let outcome = unsafe { layout_dialect::register_raw(MlirDialectRegistry { ptr: registry }) };
-    outcome.unwrap_or_else(|error| eprintln!("{error}"));
+    outcome.unwrap_or_else(|error| eprintln!("warning: {error}"));
 }
 
 extern "C" fn register_passes() {
-    layout_passes::try_register().unwrap_or_else(|error| eprintln!("{error}"));
+    layout_passes::try_register().unwrap_or_else(|error| eprintln!("warning: {error}"));
 }
 
 /// What `--load-dialect-plugin` looks for.

@@ -142,7 +142,9 @@ fn build<'c>(
     let r#type = TypeAttribute::new(FunctionType::new(context, &[plain], &[tiled]).into());
     let interface = (Identifier::new(context, "llvm.emit_c_interface"), Attribute::unit(context));
     let mut module = Module::new(location);
-    module.as_operation_mut().set_attribute("layout.machine", layout_dialect::machine_attribute(context, machine));
+    module
+        .as_operation_mut()
+        .set_attribute(layout_dialect::MACHINE, layout_dialect::machine_attribute(context, machine));
     module.body().append_operation(func::func(context, name, r#type, region, &[interface], location));
     Ok(module)
 }

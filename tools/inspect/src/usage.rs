@@ -18,13 +18,28 @@ pub fn wrong(help: &str, arguments: &[&str]) -> String {
     if is_word && !commands.contains(first) && arguments.len() > 1 {
         return format!("unknown command `{first}`{}", hint(first, &commands));
     }
+    if let Some(value) = arguments.last().and_then(|last| value(help, last)) {
+        return format!("`{}` needs {value}", arguments[arguments.len() - 1]);
+    }
+    let command = if commands.contains(first) { *first } else { "" };
+    for option in arguments[..until].iter().filter(is_option) {
+        let with = commands_with(help, option);
+        if with.is_empty() && arguments.len() > 1 {
+            return format!("`{option}` stands alone");
+        }
+        if !with.is_empty() && !with.contains(&command) {
+            let with: Vec<String> = with.iter().map(|c| format!("`{c}`").replace("``", "a shape or layout")).collect();
+            return format!("`{option}` goes with {}", with.join(" or "));
+        }
+    }
     match *first {
         "simplify" => "one map is needed".into(),
         "view" => "one layout and one view are needed".into(),
         "hlo" => "one file is needed".into(),
         "moves" => "two shapes are needed".into(),
         "convert" => "two layouts are needed".into(),
-        _ => "one shape, or --json, is needed".into(),
+        _ if arguments.contains(&"--json") => "`--json` stands alone, or goes with `hlo`".into(),
+        _ => "one shape or layout is needed, and no more".into(),
     }
 }
 
@@ -37,11 +52,35 @@ fn hint(name: &str, names: &[&str]) -> String {
     nearest(name, names.iter().copied()).map_or(String::new(), |near| format!(": did you mean `{near}`?"))
 }
 
-/// The words in small letters behind the tool's name in the usages.
-fn commands(help: &str) -> Vec<&str> {
+/// The usages, without the tool's name.
+fn usages(help: &str) -> impl Iterator<Item = &str> {
     let usages = help.lines().skip_while(|line| !line.starts_with("Usage:")).take_while(|line| !line.is_empty());
-    let first = |line| str::split_once(line, "layout-inspect ").and_then(|(_, rest)| rest.split(' ').next());
-    usages.filter_map(first).filter(|word| word.bytes().all(|b| b.is_ascii_lowercase())).collect()
+    usages.filter_map(|line| line.split_once("layout-inspect ").map(|(_, rest)| rest))
+}
+
+/// The word in small letters that a usage begins with; empty where there is none.
+fn command(usage: &str) -> &str {
+    let first = usage.split(' ').next().unwrap_or_default();
+    if first.bytes().all(|b| b.is_ascii_lowercase()) { first } else { "" }
+}
+
+fn commands(help: &str) -> Vec<&str> {
+    usages(help).map(command).filter(|word| !word.is_empty()).collect()
+}
+
+/// The commands in whose usages an option is, once each.
+fn commands_with<'a>(help: &'a str, option: &str) -> Vec<&'a str> {
+    let has = |usage: &&str| usage.split([' ', '[', ']']).any(|word| word == option);
+    let mut with: Vec<&str> = usages(help).filter(has).map(command).collect();
+    with.dedup();
+    with
+}
+
+/// What stands behind an option that has a value: `FILE`.
+fn value<'a>(help: &'a str, option: &str) -> Option<&'a str> {
+    let line = help.lines().map(str::trim_start).find(|line| line.split(' ').next() == Some(option))?;
+    let value = line.split(' ').nth(1)?;
+    (!value.is_empty() && value.bytes().all(|b| b.is_ascii_uppercase())).then_some(value)
 }
 
 /// The options that stand at the beginning of lines.
@@ -76,6 +115,13 @@ mod tests {
             (&["convert", "(2:3)"], "two layouts are needed"),
             (&["convert", "(2:1)", "(2:1)", "--block"], "unknown option `--block`: did you mean `--blocks`?"),
             (&[], "one shape, or --json, is needed"),
+            (&["f32[2]", "f32[3]"], "one shape or layout is needed, and no more"),
+            (&["f32[2]", "--svg"], "`--svg` needs FILE"),
+            (&["f32[2]", "--machine", "mn_core"], "`--machine` goes with `convert`"),
+            (&["hlo", "m.hlo", "--svg", "m.svg"], "`--svg` goes with a shape or layout"),
+            (&["f32[2]", "--transpose", "1,0"], "`--transpose` goes with `view` or `moves`"),
+            (&["--version", "extra"], "`--version` stands alone"),
+            (&["--json", "extra"], "`--json` stands alone, or goes with `hlo`"),
         ] {
             assert_eq!(wrong(USAGE, arguments), expected);
         }

@@ -29,10 +29,15 @@ Exit status:
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
-    let (mut import, mut input, mut output) = (false, None, None);
+    let (mut import, mut input, mut output, mut options) = (false, None, None, true);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         match &**argument {
+            file if !options || file == "-" || !file.starts_with('-') => match input {
+                None => input = Some(file.to_string()),
+                Some(_) => return usage(&format!("`{file}` is a second file: one is read")),
+            },
+            "--" => options = false,
             "-h" | "--help" => return print(USAGE),
             "-V" | "--version" => {
                 return print(concat!("layout-translate ", env!("CARGO_PKG_VERSION"), ", built without MLIR\n"));
@@ -42,13 +47,11 @@ fn main() -> ExitCode {
                 Some(file) => output = Some(file.to_string()),
                 None => return usage("-o needs a file"),
             },
-            file if (file == "-" || !file.starts_with('-')) && input.is_none() => input = Some(file.to_string()),
-            other if other.starts_with('-') => {
+            other => {
                 let near = nearest(other, ["--import-hlo", "--help", "--version", "-o"].into_iter());
                 let hint = near.map_or(String::new(), |near| format!(": did you mean `{near}`?"));
                 return usage(&format!("unknown option `{other}`{hint}"));
             }
-            other => return usage(&format!("`{other}` is a second file: one is read")),
         }
     }
     if !import {
