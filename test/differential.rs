@@ -6,6 +6,10 @@
 //! every element must be what the program without layouts left there, where the definition says that it is, and what
 //! surrounds the buffers must not have changed. All numbers are small integers, so floating-point sums are exact.
 //!
+//! As many programs, of larger sizes, become vector code, with other options for every few of them. Where these allow no
+//! other rounding and the program says in which order it adds, the numbers are such that every sum is rounded: then all
+//! bits must be those of the program without layouts, one element at a time.
+//!
 //! `LAYOUT_SEED` and `LAYOUT_PROGRAMS` (for each template and form) make a longer run; a report names the seed.
 
 mod board;
@@ -17,16 +21,21 @@ use definition::lay_out;
 use fastrand::Rng;
 use layout::expansion::Expansion;
 use layout::layout::{Layout, TileEntry};
-use layout_passes::Form;
+use layout_passes::{Form, Options, Parallel, Target};
 use libtest_mimic::{Arguments, Failed, Trial};
 use melior::{
-    Context, ExecutionEngine, dialect::DialectRegistry, ir::Module, ir::operation::OperationLike, pass::PassManager,
-    utility,
+    Context, ExecutionEngine, diagnostic::DiagnosticSeverity, dialect::DialectRegistry, ir::Module,
+    ir::operation::OperationLike, pass::PassManager, utility,
 };
-use std::{env, fmt::Write, process::Command, process::ExitCode};
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+use std::{env, fmt::Write, process::Command, process::ExitCode, slice};
 
-/// Programs for each template and form, unless `LAYOUT_PROGRAMS` says otherwise.
-const PROGRAMS: usize = 12;
+/// Programs for each template and form, unless `LAYOUT_PROGRAMS` says otherwise; as many again become vector code.
+const PROGRAMS: usize = 8;
+/// How many programs become vector code with the same options.
+const BATCH: usize = 4;
 /// The seed, unless `LAYOUT_SEED` says otherwise.
 const SEED: u64 = 22;
 /// Tells a process that it is to run one template, `template form`.
@@ -40,8 +49,34 @@ const GARBAGE: [u8; 3] = [0, 0x7f, 0xff];
 /// Bytes of garbage on each side of a buffer.
 const FENCE: usize = 64;
 
+/// How far numbers may be from what is expected, relatively, where they are rounded in another order.
+const TOLERANCE: f64 = 1e-5;
+
+/// Random numbers, and what they are for.
+struct Source {
+    rng: Rng,
+    /// Whether vector code is made: sizes are larger then, and layouts leave more elements side by side.
+    vectors: bool,
+    /// Whether nothing has a layout.
+    plain: bool,
+}
+
+impl Deref for Source {
+    type Target = Rng;
+
+    fn deref(&self) -> &Rng {
+        &self.rng
+    }
+}
+
+impl DerefMut for Source {
+    fn deref_mut(&mut self) -> &mut Rng {
+        &mut self.rng
+    }
+}
+
 /// Makes a program.
-type Template = fn(&mut Rng) -> Program;
+type Template = fn(&mut Source) -> Program;
 
 /// All templates.
 const TEMPLATES: &[(&str, Template)] = &[
@@ -67,6 +102,11 @@ const TEMPLATES: &[(&str, Template)] = &[
     ("affine", affine),
     ("buffers", buffers),
     ("transfer", transfer),
+    ("cast", cast),
+    ("fold", fold),
+    ("batches", batches),
+    ("views", views),
+    ("softmax", softmax),
 ];
 
 fn main() -> ExitCode {
@@ -104,8 +144,15 @@ fn main() -> ExitCode {
 /// one is known however the process ends.
 fn run_part(template: &str, form: Form, seed: u64, programs: usize) -> ExitCode {
     let (at, make) = TEMPLATES.iter().enumerate().find(|(_, t)| t.0 == template).map(|(k, t)| (k, t.1)).expect("known");
-    let mut rng = Rng::with_seed(seed.wrapping_mul(1000).wrapping_add(at as u64));
-    let programs: Vec<Program> = (0..programs).map(|_| make(&mut rng)).collect();
+    let rng = Rng::with_seed(seed.wrapping_mul(1000).wrapping_add(at as u64));
+    let mut source = Source { rng, vectors: false, plain: false };
+    let mut numbered = Vec::new();
+    for k in 0..2 * programs {
+        source.vectors = k >= programs;
+        source.plain = source.vectors && source.u8(0..10) == 0;
+        numbered.push(make(&mut source).numbered(k));
+    }
+    let (scalar, vectors) = numbered.split_at(programs);
 
     let registry = DialectRegistry::new();
     utility::register_all_dialects(&registry);
@@ -116,46 +163,121 @@ fn run_part(template: &str, form: Form, seed: u64, programs: usize) -> ExitCode 
     utility::register_all_passes();
     layout_passes::register();
 
-    let text = |range: &[Program]| {
-        range.iter().map(|p| p.named("tiled") + &without_layouts(&p.named("plain"))).collect::<String>()
-    };
-    let numbered: Vec<Program> = programs.into_iter().enumerate().map(|(k, p)| p.numbered(k)).collect();
-    let Some(module) = compile(&context, &text(&numbered), form) else {
-        for program in &numbered {
-            println!("{MARK}{}", program.text);
-            if compile(&context, &text(std::slice::from_ref(program)), form).is_none() {
-                eprintln!("does not compile:\n{}", program.text);
-            }
-        }
-        return ExitCode::from(DIFFERENT as u8);
-    };
     let (_, llvm) = env::vars()
         .find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"))
         .expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
     // The engine reads on to a zero byte, whatever the length says.
     let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
-    let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
+    let engine = |texts: &[String], options| {
+        let (module, scalar) = compile(&context, texts, options)?;
+        let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
+        Some((engine, scalar))
+    };
+    let all: Vec<String> = numbered.iter().map(|p| without_layouts(&p.named("plain"))).collect();
+    let Some((plain, _)) = engine(&all, form.into()) else {
+        for (program, text) in numbered.iter().zip(all) {
+            if compile(&context, &[text], form.into()).is_none() {
+                eprintln!("does not compile without layouts:\n{}", program.text);
+            }
+        }
+        return ExitCode::from(DIFFERENT as u8);
+    };
+    let mut batches = vec![(scalar, Options::from(form))];
+    batches.extend(vectors.chunks(BATCH).map(|batch| (batch, random_options(&mut source, form))));
     let mut failed = false;
-    for program in &numbered {
-        let seed = rng.u64(..);
-        println!("{MARK}{}", program.text);
-        if let Err(difference) = program.compare(&engine, form, seed) {
-            eprintln!("{difference}\n{}", program.text);
+    for (batch, options) in batches {
+        let texts: Vec<String> = batch.iter().map(|p| p.named("tiled")).collect();
+        println!("{MARK}compiling with {options}\n{}", texts.concat());
+        let Some((tiled, scalar)) = engine(&texts, options) else {
+            for (program, text) in batch.iter().zip(texts) {
+                println!("{MARK}{options}\n{}", program.text);
+                if compile(&context, &[text], options).is_none() {
+                    eprintln!("does not compile with {options}:\n{}", program.text);
+                }
+            }
             failed = true;
+            continue;
+        };
+        for (program, scalar) in batch.iter().zip(scalar) {
+            let seed = source.u64(..);
+            let vectors = options.vectorize != Target::None && !scalar;
+            println!("{MARK}{options}{}\n{}", if vectors { ", all in vectors" } else { "" }, program.text);
+            // One at a time, they may come in the order of memory.
+            if program.digits && !vectors {
+                continue;
+            }
+            let rounding = match () {
+                () if vectors && program.ordered && !options.reassociate && !options.contract => Rounding::Same,
+                () if program.rounded => Rounding::Other,
+                () => Rounding::None,
+            };
+            if let Err(difference) = program.compare(&plain, &tiled, form, seed, rounding) {
+                eprintln!("{difference}, with {options}\n{}", program.text);
+                failed = true;
+            }
         }
     }
     if failed { ExitCode::from(DIFFERENT as u8) } else { ExitCode::SUCCESS }
 }
 
-/// Lowers a module; what went wrong is on standard error.
-fn compile<'c>(context: &'c Context, text: &str, form: Form) -> Option<Module<'c>> {
-    let text = format!("module attributes {{{}}} {{\n{text}}}\n", board::machine());
-    let mut module = Module::parse(context, &text)?;
-    let passes = PassManager::new(context);
-    let pipeline = format!("builtin.module(layout-to-llvm{{form={}}})", form.name());
-    utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).expect("a pipeline");
-    passes.run(&mut module).ok()?;
-    module.as_operation().verify().then_some(module)
+/// Asks for vector code of some kind.
+fn random_options(rng: &mut Rng, form: Form) -> Options {
+    Options {
+        form,
+        vectorize: one_of(rng, &Target::ALL[1..]),
+        vector_bits: one_of(rng, &[0, 0, 0, 0, 64, 128, 256, 512]),
+        vector_registers: one_of(rng, &[0, 0, 0, 8, 11, 16, 32]),
+        reassociate: rng.u8(0..3) == 0,
+        contract: rng.u8(0..3) == 0,
+        cache_bytes: one_of(rng, &[0, 0, 1, 1000, 1 << 20]),
+        parallel: one_of(rng, Parallel::ALL),
+    }
+}
+
+/// How results may be rounded.
+#[derive(Clone, Copy, PartialEq)]
+enum Rounding {
+    /// Not at all.
+    None,
+    /// As without layouts.
+    Same,
+    /// In any way.
+    Other,
+}
+
+/// Lowers a module of these programs; what went wrong is on standard error. Also tells of which programs something stays
+/// one element at a time although vectors were asked for.
+fn compile<'c>(context: &'c Context, texts: &[String], options: Options) -> Option<(Module<'c>, Vec<bool>)> {
+    let remarks = Rc::new(RefCell::new(Vec::new()));
+    let told = remarks.clone();
+    let handler = context.attach_diagnostic_handler(move |diagnostic| {
+        let is_remark = matches!(diagnostic.severity(), DiagnosticSeverity::Remark);
+        if is_remark {
+            // As in `loc("-":12:3)`.
+            let location = diagnostic.location().to_string();
+            let line =
+                location.split("\":").nth(1).and_then(|rest| rest.split(':').next()).and_then(|n| n.parse().ok());
+            told.borrow_mut().push(line.unwrap_or(0usize));
+        }
+        is_remark
+    });
+    let text = format!("module attributes {{{}}} {{\n{}}}\n", board::machine(), texts.concat());
+    let lowered = Module::parse(context, &text).and_then(|mut module| {
+        let passes = PassManager::new(context);
+        let pipeline = format!("builtin.module(layout-to-llvm{{{options}}})");
+        utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).expect("a pipeline");
+        passes.run(&mut module).ok()?;
+        module.as_operation().verify().then_some(module)
+    });
+    context.detach_diagnostic_handler(handler);
+    // The first line is the module's.
+    let mut next = 2;
+    let scalar = texts.iter().map(|text| {
+        let lines = next..next + text.lines().count();
+        next = lines.end;
+        remarks.borrow().iter().any(|line| *line == 0 || lines.contains(line))
+    });
+    lowered.map(|module| (module, scalar.collect()))
 }
 
 /// A program's text with all layouts taken away.
@@ -183,20 +305,26 @@ const I8: Element = Element("i8", 1, Kind::Integer);
 const I16: Element = Element("i16", 2, Kind::Integer);
 const I32: Element = Element("i32", 4, Kind::Integer);
 const I64: Element = Element("i64", 8, Kind::Integer);
+const F16: Element = Element("f16", 2, Kind::Float);
 const BF16: Element = Element("bf16", 2, Kind::Float);
 const F32: Element = Element("f32", 4, Kind::Float);
 const F64: Element = Element("f64", 8, Kind::Float);
 /// All but the smallest.
-const ELEMENTS: &[Element] = &[I8, I16, I32, I64, BF16, F32, F64];
+const ELEMENTS: &[Element] = &[I8, I16, I32, I64, F16, BF16, F32, F64];
 
 impl Element {
-    fn bytes(self, n: i64) -> Vec<u8> {
+    fn bytes(self, n: f64) -> Vec<u8> {
         match self {
-            I1 => vec![n as u8 & 1],
+            I1 => vec![n as i64 as u8 & 1],
+            F16 => {
+                let bits = (n as f32).to_bits();
+                let exponent = if n == 0.0 { 0 } else { (bits >> 23 & 0xff) + 15 - 127 };
+                ((bits >> 16 & 0x8000 | exponent << 10 | bits >> 13 & 0x3ff) as u16).to_le_bytes().to_vec()
+            }
             BF16 => (n as f32).to_bits().to_le_bytes()[2..].to_vec(),
             F32 => (n as f32).to_le_bytes().to_vec(),
-            F64 => (n as f64).to_le_bytes().to_vec(),
-            Element(_, bytes, _) => n.to_le_bytes()[..bytes].to_vec(),
+            F64 => n.to_le_bytes().to_vec(),
+            Element(_, bytes, _) => (n as i64).to_le_bytes()[..bytes].to_vec(),
         }
     }
 
@@ -204,6 +332,17 @@ impl Element {
         let mut eight = [0; 8];
         match self {
             I1 => f64::from(bytes[0]),
+            F16 => {
+                let bits = u16::from_le_bytes([bytes[0], bytes[1]]);
+                let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff) / 1024.0);
+                let size = match exponent {
+                    0 => fraction * 2f64.powi(-14),
+                    31 if fraction == 0.0 => f64::INFINITY,
+                    31 => f64::NAN,
+                    _ => (1.0 + fraction) * 2f64.powi(exponent - 15),
+                };
+                if bits >> 15 == 1 { -size } else { size }
+            }
             BF16 => f64::from(f32::from_le_bytes([0, 0, bytes[0], bytes[1]])),
             F32 => f64::from(f32::from_le_bytes(bytes.try_into().expect("4 bytes"))),
             F64 => f64::from_le_bytes(bytes.try_into().expect("8 bytes")),
@@ -212,6 +351,17 @@ impl Element {
                 (i64::from_le_bytes(eight) >> (64 - 8 * n)) as f64
             }
         }
+    }
+
+    /// A number that is one of few such that the element holds, so that sums of them are rounded.
+    fn rough_number(self, rng: &mut Rng) -> f64 {
+        let least = match self {
+            F16 => -12,
+            F32 | BF16 => -20,
+            F64 => -50,
+            _ => return random_number(rng) as f64,
+        };
+        f64::from(rng.i32(1..128)) * 2f64.powi(rng.i32(least..=0)) * if rng.bool() { 1.0 } else { -1.0 }
     }
 
     /// The name of an operation of `arith` on this element, `add` say.
@@ -252,8 +402,12 @@ struct Array {
 
 impl Array {
     /// With a random layout, or none.
-    fn new(rng: &mut Rng, sizes: &[i64], element: Element) -> Array {
-        let layout = match rng.u8(0..8) {
+    fn new(rng: &mut Source, sizes: &[i64], element: Element) -> Array {
+        // No places where vectors are wanted, or hardly ever.
+        let kind = rng.u8(0..8);
+        let layout = match kind {
+            _ if rng.plain => None,
+            1..=4 if rng.vectors && rng.u8(0..12) > 0 => Some(Notation::Tiled(random_layout(rng, sizes))),
             0 => None,
             1..=4 if !sizes.is_empty() => Some(Notation::Spread(Spread::random(rng, sizes, element.1))),
             _ => Some(Notation::Tiled(random_layout(rng, sizes))),
@@ -262,8 +416,8 @@ impl Array {
     }
 
     /// With a random tiled layout, or none.
-    fn tiled(rng: &mut Rng, sizes: &[i64], element: Element) -> Array {
-        let layout = (rng.u8(0..8) > 0).then(|| Notation::Tiled(random_layout(rng, sizes)));
+    fn tiled(rng: &mut Source, sizes: &[i64], element: Element) -> Array {
+        let layout = (!rng.plain && rng.u8(0..8) > 0).then(|| Notation::Tiled(random_layout(rng, sizes)));
         Array { sizes: sizes.to_vec(), element, layout, unknown: None }
     }
 
@@ -293,22 +447,44 @@ impl Array {
     }
 }
 
-fn random_layout(rng: &mut Rng, sizes: &[i64]) -> Layout {
+fn random_layout(rng: &mut Source, sizes: &[i64]) -> Layout {
     const USUAL: &[&str] =
         &["(8,128)", "(8,128)(2,1)", "(8,128)(4,1)", "(2,2)", "(4)", "(2,4)(2,1)", "(3,4)(2,1)", "(16)(8)(2,1)"];
+    const WIDE: &[&str] = &[
+        "(8,128)",
+        "(8,128)(2,1)",
+        "(8,128)(4,1)",
+        "(16,128)(2,1)",
+        "(8,32)(4,1)",
+        "(4,16)(2,1)",
+        "(8,16)(8,1)",
+        "(16,16)",
+        "(8,8)",
+        "(4,64)",
+        "(2,32)",
+        "(256)",
+        "(16)",
+        "(8,24)",
+        "(32,8)(2,1)",
+        "(16,32)(8,4)",
+        "(4,12)(2,1)",
+    ];
+    const SIZES: &[i64] = &[1, 2, 2, 3, 4, 4, 5, 8, 8, 12, 16, 16, 32];
     loop {
         let mut layout = Layout::row_major(sizes.len());
         rng.shuffle(&mut layout.minor_to_major);
         match rng.u8(0..10) {
             0 => {}
             1..=4 => {
-                let tiles = USUAL[rng.usize(..USUAL.len())];
+                let tiles = if rng.vectors { one_of(rng, WIDE) } else { one_of(rng, USUAL) };
                 layout.tiles = Layout::parse(&format!("{{0:T{tiles}}}")).expect("a layout").tiles;
             }
             _ => {
                 for _ in 0..rng.usize(1..=3) {
                     let length = rng.usize(1..=sizes.len() + 1);
-                    let size = |rng: &mut Rng| TileEntry::Size(rng.i64(1..6));
+                    let size = |rng: &mut Source| {
+                        TileEntry::Size(if rng.vectors { one_of(rng, SIZES) } else { rng.i64(1..6) })
+                    };
                     let mut tile: Vec<TileEntry> = (0..length).map(|_| size(rng)).collect();
                     for entry in &mut tile[..length - 1] {
                         if rng.u8(0..6) == 0 {
@@ -330,12 +506,34 @@ fn random_layout(rng: &mut Rng, sizes: &[i64]) -> Layout {
     }
 }
 
-fn random_sizes(rng: &mut Rng, rank: usize) -> Vec<i64> {
+fn random_sizes(rng: &mut Source, rank: usize) -> Vec<i64> {
+    if rng.vectors && rng.u8(0..6) > 0 {
+        return wide_sizes(rng, rank);
+    }
     loop {
         let long = rng.usize(0..3 * rank.max(1));
         let size = |d| if d == long { rng.i64(1..150) } else { rng.i64(1..10) };
         let sizes: Vec<i64> = (0..rank).map(size).collect();
         if sizes.iter().product::<i64>() <= 1200 {
+            return sizes;
+        }
+    }
+}
+
+/// Sizes of whole vectors and of such with ragged ends: one or two that are large.
+fn wide_sizes(rng: &mut Rng, rank: usize) -> Vec<i64> {
+    const WHOLE: &[i64] = &[8, 16, 16, 24, 32, 32, 64, 128, 256];
+    loop {
+        let (long, second) = (rng.usize(0..rank.max(1)), rng.usize(0..2 * rank.max(1)));
+        let whole = rng.bool();
+        let size = |d| match d {
+            _ if whole && (d == long || d == second) => one_of(rng, WHOLE),
+            _ if d == long => rng.i64(10..300),
+            _ if d == second => rng.i64(6..70),
+            _ => rng.i64(1..8),
+        };
+        let sizes: Vec<i64> = (0..rank).map(size).collect();
+        if sizes.iter().product::<i64>() <= 3000 {
             return sizes;
         }
     }
@@ -364,6 +562,12 @@ struct Program {
     arguments: Vec<Argument>,
     result: Option<Array>,
     name: String,
+    /// Whether it says in which order sums are added up, so that vector code rounds them as it does.
+    ordered: bool,
+    /// Whether its numbers are rounded whatever goes in.
+    rounded: bool,
+    /// Whether numbers that are not rounded, too, are what they are in that order only.
+    digits: bool,
 }
 
 impl Program {
@@ -388,7 +592,15 @@ impl Program {
     fn new(text: String, arrays: &[&Array], offsets: &[i64], result: Option<&Array>) -> Program {
         let arrays = arrays.iter().map(|a| Argument::Array((*a).clone()));
         let arguments = arrays.chain(offsets.iter().map(|n| Argument::Index(*n))).collect();
-        Program { text, arguments, result: result.cloned(), name: String::new() }
+        Program {
+            text,
+            arguments,
+            result: result.cloned(),
+            name: String::new(),
+            ordered: true,
+            rounded: false,
+            digits: false,
+        }
     }
 
     fn function(arrays: &[&Array], offsets: &[i64], kind: &str, result: Option<&Array>, body: &str) -> String {
@@ -405,6 +617,13 @@ impl Program {
         self
     }
 
+    /// Says whether what it adds is added in the order in which it is written down. Each place adds its own share.
+    fn ordered(self, ordered: bool) -> Program {
+        let arrays = self.arguments.iter().filter_map(|a| if let Argument::Array(a) = a { Some(a) } else { None });
+        let spread = arrays.chain(&self.result).any(|a| matches!(a.layout, Some(Notation::Spread(_))));
+        Program { ordered: ordered && !spread, ..self }
+    }
+
     fn numbered(mut self, number: usize) -> Program {
         self.name = format!("p{number}");
         self
@@ -415,15 +634,26 @@ impl Program {
     }
 
     /// Runs it with and without layouts on the same numbers; the error says where they differ.
-    fn compare(&self, engine: &ExecutionEngine, form: Form, seed: u64) -> Result<(), String> {
-        let run = |prefix: &str, arrays: &dyn Fn(&Array) -> Array| {
+    fn compare(
+        &self,
+        plain: &ExecutionEngine,
+        tiled: &ExecutionEngine,
+        form: Form,
+        seed: u64,
+        rounding: Rounding,
+    ) -> Result<(), String> {
+        let tolerance = if rounding == Rounding::Other { TOLERANCE } else { 0.0 };
+        let run = |engine: &ExecutionEngine, prefix: &str, arrays: &dyn Fn(&Array) -> Array| {
             // The same numbers for both.
             let mut rng = Rng::with_seed(seed);
             let mut buffers = Vec::new();
             for argument in &self.arguments {
                 if let Argument::Array(array) = argument {
-                    let numbers: Vec<i64> =
-                        (0..array.sizes.iter().product()).map(|_| random_number(&mut rng)).collect();
+                    let number = |rng: &mut Rng| match rounding {
+                        Rounding::Same => array.element.rough_number(rng),
+                        _ => random_number(rng) as f64,
+                    };
+                    let numbers: Vec<f64> = (0..array.sizes.iter().product()).map(|_: i64| number(&mut rng)).collect();
                     buffers.push(Buffer::new(&arrays(array), &numbers, form, one_of(&mut rng, &GARBAGE)));
                 }
             }
@@ -438,14 +668,16 @@ impl Program {
             let arguments: Vec<_> = buffers.iter().map(Buffer::numbers).collect();
             (arguments, result, clean && buffers.iter().all(Buffer::fenced))
         };
-        let (plain, expected, _) = run("plain", &|a| Array { layout: None, ..a.clone() });
-        let (tiled, found, fenced) = run("tiled", &Array::clone);
+        let (plain, expected, _) = run(plain, "plain", &|a| Array { layout: None, ..a.clone() });
+        let (tiled, found, fenced) = run(tiled, "tiled", &Array::clone);
         if !fenced {
             return Err("it wrote where no element is".into());
         }
         let pairs = plain.iter().zip(&tiled).enumerate().map(|(k, (p, t))| (format!("argument {k}"), p, t));
         for (what, expected, found) in pairs.chain([("the result".to_owned(), &expected, &found)]) {
-            let differs = |k: &usize| found[*k].iter().any(|copy| *copy != expected[*k][0]);
+            let same =
+                |a: f64, b: f64| a == b || (a - b).abs() <= tolerance * b.abs().max(1.0) || (a.is_nan() && b.is_nan());
+            let differs = |k: &usize| found[*k].iter().any(|copy| !same(*copy, expected[*k][0]));
             let differences: Vec<usize> = (0..expected.len()).filter(differs).collect();
             if let Some(first) = differences.first() {
                 let (e, f) = (expected[*first][0], &found[*first]);
@@ -476,7 +708,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn new(array: &Array, numbers: &[i64], form: Form, garbage: u8) -> Buffer {
+    fn new(array: &Array, numbers: &[f64], form: Form, garbage: u8) -> Buffer {
         let (places, elements) = places(array);
         let bytes = elements * array.element.1;
         let mut memory = vec![u64::from_ne_bytes([garbage; 8]); (bytes + 2 * FENCE).div_ceil(8)];
@@ -647,7 +879,7 @@ fn fill(name: &str, array: &Array, n: i64) -> String {
     )
 }
 
-fn convert(rng: &mut Rng) -> Program {
+fn convert(rng: &mut Source) -> Program {
     let rank = rng.usize(0..=4);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [a, b, c] = [(); 3].map(|()| Array::new(rng, &sizes, element));
@@ -664,7 +896,7 @@ fn convert(rng: &mut Rng) -> Program {
 }
 
 /// Two or three operands, each in a layout of its own; integers divide, which padding of zeros would trap.
-fn elementwise(rng: &mut Rng) -> Program {
+fn elementwise(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let arrays: Vec<Array> = (0..rng.usize(2..=3)).map(|_| Array::new(rng, &sizes, element)).collect();
@@ -684,7 +916,7 @@ fn elementwise(rng: &mut Rng) -> Program {
 }
 
 /// Operations of `arith` on whole tensors, and a comparison and selection, all in one layout.
-fn chain(rng: &mut Rng) -> Program {
+fn chain(rng: &mut Source) -> Program {
     let rank = rng.usize(0..=3);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [a, b] = [(); 2].map(|()| Array::new(rng, &sizes, element));
@@ -704,9 +936,13 @@ fn chain(rng: &mut Rng) -> Program {
 
 /// Two operands and a result, each indexed by some of the dimensions in some order: contractions, broadcasts,
 /// transposes, reductions. Every dimension is in some operand.
-fn generic(rng: &mut Rng) -> Program {
+fn generic(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=4);
-    let extents: Vec<i64> = (0..rank).map(|_| rng.i64(1..9)).collect();
+    let mut extents: Vec<i64> = (0..rank).map(|_| rng.i64(1..9)).collect();
+    if rng.vectors && rank < 4 {
+        let long = rng.usize(..rank);
+        extents[long] = rng.i64(8..60);
+    }
     let mut some = |all: bool| {
         let mut dims: Vec<usize> = (0..rank).filter(|_| all || rng.u8(0..3) > 0).collect();
         rng.shuffle(&mut dims);
@@ -714,24 +950,27 @@ fn generic(rng: &mut Rng) -> Program {
     };
     let maps = [some(false), some(true), some(false)];
     let (narrow, wide) = one_of(rng, &[(I32, I32), (F32, F32), (F64, F64), (I8, I8), (I64, I64)]);
-    let sized = |rng: &mut Rng, map: &[usize], element| {
+    let sized = |rng: &mut Source, map: &[usize], element| {
         Array::new(rng, &map.iter().map(|d| extents[*d]).collect::<Vec<_>>(), element)
     };
     let [a, b] = [&maps[0], &maps[1]].map(|m| sized(rng, m, narrow));
     let r = sized(rng, &maps[2], wide);
+    let op = one_of(rng, &["add", "max", "min"]);
     let body = format!(
         "    %y = {} %x0, %x1 : {t}\n    %z = {} %y, %x2 : {t}\n    linalg.yield %z : {t}",
         wide.op("mul"),
-        wide.op(one_of(rng, &["add", "max", "min"])),
+        wide.op(op),
         t = wide.0
     );
     let inputs = [("%a0".to_owned(), &a, &maps[0][..]), ("%a1".to_owned(), &b, &maps[1][..])];
     let text = fill("%e", &r, -3) + &linalg_generic("%r", &inputs, ("%e".into(), &r, &maps[2]), rank, &body);
-    Program::of_tensors(&[&a, &b], &[], &r, &text)
+    let ordered = op != "add" || maps[2].len() + 1 >= rank;
+    Program::of_tensors(&[&a, &b], &[], &r, &text).ordered(ordered)
 }
 
-fn matmul(rng: &mut Rng) -> Program {
-    let [m, n, k] = [(); 3].map(|()| if rng.u8(0..4) == 0 { rng.i64(10..40) } else { rng.i64(1..10) });
+fn matmul(rng: &mut Source) -> Program {
+    let larger = if rng.vectors { 2 } else { 4 };
+    let [m, n, k] = [(); 3].map(|()| if rng.u8(0..larger) == 0 { rng.i64(10..40) } else { rng.i64(1..10) });
     let (narrow, wide) = one_of(rng, &[(BF16, F32), (F32, F32), (I8, I32), (F64, F64), (I32, I32)]);
     let batch = if rng.u8(0..4) == 0 { vec![rng.i64(1..4)] } else { Vec::new() };
     let op = if batch.is_empty() { "linalg.matmul" } else { "linalg.batch_matmul" };
@@ -740,13 +979,15 @@ fn matmul(rng: &mut Rng) -> Program {
     let r = Array::new(rng, &[&batch[..], &[m, n]].concat(), wide);
     let text = fill("%e", &r, 0)
         + &format!("  %r = {op} ins(%a0, %a1 : {}, {}) outs(%e : {r}) -> {r}", a.t(), b.t(), r = r.t());
-    Program::of_tensors(&[&a, &b], &[], &r, &text)
+    Program::of_tensors(&[&a, &b], &[], &r, &text).ordered(true)
 }
 
 /// A product whose contraction is spread over an axis that the result leaves alone.
-fn contract(rng: &mut Rng) -> Program {
+fn contract(rng: &mut Source) -> Program {
     let [m, n, k] = [rng.i64(1..8), rng.i64(1..8), rng.i64(2..14)];
     let (narrow, wide) = one_of(rng, &[(F32, F32), (I8, I32), (F64, F64)]);
+    let vectors = std::mem::take(&mut rng.vectors);
+    rng.plain = false;
     loop {
         let (a, b) = (Array::new(rng, &[m, k], narrow), Array::new(rng, &[k, n], narrow));
         let r = Array::new(rng, &[m, n], wide);
@@ -754,14 +995,15 @@ fn contract(rng: &mut Rng) -> Program {
         if from.only_over(1).into_iter().all(|axis| to.is_over(axis)) {
             continue;
         }
+        rng.vectors = vectors;
         let text = fill("%e", &r, 3)
             + &format!("  %r = linalg.matmul ins(%a0, %a1 : {}, {}) outs(%e : {r}) -> {r}", a.t(), b.t(), r = r.t());
-        return Program::of_tensors(&[&a, &b], &[], &r, &text);
+        return Program::of_tensors(&[&a, &b], &[], &r, &text).ordered(false);
     }
 }
 
 /// An operation with two results.
-fn pair(rng: &mut Rng) -> Program {
+fn pair(rng: &mut Source) -> Program {
     let (sizes, element) = (random_sizes(rng, 2), one_of(rng, &[I32, F32]));
     let [a, s, r] = [(); 3].map(|()| Array::new(rng, &sizes, element));
     let text = format!(
@@ -781,7 +1023,7 @@ fn pair(rng: &mut Rng) -> Program {
 }
 
 /// Sums, least and greatest along some dimensions; the numbers for the latter are all of one sign.
-fn reduce(rng: &mut Rng) -> Program {
+fn reduce(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, &[I8, I32, I64, F32, F64]));
     let a = Array::new(rng, &sizes, element);
@@ -800,10 +1042,10 @@ fn reduce(rng: &mut Rng) -> Program {
     let identity: Vec<usize> = (0..rank).collect();
     let text = fill("%e", &r, start)
         + &linalg_generic("%r", &[("%a0".into(), &a, &identity)], ("%e".into(), &r, &kept), rank, &body);
-    Program::of_tensors(&[&a], &[], &r, &text)
+    Program::of_tensors(&[&a], &[], &r, &text).ordered(true)
 }
 
-fn transpose(rng: &mut Rng) -> Program {
+fn transpose(rng: &mut Source) -> Program {
     let rank = rng.usize(2..=4);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let mut permutation: Vec<usize> = (0..rank).collect();
@@ -816,7 +1058,7 @@ fn transpose(rng: &mut Rng) -> Program {
 }
 
 /// A slice of one tensor into another, at places that only the caller knows.
-fn slices(rng: &mut Rng) -> Program {
+fn slices(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let element = one_of(rng, ELEMENTS);
     let (from, to) = (random_sizes(rng, rank), random_sizes(rng, rank));
@@ -855,7 +1097,7 @@ fn slices(rng: &mut Rng) -> Program {
 }
 
 /// The sum of a slice of a size that only the caller knows, with one index fixed.
-fn window(rng: &mut Rng) -> Program {
+fn window(rng: &mut Source) -> Program {
     let rank = rng.usize(2..=4);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, &[I8, I32, I64, F32, F64]));
     let lengths: Vec<i64> = sizes.iter().map(|n| rng.i64(1..=*n)).collect();
@@ -891,11 +1133,11 @@ fn window(rng: &mut Rng) -> Program {
 }
 
 /// Tensors whose outermost size only the caller knows; tiles do not reach it.
-fn dynamic(rng: &mut Rng) -> Program {
+fn dynamic(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let unknown = rng.usize(..rank);
-    let array = |rng: &mut Rng| {
+    let array = |rng: &mut Source| {
         let mut layout = Layout::row_major(rank);
         layout.minor_to_major.retain(|d| *d != unknown);
         rng.shuffle(&mut layout.minor_to_major);
@@ -922,7 +1164,7 @@ fn dynamic(rng: &mut Rng) -> Program {
     Program::of_tensors(&[&a, &b], &[], &r, &text)
 }
 
-fn pad(rng: &mut Rng) -> Program {
+fn pad(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [low, high] = [(); 2].map(|()| (0..rank).map(|_| rng.i64(0..3)).collect::<Vec<i64>>());
@@ -941,7 +1183,7 @@ fn pad(rng: &mut Rng) -> Program {
 }
 
 /// Dimensions taken together or apart, and what is computed from that.
-fn reshape(rng: &mut Rng) -> Program {
+fn reshape(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=4);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let mut groups: Vec<Vec<usize>> = vec![vec![0]];
@@ -969,7 +1211,7 @@ fn reshape(rng: &mut Rng) -> Program {
 }
 
 /// A loop that carries a tensor and changes one element or all of them each time.
-fn a_loop(rng: &mut Rng) -> Program {
+fn a_loop(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, &[I8, I32, I64]));
     let [a, b] = [(); 2].map(|()| Array::new(rng, &sizes, element));
@@ -1015,7 +1257,7 @@ fn a_loop(rng: &mut Rng) -> Program {
     Program::of_tensors(&[&a, &b], &[0], &a, &text)
 }
 
-fn branch(rng: &mut Rng) -> Program {
+fn branch(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [a, b, r] = [(); 3].map(|()| Array::new(rng, &sizes, element));
@@ -1034,7 +1276,7 @@ fn branch(rng: &mut Rng) -> Program {
 }
 
 /// Layouts in the signatures of several functions.
-fn call(rng: &mut Rng) -> Program {
+fn call(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [a, b, r] = [(); 3].map(|()| Array::new(rng, &sizes, element));
@@ -1059,6 +1301,234 @@ fn call(rng: &mut Rng) -> Program {
     Program::of_tensors(&[&a, &b], &[], &r, &text).with(&helper)
 }
 
+/// Sets `%result` to a number as another element; no operation where they are the same.
+fn as_element(result: &str, number: &str, from: Element, to: Element) -> (String, String) {
+    let name = match (from.2, to.2) {
+        _ if from == to => return (String::new(), number.to_owned()),
+        (Kind::Integer, Kind::Integer) => ["arith.extsi", "arith.trunci"][usize::from(to.1 < from.1)],
+        (Kind::Float, Kind::Float) => ["arith.extf", "arith.truncf"][usize::from(to.1 < from.1)],
+        (Kind::Integer, Kind::Float) => "arith.sitofp",
+        (Kind::Float, Kind::Integer) => "arith.fptosi",
+    };
+    (format!("    {result} = {name} {number} : {} to {}\n", from.0, to.0), result.to_owned())
+}
+
+fn shuffled(rng: &mut Rng, mut dims: Vec<usize>) -> Vec<usize> {
+    rng.shuffle(&mut dims);
+    dims
+}
+
+fn of_extents(rng: &mut Source, extents: &[i64], dims: &[usize], element: Element) -> Array {
+    Array::new(rng, &dims.iter().map(|d| extents[*d]).collect::<Vec<_>>(), element)
+}
+
+/// Operands of any elements, transposed and repeated, and indices, to a result of another element.
+fn cast(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let sizes = random_sizes(rng, rank);
+    let wide = one_of(rng, &[F32, F32, F64, I32, I64]);
+    let (mut arrays, mut maps, mut body, mut sum) = (Vec::new(), Vec::new(), String::new(), String::new());
+    for k in 0..rng.usize(1..=3) {
+        let dims = (0..rank).filter(|_| k == 0 || rng.bool()).collect();
+        let (dims, element) = (shuffled(rng, dims), one_of(rng, ELEMENTS));
+        arrays.push(of_extents(rng, &sizes, &dims, element));
+        maps.push(dims);
+        let (text, number) = as_element(&format!("%w{k}"), &format!("%x{k}"), element, wide);
+        body += &text;
+        let op = wide.op(one_of(rng, &["add", "sub", "max", "min"]));
+        body += &if k == 0 { String::new() } else { format!("    %s{k} = {op} {sum}, {number} : {}\n", wide.0) };
+        sum = if k == 0 { number } else { format!("%s{k}") };
+    }
+    if rng.u8(0..3) == 0 {
+        let bits = if wide.1 == 8 { I64 } else { I32 };
+        write!(
+            body,
+            "    %i = linalg.index {} : index\n    %seven = arith.constant 7 : index\n    \
+             %j = arith.andi %i, %seven : index\n    %k = arith.index_cast %j : index to {}\n",
+            rng.usize(..rank),
+            bits.0
+        )
+        .expect("a string takes it");
+        let (text, number) = as_element("%l", "%k", bits, wide);
+        write!(body, "{text}    %m = {} {sum}, {number} : {}\n", wide.op("add"), wide.0).expect("a string takes it");
+        sum = "%m".into();
+    }
+    if rng.u8(0..3) == 0 {
+        let compare = if wide.2 == Kind::Float { "arith.cmpf ogt" } else { "arith.cmpi sgt" };
+        write!(
+            body,
+            "    %zero = arith.constant {} : {t}\n    %c = {compare}, {sum}, %zero : {t}\n    \
+             %n = arith.select %c, {sum}, %zero : {t}\n",
+            wide.literal(0),
+            t = wide.0
+        )
+        .expect("a string takes it");
+        sum = "%n".into();
+    }
+    let dims = if rng.bool() { (0..rank).collect() } else { shuffled(rng, (0..rank).collect()) };
+    let element = one_of(rng, ELEMENTS);
+    let r = of_extents(rng, &sizes, &dims, element);
+    let (text, number) = as_element("%y", &sum, wide, element);
+    write!(body, "{text}    linalg.yield {number} : {}", element.0).expect("a string takes it");
+    let inputs: Vec<_> =
+        arrays.iter().zip(&maps).enumerate().map(|(k, (a, m))| (format!("%a{k}"), a, &m[..])).collect();
+    let text = empty("%e", &r) + &linalg_generic("%r", &inputs, ("%e".into(), &r, &dims), rank, &body);
+    // Large numbers are none of an integer's.
+    let fits = element.2 == Kind::Float || wide.2 == Kind::Integer;
+    Program::of_tensors(&arrays.iter().collect::<Vec<_>>(), &[], &r, &text).ordered(fits)
+}
+
+/// A reduction over any dimensions, of elements that are made wider, onto a result that is given.
+fn fold(rng: &mut Source) -> Program {
+    const PAIRS: &[(Element, Element)] = &[
+        (F32, F32),
+        (BF16, F32),
+        (F16, F32),
+        (F64, F64),
+        (F32, F64),
+        (I8, I32),
+        (I16, I32),
+        (I32, I32),
+        (I64, I64),
+        (I8, I8),
+        (I16, I16),
+        (I8, I16),
+    ];
+    let rank = some_rank(rng);
+    let extents = random_sizes(rng, rank);
+    let mut kept = shuffled(rng, (0..rank).collect());
+    kept.truncate(rng.usize(..rank));
+    let of_a = if rng.bool() { (0..rank).collect() } else { shuffled(rng, (0..rank).collect()) };
+    let mut reduced = of_a.clone();
+    reduced.retain(|d| !kept.contains(d));
+    // Without layouts, one element at a time, they are added in the order of memory.
+    let in_order = reduced.is_sorted();
+    let (narrow, wide) = one_of(rng, PAIRS);
+    let ops: &[&str] = match rng.vectors && in_order && wide.2 == Kind::Integer {
+        true => &["add", "max", "min", "mul", "next"],
+        false => &["add", "max", "min"],
+    };
+    let op = one_of(rng, ops);
+    let a = of_extents(rng, &extents, &of_a, narrow);
+    let r = of_extents(rng, &extents, &kept, wide);
+    let (mut body, number) = as_element("%w", "%x0", narrow, wide);
+    let (last, mut inputs, mut arrays) = (rng.bool(), vec![("%a0".to_owned(), &a, &of_a[..])], vec![&a, &r]);
+    // Something for each row.
+    let dims: Vec<usize> = shuffled(rng, (0..rank).collect()).into_iter().take(1).collect();
+    let scale = of_extents(rng, &extents, &dims, wide);
+    let (sum, mut value) = if last { ("%x2", "%v".to_owned()) } else { ("%x1", number.clone()) };
+    if last {
+        inputs.push(("%a2".to_owned(), &scale, &dims[..]));
+        arrays.push(&scale);
+        writeln!(body, "    %v = {} {number}, %x1 : {}", wide.op("mul"), wide.0).expect("a string takes it");
+    }
+    if op == "next" {
+        // As digits, so that the order shows.
+        writeln!(body, "    %three = arith.constant 3 : {t}\n    %u = arith.muli {sum}, %three : {t}", t = wide.0)
+            .expect("a string takes it");
+        value = format!("%u, {value}");
+    } else if rng.bool() {
+        value = format!("{value}, {sum}");
+    } else {
+        value = format!("{sum}, {value}");
+    }
+    let name = wide.op(if op == "next" { "add" } else { op });
+    write!(body, "    %z = {name} {value} : {t}\n    linalg.yield %z : {t}", t = wide.0).expect("a string takes it");
+    let text = linalg_generic("%r", &inputs, ("%a1".into(), &r, &kept), rank, &body);
+    let program = Program::of_tensors(&arrays, &[], &r, &text).ordered(in_order || matches!(op, "max" | "min"));
+    Program { digits: op == "next", ..program }
+}
+
+/// A contraction whose dimensions stand in any order everywhere, with batches of it.
+fn batches(rng: &mut Source) -> Program {
+    const PAIRS: &[(Element, Element)] =
+        &[(F32, F32), (BF16, F32), (F16, F32), (F64, F64), (I8, I32), (I16, I32), (I32, I32), (BF16, F64), (I8, I16)];
+    let (narrow, wide) = one_of(rng, PAIRS);
+    let rank = if rng.u8(0..3) > 0 { 4 } else { 3 };
+    // The dimensions of rows, columns, what is summed over, and batches.
+    let roles = shuffled(rng, (0..rank).collect());
+    let mut extents: Vec<i64> = (0..rank).map(|_| rng.i64(1..8)).collect();
+    if rng.vectors {
+        for role in &roles[..3] {
+            extents[*role] = if rng.bool() { rng.i64(8..34) } else { one_of(rng, &[1, 4, 8, 16, 32]) };
+        }
+    }
+    let map = |rng: &mut Rng, which: [usize; 2]| {
+        let dims = which.into_iter().chain(3..rank).map(|k| roles[k]).collect();
+        if rng.bool() { dims } else { shuffled(rng, dims) }
+    };
+    let maps = [[0, 2], [2, 1], [0, 1]].map(|which| map(rng, which));
+    let [a, b] = [0, 1].map(|k| of_extents(rng, &extents, &maps[k], narrow));
+    let r = of_extents(rng, &extents, &maps[2], wide);
+    let [(x, p), (y, q)] = [0, 1].map(|k| as_element(&format!("%w{k}"), &format!("%x{k}"), narrow, wide));
+    let body = format!(
+        "{x}{y}    %m = {} {p}, {q} : {t}\n    %z = {} %x2, %m : {t}\n    linalg.yield %z : {t}",
+        wide.op("mul"),
+        wide.op("add"),
+        t = wide.0
+    );
+    let inputs = [("%a0".to_owned(), &a, &maps[0][..]), ("%a1".to_owned(), &b, &maps[1][..])];
+    let text = fill("%e", &r, 1) + &linalg_generic("%r", &inputs, ("%e".into(), &r, &maps[2]), rank, &body);
+    Program::of_tensors(&[&a, &b], &[], &r, &text).ordered(true)
+}
+
+/// Copies from a part of a plain buffer to a laid-out one, and on to a part of another plain one.
+fn views(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
+    let b = Array::tiled(rng, &sizes, element);
+    let mut text = String::new();
+    let mut part = |rng: &mut Rng, of: &str, name: &str| {
+        let steps: Vec<i64> = sizes.iter().map(|n| if *n < 20 && rng.u8(0..4) == 0 { 2 } else { 1 }).collect();
+        let starts: Vec<i64> = sizes.iter().map(|_| if rng.bool() { 0 } else { rng.i64(0..4) }).collect();
+        let whole: Vec<i64> = (0..rank).map(|d| starts[d] + sizes[d] * steps[d] + rng.i64(0..2)).collect();
+        let array = Array { sizes: whole.clone(), element, layout: None, unknown: None };
+        let own: Vec<i64> = (0..rank).map(|d| whole[d + 1..].iter().product::<i64>()).collect();
+        let offset: i64 = own.iter().zip(&starts).map(|(s, n)| s * n).sum();
+        let strides: Vec<i64> = own.iter().zip(&steps).map(|(s, n)| s * n).collect();
+        let shape = sizes.iter().map(|n| format!("{n}x")).collect::<String>();
+        let offset = if offset == 0 { String::new() } else { format!(", offset: {offset}") };
+        let view = format!("memref<{shape}{}, strided<{strides:?}{offset}>>", element.0);
+        writeln!(text, "  {name} = memref.subview {of}{starts:?} {sizes:?} {steps:?} : {} to {view}", array.m())
+            .expect("a string takes it");
+        (array, view)
+    };
+    let (a, from) = part(rng, "%a0", "%s");
+    let (c, to) = part(rng, "%a2", "%d");
+    write!(text, "  memref.copy %s, %a1 : {from} to {b}\n  memref.copy %a1, %d : {b} to {to}", b = b.m())
+        .expect("a string takes it");
+    Program::of_memrefs(&[&a, &b, &c], &[], &text)
+}
+
+/// The softmax along one dimension: the greatest of each row, a sum, and what is computed from them.
+fn softmax(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), one_of(rng, &[F32, F32, F64]));
+    let (a, x, r) =
+        (Array::new(rng, &sizes, element), Array::new(rng, &sizes, element), Array::new(rng, &sizes, element));
+    let along = rng.usize(..rank);
+    let (all, kept): (Vec<usize>, Vec<usize>) = ((0..rank).collect(), (0..rank).filter(|d| *d != along).collect());
+    let [most, sum] = [(); 2].map(|()| of_extents(rng, &sizes, &kept, element));
+    let t = element.0;
+    let yields = |body: &str| format!("{body}\n    linalg.yield %y : {t}");
+    let greatest = yields(&format!("    %y = arith.maximumf %x0, %x1 : {t}"));
+    let power = yields(&format!("    %d = arith.subf %x0, %x1 : {t}\n    %y = math.exp %d : {t}"));
+    let total = yields(&format!("    %y = arith.addf %x0, %x1 : {t}"));
+    let share = yields(&format!("    %y = arith.divf %x0, %x1 : {t}"));
+    let [from, powers, greatests, sums] =
+        [("%a0", &a, &all), ("%x", &x, &all), ("%m", &most, &kept), ("%s", &sum, &kept)]
+            .map(|(name, array, dims)| (name.to_owned(), array, &dims[..]));
+    let text = fill("%n", &most, -1000)
+        + &linalg_generic("%m", slice::from_ref(&from), ("%n".into(), &most, &kept), rank, &greatest)
+        + &empty("%e", &x)
+        + &linalg_generic("%x", &[from, greatests], ("%e".into(), &x, &all), rank, &power)
+        + &fill("%o", &sum, 0)
+        + &linalg_generic("%s", slice::from_ref(&powers), ("%o".into(), &sum, &kept), rank, &total)
+        + &empty("%f", &r)
+        + &linalg_generic("%r", &[powers, sums], ("%f".into(), &r, &all), rank, &share);
+    Program { rounded: true, ..Program::of_tensors(&[&a], &[], &r, &text).ordered(true) }
+}
+
 /// The text of a dense constant of these sizes.
 fn nested(sizes: &[i64], next: &mut dyn FnMut() -> String) -> String {
     match sizes {
@@ -1067,7 +1537,7 @@ fn nested(sizes: &[i64], next: &mut dyn FnMut() -> String) -> String {
     }
 }
 
-fn constant(rng: &mut Rng) -> Program {
+fn constant(rng: &mut Source) -> Program {
     let rank = rng.usize(0..=3);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, &[I1, I8, I16, I32, I64, BF16, F32, F64]));
     let a = Array::new(rng, &sizes, element);
@@ -1092,7 +1562,7 @@ fn loops(sizes: &[i64], body: &str) -> String {
 }
 
 /// Loads and stores in loops, of one element each, backwards too.
-fn loads(rng: &mut Rng) -> Program {
+fn loads(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, &[I1, I8, I16, I32, I64, BF16, F32, F64]));
     let mut permutation: Vec<usize> = (0..rank).collect();
@@ -1113,7 +1583,7 @@ fn loads(rng: &mut Rng) -> Program {
 }
 
 /// Affine loops and accesses, with offsets and an unknown one.
-fn affine(rng: &mut Rng) -> Program {
+fn affine(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let (a, b) = (Array::new(rng, &sizes, element), Array::new(rng, &sizes, element));
@@ -1142,7 +1612,7 @@ fn affine(rng: &mut Rng) -> Program {
 }
 
 /// A buffer of the function's own, copies, conversions and a structured operation.
-fn buffers(rng: &mut Rng) -> Program {
+fn buffers(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, ELEMENTS));
     let [a, b, mut c, d] = [(); 4].map(|()| Array::new(rng, &sizes, element));
@@ -1167,7 +1637,7 @@ fn buffers(rng: &mut Rng) -> Program {
 }
 
 /// Vectors read and written across the edges, transposed, with a mask or without. None reach over places.
-fn transfer(rng: &mut Rng) -> Program {
+fn transfer(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
     let (sizes, element) = (random_sizes(rng, rank), one_of(rng, &[I8, I32, I64, F32, F64]));
     let (a, b) = (Array::tiled(rng, &sizes, element), Array::tiled(rng, &sizes, element));

@@ -1,0 +1,210 @@
+// Where there can be no vector code, loops over single elements do the same, and a remark says why.
+// RUN: layout-opt %s --split-input-file --layout-lower-memrefs='vectorize=avx2' --verify-diagnostics -o %t
+// RUN: FileCheck %s --input-file=%t
+// RUN: layout-opt %s --split-input-file --layout-lower-memrefs='vectorize=avx2 form=physical' --verify-diagnostics -o %t
+// RUN: FileCheck %s --input-file=%t
+// RUN: layout-opt %s --split-input-file --layout-lower-memrefs | FileCheck %s
+// RUN: layout-opt %s --split-input-file --layout-to-llvm='vectorize=neon' -o /dev/null
+
+// CHECK-NOT: vector
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: scf.for
+// CHECK: memref.load
+// CHECK-NOT: vector
+func.func @dynamic(%a: memref<?x16xf32>, %r: memref<?x16xf32, #layout.tiled<{1,0}>>) {
+  // expected-remark@+1 {{it stays one element at a time: its sizes are known only at run time}}
+  memref.copy %a, %r : memref<?x16xf32> to memref<?x16xf32, #layout.tiled<{1,0}>>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @strides(
+// CHECK-NOT: vector
+func.func @strides(%a: memref<16x16xf32, strided<[?, 1]>>, %r: memref<16x16xf32, #layout.tiled<{0,1}>>) {
+  // expected-remark@+1 {{it stays one element at a time: its strides are known only at run time}}
+  memref.copy %a, %r : memref<16x16xf32, strided<[?, 1]>> to memref<16x16xf32, #layout.tiled<{0,1}>>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @offset(
+// CHECK-NOT: vector
+func.func @offset(%a: memref<16x16xf32, strided<[16, 1], offset: ?>>, %r: memref<16x16xf32, #layout.tiled<{0,1}>>) {
+  // expected-remark@+1 {{it stays one element at a time: where a buffer starts is known only at run time}}
+  memref.copy %a, %r : memref<16x16xf32, strided<[16, 1], offset: ?>> to memref<16x16xf32, #layout.tiled<{0,1}>>
+  return
+}
+
+// -----
+
+// Elements of no bytes, of parts of one, or of several numbers.
+#T = #layout.tiled<{1,0:T(8,128)}>
+// CHECK-LABEL: func.func @bits(
+// CHECK-NOT: vector
+func.func @bits(%a: memref<16x256xi1>, %r: memref<16x256xi1, #T>) {
+  // expected-remark@+1 {{it stays one element at a time: elements of i1 do not go into vectors}}
+  memref.copy %a, %r : memref<16x256xi1> to memref<16x256xi1, #T>
+  return
+}
+
+// CHECK-LABEL: func.func @nibbles(
+// CHECK-NOT: vector
+func.func @nibbles(%a: memref<16x256xi4>, %r: memref<16x256xi4, #T>) {
+  // expected-remark@+1 {{it stays one element at a time: elements of i4 do not go into vectors}}
+  memref.copy %a, %r : memref<16x256xi4> to memref<16x256xi4, #T>
+  return
+}
+
+// CHECK-LABEL: func.func @indices(
+// CHECK-NOT: vector
+func.func @indices(%a: memref<16x256xindex>, %r: memref<16x256xindex, #T>) {
+  // expected-remark@+1 {{it stays one element at a time: elements of index do not go into vectors}}
+  memref.copy %a, %r : memref<16x256xindex> to memref<16x256xindex, #T>
+  return
+}
+
+// CHECK-LABEL: func.func @complex(
+// CHECK-NOT: vector
+func.func @complex(%a: memref<16x256xcomplex<f32>>, %r: memref<16x256xcomplex<f32>, #T>) {
+  // expected-remark@+1 {{it stays one element at a time: elements of complex<f32> do not go into vectors}}
+  memref.copy %a, %r : memref<16x256xcomplex<f32>> to memref<16x256xcomplex<f32>, #T>
+  return
+}
+
+// CHECK-LABEL: func.func @wide(
+// CHECK-NOT: vector
+func.func @wide(%a: memref<16x256xf128>, %r: memref<16x256xf128, #T>) {
+  // expected-remark@+1 {{it stays one element at a time: elements of f128 do not go into vectors}}
+  memref.copy %a, %r : memref<16x256xf128> to memref<16x256xf128, #T>
+  return
+}
+
+// -----
+
+// Padding and lanes that are not there may hold zeros, by which integers must not be divided.
+#T = #layout.tiled<{1,0:T(8,128)}>
+#map = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func.func @division(
+// CHECK-NOT: vector
+// CHECK: arith.divsi %{{.*}} : i32
+func.func @division(%a: memref<16x256xi32>, %b: memref<16x256xi32, #T>) {
+  // expected-remark@+1 {{it stays one element at a time: there is no vector form of 'arith.divsi' that cannot fail}}
+  linalg.div ins(%a, %b : memref<16x256xi32>, memref<16x256xi32, #T>) outs(%b : memref<16x256xi32, #T>)
+  return
+}
+
+func.func private @helper(f32) -> f32
+
+// CHECK-LABEL: func.func @call(
+// CHECK-NOT: vector
+func.func @call(%a: memref<16x256xf32, #T>) {
+  // expected-remark@+1 {{it stays one element at a time: there is no vector form of 'func.call' that cannot fail}}
+  linalg.generic {indexing_maps = [#map], iterator_types = ["parallel", "parallel"]} outs(%a : memref<16x256xf32, #T>) {
+  ^bb0(%x: f32):
+    %y = func.call @helper(%x) : (f32) -> f32
+    linalg.yield %y : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @inside(
+// CHECK-NOT: vector
+func.func @inside(%a: memref<16x256xi64>, %r: memref<16x256xi64, #T>) {
+  // expected-remark@+1 {{it stays one element at a time: there are no vectors of i128}}
+  linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<16x256xi64>) outs(%r : memref<16x256xi64, #T>) {
+  ^bb0(%x: i64, %o: i64):
+    %w = arith.extsi %x : i64 to i128
+    %p = arith.muli %w, %w : i128
+    %c = arith.constant 64 : i128
+    %h = arith.shrsi %p, %c : i128
+    %y = arith.trunci %h : i128 to i64
+    linalg.yield %y : i64
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @one(
+// CHECK-NOT: vector
+func.func @one(%a: memref<f32>, %r: memref<1x1xf32, #layout.tiled<{1,0:T(8,128)}>>) {
+  // expected-remark@+1 {{it stays one element at a time: no operand has elements side by side}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> ()>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a : memref<f32>) outs(%r : memref<1x1xf32, #layout.tiled<{1,0:T(8,128)}>>) {
+  ^bb0(%x: f32, %o: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @two_sums(
+// CHECK-NOT: vector
+func.func @two_sums(%a: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>, %s: memref<16xf32>, %m: memref<16xf32>) {
+  // expected-remark@+1 {{it stays one element at a time: it reduces to several outputs}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>) outs(%s, %m : memref<16xf32>, memref<16xf32>) {
+  ^bb0(%x: f32, %p: f32, %q: f32):
+    %y = arith.addf %x, %p : f32
+    %z = arith.maximumf %x, %q : f32
+    linalg.yield %y, %z : f32, f32
+  }
+  return
+}
+
+// -----
+
+// Rows of 6 and of 4: no loops have both as their steps.
+// CHECK-LABEL: func.func @cuts(
+// CHECK-NOT: vector
+func.func @cuts(%a: memref<24x64xf32, #layout.tiled<{1,0:T(6,8)}>>, %r: memref<24x64xf32, #layout.tiled<{1,0:T(4,8)}>>) {
+  // expected-remark@+1 {{it stays one element at a time: the cuts of its operands do not fit each other}}
+  memref.copy %a, %r : memref<24x64xf32, #layout.tiled<{1,0:T(6,8)}>> to memref<24x64xf32, #layout.tiled<{1,0:T(4,8)}>>
+  return
+}
+
+// -----
+
+// Where each place of a machine holds a part, each has loops of its own.
+module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (), word: 64>} {
+  // CHECK-LABEL: func.func @places(
+  // CHECK-NOT: vector
+  func.func @places(%a: memref<16x64xf32>, %r: memref<16x64xf32, #layout.tensor_layout<((4_PE, 4:64), (64:1))>>) {
+    // expected-remark@+1 {{it stays one element at a time: each place of the machine has a loop nest of its own}}
+    memref.copy %a, %r : memref<16x64xf32> to memref<16x64xf32, #layout.tensor_layout<((4_PE, 4:64), (64:1))>>
+    return
+  }
+}
+
+// -----
+
+// A vector that holds one element is none.
+// RUN: layout-opt %s --split-input-file --layout-lower-memrefs='vectorize=neon vector-bits=64' 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NARROW
+// NARROW: remark: it stays one element at a time: a vector of 64 bits holds one element
+// CHECK-LABEL: func.func @narrow(
+func.func @narrow(%a: memref<16x16xf64>, %r: memref<16x16xf64, #layout.tiled<{0,1}>>) {
+  memref.copy %a, %r : memref<16x16xf64> to memref<16x16xf64, #layout.tiled<{0,1}>>
+  return
+}
+
+// -----
+
+// Sums in the order in which they are written down want lanes along the result.
+// CHECK-LABEL: func.func @total(
+// CHECK-NOT: vector
+func.func @total(%a: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>, %r: memref<f32>) {
+  // expected-remark@+1 {{it stays one element at a time: no operand has elements side by side along which it could be computed}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]}
+      ins(%a : memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>) outs(%r : memref<f32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %o : f32
+    linalg.yield %y : f32
+  }
+  return
+}
