@@ -174,14 +174,19 @@ impl<'c> Lowering<'c> {
         if self.erased.contains(&ir::op_key(op)) {
             return;
         }
-        let touched = ir::name(op) == "memref.global"
+        let name = ir::name(op);
+        let touched = name == "memref.global"
             || ir::operands(op).into_iter().chain(ir::results(op)).any(|v| self.reaches_tiles(v));
-        if touched && let Err(reason) = self.rewrite(op) {
-            self.error(ir::location(op), format!("'{}' op cannot be lowered: {reason}", ir::name(op)));
-        }
-        // A program without layouts gets vectors as well; what is not for buffers is left to upstream's passes.
-        let structured = self.maps.contains_key(&ir::op_key(op)) || ir::name(op) == "memref.copy";
-        if !touched && structured && self.options.vectorize != Target::None {
+        if touched {
+            // It may be gone afterwards.
+            let location = ir::location(op);
+            if let Err(reason) = self.rewrite(op) {
+                self.error(location, format!("'{name}' op cannot be lowered: {reason}"));
+            }
+        } else if self.options.vectorize != Target::None
+            && (self.maps.contains_key(&ir::op_key(op)) || name == "memref.copy")
+        {
+            // A program without layouts gets vectors as well; what is not for buffers is left to upstream's passes.
             let _ = self.in_vectors(Builder::before(op), op);
         }
     }
@@ -278,6 +283,7 @@ impl<'c> Lowering<'c> {
         }
         for gone in ir::all_operations(op) {
             self.erased.insert(ir::op_key(gone));
+            self.maps.remove(&ir::op_key(gone));
             // What is made later may come to lie at the same address.
             for value in ir::results(gone).into_iter().chain(ir::blocks(gone).into_iter().flat_map(ir::arguments)) {
                 self.buffers.remove(&ir::key(value));
