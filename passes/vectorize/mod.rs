@@ -852,7 +852,11 @@ impl<'a, 'c> Kernel<'a, 'c> {
                 results.insert(key, self.body.then.as_ref().map_or_else(|| vec![sum], then));
             }
             for output in output..self.buffers.len() {
-                let mut source = |key: Key| results[&key][output - self.output];
+                let t = ir::vector_type(&[1 << lanes.len()], self.element(output));
+                let mut source = |key: Key| match results.get(&key) {
+                    Some(results) => results[output - self.output],
+                    None => b.constant(ir::zeros(t)),
+                };
                 self.store(b, at, loaded.bases[output], output, &lanes, &mut source);
             }
             return;
