@@ -1350,7 +1350,7 @@ fn cast(rng: &mut Source) -> Program {
         )
         .expect("a string takes it");
         let (text, number) = as_element("%l", "%k", bits, wide);
-        write!(body, "{text}    %m = {} {sum}, {number} : {}\n", wide.op("add"), wide.0).expect("a string takes it");
+        writeln!(body, "{text}    %m = {} {sum}, {number} : {}", wide.op("add"), wide.0).expect("a string takes it");
         sum = "%m".into();
     }
     if rng.u8(0..3) == 0 {
