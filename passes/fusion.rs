@@ -187,7 +187,9 @@ impl<'c> Lowering<'c> {
             (false, true) if ir::key(then.values[then.inputs]) == ir::key(through) => {
                 return (self.is_fill(&first) && !reads(&then, through) && then.outputs().len() == 1).then_some(next);
             }
-            (false, reduces) => reduces <= (self.reads_once(&then, through) || first.converts()) && self.is_made(&first),
+            (false, reduces) => {
+                reduces <= (self.reads_once(&then, through) || first.converts()) && self.is_made(&first)
+            }
             (true, false) => self.is_made(&first) && self.reads_once(&then, through),
             (true, true) => false,
         };
@@ -196,7 +198,8 @@ impl<'c> Lowering<'c> {
         // What is read on the way must not be written meanwhile.
         let disturbed = earlier.filter_map(|op| self.described(op).ok()).any(|d| {
             let own = ir::key(d.values[d.inputs]);
-            (0..d.inputs).any(|k| d.number[k].is_some() && ir::key(d.values[k]) != own && written.contains(&self.base(&d, k)))
+            (0..d.inputs)
+                .any(|k| d.number[k].is_some() && ir::key(d.values[k]) != own && written.contains(&self.base(&d, k)))
         });
         let fits = fuses && reads(&then, through) && !disturbed && !is_view(through);
         (fits && self.is_local(through, op, next)).then_some(next)

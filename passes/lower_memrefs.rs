@@ -8,13 +8,13 @@
 
 use crate::board::Axes;
 use crate::carriers::carries;
+use crate::combiner::Combiner;
+use crate::fusion::Described;
 use crate::index::{Leaves, constant_value};
 use crate::lowered::{Lowered, Notation, row_major};
 use crate::nest::{Access, Nest, Operand, Size};
 use crate::places;
 use crate::retype::{Retype, hides_layout};
-use crate::combiner::Combiner;
-use crate::fusion::Described;
 use crate::{Diagnostic, Form, Options, Target, ffi, vectorize, vectors};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};

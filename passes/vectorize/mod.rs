@@ -12,9 +12,9 @@
 mod plan;
 mod registers;
 
+use crate::combiner::Combiner;
 use crate::index::Leaves;
 use crate::nest::Nest;
-use crate::combiner::Combiner;
 use crate::{Options, Parallel};
 use layout::expr::Expr;
 use layout::simplify::Interval;
@@ -59,7 +59,13 @@ fn is_lanewise(op: Op) -> bool {
     let name = ir::name(op);
     let traps = matches!(
         name,
-        "arith.divsi" | "arith.divui" | "arith.ceildivsi" | "arith.ceildivui" | "arith.floordivsi" | "arith.remsi" | "arith.remui"
+        "arith.divsi"
+            | "arith.divui"
+            | "arith.ceildivsi"
+            | "arith.ceildivui"
+            | "arith.floordivsi"
+            | "arith.remsi"
+            | "arith.remui"
     );
     (name.starts_with("arith.") || name.starts_with("math.")) && !traps && ir::results(op).len() == 1
 }
@@ -69,8 +75,23 @@ const LIBRARY_BITS: u32 = 256;
 
 /// Whether an operation becomes a call, as machines have no instruction for it.
 fn is_library_call(name: &str) -> bool {
-    let instructions =
-        ["absf", "absi", "ceil", "copysign", "ctlz", "cttz", "ctpop", "floor", "fma", "rint", "round", "roundeven", "rsqrt", "sqrt", "trunc"];
+    let instructions = [
+        "absf",
+        "absi",
+        "ceil",
+        "copysign",
+        "ctlz",
+        "cttz",
+        "ctpop",
+        "floor",
+        "fma",
+        "rint",
+        "round",
+        "roundeven",
+        "rsqrt",
+        "sqrt",
+        "trunc",
+    ];
     name.strip_prefix("math.").is_some_and(|name| !instructions.contains(&name))
 }
 
@@ -118,7 +139,8 @@ impl<'c> Body<'c> {
 
     /// Inputs of which nothing is used but what an operation makes of them in a wider type.
     fn widenings(&self) -> Vec<(usize, Op<'c>)> {
-        let arguments: Vec<&(Val<'c>, Argument<'c>)> = self.all().into_iter().flat_map(|body| &body.arguments).collect();
+        let arguments: Vec<&(Val<'c>, Argument<'c>)> =
+            self.all().into_iter().flat_map(|body| &body.arguments).collect();
         let operand = |from: &Argument| if let Argument::Element(operand) = from { Some(*operand) } else { None };
         let once = |operand: usize| arguments.iter().filter(|a| self::Body::is(&a.1, operand)).count() == 1;
         let widening = |(argument, from): &&(Val<'c>, Argument<'c>)| {
@@ -144,11 +166,8 @@ impl<'c> Body<'c> {
         Combiner::of(self.block?)
     }
 
-    fn any_order(&self, target: &Options) -> bool {
-        // What follows a reduction is computed in the lanes that it was made in, all of which are results in order only.
-        if self.then.is_some() {
-            return false;
-        }
+    /// Whether results may be put together in any order.
+    fn reorders(&self, target: &Options) -> bool {
         let Some(combiner) = self.combiner() else { return false };
         let rounds = matches!(ir::name(combiner.op), "arith.addf" | "arith.mulf");
         !rounds || target.reassociate || flags(combiner.op).iter().any(|f| matches!(&f[..], "reassoc" | "fast"))
@@ -698,7 +717,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
     fn start(&self, b: Builder<'c>, at: &At) -> Sums<'c> {
         let lanes = self.plan.lanes.clone();
         let rows = self.all_bits() & !self.plan.reduced & !mask(&lanes);
-        let keys = subsets(rows | self.plan.kept).filter(|key| self.lanes_there(at, None, &lanes, *key).contains(&true));
+        let keys =
+            subsets(rows | self.plan.kept).filter(|key| self.lanes_there(at, None, &lanes, *key).contains(&true));
         let keys: Vec<Key> = keys.collect();
         if self.plan.mode == Mode::AnyOrder {
             let neutral = self.combiner.as_ref().expect("asked for before").neutral;
@@ -719,11 +739,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
             for output in self.output..self.buffers.len() {
                 let base = loaded.bases[output];
                 let mut source = |key: Key| {
-                    if !computed.contains_key(&key) {
-                        let made = self.compute(b, at, &mut loaded, self.body, key, None);
-                        computed.insert(key, made);
-                    }
-                    computed[&key][output - self.output]
+                    let make = || self.compute(b, at, &mut loaded, self.body, key, None);
+                    computed.entry(key).or_insert_with(make)[output - self.output]
                 };
                 self.store(b, at, base, output, &lanes, &mut source);
             }
@@ -819,7 +836,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
             let bits = ((1 << l.bits()) - 1) << l.first_bit & memory;
             l.size == 1 || l.strides[output] << bits.count_ones() & (self.vector(output) - 1) == 0
         };
-        let aligned = self.plan.levels.iter().all(keeps) && multiple(&at.addresses[output]) & (self.vector(output) - 1) == 0;
+        let aligned =
+            self.plan.levels.iter().all(keeps) && multiple(&at.addresses[output]) & (self.vector(output) - 1) == 0;
         (large && only && aligned).then_some(output)
     }
 
@@ -873,9 +891,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
             whole.insert(key, sum);
         }
         while let Some(k) = lanes.iter().rposition(|bit| self.plan.reduced >> bit & 1 == 1) {
-            let half = |upper: i64| -> Vec<i64> {
-                (0..1i64 << lanes.len()).filter(|lane| lane >> k & 1 == upper).collect()
-            };
+            let half =
+                |upper: i64| -> Vec<i64> { (0..1i64 << lanes.len()).filter(|lane| lane >> k & 1 == upper).collect() };
             for sum in whole.values_mut() {
                 let [low, high] = [0, 1].map(|upper| shuffle(b, &[*sum], &half(upper)));
                 *sum = combined(low, high);

@@ -4,8 +4,8 @@
 //! the dimensions. Of the levels whose elements lie side by side in an operand, a power of two goes into the block that
 //! is worked on in registers; the rest of each level is a loop.
 
-use super::registers::{Key, Lanes};
 use super::Body;
+use super::registers::{Key, Lanes};
 use crate::Options;
 use crate::index::Leaves;
 use crate::nest::{Nest, Part, split};
@@ -123,10 +123,12 @@ impl Plan {
             return Err(format!("a vector of {} bits holds one element", planner.vector_bits));
         }
         planner.feeds = body.feeds;
+        planner.reorders = body.reorders(target);
         let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
         let mode = match (reduced.is_empty(), planner.main(&reduced)) {
             (true, _) if body.initial.is_none() => Mode::Elementwise,
-            (_, Some(_)) if body.any_order(target) => Mode::AnyOrder,
+            // What follows a reduction needs the results in lanes.
+            (_, Some(_)) if planner.reorders && body.then.is_none() => Mode::AnyOrder,
             _ => Mode::InOrder,
         };
         if mode != Mode::Elementwise && nest.outputs != 1 && body.then.is_none() {
@@ -156,6 +158,8 @@ struct Planner<'a> {
     output: usize,
     /// How many operands, the first ones, are read for each step of a reduction.
     feeds: usize,
+    /// Whether what is reduced may be added up in any order.
+    reorders: bool,
     /// The dimension and scale of the level that lanes are of, where it is not what lies side by side in the output.
     across: Option<(usize, i64)>,
     element_bits: Vec<i64>,
@@ -191,12 +195,15 @@ impl<'a> Planner<'a> {
             }
             dims.push(split(b, &mut own, &mut parts, dim, scales, nest.extents[dim]));
         }
-        let mut levels: Vec<Level> = parts.iter().map(|part| {
-            let scale = scales[part.dim][part.level];
-            let above = part.level.checked_sub(1).map_or(extents[part.dim], |above| scales[part.dim][above]);
-            let size = above.div_euclid(scale) + i64::from(above.rem_euclid(scale) != 0);
-            Level { dim: part.dim, scale, size, strides: Vec::new(), chunk: 1, first_bit: 0 }
-        }).collect();
+        let mut levels: Vec<Level> = parts
+            .iter()
+            .map(|part| {
+                let scale = scales[part.dim][part.level];
+                let above = part.level.checked_sub(1).map_or(extents[part.dim], |above| scales[part.dim][above]);
+                let size = above.div_euclid(scale) + i64::from(above.rem_euclid(scale) != 0);
+                Level { dim: part.dim, scale, size, strides: Vec::new(), chunk: 1, first_bit: 0 }
+            })
+            .collect();
         let mut starts = Vec::new();
         for (number, operand) in nest.operands.iter().enumerate() {
             if number >= output && operand.access.board().is_some_and(|board| !board.copies().is_empty()) {
@@ -226,7 +233,20 @@ impl<'a> Planner<'a> {
             starts.push(Expr::sum(start));
         }
         let widened = Vec::new();
-        Ok(Planner { target, vector_bits: target.vector_bits(), feeds: 0, across: None, levels, starts, output, element_bits, widened, extents, packed: Vec::new() })
+        Ok(Planner {
+            target,
+            vector_bits: target.vector_bits(),
+            feeds: 0,
+            reorders: false,
+            across: None,
+            levels,
+            starts,
+            output,
+            element_bits,
+            widened,
+            extents,
+            packed: Vec::new(),
+        })
     }
 
     /// Whether an output has the level.
@@ -315,7 +335,8 @@ impl<'a> Planner<'a> {
         }
         // In the memory order that goes from dimension to dimension most often: what lies in tiles is reached tile by
         // tile, and what does not by pieces of rows.
-        let leading = (0..self.element_bits.len()).max_by_key(|o| (self.switches(*o), Reverse(o.abs_diff(self.output))));
+        let leading =
+            (0..self.element_bits.len()).max_by_key(|o| (self.switches(*o), Reverse(o.abs_diff(self.output))));
         let leading = leading.unwrap_or(self.output);
         let order = self.sorted(false, |l| Reverse(l.strides[leading].abs()));
         self.in_squares(&order, leading).unwrap_or(order)
@@ -343,7 +364,8 @@ impl<'a> Planner<'a> {
         let end = squares.iter().rposition(|d| !d.block).map_or(0, |k| k + 1);
         squares.splice(end..end, inner);
         let falls = |dim: usize| {
-            let scales: Vec<i64> = squares.iter().filter(|d| self.levels[d.level].dim == dim).map(|d| d.scale).collect();
+            let scales: Vec<i64> =
+                squares.iter().filter(|d| self.levels[d.level].dim == dim).map(|d| d.scale).collect();
             scales.windows(2).all(|pair| pair[0] > pair[1])
         };
         (0..self.extents.len()).all(falls).then_some(squares)
@@ -368,7 +390,9 @@ impl<'a> Planner<'a> {
     /// Lets the block have so many lanes of the output's.
     fn widen_lanes(&mut self, lanes: i64) {
         match (self.across, self.lane_level()) {
-            (Some(_), Some(level)) => self.levels[level].chunk = self.levels[level].chunk.max(lanes.min(power_above(self.levels[level].size))),
+            (Some(_), Some(level)) => {
+                self.levels[level].chunk = self.levels[level].chunk.max(lanes.min(power_above(self.levels[level].size)))
+            }
             _ => self.widen(self.output, lanes),
         }
     }
@@ -378,19 +402,24 @@ impl<'a> Planner<'a> {
         // Rows that are packed between the lanes are rows all the same.
         let chain = self.chain(output);
         if let Some(first) = chain.first().filter(|l| self.levels[**l].size < lanes)
-            && let Some(long) = chain.iter().find(|l| self.levels[**l].size >= lanes && self.levels[**l].dim != self.levels[*first].dim)
+            && let Some(long) =
+                chain.iter().find(|l| self.levels[**l].size >= lanes && self.levels[**l].dim != self.levels[*first].dim)
         {
             self.across = Some((self.levels[*long].dim, self.levels[*long].scale));
         }
         self.widen_lanes(lanes);
         let across: Vec<usize> =
             (0..self.levels.len()).filter(|l| self.levels[*l].chunk > 1).map(|l| self.levels[l].dim).collect();
-        let along = |this: &Self, o: usize| (0..this.levels.len()).any(|l| across.contains(&this.levels[l].dim) && this.has(o, l));
+        let along = |this: &Self, o: usize| {
+            (0..this.levels.len()).any(|l| across.contains(&this.levels[l].dim) && this.has(o, l))
+        };
         // Rows along which an input that has the lanes stays the same: what is loaded once serves them all.
         let reusing = |this: &Self, l: usize| {
             this.is_parallel(l)
                 && !across.contains(&this.levels[l].dim)
-                && (0..feeds).any(|o| along(this, o) && !this.levels.iter().any(|m| m.dim == this.levels[l].dim && m.strides[o] != 0))
+                && (0..feeds).any(|o| {
+                    along(this, o) && !this.levels.iter().any(|m| m.dim == this.levels[l].dim && m.strides[o] != 0)
+                })
         };
         let rows: Vec<usize> = (0..self.levels.len()).rev().filter(|l| reusing(self, *l)).collect();
         let accumulators = i64::from(self.target.vector_registers()) / 2;
@@ -419,6 +448,15 @@ impl<'a> Planner<'a> {
             let level = &mut self.levels[*last];
             level.chunk = level.chunk.max(4.min(power_above(level.size)));
         }
+        if !self.reorders {
+            // A block has whole steps of the innermost sums only, or it would change their order.
+            let mut whole = true;
+            for l in &reduced {
+                let level = &mut self.levels[*l];
+                level.chunk = if whole { level.chunk } else { 1 };
+                whole &= level.chunk >= level.size;
+            }
+        }
         // Batches, then panels of the lanes' dimensions, then rows, then what a panel holds.
         let panel = |l: &Level| across.contains(&l.dim);
         let contraction = !rows.is_empty();
@@ -426,7 +464,8 @@ impl<'a> Planner<'a> {
             let dim = this.levels[l].dim;
             (0..feeds).all(|o| this.levels.iter().any(|m| m.dim == dim && m.strides[o] != 0))
         };
-        let batches: Vec<usize> = (0..self.levels.len()).filter(|l| batch(self, *l)).map(|l| self.levels[l].dim).collect();
+        let batches: Vec<usize> =
+            (0..self.levels.len()).filter(|l| batch(self, *l)).map(|l| self.levels[l].dim).collect();
         let mut order = self.sorted(true, |l| {
             let group = match () {
                 () if !contraction || batches.contains(&l.dim) => 0,
@@ -438,10 +477,13 @@ impl<'a> Planner<'a> {
         if contraction {
             // The last loop of the panel goes inside the rows, or a cut of it does.
             let inner = order.iter().rposition(|d| !d.block && panel(&self.levels[d.level]));
-            let rows_end = order.iter().rposition(|d| !d.block && self.is_parallel(d.level) && !panel(&self.levels[d.level]));
+            let rows_end =
+                order.iter().rposition(|d| !d.block && self.is_parallel(d.level) && !panel(&self.levels[d.level]));
             if let (Some(inner), Some(rows_end)) = (inner, rows_end)
                 && inner < rows_end
-                && order[inner + 1..=rows_end].iter().all(|d| self.levels[d.level].dim != self.levels[order[inner].level].dim)
+                && order[inner + 1..=rows_end]
+                    .iter()
+                    .all(|d| self.levels[d.level].dim != self.levels[order[inner].level].dim)
             {
                 let digit = order[inner];
                 let dim = self.levels[digit.level].dim;
@@ -467,7 +509,8 @@ impl<'a> Planner<'a> {
         let wants = |this: &Self, o: usize| {
             let dims = dims_of(this, o);
             // In how many blocks each element is used.
-            let others = this.levels.iter().enumerate().filter(|(l, level)| this.is_parallel(*l) && !dims.contains(&level.dim));
+            let others =
+                this.levels.iter().enumerate().filter(|(l, level)| this.is_parallel(*l) && !dims.contains(&level.dim));
             let blocks: i64 = others.map(|(_, l)| l.size.div_euclid(l.chunk).max(1)).product();
             let fastest = this.chain(o).first().copied();
             let lies_well = match dims.iter().any(|d| across.contains(d)) {
@@ -488,10 +531,13 @@ impl<'a> Planner<'a> {
             let has_lanes = order.iter().any(|l| across.contains(&self.levels[*l].dim));
             let steps: Vec<usize> = (0..self.levels.len()).rev().filter(|l| !self.is_parallel(*l)).collect();
             let mut near = 1;
-            let near: Vec<usize> = steps.into_iter().take_while(|l| {
-                near *= self.levels[*l].size;
-                near / self.levels[*l].size < APART
-            }).collect();
+            let near: Vec<usize> = steps
+                .into_iter()
+                .take_while(|l| {
+                    near *= self.levels[*l].size;
+                    near / self.levels[*l].size < APART
+                })
+                .collect();
             order.sort_by_key(|l| {
                 let level = &self.levels[*l];
                 let group = match () {
@@ -510,7 +556,14 @@ impl<'a> Planner<'a> {
             }
             let level = |l: &usize| {
                 let Level { dim, scale, size, .. } = self.levels[*l];
-                Level { dim, scale, size, strides: vec![self.levels[*l].strides[operand], strides[*l]], chunk: 1, first_bit: 0 }
+                Level {
+                    dim,
+                    scale,
+                    size,
+                    strides: vec![self.levels[*l].strides[operand], strides[*l]],
+                    chunk: 1,
+                    first_bit: 0,
+                }
             };
             let mut copy = Planner {
                 target: self.target,
@@ -519,6 +572,7 @@ impl<'a> Planner<'a> {
                 starts: vec![self.starts[operand].clone(), Expr::Const(0)],
                 output: 1,
                 feeds: 0,
+                reorders: false,
                 across: None,
                 element_bits: vec![self.element_bits[operand], self.widened[operand]],
                 widened: Vec::new(),
@@ -645,7 +699,9 @@ impl<'a> Planner<'a> {
         let mut chosen = self.side_by_side(first, power_below(lanes));
         if let (Mode::InOrder, Some(_), Some(level)) = (mode, self.across, self.lane_level()) {
             let level = &self.levels[level];
-            chosen = (level.first_bit..level.first_bit + level.bits()).take(power_below(lanes).trailing_zeros() as usize).collect();
+            chosen = (level.first_bit..level.first_bit + level.bits())
+                .take(power_below(lanes).trailing_zeros() as usize)
+                .collect();
         }
         if chosen.is_empty() {
             return Err("no operand has elements side by side along which it could be computed".into());

@@ -95,13 +95,7 @@ impl<'c> Rearranged<'c> {
         made
     }
 
-    fn shuffled(
-        &mut self,
-        b: Builder<'c>,
-        step: usize,
-        key: Key,
-        source: &mut dyn FnMut(Key) -> Val<'c>,
-    ) -> Val<'c> {
+    fn shuffled(&mut self, b: Builder<'c>, step: usize, key: Key, source: &mut dyn FnMut(Key) -> Val<'c>) -> Val<'c> {
         let (before, after) = (self.lanes[step - 1].clone(), self.lanes[step].clone());
         let within = mask(&before);
         let mut sources: Vec<Key> = Vec::new();
@@ -116,7 +110,8 @@ impl<'c> Rearranged<'c> {
             let lane = before.iter().enumerate().map(|(k, bit)| (element >> bit & 1) << k).sum::<u64>();
             picked.push(((number << before.len()) as u64 + lane) as i64);
         }
-        let sources: Vec<Val<'c>> = sources.into_iter().map(|register| self.at(b, step - 1, register, source)).collect();
+        let sources: Vec<Val<'c>> =
+            sources.into_iter().map(|register| self.at(b, step - 1, register, source)).collect();
         shuffle(b, &sources, &picked)
     }
 }
