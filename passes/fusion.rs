@@ -93,6 +93,9 @@ impl<'c> Described<'c> {
     }
 }
 
+/// How many operations go into one at most.
+const MOST: usize = 16;
+
 fn uses(e: &Expr, dim: usize) -> bool {
     let mut found = false;
     e.for_each_var(&mut |v| found |= v == dim);
@@ -182,21 +185,26 @@ impl<'c> Lowering<'c> {
         let first = self.described(op).ok().filter(|d| self.is_plain(d) && !d.has_index() && d.outputs().len() == 1)?;
         let then = self.described(next).ok().filter(|d| self.is_plain(d))?;
         let through = first.values[first.inputs];
-        let fuses = match (first.reduces(), then.reduces()) {
+        let parts = self.deferred.get(&ir::op_key(op)).into_iter().flatten();
+        let parts: Vec<Described<'c>> = parts.filter_map(|op| self.described(*op).ok()).collect();
+        let reduced = first.reduces() || parts.iter().any(Described::reduces);
+        let converts = first.converts() && parts.iter().all(Described::converts);
+        let fuses = match (reduced, then.reduces()) {
             // Where a reduction starts from: a fill of what it writes, and does not read.
             (false, true) if ir::key(then.values[then.inputs]) == ir::key(through) => {
                 return (self.is_fill(&first) && !reads(&then, through) && then.outputs().len() == 1).then_some(next);
             }
-            (false, reduces) => {
-                reduces <= (self.reads_once(&then, through) || first.converts()) && self.is_made(&first)
-            }
-            (true, false) => self.is_made(&first) && self.reads_once(&then, through),
+            (false, _) => self.is_made(&first) && (converts || self.reads_once(&then, through)),
+            // All of its reads are of one place, or it would have to be made for each.
+            (true, false) => self.is_made(&first) && self.reads_once(&then, through) && reads_alike(&then, through),
             (true, true) => false,
         };
+        // Computed for each operand that reads it, and what goes into it as well.
+        let reading = (0..then.inputs).filter(|k| ir::key(then.values[*k]) == ir::key(through)).count();
+        let fuses = fuses && parts.len() < MOST && (reading == 1 || first.reduces() || parts.is_empty());
         let written: Vec<usize> = then.outputs().map(|k| self.base(&then, k)).collect();
-        let earlier = self.deferred.get(&ir::op_key(op)).into_iter().flatten().copied().chain([op]);
         // What is read on the way must not be written meanwhile.
-        let disturbed = earlier.filter_map(|op| self.described(op).ok()).any(|d| {
+        let disturbed = parts.iter().chain([&first]).any(|d| {
             let own = ir::key(d.values[d.inputs]);
             (0..d.inputs)
                 .any(|k| d.number[k].is_some() && ir::key(d.values[k]) != own && written.contains(&self.base(&d, k)))
@@ -219,8 +227,11 @@ impl<'c> Lowering<'c> {
     }
 
     fn is_fill(&self, d: &Described<'c>) -> bool {
-        let only_yields = d.body.is_some_and(|body| ir::operations(body).len() == 1);
-        only_yields && d.inputs == 1 && d.number[0].is_none() && d.nest.operands[0].access.is_whole()
+        let yields_input = d.body.is_some_and(|body| match ir::operations(body)[..] {
+            [end] => ir::operands(end).iter().map(|v| ir::key(*v)).eq([ir::key(ir::arguments(body)[0])]),
+            _ => false,
+        });
+        yields_input && d.inputs == 1 && d.number[0].is_none() && d.nest.operands[0].access.is_whole()
     }
 
     /// Whether an operation reads each element of a buffer at most once.
@@ -298,6 +309,13 @@ impl<'c> Lowering<'c> {
         let outputs = operands.len() - first;
         Ok((Nest { extents, operands, outputs, contracted: Vec::new() }, body))
     }
+}
+
+/// Whether an operation reads the same element of a buffer wherever it reads one.
+fn reads_alike<'c>(d: &Described<'c>, v: Val<'c>) -> bool {
+    let mut maps = (0..d.inputs).filter(|k| ir::key(d.values[*k]) == ir::key(v)).map(|k| d.map(k));
+    let first = maps.next();
+    maps.all(|map| Some(map) == first)
 }
 
 fn reads<'c>(d: &Described<'c>, v: Val<'c>) -> bool {

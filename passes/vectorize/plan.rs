@@ -711,7 +711,7 @@ impl<'a> Planner<'a> {
                 let lanes = super::registers::mask(&chosen);
                 let all = (1u64 << next) - 1;
                 let rows = (all & !reduced & !lanes).count_ones();
-                let free: Vec<usize> = (0..next).filter(|bit| reduced & !lanes >> bit & 1 == 1).collect();
+                let free: Vec<usize> = (0..next).filter(|bit| (reduced & !lanes) >> bit & 1 == 1).collect();
                 super::registers::mask(&free[..free.len().min(2usize.saturating_sub(rows as usize))])
             }
             _ => 0,
