@@ -207,7 +207,7 @@ impl<'c> Lowering<'c> {
         let disturbed = parts.iter().chain([&first]).any(|d| {
             let own = ir::key(d.values[d.inputs]);
             (0..d.inputs)
-                .any(|k| d.number[k].is_some() && ir::key(d.values[k]) != own && written.contains(&self.base(&d, k)))
+                .any(|k| d.number[k].is_some() && ir::key(d.values[k]) != own && written.contains(&self.base(d, k)))
         });
         let fits = fuses && reads(&then, through) && !disturbed && !is_view(through);
         (fits && self.is_local(through, op, next)).then_some(next)
