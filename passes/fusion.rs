@@ -93,6 +93,19 @@ impl<'c> Described<'c> {
     }
 }
 
+/// Operations whose result shows the buffer that they take.
+const SAME_BUFFER: &[&str] = &[
+    "memref.assume_alignment",
+    "memref.cast",
+    "memref.collapse_shape",
+    "memref.expand_shape",
+    "memref.memory_space_cast",
+    "memref.reinterpret_cast",
+    "memref.subview",
+    "memref.transpose",
+    "memref.view",
+];
+
 /// How many operations go into one at most.
 const MOST: usize = 16;
 
@@ -202,20 +215,33 @@ impl<'c> Lowering<'c> {
         // Computed for each operand that reads it, and what goes into it as well.
         let reading = (0..then.inputs).filter(|k| ir::key(then.values[*k]) == ir::key(through)).count();
         let fuses = fuses && parts.len() < MOST && (reading == 1 || first.reduces() || parts.is_empty());
-        let written: Vec<usize> = then.outputs().map(|k| self.base(&then, k)).collect();
         // What is read on the way must not be written meanwhile.
+        let written: Vec<Option<usize>> = then.outputs().map(|k| self.base(&then, k)).collect();
+        let disturbs = |d: &Described<'c>, k: usize| {
+            let base = self.base(d, k);
+            base.is_none() || written.iter().any(|other| other.is_none() || *other == base)
+        };
         let disturbed = parts.iter().chain([&first]).any(|d| {
             let own = ir::key(d.values[d.inputs]);
-            (0..d.inputs)
-                .any(|k| d.number[k].is_some() && ir::key(d.values[k]) != own && written.contains(&self.base(d, k)))
+            (0..d.inputs).any(|k| d.number[k].is_some() && ir::key(d.values[k]) != own && disturbs(d, k))
         });
         let fits = fuses && reads(&then, through) && !disturbed && !is_view(through);
         (fits && self.is_local(through, op, next)).then_some(next)
     }
 
-    /// The buffer behind an operand.
-    fn base(&self, d: &Described<'c>, k: usize) -> usize {
-        d.number[k].map_or(0, |n| ir::key(d.nest.operands[n].access.base))
+    /// The allocation or argument that an operand is a view of; none where it could be any.
+    fn base(&self, d: &Described<'c>, k: usize) -> Option<usize> {
+        let mut base = d.nest.operands[d.number[k]?].access.base;
+        while let Some(op) = ir::defining_op(base) {
+            match ir::name(op) {
+                "memref.alloc" | "memref.alloca" | "memref.get_global" => return Some(ir::key(base)),
+                name if SAME_BUFFER.contains(&name) => base = ir::operands(op)[0],
+                _ => return None,
+            }
+        }
+        // What a loop carries may be any buffer; an argument of a function is one of its own.
+        let (owner, _) = ir::block_argument(base)?;
+        (ir::name(owner) == "func.func").then_some(ir::key(base))
     }
 
     /// Whether an operation computes each element of its output once, from nothing that was there.

@@ -756,28 +756,25 @@ impl<'a, 'c> Kernel<'a, 'c> {
             _ => steps.iter().flat_map(|step| sums.keys().map(|sum| (*sum, *step))).collect(),
         };
         for (number, step) in in_turn {
-            {
-                let key = number & !self.plan.kept | step;
-                if number & self.plan.kept != step & self.plan.kept {
-                    continue;
-                }
-                let sum = sums.get_mut(&number).expect("accumulators stay");
-                let there = self.lanes_there(at, None, &lanes, key);
-                if !there.contains(&true) {
-                    continue;
-                }
-                let Some(next) = self.compute(b, at, &mut loaded, self.body, key, Some(*sum)).pop() else { continue };
-                // Lanes that are not of the output may do what they like.
-                let output = Some(self.output);
-                let counts = |lane: usize| {
-                    there[lane] || !self.is_there(at, output, place(&lanes, key, lane) & !self.plan.reduced)
-                };
-                let counts: Vec<bool> = (0..there.len()).map(counts).collect();
-                *sum = match counts.contains(&false) {
-                    false => next,
-                    true => b.value("arith.select", &[self.bools(b, &counts), next, *sum], next.r#type(), &[]),
-                };
+            let key = number & !self.plan.kept | step;
+            if number & self.plan.kept != step & self.plan.kept {
+                continue;
             }
+            let sum = sums.get_mut(&number).expect("accumulators stay");
+            let there = self.lanes_there(at, None, &lanes, key);
+            if !there.contains(&true) {
+                continue;
+            }
+            let Some(next) = self.compute(b, at, &mut loaded, self.body, key, Some(*sum)).pop() else { continue };
+            // Lanes that are not of the output may do what they like.
+            let output = Some(self.output);
+            let counts =
+                |lane: usize| there[lane] || !self.is_there(at, output, place(&lanes, key, lane) & !self.plan.reduced);
+            let counts: Vec<bool> = (0..there.len()).map(counts).collect();
+            *sum = match counts.contains(&false) {
+                false => next,
+                true => b.value("arith.select", &[self.bools(b, &counts), next, *sum], next.r#type(), &[]),
+            };
         }
         sums
     }

@@ -96,9 +96,6 @@ pub struct Packed {
     pub plan: Plan,
 }
 
-/// The largest number of registers that a block of elements has, for each that the machine has.
-const BLOCK: i64 = 1;
-
 impl Plan {
     /// Plans a kernel for a nest; the error is the reason why there can be none.
     pub fn new<'c>(
@@ -170,7 +167,7 @@ struct Planner<'a> {
     packed: Vec<Packed>,
 }
 
-/// The order of the loops: for each level its place.
+/// The digits of the loops and of the block, outermost first.
 type Order = Vec<Digit>;
 
 impl<'a> Planner<'a> {
@@ -328,7 +325,7 @@ impl<'a> Planner<'a> {
             for operand in (0..self.element_bits.len()).rev() {
                 self.widen(operand, bits / self.element_bits[operand]);
             }
-            if self.elements() / lanes <= BLOCK * i64::from(self.target.vector_registers()) || bits <= 32 {
+            if self.elements() / lanes <= i64::from(self.target.vector_registers()) || bits <= 32 {
                 break;
             }
             bits /= 2;
