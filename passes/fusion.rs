@@ -5,7 +5,7 @@
 //! once or they do no more than convert it; what a reduction or contraction starts from, and what its results go
 //! through afterwards, goes into it. As everywhere in MLIR, different buffers are taken not to overlap.
 
-use crate::lower_memrefs::{Lowering, is_view};
+use crate::lower_memrefs::{Lowering, copy_nest, is_view};
 use crate::nest::{Nest, Operand, Size};
 use crate::vectorize::{Argument, Body};
 use layout::expr::Expr;
@@ -134,12 +134,7 @@ impl<'c> Lowering<'c> {
     pub(crate) fn described(&self, op: Op<'c>) -> Result<Described<'c>, String> {
         let values = ir::operands(op);
         if ir::name(op) == "memref.copy" {
-            let (from, to) = (self.access(values[0])?, self.access(values[1])?);
-            let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });
-            let extents: Vec<Size<'c>> = extents.collect();
-            let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
-            let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
-            let nest = Nest { extents, operands, outputs: 1, contracted: Vec::new() };
+            let nest = copy_nest(self.access(values[0])?, self.access(values[1])?);
             return Ok(Described { values, number: vec![Some(0), Some(1)], inputs: 1, nest, body: None });
         }
         let maps: &[AffineMap<'c>] = self.maps.get(&ir::op_key(op)).ok_or("it is not a structured operation")?;

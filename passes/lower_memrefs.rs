@@ -224,7 +224,7 @@ impl<'c> Lowering<'c> {
                     return Ok(());
                 }
                 let (from, to) = (self.access(operands[0])?, self.access(operands[1])?);
-                self.copy(b, from, to);
+                copy_nest(from, to).emit(b, |inner| inner.store(1, inner.load(0)));
                 self.replace(op, &[]);
                 Ok(())
             }
@@ -396,12 +396,7 @@ impl<'c> Lowering<'c> {
 
     /// Copies all elements.
     fn copy(&mut self, b: Builder<'c>, from: Access<'c>, to: Access<'c>) {
-        let rank = to.sizes.len();
-        let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });
-        let extents = extents.collect();
-        let identity: Vec<Expr> = (0..rank).map(Expr::Var).collect();
-        let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
-        let nest = Nest { extents, operands, outputs: 1, contracted: Vec::new() };
+        let nest = copy_nest(from, to);
         if self.options.vectorize != Target::None {
             let source = (nest.operands[0].access.base, vectorize::Argument::Element(0));
             match vectorize::emit(b, &nest, &vectorize::Body::simple(vec![source], None), &self.options) {
@@ -596,6 +591,15 @@ impl<'c> Lowering<'c> {
             }
         }
     }
+}
+
+/// The nest that copies all elements.
+pub(crate) fn copy_nest<'c>(from: Access<'c>, to: Access<'c>) -> Nest<'c> {
+    let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });
+    let extents: Vec<Size<'c>> = extents.collect();
+    let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
+    let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
+    Nest { extents, operands, outputs: 1, contracted: Vec::new() }
 }
 
 /// Says why there is no vector code.

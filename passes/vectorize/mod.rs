@@ -685,6 +685,10 @@ impl<'a, 'c> Kernel<'a, 'c> {
     fn attributes(&self, b: Builder<'c>, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
         let contracts = self.target.contract && matches!(ir::name(op), "arith.mulf" | "arith.addf" | "arith.subf");
         let mut attributes: Vec<_> = ir::attributes(op).into_iter().map(|(name, a)| b.named(&name, a)).collect();
+        // Sums of parts may overflow where the whole does not.
+        if self.combiner.as_ref().is_some_and(|combiner| ir::op_key(combiner.op) == ir::op_key(op)) {
+            attributes.retain(|a| a.0 != Identifier::new(b.context(), "overflowFlags"));
+        }
         if contracts {
             let mut flags = flags(op);
             if !flags.iter().any(|f| matches!(&f[..], "contract" | "fast")) {

@@ -207,7 +207,6 @@ impl<'a> Planner<'a> {
                 return Err("its output has copies".into());
             }
             let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
-            let before = own.domain.vars.len();
             let (index, within) = operand.access.index(&mut own, &view);
             let index = own.simplified(&index, &within);
             if operand.access.strides.contains(&DYNAMIC) {
@@ -222,9 +221,6 @@ impl<'a> Planner<'a> {
             // What is left stands for values; the kernel has leaves of its own for them.
             let mut start = vec![Expr::Const(address.constant)];
             for (leaf, factor) in address.factors {
-                if leaf < before && parts.iter().any(|part| part.leaf == leaf) {
-                    return Err("an operand's address is no sum".into());
-                }
                 start.push(leaves.shallow(own.bound(leaf)).times(factor));
             }
             starts.push(Expr::sum(start));
