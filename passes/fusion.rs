@@ -211,7 +211,7 @@ impl<'c> Lowering<'c> {
         let reading = (0..then.inputs).filter(|k| ir::key(then.values[*k]) == ir::key(through)).count();
         let fuses = fuses && parts.len() < MOST && (reading == 1 || first.reduces() || parts.is_empty());
         // What is read on the way must not be written meanwhile.
-        let written: Vec<Option<usize>> = then.outputs().map(|k| self.base(&then, k)).collect();
+        let written: Vec<Option<String>> = then.outputs().map(|k| self.base(&then, k)).collect();
         let disturbs = |d: &Described<'c>, k: usize| {
             let base = self.base(d, k);
             base.is_none() || written.iter().any(|other| other.is_none() || *other == base)
@@ -225,18 +225,19 @@ impl<'c> Lowering<'c> {
     }
 
     /// The allocation or argument that an operand is a view of; none where it could be any.
-    fn base(&self, d: &Described<'c>, k: usize) -> Option<usize> {
+    fn base(&self, d: &Described<'c>, k: usize) -> Option<String> {
         let mut base = d.nest.operands[d.number[k]?].access.base;
         while let Some(op) = ir::defining_op(base) {
             match ir::name(op) {
-                "memref.alloc" | "memref.alloca" | "memref.get_global" => return Some(ir::key(base)),
+                "memref.alloc" | "memref.alloca" => return Some(ir::key(base).to_string()),
+                "memref.get_global" => return ir::attribute(op, "name").map(|name| name.to_string()),
                 name if SAME_BUFFER.contains(&name) => base = ir::operands(op)[0],
                 _ => return None,
             }
         }
         // What a loop carries may be any buffer; an argument of a function is one of its own.
         let (owner, _) = ir::block_argument(base)?;
-        (ir::name(owner) == "func.func").then_some(ir::key(base))
+        (ir::name(owner) == "func.func").then(|| ir::key(base).to_string())
     }
 
     /// Whether an operation computes each element of its output once, from nothing that was there.

@@ -37,7 +37,7 @@ pub const TO_MEMREF: Pipeline = Pipeline {
              one-shot-bufferize{{bufferize-function-boundaries allow-return-allocs-from-loops \
              function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map \
              use-encoding-for-memory-space}},\
-             cse,canonicalize,layout-lower-memrefs{{{options}}},func.func(layout-deallocate),\
+             cse,canonicalize,layout-lower-memrefs{{{options}}},cse,func.func(layout-deallocate),\
              bufferization-lower-deallocations,layout-expand-clones,convert-bufferization-to-memref,\
              canonicalize,cse"
         )

@@ -169,8 +169,13 @@ impl<'c> Body<'c> {
     /// Whether results may be put together in any order.
     fn reorders(&self, target: &Options) -> bool {
         let Some(combiner) = self.combiner() else { return false };
-        let rounds = matches!(ir::name(combiner.op), "arith.addf" | "arith.mulf");
-        !rounds || target.reassociate || flags(combiner.op).iter().any(|f| matches!(&f[..], "reassoc" | "fast"))
+        // Sums round; of zeros that differ in their sign, and only of them, either may be the least or greatest number.
+        let free: &[&str] = match ir::name(combiner.op) {
+            "arith.addf" | "arith.mulf" => &["reassoc", "fast"],
+            "arith.maxnumf" | "arith.minnumf" => &["nsz", "fast"],
+            _ => return true,
+        };
+        target.reassociate || flags(combiner.op).iter().any(|flag| free.contains(&&flag[..]))
     }
 }
 

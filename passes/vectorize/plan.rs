@@ -437,10 +437,6 @@ impl<'a> Planner<'a> {
             }
         }
         let reduced: Vec<usize> = (0..self.levels.len()).rev().filter(|l| !self.is_parallel(*l)).collect();
-        if let Some(last) = reduced.first() {
-            let level = &mut self.levels[*last];
-            level.chunk = level.chunk.max(4.min(power_above(level.size)));
-        }
         if !self.reorders {
             // A block has whole steps of the innermost sums only, or it would change their order.
             let mut whole = true;

@@ -10,6 +10,7 @@
 #ij = affine_map<(i, j) -> (i, j)>
 #ji = affine_map<(i, j) -> (j, i)>
 #i = affine_map<(i, j) -> (i)>
+#one = affine_map<(i) -> (i)>
 #T = #layout.tiled<{1,0:T(8,128)}>
 
 func.func private @numbers(%m: memref<16x16xf32, #T>) {
@@ -109,5 +110,30 @@ func.func @main() {
   }
   // CHECK-NEXT: ( 64276, 78242, 63370, 69512, 58014, 59302, 69570, 79666 )
   call @show(%w) : (memref<16xf32>) -> ()
+
+  // What is read first and what is written afterwards are one buffer, one place apart.
+  %x = memref.alloc() : memref<17xf32>
+  %lower = memref.subview %x[0] [16] [1] : memref<17xf32> to memref<16xf32, strided<[1]>>
+  %upper = memref.subview %x[1] [16] [1] : memref<17xf32> to memref<16xf32, strided<[1], offset: 1>>
+  %made = memref.alloc() : memref<16xf32>
+  linalg.fill ins(%hundred : f32) outs(%x : memref<17xf32>)
+  memref.copy %w, %lower : memref<16xf32> to memref<16xf32, strided<[1]>>
+  linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%lower : memref<16xf32, strided<[1]>>) outs(%made : memref<16xf32>) {
+  ^bb0(%a0: f32, %old: f32):
+    %s = arith.addf %a0, %a0 : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%made : memref<16xf32>) outs(%upper : memref<16xf32, strided<[1], offset: 1>>) {
+  ^bb0(%a0: f32, %old: f32):
+    %s = arith.addf %a0, %a0 : f32
+    linalg.yield %s : f32
+  }
+  %all = memref.subview %x[0] [16] [1] : memref<17xf32> to memref<16xf32, strided<[1]>>
+  %copy = memref.alloc() : memref<16xf32>
+  memref.copy %all, %copy : memref<16xf32, strided<[1]>> to memref<16xf32>
+  // CHECK-NEXT: ( 64276, 257104, 312968, 253480, 278048, 232056, 237208, 278280 )
+  call @show(%copy) : (memref<16xf32>) -> ()
   return
 }
