@@ -722,6 +722,23 @@ impl<'a, 'c> Kernel<'a, 'c> {
         b.value("arith.addi", &[first, b.constant(steps.into())], t, &[])
     }
 
+    /// Loads all of the block that has lanes, in the order of memory.
+    fn load_in_order(&self, b: Builder<'c>, at: &At, loaded: &mut Loaded<'c>) {
+        for operand in 0..self.output {
+            let memory = &self.plan.memory[operand];
+            if !self.plan.lanes.iter().any(|bit| self.plan.bits[operand] >> bit & 1 == 1) {
+                continue;
+            }
+            let mut keys: Vec<Key> = subsets(self.plan.bits[operand] & !mask(memory)).collect();
+            keys.retain(|key| self.lanes_there(at, Some(operand), memory, *key).contains(&true));
+            keys.sort_by_key(|key| self.offset(operand, *key));
+            let base = loaded.bases[operand];
+            for key in keys {
+                loaded.registers[operand].load(b, key, &mut |key| self.load(b, at, base, operand, key));
+            }
+        }
+    }
+
     /// What each accumulator starts from.
     fn start(&self, b: Builder<'c>, at: &At) -> Sums<'c> {
         let lanes = self.plan.lanes.clone();
@@ -744,6 +761,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let mut loaded = self.loading(b, at);
         let lanes = self.plan.lanes.clone();
         if self.plan.mode == Mode::Elementwise {
+            self.load_in_order(b, at, &mut loaded);
             let mut computed: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
             for output in self.output..self.buffers.len() {
                 let base = loaded.bases[output];

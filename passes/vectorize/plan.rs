@@ -328,11 +328,26 @@ impl<'a> Planner<'a> {
         }
         // In the memory order that goes from dimension to dimension most often: what lies in tiles is reached tile by
         // tile, and what does not by pieces of rows.
-        let leading =
-            (0..self.element_bits.len()).max_by_key(|o| (self.switches(*o), Reverse(o.abs_diff(self.output))));
-        let leading = leading.unwrap_or(self.output);
+        let key = |o: &usize| (self.switches(*o), self.element_bits[*o], Reverse(o.abs_diff(self.output)));
+        let leading = (0..self.element_bits.len()).max_by_key(key).unwrap_or(self.output);
+        if leading < self.output {
+            self.lengthen(leading, bits, lanes);
+        }
         let order = self.sorted(false, |l| Reverse(l.strides[leading].abs()));
         self.in_squares(&order, leading).unwrap_or(order)
+    }
+
+    /// Lets the block have longer pieces of an input, as far as registers go.
+    fn lengthen(&mut self, input: usize, bits: i64, lanes: i64) {
+        let mut longer = 2 * bits / self.element_bits[input];
+        while longer <= MOST_AT_ONCE && 4 * self.elements() / lanes <= i64::from(self.target.vector_registers()) {
+            let before = self.elements();
+            self.widen(input, longer);
+            longer *= 2;
+            if self.elements() == before {
+                break;
+            }
+        }
     }
 
     /// The order that goes through squares of blocks, where operands have different fastest levels: so both stay on
@@ -724,6 +739,9 @@ impl<'a> Planner<'a> {
 
 /// In how many blocks an element is used for its copy to pay.
 const REUSE: i64 = 4;
+
+/// How many elements are read side by side at most.
+const MOST_AT_ONCE: i64 = 256;
 
 /// How many blocks each way a square has.
 const SQUARE: i64 = 8;

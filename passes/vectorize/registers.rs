@@ -81,6 +81,11 @@ impl<'c> Rearranged<'c> {
         self.lanes.len() == 1
     }
 
+    /// Makes a register of the first arrangement now, rather than when another is made of it.
+    pub fn load(&mut self, b: Builder<'c>, key: Key, source: &mut dyn FnMut(Key) -> Val<'c>) {
+        self.at(b, 0, key, source);
+    }
+
     /// The register with this number; `source` gives those of the first arrangement, each once.
     pub fn register(&mut self, b: Builder<'c>, key: Key, source: &mut dyn FnMut(Key) -> Val<'c>) -> Val<'c> {
         self.at(b, self.lanes.len() - 1, key, source)
