@@ -9,6 +9,7 @@
 //! Buffers are reached through views of one dimension over all their elements, so that it makes no difference which
 //! form their types have.
 
+mod ahead;
 mod plan;
 mod registers;
 
@@ -16,13 +17,14 @@ use crate::combiner::Combiner;
 use crate::index::Leaves;
 use crate::nest::Nest;
 use crate::{Options, Parallel};
+use ahead::Ahead;
 use layout::expr::Expr;
 use layout::simplify::Interval;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockRef, Identifier, Type, TypeLike, ValueLike};
-use plan::{Digit, Mode, Plan};
+use plan::{Mode, Plan};
 use registers::{Key, Rearranged, mask, place, shuffle, subsets};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -69,6 +71,15 @@ fn is_lanewise(op: Op) -> bool {
     );
     (name.starts_with("arith.") || name.starts_with("math.")) && !traps && ir::results(op).len() == 1
 }
+
+/// Whether an operation takes several instructions: which of two numbers is greater, for zeros of both signs and NaN.
+fn is_slow(name: &str) -> bool {
+    matches!(name, "arith.maximumf" | "arith.minimumf" | "arith.maxnumf" | "arith.minnumf")
+}
+
+/// The locality of what goes to the nearest cache, and of what goes to the last one.
+const NEAREST: i64 = 3;
+const FAR: i64 = 1;
 
 /// The most bits of the vectors that LLVM knows functions of the C library's vector maths for.
 const LIBRARY_BITS: u32 = 256;
@@ -286,6 +297,8 @@ struct At {
     dims: Vec<Expr>,
     /// The address in each operand, without the block's bits.
     addresses: Vec<Expr>,
+    /// The address of what the cache is told, in each operand.
+    ahead: Vec<Expr>,
     /// The steps of a level that are there, where not all are.
     ranges: Vec<Option<(i64, i64)>>,
     /// From which scale on the block has all of a dimension, and how many elements of it there are.
@@ -309,6 +322,8 @@ struct Kernel<'a, 'c> {
     widening: Option<Op<'c>>,
     /// Operations of the body that have been done on an operand already, when it was packed.
     done: HashMap<usize, usize>,
+    /// What the cache is told of each operand.
+    ahead: Vec<Option<Ahead>>,
 }
 
 /// What one block has loaded.
@@ -328,16 +343,27 @@ impl<'a, 'c> Kernel<'a, 'c> {
         leaves: Leaves<'c>,
         widening: Option<Op<'c>>,
     ) -> Self {
-        let (combiner, done) = (body.combiner(), HashMap::new());
-        Kernel { body, target, plan, output, buffers, leaves, combiner, widening, done }
+        let (combiner, done, ahead) = (body.combiner(), HashMap::new(), Vec::new());
+        Kernel { body, target, plan, output, buffers, leaves, combiner, widening, done, ahead }
     }
 
     /// All of the code, for dimensions of these sizes.
     fn emit(&mut self, b: Builder<'c>, extents: &[i64]) {
+        // What takes long to compute waits for nothing.
+        let waits = match self.plan.mode {
+            Mode::Elementwise => true,
+            Mode::InOrder => false,
+            Mode::AnyOrder => self.combiner.as_ref().is_some_and(|combiner| !is_slow(ir::name(combiner.op))),
+        };
+        let ahead =
+            |o: usize| (waits && self.is_large(o)).then(|| Ahead::new(&self.plan, o, self.bytes(o), extents)).flatten();
+        self.ahead = (0..self.buffers.len()).map(ahead).collect();
+        let starts = self.plan.starts.iter().zip(&self.ahead);
         let at = At {
             rest: extents.to_vec(),
             dims: vec![Expr::Const(0); extents.len()],
             addresses: self.plan.starts.clone(),
+            ahead: starts.map(|(s, a)| s.clone() + Expr::Const(a.as_ref().map_or(0, |a| a.start))).collect(),
             ranges: vec![None; self.plan.levels.len()],
             tails: vec![None; extents.len()],
             outermost: true,
@@ -380,13 +406,15 @@ impl<'a, 'c> Kernel<'a, 'c> {
         if left > 0 {
             let mut at = at;
             at.rest[dim] = left;
-            self.advance(&mut at, digit, Expr::Const(full));
+            self.advance(&mut at, k, Expr::Const(full));
             sums = self.walk(b, k + 1, at, sums);
         }
         sums
     }
 
-    fn advance(&self, at: &mut At, digit: Digit, steps: Expr) {
+    /// Goes so many steps of the `k`th digit.
+    fn advance(&self, at: &mut At, k: usize, steps: Expr) {
+        let digit = self.plan.digits[k];
         let level = &self.plan.levels[digit.level];
         let add = |to: &mut Expr, factor: i64| {
             let step = match &steps {
@@ -404,6 +432,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
         for (address, stride) in at.addresses.iter_mut().zip(&level.strides) {
             add(address, stride * times);
         }
+        for (address, ahead) in at.ahead.iter_mut().zip(&self.ahead) {
+            add(address, ahead.as_ref().map_or(0, |ahead| ahead.steps[k]));
+        }
     }
 
     fn a_loop(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, count: i64) -> Sums<'c> {
@@ -411,7 +442,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let leaf = self.leaves.unbound(Interval::new(0, count - 1));
         let mut inside = at;
         inside.rest[self.plan.levels[digit.level].dim] = digit.scale;
-        self.advance(&mut inside, digit, Expr::Var(leaf));
+        self.advance(&mut inside, k, Expr::Var(leaf));
         let index = Type::index(b.context());
         let bounds = [b.index(0), b.index(count), b.index(1)];
         let outermost = std::mem::replace(&mut inside.outermost, false);
@@ -554,6 +585,31 @@ impl<'a, 'c> Kernel<'a, 'c> {
             b.value("vector.load", &[buffer, index], t, &[])
         };
         self.cast(b, loaded, self.moved(b, operand))
+    }
+
+    /// Tells the cache what comes after a block, in one of so many parts. What is written past it needs no telling;
+    /// what is written through it needs the nearest cache itself.
+    fn prefetch(&self, b: Builder<'c>, at: &At, part: usize, parts: usize) {
+        let through = |o: usize| o >= self.output && !at.streams && self.plan.mode == Mode::Elementwise;
+        let crowded = (0..self.buffers.len()).any(|o| through(o) && self.is_large(o));
+        for (operand, ahead) in self.ahead.iter().enumerate() {
+            let Some(ahead) = ahead.as_ref().filter(|_| operand < self.output || through(operand)) else { continue };
+            let near = ahead.in_one_piece && !crowded;
+            let hint =
+                IntegerAttribute::new(IntegerType::new(b.context(), 32).into(), if near { NEAREST } else { FAR });
+            let flag = |name: &str, value: bool| b.named(name, BoolAttribute::new(b.context(), value));
+            let lines = &ahead.lines[part * ahead.lines.len() / parts..(part + 1) * ahead.lines.len() / parts];
+            if lines.is_empty() {
+                continue;
+            }
+            let base = self.leaves.value(b, &at.ahead[operand]);
+            for line in lines {
+                let index = self.index(b, base, *line);
+                let is_write = flag("isWrite", operand >= self.output);
+                let attributes = [is_write, b.named("localityHint", hint), flag("isDataCache", true)];
+                b.op("memref.prefetch", &[self.buffers[operand], index], &[], &attributes);
+            }
+        }
     }
 
     /// A vector with its bits read as elements of another type.
@@ -761,6 +817,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let mut loaded = self.loading(b, at);
         let lanes = self.plan.lanes.clone();
         if self.plan.mode == Mode::Elementwise {
+            self.prefetch(b, at, 0, 1);
             self.load_in_order(b, at, &mut loaded);
             let mut computed: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
             for output in self.output..self.buffers.len() {
@@ -782,7 +839,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
             Mode::AnyOrder => sums.keys().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
             _ => steps.iter().flat_map(|step| sums.keys().map(|sum| (*sum, *step))).collect(),
         };
-        for (number, step) in in_turn {
+        let parts = in_turn.len();
+        for (part, (number, step)) in in_turn.into_iter().enumerate() {
+            self.prefetch(b, at, part, parts);
             let key = number & !self.plan.kept | step;
             if number & self.plan.kept != step & self.plan.kept {
                 continue;
@@ -820,7 +879,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let mut registers = Rearranged::new(lanes, memory);
         let moved = if registers.is_same() { self.element(output) } else { self.moved(b, output) };
         let mut source = |key: Key| self.cast(b, source(key), moved);
-        for key in subsets(self.plan.bits[output] & !mask(memory)) {
+        let mut keys: Vec<Key> = subsets(self.plan.bits[output] & !mask(memory)).collect();
+        keys.sort_by_key(|key| self.offset(output, *key));
+        for key in keys {
             let there = self.lanes_there(at, Some(output), memory, key);
             if !there.contains(&true) {
                 continue;
@@ -836,7 +897,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             } else if there.contains(&false) {
                 b.op("vector.maskedstore", &[buffer, index, self.bools(b, &there), value], &[], &[]);
             } else {
-                let bytes = self.vector(output) * ir::bits(self.element(output)).unwrap_or(8) / 8;
+                let bytes = self.vector(output) * self.bytes(output);
                 let streamed = || {
                     let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), bytes);
                     let streams = BoolAttribute::new(b.context(), true);
@@ -848,21 +909,31 @@ impl<'a, 'c> Kernel<'a, 'c> {
         }
     }
 
+    /// Whether an operand is larger than the cache.
+    fn is_large(&self, operand: usize) -> bool {
+        let size = ir::memref(self.buffers[operand].r#type()).map_or(0, |shaped| shaped.shape[0]);
+        let bytes = size.unsigned_abs().saturating_mul(self.bytes(operand).unsigned_abs());
+        self.target.cache_bytes > 0 && bytes > self.target.cache_bytes
+    }
+
+    /// The bytes of an element.
+    fn bytes(&self, operand: usize) -> i64 {
+        ir::bits(self.element(operand)).unwrap_or(8) / 8
+    }
+
     /// The output that goes past the cache: one that is larger than it, and whose vectors all lie as the first does.
     fn streamed(&self, at: &At) -> Option<usize> {
         let output = self.output;
-        let bytes = ir::bits(self.element(output))?.unsigned_abs() / 8;
-        let size = ir::memref(self.buffers[output].r#type())?.shape[0].unsigned_abs().checked_mul(bytes)?;
-        let large = self.target.cache_bytes > 0 && size > self.target.cache_bytes;
         let only = self.plan.mode == Mode::Elementwise && output + 1 == self.buffers.len();
         let memory = mask(&self.plan.memory[output]);
         let keeps = |l: &plan::Level| {
             let bits = ((1 << l.bits()) - 1) << l.first_bit & memory;
-            l.size == 1 || l.strides[output] << bits.count_ones() & (self.vector(output) - 1) == 0
+            // Steps within a vector are no matter.
+            l.size <= 1 << bits.count_ones() || l.strides[output] << bits.count_ones() & (self.vector(output) - 1) == 0
         };
         let aligned =
             self.plan.levels.iter().all(keeps) && multiple(&at.addresses[output]) & (self.vector(output) - 1) == 0;
-        (large && only && aligned).then_some(output)
+        (self.is_large(output) && only && aligned).then_some(output)
     }
 
     /// How many elements a vector of an operand has.
@@ -873,7 +944,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
     /// Whether a buffer starts where one of its vectors may be streamed to.
     fn is_aligned(&self, b: Builder<'c>, buffer: usize) -> Val<'c> {
         let index = Type::index(b.context());
-        let bytes = self.vector(buffer) * ir::bits(self.element(buffer)).unwrap_or(8) / 8;
+        let bytes = self.vector(buffer) * self.bytes(buffer);
         let start = b.value("memref.extract_aligned_pointer_as_index", &[self.buffers[buffer]], index, &[]);
         let rest = b.value("arith.andi", &[start, b.index(bytes - 1)], index, &[]);
         let equal = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), 0);

@@ -326,28 +326,12 @@ impl<'a> Planner<'a> {
             }
             bits /= 2;
         }
-        // In the memory order that goes from dimension to dimension most often: what lies in tiles is reached tile by
-        // tile, and what does not by pieces of rows.
-        let key = |o: &usize| (self.switches(*o), self.element_bits[*o], Reverse(o.abs_diff(self.output)));
-        let leading = (0..self.element_bits.len()).max_by_key(key).unwrap_or(self.output);
-        if leading < self.output {
-            self.lengthen(leading, bits, lanes);
-        }
+        // In the order in which the input that is most to read lies in memory: memory is read ahead, and what is
+        // written goes to many places as fast as to one.
+        let all = |o: &usize| (0..self.levels.len()).all(|l| self.levels[l].size == 1 || self.has(*o, l));
+        let leading = (0..self.output).rev().filter(all).max_by_key(|o| self.element_bits[*o]).unwrap_or(self.output);
         let order = self.sorted(false, |l| Reverse(l.strides[leading].abs()));
         self.in_squares(&order, leading).unwrap_or(order)
-    }
-
-    /// Lets the block have longer pieces of an input, as far as registers go.
-    fn lengthen(&mut self, input: usize, bits: i64, lanes: i64) {
-        let mut longer = 2 * bits / self.element_bits[input];
-        while longer <= MOST_AT_ONCE && 4 * self.elements() / lanes <= i64::from(self.target.vector_registers()) {
-            let before = self.elements();
-            self.widen(input, longer);
-            longer *= 2;
-            if self.elements() == before {
-                break;
-            }
-        }
     }
 
     /// The order that goes through squares of blocks, where operands have different fastest levels: so both stay on
@@ -377,16 +361,6 @@ impl<'a> Planner<'a> {
             scales.windows(2).all(|pair| pair[0] > pair[1])
         };
         (0..self.extents.len()).all(falls).then_some(squares)
-    }
-
-    /// How often the dimension changes from one level to the next in an operand's memory order; 0 where it lacks one.
-    fn switches(&self, operand: usize) -> usize {
-        let mut levels: Vec<&Level> = self.levels.iter().filter(|l| l.size > 1).collect();
-        if levels.iter().any(|l| l.strides[operand] == 0) {
-            return 0;
-        }
-        levels.sort_by_key(|l| Reverse(l.strides[operand].abs()));
-        levels.windows(2).filter(|pair| pair[0].dim != pair[1].dim).count()
     }
 
     /// The level of the first lanes of a reduction in order.
@@ -739,9 +713,6 @@ impl<'a> Planner<'a> {
 
 /// In how many blocks an element is used for its copy to pay.
 const REUSE: i64 = 4;
-
-/// How many elements are read side by side at most.
-const MOST_AT_ONCE: i64 = 256;
 
 /// How many blocks each way a square has.
 const SQUARE: i64 = 8;

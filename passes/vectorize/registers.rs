@@ -40,17 +40,24 @@ pub fn subsets(bits: Key) -> impl Iterator<Item = Key> {
 fn steps(from: &[usize], to: &[usize]) -> Vec<Lanes> {
     let mut steps: Vec<Lanes> = Vec::new();
     let mut lanes = from.to_vec();
-    let mut extra: Vec<usize> = (0..lanes.len()).filter(|k| !to.contains(&lanes[*k])).collect();
+    let mut extra: Vec<usize> = lanes.iter().copied().filter(|bit| !to.contains(bit)).collect();
+    // Bits that stay are in their last order after each step: to interleave pairs, then pairs of pairs, is what machines
+    // have instructions for. Where none stays, halves change their places, which they can do as they are loaded.
+    let interleaves = extra.len() < from.len();
+    let place = |bit: &usize| to.iter().position(|b| b == bit).unwrap_or(to.len());
     for bit in to.iter().filter(|bit| !from.contains(bit)) {
-        match extra.pop() {
+        let gone = extra.pop();
+        match lanes.iter().position(|bit| Some(*bit) == gone) {
             Some(k) => lanes[k] = *bit,
             None => lanes.push(*bit),
         }
+        if interleaves {
+            lanes.sort_by_key(place);
+        }
         steps.push(lanes.clone());
     }
-    while lanes.iter().any(|bit| !to.contains(bit)) {
-        let last = lanes.iter().rposition(|bit| !to.contains(bit)).expect("one is there");
-        lanes.remove(last);
+    for gone in extra.into_iter().rev() {
+        lanes.retain(|bit| *bit != gone);
         steps.push(lanes.clone());
     }
     // The last step puts the lanes in any order at no cost.

@@ -153,7 +153,7 @@ def default_options(tool):
         "vectorize": "avx512" if "avx512f" in flags else "avx2" if "avx2" in flags else "neon",
         "reassociate": "true",
         "contract": "true",
-        "cache-bytes": table.last_cache(),
+        "cache-bytes": table.last_cache() * 3 // 4,
         "parallel": "none",
     }
     return " ".join(f"{name}={value}" for name, value in wanted.items() if f" --{name}" in ours)
@@ -174,6 +174,7 @@ def main():
 
     folder = os.environ.get("KERNEL_FOLDER") or tempfile.mkdtemp()
     try:
+        os.makedirs(folder, exist_ok=True)
         builder = Build(folder)
         options = os.environ.get("KERNEL_OPTIONS")
         builder.options = default_options(builder.tool) if options is None else options
