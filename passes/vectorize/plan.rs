@@ -490,12 +490,17 @@ impl<'a> Planner<'a> {
             let others =
                 this.levels.iter().enumerate().filter(|(l, level)| this.is_parallel(*l) && !dims.contains(&level.dim));
             let blocks: i64 = others.map(|(_, l)| l.size.div_euclid(l.chunk).max(1)).product();
-            let fastest = this.chain(o).first().copied();
-            let lies_well = match dims.iter().any(|d| across.contains(d)) {
-                true => fastest.is_some_and(|l| Some(this.levels[l].dim) == first_of_output),
-                false => fastest.is_some_and(|l| !this.is_parallel(l)),
+            let widens = this.element_bits[o] != this.widened[o];
+            let has_lanes = |l: &usize| Some(this.levels[*l].dim) == first_of_output;
+            // Rows that are packed into words are taken apart as they are widened.
+            let is_packed = |l: usize| this.levels[l].size * this.element_bits[o] <= this.widened[o];
+            let lies_well = match (dims.iter().any(|d| across.contains(d)), &this.chain(o)[..]) {
+                (true, [rows, lanes, ..]) if widens => !this.is_parallel(*rows) && is_packed(*rows) && has_lanes(lanes),
+                (true, [lanes, ..]) => !widens && has_lanes(lanes),
+                (false, [steps, ..]) => !widens && !this.is_parallel(*steps),
+                (_, []) => false,
             };
-            blocks >= REUSE && !dims.is_empty() && (!lies_well || this.element_bits[o] != this.widened[o])
+            blocks >= REUSE && !dims.is_empty() && !lies_well
         };
         let chosen: Vec<usize> = (0..self.feeds).filter(|o| wants(self, *o)).collect();
         if chosen.is_empty() {

@@ -95,7 +95,7 @@ def compile_row(times, goal):
     """The row of a compilation, of its time for each form."""
     ms = [f"{times[form] * 1e3:.0f}" for form in FORMS]
     figures = [f"{times[form]:.2f}" for form in FORMS] + [""] * len(PEERS)
-    operands = "`examples/attention.mlir`, all of layout-opt"
+    operands = "`@attention` of `examples/attention.mlir`, all of `layout-opt`"
     reached = "yes" if max(times.values()) <= goal else "no"
     return ["compile-attention", operands, *ms, "s", *figures, f"≤ {goal}", reached]
 
