@@ -331,14 +331,15 @@ impl<'a> Planner<'a> {
         let all = |o: &usize| (0..self.levels.len()).all(|l| self.levels[l].size == 1 || self.has(*o, l));
         let leading = (0..self.output).rev().filter(all).max_by_key(|o| self.element_bits[*o]).unwrap_or(self.output);
         let order = self.sorted(false, |l| Reverse(l.strides[leading].abs()));
-        self.in_squares(&order, leading).unwrap_or(order)
+        self.in_squares(&order).unwrap_or(order)
     }
 
     /// The order that goes through squares of blocks, where operands have different fastest levels: so both stay on
-    /// few pages of memory. None where they have the same, or too few blocks.
-    fn in_squares(&self, order: &Order, leading: usize) -> Option<Order> {
-        let fastest = |o: usize| self.chain(o).into_iter().rfind(|l| self.levels[*l].chunk > 1);
-        let last = fastest(leading)?;
+    /// few pages of memory. The output's comes last, so that lines are written whole. None where they have the same, or
+    /// too few blocks.
+    fn in_squares(&self, order: &Order) -> Option<Order> {
+        let fastest = |o: usize| self.chain(o).into_iter().find(|l| self.levels[*l].chunk < self.levels[*l].size);
+        let last = fastest(self.output)?;
         let other = (0..self.element_bits.len()).filter_map(fastest).find(|l| *l != last)?;
         let is_loop = |digit: &&Digit, level: usize| !digit.block && digit.level == level;
         let mut squares = order.clone();
