@@ -732,6 +732,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
                     let dim = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
                     self.indices(inside, at, dim, key)
                 }
+                "arith.truncf" if self.rounds_by_hand(inside, op) => self.rounded(inside, operands[0]),
                 name => {
                     let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());
                     inside.value(name, &operands, t, &self.attributes(inside, op))
@@ -740,6 +741,33 @@ impl<'a, 'c> Kernel<'a, 'c> {
             values.insert(ir::key(ir::result(op, 0)), made);
         }
         Vec::new()
+    }
+
+    /// Whether an operation rounds f32 to the nearest bf16, for which most machines have no instruction and LLVM calls a
+    /// function for each element.
+    fn rounds_by_hand(&self, b: Builder<'c>, op: Op<'c>) -> bool {
+        let (from, to) = (ir::operands(op)[0].r#type(), ir::result(op, 0).r#type());
+        from.is_f32() && to == Type::bfloat16(b.context()) && ir::attribute(op, "roundingmode").is_none()
+    }
+
+    /// A vector of f32 as bf16: ties go to the even one, and NaN stays NaN.
+    fn rounded(&self, b: Builder<'c>, v: Val<'c>) -> Val<'c> {
+        let integer = |bits: u32| -> Type<'c> { IntegerType::new(b.context(), bits).into() };
+        let of = |element: Type<'c>| ir::vector_type(&[1 << self.plan.lanes.len()], element);
+        let word = |n: i64| {
+            let n = IntegerAttribute::new(integer(32), n).into();
+            b.constant(DenseElementsAttribute::new(of(integer(32)), &[n]).expect("a number makes a constant").into())
+        };
+        let on_words = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], of(integer(32)), &[]);
+        let bits = self.cast(b, v, integer(32));
+        let odd = on_words("arith.andi", on_words("arith.shrui", bits, word(16)), word(1));
+        let nearest = on_words("arith.addi", on_words("arith.addi", bits, word(0x7FFF)), odd);
+        let unordered = IntegerAttribute::new(integer(64), 14);
+        let is_nan = b.value("arith.cmpf", &[v, v], of(integer(1)), &[b.named("predicate", unordered)]);
+        let quiet = on_words("arith.ori", bits, word(0x40_0000));
+        let chosen = b.value("arith.select", &[is_nan, quiet, nearest], of(integer(32)), &[]);
+        let high = on_words("arith.shrui", chosen, word(16));
+        self.cast(b, b.value("arith.trunci", &[high], of(integer(16)), &[]), Type::bfloat16(b.context()))
     }
 
     /// The attributes of an operation's vector form.

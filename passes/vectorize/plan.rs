@@ -495,9 +495,13 @@ impl<'a> Planner<'a> {
             let has_lanes = |l: &usize| Some(this.levels[*l].dim) == first_of_output;
             // Rows that are packed into words are taken apart as they are widened.
             let is_packed = |l: usize| this.levels[l].size * this.element_bits[o] <= this.widened[o];
+            // Steps that are pages apart meet in few lines of the cache.
+            let steps = (0..this.levels.len()).filter(|l| !this.is_parallel(*l) && this.levels[*l].size > 1);
+            let step = steps.map(|l| this.levels[l].strides[o].abs()).filter(|s| *s > 0).min().unwrap_or(0);
+            let are_near = step.saturating_mul(this.element_bits[o]) < 8 * PAGE;
             let lies_well = match (dims.iter().any(|d| across.contains(d)), &this.chain(o)[..]) {
                 (true, [rows, lanes, ..]) if widens => !this.is_parallel(*rows) && is_packed(*rows) && has_lanes(lanes),
-                (true, [lanes, ..]) => !widens && has_lanes(lanes),
+                (true, [lanes, ..]) => !widens && has_lanes(lanes) && are_near,
                 (false, [steps, ..]) => !widens && !this.is_parallel(*steps),
                 (_, []) => false,
             };
@@ -722,6 +726,9 @@ const REUSE: i64 = 4;
 
 /// How many blocks each way a square has.
 const SQUARE: i64 = 8;
+
+/// The bytes of a page of memory.
+const PAGE: i64 = 4096;
 
 /// How far apart at least rows are of which single elements are read.
 const APART: i64 = 16;

@@ -118,10 +118,14 @@ class Build:
     def library(self, name, lowered):
         base = str(self.folder.resolve() / name)
         pathlib.Path(base + ".ll").write_text(run([f"{self.llvm}/bin/mlir-translate", "--mlir-to-llvmir"], lowered))
-        # With glibc, -lm brings libmvec too.
-        shared = ["-Wno-override-module", "-shared", "-fPIC", base + ".ll", "-o", base + ".so", "-lm"]
+        # With glibc, -lm brings libmvec too. Loops of upstream round to bf16 by a function where the machine cannot.
+        libraries = ["-lm", f"-L{self.llvm}/lib", "-lmlir_float16_utils", f"-Wl,-rpath,{self.llvm}/lib"]
+        shared = ["-Wno-override-module", "-shared", "-fPIC", base + ".ll", "-o", base + ".so", *libraries]
         run([self.clang, *self.flags, *shared])
-        return ctypes.CDLL(base + ".so")._mlir_ciface_kernel
+        try:
+            return ctypes.CDLL(base + ".so")._mlir_ciface_kernel
+        except OSError as error:
+            raise Failure(error) from error
 
 
 class Function:
