@@ -22,6 +22,7 @@
 // RUN:   | FileCheck %s --check-prefix=FORALL
 // RUN: layout-opt %s --split-input-file --layout-lower-memrefs | FileCheck %s --check-prefix=NONE
 // NONE-NOT: vector
+// CHECK-NOT: prefetch
 
 // Into tiles: whole vectors from buffer to buffer.
 #T = #layout.tiled<{1,0:T(8,128)}>
@@ -40,9 +41,17 @@
 // NEON: vector.load {{.*}}vector<4xf32>
 // HALF-LABEL: func.func @to_tiles(
 // HALF: vector.load {{.*}}vector<2xf32>
-// The output has 32768 bytes.
+// The output has 32768 bytes, and so has the input: while one row of tiles is worked on, the next one is fetched. What
+// is not streamed is fetched, too.
 // CACHE-LABEL: func.func @to_tiles(
+// CACHE: scf.if
+// CACHE: memref.prefetch %reinterpret_cast[%{{.*}}], read, locality<3>, data
+// CACHE-NOT: memref.prefetch
 // CACHE: vector.store {{.*}}nontemporal = true{{.*}}
+// CACHE: } else {
+// CACHE: memref.prefetch %reinterpret_cast[%{{.*}}], read, locality<1>, data
+// CACHE: memref.prefetch %reinterpret_cast_{{[0-9]+}}[%{{.*}}], write, locality<1>, data
+// CACHE: vector.store
 // The outermost loop alone.
 // LOOPS-LABEL: func.func @to_tiles(
 // LOOPS: scf.parallel
@@ -117,6 +126,20 @@ func.func @ragged(%a: memref<13x250xf32>, %r: memref<13x250xf32, #T>) {
 
 // -----
 
+// Four rows are interleaved in two steps, bytes and then pairs of bytes, and streamed: what is aligned as a whole is as
+// long as a vector.
+#P = #layout.tiled<{1,0:T(8,128)(4,1)}>
+// CACHE-LABEL: func.func @interleaved(
+// CACHE: vector.shuffle %[[A:[0-9]+]], %{{[0-9]+}} [0, 64, 1, 65, 2, 66, 3, 67,
+// CACHE: vector.shuffle %[[B:[0-9]+]], %{{[0-9]+}} [0, 1, 64, 65, 2, 3, 66, 67,
+// CACHE: vector.store {{.*}}alignment = 64 : i64, nontemporal = true{{.*}}vector<64xi8>
+func.func @interleaved(%a: memref<128x256xi8>, %r: memref<128x256xi8, #P>) {
+  memref.copy %a, %r : memref<128x256xi8> to memref<128x256xi8, #P>
+  return
+}
+
+// -----
+
 // A transpose goes through registers: both sides have whole vectors.
 // CHECK-LABEL: func.func @transpose(
 // CHECK: vector.load {{.*}}vector<16xf32>
@@ -142,7 +165,8 @@ func.func @transpose(%a: memref<64x64xf32>, %r: memref<64x64xf32, #layout.tiled<
 // CHECK: arith.addf {{.*}} : vector<[[N]]xf32>
 // CHECK: arith.index_cast {{.*}} : vector<[[N]]xindex> to vector<[[N]]xi32>
 // CHECK: arith.sitofp {{.*}} : vector<[[N]]xi32> to vector<[[N]]xf32>
-// CHECK: arith.truncf {{.*}} : vector<[[N]]xf32> to vector<[[N]]xbf16>
+// To bf16 in integers.
+// CHECK: arith.trunci {{.*}} : vector<[[N]]xi32> to vector<[[N]]xi16>
 // CHECK: vector.store {{.*}}vector<32xbf16>
 // CHECK-NOT: memref.store
 // CHECK: return

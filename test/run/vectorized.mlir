@@ -1,5 +1,5 @@
 // Kernels as vector code: relayouts, ragged ones too, packed bf16 and bytes both ways, a matmul of mixed layouts, row
-// maxima, row sums and a softmax, for several machines, in both forms. The numbers are those of plain loops.
+// maxima, row sums, a softmax and numbers that round to bf16, for several machines, in both forms. The numbers are those of plain loops.
 // RUN: layout-opt %s --layout-to-llvm='vectorize=avx512 reassociate contract cache-bytes=4096' \
 // RUN:   | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=128 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
@@ -242,6 +242,30 @@ func.func private @softmax() {
 // CHECK-NEXT: ( 15.875, 16.75, 16.625, 16.375, 15.875, 16.75, 16.625, 16.375, 15.875, 16.75, 16.625, 16.375, 15.875 )
 // CHECK-NEXT: ( 1, 0.125, 0.25, 0.5, 1, 0.125, 0.25, 0.5 )
 
+// To bf16: ties go to the even one, up and down; what is too large is infinite; NaN stays one, also where nothing but its
+// low bits say so. In order: 1.0 and a half step, 1.0 and one and a half, just above and below a half, the largest
+// number, an infinity, -0.0, and two NaNs, as bits.
+func.func private @rounding() {
+  %x = arith.constant dense<[0x3F808000, 0x3F818000, 0x3F808001, 0x3F807FFF, 0x7F7FFFFF, 0xFF800000, 0x80000000,
+                             0x7F800001, 0xFFFFFFFF]> : tensor<9xf32>
+  %e = tensor.empty() : tensor<9xbf16, #layout.tiled<{0:T(16)}>>
+  %n = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<9xf32>) outs(%e : tensor<9xbf16, #layout.tiled<{0:T(16)}>>) {
+  ^bb0(%a: f32, %o: bf16):
+    %s = arith.truncf %a : f32 to bf16
+    linalg.yield %s : bf16
+  } -> tensor<9xbf16, #layout.tiled<{0:T(16)}>>
+  %y = layout.convert %n : tensor<9xbf16, #layout.tiled<{0:T(16)}>> to tensor<9xbf16>
+  %o = arith.constant 0 : index
+  %zero = arith.constant 0.0 : bf16
+  %row = vector.transfer_read %y[%o], %zero {in_bounds = [true]} : tensor<9xbf16>, vector<9xbf16>
+  %bits = vector.bitcast %row : vector<9xbf16> to vector<9xi16>
+  %wide = arith.extui %bits : vector<9xi16> to vector<9xi32>
+  vector.print %wide : vector<9xi32>
+  return
+}
+// CHECK-NEXT: ( 16256, 16258, 16257, 16256, 32640, 65408, 32768, 32704, 65535 )
+
 func.func @main() {
   %x = call @numbers() : () -> tensor<61x250xf32>
   call @f32(%x) : (tensor<61x250xf32>) -> ()
@@ -250,5 +274,6 @@ func.func @main() {
   call @matmul(%x) : (tensor<61x250xf32>) -> ()
   call @rows(%x) : (tensor<61x250xf32>) -> ()
   call @softmax() : () -> ()
+  call @rounding() : () -> ()
   return
 }
