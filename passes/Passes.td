@@ -49,8 +49,8 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
            "Vector code: let a product and a sum be one operation with one "
            "rounding (fma)">,
     Option<"cacheBytes", "cache-bytes", "uint64_t", "0",
-           "Vector code: store outputs of more bytes than this with streaming "
-           "stores; 0: never">,
+           "Vector code: fetch what has more bytes than this ahead, and write "
+           "it with streaming stores; 0: nothing">,
     Option<"parallel", "parallel", "::layout::Parallel",
            "::layout::Parallel::none",
            "Vector code: what outer loops become whose iterations may run at the "

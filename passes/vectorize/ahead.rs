@@ -82,3 +82,106 @@ fn offsets(plan: &Plan, operand: usize) -> Vec<i64> {
     }
     offsets
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vectorize::plan::{Digit, Mode};
+    use std::collections::BTreeSet;
+
+    /// An operand of two dimensions in tiles, or without where a tile is all of it, read in blocks of one row of so many
+    /// elements: tile by tile, or row by row.
+    fn plan(shape: [i64; 2], tile: [i64; 2], chunk: i64, by_rows: bool) -> Plan {
+        let tiles = [0, 1].map(|d| (shape[d] + tile[d] - 1) / tile[d]);
+        let size = tile[0] * tile[1];
+        let level =
+            |dim, scale, size, stride, chunk| Level { dim, scale, size, strides: vec![stride], chunk, first_bit: 0 };
+        let levels = vec![
+            level(0, tile[0], tiles[0], tiles[1] * size, 1),
+            level(1, tile[1], tiles[1], size, 1),
+            level(0, 1, tile[0], tile[1], 1),
+            level(1, 1, tile[1], 1, chunk),
+        ];
+        let order = if by_rows { [0, 2, 1, 3] } else { [0, 1, 2, 3] };
+        let looped = order.map(|l| Digit { level: l, scale: levels[l].scale * levels[l].chunk, block: false });
+        let block = Digit { level: 3, scale: 1, block: true };
+        Plan {
+            digits: looped.into_iter().chain([block]).collect(),
+            levels,
+            parallel: 5,
+            mode: Mode::Elementwise,
+            lanes: Vec::new(),
+            memory: Vec::new(),
+            bits: Vec::new(),
+            reduced: 0,
+            kept: 0,
+            starts: Vec::new(),
+            packed: Vec::new(),
+        }
+    }
+
+    /// The lines that the blocks of all loops ask for, in their order.
+    fn asked(plan: &Plan, ahead: &Ahead, shape: [i64; 2]) -> Vec<i64> {
+        let mut starts = vec![ahead.start];
+        for (k, digit) in plan.digits.iter().enumerate().filter(|(_, digit)| !digit.block) {
+            let dim = plan.levels[digit.level].dim;
+            let around = plan.digits[..k].iter().rev().find(|d| plan.levels[d.level].dim == dim);
+            let count = around.map_or(shape[dim], |d| d.scale) / digit.scale;
+            let steps = |from: &i64| -> Vec<i64> { (0..count).map(|n| from + n * ahead.steps[k]).collect() };
+            starts = starts.iter().flat_map(steps).collect();
+        }
+        starts.iter().flat_map(|start| ahead.lines.iter().map(move |line| start + line)).collect()
+    }
+
+    /// In whichever order blocks go through tiles, lines come in the order of memory, each once, and all of them but those
+    /// of the first region; as many as are left out there come after the end.
+    #[test]
+    fn lines_come_once_and_in_order() {
+        for (shape, tile, by_rows) in [
+            ([64, 1024], [8, 128], false),
+            ([64, 1024], [8, 128], true),
+            ([128, 8192], [128, 8192], false),
+            ([96, 4096], [2, 256], true),
+            ([256, 512], [16, 128], true),
+        ] {
+            for (bytes, chunk) in [(1, 64), (2, 32), (4, 16), (4, 32), (8, 64)] {
+                let plan = plan(shape, tile, chunk, by_rows);
+                let ahead = Ahead::new(&plan, 0, bytes, &shape).expect("there is enough");
+                assert!(ahead.in_one_piece, "{shape:?} {tile:?} {bytes}");
+                let in_line = LINE / bytes;
+                let all: Vec<i64> = (0..shape[0] * shape[1] / in_line).map(|n| ahead.start + n * in_line).collect();
+                assert_eq!(asked(&plan, &ahead, shape), all, "{shape:?} {tile:?} {bytes} {chunk}");
+                assert!((ENOUGH..=MOST).contains(&(ahead.start * bytes)));
+            }
+        }
+    }
+
+    /// Where columns of tiles are read one after another no region is in one piece: each block asks for what the next one
+    /// in its place reads, and all but the first regions are asked for.
+    #[test]
+    fn regions_in_pieces() {
+        let mut plan = plan([4096, 4096], [4096, 4096], 16, false);
+        plan.levels[2].chunk = 16;
+        plan.digits = vec![
+            Digit { level: 3, scale: 128, block: false },
+            Digit { level: 2, scale: 128, block: false },
+            Digit { level: 3, scale: 16, block: false },
+            Digit { level: 2, scale: 16, block: false },
+            Digit { level: 2, scale: 1, block: true },
+            Digit { level: 3, scale: 1, block: true },
+        ];
+        let ahead = Ahead::new(&plan, 0, 4, &[4096, 4096]).expect("there is enough");
+        assert!(!ahead.in_one_piece);
+        let lines: BTreeSet<i64> = asked(&plan, &ahead, [4096, 4096]).into_iter().collect();
+        assert_eq!(lines.len(), 4096 * 4096 / 16);
+        assert_eq!(lines.first(), Some(&ahead.start));
+    }
+
+    /// What is read again and again is in the cache after the first time.
+    #[test]
+    fn what_is_read_again_is_not_asked_for() {
+        let mut plan = plan([64, 1024], [8, 128], 16, false);
+        plan.levels[0].strides[0] = 0;
+        assert!(Ahead::new(&plan, 0, 4, &[64, 1024]).is_none());
+    }
+}
