@@ -39,6 +39,7 @@ bool layout_rs_unmark_deallocation(MlirOperation function);
 bool layout_rs_expand_clones(MlirOperation module);
 bool layout_rs_simplify_indexing(MlirOperation root);
 bool layout_rs_indexing_analysis(MlirOperation root, bool report);
+bool layout_rs_mask_as_integers(MlirOperation module);
 bool layout_rs_strip_memory_spaces(MlirOperation module);
 
 /// Calls back with what to say of an option that there is not; those that there

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,6 +35,7 @@ namespace layout {
 #define GEN_PASS_DEF_LAYOUTEXPANDCLONES
 #define GEN_PASS_DEF_LAYOUTINDEXINGANALYSIS
 #define GEN_PASS_DEF_LAYOUTLOWERMEMREFS
+#define GEN_PASS_DEF_LAYOUTMASKASINTEGERS
 #define GEN_PASS_DEF_LAYOUTPREPAREBUFFERIZATION
 #define GEN_PASS_DEF_LAYOUTSIMPLIFYINDEXING
 #define GEN_PASS_DEF_LAYOUTSTRIPMEMORYSPACES
@@ -226,6 +228,14 @@ struct IndexingAnalysis
 private:
   std::string wrongOption(StringRef text) override {
     return firstWrong(text, report);
+  }
+};
+
+struct MaskAsIntegers
+    : Own<layout::impl::LayoutMaskAsIntegersBase<MaskAsIntegers>> {
+  void runOnOperation() override {
+    if (!layout_rs_mask_as_integers(wrap(getOperation().getOperation())))
+      signalPassFailure();
   }
 };
 

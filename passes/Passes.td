@@ -147,6 +147,18 @@ def LayoutIndexingAnalysis : Pass<"layout-indexing-analysis"> {
   let dependentDialects = ["::layout::LayoutDialect"];
 }
 
+def LayoutMaskAsIntegers
+    : Pass<"layout-mask-as-integers", "::mlir::ModuleOp"> {
+  let summary = "Load and store masked vectors of small floats as integers";
+  let description = [{
+    Masked loads and stores in the LLVM dialect of vectors of `bf16`, `f16` and
+    smaller floats become such of integers with as many bits, between
+    `llvm.bitcast`s. LLVM 22 cannot shuffle 256 bits of `bf16` on machines with
+    AVX512-BF16; of integers it can.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def LayoutStripMemorySpaces
     : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
   let summary = "Put all buffers in the one memory of a CPU";

@@ -6,7 +6,8 @@
 
 use crate::{
     Diagnostic, Form, Options, Parallel, Severity, Target, deallocate, expand_clones, indexing_analysis, lower_memrefs,
-    pipelines::PIPELINES, pipelines::spelling, prepare_bufferization, simplify_indexing, strip_memory_spaces,
+    mask_as_integers, pipelines::PIPELINES, pipelines::spelling, prepare_bufferization, simplify_indexing,
+    strip_memory_spaces,
 };
 use layout::text::instead;
 use layout_dialect::guard;
@@ -246,6 +247,14 @@ extern "C" fn layout_rs_indexing_analysis(root: MlirOperation, report: bool) -> 
 }
 
 /// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_mask_as_integers(module: MlirOperation) -> bool {
+    pass(module, |module| {
+        mask_as_integers::run(module);
+        Ok(())
+    })
+}
+
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_strip_memory_spaces(module: MlirOperation) -> bool {
     pass(module, |module| {

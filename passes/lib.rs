@@ -41,6 +41,7 @@ mod index;
 pub mod indexing_analysis;
 pub mod lower_memrefs;
 mod lowered;
+pub mod mask_as_integers;
 mod nest;
 mod options;
 mod pass;

@@ -326,8 +326,14 @@ impl<'c> Nest<'c> {
         } else if !(0..dims).any(reduced) {
             descending(parts, inputs);
         } else if let Some(whole) = (0..inputs).find(|o| (0..dims).all(|d| uses(*o, d))) {
-            // A reduction of one operand: in that operand's memory order.
+            // A reduction of one operand: in that operand's memory order, but for what is reduced, which is added up
+            // dimension by dimension, as the program has it.
             descending(parts, whole);
+            let slots: Vec<usize> = (0..parts.len()).filter(|k| reduced(parts[*k].dim)).collect();
+            for (n, slot) in slots.iter().enumerate() {
+                let from = slots[n..].iter().copied().min_by_key(|k| (parts[*k].dim, parts[*k].level));
+                parts.swap(*slot, from.unwrap_or(*slot));
+            }
         } else {
             // A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it
             // is near.

@@ -22,6 +22,8 @@ pub enum Pass {
         /// What they become, and how.
         options: Options,
     },
+    /// Loads and stores masked vectors of small floats as integers, see [`crate::mask_as_integers`].
+    MaskAsIntegers,
     /// Makes tensors with layouts ready for one-shot-bufferize, see [`crate::prepare_bufferization`].
     PrepareBufferization,
     /// Simplifies index arithmetic, see [`crate::simplify_indexing`].
@@ -31,11 +33,12 @@ pub enum Pass {
 }
 
 /// The names of all passes.
-pub(crate) const NAMES: [&str; 7] = [
+pub(crate) const NAMES: [&str; 8] = [
     "layout-deallocate",
     "layout-expand-clones",
     "layout-indexing-analysis",
     "layout-lower-memrefs",
+    "layout-mask-as-integers",
     "layout-prepare-bufferization",
     "layout-simplify-indexing",
     "layout-strip-memory-spaces",
@@ -77,6 +80,7 @@ impl fmt::Display for Pass {
                 options.fmt(f)?;
                 f.write_str("}")
             }
+            Pass::MaskAsIntegers => f.write_str("layout-mask-as-integers"),
             Pass::PrepareBufferization => f.write_str("layout-prepare-bufferization"),
             Pass::SimplifyIndexing => f.write_str("layout-simplify-indexing"),
             Pass::StripMemorySpaces => f.write_str("layout-strip-memory-spaces"),
@@ -98,6 +102,7 @@ mod tests {
             Pass::ExpandClones,
             Pass::IndexingAnalysis { report: false },
             Pass::LowerMemrefs { options: Options::default() },
+            Pass::MaskAsIntegers,
             Pass::PrepareBufferization,
             Pass::SimplifyIndexing,
             Pass::StripMemorySpaces,

@@ -60,7 +60,7 @@ pub const TO_LLVM: Pipeline = Pipeline {
             "layout-to-memref{{{options}}},convert-linalg-to-loops,func.func(scf-forall-to-for),layout-strip-memory-spaces,\
              func.func(convert-vector-to-scf),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
              convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,\
-             reconcile-unrealized-casts"
+             layout-mask-as-integers,reconcile-unrealized-casts"
         )
     },
 };

@@ -29,7 +29,7 @@ pub struct Ahead {
 
 impl Ahead {
     /// Of an operand with elements of so many bytes, for dimensions of these sizes; `None` where it is read more than
-    /// once, or too little of it comes after what a block reads.
+    /// once, too little of it comes after what a block reads, or a block reads so much that machines see what comes.
     pub fn new(plan: &Plan, operand: usize, bytes: i64, extents: &[i64]) -> Option<Ahead> {
         let stride = |level: &Level, scale: i64| level.strides[operand] * (scale / level.scale);
         let steps: Vec<i64> = plan.digits.iter().map(|d| stride(&plan.levels[d.level], d.scale)).collect();
@@ -45,6 +45,9 @@ impl Ahead {
         }
         let block = offsets(plan, operand);
         let in_line = LINE / bytes;
+        if block.len() as i64 * bytes > ENOUGH {
+            return None;
+        }
         // How many elements the loops inside the one that is looked at go through; ends of rows that are not there are
         // counted, too.
         let mut inside = block.len() as i64;
@@ -69,7 +72,9 @@ impl Ahead {
         let mut lines: Vec<i64> = block.iter().map(|offset| offset - offset % in_line).collect();
         lines.sort_unstable();
         lines.dedup();
-        Some(Ahead { start: apart?, steps, lines, in_one_piece: false })
+        // Not if most of a line is for other blocks, which ask for it again.
+        let is_used = lines.len() as i64 * in_line <= 2 * block.len() as i64;
+        Some(Ahead { start: apart.filter(|_| is_used)?, steps, lines, in_one_piece: false })
     }
 }
 

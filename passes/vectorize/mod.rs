@@ -285,6 +285,18 @@ fn multiple(e: &Expr) -> i64 {
     }
 }
 
+/// The lane that is there where no other is. It is loaded and stored by itself: of a number that is made narrower on
+/// the way to a mask of one lane, LLVM stores all bytes.
+fn only(there: &[bool]) -> Option<i64> {
+    let mut lanes = there.iter().enumerate().filter(|(_, there)| **there).map(|(lane, _)| lane as i64);
+    lanes.next().filter(|_| lanes.next().is_none())
+}
+
+/// Which element of a vector is meant.
+fn position<'c>(b: Builder<'c>, lane: i64) -> (Identifier<'c>, Attribute<'c>) {
+    b.named("static_position", ir::integers_attribute(b.context(), &[lane]))
+}
+
 /// Accumulators, by the numbers of their registers.
 type Sums<'c> = BTreeMap<Key, Val<'c>>;
 
@@ -578,6 +590,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
         } else if lanes.is_empty() {
             let one = b.value("memref.load", &[buffer, index], self.element(operand), &[]);
             b.value("vector.broadcast", &[one], t, &[])
+        } else if let Some(lane) = only(&there) {
+            let one = b.value("memref.load", &[buffer, self.index(b, index, lane)], self.element(operand), &[]);
+            b.value("vector.insert", &[one, b.constant(ir::zeros(t))], t, &[position(b, lane)])
         } else if there.contains(&false) {
             let operands = [buffer, index, self.bools(b, &there), b.constant(ir::zeros(t))];
             b.value("vector.maskedload", &operands, t, &[])
@@ -918,10 +933,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
             let value = self.cast(b, value, self.element(output));
             let index = self.index(b, base, self.offset(output, key));
             let buffer = self.buffers[output];
-            if memory.is_empty() {
-                let position = b.named("static_position", ir::integers_attribute(b.context(), &[0]));
-                let value = b.value("vector.extract", &[value], self.element(output), &[position]);
-                b.op("memref.store", &[value, buffer, index], &[], &[]);
+            if let Some(lane) = only(&there) {
+                let value = b.value("vector.extract", &[value], self.element(output), &[position(b, lane)]);
+                b.op("memref.store", &[value, buffer, self.index(b, index, lane)], &[], &[]);
             } else if there.contains(&false) {
                 b.op("vector.maskedstore", &[buffer, index, self.bools(b, &there), value], &[], &[]);
             } else {

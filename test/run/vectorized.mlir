@@ -118,6 +118,40 @@ func.func private @i8(%x: tensor<61x250xf32>) {
 // CHECK-NEXT: 15250
 // CHECK-NEXT: -67
 
+// Made narrower on the way out of tiles whose last column is alone: what is stored there is one byte and no more.
+#W = #layout.tiled<{1,0:T(3,11)}>
+func.func private @counted() -> tensor<3x12xi32, #W> {
+  %x = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    %c12 = arith.constant 12 : index
+    %p = arith.muli %i, %c12 : index
+    %s = arith.addi %p, %j : index
+    %k = arith.index_cast %s : index to i32
+    %c256 = arith.constant 256 : i32
+    %v = arith.addi %k, %c256 : i32
+    tensor.yield %v : i32
+  } : tensor<3x12xi32>
+  %t = layout.convert %x : tensor<3x12xi32> to tensor<3x12xi32, #W>
+  return %t : tensor<3x12xi32, #W>
+}
+
+func.func private @narrow() {
+  %t = call @counted() : () -> tensor<3x12xi32, #W>
+  %e = tensor.empty() : tensor<3x12xi8>
+  %n = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<3x12xi32, #W>) outs(%e : tensor<3x12xi8>) {
+  ^bb0(%a: i32, %o: i8):
+    %s = arith.trunci %a : i32 to i8
+    linalg.yield %s : i8
+  } -> tensor<3x12xi8>
+  %o = arith.constant 0 : index
+  %zero = arith.constant 0 : i8
+  %rows = vector.transfer_read %n[%o, %o], %zero {in_bounds = [true, true]} : tensor<3x12xi8>, vector<3x12xi8>
+  vector.print %rows : vector<3x12xi8>
+  return
+}
+// CHECK-NEXT: ( ( 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 ), ( 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23 ), ( 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35 ) )
+
 // The product with the transpose of its first 250 columns, each operand in a layout of its own: (i, i) is a sum of
 // squares, and it is symmetric.
 func.func private @matmul(%x: tensor<61x250xf32>) {
@@ -271,6 +305,7 @@ func.func @main() {
   call @f32(%x) : (tensor<61x250xf32>) -> ()
   call @bf16(%x) : (tensor<61x250xf32>) -> ()
   call @i8(%x) : (tensor<61x250xf32>) -> ()
+  call @narrow() : () -> ()
   call @matmul(%x) : (tensor<61x250xf32>) -> ()
   call @rows(%x) : (tensor<61x250xf32>) -> ()
   call @softmax() : () -> ()

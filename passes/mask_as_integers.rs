@@ -1,0 +1,56 @@
+//! `layout-mask-as-integers`: masked vectors of small floating-point numbers are loaded and stored as integers.
+//!
+//! Moving them between lanes is then a move of integers, which LLVM has instructions for on every machine; of bf16 it
+//! knows no shuffle of 256 bits on machines with AVX-512 for that type. A load without a mask is turned by LLVM itself.
+
+use layout_ir::{self as ir, Builder, Op, Val};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{OperationRef, Type, ValueLike};
+
+/// Changes all masked loads and stores of the LLVM dialect in a module.
+pub fn run(module: OperationRef) {
+    for op in ir::all_operations(ir::long_lived(module)) {
+        match ir::name(op) {
+            "llvm.intr.masked.load" => load(op),
+            "llvm.intr.masked.store" => store(op),
+            _ => {}
+        }
+    }
+}
+
+/// The vector of integers that is as large as one of floating-point numbers of 16 bits or fewer.
+fn integers<'c>(b: Builder<'c>, t: Type<'c>) -> Option<Type<'c>> {
+    use melior::ir::TypeLike;
+    let shaped = ir::vector(t)?;
+    let bits = ir::bits(shaped.element).filter(|bits| *bits <= 16 && shaped.element.is_float())?;
+    Some(ir::vector_type(&shaped.shape, IntegerType::new(b.context(), bits as u32).into()))
+}
+
+fn cast<'c>(b: Builder<'c>, v: Val<'c>, t: Type<'c>) -> Val<'c> {
+    b.value("llvm.bitcast", &[v], t, &[])
+}
+
+fn attributes<'c>(b: Builder<'c>, op: Op<'c>) -> Vec<(melior::ir::Identifier<'c>, melior::ir::Attribute<'c>)> {
+    ir::attributes(op).into_iter().map(|(name, attribute)| b.named(&name, attribute)).collect()
+}
+
+fn load(op: Op) {
+    let b = Builder::before(op);
+    let loaded = ir::result(op, 0);
+    let Some(t) = integers(b, loaded.r#type()) else { return };
+    // The address and the mask, and what there is in lanes that are not loaded.
+    let mut operands = ir::operands(op);
+    operands[2..].iter_mut().for_each(|v| *v = cast(b, *v, t));
+    let made = b.value(ir::name(op), &operands, t, &attributes(b, op));
+    ir::replace_all_uses(loaded, cast(b, made, loaded.r#type()));
+    ir::erase(op);
+}
+
+fn store(op: Op) {
+    let b = Builder::before(op);
+    let mut operands = ir::operands(op);
+    let Some(t) = integers(b, operands[0].r#type()) else { return };
+    operands[0] = cast(b, operands[0], t);
+    b.op(ir::name(op), &operands, &[], &attributes(b, op));
+    ir::erase(op);
+}
