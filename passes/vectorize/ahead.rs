@@ -182,6 +182,27 @@ mod tests {
         assert_eq!(lines.first(), Some(&ahead.start));
     }
 
+    /// Lines of which a block reads less than half would be asked for again and again, and a block that reads pages reads
+    /// them in order.
+    #[test]
+    fn few_lines_are_asked_for() {
+        let mut plan = plan([4096, 4096], [4096, 4096], 4, false);
+        plan.levels[2].chunk = 64;
+        plan.digits = vec![
+            Digit { level: 2, scale: 64, block: false },
+            Digit { level: 3, scale: 4, block: false },
+            Digit { level: 2, scale: 1, block: true },
+            Digit { level: 3, scale: 1, block: true },
+        ];
+        assert!(Ahead::new(&plan, 0, 4, &[4096, 4096]).is_none());
+        plan.levels[3].chunk = 32;
+        plan.digits[1].scale = 32;
+        assert!(Ahead::new(&plan, 0, 4, &[4096, 4096]).is_none());
+        plan.levels[2].chunk = 32;
+        plan.digits[0].scale = 32;
+        assert!(!Ahead::new(&plan, 0, 4, &[4096, 4096]).expect("a page of whole lines").in_one_piece);
+    }
+
     /// What is read again and again is in the cache after the first time.
     #[test]
     fn what_is_read_again_is_not_asked_for() {

@@ -270,3 +270,27 @@ func.func @merged_twice(%m: memref<4x16xf32, #layout.tiled<{1,0:T(4,3)(*,*,5)(3)
   memref.copy %m, %n : memref<4x16xf32, #layout.tiled<{1,0:T(4,3)(*,*,5)(3)L(5)}>> to memref<4x16xf32>
   return
 }
+
+// -----
+
+// Sums are added up as the program has them: all of one dimension inside each step of the one before, wherever the tiles
+// are. The two rows of a pair are 1 apart in memory and columns 2, rows of a tile 16.
+// CHECK-LABEL: func.func @sums(
+// CHECK: affine.for %[[I:.*]] = 0 to 7
+// CHECK-NEXT: affine.for %[[TILE:.*]] = 0 to 2
+// CHECK-NEXT: affine.for %[[PAIR:.*]] = 0 to 2
+// CHECK-NEXT: affine.for %[[ROW:.*]] = 0 to 2
+// CHECK-NEXT: affine.for %[[COLUMNS:.*]] = 0 to 4
+// CHECK-NEXT: affine.for %[[COLUMN:.*]] = 0 to min #{{.*}}(%[[COLUMNS]])
+// STRIDED-NEXT: affine.load %{{.*}}[%[[I]] * 2 + %[[TILE]], %[[PAIR]], %[[ROW]], %[[COLUMNS]], %[[COLUMN]]]
+// PHYSICAL-NEXT: affine.load %{{.*}}[%[[I]] * 2 + %[[TILE]], %[[COLUMNS]], %[[PAIR]], %[[COLUMN]], %[[ROW]]]
+func.func @sums(%a: memref<7x8x25xf32, #layout.tiled<{2,1,0:T(*,4,8)(2,1)}>>, %b: memref<7xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i)>],
+                  iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%a : memref<7x8x25xf32, #layout.tiled<{2,1,0:T(*,4,8)(2,1)}>>) outs(%b : memref<7xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %o : f32
+    linalg.yield %y : f32
+  }
+  return
+}
