@@ -624,7 +624,7 @@ fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &
     let operands = vec![partial, Operand::new(output.access, identity)];
     Nest { extents, operands, outputs: 1, contracted: Vec::new() }.emit(b, |inner| {
         let operands = [inner.load(1), inner.load(0)];
-        let kept: Vec<_> = ir::attributes(combiner.op).into_iter().map(|(name, a)| b.named(&name, a)).collect();
+        let kept = b.attributes_of(combiner.op);
         let sum = inner.b.value(ir::name(combiner.op), &operands, operands[0].r#type(), &kept);
         inner.store(1, sum);
     });

@@ -5,7 +5,7 @@
 
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{OperationRef, Type, ValueLike};
+use melior::ir::{OperationRef, Type, TypeLike, ValueLike};
 
 /// Changes all masked loads and stores of the LLVM dialect in a module.
 pub fn run(module: OperationRef) {
@@ -20,7 +20,6 @@ pub fn run(module: OperationRef) {
 
 /// The vector of integers that is as large as one of floating-point numbers of 16 bits or fewer.
 fn integers<'c>(b: Builder<'c>, t: Type<'c>) -> Option<Type<'c>> {
-    use melior::ir::TypeLike;
     let shaped = ir::vector(t)?;
     let bits = ir::bits(shaped.element).filter(|bits| *bits <= 16 && shaped.element.is_float())?;
     Some(ir::vector_type(&shaped.shape, IntegerType::new(b.context(), bits as u32).into()))
@@ -30,10 +29,6 @@ fn cast<'c>(b: Builder<'c>, v: Val<'c>, t: Type<'c>) -> Val<'c> {
     b.value("llvm.bitcast", &[v], t, &[])
 }
 
-fn attributes<'c>(b: Builder<'c>, op: Op<'c>) -> Vec<(melior::ir::Identifier<'c>, melior::ir::Attribute<'c>)> {
-    ir::attributes(op).into_iter().map(|(name, attribute)| b.named(&name, attribute)).collect()
-}
-
 fn load(op: Op) {
     let b = Builder::before(op);
     let loaded = ir::result(op, 0);
@@ -41,7 +36,7 @@ fn load(op: Op) {
     // The address and the mask, and what there is in lanes that are not loaded.
     let mut operands = ir::operands(op);
     operands[2..].iter_mut().for_each(|v| *v = cast(b, *v, t));
-    let made = b.value(ir::name(op), &operands, t, &attributes(b, op));
+    let made = b.value(ir::name(op), &operands, t, &b.attributes_of(op));
     ir::replace_all_uses(loaded, cast(b, made, loaded.r#type()));
     ir::erase(op);
 }
@@ -51,6 +46,6 @@ fn store(op: Op) {
     let mut operands = ir::operands(op);
     let Some(t) = integers(b, operands[0].r#type()) else { return };
     operands[0] = cast(b, operands[0], t);
-    b.op(ir::name(op), &operands, &[], &attributes(b, op));
+    b.op(ir::name(op), &operands, &[], &b.attributes_of(op));
     ir::erase(op);
 }

@@ -330,10 +330,7 @@ impl<'c> Nest<'c> {
             // dimension by dimension, as the program has it.
             descending(parts, whole);
             let slots: Vec<usize> = (0..parts.len()).filter(|k| reduced(parts[*k].dim)).collect();
-            for (n, slot) in slots.iter().enumerate() {
-                let from = slots[n..].iter().copied().min_by_key(|k| (parts[*k].dim, parts[*k].level));
-                parts.swap(*slot, from.unwrap_or(*slot));
-            }
+            sort_within(parts, &slots);
         } else {
             // A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it
             // is near.
@@ -358,12 +355,17 @@ impl<'c> Nest<'c> {
         for dim in 0..dims {
             let slots: Vec<usize> = (0..parts.len()).filter(|k| parts[*k].dim == dim).collect();
             if slots.iter().any(|k| parts[*k].bounds.len() > 1) {
-                for (n, slot) in slots.iter().enumerate() {
-                    let from = slots[n..].iter().copied().min_by_key(|k| parts[*k].level).unwrap_or(*slot);
-                    parts.swap(*slot, from);
-                }
+                sort_within(parts, &slots);
             }
         }
+    }
+}
+
+/// Puts the parts in these slots in the order of their dimensions, larger parts first; the others stay.
+fn sort_within(parts: &mut [Part], slots: &[usize]) {
+    for (n, slot) in slots.iter().enumerate() {
+        let first = slots[n..].iter().copied().min_by_key(|k| (parts[*k].dim, parts[*k].level));
+        parts.swap(*slot, first.unwrap_or(*slot));
     }
 }
 

@@ -412,8 +412,7 @@ fn elementwise(op: Op) {
     ];
     let (generic, end) = b.with_body("linalg.generic", &all, &types, &attributes, &arguments, "linalg.yield");
     let arguments = ir::arguments(ir::blocks(generic)[0]);
-    let attributes: Vec<(Identifier, Attribute)> =
-        ir::attributes(op).into_iter().map(|(name, a)| b.named(&name, a)).collect();
+    let attributes = b.attributes_of(op);
     let elements: Vec<_> = types.iter().map(|t| element_of(*t)).collect();
     let inner = b.at(end).op(ir::name(op), &arguments[..operands.len()], &elements, &attributes);
     ir::set_operands(end, &ir::results(inner));

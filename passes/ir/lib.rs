@@ -701,6 +701,11 @@ impl<'c> Builder<'c> {
         Builder { before, ..self }
     }
 
+    /// All attributes of an operation, for another one.
+    pub fn attributes_of(&self, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
+        attributes(op).into_iter().map(|(name, attribute)| self.named(&name, attribute)).collect()
+    }
+
     /// An attribute with its name.
     pub fn named(&self, name: &str, value: impl Into<Attribute<'c>>) -> (Identifier<'c>, Attribute<'c>) {
         (Identifier::new(self.context(), name), value.into())

@@ -125,6 +125,17 @@ mod tests {
         }
     }
 
+    /// The same without tiles, in blocks of so many rows and columns, with loops over each outermost first: of a dimension,
+    /// with so many elements a step.
+    fn blocks(chunk: [i64; 2], loops: &[(usize, i64)]) -> Plan {
+        let mut plan = plan([4096, 4096], [4096, 4096], chunk[1], false);
+        plan.levels[2].chunk = chunk[0];
+        let digit = |dim: usize, scale, block| Digit { level: 2 + dim, scale, block };
+        let looped = loops.iter().map(|(dim, scale)| digit(*dim, *scale, false));
+        plan.digits = looped.chain([digit(0, 1, true), digit(1, 1, true)]).collect();
+        plan
+    }
+
     /// The lines that the blocks of all loops ask for, in their order.
     fn asked(plan: &Plan, ahead: &Ahead, shape: [i64; 2]) -> Vec<i64> {
         let mut starts = vec![ahead.start];
@@ -165,16 +176,7 @@ mod tests {
     /// in its place reads, and all but the first regions are asked for.
     #[test]
     fn regions_in_pieces() {
-        let mut plan = plan([4096, 4096], [4096, 4096], 16, false);
-        plan.levels[2].chunk = 16;
-        plan.digits = vec![
-            Digit { level: 3, scale: 128, block: false },
-            Digit { level: 2, scale: 128, block: false },
-            Digit { level: 3, scale: 16, block: false },
-            Digit { level: 2, scale: 16, block: false },
-            Digit { level: 2, scale: 1, block: true },
-            Digit { level: 3, scale: 1, block: true },
-        ];
+        let plan = blocks([16, 16], &[(1, 128), (0, 128), (1, 16), (0, 16)]);
         let ahead = Ahead::new(&plan, 0, 4, &[4096, 4096]).expect("there is enough");
         assert!(!ahead.in_one_piece);
         let lines: BTreeSet<i64> = asked(&plan, &ahead, [4096, 4096]).into_iter().collect();
@@ -186,21 +188,10 @@ mod tests {
     /// them in order.
     #[test]
     fn few_lines_are_asked_for() {
-        let mut plan = plan([4096, 4096], [4096, 4096], 4, false);
-        plan.levels[2].chunk = 64;
-        plan.digits = vec![
-            Digit { level: 2, scale: 64, block: false },
-            Digit { level: 3, scale: 4, block: false },
-            Digit { level: 2, scale: 1, block: true },
-            Digit { level: 3, scale: 1, block: true },
-        ];
-        assert!(Ahead::new(&plan, 0, 4, &[4096, 4096]).is_none());
-        plan.levels[3].chunk = 32;
-        plan.digits[1].scale = 32;
-        assert!(Ahead::new(&plan, 0, 4, &[4096, 4096]).is_none());
-        plan.levels[2].chunk = 32;
-        plan.digits[0].scale = 32;
-        assert!(!Ahead::new(&plan, 0, 4, &[4096, 4096]).expect("a page of whole lines").in_one_piece);
+        let ahead = |chunk: [i64; 2]| Ahead::new(&blocks(chunk, &[(0, chunk[0]), (1, chunk[1])]), 0, 4, &[4096, 4096]);
+        assert!(ahead([64, 4]).is_none());
+        assert!(ahead([64, 32]).is_none());
+        assert!(!ahead([32, 32]).expect("a page of whole lines").in_one_piece);
     }
 
     /// What is read again and again is in the cache after the first time.

@@ -788,7 +788,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
     /// The attributes of an operation's vector form.
     fn attributes(&self, b: Builder<'c>, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
         let contracts = self.target.contract && matches!(ir::name(op), "arith.mulf" | "arith.addf" | "arith.subf");
-        let mut attributes: Vec<_> = ir::attributes(op).into_iter().map(|(name, a)| b.named(&name, a)).collect();
+        let mut attributes = b.attributes_of(op);
         // Sums of parts may overflow where the whole does not.
         if self.combiner.as_ref().is_some_and(|combiner| ir::op_key(combiner.op) == ir::op_key(op)) {
             attributes.retain(|a| a.0 != Identifier::new(b.context(), "overflowFlags"));

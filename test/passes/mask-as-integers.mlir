@@ -18,6 +18,16 @@ llvm.func @move(%from: !llvm.ptr, %to: !llvm.ptr, %mask: vector<16xi1>, %else: v
   llvm.return
 }
 
+// Vectors of scalable length stay.
+// CHECK-LABEL: llvm.func @scalable(
+// CHECK-NOT: bitcast
+// CHECK: llvm.return
+llvm.func @scalable(%from: !llvm.ptr, %to: !llvm.ptr, %mask: vector<[8]xi1>, %else: vector<[8]xbf16>) {
+  %x = llvm.intr.masked.load %from, %mask, %else {alignment = 2 : i32} : (!llvm.ptr, vector<[8]xi1>, vector<[8]xbf16>) -> vector<[8]xbf16>
+  llvm.intr.masked.store %x, %to, %mask {alignment = 2 : i32} : vector<[8]xbf16>, vector<[8]xi1> into !llvm.ptr
+  llvm.return
+}
+
 // CHECK-LABEL: llvm.func @wide(
 // CHECK-NOT: bitcast
 // CHECK: llvm.return
