@@ -125,8 +125,9 @@ fn variables(exprs: &[Expr]) -> Option<Vec<usize>> {
 /// Operations that do nothing to memory, and may stand between operations that are fused.
 fn is_idle(op: Op) -> bool {
     let name = ir::name(op);
-    let views = ["memref.alloc", "memref.subview", "memref.cast", "memref.transpose", "memref.reinterpret_cast"];
-    name.starts_with("arith.") || views.contains(&name) || name == "affine.apply" || name == "memref.get_global"
+    name.starts_with("arith.")
+        || SAME_BUFFER.contains(&name)
+        || matches!(name, "affine.apply" | "memref.alloc" | "memref.get_global")
 }
 
 impl<'c> Lowering<'c> {
