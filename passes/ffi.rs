@@ -9,7 +9,6 @@ use crate::{
     mask_as_integers, pipelines::PIPELINES, pipelines::spelling, prepare_bufferization, simplify_indexing,
     strip_memory_spaces,
 };
-use layout::text::instead;
 use layout_dialect::guard;
 use melior::{
     Error,
@@ -22,6 +21,7 @@ use mlir_sys::{
     MlirOperation, MlirStringCallback, MlirStringRef, MlirValue, mlirOpPassManagerAddPipeline,
 };
 use std::ffi::c_void;
+use tensor_layout::text::instead;
 
 #[link(name = "layout_passes_glue", kind = "static")]
 unsafe extern "C" {

@@ -8,11 +8,11 @@
 use crate::lower_memrefs::{Lowering, copy_nest, is_view};
 use crate::nest::{Nest, Operand, Size};
 use crate::vectorize::{Argument, Body};
-use layout::expr::Expr;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{AffineMap, BlockRef, ValueLike};
 use std::rc::Rc;
+use tensor_layout::expr::Expr;
 
 /// A structured operation on buffers taken apart.
 pub(crate) struct Described<'c> {

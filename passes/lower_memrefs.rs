@@ -16,8 +16,6 @@ use crate::nest::{Access, Nest, Operand, Size};
 use crate::places;
 use crate::retype::{Retype, hides_layout};
 use crate::{Diagnostic, Form, Options, Target, ffi, vectorize, vectors};
-use layout::expr::Expr;
-use layout::simplify::{Domain, Interval, simplify};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
@@ -25,6 +23,8 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{AffineMap, Attribute, BlockRef, Location, OperationRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Domain, Interval, simplify};
 
 /// Operations of the `memref` dialect on strided memrefs, which an untiled layout is.
 const STRIDED: &[&str] = &[

@@ -12,12 +12,12 @@ use crate::board::{Board, Spread};
 use crate::index::Leaves;
 use crate::lowered::Lowered;
 use crate::places;
-use layout::expr::Expr;
-use layout::simplify::{Form, Interval};
 use layout_ir::{self as ir, Builder, DYNAMIC, Val};
 use melior::ir::Type;
 use std::collections::HashMap;
 use std::rc::Rc;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Form, Interval};
 
 /// The size of a dimension.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! The passes that each pipeline runs.
 
 use crate::{Options, ffi, pass::NAMES};
-use layout::text::nearest;
 use melior::{Error, pass::OperationPassManager};
+use tensor_layout::text::nearest;
 
 /// A pipeline: its name, what it does, and its passes as text.
 pub struct Pipeline {

@@ -22,12 +22,12 @@ use crate::index::constant_value;
 use crate::lowered::{Lowered, Notation};
 use crate::retype::{Retype, hides_layout};
 use crate::{Diagnostic, Form, deallocate, ffi};
-use layout::expr::Expr;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Identifier, OperationRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
+use tensor_layout::expr::Expr;
 
 /// Operations on tensors that lowering knows, besides structured and elementwise ones and those that hand values on.
 const KNOWN: &[&str] = &[

@@ -1,25 +1,12 @@
-//! Where each element of a tensor lives: shapes, tiled layouts and indexing maps.
+//! Where each element of a tensor is: layouts, indexing maps, and what operations read and write.
+
 pub mod analysis;
-pub mod check;
 pub mod element;
-pub mod equal;
-pub mod expansion;
 pub mod expr;
 pub mod hlo;
-pub mod layout;
-pub mod machine;
-pub mod map;
-mod map_change;
-mod map_text;
-pub mod meaning;
-pub mod notation;
-pub mod occupancy;
-pub mod operation;
-pub mod placement;
-pub mod shape;
-pub mod simplify;
-pub mod steps;
-pub mod tensor_layout;
+pub mod maps;
+pub mod notations;
+pub mod operations;
+pub mod places;
 pub mod text;
-pub mod traffic;
-pub mod views;
+pub mod tiled;

@@ -18,8 +18,6 @@ use crate::index::Leaves;
 use crate::nest::Nest;
 use crate::{Options, Parallel};
 use ahead::Ahead;
-use layout::expr::Expr;
-use layout::simplify::Interval;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
@@ -28,6 +26,8 @@ use plan::{Mode, Plan};
 use registers::{Key, Rearranged, mask, place, shuffle, subsets};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::Interval;
 
 /// What is computed for each element: the body of a structured operation, and of those that are fused with it.
 pub struct Body<'c> {

@@ -10,10 +10,10 @@ use crate::Options;
 use crate::index::Leaves;
 use crate::nest::{Nest, Part, split};
 use crate::places;
-use layout::expr::Expr;
 use layout_ir::{self as ir, Builder, DYNAMIC};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;
+use tensor_layout::expr::Expr;
 
 /// A part of a dimension between two cuts.
 pub struct Level {

@@ -2,12 +2,12 @@
 //!
 //! A [`Step`] names a [`Rule`], says what it changes, and gives the fact it uses. `(8*d0 + d1) mod 8 = d1` is "one
 //! period" by the fact `d1 in [0, 7]`: 8 divides the difference of the two sides, and the right one needs no rounding.
-//! [`IndexingMap::explain`] makes the steps, [`crate::check::replay`] holds them against the rules.
+//! [`IndexingMap::explain`] makes the steps, [`crate::maps::check::replay`] holds them against the rules.
 
-use crate::check::follow;
 use crate::expr::{Expr, Named};
-use crate::map::{Indexing, IndexingMap};
-use crate::simplify::Interval;
+use crate::maps::check::follow;
+use crate::maps::domain::Interval;
+use crate::maps::map::{Indexing, IndexingMap};
 use crate::text::Error;
 use std::fmt;
 
@@ -149,7 +149,7 @@ impl Log {
 }
 
 impl IndexingMap {
-    /// [`IndexingMap::simplify`] with the steps that lead there, each of which [`crate::check::replay`] accepts, and
+    /// [`IndexingMap::simplify`] with the steps that lead there, each of which [`crate::maps::check::replay`] accepts, and
     /// none that does not help.
     ///
     /// # Errors

@@ -4,9 +4,10 @@ use super::sum::{
     Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, gcd, high, low, plus_bounds, product, residue,
 };
 use super::write::Planned;
-use super::{Domain, Interval, cost};
 use crate::expr::Expr;
-use crate::steps::{Claim, Constraint, Log, Rule};
+use crate::expr::cost;
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::steps::{Claim, Constraint, Log, Rule};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -12,8 +12,8 @@
 //! A sum may have any number of terms; everything else nests up to [`DEPTH`] deep. Reading is linear in the text.
 
 use crate::expr::{Expr, Named};
-use crate::map::{Indexing, IndexingMap, Kind};
-use crate::simplify::{Domain, Interval};
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::map::{Indexing, IndexingMap, Kind};
 use crate::text::{Error, excerpt};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
@@ -59,7 +59,7 @@ impl IndexingMap {
     ///
     /// # Example
     /// ```
-    /// use layout::map::IndexingMap;
+    /// use tensor_layout::maps::IndexingMap;
     /// let text = "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 3], d0 + s0 in [0, 10]";
     /// assert_eq!(IndexingMap::parse(text).unwrap().to_string(), text);
     /// assert_eq!(IndexingMap::parse("(d0) -> (d1), domain: d0 in [0, 9]").unwrap_err().at, Some(9));

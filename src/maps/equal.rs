@@ -6,8 +6,9 @@
 //! that many, in which case finding no difference leaves the question open.
 
 use crate::expr::Expr;
-use crate::map::{Indexing, IndexingMap};
-use crate::simplify::{Form, Interval};
+use crate::maps::domain::Interval;
+use crate::maps::map::{Indexing, IndexingMap};
+use crate::maps::simplify::Form;
 
 /// How many points are searched.
 pub const SEARCHED: u128 = 1_000_000;
@@ -36,7 +37,7 @@ impl Indexing {
     ///
     /// # Example
     /// ```
-    /// use layout::{equal::Equality, map::Indexing};
+    /// use tensor_layout::maps::{Equality, Indexing};
     /// let parse = |text| Indexing::parse(text).unwrap();
     /// let a = parse("(d0) -> (d0 mod 2), domain: d0 in [0, 9]");
     /// assert_eq!(a.compare(&parse("(d0) -> (d0 - d0 floordiv 2 * 2), domain: d0 in [0, 9]")), Equality::Equal);

@@ -11,14 +11,14 @@
 //!
 //! Whatever is found is compared with what it was made from before it is given.
 
-use crate::equal::Equality;
-use crate::expansion::Expansion;
-use crate::layout::{Layout, TileEntry};
-use crate::meaning::Meaning;
-use crate::placement::Placement;
-use crate::tensor_layout::{Broadcast, Part, TensorLayout};
+use crate::maps::equal::Equality;
+use crate::notations::meaning::Meaning;
+use crate::places::placement::Placement;
+use crate::places::tensor_layout::{Broadcast, Part, TensorLayout};
+use crate::places::views::{joined, quoted};
 use crate::text::Error;
-use crate::views::{joined, quoted};
+use crate::tiled::expansion::Expansion;
+use crate::tiled::layout::{Layout, TileEntry};
 use std::cmp::Reverse;
 
 /// The largest size of a dimension that is looked at element by element.
@@ -31,7 +31,8 @@ const PROBED: i64 = 1 << 16;
 ///
 /// # Example
 /// ```
-/// use layout::{expansion::Expansion, layout::Layout, notation::to_tensor_layout};
+/// use tensor_layout::notations::to_tensor_layout;
+/// use tensor_layout::tiled::{Expansion, Layout};
 /// let parts = |sizes: &[i64], layout: &str| {
 ///     let layout = Layout::parse(layout).unwrap();
 ///     to_tensor_layout(&Expansion::new(sizes, &layout).unwrap(), &layout)
@@ -176,7 +177,8 @@ struct Run {
 ///
 /// # Example
 /// ```
-/// use layout::{notation::to_tiled, placement::Placement};
+/// use tensor_layout::notations::to_tiled;
+/// use tensor_layout::places::Placement;
 /// let tiled = |text| to_tiled(&Placement::parse(text).unwrap());
 /// assert_eq!(tiled("((4:8), (5:1))").unwrap().to_string(), "{1,0:T(8)}");
 /// assert_eq!(tiled("(3,5)/((2:12, 2:2), (3:4, 2:1))").unwrap().to_string(), "{1,0:T(2,2)}");

@@ -7,8 +7,8 @@
 //! Printing is XLA's, canonical, and parses to the same shape. Limits: [`Shape::MAX_DEPTH`], [`Layout::MAX_RANK`].
 
 use crate::element::ElementType;
-use crate::layout::{Layout, list, too_many_dims};
 use crate::text::{Cursor, Error, excerpt, nearest};
+use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
 
 /// The size of one logical dimension, in elements.
@@ -71,7 +71,7 @@ impl Shape {
     /// Says what is wrong at which byte of `text`.
     ///
     /// ```
-    /// use layout::shape::Shape;
+    /// use tensor_layout::operations::Shape;
     /// assert_eq!(Shape::parse("f32[2, 3]").unwrap().to_string(), "f32[2,3]{1,0}");
     /// let error = Shape::parse("f32[2]{0:T(0)}").unwrap_err();
     /// assert_eq!((error.at, &*error.message), (Some(11), "tile sizes must be positive, got 0"));
@@ -202,5 +202,25 @@ impl fmt::Display for Dim {
             Dim::Bounded(n) => write!(f, "<={n}"),
             Dim::Unbounded => f.write_str("?"),
         }
+    }
+}
+
+/// The arrays of a shape, from left to right.
+pub fn leaves(shape: &Shape) -> Vec<&Array> {
+    let (mut found, mut stack) = (Vec::new(), vec![shape]);
+    while let Some(shape) = stack.pop() {
+        match shape {
+            Shape::Tuple(parts) => stack.extend(parts.iter().rev()),
+            Shape::Array(array) | Shape::Buffer(array) => found.push(array),
+        }
+    }
+    found
+}
+
+/// The bits that an element takes in memory.
+pub(crate) fn bits(array: &Array) -> Option<i64> {
+    match array.layout.element_bits {
+        0 => Some(array.element.bytes()? * 8),
+        bits => Some(bits),
     }
 }

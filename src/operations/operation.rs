@@ -4,7 +4,7 @@
 //! Dimensions are numbered from 0.
 
 use crate::expr::Expr;
-use crate::simplify::Interval;
+use crate::maps::domain::Interval;
 
 /// An operation, as far as its indices are concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]

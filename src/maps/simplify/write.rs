@@ -5,10 +5,10 @@
 //! modulo `m`; it is chosen to cancel most of the rest. A minimum leaves together with a part of the rest, which goes
 //! into both sides. The search first finds the cheapest plan, remembered for each sum, and builds expressions last.
 
-use super::cost;
 use super::form::{Form, What};
 use super::sum::{Atom, Sum, divides, floor_div, gcd, residue};
 use crate::expr::Expr;
+use crate::expr::cost;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 

@@ -4,11 +4,11 @@
 //! it stand the copies along each axis. A tiled layout names no axis: it uses the address alone. An axis that is not
 //! named, or broadcast whole, holds a copy at each of its places, so both are left out.
 
-use crate::equal::Equality;
-use crate::expansion::Expansion;
-use crate::map::IndexingMap;
-use crate::placement::{Copies, Placement};
-use crate::tensor_layout::ADDRESS;
+use crate::maps::equal::Equality;
+use crate::maps::map::IndexingMap;
+use crate::places::placement::{Copies, Placement};
+use crate::places::tensor_layout::ADDRESS;
+use crate::tiled::expansion::Expansion;
 
 /// Where the elements of a tensor are, whatever the notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,10 @@ impl Meaning {
     ///
     /// # Example
     /// ```
-    /// use layout::{equal::Equality, expansion::Expansion, layout::Layout, meaning::Meaning, placement::Placement};
+    /// use tensor_layout::maps::Equality;
+    /// use tensor_layout::notations::Meaning;
+    /// use tensor_layout::places::Placement;
+    /// use tensor_layout::tiled::{Expansion, Layout};
     /// let tiles = Expansion::new(&[3, 5], &Layout::parse("{1,0:T(2,2)}").unwrap()).unwrap();
     /// let parts = Placement::parse("(3,5)/((2:12, 2:2), (3:4, 2:1))").unwrap();
     /// assert_eq!(Meaning::of_tiled(&tiles, 0).compare(&Meaning::from(&parts)), Equality::Equal);

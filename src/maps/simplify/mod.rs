@@ -25,52 +25,9 @@ pub(crate) use domain::{simplify_domain, simplify_domain_with};
 pub use form::Form;
 
 use crate::expr::Expr;
-use crate::steps::{Log, Using};
-use std::fmt;
-
-/// All integers from `lo` to `hi`, both included; `i64::MIN` and `i64::MAX` stand for "no bound known".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Interval {
-    /// The least value.
-    pub lo: i64,
-    /// The greatest value.
-    pub hi: i64,
-}
-
-impl Interval {
-    /// Every integer.
-    pub const ALL: Interval = Interval { lo: i64::MIN, hi: i64::MAX };
-
-    /// `[lo, hi]`.
-    pub const fn new(lo: i64, hi: i64) -> Interval {
-        Interval { lo, hi }
-    }
-
-    /// Whether a number lies inside. Where there is no bound, that is so of numbers beyond 64 bits too.
-    pub(crate) fn contains(self, x: i128) -> bool {
-        (self.lo == i64::MIN || i128::from(self.lo) <= x) && (self.hi == i64::MAX || x <= self.hi.into())
-    }
-
-    /// Whether both bounds lie inside.
-    fn holds(self, (lo, hi): (i128, i128)) -> bool {
-        self.contains(lo) && self.contains(hi)
-    }
-}
-
-impl fmt::Display for Interval {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{}, {}]", self.lo, self.hi)
-    }
-}
-
-/// What is known of the points at which an expression is evaluated.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Domain {
-    /// The interval of each variable.
-    pub vars: Vec<Interval>,
-    /// Expressions with the interval in which their value lies.
-    pub constraints: Vec<(Expr, Interval)>,
-}
+use crate::expr::cost;
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::steps::{Log, Using};
 
 /// Simplifies expressions over one domain. The result equals the input at every point of the domain and costs no more.
 pub fn simplify(exprs: &[Expr], domain: &Domain) -> Vec<Expr> {
@@ -99,26 +56,6 @@ pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&m
         solved.log_into(log);
     }
     simple
-}
-
-/// What an expression costs to evaluate: 3 for each division or remainder, 1 for any other operation.
-pub fn cost(e: &Expr) -> u32 {
-    match e {
-        Expr::Const(_) | Expr::Var(_) => 0,
-        Expr::Add(..) => {
-            let terms = e.terms();
-            let signed = |(k, term): (usize, &&Expr)| match term {
-                // A difference is one operation, not a product and a sum.
-                Expr::Mul(x, -1) if k > 0 => cost(x),
-                term => cost(term),
-            };
-            terms.iter().enumerate().map(signed).fold(terms.len() as u32 - 1, u32::saturating_add)
-        }
-        Expr::Mul(a, _) => cost(a).saturating_add(1),
-        Expr::FloorDiv(a, _) => cost(e.ceil_div().unwrap_or(a)).saturating_add(3),
-        Expr::Mod(a, _) => cost(a).saturating_add(3),
-        Expr::Min(a, b) | Expr::Max(a, b) => cost(a).saturating_add(cost(b)).saturating_add(1),
-    }
 }
 
 /// Expressions over variables that stand for other expressions, worked out in the normal form.

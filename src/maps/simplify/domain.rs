@@ -11,9 +11,10 @@
 
 use super::form::{Form, chinese, inverse};
 use super::sum::{Sum, divides, gcd, residue};
-use super::{Domain, Interval, cost};
 use crate::expr::Expr;
-use crate::steps::{Claim, Constraint, Log, Rule, Using};
+use crate::expr::cost;
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::steps::{Claim, Constraint, Log, Rule, Using};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often bounds are sent through all constraints, and how many constraints may be held against each other.

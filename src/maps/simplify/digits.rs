@@ -6,8 +6,8 @@
 
 use super::form::{Form, What};
 use super::sum::{Atom, divides, floor_div};
-use super::{Domain, Interval};
 use crate::expr::Expr;
+use crate::maps::domain::{Domain, Interval};
 use std::collections::BTreeSet;
 
 /// `coefficient * ((variable floordiv place) mod count)`.

@@ -7,10 +7,10 @@
 //! copy, `B@[8_L2B:1]` that eight L2Bs do.
 //!
 //! Printing is canonical: strides where they are needed or are not 1, a prefix only where there is padding, what is
-//! behind `B@` as given. [`crate::placement`] gives the notation its arithmetic.
+//! behind `B@` as given. [`crate::places::placement`] gives the notation its arithmetic.
 
-use crate::layout::{Layout, list, too_many_dims};
 use crate::text::{Cursor, Error, excerpt};
+use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
 
 /// The name of the local address as an axis.
@@ -107,11 +107,11 @@ impl TensorLayout {
     ///
     /// # Errors
     /// Says what is wrong at which byte of `text`. Whether elements collide is asked by
-    /// [`Placement::new`](crate::placement::Placement::new), since it depends on the shape.
+    /// [`Placement::new`](crate::places::placement::Placement::new), since it depends on the shape.
     ///
     /// # Example
     /// ```
-    /// use layout::tensor_layout::TensorLayout;
+    /// use tensor_layout::places::TensorLayout;
     /// let layout = TensorLayout::parse("(12,8)/((4_PE:1,3:8),(8:1))").unwrap();
     /// assert_eq!(layout.to_string(), "((4_PE, 3:8), (8:1))");
     /// let error = TensorLayout::parse("((4_PE, 3), (8))").unwrap_err();

@@ -5,7 +5,7 @@
 //! named axis are in different places, or they would collide; so the places are counted by the combinations of those
 //! digits, one dimension at a time, without walking through them.
 
-use crate::placement::{Copies, Digit, Placement};
+use crate::places::placement::{Copies, Digit, Placement};
 use crate::text::Error;
 
 /// How many places are used.
@@ -31,7 +31,7 @@ impl Placement {
     ///
     /// # Example
     /// ```
-    /// use layout::placement::Placement;
+    /// use tensor_layout::places::Placement;
     /// let p = Placement::parse("((4_L2B:2, 64:8), (8:1, 2_W:1))").unwrap();
     /// let found = p.occupancy(None).unwrap();
     /// assert_eq!((found.extents, found.used, found.places), (vec![7, 2], 8, 14));

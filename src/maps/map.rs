@@ -10,10 +10,10 @@
 //! ([`IndexingMap::invert`]); [`Indexing`] adds the two values that are no map: nothing is read, and nobody knows.
 
 use crate::expr::Expr;
-use crate::simplify::{
-    Chain, Domain, Form, Interval, cost, simplify, simplify_domain, simplify_domain_with, simplify_with,
-};
-use crate::steps::Log;
+use crate::expr::cost;
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::simplify::{Chain, Form, simplify, simplify_domain, simplify_domain_with, simplify_with};
+use crate::maps::steps::Log;
 use crate::text::Error;
 use std::collections::BTreeSet;
 
@@ -134,7 +134,7 @@ impl IndexingMap {
     ///
     /// # Example
     /// ```
-    /// use layout::map::IndexingMap;
+    /// use tensor_layout::maps::IndexingMap;
     /// let map = IndexingMap::parse("(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 9]").unwrap();
     /// assert_eq!(map.evaluate(&[7]), Ok(Some(vec![1, 3])));
     /// assert_eq!(map.evaluate(&[10]), Ok(None));
@@ -191,7 +191,7 @@ impl IndexingMap {
     ///
     /// # Example
     /// ```
-    /// use layout::map::IndexingMap;
+    /// use tensor_layout::maps::IndexingMap;
     /// let parse = |text| IndexingMap::parse(text).unwrap();
     /// let rows = parse("(d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 7]");
     /// let linear = parse("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]");
@@ -376,7 +376,7 @@ impl IndexingMap {
     ///
     /// # Example
     /// ```
-    /// use layout::map::IndexingMap;
+    /// use tensor_layout::maps::IndexingMap;
     /// let text = "(d0) -> (d0 floordiv 4 * 4 + d0 mod 4), domain: d0 in [0, 99], d0 floordiv 8 in [5, 11]";
     /// let simple = IndexingMap::parse(text).unwrap().simplify();
     /// assert_eq!(simple.to_string(), "(d0) -> (d0), domain: d0 in [40, 95]");
@@ -457,7 +457,7 @@ impl Indexing {
     ///
     /// # Example
     /// ```
-    /// use layout::map::Indexing;
+    /// use tensor_layout::maps::Indexing;
     /// let parse = |text| Indexing::parse(text).unwrap();
     /// let split = parse("(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]");
     /// let join = parse("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 3], d1 in [0, 7]");

@@ -15,8 +15,8 @@
 
 use crate::element::ElementType;
 use crate::expr::Expr;
-use crate::layout::{Layout, TileEntry, dimensions};
 use crate::text::Error;
+use crate::tiled::layout::{Layout, TileEntry, dimensions};
 use std::cmp::Reverse;
 
 /// A layout applied to the logical sizes of an array.
@@ -518,7 +518,7 @@ fn too_large() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::Shape;
+    use crate::operations::shape::Shape;
 
     /// The lowered sizes and strides of the shape's parts.
     fn lowered(text: &str) -> (Vec<i64>, Vec<i64>) {

@@ -6,8 +6,9 @@
 //! What no element maps to, such as the padding of a tile or the gaps of a stride, lies outside the inverse's domain.
 
 use crate::expr::Expr;
-use crate::map::{Indexing, IndexingMap, Kind};
-use crate::simplify::{Digit, Domain, Interval, digits};
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::map::{Indexing, IndexingMap, Kind};
+use crate::maps::simplify::{Digit, digits};
 
 impl IndexingMap {
     /// The map from the results back to the variables, where this is a bijection from its domain to its image that
@@ -17,7 +18,7 @@ impl IndexingMap {
     ///
     /// # Example
     /// ```
-    /// use layout::map::IndexingMap;
+    /// use tensor_layout::maps::IndexingMap;
     /// let map = IndexingMap::parse("(d0, d1) -> (d0 * 8 + d1 * 2), domain: d0 in [0, 3], d1 in [0, 2]").unwrap();
     /// let found = map.invert().unwrap();
     /// assert_eq!(found.map().unwrap().evaluate(&[12]), Ok(Some(vec![1, 2])));
@@ -90,7 +91,7 @@ impl IndexingMap {
     ///
     /// # Example
     /// ```
-    /// use layout::map::IndexingMap;
+    /// use tensor_layout::maps::IndexingMap;
     /// let map = IndexingMap::parse("(d0) -> (d0 floordiv 6), domain: d0 in [0, 99], d0 mod 6 in [3, 3]").unwrap();
     /// let (rescaled, steps) = map.rescaled();
     /// assert_eq!(rescaled.to_string(), "(d0) -> (d0), domain: d0 in [0, 16]");

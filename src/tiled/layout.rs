@@ -1,7 +1,7 @@
 //! Tiled layouts: the order of dimensions in memory, and the tiles they are cut into.
 //!
 //! `{1,0:T(8,128)(2,1)}`: dimension 1 varies fastest; the array is stored as tiles of 8 rows and 128 columns, and each
-//! of these as tiles of 2 rows and 1 column. [`crate::expansion`] gives that meaning its arithmetic.
+//! of these as tiles of 2 rows and 1 column. [`crate::tiled::expansion`] gives that meaning its arithmetic.
 //!
 //! [`Layout::parse`] reads the text and [`Display`](fmt::Display) writes it, each attribute left out at its default;
 //! parsing what was printed gives the layout back. Limits: [`Layout::MAX_RANK`], [`Layout::MAX_TILE_ENTRIES`].

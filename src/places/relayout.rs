@@ -18,8 +18,8 @@
 //!
 //! Not promised: an order or a schedule of the copies, and room in the memories, which [`Machine::check`] asks for.
 
-use crate::machine::{Machine, Memory, TIME, WORD};
-use crate::placement::{Copies, Placement};
+use crate::places::machine::{Machine, Memory, TIME, WORD};
+use crate::places::placement::{Copies, Placement};
 use crate::text::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -144,7 +144,7 @@ const TO: usize = 1;
 ///
 /// # Example
 /// ```
-/// use layout::{machine::Machine, placement::Placement, traffic::plan};
+/// use tensor_layout::places::{Machine, Placement, plan};
 /// let board = Machine::parse("mn_core").unwrap();
 /// let rows = Placement::parse("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))").unwrap();
 /// let other = Placement::parse("((8_L1B, 16_L2B, 8:8), (16_MAB, 4_PE, 8:1))").unwrap();

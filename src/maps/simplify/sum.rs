@@ -3,7 +3,7 @@
 //! `(3 + 2*a0 - a4) / 5` has the constant 3, the terms `[(0, 2), (4, -1)]` and the denominator 5; it is in lowest
 //! terms, so equal sums are equal values. Arithmetic is checked: what leaves [`FAR`] is `None`.
 
-use super::Interval;
+use crate::maps::domain::Interval;
 
 /// The number of an atom in its form.
 pub(super) type Atom = u32;

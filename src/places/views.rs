@@ -11,9 +11,9 @@
 //! behind it, not to one before it. Axes stay named, `1_PE` if need be, since a layout that does not name an axis is
 //! copied along it.
 
-use crate::layout::dimensions;
-use crate::tensor_layout::{Part, TensorLayout};
+use crate::places::tensor_layout::{Part, TensorLayout};
 use crate::text::Error;
+use crate::tiled::layout::dimensions;
 
 /// Elements of a tensor, where they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl TensorLayout {
     ///
     /// # Example
     /// ```
-    /// use layout::{tensor_layout::TensorLayout, views::Slice};
+    /// use tensor_layout::places::{Slice, TensorLayout};
     /// let every_other_column = [Slice { start: 0, limit: 2, step: 1 }, Slice { start: 1, limit: 3, step: 2 }];
     /// let view = TensorLayout::parse("(2:3, 3:1)").unwrap().sliced(&every_other_column).unwrap();
     /// assert_eq!((view.offset, view.layout.to_string().as_str()), (1, "(2:3, 1)"));
@@ -111,7 +111,7 @@ impl TensorLayout {
     ///
     /// # Example
     /// ```
-    /// use layout::tensor_layout::TensorLayout;
+    /// use tensor_layout::places::TensorLayout;
     /// let layout = |text| TensorLayout::parse(text).unwrap();
     /// assert_eq!(layout("(2:3, 3:1)").reshaped(&[6]).unwrap().layout.to_string(), "(6:1)");
     /// assert_eq!(layout("((3:1), (2:3))").reshaped(&[6]).unwrap().layout.to_string(), "((3:1, 2:3))");

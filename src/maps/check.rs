@@ -1,6 +1,6 @@
 //! A checker for the steps of a simplification, which does not believe the simplifier.
 //!
-//! [`replay`] shares no code with [`crate::simplify`]. It works each expression out as a sum of atoms, variables and
+//! [`replay`] shares no code with [`crate::maps::simplify`]. It works each expression out as a sum of atoms, variables and
 //! remainders, over a table of the equations accepted so far, and holds each step against the conditions of its
 //! [`Rule`]: divisibility of coefficients, and intervals added up from those of the variables and the constraints. So
 //! what it accepts is proved for every point of the domain, however large that is.
@@ -9,9 +9,9 @@
 //! once hold on; but an equation that helps to change a constraint must not stand on that constraint ([`Using`]).
 
 use crate::expr::Expr;
-use crate::map::IndexingMap;
-use crate::simplify::{Domain, Interval};
-use crate::steps::{Claim, Constraint, Rule, Step, Using};
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::map::IndexingMap;
+use crate::maps::steps::{Claim, Constraint, Rule, Step, Using};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -8,8 +8,8 @@
 //!
 //! [`Machine::check`] says whether a layout fits. What a machine can compute, and how fast, is not said here.
 
-use crate::placement::Placement;
-use crate::tensor_layout::{check_axis, check_extent};
+use crate::places::placement::Placement;
+use crate::places::tensor_layout::{check_axis, check_extent};
 use crate::text::{Cursor, Error, excerpt, nearest};
 use std::fmt;
 
@@ -99,7 +99,7 @@ impl Machine {
     ///
     /// # Example
     /// ```
-    /// use layout::machine::Machine;
+    /// use tensor_layout::places::Machine;
     /// let machine = Machine::parse("mn_core_2").unwrap();
     /// assert_eq!((machine.axes[0].extent, &*machine.axes[0].groups), (8, &[4, 2][..]));
     /// assert_eq!(Machine::parse(&machine.to_string()), Ok(machine));

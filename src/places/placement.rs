@@ -15,10 +15,10 @@
 //! error.
 
 use crate::expr::Expr;
-use crate::layout::dimensions;
-use crate::map::IndexingMap;
-use crate::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout};
+use crate::maps::map::IndexingMap;
+use crate::places::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout};
 use crate::text::Error;
+use crate::tiled::layout::dimensions;
 use std::cmp::Reverse;
 
 /// A TensorLayout applied to the sizes of a tensor.
@@ -115,7 +115,7 @@ impl Placement {
     ///
     /// # Example
     /// ```
-    /// use layout::placement::{Held, Placement};
+    /// use tensor_layout::places::{Held, Placement};
     /// let p = Placement::parse("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))").unwrap();
     /// assert_eq!(p.axes(), ["L2B", "L1B", "MAB", "PE"]);
     /// assert_eq!(p.place(&[77, 38]).unwrap(), [1, 1, 1, 2, 5 * 8 + 1]);
