@@ -29,33 +29,25 @@
 //! analysis without a pass: the indexing maps of an operation as values.
 #![deny(unsafe_code)]
 
-mod board;
-mod carriers;
-mod combiner;
+mod buffers;
 pub mod deallocate;
 pub mod expand_clones;
 #[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
-mod ffi;
-mod fusion;
-mod index;
+mod exports;
 pub mod indexing_analysis;
+mod kernel;
 pub mod lower_memrefs;
-mod lowered;
 pub mod mask_as_integers;
-mod nest;
 mod options;
 mod pass;
 pub mod pipelines;
-mod places;
 pub mod prepare_bufferization;
-mod retype;
 pub mod simplify_indexing;
 pub mod strip_memory_spaces;
 mod vectorize;
-mod vectors;
 
-pub use ffi::{add_passes, register, try_register};
-pub(crate) use ffi::{emit, is_valid_dim};
+pub use exports::{add_passes, register, try_register};
+pub(crate) use exports::{emit, is_valid_dim};
 pub use options::{Form, Options, Parallel, Target};
 pub use pass::Pass;
 // For the other crates of this project alone.

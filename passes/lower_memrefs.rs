@@ -6,16 +6,17 @@
 //! disappear. The pass works on a copy of the module and puts it in place of the original only when everything could
 //! be lowered, so a failure leaves the module as it was.
 
-use crate::board::Axes;
-use crate::carriers::carries;
-use crate::combiner::Combiner;
-use crate::fusion::Described;
-use crate::index::{Leaves, constant_value};
-use crate::lowered::{Lowered, Notation, row_major};
-use crate::nest::{Access, Nest, Operand, Size};
-use crate::places;
-use crate::retype::{Retype, hides_layout};
-use crate::{Diagnostic, Form, Options, Target, ffi, vectorize, vectors};
+use crate::buffers::index::{Leaves, constant_value};
+use crate::buffers::lowered::{Lowered, Notation, row_major};
+use crate::buffers::operations::carries;
+use crate::buffers::spread::Axes;
+use crate::buffers::type_converter::{Retype, hides_layout};
+use crate::kernel::combiner::Combiner;
+use crate::kernel::fusion::Described;
+use crate::kernel::nest::{Access, Nest, Operand, Size};
+use crate::kernel::places;
+use crate::kernel::transfers;
+use crate::{Diagnostic, Form, Options, Target, exports, vectorize};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};
 use layout_dialect::affine;
@@ -77,7 +78,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
     if !lowering.errors.is_empty() {
         return Err(lowering.errors);
     }
-    lowering.remarks.iter().for_each(ffi::emit);
+    lowering.remarks.iter().for_each(exports::emit);
     ir::replace_contents(module, root);
     Ok(())
 }
@@ -234,7 +235,7 @@ impl<'c> Lowering<'c> {
                 if operands.iter().filter(|v| self.reaches_tiles(**v)).find(spread).is_some() {
                     return Err("a vector does not reach over the places of a TensorLayout".into());
                 }
-                let made = vectors::lower(self, b, op)?;
+                let made = transfers::lower(self, b, op)?;
                 self.replace(op, &made);
                 Ok(())
             }

@@ -1,6 +1,6 @@
 //! The passes as values: what `Passes.td` lists, with its options as fields.
 
-use crate::{Options, ffi};
+use crate::{Options, exports};
 use melior::{Error, pass::OperationPassManager};
 use std::fmt;
 
@@ -65,7 +65,7 @@ impl Pass {
     /// assert!(text.starts_with("any(layout-lower-memrefs{") && text.ends_with("},func.func(layout-deallocate))"));
     /// ```
     pub fn add_to(self, manager: OperationPassManager) -> Result<(), Error> {
-        ffi::add_passes(manager, &self.to_string())
+        exports::add_passes(manager, &self.to_string())
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
         let add = |passes: &str| {
             let manager = PassManager::new(&context);
             let place = manager.nested_under("builtin.module");
-            ffi::add_passes(place, passes).map(|()| place.to_string())
+            exports::add_passes(place, passes).map(|()| place.to_string())
         };
         let vectors =
             Options { vectorize: Target::Avx512, vector_registers: 24, cache_bytes: 1 << 40, ..Options::default() };

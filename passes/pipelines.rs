@@ -1,6 +1,6 @@
 //! The passes that each pipeline runs.
 
-use crate::{Options, ffi, pass::NAMES};
+use crate::{Options, exports, pass::NAMES};
 use layout::text::nearest;
 use melior::{Error, pass::OperationPassManager};
 
@@ -20,7 +20,7 @@ impl Pipeline {
     /// # Errors
     /// A manager of passes over anything else, options that [`Options::check`] finds wrong, and a process in which another copy of this library registered its passes.
     pub fn add_to(&self, manager: OperationPassManager, options: impl Into<Options>) -> Result<(), Error> {
-        ffi::add_passes(manager, &(self.passes)(&options.into()))
+        exports::add_passes(manager, &(self.passes)(&options.into()))
     }
 }
 

@@ -9,15 +9,14 @@
 //! Buffers are reached through views of one dimension over all their elements, so that it makes no difference which
 //! form their types have.
 
-mod ahead;
 mod plan;
+mod prefetch;
 mod registers;
 
-use crate::combiner::Combiner;
-use crate::index::Leaves;
-use crate::nest::Nest;
+use crate::buffers::index::Leaves;
+use crate::kernel::combiner::Combiner;
+use crate::kernel::nest::Nest;
 use crate::{Options, Parallel};
-use ahead::Ahead;
 use layout::expr::Expr;
 use layout::simplify::Interval;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
@@ -25,6 +24,7 @@ use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttrib
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockRef, Identifier, Type, TypeLike, ValueLike};
 use plan::{Mode, Plan};
+use prefetch::Ahead;
 use registers::{Key, Rearranged, mask, place, shuffle, subsets};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -257,7 +257,7 @@ fn row<'c>(buffer: Val<'c>) -> Result<(Shaped<'c>, i64), String> {
     let shaped = ir::memref(buffer.r#type()).ok_or("an operand is not a memref")?;
     let (strides, offset) = match shaped.layout {
         Some(layout) => (ir::strides_of(layout).ok_or("a buffer has no strides")?, ir::offset_of(&shaped)),
-        None => (crate::lowered::row_major(&shaped.shape), Some(0)),
+        None => (crate::buffers::lowered::row_major(&shaped.shape), Some(0)),
     };
     let offset = offset.filter(|n| *n != DYNAMIC).ok_or("where a buffer starts is known only at run time")?;
     let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1).checked_mul((*s).max(0)));

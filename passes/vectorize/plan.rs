@@ -7,9 +7,9 @@
 use super::Body;
 use super::registers::{Key, Lanes};
 use crate::Options;
-use crate::index::Leaves;
-use crate::nest::{Nest, Part, split};
-use crate::places;
+use crate::buffers::index::Leaves;
+use crate::kernel::nest::{Nest, Part, split};
+use crate::kernel::places;
 use layout::expr::Expr;
 use layout_ir::{self as ir, Builder, DYNAMIC};
 use melior::ir::ValueLike;
@@ -172,7 +172,7 @@ type Order = Vec<Digit>;
 
 impl<'a> Planner<'a> {
     fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Options, leaves: &mut Leaves<'c>) -> Result<Self, String> {
-        let known = |n: &crate::nest::Size| n.known().ok_or("its sizes are known only at run time");
+        let known = |n: &crate::kernel::nest::Size| n.known().ok_or("its sizes are known only at run time");
         let extents: Vec<i64> = nest.extents.iter().map(known).collect::<Result<_, _>>()?;
         let output = nest.operands.len() - nest.outputs;
         let mut element_bits = Vec::new();

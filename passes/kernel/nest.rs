@@ -8,10 +8,10 @@
 //! Cuts that do not divide each other cannot all be loops: then the outputs' cuts win, and the other operands keep a
 //! division in their index. It is right all the same.
 
-use crate::board::{Board, Spread};
-use crate::index::Leaves;
-use crate::lowered::Lowered;
-use crate::places;
+use crate::buffers::index::Leaves;
+use crate::buffers::lowered::Lowered;
+use crate::buffers::spread::{Board, Spread};
+use crate::kernel::places;
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
 use layout_ir::{self as ir, Builder, DYNAMIC, Val};

@@ -10,9 +10,9 @@
 //! a condition, which stands as far out as its values are known. So are the places where parts interleave along an axis,
 //! which divisions do not tell apart: there the parts stay loops.
 
-use crate::board::{Board, Spread};
-use crate::index::Leaves;
-use crate::nest::{Inner, Nest, Operand, Part, Reached, a_loop, split};
+use crate::buffers::index::Leaves;
+use crate::buffers::spread::{Board, Spread};
+use crate::kernel::nest::{Inner, Nest, Operand, Part, Reached, a_loop, split};
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
 use layout::tensor_layout::{self, Broadcast, TensorLayout};

@@ -5,8 +5,8 @@
 //! once or they do no more than convert it; what a reduction or contraction starts from, and what its results go
 //! through afterwards, goes into it. As everywhere in MLIR, different buffers are taken not to overlap.
 
+use crate::kernel::nest::{Nest, Operand, Size};
 use crate::lower_memrefs::{Lowering, copy_nest, is_view};
-use crate::nest::{Nest, Operand, Size};
 use crate::vectorize::{Argument, Body};
 use layout::expr::Expr;
 use layout_dialect::affine;

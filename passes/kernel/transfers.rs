@@ -4,9 +4,9 @@
 //! becomes a vector load or store of the lowered buffer. Elsewhere it becomes a loop over its elements; those that a
 //! mask leaves out, and those outside the logical sizes of a transfer, are not touched.
 
-use crate::index::Leaves;
+use crate::buffers::index::Leaves;
+use crate::kernel::nest::Access;
 use crate::lower_memrefs::{Lowering, indices};
-use crate::nest::Access;
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
 use layout_dialect::affine;
