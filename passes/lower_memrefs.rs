@@ -11,12 +11,14 @@ use crate::buffers::lowered::{Lowered, Notation, row_major};
 use crate::buffers::operations::carries;
 use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::{Retype, hides_layout};
+use crate::diagnostic::Diagnostic;
 use crate::kernel::combiner::Combiner;
 use crate::kernel::fusion::Described;
 use crate::kernel::nest::{Access, Nest, Operand, Size};
 use crate::kernel::places;
 use crate::kernel::transfers;
-use crate::{Diagnostic, Form, Options, Target, exports, vectorize};
+use crate::options::{Form, Options, Target};
+use crate::{upstream, vectorize};
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};
 use layout_dialect::affine;
@@ -78,7 +80,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
     if !lowering.errors.is_empty() {
         return Err(lowering.errors);
     }
-    lowering.remarks.iter().for_each(exports::emit);
+    lowering.remarks.iter().for_each(upstream::emit);
     ir::replace_contents(module, root);
     Ok(())
 }

@@ -7,8 +7,8 @@
 //!
 //! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`].
 
-use crate::Form;
 use crate::buffers::spread::{Axes, Board};
+use crate::options::Form;
 use layout::expansion::Expansion;
 use layout::expr::Expr;
 use layout::layout::Layout;

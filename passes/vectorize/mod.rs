@@ -16,7 +16,7 @@ mod registers;
 use crate::buffers::index::Leaves;
 use crate::kernel::combiner::Combiner;
 use crate::kernel::nest::Nest;
-use crate::{Options, Parallel};
+use crate::options::{Options, Parallel};
 use layout::expr::Expr;
 use layout::simplify::Interval;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};

@@ -6,10 +6,10 @@
 
 use super::Body;
 use super::registers::{Key, Lanes};
-use crate::Options;
 use crate::buffers::index::Leaves;
 use crate::kernel::nest::{Nest, Part, split};
 use crate::kernel::places;
+use crate::options::Options;
 use layout::expr::Expr;
 use layout_ir::{self as ir, Builder, DYNAMIC};
 use melior::ir::ValueLike;
