@@ -419,6 +419,14 @@ impl<'c> Leaves<'c> {
     }
 }
 
+/// The index that an operation's index operands and map, if it has one, stand for.
+pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], leaves: &mut Leaves<'c>) -> Result<Vec<Expr>, String> {
+    match ir::attribute(op, "map").and_then(ir::affine_map) {
+        Some(map) => leaves.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
+        None => Ok(operands.iter().map(|v| leaves.expr(*v)).collect()),
+    }
+}
+
 /// The interval of the greatest, or of the least, of values that lie in these intervals.
 fn extreme(of: &[Interval], greatest: bool) -> Option<Interval> {
     let (lows, highs) = (of.iter().map(|i| i.lo), of.iter().map(|i| i.hi));
