@@ -14,7 +14,8 @@ mod prefetch;
 mod registers;
 
 use crate::buffers::index::Leaves;
-use crate::kernel::body::{Argument, Body, flags, is_slow};
+use crate::buffers::operations::{CONTRACTS, MULTI_INSTRUCTION, is};
+use crate::kernel::body::{Argument, Body, flags};
 use crate::kernel::combiner::Combiner;
 use crate::kernel::nest::Nest;
 use crate::options::{Options, Parallel};
@@ -202,7 +203,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let waits = match self.plan.mode {
             Mode::Elementwise => true,
             Mode::InOrder => false,
-            Mode::AnyOrder => self.combiner.as_ref().is_some_and(|combiner| !is_slow(ir::name(combiner.op))),
+            Mode::AnyOrder => {
+                self.combiner.as_ref().is_some_and(|combiner| !is(ir::name(combiner.op), MULTI_INSTRUCTION))
+            }
         };
         let ahead =
             |o: usize| (waits && self.is_large(o)).then(|| Ahead::new(&self.plan, o, self.bytes(o), extents)).flatten();
@@ -624,7 +627,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
 
     /// The attributes of an operation's vector form.
     fn attributes(&self, b: Builder<'c>, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
-        let contracts = self.target.contract && matches!(ir::name(op), "arith.mulf" | "arith.addf" | "arith.subf");
+        let contracts = self.target.contract && is(ir::name(op), CONTRACTS);
         let mut attributes = b.attributes_of(op);
         // Sums of parts may overflow where the whole does not.
         if self.combiner.as_ref().is_some_and(|combiner| ir::op_key(combiner.op) == ir::op_key(op)) {
