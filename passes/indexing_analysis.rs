@@ -5,7 +5,9 @@
 //! operations: a call reads what its callee's results read of its arguments, and a function gets the maps between its
 //! results and its arguments.
 
-use crate::{Diagnostic, Severity, emit};
+use crate::buffers::operations::{ELEMENTWISE, is};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::upstream::emit;
 use layout_dialect::{FEEDS, MACHINE, READS, affine};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::ArrayAttribute;
@@ -608,7 +610,7 @@ fn site(op: Op) -> Option<Site> {
             Some(loops) => (Operation::Loops(Box::new(loops)), operands.len()),
             None => return Some(unknown(op, "the slice has a size or stride that is known only at run time")),
         },
-        name if name.starts_with("arith.") || name.starts_with("math.") => (Operation::Elementwise, operands.len()),
+        name if is(name, ELEMENTWISE) => (Operation::Elementwise, operands.len()),
         name => match ir::indexing_maps(op) {
             Some(maps) => match structured(op, &maps) {
                 Some(loops) => (Operation::Loops(Box::new(loops)), operands.len()),

@@ -7,7 +7,7 @@
 //! decide are dropped; so are conditions that always hold. `#layout.indexing_map` attributes are simplified over their
 //! own domain.
 
-use crate::index::Leaves;
+use crate::buffers::index::Leaves;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::ArrayAttribute;
