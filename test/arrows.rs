@@ -7,7 +7,8 @@
 //! 2. **Rooms:** a room is a file or folder next to `lib.rs`. The documentation of `lib.rs` has a table with a row for
 //!    each room and, in its last column, the rooms that it may use. Rows are in order: a room uses only earlier ones.
 //!    So the table that people read is the list that is checked.
-//! 3. **Faces:** inside its crate, an item is imported from the file that defines it, not from a `pub use` of it.
+//! 3. **Faces:** a `pub use` of a folder serves what is outside of the folder. Inside, and everywhere for that of
+//!    `lib.rs`, an item is imported from the file that defines it. An arrow always goes to that file.
 //! 4. **Everything is listed:** every room has a row, and every name in a last column is used.
 //!
 //! The files are read as tokens, so paths in macros count and those in comments do not. Modules behind `#[cfg(test)]`
@@ -68,10 +69,14 @@ fn each_rule_can_be_broken() {
     assert!(found(&[high, ("low", "use super::high;")]).contains("a circle: high, low"));
     assert!(found(&[high, ("low", "rules! { a => crate::high::Three }")]).contains("a circle: high, low"));
     assert_eq!(found(&[high, low, ("extra", "")]), "extra has no row in the table of lib.rs");
+    let room = ("low", "mod inner; mod other; pub use inner::One;");
     let through = ("high", "use crate::low::One;");
     let inner = ("low::inner", "pub struct One;");
-    let message = "high imports One through low, where it is not defined";
-    assert_eq!(found(&[through, ("low", "mod inner; pub use inner::One;"), inner]), message);
+    assert_eq!(found(&[through, room, inner]), "");
+    // An arrow through a face is one to the file behind it.
+    assert!(found(&[through, room, ("low::inner", "use crate::high;")]).contains("a circle: high, low/inner"));
+    let message = "low/other imports One through low, where it is not defined";
+    assert_eq!(found(&[through, room, inner, ("low::other", "use super::One;")]), message);
 }
 
 /// A module: its path below the crate, empty for `lib.rs`.
@@ -105,19 +110,31 @@ fn check(files: &BTreeMap<Module, String>, has_rooms: bool) -> Vec<String> {
     for (module, source) in &sources {
         for path in &source.paths {
             let Some(absolute) = resolve(module, path) else { continue };
-            let depth = (0..=absolute.len()).rev().find(|n| files.contains_key(&absolute[..*n]));
-            let Some((target, _)) = depth.and_then(|n| files.get_key_value(&absolute[..n])) else { continue };
-            // A face hands names on: its arrows to its own children are not imports.
-            if target == *module || (source.is_face && target.starts_with(module)) {
-                continue;
-            }
-            arrows.entry(module).or_default().insert(target);
-            if let Some(item) = absolute.get(target.len())
-                && sources[target].handed_on.contains(item)
+            let mut target = longest(files, &absolute);
+            // Through the faces, to where the item is defined.
+            let mut rest = absolute[target.len()..].to_vec();
+            while let Some(item) = rest.first()
+                && let Some(from) = sources[target].handed_on.get(item)
                 && !sources[target].defined.contains(item)
             {
-                let face = if target.is_empty() { "lib.rs".to_string() } else { target.join("/") };
-                wrong.push(format!("{} imports {item} through {face}, where it is not defined", name(module)));
+                if module.starts_with(target) {
+                    wrong.push(format!(
+                        "{} imports {item} through {}, where it is not defined",
+                        name(module),
+                        name(target)
+                    ));
+                }
+                let Some(from) = resolve(target, from) else { break };
+                let next = longest(files, &from);
+                if next == target {
+                    break;
+                }
+                rest = from[next.len()..].to_vec();
+                target = next;
+            }
+            // A face hands names on: its arrows to its own children are not imports.
+            if target != *module && !(source.is_face && target.starts_with(module)) {
+                arrows.entry(module).or_default().insert(target);
             }
         }
     }
@@ -126,6 +143,12 @@ fn check(files: &BTreeMap<Module, String>, has_rooms: bool) -> Vec<String> {
         wrong.extend(rooms(files, &arrows));
     }
     wrong
+}
+
+/// The module that a path leads to: the longest start of it that is one.
+fn longest<'a>(files: &'a BTreeMap<Module, String>, path: &Module) -> &'a Module {
+    let found = (0..=path.len()).rev().find_map(|n| files.get_key_value(&path[..n]));
+    found.expect("a crate has a face").0
 }
 
 fn name(module: &Module) -> String {
@@ -219,8 +242,8 @@ struct Source {
     paths: Vec<Vec<String>>,
     /// The items that it defines.
     defined: BTreeSet<String>,
-    /// The names of its `pub use`.
-    handed_on: BTreeSet<String>,
+    /// The names of its `pub use`, and where they are from.
+    handed_on: BTreeMap<String, Vec<String>>,
     /// Whether it declares modules.
     is_face: bool,
 }
@@ -259,7 +282,8 @@ impl Source {
                     if is_public == Some(true) {
                         let mut paths = Vec::new();
                         tree(&tokens[k + 1..], &mut Vec::new(), &mut paths);
-                        self.handed_on.extend(paths.into_iter().filter_map(|mut path| path.pop()));
+                        let named = |path: Vec<String>| Some((path.last()?.clone(), path));
+                        self.handed_on.extend(paths.into_iter().filter_map(named));
                     }
                 }
                 _ => {}
