@@ -9,7 +9,7 @@
 //! whole tensor, or, where its source depends on the index, a value for each; what depends on values is given as
 //! bounds.
 
-use super::graph::{Flows, Walk};
+use super::flow::{Flows, Walk};
 use super::{Access, Mapped, RunTime};
 use crate::expr::Expr;
 use crate::expr::cost;

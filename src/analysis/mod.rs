@@ -28,9 +28,9 @@
 
 mod bitcast;
 mod count;
-mod graph;
+mod flow;
 mod loops;
-mod moves;
+mod movement;
 mod relation;
 mod rules;
 mod tile;
@@ -42,8 +42,8 @@ use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::Error;
 pub use count::{COUNTED, Count, Traffic, Usage, traffic};
-pub use graph::{Flow, Flows, Place, flow};
-pub use moves::{Cause, Moved, Movement, movement};
+pub use flow::{Flow, Flows, Place, flow};
+pub use movement::{Cause, Moved, Movement, movement};
 use relation::Direction;
 use std::fmt;
 pub use tile::{Needed, Tile};
