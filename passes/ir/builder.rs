@@ -1,24 +1,26 @@
 //! A builder of operations in front of one that is there already.
 
 use crate::attributes::{affine_map_attribute, attributes, strided};
-use crate::read::{Op, Val, blocks, borrowed, location, operations};
+use crate::read::{Op, Val, blocks, borrowed, location, location_context, operations};
 use crate::types::{DYNAMIC, Shaped, memref, memref_type};
 use layout::expr::Expr;
 use layout_dialect::affine;
-use melior::ir::attribute::{ArrayAttribute, AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute};
+use melior::Context;
+use melior::ir::attribute::{
+    ArrayAttribute, AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute,
+};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::OperationBuilder;
+use melior::ir::operation::{OperationBuilder, OperationLike};
 use melior::ir::{
     AffineExpr, AffineMap, Attribute, Block, Identifier, Location, Operation, OperationRef, Region, RegionLike, Type,
-    TypeLike, ValueLike,
+    ValueLike,
 };
-use melior::{Context, ContextRef};
 use mlir_sys as sys;
 
 /// Makes operations in front of one that is there already, at its location.
 #[derive(Clone, Copy)]
 pub struct Builder<'c> {
-    context: ContextRef<'c>,
+    context: &'c Context,
     /// New operations come in front of this one.
     pub before: Op<'c>,
     /// The location of new operations.
@@ -28,16 +30,13 @@ pub struct Builder<'c> {
 impl<'c> Builder<'c> {
     /// Inserts in front of `op` at its location.
     pub fn before(op: Op<'c>) -> Builder<'c> {
-        Builder {
-            context: unsafe { ContextRef::from_raw(sys::mlirOperationGetContext(op.to_raw())) },
-            before: op,
-            location: location(op),
-        }
+        let location = location(op);
+        Builder { context: borrowed(&location_context(location)), before: op, location }
     }
 
     /// The context of everything made.
     pub fn context(&self) -> &'c Context {
-        borrowed(&self.context)
+        self.context
     }
 
     /// The same with the location of an operation.
@@ -66,10 +65,14 @@ impl<'c> Builder<'c> {
     }
 
     /// Puts an operation in front.
+    ///
+    /// # Panics
+    /// Where the operation that it goes in front of is in no block, as when it was erased.
     pub fn insert(&self, op: Operation<'c>) -> Op<'c> {
+        let block = self.before.block().expect("new operations go in front of one in a block").to_raw();
+        // SAFETY: the operation that new ones go in front of is in the block, which takes over the new one.
         unsafe {
             let raw = op.into_raw();
-            let block = sys::mlirOperationGetBlock(self.before.to_raw());
             sys::mlirBlockInsertOwnedOperationBefore(block, self.before.to_raw(), raw);
             OperationRef::from_raw(raw)
         }
@@ -123,20 +126,19 @@ impl<'c> Builder<'c> {
 
     /// An `arith.constant`.
     pub fn constant(&self, value: Attribute<'c>) -> Val<'c> {
+        // SAFETY: the attribute is alive; the type of one without is `none`.
         let t = unsafe { Type::from_raw(sys::mlirAttributeGetType(value.to_raw())) };
         self.value("arith.constant", &[], t, &[self.named("value", value)])
     }
 
     /// An `arith.constant` of type index.
     pub fn index(&self, value: i64) -> Val<'c> {
-        let t = Type::index(self.context());
-        let raw = unsafe { Attribute::from_raw(sys::mlirIntegerAttrGet(t.to_raw(), value)) };
-        self.constant(raw)
+        self.constant(self.index_attribute(value))
     }
 
     /// An integer attribute of type index.
     pub fn index_attribute(&self, value: i64) -> Attribute<'c> {
-        unsafe { Attribute::from_raw(sys::mlirIntegerAttrGet(Type::index(self.context()).to_raw(), value)) }
+        IntegerAttribute::new(Type::index(self.context()), value).into()
     }
 
     /// An affine map of `dims` dimensions with these results.
@@ -147,6 +149,9 @@ impl<'c> Builder<'c> {
     }
 
     /// An integer set of `dims` dimensions with these constraints, each with whether it is an equality.
+    ///
+    /// # Panics
+    /// Where there is no constraint.
     pub fn integer_set(
         &self,
         dims: usize,
@@ -157,19 +162,26 @@ impl<'c> Builder<'c> {
         let exprs: Vec<_> =
             constraints.iter().map(|c| affine::affine_expr(self.context(), &c.0, &dim).to_raw()).collect();
         let equalities: Vec<bool> = constraints.iter().map(|c| c.1).collect();
+        assert!(!constraints.is_empty(), "an integer set has a constraint");
+        // SAFETY: there is a constraint; the lists have one entry for each, and MLIR copies them.
         unsafe {
-            let context = sys::mlirOperationGetContext(self.before.to_raw());
+            let context = self.context.to_raw();
             let (count, dims) = (exprs.len() as isize, dims as isize);
             let set = sys::mlirIntegerSetGet(context, dims, 0, count, exprs.as_ptr(), equalities.as_ptr());
             Attribute::from_raw(sys::mlirIntegerSetAttrGet(set))
         }
     }
 
-    /// A named operation of the linalg dialect on tensors, with the body that its definition says.
+    /// A `linalg.copy` or a `linalg.fill` on tensors, with the body that its definition says.
+    ///
+    /// # Panics
+    /// For any other operation.
     pub fn named_structured(&self, name: &str, operands: &[Val<'c>], segments: &[i32], result: Type<'c>) -> Op<'c> {
         let builder = OperationBuilder::new(name, self.location).add_operands(operands).add_results(&[result]);
         let op = builder.add_attributes(&[self.segments(segments)]).add_regions([Region::new()]);
         let op = self.insert(op.build().expect("all parts are given"));
+        assert!(matches!(name, "linalg.copy" | "linalg.fill"), "`{name}` has no body that MLIR knows");
+        // SAFETY: the operation is alive, and a named one with an empty region.
         unsafe { sys::mlirLinalgFillBuiltinNamedOpRegion(op.to_raw()) }
         op
     }

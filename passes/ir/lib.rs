@@ -1,10 +1,12 @@
 //! The part of MLIR's C API that melior does not wrap, and a builder that inserts in front of an operation.
 //!
-//! Passes change IR in place through shared references, as the C API does. All references here live as long as the
-//! pass runs; a reference to an operation is dead once [`erase`] has had it, which no type checks.
+//! `read.rs` has operations, values and blocks as they are; `attributes.rs`, `types.rs` and `constant.rs` take attributes
+//! and types apart and make them; `change.rs` changes and erases operations; `builder.rs` makes new ones.
 //!
-//! Each `unsafe` block calls the C API with handles of live IR, and asks of a handle only what a check in front of it has
-//! found it to be. Where more than that makes it sound, a comment says what.
+//! Passes change IR in place through shared references, as the C API does. References are borrowed from a [`Rewriter`],
+//! which keeps erased operations alive as long as there can be references to them. Readers check what they are given: they
+//! return nothing for an attribute or type of another kind.
+#![deny(clippy::undocumented_unsafe_blocks)]
 
 mod attributes;
 mod builder;
