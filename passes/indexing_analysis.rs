@@ -5,7 +5,8 @@
 //! operations: a call reads what its callee's results read of its arguments, and a function gets the maps between its
 //! results and its arguments.
 
-use crate::{Diagnostic, Severity, emit};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::upstream::emit;
 use layout::analysis::{Access, Flows, Graph, Mapped, Maps, Node, Place, RunTime, Value, maps};
 use layout::element::ElementType;
 use layout::expansion::Expansion;

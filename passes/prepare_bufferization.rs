@@ -16,12 +16,14 @@
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
-use crate::board::Axes;
-use crate::carriers::carries;
-use crate::index::constant_value;
-use crate::lowered::{Lowered, Notation};
-use crate::retype::{Retype, hides_layout};
-use crate::{Diagnostic, Form, deallocate, ffi};
+use crate::buffers::index::constant_value;
+use crate::buffers::lowered::{Lowered, Notation};
+use crate::buffers::operations::carries;
+use crate::buffers::spread::Axes;
+use crate::buffers::type_converter::{Retype, hides_layout};
+use crate::diagnostic::Diagnostic;
+use crate::options::Form;
+use crate::{deallocate, upstream};
 use layout::expr::Expr;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
@@ -98,7 +100,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
                     let input = copied(Builder::before(op), input, output.r#type());
                     ir::edit(op).set_operand(0, input);
                 }
-                if !ffi::decompose(op) {
+                if !upstream::decompose(op) {
                     return Err(vec![Diagnostic::error(ir::location(op), "'linalg.softmax' op cannot be decomposed")]);
                 }
             }

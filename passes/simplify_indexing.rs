@@ -7,7 +7,7 @@
 //! decide are dropped; so are conditions that always hold. `#layout.indexing_map` attributes are simplified over their
 //! own domain.
 
-use crate::index::Leaves;
+use crate::buffers::index::Leaves;
 use layout::expr::Expr;
 use layout::map::Indexing;
 use layout::simplify::{Form, Interval, cost, simplify};

@@ -10,9 +10,11 @@
 //! a condition, which stands as far out as its values are known. So are the places where parts interleave along an axis,
 //! which divisions do not tell apart: there the parts stay loops.
 
-use crate::board::{Board, Spread};
-use crate::index::Leaves;
-use crate::nest::{Inner, Nest, Operand, Part, Reached, a_loop, split};
+use crate::buffers::index::Leaves;
+use crate::buffers::spread::{Board, Spread};
+use crate::kernel::access::Operand;
+use crate::kernel::loops::{Inner, Part, Reached, a_loop, order, scales, split};
+use crate::kernel::nest::Nest;
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
 use layout::tensor_layout::{self, Broadcast, TensorLayout};
@@ -72,7 +74,7 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     let dims = places.leaves.simplified(&places.dims, &[]);
     let (mut loops, spread): (Vec<Part>, Vec<Part>) =
         std::mem::take(&mut places.parts).into_iter().partition(|part| !places.digits.iter().any(|d| d.0 == part.leaf));
-    nest.order(&mut loops, &index, places.leaves.domain.vars.len());
+    order(nest, &mut loops, &index, places.leaves.domain.vars.len());
     loops.sort_by_key(|part| !places.over_time(nest, part));
 
     let mut b = places.enter(b, &board.names);
@@ -167,7 +169,7 @@ impl<'c> Places<'c> {
     fn new(nest: &Nest<'c>, b: Builder<'c>, board: &Board, spread: Vec<Spread>) -> Places<'c> {
         let mut leaves = Leaves::default();
         let coordinates: Vec<usize> = board.places.iter().map(|n| leaves.unbound(Interval::new(0, n - 1))).collect();
-        let scales = nest.scales();
+        let scales = scales(nest);
         let (mut parts, mut dims) = (Vec::new(), Vec::new());
         for (dim, scales) in scales.iter().enumerate() {
             dims.push(split(b, &mut leaves, &mut parts, dim, scales, nest.extents[dim]));

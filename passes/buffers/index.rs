@@ -5,7 +5,7 @@
 //! A tree of such operations can be exponentially larger than the graph it stands for, so the walk has a budget; past
 //! it a value is a leaf.
 
-use crate::ffi;
+use crate::upstream;
 use layout::expr::Expr;
 use layout::simplify::{Domain, Form, Interval, simplify};
 use layout_dialect::affine;
@@ -230,7 +230,7 @@ impl<'c> Leaves<'c> {
             let interval = Form::new(&self.domain).interval(&e);
             Some((interval.lo, interval.hi))
         };
-        let Some((lo, hi)) = ffi::infer_range(v, &mut bounds) else { return interval };
+        let Some((lo, hi)) = upstream::infer_range(v, &mut bounds) else { return interval };
         Interval::new(interval.lo.max(lo), interval.hi.min(hi))
     }
 
@@ -378,7 +378,7 @@ impl<'c> Leaves<'c> {
     pub fn are_affine(&self, exprs: &[Expr]) -> bool {
         let mut affine = exprs.iter().all(affine::is_affine);
         for e in exprs {
-            e.for_each_var(&mut |v| affine &= crate::is_valid_dim(self.bound(v)));
+            e.for_each_var(&mut |v| affine &= upstream::is_valid_dim(self.bound(v)));
         }
         affine
     }
@@ -416,6 +416,14 @@ impl<'c> Leaves<'c> {
     pub fn store_anywhere(&self, b: Builder<'c>, value: Val<'c>, base: Val<'c>, index: &[Expr]) {
         let operands: Vec<_> = [value, base].into_iter().chain(index.iter().map(|e| self.value(b, e))).collect();
         b.op("memref.store", &operands, &[], &[]);
+    }
+}
+
+/// The index that an operation's index operands and map, if it has one, stand for.
+pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], leaves: &mut Leaves<'c>) -> Result<Vec<Expr>, String> {
+    match ir::attribute(op, "map").and_then(ir::affine_map) {
+        Some(map) => leaves.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
+        None => Ok(operands.iter().map(|v| leaves.expr(*v)).collect()),
     }
 }
 

@@ -4,9 +4,8 @@
 //! becomes a vector load or store of the lowered buffer. Elsewhere it becomes a loop over its elements; those that a
 //! mask leaves out, and those outside the logical sizes of a transfer, are not touched.
 
-use crate::index::Leaves;
-use crate::lower_memrefs::{Lowering, indices};
-use crate::nest::Access;
+use crate::buffers::index::{Leaves, indices};
+use crate::kernel::access::{Access, Buffers};
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
 use layout_dialect::affine;
@@ -31,7 +30,7 @@ struct Transfer<'c> {
 }
 
 /// Lowers a vector operation in front of `b`; returns its results.
-pub(crate) fn lower<'c>(lowering: &Lowering<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Vec<Val<'c>>, String> {
+pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Vec<Val<'c>>, String> {
     let name = ir::name(op);
     let operands = ir::operands(op);
     let write = matches!(name, "vector.store" | "vector.transfer_write" | "affine.vector_store");
@@ -42,7 +41,7 @@ pub(crate) fn lower<'c>(lowering: &Lowering<'c>, b: Builder<'c>, op: Op<'c>) -> 
     let vector_type = if write { operands[0].r#type() } else { ir::result(op, 0).r#type() };
     let vector = ir::vector(vector_type).ok_or("its vector is scalable")?;
     let (base, rest) = operands[usize::from(write)..].split_first().ok_or("it has no memref")?;
-    let access = lowering.access(*base)?;
+    let access = buffers.access(*base)?;
     let element = access.base.r#type();
     if ir::memref(element).is_none_or(|t| t.element != vector.element) {
         return Err("the elements of its memref are not those of its vector".into());

@@ -1,6 +1,6 @@
 //! How reductions put their elements together.
 
-use crate::ffi;
+use crate::upstream;
 use layout_ir::{self as ir, Op};
 use melior::ir::{Attribute, BlockRef};
 
@@ -23,7 +23,7 @@ impl<'c> Combiner<'c> {
         if !inside || ir::uses(output).len() != 1 || !ir::operands(op).iter().any(|v| ir::key(*v) == ir::key(output)) {
             return None;
         }
-        let neutral = ffi::neutral_element(op)?;
+        let neutral = upstream::neutral_element(op)?;
         Some(Combiner { op, neutral })
     }
 }

@@ -5,10 +5,10 @@
 //! the same bytes has them in memory order: `memref<2x3x2x2xf32>`. Buffers are allocated in their physical type, of
 //! which the strided one is a transpose.
 //!
-//! A TensorLayout becomes one buffer for all places of the machine: see [`crate::board`].
+//! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`].
 
-use crate::Form;
-use crate::board::{Axes, Board};
+use crate::buffers::spread::{Axes, Board};
+use crate::options::Form;
 use layout::expansion::Expansion;
 use layout::expr::Expr;
 use layout::layout::Layout;

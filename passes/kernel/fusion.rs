@@ -5,17 +5,18 @@
 //! once or they do no more than convert it; what a reduction or contraction starts from, and what its results go
 //! through afterwards, goes into it. As everywhere in MLIR, different buffers are taken not to overlap.
 
-use crate::lower_memrefs::{Lowering, copy_nest, is_view};
-use crate::nest::{Nest, Operand, Size};
-use crate::vectorize::{Argument, Body};
+use crate::kernel::access::{Buffers, Operand, Size, is_view};
+use crate::kernel::body::{Argument, Body};
+use crate::kernel::nest::{Nest, copy_nest};
 use layout::expr::Expr;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{AffineMap, BlockRef, ValueLike};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A structured operation on buffers taken apart.
-pub(crate) struct Described<'c> {
+pub struct Described<'c> {
     /// Its operands that are read, then those that are written.
     pub values: Vec<Val<'c>>,
     /// For each of them its number among the operands of the nest, if it is a buffer.
@@ -130,12 +131,22 @@ fn is_idle(op: Op) -> bool {
         || matches!(name, "affine.apply" | "memref.alloc" | "memref.get_global")
 }
 
-impl<'c> Lowering<'c> {
+/// What decides which operations become one kernel.
+pub struct Fusion<'a, 'c> {
+    /// The tiled buffers.
+    pub buffers: &'a Buffers<'c>,
+    /// The indexing maps of structured operations.
+    pub maps: &'a HashMap<usize, Vec<AffineMap<'c>>>,
+    /// Operations that go into the one with this key, in order.
+    pub deferred: &'a HashMap<usize, Vec<Op<'c>>>,
+}
+
+impl<'c> Fusion<'_, 'c> {
     /// Takes a structured operation, or a copy, apart.
-    pub(crate) fn described(&self, op: Op<'c>) -> Result<Described<'c>, String> {
+    pub fn described(&self, op: Op<'c>) -> Result<Described<'c>, String> {
         let values = ir::operands(op);
         if ir::name(op) == "memref.copy" {
-            let nest = copy_nest(self.access(values[0])?, self.access(values[1])?);
+            let nest = copy_nest(self.buffers.access(values[0])?, self.buffers.access(values[1])?);
             return Ok(Described { values, number: vec![Some(0), Some(1)], inputs: 1, nest, body: None });
         }
         let maps: &[AffineMap<'c>] = self.maps.get(&ir::op_key(op)).ok_or("it is not a structured operation")?;
@@ -157,7 +168,7 @@ impl<'c> Lowering<'c> {
                 continue;
             }
             let map = affine::exprs_of_map(*map).ok_or("an indexing map is not affine")?;
-            let access = self.access(*value)?;
+            let access = self.buffers.access(*value)?;
             for (e, size) in map.iter().zip(&access.sizes) {
                 if let Expr::Var(d) = e
                     && extents[*d].and_then(Size::known).is_none()
@@ -183,7 +194,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// The operation that this one goes into, if it goes into one.
-    pub(crate) fn consumer(&self, op: Op<'c>) -> Option<Op<'c>> {
+    pub fn consumer(&self, op: Op<'c>) -> Option<Op<'c>> {
         let next = {
             let mut next = ir::next(op)?;
             while is_idle(next) {
@@ -283,7 +294,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// The nest and body of an operation with all that goes into it.
-    pub(crate) fn fused(&self, op: Op<'c>) -> Result<(Nest<'c>, Body<'c>), String> {
+    pub fn fused(&self, op: Op<'c>) -> Result<(Nest<'c>, Body<'c>), String> {
         let last = self.described(op)?;
         let parts = self.deferred.get(&ir::op_key(op)).into_iter().flatten();
         let parts: Vec<Described<'c>> = parts.map(|op| self.described(*op)).collect::<Result<_, _>>()?;

@@ -20,6 +20,9 @@ const CARRIERS: &[&str] = &[
     "scf.yield",
 ];
 
+/// Operations that show part of a buffer or show it in another shape.
+pub const VIEWS: &[&str] = &["memref.cast", "memref.collapse_shape", "memref.expand_shape", "memref.subview"];
+
 /// Whether an operation only hands values on.
 pub fn carries(name: &str) -> bool {
     CARRIERS.contains(&name)
