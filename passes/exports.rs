@@ -11,11 +11,11 @@ use crate::{
     deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
     simplify_indexing, strip_memory_spaces,
 };
-use layout::text::instead;
 use layout_dialect::guard;
 use layout_ir::{self as ir, Rewriter};
 use mlir_sys::{MlirOperation, MlirStringCallback, MlirStringRef};
 use std::ffi::c_void;
+use tensor_layout::text::instead;
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]

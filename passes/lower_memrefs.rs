@@ -8,7 +8,7 @@
 
 use crate::buffers::index::{Leaves, constant_value, indices};
 use crate::buffers::lowered::{Lowered, Notation};
-use crate::buffers::operations::{VIEWS, carries};
+use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is};
 use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::{Retype, hides_layout};
 use crate::diagnostic::Diagnostic;
@@ -21,7 +21,6 @@ use crate::kernel::places;
 use crate::kernel::{self, transfers};
 use crate::options::{Form, Options, Target};
 use crate::{upstream, vectorize};
-use layout::expr::Expr;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
@@ -29,18 +28,7 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{AffineMap, Attribute, BlockRef, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-
-/// Operations of the `memref` dialect on strided memrefs, which an untiled layout is.
-const STRIDED: &[&str] = &[
-    "memref.cast",
-    "memref.collapse_shape",
-    "memref.expand_shape",
-    "memref.extract_aligned_pointer_as_index",
-    "memref.extract_strided_metadata",
-    "memref.reinterpret_cast",
-    "memref.subview",
-    "memref.transpose",
-];
+use tensor_layout::expr::Expr;
 
 /// Lowers all tiled memrefs of a module as the options say, or says what could not be and changes nothing.
 pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
@@ -134,7 +122,7 @@ impl<'c> Lowering<'c> {
                     self.buffers.lowered.insert(ir::key(value), lowered);
                 }
             }
-            if VIEWS.contains(&ir::name(*op)) && is_view(ir::result(*op, 0)) {
+            if is(ir::name(*op), VIEW) && is_view(ir::result(*op, 0)) {
                 continue;
             }
             if ir::name(*op) == "memref.global" {
@@ -236,13 +224,13 @@ impl<'c> Lowering<'c> {
                 self.replace(op, &made);
                 Ok(())
             }
-            name if VIEWS.contains(&name) && is_view(ir::result(op, 0)) => {
+            name if is(name, VIEW) && is_view(ir::result(op, 0)) => {
                 let access = self.buffers.access(ir::result(op, 0))?;
                 self.buffers.views.insert(ir::key(ir::result(op, 0)), access);
                 self.views.push(op);
                 Ok(())
             }
-            name if STRIDED.contains(&name) && self.buffers.get(ir::result(op, 0)).is_none() => {
+            name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => {
                 let lowered = self.buffers.get(operands[0]).ok_or("its source is not a buffer")?;
                 let view = lowered.logical_view(b, operands[0]).ok_or_else(|| {
                     format!("a buffer laid out as {} has no strides to make a view from", lowered.layout)
@@ -251,7 +239,7 @@ impl<'c> Lowering<'c> {
                 Ok(())
             }
             "memref.cast" | "memref.dealloc" => self.whole_only(&operands),
-            name if carries(name) => self.whole_only(&operands),
+            name if is(name, FORWARDS) => self.whole_only(&operands),
             _ if self.maps.contains_key(&ir::op_key(op)) => self.structured(b, op),
             _ => Err(self.unknown(op)),
         }

@@ -3,8 +3,8 @@
 use crate::options::Options;
 use crate::pass::NAMES;
 use crate::upstream;
-use layout::text::nearest;
 use melior::{Error, pass::OperationPassManager};
+use tensor_layout::text::nearest;
 
 /// A pipeline: its name, what it does, and its passes as text.
 pub struct Pipeline {

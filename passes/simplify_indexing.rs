@@ -8,14 +8,15 @@
 //! own domain.
 
 use crate::buffers::index::Leaves;
-use layout::expr::Expr;
-use layout::map::Indexing;
-use layout::simplify::{Form, Interval, cost, simplify};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{AffineMap, Attribute, Type, ValueLike};
+use tensor_layout::expr::Expr;
+use tensor_layout::expr::cost;
+use tensor_layout::maps::Indexing;
+use tensor_layout::maps::{Form, Interval, simplify};
 
 /// How the results of a map come together.
 #[derive(Clone, Copy, PartialEq)]

@@ -6,12 +6,12 @@
 //! it a value is a leaf.
 
 use crate::upstream;
-use layout::expr::Expr;
-use layout::simplify::{Domain, Form, Interval, simplify};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Domain, Form, Interval, simplify};
 
 /// How many bounds of a loop that are no numbers are kept in mind.
 const BOUNDS: usize = 4;

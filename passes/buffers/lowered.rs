@@ -9,13 +9,13 @@
 
 use crate::buffers::spread::{Axes, Board};
 use crate::options::Form;
-use layout::expansion::Expansion;
-use layout::expr::Expr;
-use layout::layout::Layout;
-use layout::simplify::{Domain, Interval, simplify};
-use layout::tensor_layout::TensorLayout;
 use layout_ir::{self as ir, Builder, DYNAMIC, Shaped, Val};
 use melior::ir::{Attribute, Identifier, Location, Type};
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Domain, Interval, simplify};
+use tensor_layout::places::TensorLayout;
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::Layout;
 
 /// A layout on one shape, lowered.
 pub struct Lowered<'c> {

@@ -9,14 +9,14 @@
 //! Inside a place, the element of a word (`W`) varies fastest, then the local address; the pieces of work that the
 //! layout spreads over `Time` lie one behind the other.
 
-use layout::expr::Expr;
-use layout::machine::{Machine, TIME, WORD};
-use layout::placement::Placement;
-use layout::tensor_layout::TensorLayout;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, DYNAMIC, Op, Shaped};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashSet;
+use tensor_layout::expr::Expr;
+use tensor_layout::places::Placement;
+use tensor_layout::places::TensorLayout;
+use tensor_layout::places::{Machine, TIME, WORD};
 
 /// The axes that the TensorLayouts of a module run over, parent to child.
 #[derive(Clone, Default)]
@@ -146,7 +146,7 @@ impl Board {
         let (mut spread, mut local) = (Vec::new(), Vec::new());
         for (k, name) in placement.axes().iter().enumerate() {
             if let Some(axis) = number(name) {
-                named[axis] = placement.copies(k) != layout::placement::Copies::All;
+                named[axis] = placement.copies(k) != tensor_layout::places::Copies::All;
             }
         }
         for digit in placement.digits().iter().filter(|digit| digit.extent != 1) {

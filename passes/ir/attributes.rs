@@ -1,13 +1,13 @@
 //! Attributes taken apart and made.
 
 use crate::read::Op;
-use layout::expr::Expr;
 use layout_dialect::affine;
 use melior::Context;
 use melior::ir::attribute::{AttributeLike, DenseI64ArrayAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{AffineExpr, AffineMap, Attribute, Identifier, Location, Type};
 use mlir_sys as sys;
+use tensor_layout::expr::Expr;
 
 /// An operation's attribute.
 pub fn attribute<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {

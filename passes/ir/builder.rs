@@ -3,7 +3,6 @@
 use crate::attributes::{affine_map_attribute, attributes, strided};
 use crate::read::{Op, Val, blocks, borrowed, location, location_context, operations};
 use crate::types::{DYNAMIC, Shaped, memref, memref_type};
-use layout::expr::Expr;
 use layout_dialect::affine;
 use melior::Context;
 use melior::ir::attribute::{
@@ -16,6 +15,7 @@ use melior::ir::{
     ValueLike,
 };
 use mlir_sys as sys;
+use tensor_layout::expr::Expr;
 
 /// Makes operations in front of one that is there already, at its location.
 #[derive(Clone, Copy)]

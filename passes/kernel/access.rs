@@ -5,14 +5,14 @@
 
 use crate::buffers::index::Leaves;
 use crate::buffers::lowered::{Lowered, row_major};
-use crate::buffers::operations::VIEWS;
+use crate::buffers::operations::{VIEW, is};
 use crate::buffers::spread::Board;
-use layout::expr::Expr;
-use layout::simplify::{Domain, Interval, simplify};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 use std::rc::Rc;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Domain, Interval, simplify};
 
 /// The size of a dimension.
 #[derive(Clone, Copy)]
@@ -227,7 +227,7 @@ pub fn is_view(v: Val) -> bool {
         let Some(op) = ir::defining_op(v).filter(|_| pending) else { return false };
         match ir::name(op) {
             "memref.cast" if shaped.is_some_and(|t| t.layout.is_none()) => v = ir::operands(op)[0],
-            name => return VIEWS.contains(&name),
+            name => return is(name, VIEW),
         }
     }
 }

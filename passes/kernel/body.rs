@@ -1,5 +1,6 @@
 //! What a kernel computes for each element.
 
+use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is};
 use crate::kernel::combiner::Combiner;
 use crate::options::Options;
 use layout_ir::{self as ir, Op, Val};
@@ -33,51 +34,8 @@ pub enum Argument<'c> {
     Made(Rc<Body<'c>>),
 }
 
-/// Operations that are computed lane by lane, with no way to fail.
-pub fn is_lanewise(op: Op) -> bool {
-    let name = ir::name(op);
-    let traps = matches!(
-        name,
-        "arith.divsi"
-            | "arith.divui"
-            | "arith.ceildivsi"
-            | "arith.ceildivui"
-            | "arith.floordivsi"
-            | "arith.remsi"
-            | "arith.remui"
-    );
-    (name.starts_with("arith.") || name.starts_with("math.")) && !traps && ir::results(op).len() == 1
-}
-
-/// Whether an operation takes several instructions: which of two numbers is greater, for zeros of both signs and NaN.
-pub fn is_slow(name: &str) -> bool {
-    matches!(name, "arith.maximumf" | "arith.minimumf" | "arith.maxnumf" | "arith.minnumf")
-}
-
 /// The most bits of the vectors that LLVM knows functions of the C library's vector maths for.
 const LIBRARY_BITS: u32 = 256;
-
-/// Whether an operation becomes a call, as machines have no instruction for it.
-fn is_library_call(name: &str) -> bool {
-    let instructions = [
-        "absf",
-        "absi",
-        "ceil",
-        "copysign",
-        "ctlz",
-        "cttz",
-        "ctpop",
-        "floor",
-        "fma",
-        "rint",
-        "round",
-        "roundeven",
-        "rsqrt",
-        "sqrt",
-        "trunc",
-    ];
-    name.strip_prefix("math.").is_some_and(|name| !instructions.contains(&name))
-}
 
 impl<'c> Body<'c> {
     /// A body that yields one value for each element.
@@ -108,7 +66,7 @@ impl<'c> Body<'c> {
                     widest = 64;
                     continue;
                 }
-                _ if is_lanewise(op) => {}
+                name if is(name, LANEWISE) && ir::results(op).len() == 1 => {}
                 name => return Err(format!("there is no vector form of '{name}' that cannot fail")),
             }
             let t = ir::result(op, 0).r#type();
@@ -130,7 +88,7 @@ impl<'c> Body<'c> {
         let widening = |(argument, from): &&(Val<'c>, Argument<'c>)| {
             let operand = operand(from).filter(|operand| once(*operand))?;
             let [(op, _)] = ir::uses(*argument)[..] else { return None };
-            matches!(ir::name(op), "arith.extf" | "arith.extsi" | "arith.extui").then_some((operand, op))
+            is(ir::name(op), WIDENS).then_some((operand, op))
         };
         arguments.iter().filter_map(widening).collect()
     }
@@ -141,7 +99,7 @@ impl<'c> Body<'c> {
 
     /// The most bits of a vector that is computed with.
     pub fn most_bits(&self, target: &Options) -> u32 {
-        let calls = self.operations().into_iter().any(|op| is_library_call(ir::name(op)));
+        let calls = self.operations().into_iter().any(|op| is(ir::name(op), LIBRARY_CALL));
         if calls { target.vector_bits().min(LIBRARY_BITS) } else { target.vector_bits() }
     }
 

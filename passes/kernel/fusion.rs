@@ -5,15 +5,16 @@
 //! once or they do no more than convert it; what a reduction or contraction starts from, and what its results go
 //! through afterwards, goes into it. As everywhere in MLIR, different buffers are taken not to overlap.
 
+use crate::buffers::operations::{NO_ACCESS, SAME_BUFFER, WIDENS, is};
 use crate::kernel::access::{Buffers, Operand, Size, is_view};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::{Nest, copy_nest};
-use layout::expr::Expr;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{AffineMap, BlockRef, ValueLike};
 use std::collections::HashMap;
 use std::rc::Rc;
+use tensor_layout::expr::Expr;
 
 /// A structured operation on buffers taken apart.
 pub struct Described<'c> {
@@ -87,25 +88,11 @@ impl<'c> Described<'c> {
     fn converts(&self) -> bool {
         let Some(body) = self.body else { return true };
         let operations = ir::operations(body);
-        let conversion = |op: &Op| {
-            matches!(ir::name(*op), "linalg.yield" | "arith.extf" | "arith.extsi" | "arith.extui" | "arith.truncf")
-        };
+        let conversion =
+            |op: &Op| is(ir::name(*op), WIDENS) || matches!(ir::name(*op), "linalg.yield" | "arith.truncf");
         operations.len() <= 2 && operations.iter().all(conversion)
     }
 }
-
-/// Operations whose result shows the buffer that they take.
-const SAME_BUFFER: &[&str] = &[
-    "memref.assume_alignment",
-    "memref.cast",
-    "memref.collapse_shape",
-    "memref.expand_shape",
-    "memref.memory_space_cast",
-    "memref.reinterpret_cast",
-    "memref.subview",
-    "memref.transpose",
-    "memref.view",
-];
 
 /// How many operations go into one at most.
 const MOST: usize = 16;
@@ -124,11 +111,8 @@ fn variables(exprs: &[Expr]) -> Option<Vec<usize>> {
 }
 
 /// Operations that do nothing to memory, and may stand between operations that are fused.
-fn is_idle(op: Op) -> bool {
-    let name = ir::name(op);
-    name.starts_with("arith.")
-        || SAME_BUFFER.contains(&name)
-        || matches!(name, "affine.apply" | "memref.alloc" | "memref.get_global")
+fn does_not_access(op: Op) -> bool {
+    is(ir::name(op), NO_ACCESS)
 }
 
 /// What decides which operations become one kernel.
@@ -197,7 +181,7 @@ impl<'c> Fusion<'_, 'c> {
     pub fn consumer(&self, op: Op<'c>) -> Option<Op<'c>> {
         let next = {
             let mut next = ir::next(op)?;
-            while is_idle(next) {
+            while does_not_access(next) {
                 next = ir::next(next)?;
             }
             next
@@ -243,7 +227,7 @@ impl<'c> Fusion<'_, 'c> {
             match ir::name(op) {
                 "memref.alloc" | "memref.alloca" => return Some(ir::key(base).to_string()),
                 "memref.get_global" => return ir::attribute(op, "name").map(|name| name.to_string()),
-                name if SAME_BUFFER.contains(&name) => base = ir::operands(op)[0],
+                name if is(name, SAME_BUFFER) => base = ir::operands(op)[0],
                 _ => return None,
             }
         }

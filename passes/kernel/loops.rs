@@ -4,11 +4,11 @@ use crate::buffers::index::Leaves;
 use crate::buffers::spread::{Board, Spread};
 use crate::kernel::access::{Size, store_copies};
 use crate::kernel::nest::Nest;
-use layout::expr::Expr;
-use layout::simplify::{Form, Interval};
 use layout_ir::{self as ir, Builder, DYNAMIC, Val};
 use melior::ir::Type;
 use std::collections::HashMap;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Form, Interval};
 
 /// One loop: a part of a dimension.
 pub struct Part {

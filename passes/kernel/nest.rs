@@ -10,7 +10,7 @@
 
 use crate::buffers::spread::Spread;
 use crate::kernel::access::{Access, Operand, Size};
-use layout::expr::Expr;
+use tensor_layout::expr::Expr;
 
 /// An iteration over the elements of operands; the last `outputs` of them are written.
 pub struct Nest<'c> {

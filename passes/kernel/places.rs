@@ -15,12 +15,12 @@ use crate::buffers::spread::{Board, Spread};
 use crate::kernel::access::Operand;
 use crate::kernel::loops::{Inner, Part, Reached, a_loop, order, scales, split};
 use crate::kernel::nest::Nest;
-use layout::expr::Expr;
-use layout::simplify::{Form, Interval};
-use layout::tensor_layout::{self, Broadcast, TensorLayout};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use melior::ir::attribute::IntegerAttribute;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Form, Interval};
+use tensor_layout::places::{self, Broadcast, TensorLayout};
 
 /// A condition on the place at hand.
 enum Guard {
@@ -334,8 +334,8 @@ impl<'c> Places<'c> {
                 .map(|v| digits.iter().find(|d| d.0 == v).map_or(Expr::Var(v), |d| d.1.clone()))
                 .collect();
             let e = e.substitute(&by);
-            let domain = layout::simplify::Domain { vars: self.leaves.domain.vars.clone(), constraints: Vec::new() };
-            let e = layout::simplify::simplify(&[e], &domain).remove(0);
+            let domain = tensor_layout::maps::Domain { vars: self.leaves.domain.vars.clone(), constraints: Vec::new() };
+            let e = tensor_layout::maps::simplify(&[e], &domain).remove(0);
             let interval = Form::new(&domain).interval(&e);
             if if positive { interval.lo >= 0 } else { interval == Interval::new(0, 0) } {
                 continue;
@@ -411,16 +411,16 @@ pub fn wanting<'c>(nest: &Nest<'c>, b: Builder<'c>) -> Vec<(usize, TensorLayout)
 fn needed(nest: &Nest, operand: &Operand, board: &Board, spread: &[Spread]) -> Option<TensorLayout> {
     let variables = operand.map.iter().map(|e| if let Expr::Var(v) = e { Some(*v) } else { None });
     let variables = variables.collect::<Option<Vec<usize>>>()?;
-    let mut dims: Vec<Vec<tensor_layout::Part>> = Vec::new();
+    let mut dims: Vec<Vec<places::Part>> = Vec::new();
     for v in &variables {
         let mut over: Vec<&Spread> = spread.iter().filter(|part| part.dim == Some(*v)).collect();
         over.sort_by_key(|part| std::cmp::Reverse(part.weight));
         let size = nest.extents[*v].known()?;
         let mut parts = Vec::new();
         let mut above: Option<i64> = None;
-        let inside = |extent: i64, parts: &mut Vec<tensor_layout::Part>| {
+        let inside = |extent: i64, parts: &mut Vec<places::Part>| {
             if extent > 1 {
-                parts.push(tensor_layout::Part { extent, axis: None, stride: 1 });
+                parts.push(places::Part { extent, axis: None, stride: 1 });
             }
         };
         for part in over {
@@ -428,7 +428,7 @@ fn needed(nest: &Nest, operand: &Operand, board: &Board, spread: &[Spread]) -> O
             let more = above.map_or(size.div_euclid(end) + i64::from(size % end != 0), |above| above / end);
             inside(more, &mut parts);
             let axis = Some(board.names[part.axis].clone());
-            parts.push(tensor_layout::Part { extent: part.extent, axis, stride: part.stride });
+            parts.push(places::Part { extent: part.extent, axis, stride: part.stride });
             above = Some(part.weight);
         }
         inside(above.unwrap_or(size), &mut parts);

@@ -6,12 +6,12 @@
 
 use crate::buffers::index::{Leaves, indices};
 use crate::kernel::access::{Access, Buffers};
-use layout::expr::Expr;
-use layout::simplify::{Form, Interval};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Form, Interval};
 
 /// A vector operation taken apart.
 struct Transfer<'c> {

@@ -14,12 +14,11 @@ mod prefetch;
 mod registers;
 
 use crate::buffers::index::Leaves;
-use crate::kernel::body::{Argument, Body, flags, is_slow};
+use crate::buffers::operations::{CONTRACTS, MULTI_INSTRUCTION, is};
+use crate::kernel::body::{Argument, Body, flags};
 use crate::kernel::combiner::Combiner;
 use crate::kernel::nest::Nest;
 use crate::options::{Options, Parallel};
-use layout::expr::Expr;
-use layout::simplify::Interval;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
@@ -29,6 +28,8 @@ use prefetch::Ahead;
 use registers::{Key, Rearranged, mask, place, shuffle, subsets};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::Interval;
 
 /// The locality of what goes to the nearest cache, and of what goes to the last one.
 const NEAREST: i64 = 3;
@@ -202,7 +203,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let waits = match self.plan.mode {
             Mode::Elementwise => true,
             Mode::InOrder => false,
-            Mode::AnyOrder => self.combiner.as_ref().is_some_and(|combiner| !is_slow(ir::name(combiner.op))),
+            Mode::AnyOrder => {
+                self.combiner.as_ref().is_some_and(|combiner| !is(ir::name(combiner.op), MULTI_INSTRUCTION))
+            }
         };
         let ahead =
             |o: usize| (waits && self.is_large(o)).then(|| Ahead::new(&self.plan, o, self.bytes(o), extents)).flatten();
@@ -624,7 +627,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
 
     /// The attributes of an operation's vector form.
     fn attributes(&self, b: Builder<'c>, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
-        let contracts = self.target.contract && matches!(ir::name(op), "arith.mulf" | "arith.addf" | "arith.subf");
+        let contracts = self.target.contract && is(ir::name(op), CONTRACTS);
         let mut attributes = b.attributes_of(op);
         // Sums of parts may overflow where the whole does not.
         if self.combiner.as_ref().is_some_and(|combiner| ir::op_key(combiner.op) == ir::op_key(op)) {

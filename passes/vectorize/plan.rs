@@ -12,10 +12,10 @@ use crate::kernel::loops::{Part, scales, split};
 use crate::kernel::nest::Nest;
 use crate::kernel::places;
 use crate::options::Options;
-use layout::expr::Expr;
 use layout_ir::{self as ir, Builder, DYNAMIC};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;
+use tensor_layout::expr::Expr;
 
 /// A part of a dimension between two cuts.
 pub struct Level {
