@@ -39,7 +39,7 @@ bool layout_cc_decompose(MlirOperation op) {
   FailureOr<SmallVector<Value>> parts = aggregate.decomposeOperation(rewriter);
   if (failed(parts))
     return false;
-  rewriter.replaceOp(aggregate, *parts);
+  aggregate->replaceAllUsesWith(*parts);
   return true;
 }
 

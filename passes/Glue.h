@@ -71,8 +71,9 @@ void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
 
 bool layout_cc_affine_is_valid_dim(MlirValue value);
 
-/// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured
-/// operations that it stands for; false where it is none.
+/// Puts the structured operations that an aggregate of linalg stands for, such
+/// as those of `linalg.softmax`, in front of it and lets its users use them,
+/// which leaves it without users; false where it is no aggregate.
 bool layout_cc_decompose(MlirOperation op);
 
 /// The constant that changes nothing as an operand of an operation of arith;

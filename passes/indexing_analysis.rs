@@ -59,8 +59,7 @@ pub struct Pair {
 pub type Pairs = Vec<Vec<Pair>>;
 
 /// Attaches what each operation below `root` reads and feeds, or reports it as remarks.
-pub fn run(root: OperationRef, report: bool) {
-    let root = ir::long_lived(root);
+pub fn run(root: Op, report: bool) {
     for (op, pairs) in below(root) {
         if report && let Some(said) = traffic(root, op) {
             emit(&said);
@@ -76,8 +75,8 @@ pub fn run(root: OperationRef, report: bool) {
 }
 
 /// The operations on tensors below `root`, itself included, with what they read and feed. Calls are looked into.
-pub fn analyse_below<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<(OperationRef<'c, 'a>, Pairs)> {
-    below(ir::long_lived(root)).collect()
+pub fn analyse_below<'a>(root: OperationRef<'_, 'a>) -> Vec<(Op<'a>, Pairs)> {
+    below(root).collect()
 }
 
 fn below<'c>(root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
@@ -185,7 +184,7 @@ fn remark<'c>(op: Op<'c>, pairs: &[Vec<Pair>]) -> Diagnostic<'c> {
 /// assert_eq!(pairs[0][0].feeds.to_string(), "(d0, d1) -> (d0 * 3 + d1), domain: d0 in [0, 1], d1 in [0, 2]");
 /// ```
 pub fn analyse(op: OperationRef) -> Option<Pairs> {
-    let op = ir::long_lived(op);
+    let op: Op = op;
     if !matches!(ir::name(op), "func.func" | "func.call") {
         return alone(op);
     }

@@ -111,10 +111,10 @@ pub fn is_valid_dim(value: Value) -> bool {
     unsafe { layout_cc_affine_is_valid_dim(value.to_raw()) }
 }
 
-/// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured operations that it stands for; false
-/// where it is none.
+/// Puts the structured operations that an aggregate of linalg stands for, such as those of `linalg.softmax`, in front of it
+/// and lets its users use them, which leaves it without users; false where it is no aggregate.
 pub fn decompose(op: OperationRef) -> bool {
-    // SAFETY: the operation is alive; its replacement comes in front of it.
+    // SAFETY: the operation is alive and stays so; what stands for it comes in front of it.
     unsafe { layout_cc_decompose(op.to_raw()) }
 }
 

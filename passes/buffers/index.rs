@@ -102,10 +102,10 @@ impl<'c> Leaves<'c> {
             return Expr::Var(*number);
         }
         if *budget > 0
-            && let Some(op) = ir::defining_op(v)
+            && let (Some(op), Some(result)) = (ir::defining_op(v), ir::result_number(v))
         {
             *budget -= 1;
-            if let Some(e) = self.operation(op, ir::result_number(v), budget) {
+            if let Some(e) = self.operation(op, result, budget) {
                 return e;
             }
         }

@@ -84,6 +84,6 @@ impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> Retype<'c, F> {
         let constant = ir::constant(attribute)?;
         let t = attribute.r#type();
         let new = self.of(t);
-        (new != t).then(|| constant.reshaped(new))
+        if new == t { None } else { constant.reshaped(new) }
     }
 }
