@@ -1,8 +1,8 @@
 //===- Layout.td - The layout dialect -------------------------------------===//
 //
 // The one list of the dialect's attributes and operations. Every method body
-// declared from here is a single call into Rust (dialect/ffi.rs). Constraints
-// carry labels, C1, C2, ...: the verifiers and the tests name them.
+// declared from here is a single call into Rust (dialect/exports.rs).
+// Constraints carry labels, C1, C2, ...: the verifiers and the tests name them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //! `layout.convert`: what it demands of its types, what it folds to, what it touches.
 
-use crate::ffi::{ConvertOp, shape};
+use crate::imports::{ConvertOp, shape};
 use melior::ir::{
     Location, Operation, Type, TypeLike, Value, ValueLike,
     operation::OperationBuilder,

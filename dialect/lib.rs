@@ -64,28 +64,35 @@
 
 pub mod affine;
 mod attribute;
+mod axis;
 mod convert;
-#[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
-mod ffi;
+mod element;
+#[allow(unsafe_code, reason = "C++ calls it")]
+mod exports;
+#[allow(unsafe_code, reason = "it calls C++")]
+mod imports;
 mod indexing_map;
 mod machine;
 mod memory_space;
 pub mod tensor_layout;
 pub mod tiled;
+#[allow(unsafe_code, reason = "it takes from C++ what attributes hold")]
+mod values;
 
 pub use convert::convert;
-pub use ffi::{
-    affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
-    load, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, register,
-    shape, tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
-};
+pub use imports::{load, register, shape};
 pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS};
+pub use values::{
+    affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
+    machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, tensor_layout,
+    tensor_layout_attribute, text, tiled, tiled_attribute,
+};
 
 // For the other crates of this project alone.
 #[doc(hidden)]
 pub use attribute::complaint;
 #[doc(hidden)]
-pub use ffi::{guard, register_raw};
+pub use imports::{guard, register_raw};
 #[doc(hidden)]
 pub use memory_space::verify as verify_memory_space;
 

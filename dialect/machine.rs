@@ -1,11 +1,11 @@
 //! The attributes that this dialect has on operations, by their names: `layout.machine`, the machine that a module is for,
-//! and whether its layouts fit it; and what passes attach. And `#layout.axis`.
+//! and whether its layouts fit it; and what passes attach.
 
-use crate::ffi::{encoding, memref_parts, pending, shape, walk};
-use crate::{machine, memory_space, tensor_layout};
+use crate::element::bits;
+use crate::imports::{encoding, memref_parts, shape, walk};
+use crate::values::{machine, memory_space, pending, tensor_layout};
 use layout::machine::Machine;
 use layout::placement::Placement;
-use layout::tensor_layout::check_axis;
 use layout::text::instead;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
@@ -92,15 +92,7 @@ fn fits(machine: &Machine, t: Type) -> Result<(), String> {
     let Some(layout) = layout.map(|a| pending(a).unwrap_or(a)).and_then(tensor_layout) else { return Ok(()) };
     let Some(sizes) = shape(t).into_iter().collect::<Option<Vec<i64>>>() else { return Ok(()) };
     let placement = Placement::new(&layout, Some(&sizes)).map_err(|e| e.error.message)?;
-    let bits = crate::tiled::bits(element).unwrap_or(8);
+    let bits = bits(element).unwrap_or(8);
     let space = space.and_then(memory_space).and_then(|n| u8::try_from(n).ok());
     machine.check(&placement, bits.max(1), space).map(|_| ()).map_err(|e| e.message)
-}
-
-/// Checks the parts of a `#layout.axis`.
-pub fn verify_axis(name: &str, level: i64) -> Result<(), String> {
-    // (C19) The name is one that a TensorLayout can give to an axis.
-    check_axis(name)?;
-    // (C20) The level is 0 or more.
-    if level < 0 { Err(format!("the level of an axis is 0 or more, got {level}")) } else { Ok(()) }
 }

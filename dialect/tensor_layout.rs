@@ -1,6 +1,7 @@
 //! `#layout.tensor_layout`: a TensorLayout as an affine map, as strides, and against the type it stands on.
 
 use crate::affine::affine_expr;
+use crate::element::bits;
 use layout::expr::Expr;
 use layout::placement::Placement;
 use layout::tensor_layout::{Part, TensorLayout};
@@ -85,7 +86,7 @@ pub fn static_placement(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<
 pub fn verify_encoding(layout: &TensorLayout, shape: &[Option<i64>], element: Type) -> Result<(), String> {
     verify_layout(layout, shape)?;
     // (C13) A tensor's element type is an integer, index, floating-point or complex type.
-    match crate::tiled::bits(element) {
+    match bits(element) {
         Some(_) => Ok(()),
         None => Err(format!("layout {layout} needs elements of a number type, got '{element}'")),
     }

@@ -1,5 +1,6 @@
 //! `#layout.tiled`: a layout as an affine map, as strides, and against the type it stands on.
 
+use crate::element::bits;
 use layout::{
     expansion::Expansion,
     layout::{Layout, TileEntry},
@@ -7,7 +8,7 @@ use layout::{
 };
 use melior::{
     Context,
-    ir::{AffineExpr, AffineMap, Type, TypeLike, r#type::IntegerType},
+    ir::{AffineExpr, AffineMap, Type},
 };
 
 /// Reads the body of the attribute.
@@ -160,21 +161,6 @@ pub fn verify_encoding(layout: &Layout, shape: &[Option<i64>], element: Type) ->
         return Err(format!("layout {layout}: the number of bytes does not fit in 64 bits"));
     }
     Ok(())
-}
-
-/// The bits of a number type; an index counts as 64.
-pub fn bits(element: Type) -> Option<i64> {
-    if let Ok(integer) = IntegerType::try_from(element) {
-        Some(integer.width().into())
-    } else if element.is_index() {
-        Some(64)
-    } else if element.is_float() {
-        Some(element.float_width().into())
-    } else if element.is_complex() {
-        bits(crate::ffi::complex_element(element)).map(|bits| 2 * bits)
-    } else {
-        None
-    }
 }
 
 #[cfg(test)]
