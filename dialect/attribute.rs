@@ -29,18 +29,52 @@ pub enum Body {
 /// Reads the text between the brackets of an attribute.
 type Reader = fn(&str) -> Result<Body, Error>;
 
-fn reader(mnemonic: &str) -> Result<Reader, Error> {
-    Ok(match mnemonic {
-        "tiled" => |text| tiled::parse(text).map(Body::Tiled),
-        "tensor_layout" => |text| tensor_layout::parse(text).map(Body::TensorLayout),
-        "machine" => |text| Machine::parse(text).map(Body::Machine),
-        "memory_space" => |text| memory_space::parse(text).map(Body::MemorySpace),
-        "indexing_map" => |text| indexing_map::parse(text).map(Body::IndexingMap),
-        _ => {
-            let known = ["tiled", "tensor_layout", "machine", "axis", "memory_space", "indexing_map", "pending"];
-            let hint = instead(mnemonic, &known);
-            return Err(Error::at(0, format!("unknown attribute `layout.{mnemonic}`{hint}")));
+/// The attributes in `Layout.td`, each with the reader of its body; MLIR's own parser reads those without one.
+const ATTRIBUTES: [(&str, Option<Reader>); 7] = [
+    (TILED, Some(|text| tiled::parse(text).map(Body::Tiled))),
+    (TENSOR_LAYOUT, Some(|text| tensor_layout::parse(text).map(Body::TensorLayout))),
+    (MACHINE, Some(|text| Machine::parse(text).map(Body::Machine))),
+    ("axis", None),
+    (MEMORY_SPACE, Some(|text| memory_space::parse(text).map(Body::MemorySpace))),
+    ("pending", None),
+    (INDEXING_MAP, Some(|text| indexing_map::parse(text).map(Body::IndexingMap))),
+];
+
+const TILED: &str = "tiled";
+const TENSOR_LAYOUT: &str = "tensor_layout";
+const MACHINE: &str = "machine";
+const MEMORY_SPACE: &str = "memory_space";
+const INDEXING_MAP: &str = "indexing_map";
+
+impl Body {
+    /// The name of the attribute in this dialect.
+    fn mnemonic(&self) -> &'static str {
+        match self {
+            Body::Tiled(_) => TILED,
+            Body::TensorLayout(_) => TENSOR_LAYOUT,
+            Body::Machine(_) => MACHINE,
+            Body::MemorySpace(_) => MEMORY_SPACE,
+            Body::IndexingMap(_) => INDEXING_MAP,
         }
+    }
+
+    /// The text between the brackets.
+    pub fn text(&self) -> String {
+        match self {
+            Body::Tiled(layout) => layout.to_string(),
+            Body::TensorLayout(layout) => layout.to_string(),
+            Body::Machine(machine) => machine.to_string(),
+            Body::MemorySpace(number) => memory_space::print(*number),
+            Body::IndexingMap(map) => map.to_string(),
+        }
+    }
+}
+
+fn reader(mnemonic: &str) -> Result<Reader, Error> {
+    let found = ATTRIBUTES.iter().find(|(name, _)| *name == mnemonic).and_then(|(_, reader)| *reader);
+    found.ok_or_else(|| {
+        let hint = instead(mnemonic, &ATTRIBUTES.map(|(name, _)| name));
+        Error::at(0, format!("unknown attribute `layout.{mnemonic}`{hint}"))
     })
 }
 
@@ -74,11 +108,18 @@ pub fn parse(body: &str) -> Result<Body, Error> {
 
 /// Writes what [`parse`] reads.
 pub fn print(body: &Body) -> String {
-    match body {
-        Body::TensorLayout(layout) => format!("tensor_layout<{layout}>"),
-        Body::Machine(machine) => format!("machine<{machine}>"),
-        Body::Tiled(layout) => format!("tiled<{layout}>"),
-        Body::IndexingMap(map) => format!("indexing_map<{map}>"),
-        Body::MemorySpace(number) => format!("memory_space<{}>", memory_space::print(*number)),
+    format!("{}<{}>", body.mnemonic(), body.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names are those of `Layout.td`, in its order.
+    #[test]
+    fn attributes_are_those_of_the_description() {
+        let described = include_str!("Layout.td").split("Layout_Attr<\"").skip(1);
+        let names = described.map(|text| text.split('"').nth(2).expect("a mnemonic follows the name"));
+        assert_eq!(names.collect::<Vec<_>>(), ATTRIBUTES.map(|(name, _)| name));
     }
 }

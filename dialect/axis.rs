@@ -4,8 +4,13 @@ use layout::tensor_layout::check_axis;
 
 /// Checks the parts of a `#layout.axis`.
 pub fn verify_axis(name: &str, level: i64) -> Result<(), String> {
-    // (C19) The name is one that a TensorLayout can give to an axis.
+    // (axis_c1) The name is one that a TensorLayout can give to an axis.
     check_axis(name)?;
-    // (C20) The level is 0 or more.
+    // (axis_c2) The level is 0 or more.
     if level < 0 { Err(format!("the level of an axis is 0 or more, got {level}")) } else { Ok(()) }
+}
+
+/// The body of the attribute, as MLIR's own parser reads it.
+pub fn print(name: &str, level: i64) -> String {
+    format!("\"{name}\", level = {level}")
 }

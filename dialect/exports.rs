@@ -1,26 +1,27 @@
-//! What C++ calls: the `layout_rs_*` of `Glue.h`, and nothing that decides anything.
+//! What C++ calls: the `layout_rs_*` of `Glue.h`. Each hands on to the file that decides, and decides nothing itself.
 //!
-//! Every function runs its body through [`guard`]. Pointers from C++ are valid for the call, as `Glue.h` promises;
-//! nothing is kept.
+//! Two rules hold for each function. Its body runs in [`guard`], so a panic becomes an error of that call and never
+//! unwinds into C++. Pointers from C++ are valid for the call, as `Glue.h` promises, and nothing of them is kept.
 
-use crate::attribute::{self, Body};
-use crate::imports::{ConvertOp, RawIndexingMap, bytes, guard, string_ref};
-use crate::indexing_map as map;
-use crate::values::{attribute_from_text, attribute_of, indexing_map, machine, memory_space, tensor_layout, tiled};
-use crate::{convert, memory_space as space};
-use layout::{layout::Layout, machine::Machine, tensor_layout::TensorLayout, text::Error};
+use crate::attribute;
+use crate::guard::guard;
+use crate::imports::{ConvertOp, RawIndexingMap};
+use crate::strings::{bytes, hand_over, string_ref};
+use crate::values::{attribute_from_text, attribute_of, body, tensor_layout, tiled};
+use crate::{axis, convert, indexing_map, machine, memory_space, values};
+use layout::{layout::Layout, tensor_layout::TensorLayout, text::Error};
 use melior::{
     ContextRef,
-    ir::{AffineMap, Attribute, AttributeLike, OperationRef, Type, ValueLike},
+    ir::{Attribute, AttributeLike, OperationRef, Type, ValueLike},
 };
 use mlir_sys::{
-    MlirAffineMap, MlirAttribute, MlirContext, MlirOperation, MlirStringCallback, MlirStringRef, MlirType, MlirValue,
-    mlirAffineMapMultiDimIdentityGet, mlirAttributeGetContext, mlirEmitError, mlirLocationUnknownGet,
-    mlirOperationGetContext, mlirOperationGetLocation, mlirShapedTypeGetDynamicSize,
+    MlirAffineMap, MlirAttribute, MlirContext, MlirLocation, MlirOperation, MlirStringCallback, MlirStringRef,
+    MlirType, MlirValue, mlirAffineMapMultiDimIdentityGet, mlirAttributeGetContext, mlirEmitError,
+    mlirLocationUnknownGet, mlirOperationGetContext, mlirOperationGetLocation, mlirShapedTypeGetDynamicSize,
 };
 use std::{
     ffi::{CString, c_void},
-    ptr,
+    ptr, slice,
 };
 
 /// Receives an error in a text: the byte offset, what is wrong, and the caller's pointer.
@@ -47,13 +48,17 @@ extern "C" fn layout_rs_parse_attribute(
         },
         || {
             // SAFETY: the text is valid for the call.
-            let body = unsafe { bytes(body) }.unwrap_or_default();
-            let parsed = str::from_utf8(body)
+            let text = unsafe { bytes(body) }.unwrap_or_default();
+            // SAFETY: the context is alive for the call.
+            let context = unsafe { ContextRef::from_raw(context) };
+            // SAFETY: the reference does not outlive the call.
+            let context = unsafe { context.to_ref() };
+            let made = str::from_utf8(text)
                 .map_err(|error| Error::at(error.valid_up_to(), "expected UTF-8 text"))
-                .and_then(attribute::parse);
-            match parsed {
-                // SAFETY: the context is alive.
-                Ok(body) => unsafe { attribute_of(context, &body) },
+                .and_then(attribute::parse)
+                .and_then(|body| attribute_of(context, &body));
+            match made {
+                Ok(attribute) => attribute.to_raw(),
                 Err(error) => {
                     fail(error.at.unwrap_or(0), &error.message);
                     null
@@ -78,10 +83,11 @@ extern "C" fn layout_rs_attribute_from_text(
         let (context, mnemonic, text) = unsafe {
             (ContextRef::from_raw(context), bytes(mnemonic).unwrap_or_default(), bytes(text).unwrap_or_default())
         };
+        // SAFETY: the reference does not outlive the call.
+        let context = unsafe { context.to_ref() };
         let mnemonic = str::from_utf8(mnemonic).expect("C++ gives the name of an attribute");
         let text = str::from_utf8(text).map_err(|_| "expected UTF-8 text")?;
-        // SAFETY: the reference does not outlive the call.
-        let attribute = attribute_from_text(unsafe { context.to_ref() }, mnemonic, text);
+        let attribute = attribute_from_text(context, mnemonic, text);
         made = attribute.map_err(|error| attribute::complaint(text, &error))?.to_raw();
         Ok(())
     });
@@ -210,18 +216,7 @@ extern "C" fn layout_rs_tensor_layout_place_of(
 extern "C" fn layout_rs_print_attribute(attribute: MlirAttribute, print: MlirStringCallback, user: *mut c_void) {
     guard(emit(attribute, ()), || {
         // SAFETY: the attribute is alive for the call.
-        let given = unsafe { Attribute::from_raw(attribute) };
-        let body = if let Some(number) = memory_space(given) {
-            Body::MemorySpace(number)
-        } else if let Some(map) = indexing_map(given) {
-            Body::IndexingMap(map)
-        } else if let Some(layout) = tensor_layout(given) {
-            Body::TensorLayout(layout)
-        } else if let Some(machine) = machine(given) {
-            Body::Machine(machine)
-        } else {
-            Body::Tiled(tiled(given).expect("an attribute with a notation of its own"))
-        };
+        let body = body(unsafe { Attribute::from_raw(attribute) }).expect("an attribute with a notation of its own");
         say(print, user, &attribute::print(&body));
     });
 }
@@ -233,22 +228,27 @@ extern "C" fn layout_rs_indexing_map_verify(
     error: MlirStringCallback,
     user: *mut c_void,
 ) -> bool {
-    // SAFETY: C++ gives parts that are valid for the call.
-    verdict(error, user, || map::value(&unsafe { (*map).read() }).map(|_| ()))
+    verdict(error, user, || {
+        // SAFETY: C++ gives parts that are valid for the call.
+        let parts = unsafe { (*map).read() };
+        indexing_map::value(&parts).map(|_| ())
+    })
 }
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_tiled_affine_map(tiled: MlirAttribute) -> MlirAffineMap {
+    affine_map(tiled)
+}
+
+/// The affine map of a layout; after a panic, which is emitted, a map without results.
+fn affine_map(layout: MlirAttribute) -> MlirAffineMap {
     // SAFETY: the context of a live attribute is alive.
-    let context = unsafe { ContextRef::from_raw(mlirAttributeGetContext(tiled)) };
-    // SAFETY: the reference does not outlive `context`.
-    let context = unsafe { context.to_ref() };
-    // SAFETY: the context is alive.
-    let nothing = unsafe { mlirAffineMapMultiDimIdentityGet(context.to_raw(), 0) };
-    guard(emit(tiled, nothing), || {
-        let map: AffineMap = crate::tiled::affine_map(context, &layout_of(tiled));
-        map.to_raw()
+    let nothing = unsafe { mlirAffineMapMultiDimIdentityGet(mlirAttributeGetContext(layout), 0) };
+    guard(emit(layout, nothing), || {
+        // SAFETY: the attribute is alive for the call.
+        let layout = unsafe { Attribute::from_raw(layout) };
+        values::affine_map(layout).expect("a layout of this dialect").to_raw()
     })
 }
 
@@ -298,9 +298,11 @@ extern "C" fn layout_rs_tiled_strides(
 fn write_strides(found: Option<Vec<Option<i64>>>, rank: usize, strides: *mut i64, offset: *mut i64) -> bool {
     let Some(found) = found else { return false };
     assert_eq!(found.len(), rank, "one stride for each dimension");
+    // SAFETY: no argument, no state. The dynamic stride is the dynamic size.
+    let dynamic = unsafe { mlirShapedTypeGetDynamicSize() };
     for (dim, stride) in found.into_iter().enumerate() {
-        // SAFETY: C++ has room for `rank` strides. The dynamic stride is the dynamic size.
-        unsafe { strides.add(dim).write(stride.unwrap_or_else(|| mlirShapedTypeGetDynamicSize())) };
+        // SAFETY: C++ has room for `rank` strides.
+        unsafe { strides.add(dim).write(stride.unwrap_or(dynamic)) };
     }
     // SAFETY: C++ has room for the offset.
     unsafe { offset.write(0) };
@@ -317,9 +319,9 @@ extern "C" fn layout_rs_tiled_verify_encoding(
     error: MlirStringCallback,
     user: *mut c_void,
 ) -> bool {
-    // SAFETY: the type is alive for the call.
-    let element = unsafe { Type::from_raw(element) };
-    verdict(error, user, || crate::tiled::verify_encoding(&layout_of(tiled), &sizes_of(sizes, rank), element))
+    verdict_on_element(element, error, user, |element| {
+        crate::tiled::verify_encoding(&layout_of(tiled), &sizes_of(sizes, rank), element)
+    })
 }
 
 /// See `Glue.h`.
@@ -339,13 +341,7 @@ extern "C" fn layout_rs_tensor_layout_verify(
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_tensor_layout_affine_map(layout: MlirAttribute) -> MlirAffineMap {
-    // SAFETY: the context of a live attribute is alive.
-    let context = unsafe { ContextRef::from_raw(mlirAttributeGetContext(layout)) };
-    // SAFETY: the reference does not outlive `context`.
-    let context = unsafe { context.to_ref() };
-    // SAFETY: the context is alive.
-    let nothing = unsafe { mlirAffineMapMultiDimIdentityGet(context.to_raw(), 0) };
-    guard(emit(layout, nothing), || crate::tensor_layout::affine_map(context, &tensor_layout_of(layout)).to_raw())
+    affine_map(layout)
 }
 
 /// See `Glue.h`.
@@ -385,9 +381,7 @@ extern "C" fn layout_rs_tensor_layout_verify_encoding(
     error: MlirStringCallback,
     user: *mut c_void,
 ) -> bool {
-    // SAFETY: the type is alive for the call.
-    let element = unsafe { Type::from_raw(element) };
-    verdict(error, user, || {
+    verdict_on_element(element, error, user, |element| {
         crate::tensor_layout::verify_encoding(&tensor_layout_of(layout), &sizes_of(sizes, rank), element)
     })
 }
@@ -408,16 +402,15 @@ extern "C" fn layout_rs_verify_operation_attribute(
         |message| Err((op, message.to_string())),
         || {
             let name = String::from_utf8_lossy(name);
-            crate::machine::verify_attribute(inside, &name, attribute).map_err(|(at, e)| (at.to_raw(), e))
+            machine::verify_attribute(inside, &name, attribute).map_err(|(at, e)| (at.to_raw(), e))
         },
     );
     let Err((at, message)) = checked else { return true };
     if at.ptr == op.ptr {
         say(error, user, &message);
     } else {
-        let message = CString::new(message.replace('\0', " ")).expect("no byte is 0");
-        // SAFETY: the operation is alive for the call; the message is copied.
-        unsafe { mlirEmitError(mlirOperationGetLocation(at), message.as_ptr()) };
+        // SAFETY: the operation is alive for the call.
+        emit_at(unsafe { mlirOperationGetLocation(at) }, &message);
     }
     false
 }
@@ -427,10 +420,8 @@ extern "C" fn layout_rs_verify_operation_attribute(
 extern "C" fn layout_rs_machine_verify(text: MlirStringRef, error: MlirStringCallback, user: *mut c_void) -> bool {
     verdict(error, user, || {
         // SAFETY: the text is valid for the call.
-        let text = String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()).into_owned();
-        // (C15) The text is canonical.
-        let canonical = Machine::parse(&text).map_err(|error| error.message)?.to_string();
-        if canonical == text { Ok(()) } else { Err(format!("the canonical text of machine {text} is {canonical}")) }
+        let text = unsafe { bytes(text) }.unwrap_or_default();
+        machine::verify(&String::from_utf8_lossy(text))
     })
 }
 
@@ -445,7 +436,7 @@ extern "C" fn layout_rs_axis_verify(
     verdict(error, user, || {
         // SAFETY: the text is valid for the call.
         let name = String::from_utf8_lossy(unsafe { bytes(name) }.unwrap_or_default());
-        crate::axis::verify_axis(&name, level)
+        axis::verify_axis(&name, level)
     })
 }
 
@@ -455,10 +446,10 @@ extern "C" fn layout_rs_pending_verify(layout: MlirAttribute, error: MlirStringC
     verdict(error, user, || {
         // SAFETY: the attribute is alive for the call.
         let layout = unsafe { Attribute::from_raw(layout) };
-        // (C18) What it carries is a layout of this dialect.
+        // (pending_c1) What it carries is a layout of this dialect.
         match tiled(layout).is_some() || tensor_layout(layout).is_some() {
             true => Ok(()),
-            false => Err(format!("expected a layout of this dialect, got {layout}")),
+            false => Err(format!("expected #layout.tiled or #layout.tensor_layout, found {layout}")),
         }
     })
 }
@@ -466,7 +457,7 @@ extern "C" fn layout_rs_pending_verify(layout: MlirAttribute, error: MlirStringC
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_memory_space_verify(number: i64, error: MlirStringCallback, user: *mut c_void) -> bool {
-    verdict(error, user, || space::verify(number))
+    verdict(error, user, || memory_space::verify(number))
 }
 
 /// See `Glue.h`.
@@ -503,22 +494,24 @@ fn tensor_layout_of(attribute: MlirAttribute) -> TensorLayout {
 /// The operation that C++ knows to be `layout.convert`.
 fn convert_of<'a>(operation: MlirOperation) -> ConvertOp<'a, 'a> {
     // SAFETY: the operation is alive for the call.
-    ConvertOp(unsafe { OperationRef::from_raw(operation) })
+    ConvertOp::of(unsafe { OperationRef::from_raw(operation) }).expect("a layout.convert")
 }
 
 /// The sizes that C++ gives; `None` is a dynamic one.
 fn sizes_of(sizes: *const i64, rank: usize) -> Vec<Option<i64>> {
-    // SAFETY: C++ has `rank` sizes there for the call, and only then is the pointer looked at.
-    let size = |dim| unsafe { *sizes.add(dim) };
     // SAFETY: no argument, no state.
     let dynamic = unsafe { mlirShapedTypeGetDynamicSize() };
-    (0..rank).map(size).map(|size| (size != dynamic).then_some(size)).collect()
+    numbers_of(sizes, rank).into_iter().map(|size| (size != dynamic).then_some(size)).collect()
 }
 
 /// The numbers that C++ gives.
 fn numbers_of(numbers: *const i64, count: usize) -> Vec<i64> {
-    // SAFETY: C++ has `count` numbers there for the call, and only then is the pointer looked at.
-    (0..count).map(|at| unsafe { *numbers.add(at) }).collect()
+    // Without numbers the pointer may be null, which no slice may be made of.
+    if count == 0 {
+        return Vec::new();
+    }
+    // SAFETY: C++ has `count` numbers there for the call.
+    unsafe { slice::from_raw_parts(numbers, count) }.to_vec()
 }
 
 /// Gives C++ numbers.
@@ -533,11 +526,27 @@ fn verdict(error: MlirStringCallback, user: *mut c_void, check: impl FnOnce() ->
     outcome.map_err(|message| say(error, user, &message)).is_ok()
 }
 
+/// [`verdict`] of a check that needs the element type of a tensor.
+///
+/// MLIR's parser asks for the check before it looks whether it could read the element type: in `tensor<5x, #layout...>`
+/// there is none. The parser has said what is wrong by then, so nothing is added to that.
+fn verdict_on_element(
+    element: MlirType,
+    error: MlirStringCallback,
+    user: *mut c_void,
+    check: impl FnOnce(Type) -> Result<(), String>,
+) -> bool {
+    // SAFETY: the type, where it is not null, is alive for the call.
+    match unsafe { Type::from_option_raw(element) } {
+        Some(element) => verdict(error, user, || check(element)),
+        None => false,
+    }
+}
+
 /// Gives C++ a text.
 fn say(callback: MlirStringCallback, user: *mut c_void, text: &str) {
-    let callback = callback.expect("C++ gives a callback");
     // SAFETY: C++ gives a callback and the pointer it takes.
-    unsafe { callback(string_ref(text), user) }
+    unsafe { hand_over(callback, user, text) }
 }
 
 /// For [`guard`]: emits the message in the attribute's context and gives the answer.
@@ -554,9 +563,14 @@ fn emit_in<T>(operation: MlirOperation, answer: T) -> impl FnOnce(&str) -> T {
 
 fn emit_error<T>(context: MlirContext, answer: T) -> impl FnOnce(&str) -> T {
     move |message| {
-        let message = CString::new(message.replace('\0', " ")).expect("no byte is 0");
-        // SAFETY: the context is alive for the call; the message is copied.
-        unsafe { mlirEmitError(mlirLocationUnknownGet(context), message.as_ptr()) };
+        // SAFETY: the context is alive for the call.
+        emit_at(unsafe { mlirLocationUnknownGet(context) }, message);
         answer
     }
+}
+
+fn emit_at(location: MlirLocation, message: &str) {
+    let message = CString::new(message.replace('\0', " ")).expect("no byte is 0");
+    // SAFETY: the location is alive for the call; the message is copied.
+    unsafe { mlirEmitError(location, message.as_ptr()) };
 }

@@ -1,12 +1,18 @@
-//! What Rust takes from C++: the `layout_cc_*` of `Glue.h`, and of MLIR's C API what melior does not have.
+//! What Rust takes from C++: the `layout_cc_*` of `Glue.h`, and of MLIR's C API what melior does not have. Each is here
+//! once as a safe function, so that no other file has to know how C++ wants it.
+//!
+//! Why these are sound: melior's handles (`Attribute<'c>`, `Type<'c>`, `OperationRef<'c, 'a>`) are pointers that are not
+//! null into a context that lives for `'c`. MLIR never frees an attribute or a type while its context lives, so texts
+//! and parts that C++ lends of an attribute live for `'c` as well.
 
 use crate::indexing_map as map;
+use crate::strings::{bytes, string_ref, with_message};
 use layout::text::Error;
 use melior::{
     Context,
     dialect::DialectRegistry,
     ir::{
-        AffineMap, Attribute, OperationRef, Type, TypeLike, Value, ValueLike,
+        AffineMap, Attribute, AttributeLike, OperationRef, Type, TypeLike, Value, ValueLike,
         operation::{OperationLike, OperationResult},
         r#type::{MemRefType, RankedTensorType},
     },
@@ -14,79 +20,43 @@ use melior::{
 use mlir_sys::{
     MlirAffineMap, MlirAttribute, MlirContext, MlirDialectRegistry, MlirOperation, MlirStringCallback, MlirStringRef,
     MlirWalkOrder_MlirWalkPreOrder, MlirWalkResult, MlirWalkResult_MlirWalkResultAdvance,
-    mlirComplexTypeGetElementType, mlirMemRefTypeGetLayout, mlirMemRefTypeGetMemorySpace, mlirOperationSetOperand,
-    mlirOperationWalk, mlirRankedTensorTypeGetEncoding, mlirShapedTypeGetDimSize, mlirShapedTypeGetDynamicSize,
-    mlirShapedTypeGetRank,
+    MlirWalkResult_MlirWalkResultInterrupt, mlirComplexTypeGetElementType, mlirMemRefTypeGetLayout,
+    mlirMemRefTypeGetMemorySpace, mlirOperationSetOperand, mlirOperationWalk, mlirRankedTensorTypeGetEncoding,
+    mlirShapedTypeGetDimSize, mlirShapedTypeGetDynamicSize, mlirShapedTypeGetRank,
 };
 use std::{
     ffi::c_void,
-    panic::{AssertUnwindSafe, catch_unwind},
+    mem::MaybeUninit,
+    ops::ControlFlow,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    slice,
+    thread::Result as Caught,
 };
 
 #[link(name = "layout_dialect_glue", kind = "static")]
 unsafe extern "C" {
-    pub(crate) fn layout_cc_register(
-        registry: MlirDialectRegistry,
-        error: MlirStringCallback,
-        user: *mut c_void,
-    ) -> bool;
-    pub(crate) fn layout_cc_load(context: MlirContext) -> bool;
-    pub(crate) fn layout_cc_tiled_text(attribute: MlirAttribute) -> MlirStringRef;
-    pub(crate) fn layout_cc_tiled_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
-    pub(crate) fn layout_cc_tensor_layout_text(attribute: MlirAttribute) -> MlirStringRef;
-    pub(crate) fn layout_cc_tensor_layout_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
-    pub(crate) fn layout_cc_machine_text(attribute: MlirAttribute) -> MlirStringRef;
-    pub(crate) fn layout_cc_machine_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
-    pub(crate) fn layout_cc_axis_get(context: MlirContext, name: MlirStringRef, level: i64) -> MlirAttribute;
-    pub(crate) fn layout_cc_axis_name(attribute: MlirAttribute) -> MlirStringRef;
-    pub(crate) fn layout_cc_axis_level(axis: MlirAttribute) -> i64;
-    pub(crate) fn layout_cc_memory_space_number(attribute: MlirAttribute) -> i64;
-    pub(crate) fn layout_cc_memory_space_get(context: MlirContext, number: i64) -> MlirAttribute;
-    pub(crate) fn layout_cc_indexing_map_parts(attribute: MlirAttribute, parts: *mut RawIndexingMap) -> bool;
-    pub(crate) fn layout_cc_indexing_map_get(context: MlirContext, parts: *const RawIndexingMap) -> MlirAttribute;
-    pub(crate) fn layout_cc_pending_layout(attribute: MlirAttribute) -> MlirAttribute;
-    pub(crate) fn layout_cc_pending_get(layout: MlirAttribute) -> MlirAttribute;
+    fn layout_cc_register(registry: MlirDialectRegistry, error: MlirStringCallback, user: *mut c_void) -> bool;
+    fn layout_cc_load(context: MlirContext) -> bool;
+    fn layout_cc_tiled_text(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_tiled_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
+    fn layout_cc_tensor_layout_text(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_tensor_layout_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
+    fn layout_cc_machine_text(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_machine_get(context: MlirContext, text: MlirStringRef) -> MlirAttribute;
+    fn layout_cc_axis_get(context: MlirContext, name: MlirStringRef, level: i64) -> MlirAttribute;
+    fn layout_cc_axis_name(attribute: MlirAttribute) -> MlirStringRef;
+    fn layout_cc_axis_level(axis: MlirAttribute) -> i64;
+    fn layout_cc_memory_space_number(attribute: MlirAttribute) -> i64;
+    fn layout_cc_memory_space_get(context: MlirContext, number: i64) -> MlirAttribute;
+    fn layout_cc_indexing_map_parts(attribute: MlirAttribute, parts: *mut RawIndexingMap) -> bool;
+    fn layout_cc_indexing_map_get(context: MlirContext, parts: *const RawIndexingMap) -> MlirAttribute;
+    fn layout_cc_pending_layout(attribute: MlirAttribute) -> MlirAttribute;
+    fn layout_cc_pending_get(layout: MlirAttribute) -> MlirAttribute;
 }
 
-/// `LayoutIndexingMap` in `Glue.h`.
-#[repr(C)]
-pub(crate) struct RawIndexingMap {
-    pub kind: i64,
-    pub map: MlirAffineMap,
-    pub ranges: i64,
-    pub intervals: *const i64,
-    pub interval_count: usize,
-    pub constraints: MlirAffineMap,
-    pub constraint_intervals: *const i64,
-    pub constraint_interval_count: usize,
-    pub names: MlirStringRef,
-}
-
-impl RawIndexingMap {
-    /// Copies what the pointers show.
-    ///
-    /// # Safety
-    /// The pointers are valid for as many elements as is said, and the maps are alive.
-    pub unsafe fn read<'c>(&self) -> map::Parts<'c> {
-        // SAFETY: the caller's promise; a slice without elements may have a null pointer.
-        let slice = |at: *const i64, count| match count {
-            0 => Vec::new(),
-            _ => unsafe { std::slice::from_raw_parts(at, count) }.to_vec(),
-        };
-        map::Parts {
-            kind: self.kind,
-            // SAFETY: the caller's promise.
-            map: unsafe { AffineMap::from_raw(self.map) },
-            ranges: self.ranges,
-            intervals: slice(self.intervals, self.interval_count),
-            // SAFETY: the caller's promise.
-            constraints: unsafe { AffineMap::from_raw(self.constraints) },
-            constraint_intervals: slice(self.constraint_intervals, self.constraint_interval_count),
-            // SAFETY: the caller's promise.
-            names: String::from_utf8_lossy(unsafe { bytes(self.names) }.unwrap_or_default()).into_owned(),
-        }
-    }
-}
+// ---------------------------------------------------------------------------------------------------------------------
+// The dialect in registries and contexts
+// ---------------------------------------------------------------------------------------------------------------------
 
 /// Adds the dialect to a registry.
 ///
@@ -106,15 +76,8 @@ pub fn register(registry: &DialectRegistry) {
 /// The registry is alive.
 #[doc(hidden)]
 pub unsafe fn register_raw(registry: MlirDialectRegistry) -> Result<(), String> {
-    unsafe extern "C" fn write(text: MlirStringRef, message: *mut c_void) {
-        // SAFETY: this is the string that `register_raw` hands over, and the text is valid for the call.
-        let (text, message) = unsafe { (bytes(text).unwrap_or_default(), &mut *message.cast::<String>()) };
-        *message = String::from_utf8_lossy(text).trim_end().into();
-    }
-    let mut message = String::new();
-    // SAFETY: the caller's promise; the string is for this call.
-    let done = unsafe { layout_cc_register(registry, Some(write), (&raw mut message).cast()) };
-    if done { Ok(()) } else { Err(message) }
+    // SAFETY: the caller's promise; the callback is called with the pointer that comes with it.
+    with_message(|error, user| unsafe { layout_cc_register(registry, error, user) })
 }
 
 /// Loads the dialect into a context; again does nothing.
@@ -129,91 +92,248 @@ pub fn load(context: &Context) -> Result<(), Error> {
     }
 }
 
-/// [`load`] for what makes an attribute: MLIR can make none of a dialect that is not loaded.
-pub(crate) fn loaded(context: &Context) -> MlirContext {
-    load(context).unwrap_or_else(|error| panic!("{error}"));
-    context.to_raw()
+/// The affine map that `make` makes in the context of an attribute.
+pub fn map_in_context<'c>(
+    attribute: Attribute<'c>,
+    make: impl for<'r> FnOnce(&'r Context) -> AffineMap<'r>,
+) -> AffineMap<'c> {
+    // melior's reference to a context is a reference to this variable, so it must not outlive this function.
+    let context = attribute.context();
+    // SAFETY: the context is alive, and the bound of `make` keeps the reference inside.
+    let map = make(unsafe { context.to_ref() });
+    // SAFETY: the map is MLIR's pointer into the context, which lives for `'c`.
+    unsafe { AffineMap::from_raw(map.to_raw()) }
 }
 
-/// The sizes of a ranked shaped type; `None` is a dynamic one: `memref<?x3xf32>` has `[None, Some(3)]`.
-///
-/// # Panics
-/// Where the type is no ranked tensor, memref or vector.
-pub fn shape(of: Type) -> Vec<Option<i64>> {
-    assert!(of.is_ranked_tensor() || of.is_mem_ref() || of.is_vector(), "'{of}' has no shape");
-    // SAFETY: the type is alive and a ranked shaped type.
-    unsafe {
-        let dynamic = mlirShapedTypeGetDynamicSize();
-        let sizes =
-            (0..mlirShapedTypeGetRank(of.to_raw())).map(|dim| mlirShapedTypeGetDimSize(of.to_raw(), dim as isize));
-        sizes.map(|size| (size != dynamic).then_some(size)).collect()
+// ---------------------------------------------------------------------------------------------------------------------
+// Attributes: what C++ keeps of each, and how it makes one
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// An attribute that C++ keeps as its canonical text.
+pub struct TextAttribute {
+    text: unsafe extern "C" fn(MlirAttribute) -> MlirStringRef,
+    get: unsafe extern "C" fn(MlirContext, MlirStringRef) -> MlirAttribute,
+}
+
+/// `#layout.tiled`
+pub const TILED: TextAttribute = TextAttribute { text: layout_cc_tiled_text, get: layout_cc_tiled_get };
+/// `#layout.tensor_layout`
+pub const TENSOR_LAYOUT: TextAttribute =
+    TextAttribute { text: layout_cc_tensor_layout_text, get: layout_cc_tensor_layout_get };
+/// `#layout.machine`
+pub const MACHINE: TextAttribute = TextAttribute { text: layout_cc_machine_text, get: layout_cc_machine_get };
+
+impl TextAttribute {
+    /// The text of such an attribute; `None` for any other attribute.
+    ///
+    /// # Panics
+    /// Where C++ made the attribute, unchecked, from a text that is not UTF-8.
+    pub fn text<'c>(&self, attribute: Attribute<'c>) -> Option<&'c str> {
+        // SAFETY: the attribute is alive, and its text lives for `'c`.
+        let text = unsafe { bytes((self.text)(attribute.to_raw()))? };
+        Some(str::from_utf8(text).expect("the text of an attribute is UTF-8"))
+    }
+
+    /// The attribute with a text that is canonical.
+    pub fn of_text<'c>(&self, context: &'c Context, text: &str) -> Result<Attribute<'c>, Error> {
+        load(context)?;
+        // SAFETY: the context is alive and has the dialect; the text is copied.
+        Ok(unsafe { Attribute::from_raw((self.get)(context.to_raw(), string_ref(text))) })
     }
 }
 
-/// Runs `body`; where it panics, gives `failed` the message of an internal error and takes its answer.
-///
-/// For crates that C++ calls: no panic may unwind into it.
-///
-/// ```
-/// let outcome = layout_dialect::guard(|message| Err(message.to_string()), || Ok(["a"][1..][0]));
-/// assert!(outcome.unwrap_err().starts_with("internal error: index out of bounds"));
-/// ```
-#[doc(hidden)]
-pub fn guard<T>(failed: impl FnOnce(&str) -> T, body: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
-        failed(&format!("internal error: {}", text.unwrap_or("a panic without a message")))
-    })
+/// The name and the level of a `#layout.axis` attribute; `None` for any other attribute.
+pub fn axis(attribute: Attribute) -> Option<(String, i64)> {
+    // SAFETY: the attribute is alive, and its name lives as long.
+    let name = unsafe { bytes(layout_cc_axis_name(attribute.to_raw())) }?;
+    // SAFETY: it has a name, so it is an axis, which is what C++ casts it to.
+    let level = unsafe { layout_cc_axis_level(attribute.to_raw()) };
+    Some((String::from_utf8_lossy(name).into_owned(), level))
 }
 
-/// The element type of a complex type.
-pub(crate) fn complex_element(of: Type) -> Type {
-    assert!(of.is_complex(), "'{of}' is not complex");
+/// The `#layout.axis` attribute of a name and a level that its verifier takes.
+pub fn axis_of<'c>(context: &'c Context, name: &str, level: i64) -> Result<Attribute<'c>, Error> {
+    load(context)?;
+    // SAFETY: the context is alive and has the dialect; the text is copied.
+    Ok(unsafe { Attribute::from_raw(layout_cc_axis_get(context.to_raw(), string_ref(name), level)) })
+}
+
+/// The number of a `#layout.memory_space` attribute; `None` for any other attribute.
+pub fn memory_space(attribute: Attribute) -> Option<i64> {
+    // SAFETY: the attribute is alive.
+    let number = unsafe { layout_cc_memory_space_number(attribute.to_raw()) };
+    (number >= 0).then_some(number)
+}
+
+/// The `#layout.memory_space` attribute of a number that its verifier takes.
+pub fn memory_space_of(context: &Context, number: i64) -> Result<Attribute<'_>, Error> {
+    load(context)?;
+    // SAFETY: the context is alive and has the dialect.
+    Ok(unsafe { Attribute::from_raw(layout_cc_memory_space_get(context.to_raw(), number)) })
+}
+
+/// The layout attribute inside a `#layout.pending` attribute; `None` for any other attribute.
+pub fn pending(attribute: Attribute) -> Option<Attribute> {
+    // SAFETY: the attribute is alive.
+    unsafe { Attribute::from_option_raw(layout_cc_pending_layout(attribute.to_raw())) }
+}
+
+/// The `#layout.pending` attribute around a layout of this dialect; `None` where the attribute is something else.
+pub fn pending_of(layout: Attribute) -> Option<Attribute> {
+    TILED.text(layout).or(TENSOR_LAYOUT.text(layout))?;
+    // SAFETY: the attribute is alive, and has the interface of memref layouts, which C++ casts it to.
+    Some(unsafe { Attribute::from_raw(layout_cc_pending_get(layout.to_raw())) })
+}
+
+/// `LayoutIndexingMap` in `Glue.h`.
+#[repr(C)]
+pub struct RawIndexingMap {
+    kind: i64,
+    map: MlirAffineMap,
+    ranges: i64,
+    intervals: *const i64,
+    interval_count: usize,
+    constraints: MlirAffineMap,
+    constraint_intervals: *const i64,
+    constraint_interval_count: usize,
+    names: MlirStringRef,
+}
+
+impl RawIndexingMap {
+    /// Copies what the pointers show.
+    ///
+    /// # Safety
+    /// The pointers are valid for as many elements as the counts say, and the maps live for `'c`.
+    pub unsafe fn read<'c>(&self) -> map::Parts<'c> {
+        let numbers = |at: *const i64, count| match count {
+            // Without elements the pointer may be null, which no slice may be made of.
+            0 => Vec::new(),
+            // SAFETY: the caller's promise.
+            _ => unsafe { slice::from_raw_parts(at, count) }.to_vec(),
+        };
+        // SAFETY: the caller's promise.
+        let maps = unsafe { [AffineMap::from_raw(self.map), AffineMap::from_raw(self.constraints)] };
+        // SAFETY: the caller's promise.
+        let names = unsafe { bytes(self.names) }.unwrap_or_default();
+        map::Parts {
+            kind: self.kind,
+            map: maps[0],
+            ranges: self.ranges,
+            intervals: numbers(self.intervals, self.interval_count),
+            constraints: maps[1],
+            constraint_intervals: numbers(self.constraint_intervals, self.constraint_interval_count),
+            names: String::from_utf8_lossy(names).into_owned(),
+        }
+    }
+}
+
+/// The parts of a `#layout.indexing_map` attribute; `None` for any other attribute.
+pub fn indexing_map<'c>(attribute: Attribute<'c>) -> Option<map::Parts<'c>> {
+    let mut parts = MaybeUninit::<RawIndexingMap>::uninit();
+    // SAFETY: the attribute is alive, and there is room for the parts.
+    let is_map = unsafe { layout_cc_indexing_map_parts(attribute.to_raw(), parts.as_mut_ptr()) };
+    // SAFETY: the parts of an indexing map are written, and live for `'c`.
+    is_map.then(|| unsafe { parts.assume_init().read() })
+}
+
+/// The `#layout.indexing_map` attribute of parts that its verifier takes.
+pub fn indexing_map_of<'c>(context: &'c Context, parts: &map::Parts<'c>) -> Result<Attribute<'c>, Error> {
+    load(context)?;
+    let raw = RawIndexingMap {
+        kind: parts.kind,
+        map: parts.map.to_raw(),
+        ranges: parts.ranges,
+        intervals: parts.intervals.as_ptr(),
+        interval_count: parts.intervals.len(),
+        constraints: parts.constraints.to_raw(),
+        constraint_intervals: parts.constraint_intervals.as_ptr(),
+        constraint_interval_count: parts.constraint_intervals.len(),
+        names: string_ref(&parts.names),
+    };
+    // SAFETY: the context is alive and has the dialect; `raw` shows what `parts` holds, and all of it is copied.
+    Ok(unsafe { Attribute::from_raw(layout_cc_indexing_map_get(context.to_raw(), &raw)) })
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Types and operations
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// The sizes of a ranked tensor, a memref or a vector; `None` as a size is a dynamic one: `memref<?x3xf32>` has
+/// `[None, Some(3)]`. No other type has sizes.
+pub fn shape(of: Type) -> Option<Vec<Option<i64>>> {
+    if !of.is_ranked_tensor() && !of.is_mem_ref() && !of.is_vector() {
+        return None;
+    }
+    // SAFETY: no argument, no state.
+    let dynamic = unsafe { mlirShapedTypeGetDynamicSize() };
+    // SAFETY: the type is alive, shaped and ranked.
+    let rank = unsafe { mlirShapedTypeGetRank(of.to_raw()) };
+    // SAFETY: the same, and the dimension is below the rank.
+    let size = |dim| unsafe { mlirShapedTypeGetDimSize(of.to_raw(), dim as isize) };
+    Some((0..rank).map(size).map(|size| (size != dynamic).then_some(size)).collect())
+}
+
+/// The element type of a complex type; `None` for any other type.
+pub fn complex_element(of: Type) -> Option<Type> {
     // SAFETY: the type is alive and complex.
-    unsafe { Type::from_raw(mlirComplexTypeGetElementType(of.to_raw())) }
-}
-
-/// Calls back with every operation inside one, itself first.
-pub(crate) fn walk<'a>(op: OperationRef<'a, 'a>, mut visit: impl FnMut(OperationRef<'a, 'a>)) {
-    unsafe extern "C" fn each(op: MlirOperation, user: *mut c_void) -> MlirWalkResult {
-        guard(
-            |_| (),
-            || {
-                // SAFETY: this is the closure that `walk` hands over, for the time of that call; the operation is alive.
-                let visit = unsafe { &mut *user.cast::<&mut dyn FnMut(OperationRef)>() };
-                visit(unsafe { OperationRef::from_raw(op) });
-            },
-        );
-        MlirWalkResult_MlirWalkResultAdvance
-    }
-    let mut visit: &mut dyn FnMut(OperationRef<'a, 'a>) = &mut visit;
-    // SAFETY: the operation is alive, and the closure is for this call.
-    unsafe { mlirOperationWalk(op.to_raw(), Some(each), (&raw mut visit).cast(), MlirWalkOrder_MlirWalkPreOrder) }
+    of.is_complex().then(|| unsafe { Type::from_raw(mlirComplexTypeGetElementType(of.to_raw())) })
 }
 
 /// The layout and the memory space of a memref type.
-pub(crate) fn memref_parts(of: MemRefType) -> (Attribute, Option<Attribute>) {
+pub fn memref_parts(of: MemRefType) -> (Attribute, Option<Attribute>) {
+    // SAFETY: the type is alive and a memref, which always has a layout.
+    let layout = unsafe { Attribute::from_raw(mlirMemRefTypeGetLayout(of.to_raw())) };
     // SAFETY: the type is alive and a memref.
-    unsafe {
-        let space = Attribute::from_option_raw(mlirMemRefTypeGetMemorySpace(of.to_raw()));
-        (Attribute::from_raw(mlirMemRefTypeGetLayout(of.to_raw())), space)
-    }
+    let space = unsafe { Attribute::from_option_raw(mlirMemRefTypeGetMemorySpace(of.to_raw())) };
+    (layout, space)
 }
 
 /// The encoding of a tensor type.
-pub(crate) fn encoding(of: RankedTensorType) -> Option<Attribute> {
+pub fn encoding(of: RankedTensorType) -> Option<Attribute> {
     // SAFETY: the type is alive and a ranked tensor.
     unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(of.to_raw())) }
 }
 
+/// Visits an operation and every operation inside it, outer ones first, until the visitor breaks; with what it broke.
+///
+/// A panic of the visitor stops the walk, and goes on from here as if there were no C++ in between.
+pub fn walk<'a, B>(
+    op: OperationRef<'a, 'a>,
+    mut visit: impl FnMut(OperationRef<'a, 'a>) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    /// Takes an operation; false to stop.
+    type Each<'v, 'a> = &'v mut dyn FnMut(OperationRef<'a, 'a>) -> bool;
+
+    unsafe extern "C" fn call(op: MlirOperation, each: *mut c_void) -> MlirWalkResult {
+        // SAFETY: this is the closure that `walk` hands over, which lives until the walk is over.
+        let each = unsafe { &mut *each.cast::<Each<'_, '_>>() };
+        // SAFETY: MLIR walks over operations that are alive, all inside the one that is for `'a`.
+        let go_on = each(unsafe { OperationRef::from_raw(op) });
+        if go_on { MlirWalkResult_MlirWalkResultAdvance } else { MlirWalkResult_MlirWalkResultInterrupt }
+    }
+
+    let mut outcome: Caught<ControlFlow<B>> = Ok(ControlFlow::Continue(()));
+    let mut each: Each<'_, 'a> = &mut |op| {
+        outcome = catch_unwind(AssertUnwindSafe(|| visit(op)));
+        matches!(outcome, Ok(ControlFlow::Continue(())))
+    };
+    // SAFETY: the operation is alive, and the closure outlives the call.
+    unsafe { mlirOperationWalk(op.to_raw(), Some(call), (&raw mut each).cast(), MlirWalkOrder_MlirWalkPreOrder) };
+    outcome.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
 /// A `layout.convert`.
-pub(crate) struct ConvertOp<'c, 'a>(pub OperationRef<'c, 'a>);
+pub struct ConvertOp<'c, 'a>(OperationRef<'c, 'a>);
 
 impl<'c, 'a> ConvertOp<'c, 'a> {
+    /// The operation as a `layout.convert`; `None` where it is another one.
+    pub fn of(operation: OperationRef<'c, 'a>) -> Option<Self> {
+        (operation.name().as_string_ref().as_str() == Ok("layout.convert")).then_some(Self(operation))
+    }
+
     /// The operation whose result this is.
     pub fn defining(value: Value<'c, 'a>) -> Option<Self> {
-        let owner = OperationResult::try_from(value).ok()?.owner();
-        (owner.name().as_string_ref().as_str() == Ok("layout.convert")).then_some(Self(owner))
+        Self::of(OperationResult::try_from(value).ok()?.owner())
     }
 
     /// What is converted.
@@ -228,21 +348,46 @@ impl<'c, 'a> ConvertOp<'c, 'a> {
 
     /// Converts this instead.
     pub fn set_source(&self, source: Value<'c, 'a>) {
-        // SAFETY: the operation is alive and has one operand.
+        // SAFETY: the operation is alive and has one operand; both values are of the same program.
         unsafe { mlirOperationSetOperand(self.0.to_raw(), 0, source.to_raw()) }
     }
 }
 
-/// The text as C++ takes it, for as long as `text` lives.
-pub(crate) fn string_ref(text: &str) -> MlirStringRef {
-    MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use melior::ir::Module;
 
-/// The bytes of a text from C++; `None` for a null pointer.
-///
-/// # Safety
-/// The bytes are alive and unchanged for `'a`.
-pub(crate) unsafe fn bytes<'a>(text: MlirStringRef) -> Option<&'a [u8]> {
-    // SAFETY: the caller's promise; the pointer is not null.
-    (!text.data.is_null()).then(|| unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) })
+    /// What `walk` did not hand on at one time was a panic: a verifier that panics must not accept.
+    #[test]
+    fn a_panic_of_the_visitor_leaves_the_walk() {
+        let context = Context::new();
+        let module = Module::parse(&context, "module { module {} }").unwrap();
+        let mut visited = 0;
+        let panic = catch_unwind(AssertUnwindSafe(|| {
+            walk(module.as_operation(), |_| -> ControlFlow<()> {
+                visited += 1;
+                panic!("at {visited}")
+            })
+        }));
+        assert_eq!(panic.unwrap_err().downcast_ref::<String>().map(String::as_str), Some("at 1"));
+        assert_eq!(visited, 1);
+    }
+
+    #[test]
+    fn a_walk_goes_on_until_the_visitor_breaks() {
+        let context = Context::new();
+        let module = Module::parse(&context, "module { module {} module {} }").unwrap();
+        let mut visited = 0;
+        let mut stop_at = |last| {
+            visited = 0;
+            walk(module.as_operation(), |_| {
+                visited += 1;
+                if visited == last { ControlFlow::Break(visited) } else { ControlFlow::Continue(()) }
+            })
+        };
+        assert_eq!(stop_at(2), ControlFlow::Break(2));
+        assert_eq!(stop_at(9), ControlFlow::Continue(()));
+        assert_eq!(visited, 3);
+    }
 }

@@ -26,7 +26,7 @@ pub struct Parts<'c> {
     pub names: String,
 }
 
-/// Reads the body of the attribute. (C9) A minimum or maximum must go by simplification.
+/// Reads the body of the attribute. (indexing_map_c3) A minimum or maximum must go by simplification.
 pub fn parse(text: &str) -> Result<Indexing, Error> {
     let read = Indexing::parse(text)?;
     if is_affine(&read) {
@@ -65,15 +65,22 @@ fn greatest_number(text: &str) -> usize {
     starts.map(|(at, _)| at).max_by_key(|at| value(*at)).unwrap_or(0)
 }
 
+impl Parts<'_> {
+    /// Whether it is a map: neither `KNOWN EMPTY` nor `UNDEFINED`.
+    pub fn is_map(&self) -> bool {
+        self.kind == 0
+    }
+}
+
 /// Takes a value apart.
 ///
-/// # Panics
-/// Where it keeps a minimum or maximum.
-pub fn parts<'c>(context: &'c Context, value: &Indexing) -> Parts<'c> {
+/// # Errors
+/// (indexing_map_c3) A result or a constraint that has a minimum or a maximum, or coefficients beyond 64 bits.
+pub fn parts<'c>(context: &'c Context, value: &Indexing) -> Result<Parts<'c>, Error> {
     let Indexing::Map(map) = value else {
         let empty = AffineMap::empty(context);
         let kind = if *value == Indexing::KnownEmpty { 1 } else { 2 };
-        return Parts {
+        return Ok(Parts {
             kind,
             map: empty,
             ranges: 0,
@@ -81,28 +88,37 @@ pub fn parts<'c>(context: &'c Context, value: &Indexing) -> Parts<'c> {
             constraints: empty,
             constraint_intervals: Vec::new(),
             names: String::new(),
-        };
+        });
     };
     let variable = |v: usize| match v.checked_sub(map.dims) {
         None => AffineExpr::dim(context, v),
         Some(symbol) => AffineExpr::symbol(context, symbol),
     };
+    let expr = |e: &Expr| {
+        let affine = if affine::fits(e) { affine::affine_expr(context, e, &variable) } else { None };
+        affine.ok_or_else(|| Error::new(format!("an affine map cannot hold `{value}`: it has {}", obstacle(e))))
+    };
     let of = |exprs: &mut dyn Iterator<Item = &Expr>| {
-        let exprs: Vec<_> = exprs.map(|e| affine::affine_expr(context, e, &variable)).collect();
-        AffineMap::new(context, map.dims, map.variables() - map.dims, &exprs)
+        let exprs = exprs.map(expr).collect::<Result<Vec<_>, _>>()?;
+        Ok::<_, Error>(AffineMap::new(context, map.dims, map.variables() - map.dims, &exprs))
     };
     let ends = |i: &Interval| [i.lo, i.hi];
     let own = map.names.iter().any(Option::is_some);
     let names: Vec<&str> = map.names.iter().map(|n| n.as_deref().unwrap_or("")).collect();
-    Parts {
+    Ok(Parts {
         kind: 0,
-        map: of(&mut map.results.iter()),
+        map: of(&mut map.results.iter())?,
         ranges: map.ranges as i64,
         intervals: map.domain.vars.iter().flat_map(ends).collect(),
-        constraints: of(&mut map.domain.constraints.iter().map(|c| &c.0)),
+        constraints: of(&mut map.domain.constraints.iter().map(|c| &c.0))?,
         constraint_intervals: map.domain.constraints.iter().flat_map(|c| ends(&c.1)).collect(),
         names: if own { names.join(",") } else { String::new() },
-    }
+    })
+}
+
+/// What keeps an expression from being affine.
+fn obstacle(e: &Expr) -> &'static str {
+    if affine::fits(e) { "a minimum or maximum" } else { "coefficients whose sum does not fit in 64 bits" }
 }
 
 /// Puts a value together; the error says what does not fit.
@@ -118,7 +134,7 @@ pub fn value(parts: &Parts) -> Result<Indexing, String> {
     if (parts.constraints.dim_count(), parts.constraints.symbol_count()) != (dims, symbols) {
         return Err("results and constraints must have the same variables".into());
     }
-    // (C7)
+    // (indexing_map_c1)
     if parts.intervals.len() != 2 * variables {
         return Err(format!("{variables} variables need {} bounds, not {}", 2 * variables, parts.intervals.len()));
     }
@@ -126,7 +142,7 @@ pub fn value(parts: &Parts) -> Result<Indexing, String> {
     if parts.constraint_intervals.len() != 2 * constraints {
         return Err(format!("{constraints} constraints need {} bounds", 2 * constraints));
     }
-    // (C8)
+    // (indexing_map_c2)
     let ranges = usize::try_from(parts.ranges).ok().filter(|n| *n <= symbols);
     let ranges = ranges.ok_or_else(|| format!("{} range variables are not among {symbols} symbols", parts.ranges))?;
     let names: Vec<Option<String>> = if parts.names.is_empty() {

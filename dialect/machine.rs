@@ -1,7 +1,7 @@
 //! The attributes that this dialect has on operations, by their names: `layout.machine`, the machine that a module is for,
 //! and whether its layouts fit it; and what passes attach.
 
-use crate::element::bits;
+use crate::element::least_bits;
 use crate::imports::{encoding, memref_parts, shape, walk};
 use crate::values::{machine, memory_space, pending, tensor_layout};
 use layout::machine::Machine;
@@ -12,6 +12,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, OperationRef, RegionLike, Type, ValueLike};
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 /// On a module: the machine that it is for.
 pub const MACHINE: &str = "layout.machine";
@@ -23,6 +24,12 @@ pub const FEEDS: &str = "layout.feeds";
 pub const MANUAL_DEALLOCATION: &str = "layout.manual_deallocation";
 
 const NAMES: [&str; 4] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION];
+
+/// (machine_c1) The text is canonical: it is a machine, written as it prints.
+pub fn verify(text: &str) -> Result<(), String> {
+    let canonical = Machine::parse(text).map_err(|error| error.message)?.to_string();
+    if canonical == text { Ok(()) } else { Err(format!("expected the canonical text `{canonical}`, found `{text}`")) }
+}
 
 /// Checks an attribute of this dialect on an operation; says which operation is wrong, and why.
 pub fn verify_attribute<'c>(
@@ -40,7 +47,7 @@ pub fn verify_attribute<'c>(
         // What the passes of this project attach is theirs to check.
         return Ok(());
     }
-    // (C16) `layout.machine` is on a module and holds a machine.
+    // (machine_c2) `layout.machine` is on a module and holds a machine.
     let Some(machine) = machine(attribute) else {
         return wrong(format!("`{MACHINE}` must be a #layout.machine, got {attribute}"));
     };
@@ -48,16 +55,18 @@ pub fn verify_attribute<'c>(
         return wrong(format!("`{MACHINE}` stands on a module"));
     }
     let mut checked: HashSet<Type> = HashSet::new();
-    let mut wrong = Ok(());
-    walk(op, |op| {
+    let outcome = walk(op, |op| {
         for t in types(op) {
-            if wrong.is_ok() && checked.insert(t) {
-                // (C17) Every TensorLayout in the module fits the machine.
-                wrong = fits(&machine, t).map_err(|reason| (op, format!("{t} does not fit the machine: {reason}")));
+            // (machine_c3) Every TensorLayout in the module fits the machine.
+            if checked.insert(t)
+                && let Err(reason) = fits(&machine, t)
+            {
+                return ControlFlow::Break((op, format!("{t} does not fit the machine: {reason}")));
             }
         }
+        ControlFlow::Continue(())
     });
-    wrong
+    outcome.break_value().map_or(Ok(()), Err)
 }
 
 /// The types that an operation gives to its results and to the arguments of its blocks, and those of a function.
@@ -90,9 +99,8 @@ fn fits(machine: &Machine, t: Type) -> Result<(), String> {
         return Ok(());
     };
     let Some(layout) = layout.map(|a| pending(a).unwrap_or(a)).and_then(tensor_layout) else { return Ok(()) };
-    let Some(sizes) = shape(t).into_iter().collect::<Option<Vec<i64>>>() else { return Ok(()) };
+    let Some(sizes) = shape(t).and_then(|sizes| sizes.into_iter().collect::<Option<Vec<i64>>>()) else { return Ok(()) };
     let placement = Placement::new(&layout, Some(&sizes)).map_err(|e| e.error.message)?;
-    let bits = bits(element).unwrap_or(8);
     let space = space.and_then(memory_space).and_then(|n| u8::try_from(n).ok());
-    machine.check(&placement, bits.max(1), space).map(|_| ()).map_err(|e| e.message)
+    machine.check(&placement, least_bits(element), space).map(|_| ()).map_err(|e| e.message)
 }

@@ -3,10 +3,10 @@
 //! 0 is `hbm`, 1 `vmem`, 5 `host`; every other number n up to 127 is the device's own and is written `device n`. That
 //! is accepted for a number with a name as well: `device 1` is `vmem`.
 
+use layout::machine::Machine;
 use layout::text::{Error, nearest};
 
 const NAMED: [(&str, i64); 3] = [("hbm", 0), ("vmem", 1), ("host", 5)];
-const MOST: i64 = 127;
 
 /// Reads the body of the attribute.
 pub fn parse(text: &str) -> Result<i64, Error> {
@@ -38,9 +38,13 @@ pub fn parse(text: &str) -> Result<i64, Error> {
     }
 }
 
-/// (C5) The number is in 0 to 127.
+/// (memory_space_c1) The number is in 0 to 127.
 pub fn verify(number: i64) -> Result<(), String> {
-    if (0..=MOST).contains(&number) { Ok(()) } else { Err(format!("the number of a memory space is in 0 to {MOST}")) }
+    let most = Machine::MAX_SPACE;
+    match (0..=i64::from(most)).contains(&number) {
+        true => Ok(()),
+        false => Err(format!("the number of a memory space must be in 0 to {most}, found {number}")),
+    }
 }
 
 /// The body of the attribute for a number.

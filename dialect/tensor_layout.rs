@@ -14,7 +14,7 @@ pub fn parse(text: &str) -> Result<TensorLayout, Error> {
     TensorLayout::parse(text)
 }
 
-/// (C14) The text is canonical: it is a layout, written as it prints.
+/// (tensor_layout_c5) The text is canonical: it is a layout, written as it prints.
 pub fn verify(text: &str) -> Result<(), String> {
     let canonical = TensorLayout::parse(text).map_err(|error| error.message)?.to_string();
     if canonical == text { Ok(()) } else { Err(format!("the canonical text of layout {text} is {canonical}")) }
@@ -39,7 +39,10 @@ pub fn affine_map<'c>(context: &'c Context, layout: &TensorLayout) -> AffineMap<
         }
     }
     let dim = |d| AffineExpr::dim(context, d);
-    let results: Vec<_> = results.into_iter().map(|sum| affine_expr(context, &Expr::sum(sum), &dim)).collect();
+    let results: Vec<_> = results
+        .into_iter()
+        .map(|sum| affine_expr(context, &Expr::sum(sum), &dim).expect("digits have no minimum"))
+        .collect();
     AffineMap::new(context, layout.rank(), 0, &results)
 }
 
@@ -59,7 +62,7 @@ pub fn strides(layout: &TensorLayout, shape: &[Option<i64>]) -> Option<Vec<i64>>
 
 /// Checks the layout against the shape it stands on; `None` is a dynamic size.
 pub fn verify_layout(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<(), String> {
-    // (C10) A layout has one entry for each dimension.
+    // (tensor_layout_c1) A layout has one entry for each dimension.
     if layout.rank() != shape.len() {
         return Err(format!(
             "layout {layout} is of rank {}, which does not match a shape of rank {}",
@@ -68,7 +71,7 @@ pub fn verify_layout(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<(),
         ));
     }
     let Some(sizes) = shape.iter().copied().collect::<Option<Vec<i64>>>() else { return Ok(()) };
-    // (C10), (C11) and (C12) With static sizes.
+    // (tensor_layout_c1), (tensor_layout_c2) and (tensor_layout_c3) With static sizes.
     Placement::new(layout, Some(&sizes)).map(|_| ()).map_err(|e| format!("layout {layout}: {}", e.error))
 }
 
@@ -85,7 +88,7 @@ pub fn static_placement(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<
 /// Checks the layout against the tensor it stands on.
 pub fn verify_encoding(layout: &TensorLayout, shape: &[Option<i64>], element: Type) -> Result<(), String> {
     verify_layout(layout, shape)?;
-    // (C13) A tensor's element type is an integer, index, floating-point or complex type.
+    // (tensor_layout_c4) A tensor's element type is an integer, index, floating-point or complex type.
     match bits(element) {
         Some(_) => Ok(()),
         None => Err(format!("layout {layout} needs elements of a number type, got '{element}'")),

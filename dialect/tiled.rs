@@ -16,7 +16,7 @@ pub fn parse(text: &str) -> Result<Layout, Error> {
     Layout::parse(text)
 }
 
-/// (C6) The text is canonical: it is a layout, written as it prints.
+/// (tiled_c5) The text is canonical: it is a layout, written as it prints.
 pub fn verify(text: &str) -> Result<(), String> {
     let canonical = Layout::parse(text).map_err(|error| error.message)?.to_string();
     if canonical == text { Ok(()) } else { Err(format!("the canonical text of layout {text} is {canonical}")) }
@@ -102,7 +102,7 @@ pub fn strides(layout: &Layout, shape: &[Option<i64>]) -> Option<Vec<Option<i64>
 
 /// Checks the layout against the shape it stands on; `None` is a dynamic size.
 pub fn verify_layout(layout: &Layout, shape: &[Option<i64>]) -> Result<(), String> {
-    // (C1) A layout has one entry in minor_to_major for each dimension.
+    // (tiled_c1) A layout has one entry in minor_to_major for each dimension.
     if layout.rank() != shape.len() {
         return Err(format!(
             "layout {layout} is of rank {}, which does not match a shape of rank {}",
@@ -110,7 +110,7 @@ pub fn verify_layout(layout: &Layout, shape: &[Option<i64>]) -> Result<(), Strin
             shape.len()
         ));
     }
-    // (C2) With static sizes, everything fits in 64 bits and splits fit their dimension.
+    // (tiled_c2) With static sizes, everything fits in 64 bits and splits fit their dimension.
     expand(layout, shape).map(|_| ())
 }
 
@@ -146,15 +146,15 @@ fn expand(layout: &Layout, shape: &[Option<i64>]) -> Result<Option<Expansion>, S
 /// Checks the layout against the tensor it stands on.
 pub fn verify_encoding(layout: &Layout, shape: &[Option<i64>], element: Type) -> Result<(), String> {
     verify_layout(layout, shape)?;
-    // (C3) A tensor's element type is an integer, index, floating-point or complex type.
+    // (tiled_c3) A tensor's element type is an integer, index, floating-point or complex type.
     let Some(bits) = bits(element) else {
         return Err(format!("layout {layout} needs elements of a number type, got '{element}'"));
     };
-    // (C4) On a tensor, E(n) is at least the bit width of the element type.
+    // (tiled_c4) On a tensor, E(n) is at least the bit width of the element type.
     if layout.element_bits != 0 && layout.element_bits < bits {
         return Err(format!("elements of {bits} bits do not fit in E({})", layout.element_bits));
     }
-    // (C2) On a tensor, the bytes fit as well; without E(n) an element takes whole ones.
+    // (tiled_c2) On a tensor, the bytes fit as well; without E(n) an element takes whole ones.
     let bits = if layout.element_bits != 0 { layout.element_bits } else { (bits + 7) / 8 * 8 };
     let elements = expand(layout, shape)?.map_or(0, |expansion| expansion.allocated_elements());
     if i64::try_from((i128::from(elements) * i128::from(bits) + 7) / 8).is_err() {
