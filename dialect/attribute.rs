@@ -1,9 +1,10 @@
-//! The bodies of attributes as text: what stands in `#layout.` BODY.
+//! The text of attributes: BODY in `#layout.BODY`.
 //!
-//! `tiled<{1,0:T(8,128)}>` and `memory_space<vmem>` are read here, with errors at the byte at fault; MLIR's own
-//! machinery reads and prints the others, which hold attributes and no notation of ours.
+//! The body `tiled<{1,0:T(8,128)}>` is the mnemonic `tiled` and, in brackets, a text in a notation of this project. It is
+//! parsed here, and an error is at the byte at fault: `tiled<{1,1}>` has one at byte 9. MLIR's own parser reads the
+//! attributes that hold other attributes and no such notation: `axis` and `pending`.
 
-use crate::{indexing_map, memory_space, tensor_layout, tiled};
+use crate::{indexing_map, memory_space};
 use layout::{
     layout::Layout,
     machine::Machine,
@@ -31,8 +32,8 @@ type Reader = fn(&str) -> Result<Body, Error>;
 
 /// The attributes in `Layout.td`, each with the reader of its body; MLIR's own parser reads those without one.
 const ATTRIBUTES: [(&str, Option<Reader>); 7] = [
-    (TILED, Some(|text| tiled::parse(text).map(Body::Tiled))),
-    (TENSOR_LAYOUT, Some(|text| tensor_layout::parse(text).map(Body::TensorLayout))),
+    (TILED, Some(|text| Layout::parse(text).map(Body::Tiled))),
+    (TENSOR_LAYOUT, Some(|text| TensorLayout::parse(text).map(Body::TensorLayout))),
     (MACHINE, Some(|text| Machine::parse(text).map(Body::Machine))),
     ("axis", None),
     (MEMORY_SPACE, Some(|text| memory_space::parse(text).map(Body::MemorySpace))),
@@ -40,11 +41,16 @@ const ATTRIBUTES: [(&str, Option<Reader>); 7] = [
     (INDEXING_MAP, Some(|text| indexing_map::parse(text).map(Body::IndexingMap))),
 ];
 
-const TILED: &str = "tiled";
-const TENSOR_LAYOUT: &str = "tensor_layout";
-const MACHINE: &str = "machine";
-const MEMORY_SPACE: &str = "memory_space";
-const INDEXING_MAP: &str = "indexing_map";
+/// `#layout.tiled`
+pub const TILED: &str = "tiled";
+/// `#layout.tensor_layout`
+pub const TENSOR_LAYOUT: &str = "tensor_layout";
+/// `#layout.machine`
+pub const MACHINE: &str = "machine";
+/// `#layout.memory_space`
+pub const MEMORY_SPACE: &str = "memory_space";
+/// `#layout.indexing_map`
+pub const INDEXING_MAP: &str = "indexing_map";
 
 impl Body {
     /// The name of the attribute in this dialect.
@@ -83,6 +89,14 @@ pub fn parse_text(mnemonic: &str, text: &str) -> Result<Body, Error> {
     reader(mnemonic)?(text)
 }
 
+/// Checks that the text of an attribute is canonical: that it is what its value prints.
+///
+/// (tiled_c5), (tensor_layout_c5), (machine_c1)
+pub fn verify_text(mnemonic: &str, text: &str) -> Result<(), String> {
+    let canonical = parse_text(mnemonic, text).map_err(|error| complaint(text, &error))?.text();
+    if canonical == text { Ok(()) } else { Err(format!("expected the canonical text `{canonical}`, found `{text}`")) }
+}
+
 /// An error in such a text, for where the text is not at hand.
 pub fn complaint(text: &str, error: &Error) -> String {
     match error.at {
@@ -97,11 +111,12 @@ pub fn parse(body: &str) -> Result<Body, Error> {
     let (mnemonic, rest) = body.split_at(name);
     let reader = reader(mnemonic)?;
     let Some(text) = rest.trim_start().strip_prefix('<') else {
-        return Err(Error::at(name, format!("expected `<` behind `{mnemonic}`")));
+        let found = rest.trim_start().chars().next().map_or("the end of the attribute".into(), |c| format!("`{c}`"));
+        return Err(Error::at(name, format!("expected `<` after `{mnemonic}`, found {found}")));
     };
     let start = body.len() - text.len();
     let Some(text) = text.trim_end().strip_suffix('>') else {
-        return Err(Error::at(body.len(), "expected `>` at the end of the attribute"));
+        return Err(Error::at(body.len(), "expected `>` to end the attribute"));
     };
     reader(text).map_err(|error| Error::at(start + error.at.unwrap_or(0), error.message))
 }

@@ -34,6 +34,11 @@ pub fn stored_bits(bits: i64) -> i64 {
     (bits + 7) / 8 * 8
 }
 
+/// The error of a tensor whose layout needs to know the size of its elements.
+pub(crate) fn not_a_number(layout: &str, element: Type) -> String {
+    format!("layout {layout}: expected an integer, index, floating-point or complex element type, found '{element}'")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -264,7 +264,7 @@ extern "C" fn layout_rs_tiled_verify(text: MlirStringRef, error: MlirStringCallb
     verdict(error, user, || {
         // SAFETY: the text is valid for the call.
         let text = unsafe { bytes(text) }.unwrap_or_default();
-        crate::tiled::verify(&String::from_utf8_lossy(text))
+        attribute::verify_text(attribute::TILED, &String::from_utf8_lossy(text))
     })
 }
 
@@ -334,7 +334,7 @@ extern "C" fn layout_rs_tensor_layout_verify(
     verdict(error, user, || {
         // SAFETY: the text is valid for the call.
         let text = unsafe { bytes(text) }.unwrap_or_default();
-        crate::tensor_layout::verify(&String::from_utf8_lossy(text))
+        attribute::verify_text(attribute::TENSOR_LAYOUT, &String::from_utf8_lossy(text))
     })
 }
 
@@ -421,7 +421,7 @@ extern "C" fn layout_rs_machine_verify(text: MlirStringRef, error: MlirStringCal
     verdict(error, user, || {
         // SAFETY: the text is valid for the call.
         let text = unsafe { bytes(text) }.unwrap_or_default();
-        machine::verify(&String::from_utf8_lossy(text))
+        attribute::verify_text(attribute::MACHINE, &String::from_utf8_lossy(text))
     })
 }
 

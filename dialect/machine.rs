@@ -1,5 +1,11 @@
-//! The attributes that this dialect has on operations, by their names: `layout.machine`, the machine that a module is for,
-//! and whether its layouts fit it; and what passes attach.
+//! The attributes that operations have from this dialect, `layout.NAME`: which names there are, and what is checked.
+//!
+//! One is written by users: `layout.machine` on a module is the machine that the module runs on. Every TensorLayout in
+//! the module, with static sizes, has to fit it. On a machine with the axes `(4_PE)` and 64 bytes at each place,
+//! `tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>` does not: a place holds 3 × 8 elements, 96 bytes. The
+//! buffers of a program are checked one by one; whether all of them fit at the same time is not.
+//!
+//! The other names are those that the passes of this project attach, and nothing is checked of what they hold.
 
 use crate::element::least_bits;
 use crate::imports::{encoding, memref_parts, shape, walk};
@@ -25,13 +31,8 @@ pub const MANUAL_DEALLOCATION: &str = "layout.manual_deallocation";
 
 const NAMES: [&str; 4] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION];
 
-/// (machine_c1) The text is canonical: it is a machine, written as it prints.
-pub fn verify(text: &str) -> Result<(), String> {
-    let canonical = Machine::parse(text).map_err(|error| error.message)?.to_string();
-    if canonical == text { Ok(()) } else { Err(format!("expected the canonical text `{canonical}`, found `{text}`")) }
-}
-
-/// Checks an attribute of this dialect on an operation; says which operation is wrong, and why.
+/// Checks an attribute of this dialect on an operation. The error is at that operation, or at one inside it whose type is
+/// wrong.
 pub fn verify_attribute<'c>(
     op: OperationRef<'c, 'c>,
     name: &str,
@@ -44,15 +45,16 @@ pub fn verify_attribute<'c>(
         return wrong(format!("unknown attribute `{name}`{hint}"));
     }
     if name != MACHINE {
-        // What the passes of this project attach is theirs to check.
         return Ok(());
     }
     // (machine_c2) `layout.machine` is on a module and holds a machine.
     let Some(machine) = machine(attribute) else {
-        return wrong(format!("`{MACHINE}` must be a #layout.machine, got {attribute}"));
+        return wrong(format!("`{MACHINE}` must be a #layout.machine, found {attribute}"));
     };
     if op.name().as_string_ref().as_str() != Ok("builtin.module") {
-        return wrong(format!("`{MACHINE}` stands on a module"));
+        let found = op.name();
+        let found = found.as_string_ref().as_str().unwrap_or("another operation");
+        return wrong(format!("`{MACHINE}` must be on a module, found it on '{found}'"));
     }
     let mut checked: HashSet<Type> = HashSet::new();
     let outcome = walk(op, |op| {
