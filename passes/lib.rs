@@ -1,7 +1,7 @@
 //! Passes over the `layout` dialect of MLIR, and pipelines of them.
 //!
-//! `Passes.td` lists the passes and their options; C++ generated from it calls the bodies in this crate, one file for
-//! each pass. `pipelines.rs` lists the passes that each pipeline runs.
+//! `Passes.td` lists the passes, their options, and the pipelines; C++ generated from it calls the bodies in this crate,
+//! one file for each pass.
 //!
 //! ```
 //! use layout_passes::{Form, Pass, pipelines};
@@ -56,7 +56,7 @@ mod vectors;
 
 pub use ffi::{add_passes, register, try_register};
 pub(crate) use ffi::{emit, is_valid_dim};
-pub use options::{Form, Options, Parallel, Target};
+pub use options::{Form, IndexingAnalysisOptions, Options, Parallel, Target};
 pub use pass::Pass;
 // For the other crates of this project alone.
 #[doc(hidden)]
