@@ -256,22 +256,27 @@ mod tests {
     #[test]
     fn options_print_what_is_not_the_default() {
         assert_eq!(Options::default().to_string(), "form=strided");
-        let options = Options {
-            form: Form::Physical,
-            vectorize: Target::Neon,
-            vector_bits: 64,
-            vector_registers: 8,
-            reassociate: true,
-            contract: true,
-            cache_bytes: u64::MAX,
-            parallel: Parallel::Loops,
-        };
-        let all = "cache-bytes=18446744073709551615 contract=true form=physical parallel=parallel reassociate=true \
-                   vector-bits=64 vector-registers=8 vectorize=neon";
-        assert_eq!((options.to_string(), format!("{options:#}")), (all.into(), all.into()));
-        let all = "cache-bytes=0 contract=false form=strided parallel=none reassociate=false vector-bits=0 \
-                   vector-registers=0 vectorize=none";
-        assert_eq!(format!("{:#}", Options::default()), all);
+        let options = Options { form: Form::Physical, contract: true, cache_bytes: u64::MAX, ..Options::default() };
+        assert_eq!(options.to_string(), "cache-bytes=18446744073709551615 contract=true form=physical");
+        let report = IndexingAnalysisOptions { report: true };
+        assert_eq!(
+            (report.to_string(), IndexingAnalysisOptions::default().to_string()),
+            ("report=true".into(), "report=false".into())
+        );
+    }
+
+    /// With `{:#}` they all are, in the order of the alphabet.
+    #[test]
+    fn all_options_are_printed_and_read() {
+        for options in
+            [Options::default(), Options { parallel: Parallel::Loops, vector_bits: 64, ..Options::default() }]
+        {
+            let text = format!("{options:#}");
+            let mut names: Vec<&str> = words(&text).map(|(name, _)| name).collect();
+            assert!(names.is_sorted(), "{text}");
+            names.sort_by_key(|name| Options::NAMES.iter().position(|known| known == name));
+            assert_eq!((names, text.parse()), (Options::NAMES.to_vec(), Ok(options)));
+        }
     }
 
     #[test]

@@ -188,10 +188,11 @@ static void accessors(const DialectRegistry &registry) {
   wrong.vectorize = static_cast<Target>(4);
   CHECK(failed(
       buildLayoutPipeline(manager, "layout-to-llvm", wrong, llvm::outs())));
-  CHECK(failed(buildLayoutPipeline(manager, "layout-to-llvm",
-                                   {Form::strided, Target::avx2, 0, 0, false,
-                                    false, 0, static_cast<Parallel>(3)},
-                                   llvm::outs())));
+  LayoutPipelineOptions parallel;
+  parallel.vectorize = Target::avx2;
+  parallel.parallel = static_cast<Parallel>(3);
+  CHECK(failed(
+      buildLayoutPipeline(manager, "layout-to-llvm", parallel, llvm::outs())));
   CHECK(
       failed(buildLayoutPipeline(manager, "layout-to-moon", {}, llvm::outs())));
   CHECK(failed(buildLayoutPipeline(manager, "layout-to-memref",
