@@ -4,13 +4,10 @@
 //! machinery reads and prints the others, which hold attributes and no notation of ours.
 
 use crate::{indexing_map, memory_space, tensor_layout, tiled};
-use layout::{
-    layout::Layout,
-    machine::Machine,
-    map::Indexing,
-    tensor_layout::TensorLayout,
-    text::{Error, instead},
-};
+use ::tensor_layout::maps::Indexing;
+use ::tensor_layout::places::{Machine, TensorLayout};
+use ::tensor_layout::text::{Error, instead};
+use ::tensor_layout::tiled::Layout;
 
 /// An attribute with a notation of its own.
 pub enum Body {

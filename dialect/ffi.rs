@@ -6,7 +6,10 @@
 use crate::attribute::{self, Body};
 use crate::indexing_map as map;
 use crate::{convert, memory_space as space};
-use layout::{layout::Layout, machine::Machine, map::Indexing, tensor_layout::TensorLayout, text::Error};
+use ::tensor_layout::maps::Indexing;
+use ::tensor_layout::places::{Machine, TensorLayout};
+use ::tensor_layout::text::Error;
+use ::tensor_layout::tiled::Layout;
 use melior::{
     Context, ContextRef,
     dialect::DialectRegistry,

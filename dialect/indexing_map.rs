@@ -1,10 +1,10 @@
 //! `#layout.indexing_map`: an indexing map whose results are an affine map.
 
 use crate::affine;
-use layout::expr::Expr;
-use layout::map::{Indexing, IndexingMap};
-use layout::simplify::{Domain, Interval};
-use layout::text::Error;
+use ::tensor_layout::expr::Expr;
+use ::tensor_layout::maps::{Domain, Interval};
+use ::tensor_layout::maps::{Indexing, IndexingMap};
+use ::tensor_layout::text::Error;
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap};
 

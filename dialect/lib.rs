@@ -4,7 +4,9 @@
 //! means is the business of [`layout`], which knows no MLIR; here are the rules that tie a layout to a type.
 //!
 //! ```
-//! use layout::{layout::Layout, map::Indexing, tensor_layout::TensorLayout};
+//! use tensor_layout::maps::Indexing;
+//! use tensor_layout::places::TensorLayout;
+//! use tensor_layout::tiled::Layout;
 //! use melior::{Context, dialect::DialectRegistry, ir::Attribute};
 //!
 //! let registry = DialectRegistry::new();
@@ -92,7 +94,9 @@ pub use memory_space::verify as verify_memory_space;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use layout::{layout::Layout, machine::Machine, map::Indexing, tensor_layout::TensorLayout};
+    use ::tensor_layout::maps::Indexing;
+    use ::tensor_layout::places::{Machine, TensorLayout};
+    use ::tensor_layout::tiled::Layout;
     use melior::{Context, dialect::DialectRegistry};
     use std::panic::{AssertUnwindSafe, catch_unwind};
 

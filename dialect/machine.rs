@@ -3,10 +3,10 @@
 
 use crate::ffi::{encoding, memref_parts, pending, shape, walk};
 use crate::{machine, memory_space, tensor_layout};
-use layout::machine::Machine;
-use layout::placement::Placement;
-use layout::tensor_layout::check_axis;
-use layout::text::instead;
+use ::tensor_layout::places::Machine;
+use ::tensor_layout::places::Placement;
+use ::tensor_layout::places::check_axis;
+use ::tensor_layout::text::instead;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};

@@ -3,7 +3,7 @@
 //! 0 is `hbm`, 1 `vmem`, 5 `host`; every other number n up to 127 is the device's own and is written `device n`. That
 //! is accepted for a number with a name as well: `device 1` is `vmem`.
 
-use layout::text::{Error, nearest};
+use ::tensor_layout::text::{Error, nearest};
 
 const NAMED: [(&str, i64); 3] = [("hbm", 0), ("vmem", 1), ("host", 5)];
 const MOST: i64 = 127;

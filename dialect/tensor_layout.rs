@@ -1,10 +1,10 @@
 //! `#layout.tensor_layout`: a TensorLayout as an affine map, as strides, and against the type it stands on.
 
 use crate::affine::affine_expr;
-use layout::expr::Expr;
-use layout::placement::Placement;
-use layout::tensor_layout::{Part, TensorLayout};
-use layout::text::Error;
+use ::tensor_layout::expr::Expr;
+use ::tensor_layout::places::Placement;
+use ::tensor_layout::places::{Part, TensorLayout};
+use ::tensor_layout::text::Error;
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap, Type};
 

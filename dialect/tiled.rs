@@ -1,10 +1,7 @@
 //! `#layout.tiled`: a layout as an affine map, as strides, and against the type it stands on.
 
-use layout::{
-    expansion::Expansion,
-    layout::{Layout, TileEntry},
-    text::Error,
-};
+use ::tensor_layout::text::Error;
+use ::tensor_layout::tiled::{Expansion, Layout, TileEntry};
 use melior::{
     Context,
     ir::{AffineExpr, AffineMap, Type, TypeLike, r#type::IntegerType},

@@ -18,8 +18,8 @@
 //!
 //! The text is MLIR's: `name=value`, parted by spaces, in which C++ hands the options of a pass to Rust.
 
-use layout::text::instead;
 use std::{fmt, str::FromStr};
+use tensor_layout::text::instead;
 
 /// The value of an option in text.
 pub(crate) trait Value: Sized {

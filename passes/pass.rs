@@ -1,13 +1,11 @@
 //! The passes as values. `Passes.td` lists them; the build script makes the enum [`Pass`] of it, with the names of the
 //! passes and how they are read.
 
-use crate::{
-    ffi,
-    options::{IndexingAnalysisOptions, Options, words},
-};
-use layout::text::instead;
+use crate::options::{IndexingAnalysisOptions, Options, words};
+use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
 use std::fmt;
+use tensor_layout::text::instead;
 
 include!(concat!(env!("OUT_DIR"), "/passes.rs"));
 
@@ -15,8 +13,8 @@ impl Pass {
     /// Adds the pass behind those that the manager has.
     ///
     /// # Errors
-    /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] finds wrong,
-    /// and a process in which another copy of this library registered its passes.
+    /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] finds wrong, and
+    /// a process in which another copy of this library registered its passes.
     ///
     /// # Example
     /// ```
@@ -31,7 +29,7 @@ impl Pass {
     /// assert!(text.starts_with("any(layout-lower-memrefs{") && text.ends_with("},func.func(layout-deallocate))"));
     /// ```
     pub fn add_to(self, manager: OperationPassManager) -> Result<(), Error> {
-        ffi::add_passes(manager, &self.to_string())
+        upstream::add_passes(manager, &self.to_string())
     }
 
     /// Whether the options can be followed.
@@ -64,7 +62,8 @@ impl fmt::Display for Pass {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Form, Parallel, Target, pipelines::TO_LLVM};
+    use crate::options::{Form, Parallel, Target};
+    use crate::pipelines::{TO_LLVM, add_passes};
     use melior::{Context, pass::PassManager};
 
     /// MLIR prints each pass with all its options as it is written here, and Rust reads what it prints.
@@ -112,7 +111,7 @@ mod tests {
         let add = |passes: &str| {
             let manager = PassManager::new(&context);
             let place = manager.nested_under("builtin.module");
-            ffi::add_passes(place, passes).map(|()| place.to_string())
+            add_passes(place, passes).map(|()| place.to_string())
         };
         let vectors =
             Options { vectorize: Target::Avx512, vector_registers: 24, cache_bytes: 1 << 40, ..Options::default() };

@@ -3,9 +3,7 @@
 //! `docs/dialect.md` and `docs/passes.md` are generated: their text by `mlir-tblgen` from `Layout.td` and `Passes.td`,
 //! options by `layout-opt --help`, IR before and after by running `layout-opt` on `docs/Inputs/NAME.mlir` below this
 //! folder. A file there starts with the commands that its pass or pipeline is shown with, one a line.
-//! In `README.md`, what stands between the comments `options of NAME` and `end of the options` is the table of the options
-//! of that pass or pipeline.
-//! `BLESS=1 cargo test -p layout-test --test docs` writes the pages and the tables.
+//! `BLESS=1 cargo test -p layout-test --test docs` writes the pages.
 
 use layout_passes::{Options, pipelines::PIPELINES};
 use layout_test::Checkout;
@@ -101,29 +99,6 @@ fn passes_are_current() {
         page += &place.example(pipeline.name);
     }
     place.compare("passes.md", &page);
-}
-
-#[test]
-fn tables_are_current() {
-    let place = Place::new();
-    let file = place.0.root.join("README.md");
-    let page = fs::read_to_string(&file).expect("README.md is readable");
-    let mut current = String::new();
-    let mut rest = page.as_str();
-    while let Some((before, behind)) = rest.split_once("<!-- options of ") {
-        let (name, behind) = behind.split_once(" -->\n").expect("the comment ends with its line");
-        let (_, behind) = behind.split_once("<!-- end of the options -->\n").expect("the table has an end");
-        let table = place.options(name);
-        assert!(!table.is_empty(), "{name} has no options");
-        current += &format!("{before}<!-- options of {name} -->\n{table}\n<!-- end of the options -->\n");
-        rest = behind;
-    }
-    current += rest;
-    if env::var_os("BLESS").is_some() {
-        fs::write(&file, current).expect("README.md is writable");
-    } else {
-        assert!(page == current, "a table of README.md is not current; BLESS=1 writes it");
-    }
 }
 
 /// The passes of a pipeline, one a line; commas in braces and parentheses do not part passes.

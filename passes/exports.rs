@@ -1,0 +1,132 @@
+//! What MLIR's C++ calls: the functions `layout_rs_*` of `Glue.h`.
+//!
+//! Every one of them runs its body through [`guard`], so that a panic becomes a diagnostic. Pointers from C++ are valid
+//! for the call; nothing is kept.
+
+use crate::diagnostic::Diagnostic;
+use crate::options::Options;
+use crate::pass::Pass;
+use crate::pipelines::PIPELINES;
+use crate::upstream::{emit, string_ref, text_of};
+use crate::{
+    deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
+    simplify_indexing, strip_memory_spaces,
+};
+use layout_dialect::guard;
+use melior::ir::{Location, OperationRef, operation::OperationLike};
+use mlir_sys::{MlirOperation, MlirStringCallback, MlirStringRef};
+use std::ffi::c_void;
+use tensor_layout::text::instead;
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_run_pass(
+    name: MlirStringRef,
+    options: MlirStringRef,
+    op: MlirOperation,
+    then: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the texts are valid for the call.
+    let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
+    pass(op, |op| {
+        let wrong = |message| vec![Diagnostic::error(op.location(), message)];
+        let pass = Pass::read(&name, &options).map_err(wrong)?;
+        pass.check().map_err(wrong)?;
+        match pass {
+            Pass::Deallocate => {
+                if let Some(passes) = deallocate::passes(op) {
+                    let callback = then.expect("C++ gives a callback");
+                    // SAFETY: C++ gives a callback and the pointer it takes.
+                    unsafe { callback(string_ref(passes), user) };
+                }
+            }
+            Pass::ExpandClones => expand_clones::run(op),
+            Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
+            Pass::LowerMemrefs { options } => return lower_memrefs::run(op, options),
+            Pass::MaskAsIntegers => mask_as_integers::run(op),
+            Pass::PrepareBufferization => return prepare_bufferization::run(op),
+            Pass::SimplifyIndexing => simplify_indexing::run(op),
+            Pass::StripMemorySpaces => strip_memory_spaces::run(op),
+        }
+        Ok(())
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
+    pass(function, |function| {
+        deallocate::unmark(layout_ir::long_lived(function));
+        Ok(())
+    })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_check_options(
+    name: MlirStringRef,
+    options: MlirStringRef,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the texts are valid for the call.
+    let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
+    let checked = guard(|message| Err(message.to_string()), || Pass::read(&name, &options)?.check());
+    let Err(message) = checked else { return true };
+    let callback = error.expect("C++ gives a callback");
+    // SAFETY: C++ gives a callback and the pointer it takes.
+    unsafe { callback(string_ref(&message), user) };
+    false
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_pipelines(pipeline: unsafe extern "C" fn(MlirStringRef, MlirStringRef)) {
+    for known in PIPELINES {
+        // SAFETY: C++ gives a callback, which copies the texts.
+        unsafe { pipeline(string_ref(known.name), string_ref(known.summary)) };
+    }
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_pipeline(
+    name: MlirStringRef,
+    options: MlirStringRef,
+    passes: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the texts are valid for the call.
+    let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
+    let found = guard(
+        |message| Err(message.to_string()),
+        || {
+            let names: Vec<&str> = PIPELINES.iter().map(|pipeline| pipeline.name).collect();
+            let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name == name);
+            let pipeline = pipeline.ok_or_else(|| format!("unknown pipeline `{name}`{}", instead(&name, &names)))?;
+            let options: Options = options.parse()?;
+            options.check()?;
+            Ok(pipeline.text(&options))
+        },
+    );
+    let callback = passes.expect("C++ gives a callback");
+    let (Ok(text) | Err(text)) = &found;
+    // SAFETY: C++ gives a callback and the pointer it takes.
+    unsafe { callback(string_ref(text), user) };
+    found.is_ok()
+}
+
+/// Runs the body of a pass and emits what it has to say; true where it succeeded.
+fn pass(
+    operation: MlirOperation,
+    body: impl for<'c, 'a> FnOnce(OperationRef<'c, 'a>) -> Result<(), Vec<Diagnostic<'c>>>,
+) -> bool {
+    // SAFETY: the operation is alive for the call.
+    let operation = unsafe { OperationRef::from_raw(operation) };
+    let location: Location = operation.location();
+    let outcome = guard(|message| Err(vec![Diagnostic::error(location, message)]), || body(operation));
+    let Err(diagnostics) = outcome else { return true };
+    diagnostics.iter().for_each(emit);
+    false
+}
