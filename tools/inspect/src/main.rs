@@ -10,6 +10,7 @@ mod convert;
 mod hlo;
 mod json;
 mod maps;
+mod numbers;
 mod picture;
 mod places;
 mod report;

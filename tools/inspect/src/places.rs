@@ -10,8 +10,8 @@
 //!     1  1/0 1/1
 //! ```
 
+use crate::numbers::counted;
 use crate::picture::{SLICES, next, slices};
-use crate::report::counted;
 use layout::notation::to_tiled;
 use layout::placement::{Copies, Held, Placement};
 use layout::tensor_layout::ADDRESS;
