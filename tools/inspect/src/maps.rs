@@ -4,6 +4,7 @@ use layout::expansion::Expansion;
 use layout::map::{Indexing, IndexingMap};
 use layout::steps::{Claim, Rule, Shown};
 use layout::text::Error;
+use layout_console::Complaint;
 use std::collections::BTreeSet;
 
 /// The map from the logical index to the index in the expanded sizes, and the map to the offset, in elements.
@@ -41,11 +42,23 @@ pub fn steps(map: &IndexingMap) -> Result<Vec<Told>, Error> {
     Ok(map.explain()?.steps.iter().map(told).collect())
 }
 
-/// What `simplify` prints: the simplified map, and where asked for, the steps before it and their rules after it.
-///
-/// # Errors
-/// Where the text is no map, or the steps are too long to be shown.
-pub fn simplify(text: &str, explain: bool) -> Result<String, Error> {
+/// Simplify an indexing map
+#[derive(clap::Args)]
+pub struct Options {
+    /// Print the steps of the simplification, and the rules that they apply
+    #[arg(long)]
+    explain: bool,
+    /// The map: (d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7]
+    #[arg(value_name = "MAP")]
+    text: String,
+}
+
+/// The simplified map; with `--explain` the steps before it and their rules after it.
+pub fn run(Options { explain, text }: &Options) -> Result<String, Complaint> {
+    simplify(text, *explain).map_err(|error| Complaint::in_argument(text, &error))
+}
+
+fn simplify(text: &str, explain: bool) -> Result<String, Error> {
     let map = Indexing::parse(text)?;
     let simple = format!("{}\n", map.simplify());
     let (true, Indexing::Map(map)) = (explain, &map) else { return Ok(simple) };

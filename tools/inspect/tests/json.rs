@@ -181,7 +181,8 @@ fn exit_status() {
         assert_eq!(output.stderr.is_empty(), status == 0, "{arguments:?}: {output:?}");
     }
     let output = run(&["f32[3"], b"");
-    let expected = "error: expected `,` or `]` to close the sizes, found the end of the text\n  f32[3\n       ^\n";
+    let expected =
+        "error: expected `,` or `]` to close the sizes, found the end of the text\n  |\n1 | f32[3\n  |      ^\n";
     assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
 }
 
