@@ -3,17 +3,17 @@
 //! `layout-inspect 'f32[3,5]{1,0:T(2,2)}'` prints sizes, waste, the index map and the picture of offsets;
 //! `layout-inspect '((4_PE, 3:8), (8:1))'` the places of the elements, and the elements of each place. The subcommands
 //! have a file each, with their options and the function that runs them; `layout-inspect --json` is the line protocol of
-//! [`json`].
+//! [`protocol`].
 
 mod convert;
 mod hlo;
-mod json;
 mod lists;
 mod maps;
 mod moves;
 mod numbers;
 mod picture;
 mod places;
+mod protocol;
 mod report;
 mod svg;
 mod view;
@@ -43,7 +43,7 @@ struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
     /// The shape or the layout
-    #[arg(value_name = "SHAPE|LAYOUT", required_unless_present = "json")]
+    #[arg(value_name = "SHAPE|LAYOUT", required_unless_present_any = ["json", "schema"])]
     text: Option<String>,
     /// Draw an SVG picture into this file, - for standard output, and print nothing else
     #[arg(long, value_name = "FILE")]
@@ -51,6 +51,9 @@ struct Arguments {
     /// Read one JSON request a line from standard input, answer one line each
     #[arg(long, exclusive = true)]
     json: bool,
+    /// Print the JSON schema of the requests and the answers
+    #[arg(long, exclusive = true)]
+    schema: bool,
 }
 
 #[derive(Subcommand)]
@@ -86,13 +89,14 @@ fn main() -> ExitCode {
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
         None if arguments.json => serve(),
+        None if arguments.schema => Ok(protocol::schema()),
         None => inspect(&arguments),
     })
 }
 
 /// The line protocol on standard input and output. A reader that has closed its end is no error.
 fn serve() -> Result<String, Complaint> {
-    match json::serve(io::stdin().lock(), io::stdout().lock()) {
+    match protocol::serve(io::stdin().lock(), io::stdout().lock()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Complaint::new(error)),
         _ => Ok(String::new()),
     }

@@ -2,7 +2,7 @@
 
 use layout::expansion::Expansion;
 use layout::map::{Indexing, IndexingMap};
-use layout::steps::{Claim, Rule, Shown};
+use layout::steps::{self, Claim, Rule};
 use layout::text::Error;
 use layout_console::Complaint;
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ pub fn texts(expansion: &Expansion) -> (String, String) {
     (text(expansion.exprs()), text(vec![expansion.offset_expr()]))
 }
 
-/// A step of a simplification, as it is told.
-pub struct Told {
+/// A step of a simplification as text.
+pub struct StepText {
     pub rule: Rule,
     /// What kind of thing is replaced.
     pub about: &'static str,
@@ -31,15 +31,15 @@ pub struct Told {
 ///
 /// # Errors
 /// Where they are too long to be shown.
-pub fn steps(map: &IndexingMap) -> Result<Vec<Told>, Error> {
+pub fn steps(map: &IndexingMap) -> Result<Vec<StepText>, Error> {
     let name = |v| map.name(v);
-    let told = |step| {
-        let shown = Shown(step, &name);
+    let show = |step| {
+        let shown = steps::Shown(step, &name);
         let result = if let Claim::Result(k, ..) = step.claim { Some(k) } else { None };
         let (before, after, fact) = (shown.before(), shown.after(), shown.fact());
-        Told { rule: step.rule, about: step.claim.kind(), result, before, after, fact, line: shown.to_string() }
+        StepText { rule: step.rule, about: step.claim.kind(), result, before, after, fact, line: shown.to_string() }
     };
-    Ok(map.explain()?.steps.iter().map(told).collect())
+    Ok(map.explain()?.steps.iter().map(show).collect())
 }
 
 /// Simplify an indexing map
