@@ -33,8 +33,8 @@
 
 use super::access::{Access, Mapped};
 use super::compose::identity;
+use super::equations::Application;
 use super::relation::{Direction, Relation};
-use super::rules::Site;
 use crate::maps::domain::Interval;
 use crate::maps::equal::Equality;
 use crate::operations::graph::{Graph, Node, Value};
@@ -163,7 +163,7 @@ pub(super) struct Walk<'a> {
     number: usize,
     graph: &'a Graph,
     flows: &'a Known,
-    pub sites: Vec<Site<'a>>,
+    pub applied: Vec<Application<'a>>,
     /// The sizes of each node's leaves; `None` where one is not bounded.
     sizes: Vec<Vec<Option<Vec<i64>>>>,
     /// For each node and leaf of its operands, the node and leaf that it is.
@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
             number,
             graph,
             flows,
-            sites: Vec::new(),
+            applied: Vec::new(),
             sizes: Vec::new(),
             operands: Vec::new(),
             parameters: Vec::new(),
@@ -203,10 +203,9 @@ impl<'a> Walk<'a> {
                 operands.extend((0..leaves(shape).len()).map(|leaf| (value.node, from.first(value.result) + leaf)));
             }
             let results: Vec<&Shape> = node.results.iter().collect();
-            let site = Site::new(&node.operation, &shapes, &results);
-            site.check().map_err(|error| wrong(error.message))?;
-            walk.sizes.push(site.results.iter().map(|array| array.sizes()).collect());
-            walk.sites.push(site);
+            let applied = Application::new(&node.operation, &shapes, &results).map_err(|error| wrong(error.message))?;
+            walk.sizes.push(applied.results.iter().map(|array| array.sizes()).collect());
+            walk.applied.push(applied);
             walk.operands.push(operands);
             walk.called(k).map_err(wrong)?;
             if let Operation::Parameter { number } = node.operation
@@ -275,7 +274,7 @@ impl<'a> Walk<'a> {
 
     /// The arrays of each parameter.
     pub fn parameter_arrays(&self) -> Vec<Vec<&'a Array>> {
-        self.parameters.iter().map(|node| self.sites[*node].results.clone()).collect()
+        self.parameters.iter().map(|node| self.applied[*node].results.clone()).collect()
     }
 
     /// The arrays of the roots; the roots were checked.
@@ -367,9 +366,9 @@ impl<'a> Walk<'a> {
                 let lift = |access: Access| -> Access<Place> {
                     access.place(&|leaf: &usize| self.place(self.operands[k][*leaf]))
                 };
-                let site = &self.sites[k];
-                let reads = lift(site.access(operand, result, Direction::Reads)?);
-                (reads, lift(site.access(operand, result, Direction::Feeds)?))
+                let applied = &self.applied[k];
+                let reads = lift(applied.access(operand, result, Direction::Reads)?);
+                (reads, lift(applied.access(operand, result, Direction::Feeds)?))
             }
         };
         let pair = Rc::new(pair);
@@ -462,7 +461,7 @@ impl<'a> Walk<'a> {
 
     /// Where a leaf comes from, past what only hands it on.
     fn place(&self, (mut node, mut leaf): (usize, usize)) -> Place {
-        while let Some(from) = self.sites[node].passed_leaf(leaf) {
+        while let Some(from) = self.applied[node].passed(leaf) {
             (node, leaf) = self.operands[node][from];
         }
         Place { calls: Vec::new(), graph: self.number, node, leaf }

@@ -36,6 +36,7 @@ mod raw;
 mod read;
 mod resolve;
 mod rules;
+mod shapes;
 mod words;
 
 pub use literal::{Literal, Values};

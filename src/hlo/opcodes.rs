@@ -1,8 +1,6 @@
 //! The operations of HLO: one row each.
 
 use super::rules::*;
-use crate::operations::operation::Operation;
-use crate::text::Error;
 
 /// A row of the table.
 pub(super) struct Opcode {
@@ -11,7 +9,7 @@ pub(super) struct Opcode {
     /// The fewest and the most operands.
     pub operands: (usize, usize),
     /// Checks an instruction against the operation's meaning, and says what it does with indices.
-    pub rule: fn(&Site) -> Result<Operation, Error>,
+    pub rule: fn(&mut Site) -> Found,
     /// Of [`other`]: why indices do not say what the operation does. Of the elementwise rules: the classes of elements
     /// that operands may have: `p` for `pred`, `s` and `u` integers with and without sign, `f` floats, `c` complex.
     pub note: &'static str,
@@ -21,7 +19,7 @@ const fn row(
     name: &'static str,
     least: usize,
     most: usize,
-    rule: fn(&Site) -> Result<Operation, Error>,
+    rule: fn(&mut Site) -> Found,
     note: &'static str,
 ) -> Opcode {
     Opcode { name, operands: (least, most), rule, note }

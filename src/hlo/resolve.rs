@@ -3,7 +3,8 @@
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, nearest};
 use super::raw::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
-use super::rules::{Signature, Site, fits, plain};
+use super::rules::{Signature, Site};
+use super::shapes::{fits, plain};
 use super::words::{name, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
@@ -368,9 +369,16 @@ fn operation(
     let (count, uses) = &resolved.uses[i];
     let operands: Option<Vec<&Shape>> = uses[..*count].iter().map(shape).collect();
     match (operands, &instruction.shape, resolved.whole[i]) {
-        (Some(operands), Some(shape), true) => {
-            (opcode.rule)(&Site { raw: instruction, note: opcode.note, shape, operands, called, signatures }).map(Some)
-        }
+        (Some(operands), Some(shape), true) => (opcode.rule)(&mut Site {
+            raw: instruction,
+            note: opcode.note,
+            shape,
+            operands,
+            called,
+            signatures,
+            origins: Vec::new(),
+        })
+        .map(Some),
         _ => Ok(None),
     }
 }
