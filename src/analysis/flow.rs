@@ -195,10 +195,10 @@ impl<'a> Walk<'a> {
             let mut shapes: Vec<&Shape> = Vec::new();
             for value in &node.operands {
                 let from = graph.nodes[..k].get(value.node);
-                let from = from.ok_or_else(|| wrong(format!("node {} does not stand before it", value.node)))?;
+                let from = from
+                    .ok_or_else(|| wrong(format!("an operand must be a node before it, found node {}", value.node)))?;
                 let shape = from.results.get(value.result);
-                let shape =
-                    shape.ok_or_else(|| wrong(format!("node {} has no result {}", value.node, value.result)))?;
+                let shape = shape.ok_or_else(|| wrong(no_result(value, from)))?;
                 shapes.push(shape);
                 operands.extend((0..leaves(shape).len()).map(|leaf| (value.node, from.first(value.result) + leaf)));
             }
@@ -211,12 +211,14 @@ impl<'a> Walk<'a> {
             if let Operation::Parameter { number } = node.operation
                 && parameters.insert(number, k).is_some()
             {
-                return Err(wrong(format!("parameter {number} is there already")));
+                return Err(wrong(format!("parameter {number} must be defined once, found a second")));
             }
         }
         for (expected, (number, node)) in parameters.into_iter().enumerate() {
             if number != expected {
-                return Err(Error::new(format!("node {node}: there is a parameter {number}, but none {expected}")));
+                return Err(Error::new(format!(
+                    "node {node}: expected parameter {expected}, found parameter {number}"
+                )));
             }
             walk.parameters.push(node);
         }
@@ -232,16 +234,14 @@ impl<'a> Walk<'a> {
             let given: Vec<usize> = shapes.map(|shape| leaves(shape).len()).collect();
             // Without any root nothing is known of the parameters, or needed.
             if flow.roots() != 0 && flow.parameters() != given {
-                return Err(format!(
-                    "graph {callee} takes other operands: {:?} arrays, not {given:?}",
-                    flow.parameters()
-                ));
+                let expected = flow.parameters();
+                return Err(format!("the operands of graph {callee} must have {expected:?} arrays, found {given:?}"));
             }
             Ok(())
         };
         let gives = |callee: usize, roots: usize| match self.flows[&callee].roots() {
             found if found == roots => Ok(()),
-            found => Err(format!("graph {callee} gives {found} arrays, not {roots}")),
+            found => Err(format!("graph {callee} must have {roots} arrays as roots, found {found}")),
         };
         let results = self.sizes[k].len();
         match &node.operation {
@@ -257,11 +257,17 @@ impl<'a> Walk<'a> {
                 if self.operands[k].len() == results {
                     return Ok(());
                 }
-                Err(format!("a loop of {} arrays gives {results}", self.operands[k].len()))
+                Err(format!(
+                    "a loop must have as many arrays as its operand, {}, found {results}",
+                    self.operands[k].len()
+                ))
             }
             Operation::Conditional { branches } => {
                 if node.operands.len() != branches.len() + 1 {
-                    return Err(format!("{} branches have {} operands", branches.len(), node.operands.len()));
+                    let (expected, found) = (branches.len() + 1, node.operands.len());
+                    return Err(format!(
+                        "a conditional must have {expected} operands, one for each branch and one before, found {found}"
+                    ));
                 }
                 branches.iter().enumerate().try_for_each(|(b, callee)| {
                     arity(*callee, &node.operands[b + 1..b + 2])?;
@@ -287,9 +293,15 @@ impl<'a> Walk<'a> {
         let (mut pairs, mut passed) = (Vec::new(), Vec::new());
         for root in &self.graph.roots {
             let node = self.graph.nodes.get(root.node);
-            let node = node.ok_or_else(|| Error::new(format!("the root is node {}, which is not there", root.node)))?;
+            let node = node.ok_or_else(|| {
+                Error::new(format!(
+                    "a root must be one of the {} nodes, found node {}",
+                    self.graph.nodes.len(),
+                    root.node
+                ))
+            })?;
             let shape = node.results.get(root.result);
-            let shape = shape.ok_or_else(|| Error::new(format!("the root has no result {}", root.result)))?;
+            let shape = shape.ok_or_else(|| Error::new(no_result(root, node)))?;
             let first = node.first(root.result);
             for leaf in first..first + leaves(shape).len() {
                 pairs.push(self.from(root.node, leaf, work)?);
@@ -468,6 +480,11 @@ impl<'a> Walk<'a> {
     }
 }
 
+fn no_result(value: &Value, node: &Node) -> String {
+    let (found, expected) = (value.result, node.results.len());
+    format!("a result of node {} must be below the number of its results, {expected}, found {found}", value.node)
+}
+
 impl Node {
     /// The number of leaves before those of a result.
     fn first(&self, result: usize) -> usize {
@@ -523,7 +540,7 @@ impl Set {
                 }
                 let size = |m: &Mapped<Place>| u64::from(m.map.cost()) + m.map.variables() as u64;
                 let Some(left) = work.checked_sub(size(a) + size(b)) else {
-                    return self.doubt("there are too many long maps");
+                    return self.doubt("the maps have too many operations together");
                 };
                 *work = left;
                 match a.then_within(b, &inside) {

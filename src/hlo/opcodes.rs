@@ -1,6 +1,7 @@
 //! The operations of HLO: one row each.
 
 use super::rules::*;
+use crate::text::nearest;
 
 /// A row of the table.
 pub(super) struct Opcode {
@@ -181,6 +182,6 @@ pub(super) fn find(name: &str) -> Option<&'static Opcode> {
 }
 
 /// The name that is most like `name`, if one is.
-pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    crate::text::nearest(&name.replace('_', "-"), OPCODES.iter().map(|opcode| opcode.name))
+pub(super) fn near(name: &str) -> Option<&'static str> {
+    nearest(&name.replace('_', "-"), OPCODES.iter().map(|opcode| opcode.name))
 }

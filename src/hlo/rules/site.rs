@@ -132,7 +132,7 @@ impl<'a> Site<'a> {
                 Error::at(*at, format!("entry {k} of `{attribute}` of `{opcode}` {problem}"))
             }
             (Some((k, Origin { part, attribute, at, .. })), _) => {
-                Error::at(*at, format!("the {part} of dimension {k} in `{attribute}` of `{opcode}` {problem}"))
+                Error::at(*at, format!("the {part} of dimension {k} in `{attribute}` {problem}"))
             }
             (None, Some(Origin { attribute, at, .. })) => {
                 Error::at(*at, format!("`{attribute}` of `{opcode}` {problem}"))
@@ -270,7 +270,10 @@ impl<'a> Site<'a> {
 
     /// Reads a field that is a list of numbers, empty where the attribute is not there.
     pub fn list(&mut self, field: &'static str, name: &'static str) -> Result<Vec<i64>, Error> {
-        let Some(&attribute) = self.attribute(name) else { return Ok(Vec::new()) };
+        let Some(&attribute) = self.attribute(name) else {
+            self.origin((field, None), name, "", self.raw.opcode_at);
+            return Ok(Vec::new());
+        };
         let found = attribute.read(numbers)?;
         self.origin((field, None), name, "", attribute.at);
         for (k, (_, at)) in found.iter().enumerate() {
@@ -302,7 +305,12 @@ impl<'a> Site<'a> {
     pub fn dim(&mut self, field: &'static str, name: &'static str) -> Result<usize, Error> {
         self.need(name, "{dimension}")?;
         match self.dims(field, name)?[..] {
-            [dim] => Ok(dim),
+            [dim] => {
+                // The place of the field is that of its only entry.
+                self.origins.retain(|origin| origin.field != field || origin.entry.is_some());
+                self.origins.iter_mut().filter(|origin| origin.field == field).for_each(|origin| origin.entry = None);
+                Ok(dim)
+            }
             _ => Err(self.attribute_must(name, format!("be one dimension, found {}", self.excerpt(name)))),
         }
     }

@@ -63,8 +63,8 @@ pub fn pad(site: &mut Site) -> Found {
                 cursor.expect("x", &format!("`x` and the padding of dimension {dim}"))?;
             }
             let before = number(cursor, "the padding before")?;
-            cursor.expect("_", "`_` and the padding behind")?;
-            high.push(number(cursor, "the padding behind")?);
+            cursor.expect("_", "`_` and the padding after")?;
+            high.push(number(cursor, "the padding after")?);
             interior.push(if cursor.eat("_") { number(cursor, "the padding between")? } else { (0, before.1) });
             low.push(before);
         }
@@ -72,7 +72,7 @@ pub fn pad(site: &mut Site) -> Found {
     })?;
     let operation = Operation::Pad {
         low: kept(site, "low", "padding", "padding", low, attribute.at),
-        high: kept(site, "high", "padding", "padding behind", high, attribute.at),
+        high: kept(site, "high", "padding", "padding after", high, attribute.at),
         interior: kept(site, "interior", "padding", "padding between elements", interior, attribute.at),
     };
     site.checked(operation, &Types { operands: vec![element; 2], results: vec![element] })

@@ -3,7 +3,7 @@
 use super::site::{Found, Site, Types};
 use crate::hlo::words::number;
 use crate::operations::operation::{Convolution, Operation, WindowDim};
-use crate::text::{Cursor, Error, excerpt, length};
+use crate::text::{Cursor, Error, excerpt, length, nearest};
 
 /// The fields of `window` and those of [`WindowDim`].
 const FIELDS: [(&str, &str); 4] =
@@ -38,17 +38,22 @@ pub(super) fn window(site: &mut Site, rank: usize) -> Result<Vec<WindowDim>, Err
                     "rhs_dilate" => dim.window_dilation = value,
                     "rhs_reversal" => dim.reversed = value != 0,
                     "pad" => {
-                        cursor.expect("_", "`_` and the padding behind")?;
-                        (dim.low, dim.high) = (value, number(cursor, "the padding behind")?.0);
+                        cursor.expect("_", "`_` and the padding after")?;
+                        (dim.low, dim.high) = (value, number(cursor, "the padding after")?.0);
                     }
-                    _ => return Err(Error::at(0, format!("unknown field `{}` of `window`", excerpt(field.name)))),
+                    name => {
+                        let known = FIELDS.iter().map(|(name, _)| *name).chain(["rhs_reversal", "pad"]);
+                        let hint =
+                            nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                        return Err(Error::at(0, format!("unknown field `{}` of `window`{hint}", excerpt(name))));
+                    }
                 }
             }
             Ok(())
         })?;
-        if let Some((attribute, name)) = known {
+        if let Some((part, name)) = known {
             for (k, at) in places.into_iter().enumerate() {
-                site.origin((name, Some(k)), attribute, "", at + field.at);
+                site.origin((name, Some(k)), "window", part, at + field.at);
             }
         }
     }

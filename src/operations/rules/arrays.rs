@@ -65,7 +65,7 @@ pub(crate) fn distinct(rule: &'static str, name: &'static str, dims: &[usize], r
         match seen.get_mut(*dim) {
             None => return Err(Refusal::entry(rule, name, entry, below_rank(rank, *dim))),
             Some(true) => {
-                let must = format!("must be a dimension that is not in the list before, found {dim}");
+                let must = format!("must be a dimension that is not named before, found {dim}");
                 return Err(Refusal::entry(rule, name, entry, must));
             }
             Some(seen) => *seen = true,
