@@ -1,6 +1,7 @@
 //! Loops around one element of each operand and result, as `linalg.generic` has them.
 
-use super::relation::{Relation, Terms, too_large};
+use super::sides::{Found, Related, Sides};
+use crate::analysis::relation::{Relation, Terms, too_large};
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::simplify::Form;
@@ -8,36 +9,16 @@ use crate::operations::operation::Loops;
 use crate::text::Error;
 use std::collections::BTreeMap;
 
-/// That the loops fit these sizes.
-pub(super) fn check(loops: &Loops, operands: &[Vec<i64>], results: &[Vec<i64>]) -> Result<(), Error> {
-    let vars = loops.sizes.len() + loops.offsets.len();
-    let known = |e: &Expr| {
-        let mut known = true;
-        e.for_each_var(&mut |v| known &= v < vars);
-        known
-    };
-    let fits = |index: &[Expr], sizes: &[i64]| index.len() == sizes.len() && index.iter().all(known);
-    let read = |(index, sizes): (&Option<Vec<Expr>>, &Vec<i64>)| index.as_ref().is_none_or(|e| fits(e, sizes));
-    let fitting = (loops.operands.len(), loops.results.len()) == (operands.len(), results.len())
-        && loops.operands.iter().zip(operands).all(read)
-        && loops.results.iter().zip(results).all(|(index, sizes)| fits(index, sizes))
-        && loops.offsets.iter().all(|(operand, _)| operands.get(*operand).is_some_and(Vec::is_empty));
-    if fitting { Ok(()) } else { Err(Error::new("the loops' indices do not fit the operands and results")) }
-}
-
-/// How an operand's index and a result's are related: each by its expressions over the loops, into which `r` says nothing
-/// yet. `None` where an expression is no sum of quotients and remainders.
-pub(super) fn related(
-    loops: &Loops,
-    operand: usize,
-    result: usize,
-    mut r: Relation,
-) -> Result<Option<Vec<Relation>>, Error> {
+/// Each index is that of its expressions over the loops. Unknown where an expression is no sum of quotients and
+/// remainders.
+pub fn related(loops: &Loops, s: &Sides) -> Found {
+    let mut r = s.relation();
+    let Sides { operand, result, .. } = *s;
     if loops.offsets.iter().any(|(k, _)| *k == operand) {
         // An offset is read for every element.
-        return Ok(Some(vec![r]));
+        return Ok(r.into());
     }
-    let Some(index) = &loops.operands[operand] else { return Ok(Some(Vec::new())) };
+    let Some(index) = &loops.operands[operand] else { return Ok(Related::By(Vec::new())) };
     let vars: Vec<Interval> = loops.sizes.iter().map(|n| Interval::new(0, n - 1)).collect();
     let all = vars.into_iter().chain(loops.offsets.iter().map(|(_, i)| *i));
     let domain = Domain { vars: all.collect(), constraints: Vec::new() };
@@ -49,10 +30,12 @@ pub(super) fn related(
     let inputs = index.iter().enumerate().map(|(k, e)| (r.input(k), e)).collect::<Vec<_>>();
     for (unknown, e) in sides.into_iter().chain(inputs) {
         let mut terms = vec![(unknown, -1)];
-        let Some(constant) = add(&mut r, &mut form, &unknowns, e, 1, &mut terms)? else { return Ok(None) };
+        let Some(constant) = add(&mut r, &mut form, &unknowns, e, 1, &mut terms)? else {
+            return Ok(Related::Unknown("an index holds a minimum or a maximum".to_string()));
+        };
         r.equation(added_up(terms)?, constant)?;
     }
-    Ok(Some(vec![r]))
+    Ok(r.into())
 }
 
 /// Each unknown once.
