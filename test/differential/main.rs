@@ -14,6 +14,7 @@
 
 mod board;
 #[expect(dead_code, reason = "the expanded sizes are for those who test the maths")]
+#[path = "../definition.rs"]
 mod definition;
 
 use board::Spread;
