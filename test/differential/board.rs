@@ -5,7 +5,7 @@
 //! not name. The buffer of a machine has all its places side by side, the last axis fastest, and inside a place the
 //! pieces over `Time`, then the local addresses, then the elements of a word.
 
-use fastrand::Rng;
+use crate::choices::Choices;
 use std::fmt;
 
 /// The axes of the machine, parent to child, and the number of places along each.
@@ -46,7 +46,7 @@ pub struct Spread {
 
 impl Spread {
     /// A random layout for these sizes, of which there is at least one, and elements of so many bytes.
-    pub fn random(rng: &mut Rng, sizes: &[i64], bytes: usize) -> Spread {
+    pub fn random(rng: &mut Choices, sizes: &[i64], bytes: usize) -> Spread {
         loop {
             let spread = Spread::any(rng, sizes, WORD / (8 * bytes as i64));
             if AXES.iter().map(|axis| axis.1).product::<i64>() * spread.room() <= ROOM && spread.is_good(sizes) {
@@ -56,7 +56,7 @@ impl Spread {
     }
 
     /// Parts for these sizes, whether or not they fit.
-    fn any(rng: &mut Rng, sizes: &[i64], word: i64) -> Spread {
+    fn any(rng: &mut Choices, sizes: &[i64], word: i64) -> Spread {
         let mut used: Vec<Along> = (0..AXES.len()).map(Along::Axis).chain([Along::Time, Along::Word]).collect();
         used.retain(|along| *along != Along::Word || word > 1);
         rng.shuffle(&mut used);
@@ -65,8 +65,8 @@ impl Spread {
         for size in sizes {
             let (mut parts, mut rest) = (Vec::new(), *size);
             // From the least significant part on, until the dimension is used up, and at times beyond.
-            while rest > 1 || rng.u8(0..8) == 0 {
-                let along = if rng.u8(0..3) == 0 { Along::Address } else { used[rng.usize(..used.len())] };
+            while rest > 1 || rng.one_in(8) {
+                let along = if rng.one_in(3) { Along::Address } else { used[rng.usize(..used.len())] };
                 let extent = match along {
                     Along::Axis(axis) => rng.i64(1..=AXES[axis].1.min(rest + 1)),
                     Along::Word => rng.i64(1..=word),
@@ -74,7 +74,7 @@ impl Spread {
                     Along::Address if rng.bool() => rest,
                     Along::Address => rng.i64(1..=rest + 1),
                 };
-                if extent == 1 && rng.u8(0..8) > 0 {
+                if extent == 1 && !rng.one_in(8) {
                     continue;
                 }
                 parts.insert(0, Part { extent, along, stride: 1 });
@@ -83,7 +83,7 @@ impl Spread {
             dims.push(parts);
         }
         let axes: Vec<usize> = (0..AXES.len()).collect();
-        let mut spread = Spread { dims, copies: Vec::new(), whole: Vec::new(), prefix: rng.u8(0..3) == 0 };
+        let mut spread = Spread { dims, copies: Vec::new(), whole: Vec::new(), prefix: rng.one_in(3) };
         if rng.bool() {
             let axis = axes[rng.usize(..axes.len())];
             let along = match rng.u8(0..6) {
@@ -101,13 +101,13 @@ impl Spread {
 
     /// Along each axis the parts in random order, each past what those before it reach, at times with a gap; or with any
     /// strides, so that they may interleave.
-    fn set_strides(&mut self, rng: &mut Rng, sizes: &[i64]) {
+    fn set_strides(&mut self, rng: &mut Choices, sizes: &[i64]) {
         let all = (0..AXES.len()).map(Along::Axis).chain([Along::Time, Along::Word, Along::Address]);
         for along in all {
-            let interleave = rng.u8(0..6) == 0;
-            let gaps = rng.u8(0..3) == 0;
+            let interleave = rng.one_in(6);
+            let gaps = rng.one_in(3);
             // What padding alone would reach is free for others, of what can overlap.
-            let overlap = !matches!(along, Along::Axis(_)) && rng.u8(0..4) == 0;
+            let overlap = !matches!(along, Along::Axis(_)) && rng.one_in(4);
             let mut parts: Vec<(i64, &mut Part)> = Vec::new();
             for (parts_of, size) in self.dims.iter_mut().zip(sizes) {
                 let mut weight: i64 = parts_of.iter().map(|part| part.extent).product();
