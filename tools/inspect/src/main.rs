@@ -26,17 +26,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Show what the layout of a tensor does, and simplify indexing maps
-///
-/// SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}.
-/// LAYOUT is a TensorLayout: ((4_PE, 3:8), (8:1)), (10,7)/((3:7, 4_PE), (7:1)), (2:3, 3:1).
-/// Without a command, print the sizes of a shape or layout, its waste, its index map and a picture of its offsets or places.
 #[derive(Parser)]
 #[command(
     name = "layout-inspect",
     version = concat!(env!("CARGO_PKG_VERSION"), ", built without MLIR"),
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
-    verbatim_doc_comment,
+    long_about = LONG_ABOUT,
     after_help = AFTER_HELP
 )]
 struct Arguments {
@@ -64,6 +60,13 @@ enum Command {
     Moves(moves::Options),
     Convert(convert::Options),
 }
+
+const LONG_ABOUT: &str = "\
+Show what the layout of a tensor does, and simplify indexing maps
+
+Without a command, print the sizes of a shape or layout, its waste, its index map and a picture of its offsets or places.
+SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}
+LAYOUT is a TensorLayout: ((4_PE, 3:8), (8:1)), (10,7)/((3:7, 4_PE), (7:1)), (2:3, 3:1)";
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -10,8 +10,8 @@
 //! Where `arith` leaves a result undefined, it is the one that HLO defines: of divisions by zero, shifts by the width or
 //! more, and conversions out of range.
 //!
-//! The files, from the ground: [`syntax`] and [`writer`] are MLIR's text, [`tensor`] the values, [`scalar`] instructions
-//! on single elements, [`builder`] operations on tensors, [`instructions`] the table of instructions, [`function`] a
+//! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions
+//! on single elements, `builder` operations on tensors, `instructions` the table of instructions, `function` a
 //! computation. Not promised: that the text of an operation is the same in the next version.
 //!
 //! ```
