@@ -79,7 +79,7 @@ Examples:
   echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
 
 Exit status:
-  0  Success; with --json alone also where a request failed: its answer says so
+  0  Success; with --json alone also if requests fail: their answers have the errors
   1  A text, a file or the value of an option is invalid
   2  The command line is invalid";
 

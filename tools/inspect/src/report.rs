@@ -24,7 +24,7 @@ use std::fmt::Write;
 pub enum Subject {
     /// A shape, as XLA writes it.
     Shape(Shape),
-    /// A TensorLayout, which says its sizes.
+    /// A TensorLayout, whose parts give its sizes.
     Places(Box<Placement>),
 }
 

@@ -80,7 +80,7 @@ pub fn results(name: &str, count: usize) -> Vec<String> {
     }
 }
 
-/// What stands behind the name of an operation's results on its left side: `:2`, or nothing for one.
+/// The number of results behind their name, `:2` in `%3:2 = `; nothing for one.
 pub fn count(results: usize) -> String {
     if results > 1 { format!(":{results}") } else { String::new() }
 }

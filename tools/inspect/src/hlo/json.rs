@@ -7,7 +7,7 @@ use layout::text::Error;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// What is said of an instruction.
+/// An instruction.
 #[derive(Serialize)]
 struct Object<'a> {
     name: &'a str,

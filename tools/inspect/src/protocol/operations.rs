@@ -11,7 +11,7 @@ use layout::meaning::Meaning;
 use layout::placement::{Copies, Held, Placement};
 use layout::shape::{Array, Shape};
 use layout::tensor_layout::ADDRESS;
-use layout::text::Error;
+use layout::text::{Error, nearest};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -96,7 +96,9 @@ fn laid_out(text: &str) -> Result<LaidOut, Failure> {
 /// Refuses a layout whose elements have coordinates beside the address.
 fn only_address(placement: &Placement) -> Result<(), Error> {
     match placement.axes().first() {
-        Some(axis) => Err(Error::new(format!("the layout has the axis {axis}: `place` says where an element is"))),
+        Some(axis) => Err(Error::new(format!(
+            "the layout must have the address alone, found the axis {axis}: use the op `place`"
+        ))),
         None => Ok(()),
     }
 }
@@ -127,7 +129,7 @@ fn logical_index(text: &str, linear: i64) -> Result<Answer, Failure> {
             only_address(&placement)?;
             let reach = placement.extents()[0];
             if !(0..reach).contains(&linear) {
-                let message = format!("offset {linear} is out of range: the layout reaches up to {}", reach - 1);
+                let message = format!("`linear` must be between 0 and {}, found {linear}", reach - 1);
                 return Err(Error::new(message).into());
             }
             match placement.held(&[linear])? {
@@ -167,7 +169,9 @@ fn place(text: &str, index: &[i64]) -> Result<Answer, Failure> {
 fn offsets(axis: &str, steps: &[(i64, i64)]) -> Result<Vec<i64>, Error> {
     let count = steps.iter().try_fold(1i64, |n, (extent, _)| n.checked_mul(*extent).filter(|n| *n <= LISTED));
     if count.is_none() {
-        return Err(Error::new(format!("there are more than {LISTED} copies along {axis}, too many to list")));
+        return Err(Error::new(format!(
+            "the number of copies along {axis} must be at most {LISTED} to be listed, found more"
+        )));
     }
     let mut all = vec![0];
     for (extent, stride) in steps {
@@ -209,16 +213,18 @@ fn compose(texts: &[String]) -> Result<Answer, Failure> {
 
 fn evaluate(map: &str, request::Point(point): &request::Point) -> Result<Answer, Failure> {
     let results = match Indexing::parse(map)? {
-        Indexing::Undefined => return Err(Error::new("the map is undefined").into()),
+        Indexing::Undefined => return Err(Error::new("the map must be defined, found UNDEFINED").into()),
         Indexing::KnownEmpty => None,
         Indexing::Map(map) => {
             let names: Vec<String> = (0..map.variables()).map(|v| map.name(v)).collect();
             if let Some(unknown) = point.keys().find(|name| !names.contains(name)) {
+                let near = nearest(unknown, names.iter().map(String::as_str));
+                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
                 let unknown: String = unknown.chars().take(40).collect();
-                return Err(Error::new(format!("there is no variable `{unknown}`")).into());
+                return Err(Error::new(format!("unknown variable `{unknown}`{hint}")).into());
             }
             let value = |name: &String| {
-                point.get(name).copied().ok_or_else(|| Error::new(format!("`point` has no value for `{name}`")))
+                point.get(name).copied().ok_or_else(|| Error::new(format!("`point.{name}` is missing")))
             };
             map.evaluate(&names.iter().map(value).collect::<Result<Vec<_>, _>>()?)?
         }

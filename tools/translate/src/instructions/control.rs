@@ -48,7 +48,7 @@ pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) 
     Ok(Tensor::named(results(&name, state.len()), state.to_vec()))
 }
 
-/// The first operand says which of the branches runs; each has an operand of its own.
+/// The first operand chooses the branch that runs; each branch has an operand of its own.
 pub fn branch(b: &mut Builder, branches: &[usize], operands: &[Vec<Tensor>], to: &[Tensor]) -> Done<Vec<Tensor>> {
     let chosen = &operands[0][0];
     let value = b.scalar(chosen);
