@@ -287,28 +287,40 @@ fn same(a: &Subject, b: &Subject) -> Result<Equality, Error> {
 
 /// Whether two shapes have the same elements at the same places.
 fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
-    let different = |reason: String| Ok(Equality::Different { witness: None, reason });
     if a == b {
         return Ok(Equality::Equal);
     }
-    if let (Shape::Tuple(x), Shape::Tuple(y)) = (a, b) {
-        if x.len() != y.len() {
-            return different(format!("the tuples have {} and {} elements", x.len(), y.len()));
-        }
-        for (k, (x, y)) in x.iter().zip(y).enumerate() {
-            match same_layout(x, y)? {
-                Equality::Equal => {}
-                Equality::Different { reason, .. } => return different(format!("element {k} of the tuple: {reason}")),
-                Equality::Unknown { reason } => {
-                    return Ok(Equality::Unknown { reason: format!("element {k} of the tuple: {reason}") });
-                }
-            }
-        }
-        return Ok(Equality::Equal);
+    match (a, b) {
+        (Shape::Tuple(x), Shape::Tuple(y)) => same_tuple(x, y),
+        _ => match (report::laid_out(a), report::laid_out(b)) {
+            (Some((x, sizes)), Some((y, other))) => same_array((x, &sizes), (y, &other)),
+            _ => Ok(different(format!("{a} is not {b}"))),
+        },
     }
-    let (Some((x, sizes)), Some((y, other))) = (report::laid_out(a), report::laid_out(b)) else {
-        return different(format!("{a} is not {b}"));
-    };
+}
+
+/// Not equal, for a reason that no single element shows.
+fn different(reason: String) -> Equality {
+    Equality::Different { witness: None, reason }
+}
+
+fn same_tuple(x: &[Shape], y: &[Shape]) -> Result<Equality, Error> {
+    if x.len() != y.len() {
+        return Ok(different(format!("the tuples have {} and {} elements", x.len(), y.len())));
+    }
+    for (k, (x, y)) in x.iter().zip(y).enumerate() {
+        let within = |reason: String| format!("element {k} of the tuple: {reason}");
+        match same_layout(x, y)? {
+            Equality::Equal => {}
+            Equality::Different { reason, .. } => return Ok(different(within(reason))),
+            Equality::Unknown { reason } => return Ok(Equality::Unknown { reason: within(reason) }),
+        }
+    }
+    Ok(Equality::Equal)
+}
+
+/// Whether two arrays of these sizes have the same type, the same offsets and the same allocation.
+fn same_array((x, sizes): (&Array, &[i64]), (y, other): (&Array, &[i64])) -> Result<Equality, Error> {
     let bits = |array: &Array| array.layout.element_bits;
     for (what, x, y) in [
         ("element types are", x.element.to_string(), y.element.to_string()),
@@ -317,14 +329,14 @@ fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
         ("bits of an element, 0 for the type's own, are", bits(x).to_string(), bits(y).to_string()),
     ] {
         if x != y {
-            return different(format!("the {what} {x} and {y}"));
+            return Ok(different(format!("the {what} {x} and {y}")));
         }
     }
-    let (e, f) = (Expansion::new(&sizes, &x.layout)?, Expansion::new(&sizes, &y.layout)?);
+    let (e, f) = (Expansion::new(sizes, &x.layout)?, Expansion::new(sizes, &y.layout)?);
     if x.layout.splits != y.layout.splits {
-        return different("they are cut across memories in different places".to_string());
+        return Ok(different("they are cut across memories in different places".to_string()));
     }
-    let map = |e: &Expansion| IndexingMap::of_sizes(&sizes, vec![e.offset_expr()]);
+    let map = |e: &Expansion| IndexingMap::of_sizes(sizes, vec![e.offset_expr()]);
     let offsets = map(&e).compare(&map(&f));
     if let Equality::Different { witness: Some(index), .. } = &offsets {
         let reason = match (e.offset(index), f.offset(index)) {
@@ -333,12 +345,9 @@ fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
         };
         return Ok(Equality::Different { witness: Some(index.clone()), reason });
     }
-    let sizes = (e.allocated_elements(), f.allocated_elements());
-    if offsets == Equality::Equal && sizes.0 != sizes.1 {
-        return different(format!(
-            "the elements are at the same offsets, but {} and {} are allocated",
-            sizes.0, sizes.1
-        ));
+    let (a, b) = (e.allocated_elements(), f.allocated_elements());
+    if offsets == Equality::Equal && a != b {
+        return Ok(different(format!("the elements are at the same offsets, but {a} and {b} are allocated")));
     }
     Ok(offsets)
 }
