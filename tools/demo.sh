@@ -52,7 +52,7 @@ essentials() {
   awk 'FNR == NR { if (/^#map/) { name = $1; sub(/^[^<]*</, ""); sub(/>$/, ""); maps[name] = $0 } next }
     function divides(line) { return line ~ /floordiv|ceildiv| mod |divsi|divui|remsi|remui/ }
     function plural(n, what) { return n " " what (n == 1 ? "" : "s") }
-    # A map name with its arguments, as the expressions it stands for.
+    # A map name with its arguments, as its expressions.
     function expanded(line,  name, given, map, arguments, n, i) {
       if (!match(line, /#map[0-9]*\([^)]*\)/)) return line
       name = substr(line, RSTART, RLENGTH)
@@ -92,7 +92,7 @@ essentials() {
     }' "$1" "$2"
 }
 
-# A table of the tiled types of a function, by what layout-inspect says of each.
+# A table of the tiled types of a function, with the facts of layout-inspect for each.
 memory() {
   grep -o 'tensor<[^<>]*, #layout\.tiled<[^<>]*>>' "$1" | awk '!seen[$0]++ {
     shape = $0; sub(/^tensor</, "", shape); sub(/,.*/, "", shape)

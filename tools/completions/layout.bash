@@ -18,7 +18,7 @@ _layout_tools() {
     -o) compopt -o default; return ;;
   esac
   help=$("$tool" --help 2>/dev/null) || return
-  # Bash parts words at `=`; what stands behind a pass is one or several options of it.
+  # Bash splits words at `=`; behind a pass are one or several of its options.
   line=${COMP_LINE:0:COMP_POINT}
   line=${line##*[[:space:]\'\"]}
   if [[ $line == --*=* ]]; then

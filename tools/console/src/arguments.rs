@@ -17,7 +17,11 @@ use std::path::Path;
 /// completion of bash, elvish, fish, powershell or zsh, and `--man FOLDER` writes the man pages, one for the tool and one
 /// for each command. These do not return, either.
 pub fn parse<A: Parser>() -> A {
-    let given: Vec<OsString> = std::env::args_os().collect();
+    parse_from(std::env::args_os().collect())
+}
+
+/// As [`parse`], of a command line that begins with the name of the tool.
+pub fn parse_from<A: Parser>(given: Vec<OsString>) -> A {
     if let [_, option, value] = &given[..]
         && let Some(done) = package(A::command(), option, value)
     {

@@ -26,6 +26,6 @@ mod arguments;
 mod complaint;
 mod files;
 
-pub use arguments::parse;
+pub use arguments::{parse, parse_from};
 pub use complaint::Complaint;
 pub use files::{finish, print, read, write};

@@ -56,7 +56,7 @@ pub fn run(Options { from, to, machine, element, blocks }: &Options) -> Result<S
     Ok(out)
 }
 
-/// A block: where it begins, and what a step of each counter moves.
+/// A block of the relayout, a strided copy: where it begins, and the steps of each of its loops.
 fn block(out: &mut String, axes: &[String], number: usize, block: &Block) {
     let names = || axes.iter().map(String::as_str).chain([ADDRESS]);
     let named = |coordinates: &[i64], sign: &str| {

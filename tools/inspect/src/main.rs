@@ -26,17 +26,13 @@ use std::process::ExitCode;
 use tensor_layout::text::{Error, nearest};
 
 /// Show what the layout of a tensor does, and simplify indexing maps
-///
-/// SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}.
-/// LAYOUT is a TensorLayout: ((4_PE, 3:8), (8:1)), (10,7)/((3:7, 4_PE), (7:1)), (2:3, 3:1).
-/// Without a command, print the sizes of a shape or layout, its waste, its index map and a picture of its offsets or places.
 #[derive(Parser)]
 #[command(
     name = "layout-inspect",
     version = concat!(env!("CARGO_PKG_VERSION"), ", built without MLIR"),
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
-    verbatim_doc_comment,
+    long_about = LONG_ABOUT,
     after_help = AFTER_HELP
 )]
 struct Arguments {
@@ -65,6 +61,13 @@ enum Command {
     Convert(convert::Options),
 }
 
+const LONG_ABOUT: &str = "\
+Show what the layout of a tensor does, and simplify indexing maps
+
+Without a command, print the sizes of a shape or layout, its waste, its index map and a picture of its offsets or places.
+SHAPE is a shape with its layout, as XLA writes it: f32[3,5]{1,0:T(2,2)}
+LAYOUT is a TensorLayout: ((4_PE, 3:8), (8:1)), (10,7)/((3:7, 4_PE), (7:1)), (2:3, 3:1)";
+
 const AFTER_HELP: &str = "\
 Examples:
   layout-inspect 'bf16[384,72]{1,0:T(8,128)(2,1)S(1)}'
@@ -76,7 +79,7 @@ Examples:
   echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
 
 Exit status:
-  0  Success; with --json alone also where a request failed: its answer says so
+  0  Success; with --json alone also if requests fail: their answers have the errors
   1  A text, a file or the value of an option is invalid
   2  The command line is invalid";
 

@@ -1,4 +1,4 @@
-//! Indexing maps: those of a layout, and how one is simplified.
+//! `layout-inspect simplify`, and the indexing maps of a layout as text.
 
 use layout_console::Complaint;
 use std::collections::BTreeSet;
@@ -16,21 +16,21 @@ pub fn texts(expansion: &Expansion) -> (String, String) {
 /// A step of a simplification as text.
 pub struct StepText {
     pub rule: Rule,
-    /// What kind of thing is replaced.
+    /// What is replaced: a result, the interval of a variable, the constraints.
     pub about: &'static str,
     /// The number of the result that is replaced, where it is one.
     pub result: Option<usize>,
     pub before: String,
     pub after: String,
     pub fact: Option<String>,
-    /// All of that in a line.
+    /// The step as one line.
     pub line: String,
 }
 
 /// The steps by which a map is simplified.
 ///
 /// # Errors
-/// Where they are too long to be shown.
+/// The expressions are too long to be printed.
 pub fn steps(map: &IndexingMap) -> Result<Vec<StepText>, Error> {
     let name = |v| map.name(v);
     let show = |step| {

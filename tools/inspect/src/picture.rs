@@ -1,7 +1,7 @@
 //! The picture of offsets: where in memory each element of an array is.
 //!
-//! Rows are the last dimension but one, columns the last; an array of a higher rank is drawn slice by slice. The first
-//! tiles' borders are drawn in full, a dot for each place that no element takes:
+//! Rows are the last dimension but one, columns the last; an array of a higher rank is drawn slice by slice. The sizes are
+//! rounded up to whole tiles of the first tile, with a dot for each offset of padding:
 //!
 //! ```text
 //!         0  1  2  3  4
@@ -14,7 +14,7 @@
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::{Layout, TileEntry};
 
-/// What is drawn at most.
+/// The most rows, columns and slices that are drawn.
 const ROWS: i64 = 24;
 const COLUMNS: i64 = 16;
 pub const SLICES: i64 = 4;
@@ -32,13 +32,13 @@ pub fn picture(expansion: &Expansion, layout: &Layout) -> String {
     out
 }
 
-/// Draws what `cell` says of each index, slice by slice, a dot for those outside `sizes`.
+/// Draws the text `cell` of each index, slice by slice, and a dot for an index outside `sizes`.
 pub fn slices(out: &mut String, sizes: &[i64], padded: &[i64], cell: impl Fn(&[i64]) -> String) {
     let (leading, plane) = sizes.split_at(sizes.len().saturating_sub(2));
     let mut slice = vec![0; leading.len()];
     for drawn in 0.. {
         if drawn == SLICES {
-            // The product can be past any integer where the last sizes are small; it is only told.
+            // The product of the leading sizes alone may not fit in 64 bits; it is only printed.
             let all = leading.iter().map(|size| i128::from(*size)).product::<i128>();
             out.push_str(&format!("  .. {} more slices\n", all - i128::from(SLICES)));
             break;
@@ -54,7 +54,7 @@ pub fn slices(out: &mut String, sizes: &[i64], padded: &[i64], cell: impl Fn(&[i
     }
 }
 
-/// Moves to the next index, the last dimension fastest; false behind the last.
+/// Moves to the next index, the last dimension fastest; false after the last index.
 pub fn next(index: &mut [i64], sizes: &[i64]) -> bool {
     for (i, size) in index.iter_mut().zip(sizes).rev() {
         *i += 1;
@@ -66,7 +66,7 @@ pub fn next(index: &mut [i64], sizes: &[i64]) -> bool {
     false
 }
 
-/// The size of the first tile along each dimension, where that has a size of its own for it; else 0.
+/// The size of the first tile along each dimension; 0 where the tile has none for it alone.
 pub fn tile_sizes(sizes: &[i64], layout: &Layout) -> Vec<i64> {
     let mut found = vec![0; sizes.len()];
     let Some(tile) = layout.tiles.first() else { return found };

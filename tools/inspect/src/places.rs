@@ -1,7 +1,7 @@
-//! What a person wants to know of a TensorLayout: where its elements go, and what each place holds.
+//! The report on a TensorLayout: a line for each fact, then two pictures.
 //!
-//! The first picture is of the tensor, each element with its place, `.` for padding; the second of the first places,
-//! each address with its element:
+//! The first picture is the tensor, with the place of each element, `.` for padding. The second is the memory of the first
+//! places, with the element at each address, `-` for an address that the layout never uses. Here row 1 is on PE 1:
 //!
 //! ```text
 //! places, each as PE/Addr
@@ -18,17 +18,17 @@ use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Placement};
 use tensor_layout::text::Error;
 
-/// How much of what a place holds is drawn.
+/// The lines, and the addresses in a line, that are drawn of the memory of a place.
 const LINES: i64 = 12;
 const IN_A_LINE: i64 = 8;
 
-/// How many of a list are named.
+/// The most numbers of a list that are printed.
 const NAMED: usize = 8;
 
 /// The report on a placement.
 ///
 /// # Errors
-/// The strides are too entangled to tell what is used.
+/// The number of used places cannot be counted: too many strides overlap.
 pub fn report(placement: &Placement) -> Result<String, Error> {
     let mut out = String::new();
     // A `String` takes all that is written to it.
@@ -77,7 +77,7 @@ fn names(placement: &Placement) -> Vec<&str> {
     placement.axes().iter().map(String::as_str).chain([ADDRESS]).collect()
 }
 
-/// The coordinates of a place, `*` for those that do not matter.
+/// The coordinates of a place, `*` along an axis where every coordinate has a copy.
 pub fn label(placement: &Placement, place: &[i64]) -> String {
     let coordinate = |(axis, at): (usize, &i64)| match axis < placement.axes().len() {
         true if placement.copies(axis) == Copies::All => "*".to_string(),
@@ -98,7 +98,7 @@ fn copies(placement: &Placement, axis: usize) -> Option<String> {
     }
 }
 
-/// The coordinates along each axis that nothing is at, or else the first places that are not used.
+/// The coordinates along each axis at which no place is used; where there are none, the first unused places.
 fn unused(placement: &Placement, extents: &[i64]) -> Result<String, Error> {
     let mut all = Vec::new();
     for (axis, extent) in extents.iter().enumerate() {
@@ -117,7 +117,7 @@ fn unused(placement: &Placement, extents: &[i64]) -> Result<String, Error> {
     Ok(all.join("; "))
 }
 
-/// Draws what the first places that are used hold at each address.
+/// Draws the memory of the first used places.
 fn hold(out: &mut String, placement: &Placement) -> Result<(), Error> {
     let mut extents = placement.extents();
     let reach = extents.pop().unwrap_or(1);
@@ -148,7 +148,7 @@ fn hold(out: &mut String, placement: &Placement) -> Result<(), Error> {
     Ok(())
 }
 
-/// Draws what a place holds: a line for every few addresses, which says the first of them.
+/// Draws the memory of a place: [`IN_A_LINE`] addresses a line, with the first of them in front.
 fn draw(out: &mut String, placement: &Placement, place: &[i64], reach: i64) -> Result<(), Error> {
     let shown = reach.min(LINES * IN_A_LINE);
     let mut cells = Vec::new();

@@ -1,4 +1,14 @@
-//! What a person wants to know of a shape.
+//! The report on a shape or a layout: a line for each fact, then a picture.
+//!
+//! ```text
+//! shape     f32[3,5]{1,0:T(2,2)}
+//! logical   15 elements, 60 bytes
+//! padded    24 elements, 96 bytes
+//! waste     36 bytes, 37.5 %
+//! ```
+//!
+//! Of a tuple each array has a report. [`parse`] tells the two notations apart: a text that begins with a shape of XLA,
+//! and a TensorLayout.
 
 use crate::numbers::counted;
 use crate::{maps, picture, places};
@@ -10,11 +20,11 @@ use tensor_layout::places::{Misplaced, Placement};
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Expansion;
 
-/// What a text describes.
+/// A text in one of the two notations.
 pub enum Subject {
     /// A shape, as XLA writes it.
     Shape(Shape),
-    /// A TensorLayout, which says its sizes.
+    /// A TensorLayout, whose parts give its sizes.
     Places(Box<Placement>),
 }
 
@@ -34,7 +44,7 @@ pub fn laid_out(shape: &Shape) -> Option<(&Array, Vec<i64>)> {
     }
 }
 
-/// The TensorLayout of a text, or what a shape's layout is as one, on its sizes.
+/// The TensorLayout of a text, or the layout of a shape converted into one, on its sizes.
 pub fn placement(text: &str) -> Result<Placement, Error> {
     let shape = match parse(text).map_err(|misplaced| misplaced.error)? {
         Subject::Places(placement) => return Ok(*placement),
@@ -59,7 +69,7 @@ pub fn report(text: &str) -> Result<String, Error> {
     }
 }
 
-/// An error of the sizes, which the text says from its first bracket on.
+/// The error; one without a place is about the sizes, which begin behind the first bracket of the text.
 pub fn in_sizes(text: &str, error: Error) -> Error {
     let at = error.at.or_else(|| text.find('[').map(|k| k + 1));
     Error { at, ..error }

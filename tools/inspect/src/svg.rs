@@ -1,12 +1,12 @@
 //! The picture of a layout as SVG: a grid of the elements of the last two dimensions, padding in grey.
 //!
-//! Elements of a TensorLayout have the colour of their place and say its coordinates and the address; those of a shape
-//! say their offset, and the first tiles are outlined. Drawn are the first slice and at most [`MOST`] rows and columns.
+//! A cell of a TensorLayout has the coordinates of the place and the address, and a colour for each place; a cell of a
+//! shape has the offset, and the first tiles are outlined. The first slice is drawn, at most [`MOST`] rows and columns.
 
 use crate::picture::{padded_sizes, tile_sizes};
 use crate::places::label;
 use crate::report::{self, Subject};
-use std::fmt::Write;
+use std::fmt::{Arguments, Write};
 use tensor_layout::places::Placement;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Expansion;
@@ -22,21 +22,21 @@ const LEFT: i64 = 48;
 const TOP: i64 = 64;
 const RIGHT: i64 = 240;
 
-/// What is drawn.
+/// The elements of a slice and all that is drawn around them.
 struct Grid {
     title: String,
-    /// What the texts in the cells are.
+    /// The kind of text in the cells: `offsets in elements`.
     note: String,
     /// The sizes and the padded sizes of the last two dimensions.
     sizes: [i64; 2],
     padded: [i64; 2],
     /// The sizes of the tiles that are outlined, 0 where none are.
     tiles: [i64; 2],
-    /// What is in a cell with an element.
+    /// The cell of an element.
     cell: Box<dyn Fn([i64; 2]) -> Cell>,
-    /// The colours, and what they stand for.
+    /// The colours, and the name of the place for each.
     legend: Vec<(String, String)>,
-    /// The number of other things that colours stand for.
+    /// The number of places that the legend leaves out.
     more: usize,
 }
 
@@ -49,7 +49,7 @@ struct Cell {
 /// The picture of a shape or a TensorLayout.
 ///
 /// # Errors
-/// As the report's, and where a shape has no elements to draw.
+/// Those of the report, and that a shape has no offsets.
 pub fn draw(text: &str) -> Result<String, Error> {
     Ok(match report::parse(text).map_err(|misplaced| misplaced.error)? {
         Subject::Places(placement) => svg(&places(*placement)),
@@ -154,70 +154,122 @@ fn escaped(text: &str) -> String {
 }
 
 fn svg(grid: &Grid) -> String {
-    let shown = [grid.padded[0].min(MOST), grid.padded[1].min(MOST)];
-    let legend = (grid.legend.len() + usize::from(grid.more > 0)) as i64 * 20;
-    let (width, height) = (LEFT + shown[1] * WIDTH + RIGHT, TOP + (shown[0] * HEIGHT).max(legend) + 32);
-    let mut out = String::new();
-    // A `String` takes all that is written to it.
-    let mut line = |text: String| writeln!(out, "{text}").unwrap();
-    line(format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"11\">"
-    ));
-    line(format!("<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>"));
-    let text = |x: i64, y: i64, anchor: &str, text: &str| {
-        format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>", escaped(text))
-    };
-    // A layout may have hundreds of parts.
-    let title: String = grid.title.chars().take(200).collect();
-    line(text(LEFT, 18, "start", &title));
-    line(text(LEFT, 36, "start", &format!("{}; grey is padding", grid.note)));
-    let (x, y) = (|column: i64| LEFT + column * WIDTH, |row: i64| TOP + row * HEIGHT);
-    for column in 0..shown[1].min(grid.sizes[1]) {
-        line(text(x(column) + WIDTH / 2, TOP - 6, "middle", &column.to_string()));
+    let mut drawing = Drawing::new(grid);
+    drawing.titles(grid);
+    drawing.cells(grid);
+    drawing.tiles(grid);
+    drawing.legend(grid);
+    drawing.out + "</svg>\n"
+}
+
+/// The text of a picture while it is written.
+struct Drawing {
+    out: String,
+    /// The rows and columns that are drawn.
+    shown: [i64; 2],
+    height: i64,
+}
+
+/// The left edge of a column, and the upper edge of a row.
+fn x(column: i64) -> i64 {
+    LEFT + column * WIDTH
+}
+
+fn y(row: i64) -> i64 {
+    TOP + row * HEIGHT
+}
+
+impl Drawing {
+    fn new(grid: &Grid) -> Drawing {
+        let shown = grid.padded.map(|n| n.min(MOST));
+        let legend = (grid.legend.len() + usize::from(grid.more > 0)) as i64 * 20;
+        let (width, height) = (x(shown[1]) + RIGHT, TOP + (shown[0] * HEIGHT).max(legend) + 32);
+        let mut drawing = Drawing { out: String::new(), shown, height };
+        drawing.line(format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"11\">"
+        ));
+        drawing.line(format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>"));
+        drawing
     }
-    for row in 0..shown[0] {
-        if row < grid.sizes[0] {
-            line(text(LEFT - 6, y(row) + HEIGHT / 2 + 4, "end", &row.to_string()));
+
+    fn line(&mut self, text: Arguments) {
+        // Writing into a `String` cannot fail.
+        let _ = writeln!(self.out, "{text}");
+    }
+
+    fn text(&mut self, x: i64, y: i64, anchor: &str, text: &str) {
+        let text = escaped(text);
+        self.line(format_args!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{text}</text>"));
+    }
+
+    fn titles(&mut self, grid: &Grid) {
+        // A layout may have hundreds of parts.
+        let title: String = grid.title.chars().take(200).collect();
+        self.text(LEFT, 18, "start", &title);
+        self.text(LEFT, 36, "start", &format!("{}; grey is padding", grid.note));
+    }
+
+    /// The cells with the numbers of their rows and columns.
+    fn cells(&mut self, grid: &Grid) {
+        for column in 0..self.shown[1].min(grid.sizes[1]) {
+            self.text(x(column) + WIDTH / 2, TOP - 6, "middle", &column.to_string());
         }
-        for column in 0..shown[1] {
-            let element = row < grid.sizes[0] && column < grid.sizes[1];
-            let padding = || Cell { lines: Vec::new(), fill: "#c8c8c8".to_string() };
-            let Cell { lines, fill } = if element { (grid.cell)([row, column]) } else { padding() };
-            line(format!(
-                "<rect x=\"{}\" y=\"{}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"{fill}\" stroke=\"#888888\" stroke-width=\"0.5\"/>",
-                x(column),
-                y(row)
-            ));
-            for (k, label) in lines.iter().enumerate() {
-                let first = if lines.len() == 1 { 20 } else { 14 };
-                line(text(x(column) + WIDTH / 2, y(row) + first + k as i64 * 13, "middle", label));
+        for row in 0..self.shown[0] {
+            if row < grid.sizes[0] {
+                self.text(LEFT - 6, y(row) + HEIGHT / 2 + 4, "end", &row.to_string());
+            }
+            for column in 0..self.shown[1] {
+                let element = row < grid.sizes[0] && column < grid.sizes[1];
+                let padding = || Cell { lines: Vec::new(), fill: "#c8c8c8".to_string() };
+                self.cell(row, column, if element { (grid.cell)([row, column]) } else { padding() });
             }
         }
     }
-    for (axis, tile) in grid.tiles.iter().enumerate().filter(|(_, tile)| **tile > 0) {
-        let (right, bottom) = (x(shown[1]), y(shown[0]));
-        for edge in (0..=shown[axis]).step_by(usize::try_from(*tile).unwrap_or(usize::MAX)) {
-            let (x1, y1, x2, y2) =
-                if axis == 0 { (LEFT, y(edge), right, y(edge)) } else { (x(edge), TOP, x(edge), bottom) };
-            line(format!(
-                "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"#000000\" stroke-width=\"2\"/>"
-            ));
+
+    fn cell(&mut self, row: i64, column: i64, Cell { lines, fill }: Cell) {
+        self.line(format_args!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"{fill}\" stroke=\"#888888\" stroke-width=\"0.5\"/>",
+            x(column),
+            y(row)
+        ));
+        let first = if lines.len() == 1 { 20 } else { 14 };
+        for (k, label) in lines.iter().enumerate() {
+            self.text(x(column) + WIDTH / 2, y(row) + first + k as i64 * 13, "middle", label);
         }
     }
-    let left = [(grid.padded[0] - shown[0], "rows"), (grid.padded[1] - shown[1], "columns")];
-    let left: Vec<String> = left.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} more {what}")).collect();
-    if !left.is_empty() {
-        line(text(LEFT, height - 10, "start", &format!(".. {}", left.join(", "))));
+
+    /// The borders of the first tiles, and the number of rows and columns that are left out.
+    fn tiles(&mut self, grid: &Grid) {
+        let (right, bottom) = (x(self.shown[1]), y(self.shown[0]));
+        for (axis, tile) in grid.tiles.iter().enumerate().filter(|(_, tile)| **tile > 0) {
+            for edge in (0..=self.shown[axis]).step_by(usize::try_from(*tile).unwrap_or(usize::MAX)) {
+                let (x1, y1, x2, y2) =
+                    if axis == 0 { (LEFT, y(edge), right, y(edge)) } else { (x(edge), TOP, x(edge), bottom) };
+                self.line(format_args!(
+                    "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"#000000\" stroke-width=\"2\"/>"
+                ));
+            }
+        }
+        let left = [(grid.padded[0] - self.shown[0], "rows"), (grid.padded[1] - self.shown[1], "columns")];
+        let left = left.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} more {what}"));
+        let left: Vec<String> = left.collect();
+        if !left.is_empty() {
+            self.text(LEFT, self.height - 10, "start", &format!(".. {}", left.join(", ")));
+        }
     }
-    let at = x(shown[1]) + 16;
-    for (k, (colour, name)) in grid.legend.iter().enumerate() {
-        let top = TOP + k as i64 * 20;
-        line(format!("<rect x=\"{at}\" y=\"{top}\" width=\"14\" height=\"14\" fill=\"{colour}\" stroke=\"#888888\"/>"));
-        line(text(at + 20, top + 11, "start", name));
+
+    fn legend(&mut self, grid: &Grid) {
+        let at = x(self.shown[1]) + 16;
+        for (k, (colour, name)) in grid.legend.iter().enumerate() {
+            let top = TOP + k as i64 * 20;
+            self.line(format_args!(
+                "<rect x=\"{at}\" y=\"{top}\" width=\"14\" height=\"14\" fill=\"{colour}\" stroke=\"#888888\"/>"
+            ));
+            self.text(at + 20, top + 11, "start", name);
+        }
+        if grid.more > 0 {
+            let top = TOP + grid.legend.len() as i64 * 20;
+            self.text(at, top + 11, "start", &format!(".. {} more places", grid.more));
+        }
     }
-    if grid.more > 0 {
-        line(text(at, TOP + grid.legend.len() as i64 * 20 + 11, "start", &format!(".. {} more places", grid.more)));
-    }
-    line("</svg>".to_string());
-    out
 }

@@ -132,10 +132,10 @@ ENTRY main {
   ROOT d = f32[10]{0} dynamic-slice(a, i), dynamic_slice_sizes={10}
 }
 ";
-    let told = |name: &str| text(&run(&["-", "--instruction", name, "--tile", "4"], module).stdout);
-    assert!(told("s").contains("  tile [i0 * 12 + 1] [4] [3], cut off at the edge\n"), "{}", told("s"));
+    let printed = |name: &str| text(&run(&["-", "--instruction", name, "--tile", "4"], module).stdout);
+    assert!(printed("s").contains("  tile [i0 * 12 + 1] [4] [3], cut off at the edge\n"), "{}", printed("s"));
     let line = "  tile [i0 * 4 + rt0] [4] [1], cut off at the edge, dimension 0 up to rt0 + 9\n";
-    assert!(told("d").contains(line), "{}", told("d"));
+    assert!(printed("d").contains(line), "{}", printed("d"));
 }
 
 #[test]

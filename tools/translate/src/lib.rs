@@ -1,13 +1,18 @@
 //! HLO as MLIR: `func`, `linalg`, `tensor`, `arith`, `math` and `scf` on tensors whose encodings are the layouts of the
 //! text.
 //!
-//! Each computation becomes a function, the entry a public one; tuples become several values. Elementwise instructions,
-//! broadcasts, transposes, reductions and products become `linalg.generic` on the tensors as they lie. What `tensor` has
-//! an operation for, such as slices, goes through tensors without an encoding, since those operations want one encoding
-//! on both sides; `layout.convert` stands before and behind. Each operation's location names its instruction.
+//! Each computation becomes a function, the entry a public one; a tuple becomes several values. Elementwise instructions,
+//! broadcasts, transposes, reductions and products become `linalg.generic` on tensors in their layouts. Instructions that
+//! have an operation in `tensor`, such as slices, work on tensors without an encoding, since those operations want the
+//! same encoding on both sides; a `layout.convert` before and behind changes the layout. Each operation's location names
+//! its instruction.
 //!
-//! Numbers follow HLO where `arith` leaves them open: division by zero, shifts past the width, and conversions out of
-//! range have the values that HLO gives them.
+//! Where `arith` leaves a result undefined, it is the one that HLO defines: of divisions by zero, shifts by the width or
+//! more, and conversions out of range.
+//!
+//! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions
+//! on single elements, `builder` operations on tensors, `instructions` the table of instructions, `function` a
+//! computation. Not promised: that the text of an operation is the same in the next version.
 //!
 //! ```
 //! let text = "HloModule m
@@ -21,13 +26,16 @@
 //! assert!(mlir.contains("arith.negf"));
 //! ```
 
+mod builder;
 mod function;
+mod instructions;
 mod scalar;
+mod syntax;
+mod tensor;
+mod writer;
 
-use function::Function;
-use tensor_layout::element::ElementType;
+use function::{Source, function};
 use tensor_layout::hlo::Module;
-use tensor_layout::operations::Array;
 use tensor_layout::text::Error;
 
 /// The module as MLIR's text. `text` and `file` are what it was read from, for locations.
@@ -36,65 +44,11 @@ use tensor_layout::text::Error;
 /// Each instruction that has no counterpart, at its place in the text.
 pub fn import(module: &Module, text: &str, file: &str) -> Result<String, Vec<Error>> {
     let (mut out, mut errors) = (String::from("module {\n"), Vec::new());
-    // Lines are found by counting on from the last instruction.
-    let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(k, _)| k + 1)).collect();
+    let source = Source::new(file, text);
     for number in 0..module.computations.len() {
-        Function::new(module, number, file, &starts).import(&mut out, &mut errors);
+        errors.extend(function(module, number, &source, &mut out).err().into_iter().flatten());
     }
     out.push_str("}\n");
     errors.sort_by_key(|error| error.at);
     if errors.is_empty() { Ok(out) } else { Err(errors) }
-}
-
-/// The name of a function, as a symbol.
-fn symbol(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
-    match name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(plain) {
-        true => format!("@{name}"),
-        false => format!("@{}", quoted(name)),
-    }
-}
-
-/// A string literal.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for byte in text.bytes() {
-        match byte {
-            b'"' | b'\\' => out.extend(['\\', byte.into()]),
-            b' '..=b'~' => out.push(byte.into()),
-            _ => out.push_str(&format!("\\{byte:02X}")),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// The type of an element; none where MLIR has none.
-fn element(e: ElementType) -> Option<String> {
-    use ElementType::{BF16, C64, C128, F16, F32, F64, Opaque, Pred, Token};
-    Some(match e {
-        Token | Opaque => return None,
-        C64 => "complex<f32>".to_string(),
-        C128 => "complex<f64>".to_string(),
-        Pred => "i1".to_string(),
-        BF16 | F16 | F32 | F64 => e.name().to_string(),
-        // f8e4m3fn is f8E4M3FN
-        _ if e.is_float() => format!("f{}", e.name()[1..].to_uppercase()),
-        _ => format!("i{}", e.bits()?),
-    })
-}
-
-/// The type of a tensor with these sizes, without an encoding.
-fn plain(sizes: &[i64], element: &str) -> String {
-    let sizes: String = sizes.iter().map(|n| format!("{n}x")).collect();
-    format!("tensor<{sizes}{element}>")
-}
-
-/// The type of an array, its layout as the encoding.
-fn encoded(array: &Array, sizes: &[i64], element: &str) -> String {
-    if sizes.is_empty() {
-        return plain(sizes, element);
-    }
-    let sizes: String = sizes.iter().map(|n| format!("{n}x")).collect();
-    format!("tensor<{sizes}{element}, #layout.tiled<{}>>", array.layout)
 }

@@ -1,7 +1,8 @@
 //! `layout-translate --import-hlo FILE` prints HLO as MLIR.
 
 use clap::Parser;
-use layout_console::{Complaint, finish, parse, read, write};
+use layout_console::{Complaint, finish, parse_from, read, write};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tensor_layout::hlo::Module;
@@ -36,8 +37,19 @@ Exit status:
   2  The command line is invalid";
 
 fn main() -> ExitCode {
-    let arguments: Arguments = parse();
+    let arguments: Arguments = parse_from(two_dashes(std::env::args_os()));
     finish(import(&arguments.file, &arguments.output).map(|()| String::new()))
+}
+
+/// The command line with `--import-hlo` for `-import-hlo`, which MLIR's own tools accept, too.
+fn two_dashes(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut options = true;
+    given
+        .map(|argument| {
+            options &= argument != "--";
+            if options && argument == "-import-hlo" { "--import-hlo".into() } else { argument }
+        })
+        .collect()
 }
 
 /// Reads a file of HLO and writes its module as MLIR.

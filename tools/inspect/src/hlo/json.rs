@@ -7,7 +7,7 @@ use tensor_layout::analysis::{Count, Usage};
 use tensor_layout::operations::Shape;
 use tensor_layout::text::Error;
 
-/// What is said of an instruction.
+/// An instruction.
 #[derive(Serialize)]
 struct Object<'a> {
     name: &'a str,

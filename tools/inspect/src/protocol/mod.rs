@@ -1,11 +1,11 @@
 //! The line protocol: one JSON request a line, one JSON answer a line, in order.
 //!
 //! `{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}` is answered `{"linear":17,"ok":true}`. A failure is
-//! an answer, too: `{"at":8,"error":"..","ok":false}`, where `at` is the byte of the text at fault; see [`answer`]. An `id`
+//! an answer, too: `{"at":8,"error":"..","ok":false}`, where `at` is the byte of the text at fault; see [`mod@answer`]. An `id`
 //! of the request is repeated in its answer. Unknown fields are ignored, empty lines are skipped, and each answer is
 //! written before the next line is read.
 //!
-//! [`request`] and [`answer`] are the types; `layout-inspect --schema` prints their JSON schema, and so does
+//! [`request`] and [`mod@answer`] are the types; `layout-inspect --schema` prints their JSON schema, and so does
 //! `docs/protocol.schema.json`.
 
 mod answer;

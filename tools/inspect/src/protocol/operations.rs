@@ -12,7 +12,7 @@ use tensor_layout::notations::Meaning;
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Placement};
-use tensor_layout::text::Error;
+use tensor_layout::text::{Error, nearest};
 use tensor_layout::tiled::Expansion;
 
 /// The answer to a request.
@@ -96,7 +96,9 @@ fn laid_out(text: &str) -> Result<LaidOut, Failure> {
 /// Refuses a layout whose elements have coordinates beside the address.
 fn only_address(placement: &Placement) -> Result<(), Error> {
     match placement.axes().first() {
-        Some(axis) => Err(Error::new(format!("the layout has the axis {axis}: `place` says where an element is"))),
+        Some(axis) => Err(Error::new(format!(
+            "the layout must have the address alone, found the axis {axis}: use the op `place`"
+        ))),
         None => Ok(()),
     }
 }
@@ -127,7 +129,7 @@ fn logical_index(text: &str, linear: i64) -> Result<Answer, Failure> {
             only_address(&placement)?;
             let reach = placement.extents()[0];
             if !(0..reach).contains(&linear) {
-                let message = format!("offset {linear} is out of range: the layout reaches up to {}", reach - 1);
+                let message = format!("`linear` must be between 0 and {}, found {linear}", reach - 1);
                 return Err(Error::new(message).into());
             }
             match placement.held(&[linear])? {
@@ -167,7 +169,9 @@ fn place(text: &str, index: &[i64]) -> Result<Answer, Failure> {
 fn offsets(axis: &str, steps: &[(i64, i64)]) -> Result<Vec<i64>, Error> {
     let count = steps.iter().try_fold(1i64, |n, (extent, _)| n.checked_mul(*extent).filter(|n| *n <= LISTED));
     if count.is_none() {
-        return Err(Error::new(format!("there are more than {LISTED} copies along {axis}, too many to list")));
+        return Err(Error::new(format!(
+            "the number of copies along {axis} must be at most {LISTED} to be listed, found more"
+        )));
     }
     let mut all = vec![0];
     for (extent, stride) in steps {
@@ -209,16 +213,18 @@ fn compose(texts: &[String]) -> Result<Answer, Failure> {
 
 fn evaluate(map: &str, request::Point(point): &request::Point) -> Result<Answer, Failure> {
     let results = match Indexing::parse(map)? {
-        Indexing::Undefined => return Err(Error::new("the map is undefined").into()),
+        Indexing::Undefined => return Err(Error::new("the map must be defined, found UNDEFINED").into()),
         Indexing::KnownEmpty => None,
         Indexing::Map(map) => {
             let names: Vec<String> = (0..map.variables()).map(|v| map.name(v)).collect();
             if let Some(unknown) = point.keys().find(|name| !names.contains(name)) {
+                let near = nearest(unknown, names.iter().map(String::as_str));
+                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
                 let unknown: String = unknown.chars().take(40).collect();
-                return Err(Error::new(format!("there is no variable `{unknown}`")).into());
+                return Err(Error::new(format!("unknown variable `{unknown}`{hint}")).into());
             }
             let value = |name: &String| {
-                point.get(name).copied().ok_or_else(|| Error::new(format!("`point` has no value for `{name}`")))
+                point.get(name).copied().ok_or_else(|| Error::new(format!("`point.{name}` is missing")))
             };
             map.evaluate(&names.iter().map(value).collect::<Result<Vec<_>, _>>()?)?
         }
@@ -281,28 +287,40 @@ fn same(a: &Subject, b: &Subject) -> Result<Equality, Error> {
 
 /// Whether two shapes have the same elements at the same places.
 fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
-    let different = |reason: String| Ok(Equality::Different { witness: None, reason });
     if a == b {
         return Ok(Equality::Equal);
     }
-    if let (Shape::Tuple(x), Shape::Tuple(y)) = (a, b) {
-        if x.len() != y.len() {
-            return different(format!("the tuples have {} and {} elements", x.len(), y.len()));
-        }
-        for (k, (x, y)) in x.iter().zip(y).enumerate() {
-            match same_layout(x, y)? {
-                Equality::Equal => {}
-                Equality::Different { reason, .. } => return different(format!("element {k} of the tuple: {reason}")),
-                Equality::Unknown { reason } => {
-                    return Ok(Equality::Unknown { reason: format!("element {k} of the tuple: {reason}") });
-                }
-            }
-        }
-        return Ok(Equality::Equal);
+    match (a, b) {
+        (Shape::Tuple(x), Shape::Tuple(y)) => same_tuple(x, y),
+        _ => match (report::laid_out(a), report::laid_out(b)) {
+            (Some((x, sizes)), Some((y, other))) => same_array((x, &sizes), (y, &other)),
+            _ => Ok(different(format!("{a} is not {b}"))),
+        },
     }
-    let (Some((x, sizes)), Some((y, other))) = (report::laid_out(a), report::laid_out(b)) else {
-        return different(format!("{a} is not {b}"));
-    };
+}
+
+/// Not equal, for a reason that no single element shows.
+fn different(reason: String) -> Equality {
+    Equality::Different { witness: None, reason }
+}
+
+fn same_tuple(x: &[Shape], y: &[Shape]) -> Result<Equality, Error> {
+    if x.len() != y.len() {
+        return Ok(different(format!("the tuples have {} and {} elements", x.len(), y.len())));
+    }
+    for (k, (x, y)) in x.iter().zip(y).enumerate() {
+        let within = |reason: String| format!("element {k} of the tuple: {reason}");
+        match same_layout(x, y)? {
+            Equality::Equal => {}
+            Equality::Different { reason, .. } => return Ok(different(within(reason))),
+            Equality::Unknown { reason } => return Ok(Equality::Unknown { reason: within(reason) }),
+        }
+    }
+    Ok(Equality::Equal)
+}
+
+/// Whether two arrays of these sizes have the same type, the same offsets and the same allocation.
+fn same_array((x, sizes): (&Array, &[i64]), (y, other): (&Array, &[i64])) -> Result<Equality, Error> {
     let bits = |array: &Array| array.layout.element_bits;
     for (what, x, y) in [
         ("element types are", x.element.to_string(), y.element.to_string()),
@@ -311,14 +329,14 @@ fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
         ("bits of an element, 0 for the type's own, are", bits(x).to_string(), bits(y).to_string()),
     ] {
         if x != y {
-            return different(format!("the {what} {x} and {y}"));
+            return Ok(different(format!("the {what} {x} and {y}")));
         }
     }
-    let (e, f) = (Expansion::new(&sizes, &x.layout)?, Expansion::new(&sizes, &y.layout)?);
+    let (e, f) = (Expansion::new(sizes, &x.layout)?, Expansion::new(sizes, &y.layout)?);
     if x.layout.splits != y.layout.splits {
-        return different("they are cut across memories in different places".to_string());
+        return Ok(different("they are cut across memories in different places".to_string()));
     }
-    let map = |e: &Expansion| IndexingMap::of_sizes(&sizes, vec![e.offset_expr()]);
+    let map = |e: &Expansion| IndexingMap::of_sizes(sizes, vec![e.offset_expr()]);
     let offsets = map(&e).compare(&map(&f));
     if let Equality::Different { witness: Some(index), .. } = &offsets {
         let reason = match (e.offset(index), f.offset(index)) {
@@ -327,12 +345,9 @@ fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
         };
         return Ok(Equality::Different { witness: Some(index.clone()), reason });
     }
-    let sizes = (e.allocated_elements(), f.allocated_elements());
-    if offsets == Equality::Equal && sizes.0 != sizes.1 {
-        return different(format!(
-            "the elements are at the same offsets, but {} and {} are allocated",
-            sizes.0, sizes.1
-        ));
+    let (a, b) = (e.allocated_elements(), f.allocated_elements());
+    if offsets == Equality::Equal && a != b {
+        return Ok(different(format!("the elements are at the same offsets, but {a} and {b} are allocated")));
     }
     Ok(offsets)
 }

@@ -1,0 +1,246 @@
+//! Operations on tensors, from which instructions are made.
+//!
+//! A [`Tensor`] may have an encoding. `linalg.generic` works on tensors in any layout; the operations of the dialect
+//! `tensor` want one encoding on both sides, so they get tensors without any: [`Builder::flattened`] before, and
+//! [`Builder::converted`] behind.
+
+use crate::scalar::convert::converted;
+use crate::syntax::{dims, plain};
+use crate::tensor::{Done, Tensor, names, types};
+use crate::writer::{Writer, count, results};
+use tensor_layout::element::ElementType;
+use tensor_layout::hlo::Module;
+
+/// A function while it is written.
+pub struct Builder<'a> {
+    pub module: &'a Module,
+    pub w: Writer,
+}
+
+/// An operand of `linalg.generic`.
+pub struct Operand {
+    name: String,
+    ty: String,
+    /// The type of an element.
+    of: String,
+    /// The results of its indexing map: `d0, d2`.
+    map: String,
+}
+
+impl Operand {
+    /// The tensor, read at this index.
+    pub fn new(t: &Tensor, map: String) -> Operand {
+        Operand { name: t.name.clone(), ty: t.ty.clone(), of: t.of.clone(), map }
+    }
+
+    /// The tensor, read at the index of the loops.
+    pub fn own(t: &Tensor) -> Operand {
+        Operand::new(t, dims(0..t.sizes.len()))
+    }
+}
+
+/// A `linalg.generic` whose results are read and written at the index of its first loops.
+pub struct Generic {
+    /// The number of loops; those behind the rank of the results reduce.
+    pub loops: usize,
+    pub ins: Vec<Operand>,
+    pub outs: Vec<Tensor>,
+    /// The value with which each result begins; `None` where it is not read.
+    pub inits: Vec<Option<String>>,
+}
+
+impl Builder<'_> {
+    /// The result with the name that an operation gives it.
+    pub fn named(&mut self, t: &Tensor, op: &str) -> Tensor {
+        Tensor { name: self.w.op(op), ..t.clone() }
+    }
+
+    /// The same, as a tensor without an encoding.
+    pub fn as_plain(&mut self, t: &Tensor, op: &str) -> Tensor {
+        Tensor { name: self.w.op(op), ty: t.plain(), ..t.clone() }
+    }
+
+    /// A tensor whose elements are undefined.
+    pub fn empty(&mut self, t: &Tensor) -> Tensor {
+        self.named(t, &format!("tensor.empty() : {}", t.ty))
+    }
+
+    /// A tensor all of whose elements are this value.
+    pub fn filled(&mut self, t: &Tensor, value: &str) -> Tensor {
+        let empty = self.empty(t);
+        let (of, ty) = (&t.of, &t.ty);
+        self.named(t, &format!("linalg.fill ins({value} : {of}) outs({} : {ty}) -> {ty}", empty.name))
+    }
+
+    /// The tensor in the layout of another.
+    pub fn converted(&mut self, from: &Tensor, to: &Tensor) -> Tensor {
+        if from.ty == to.ty {
+            return Tensor { name: from.name.clone(), ..to.clone() };
+        }
+        if from.is_empty() {
+            return self.empty(to);
+        }
+        self.named(to, &format!("layout.convert {} : {} to {}", from.name, from.ty, to.ty))
+    }
+
+    /// [`Builder::converted`] for each tensor.
+    pub fn all_converted(&mut self, from: &[Tensor], to: &[Tensor]) -> Vec<Tensor> {
+        from.iter().zip(to).map(|(from, to)| self.converted(from, to)).collect()
+    }
+
+    /// The tensor without an encoding.
+    pub fn flattened(&mut self, t: &Tensor) -> Tensor {
+        self.converted(t, &Tensor { ty: t.plain(), ..t.clone() })
+    }
+
+    /// Zero, as an element of a tensor.
+    pub fn zero(&mut self, t: &Tensor) -> String {
+        let value = match t.element {
+            ElementType::C64 => return self.w.op("complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>"),
+            ElementType::C128 => return self.w.op("complex.constant [0.0, 0.0] : complex<f64>"),
+            ElementType::Pred => "false",
+            e if e.is_float() => "0.0",
+            _ => "0",
+        };
+        self.w.constant(value, &t.of)
+    }
+
+    /// The element of a tensor of rank 0.
+    pub fn scalar(&mut self, t: &Tensor) -> String {
+        self.w.op(&format!("tensor.extract {}[] : {}", t.name, t.ty))
+    }
+
+    /// The same, as a number of another type.
+    ///
+    /// # Errors
+    /// There is no conversion between the types.
+    pub fn number(&mut self, t: &Tensor, to: ElementType) -> Done<String> {
+        let value = self.scalar(t);
+        converted(&mut self.w, &value, t.element, to)
+    }
+
+    /// An element of `t` as an index that is clamped between 0 and `most`.
+    pub fn clamped(w: &mut Writer, value: &str, t: &Tensor, most: i64) -> String {
+        let signed = t.element.is_signed();
+        let kind = if signed { "index_cast" } else { "index_castui" };
+        let index = w.op(&format!("arith.{kind} {value} : {} to index", t.of));
+        if signed {
+            return w.between(&index, most.max(0));
+        }
+        let most = w.constant(&most.max(0).to_string(), "index");
+        w.op(&format!("arith.minui {index}, {most} : index"))
+    }
+
+    /// The tensor with floats of the precision that another has.
+    ///
+    /// # Errors
+    /// There is no conversion between the types.
+    pub fn precise(&mut self, t: &Tensor, like: &Tensor) -> Done<Tensor> {
+        if !t.element.is_float() || !like.element.is_float() || t.element == like.element {
+            return Ok(t.clone());
+        }
+        let (from, to) = (t.element, like.element);
+        let out = Tensor { element: to, of: like.of.clone(), ty: plain(&t.sizes, &like.of), ..t.clone() };
+        self.each(vec![Operand::own(t)], &out, |w, args| converted(w, &args[0], from, to))
+    }
+
+    /// A block without an encoding.
+    pub fn cut(&mut self, t: &Tensor, offsets: &[String], sizes: &[i64], strides: &[i64]) -> Tensor {
+        let source = self.flattened(t);
+        let to = Tensor { sizes: sizes.to_vec(), ..source.clone() };
+        let text = format!(
+            "tensor.extract_slice {}[{}] {sizes:?} {strides:?} : {} to {}",
+            source.name,
+            offsets.join(", "),
+            source.ty,
+            to.plain()
+        );
+        self.as_plain(&to, &text)
+    }
+
+    /// A tensor whose element at each index is what `body` makes of the elements of the operands.
+    ///
+    /// # Errors
+    /// Those of `body`.
+    pub fn each(
+        &mut self,
+        ins: Vec<Operand>,
+        out: &Tensor,
+        body: impl FnOnce(&mut Writer, &[String]) -> Done<String>,
+    ) -> Done<Tensor> {
+        let (outs, inits) = (vec![out.clone()], vec![None]);
+        let generic = Generic { loops: out.sizes.len(), ins, outs, inits };
+        self.generic(generic, |w, args| Ok(vec![body(w, args)?])).map(|mut all| all.remove(0))
+    }
+
+    /// The elements of a tensor in another order.
+    pub fn moved(&mut self, operand: Operand, out: &Tensor) -> Done<Tensor> {
+        self.each(vec![operand], out, |_, args| Ok(args[0].clone()))
+    }
+
+    /// Writes a `linalg.generic`. `body` gets an element of each operand and of each result, and gives those of the results.
+    ///
+    /// # Errors
+    /// Those of `body`.
+    pub fn generic(
+        &mut self,
+        generic: Generic,
+        body: impl FnOnce(&mut Writer, &[String]) -> Done<Vec<String>>,
+    ) -> Done<Vec<Tensor>> {
+        let inits: Vec<Tensor> = generic.outs.iter().zip(&generic.inits).map(|(t, init)| self.begun(t, init)).collect();
+        let result = self.w.fresh();
+        self.w.line(&generic.opening(&result, &inits));
+        let elements: Vec<&String> =
+            generic.ins.iter().map(|o| &o.of).chain(generic.outs.iter().map(|t| &t.of)).collect();
+        let arguments: Vec<String> = elements.iter().map(|_| self.w.fresh()).collect();
+        let listed: Vec<String> = arguments.iter().zip(elements).map(|(name, of)| format!("{name}: {of}")).collect();
+        self.w.line(&format!("^bb0({}):", listed.join(", ")));
+        self.w.indent += 2;
+        let yielded = body(&mut self.w, &arguments)?;
+        let elements: Vec<&str> = generic.outs.iter().map(|t| t.of.as_str()).collect();
+        self.w.located(&format!("linalg.yield {} : {}", yielded.join(", "), elements.join(", ")));
+        self.w.indent -= 2;
+        let outs = types(&generic.outs);
+        let outs = if generic.outs.len() == 1 { outs } else { format!("({outs})") };
+        self.w.located(&format!("}} -> {outs}"));
+        Ok(Tensor::named(results(&result, generic.outs.len()), generic.outs))
+    }
+
+    /// The tensor with which a result begins.
+    fn begun(&mut self, t: &Tensor, init: &Option<String>) -> Tensor {
+        match init {
+            None => self.empty(t),
+            Some(value) => self.filled(t, value),
+        }
+    }
+}
+
+impl Generic {
+    /// The line up to the region.
+    fn opening(&self, result: &str, inits: &[Tensor]) -> String {
+        let rank = self.outs.first().map_or(0, |t| t.sizes.len());
+        let all = dims(0..self.loops);
+        let map = |results: &str| format!("affine_map<({all}) -> ({results})>");
+        let own = dims(0..rank);
+        let maps: Vec<String> =
+            self.ins.iter().map(|o| map(&o.map)).chain(self.outs.iter().map(|_| map(&own))).collect();
+        let kind = |k| if k < rank { "\"parallel\"" } else { "\"reduction\"" };
+        let kinds: Vec<&str> = (0..self.loops).map(kind).collect();
+        let inputs = match self.ins.is_empty() {
+            true => String::new(),
+            false => {
+                let names: Vec<&str> = self.ins.iter().map(|o| o.name.as_str()).collect();
+                let types: Vec<&str> = self.ins.iter().map(|o| o.ty.as_str()).collect();
+                format!("ins({} : {}) ", names.join(", "), types.join(", "))
+            }
+        };
+        format!(
+            "{result}{} = linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} {inputs}outs({} : {}) {{",
+            count(self.outs.len()),
+            maps.join(", "),
+            kinds.join(", "),
+            names(inits),
+            types(&self.outs)
+        )
+    }
+}

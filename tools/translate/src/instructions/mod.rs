@@ -1,0 +1,127 @@
+//! The instructions: which function writes which, in [`instruction`], and their functions by kind.
+
+mod control;
+mod gather;
+mod products;
+mod reductions;
+mod shapes;
+
+use crate::builder::{Builder, Operand};
+use crate::scalar::{elementwise, literal};
+use crate::tensor::{Done, Tensor, tensors};
+use tensor_layout::element::ElementType;
+use tensor_layout::hlo::Instruction;
+use tensor_layout::operations::Operation;
+use tensor_layout::operations::Shape;
+use tensor_layout::operations::leaves;
+
+/// An instruction, with the shapes and the tensors of its operands.
+pub struct Site<'a> {
+    pub i: &'a Instruction,
+    pub shapes: &'a [&'a Shape],
+    pub operands: &'a [Vec<Tensor>],
+}
+
+/// Writes an instruction; the tensors of its results.
+///
+/// # Errors
+/// The instruction has no counterpart.
+pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
+    let i = site.i;
+    let results = tensors(&i.shape)?;
+    let ins: Vec<Tensor> = site.operands.concat();
+    match &i.operation {
+        Operation::Tuple => Ok(b.all_converted(&ins, &results)),
+        Operation::GetTupleElement { index } => part_of_tuple(b, site, *index, &ins, &results),
+        Operation::Call { computation } => control::call(b, *computation, &ins, &results),
+        Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
+        Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
+        // A result without elements does not depend on the operands.
+        operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
+            Ok(results.iter().map(|out| b.empty(out)).collect())
+        }
+        Operation::Reduce { dims } => reductions::reduce(b, i, dims, &ins, results),
+        Operation::ReduceWindow { window } => reductions::reduce_window(b, i, window, &ins, results),
+        _ if is_barrier(i) => {
+            let each = ins.iter().zip(&results);
+            each.map(|(from, to)| b.precise(from, to).map(|t| b.converted(&t, to))).collect()
+        }
+        _ if results.len() != 1 => Err(not_imported(i)),
+        _ => Ok(vec![one(b, site, &ins, &results[0])?]),
+    }
+}
+
+fn is_barrier(i: &Instruction) -> bool {
+    matches!(&*i.opcode, "optimization-barrier" | "opt-barrier")
+}
+
+fn not_imported(i: &Instruction) -> String {
+    format!("`{}` cannot be imported", i.opcode)
+}
+
+fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, ins: &[Tensor], results: &[Tensor]) -> Done<Vec<Tensor>> {
+    let Shape::Tuple(parts) = site.shapes[0] else { return Err("the operand must be a tuple".into()) };
+    let first: usize = parts[..index].iter().map(|part| leaves(part).len()).sum();
+    Ok(b.all_converted(&ins[first..first + results.len()], results))
+}
+
+/// Writes an instruction with one result.
+fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+    let i = site.i;
+    let ins = if only_moves(i) { ins.iter().map(|t| b.precise(t, out)).collect::<Done<_>>()? } else { ins.to_vec() };
+    match &i.operation {
+        Operation::Constant if i.literal.is_some() => constant(b, i, out),
+        Operation::Elementwise | Operation::Select if i.opcode == "copy" => Ok(b.converted(&ins[0], out)),
+        Operation::Elementwise | Operation::Select => elementwise(b, i, &ins, out),
+        Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => shapes::parts(b, &ins[0], out),
+        Operation::Broadcast { dims } => shapes::broadcast(b, dims, &ins[0], out),
+        Operation::Transpose { permutation } => shapes::transpose(b, permutation, &ins[0], out),
+        Operation::Reverse { dims } => shapes::reverse(b, dims, &ins[0], out),
+        Operation::Reshape => Ok(shapes::reshape(b, &ins[0], out)),
+        Operation::Bitcast => shapes::bitcast(b, i, site.shapes[0], &ins[0], out),
+        Operation::Slice { starts, strides, .. } => Ok(shapes::slice(b, starts, strides, &ins[0], out)),
+        Operation::Concatenate { dim } => Ok(shapes::concatenate(b, *dim, &ins, out)),
+        Operation::Pad { low, high, interior } => shapes::pad(b, [low, high, interior], &ins, out),
+        Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+            products::dot(b, [lhs_batch, rhs_batch], [lhs_contracting, rhs_contracting], &ins, out)
+        }
+        Operation::Convolution(convolution) => products::convolution(b, convolution, &ins, out),
+        Operation::DynamicSlice { sizes } => Ok(shapes::dynamic_slice(b, sizes, &ins, out)),
+        Operation::DynamicUpdateSlice => Ok(shapes::dynamic_update_slice(b, &ins, out)),
+        Operation::Gather(g) => gather::gather(b, g, &ins, out),
+        Operation::Iota { dim } => iota(b, *dim, out),
+        _ => Err(not_imported(i)),
+    }
+}
+
+/// Whether an instruction only moves elements: they are rounded to the precision of the result first.
+fn only_moves(i: &Instruction) -> bool {
+    match &i.operation {
+        Operation::Elementwise => i.opcode == "copy",
+        _ if i.opcode == "bitcast-convert" => false,
+        Operation::Select | Operation::Bitcast | Operation::Dot { .. } | Operation::Convolution(_) => false,
+        _ => true,
+    }
+}
+
+fn constant(b: &mut Builder, i: &Instruction, out: &Tensor) -> Done<Tensor> {
+    let value = i.literal.as_ref().and_then(|literal| literal::dense(literal, out.element, &out.sizes));
+    let value = value.ok_or("the value of this constant is left out of the text, or MLIR has no text for it")?;
+    Ok(b.named(out, &format!("arith.constant dense<{value}> : {}", out.ty)))
+}
+
+fn elementwise(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+    let from: Vec<ElementType> = ins.iter().map(|t| t.element).collect();
+    b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
+        elementwise::elementwise(w, i, &args[..from.len()], &from, out.element)
+    })
+}
+
+fn iota(b: &mut Builder, dim: usize, out: &Tensor) -> Done<Tensor> {
+    b.each(Vec::new(), out, |w, _| {
+        let index = w.op(&format!("linalg.index {dim} : index"));
+        let wide = w.op(&format!("arith.index_cast {index} : index to i64"));
+        let value = crate::scalar::convert::convert(w, &wide, ElementType::S64, out.element);
+        value.ok_or("an `iota` of this type cannot be imported".to_string())
+    })
+}

@@ -1,0 +1,106 @@
+//! Sums of products: dot and convolution, as `linalg.generic`.
+
+use super::reductions::window_operand;
+use super::shapes::padded;
+use crate::builder::{Builder, Generic, Operand};
+use crate::scalar::convert::converted;
+use crate::syntax::dims;
+use crate::tensor::{Done, Tensor};
+use tensor_layout::element::ElementType;
+use tensor_layout::operations::Convolution;
+
+/// `batch` and `contracting` are dimensions of the left and of the right operand. The loops are those of the result, which
+/// are batch, then the left's and the right's other dimensions, and behind them the contracting ones.
+pub fn dot(
+    b: &mut Builder,
+    batch: [&[usize]; 2],
+    contracting: [&[usize]; 2],
+    ins: &[Tensor],
+    out: &Tensor,
+) -> Done<Tensor> {
+    let rank = out.sizes.len();
+    let mut first_free = batch[0].len();
+    let mut operands = Vec::new();
+    for side in 0..2 {
+        let sizes = ins[side].sizes.len();
+        let free = (0..sizes).filter(|k| !batch[side].contains(k) && !contracting[side].contains(k));
+        let free: Vec<usize> = free.collect();
+        let mut index = vec![0; sizes];
+        batch[side].iter().enumerate().for_each(|(k, dim)| index[*dim] = k);
+        free.iter().enumerate().for_each(|(k, dim)| index[*dim] = first_free + k);
+        contracting[side].iter().enumerate().for_each(|(k, dim)| index[*dim] = rank + k);
+        first_free += free.len();
+        operands.push(Operand::new(&ins[side], dims(index)));
+    }
+    product(b, contracting[0].len(), operands, [ins[0].element, ins[1].element], out)
+}
+
+/// The operands are the input and the kernel.
+pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+    let (input, kernel) = (&ins[0], &ins[1]);
+    let (rank, spatial) = (out.sizes.len(), c.window.len());
+    let zero = b.zero(input);
+    let mut padding = [vec![0; rank], vec![0; rank], vec![0; rank]];
+    for (k, w) in c.window.iter().enumerate() {
+        let dim = c.input_spatial[k];
+        (padding[0][dim], padding[1][dim], padding[2][dim]) = (w.low, w.high, w.base_dilation - 1);
+    }
+    let padded = padded(b, input, padding.each_ref().map(|all| &all[..]), &zero)?;
+    let (of_input, of_kernel) = indices(c, kernel.sizes[c.kernel_input_feature], &out.sizes);
+    let kernel = if c.window.iter().any(|w| w.reversed) { b.flattened(kernel) } else { kernel.clone() };
+    let operands =
+        vec![Operand::new(&padded, of_input), Operand::new(&kernel, of_kernel), window_operand(b, &c.window, rank)];
+    product(b, spatial + 1, operands, [input.element, kernel.element], out)
+}
+
+/// The indices of the input and the kernel. The loops are those of the result (`sizes`), of the window, and of the
+/// `features` of the input in a group.
+fn indices(c: &Convolution, features: i64, sizes: &[i64]) -> (String, String) {
+    let rank = sizes.len();
+    let (batch, feature, deep) = (c.output_batch, c.output_feature, rank + c.window.len());
+    let group = |groups: i64| format!("d{feature} floordiv {}", (sizes[feature] / groups).max(1));
+    let mut of_input = vec![String::new(); rank];
+    of_input[c.input_batch] = match c.batch_groups {
+        1 => format!("d{batch}"),
+        groups => format!("({}) * {} + d{batch}", group(groups), sizes[batch]),
+    };
+    of_input[c.input_feature] = match c.feature_groups {
+        1 => format!("d{deep}"),
+        groups => format!("({}) * {features} + d{deep}", group(groups)),
+    };
+    let mut of_kernel = vec![String::new(); rank];
+    of_kernel[c.kernel_input_feature] = format!("d{deep}");
+    of_kernel[c.kernel_output_feature] = format!("d{feature}");
+    for (k, w) in c.window.iter().enumerate() {
+        let (o, place) = (c.output_spatial[k], rank + k);
+        of_input[c.input_spatial[k]] = format!("d{o} * {} + d{place} * {}", w.stride, w.window_dilation);
+        of_kernel[c.kernel_spatial[k]] = match w.reversed {
+            true => format!("-d{place} + {}", w.size - 1),
+            false => format!("d{place}"),
+        };
+    }
+    (of_input.join(", "), of_kernel.join(", "))
+}
+
+/// Sums of products of the first two operands, of types `from`, over the `reduced` loops behind those of the result.
+fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementType; 2], out: &Tensor) -> Done<Tensor> {
+    let to = out.element;
+    if to.is_complex() {
+        return Err("products of complex numbers cannot be imported".into());
+    }
+    let zero = b.zero(out);
+    let loops = out.sizes.len() + reduced;
+    let generic = Generic { loops, ins, outs: vec![out.clone()], inits: vec![Some(zero)] };
+    let summed = b.generic(generic, |w, args| {
+        let mut factor = |k: usize| converted(w, &args[k], from[k], to);
+        let factors = [factor(0)?, factor(1)?];
+        let (multiply, add) = match to {
+            ElementType::Pred => ("arith.andi", "arith.ori"),
+            _ if to.is_float() => ("arith.mulf", "arith.addf"),
+            _ => ("arith.muli", "arith.addi"),
+        };
+        let product = w.same(multiply, &factors, &out.of);
+        Ok(vec![w.same(add, &[args[args.len() - 1].clone(), product], &out.of)])
+    });
+    summed.map(|mut all| all.remove(0))
+}

@@ -1,0 +1,260 @@
+//! Instructions that only move elements: broadcast, transpose, reverse, reshape, bitcast, slice, concatenate, pad.
+
+use crate::builder::{Builder, Operand};
+use crate::scalar::convert;
+use crate::syntax::{dims, plain};
+use crate::tensor::{Done, Tensor, names, types};
+use tensor_layout::analysis::maps;
+use tensor_layout::expr::{Expr, Named};
+use tensor_layout::hlo::Instruction;
+use tensor_layout::maps::IndexingMap;
+use tensor_layout::maps::Interval;
+use tensor_layout::operations::Shape;
+use tensor_layout::operations::leaves;
+
+pub fn broadcast(b: &mut Builder, of: &[usize], from: &Tensor, out: &Tensor) -> Done<Tensor> {
+    b.moved(Operand::new(from, dims(of.iter().copied())), out)
+}
+
+pub fn transpose(b: &mut Builder, permutation: &[usize], from: &Tensor, out: &Tensor) -> Done<Tensor> {
+    let mut index = vec![0; out.sizes.len()];
+    permutation.iter().enumerate().for_each(|(k, dim)| index[*dim] = k);
+    b.moved(Operand::new(from, dims(index)), out)
+}
+
+pub fn reverse(b: &mut Builder, reversed: &[usize], from: &Tensor, out: &Tensor) -> Done<Tensor> {
+    let source = b.flattened(from);
+    let index = |k: usize| match reversed.contains(&k) {
+        true => format!("-d{k} + {}", out.sizes[k] - 1),
+        false => format!("d{k}"),
+    };
+    let map = (0..out.sizes.len()).map(index).collect::<Vec<_>>().join(", ");
+    b.moved(Operand::new(&source, map), out)
+}
+
+pub fn reshape(b: &mut Builder, from: &Tensor, out: &Tensor) -> Tensor {
+    let reshaped = row_major(b, from, &out.sizes);
+    b.converted(&reshaped, out)
+}
+
+/// The same elements in row-major order, without an encoding: collapsed into one dimension, then expanded.
+fn row_major(b: &mut Builder, t: &Tensor, sizes: &[i64]) -> Tensor {
+    let mut t = b.flattened(t);
+    if t.sizes == sizes {
+        return t;
+    }
+    let group = |rank: usize| match rank {
+        0 => "[]".to_string(),
+        rank => format!("[[{}]]", (0..rank).map(|k| k.to_string()).collect::<Vec<_>>().join(", ")),
+    };
+    // A tensor of one element collapses to rank 0 without going through one dimension.
+    if t.sizes.len() > 1 || sizes.is_empty() {
+        let line = if sizes.is_empty() { Vec::new() } else { vec![t.sizes.iter().product()] };
+        let groups = if line.is_empty() { "[]".to_string() } else { group(t.sizes.len()) };
+        let to = Tensor { sizes: line, ..t.clone() };
+        t = b.as_plain(&to, &format!("tensor.collapse_shape {} {groups} : {} into {}", t.name, t.ty, to.plain()));
+    }
+    if t.sizes != sizes {
+        let groups = if t.sizes.is_empty() { "[]".to_string() } else { group(sizes.len()) };
+        let to = Tensor { sizes: sizes.to_vec(), ..t.clone() };
+        let text =
+            format!("tensor.expand_shape {} {groups} output_shape {sizes:?} : {} into {}", t.name, t.ty, to.plain());
+        t = b.as_plain(&to, &text);
+    }
+    t
+}
+
+/// The same bytes: each element is read where the operand has it, by the map between the two layouts.
+pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor, out: &Tensor) -> Done<Tensor> {
+    let found = maps(&i.operation, &[operand], &[&i.shape]).map_err(|error| error.message)?;
+    let access = found.reads(0, 0).ok_or("a `bitcast` of this shape cannot be imported")?;
+    if let Some(reason) = access.unknown.first() {
+        return Err(format!("this `bitcast` cannot be imported: {reason}"));
+    }
+    let width = |shape: &Shape| leaves(shape).first().map(|array| (array.element.bytes(), array.layout.element_bits));
+    let map = match &access.maps[..] {
+        // All of the result is padding of the operand.
+        [] => return Ok(b.empty(out)),
+        [mapped] if mapped.map.ranges == 0 && width(operand) == width(&i.shape) => &mapped.map,
+        _ => return Err("a `bitcast` to elements of another width cannot be imported".into()),
+    };
+    let index: Vec<String> = map.results.iter().map(|e| Named(e, &|v| format!("d{v}")).to_string()).collect();
+    if index.iter().any(|e| e.contains("min(") || e.contains("max(")) {
+        return Err(
+            "this `bitcast` cannot be imported: its map has a minimum or a maximum, which no affine map has".into()
+        );
+    }
+    if is_everywhere(map, from, out) {
+        let (of, elements) = (from.of.clone(), [from.element, out.element]);
+        return b.each(vec![Operand::new(from, index.join(", "))], out, |w, args| {
+            let cast = convert::reinterpreted(w, &args[0], elements[0], elements[1]);
+            cast.ok_or_else(|| format!("a `bitcast` of {of} to {} cannot be imported", out.of))
+        });
+    }
+    extracted(b, &index, from, out)
+}
+
+/// Whether a map from the index of `out` to that of `from` can be the indexing map of a `linalg.generic`: it has a value
+/// at every index, and where a result is one loop, the loop runs over the whole dimension.
+fn is_everywhere(map: &IndexingMap, from: &Tensor, out: &Tensor) -> bool {
+    map.domain.constraints.is_empty()
+        && map.domain.vars.iter().zip(&out.sizes).all(|(within, n)| *within == Interval::new(0, n - 1))
+        && map.results.iter().zip(&from.sizes).all(|(e, n)| !matches!(e, Expr::Var(v) if out.sizes[*v] != *n))
+}
+
+/// Each element of a bitcast by `tensor.extract`. Where the map has no value the result is undefined: it reads the element
+/// at the nearest index.
+fn extracted(b: &mut Builder, index: &[String], from: &Tensor, out: &Tensor) -> Done<Tensor> {
+    let source = b.flattened(from);
+    let rank = out.sizes.len();
+    b.each(Vec::new(), out, |w, _| {
+        let loops: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
+        let mut at = Vec::with_capacity(index.len());
+        for (e, n) in index.iter().zip(&source.sizes) {
+            let map = format!("affine_map<({}) -> ({e})>", dims(0..rank));
+            let place = w.op(&format!("affine.apply {map}({})", loops.join(", ")));
+            at.push(w.between(&place, n - 1));
+        }
+        let value = w.op(&format!("tensor.extract {}[{}] : {}", source.name, at.join(", "), source.ty));
+        let cast = convert::reinterpreted(w, &value, from.element, out.element);
+        cast.ok_or_else(|| format!("a `bitcast` of {} to {} cannot be imported", source.of, out.of))
+    })
+}
+
+/// A `bitcast-convert` to narrower elements: the parts of each element along a last dimension, the least significant one
+/// first.
+pub fn parts(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
+    let last = out.sizes.len() - 1;
+    let operand = Operand::new(from, dims(0..last));
+    b.each(vec![operand], out, |w, args| {
+        let wrong = || format!("parts of {} cannot be imported as {}", from.element.name(), out.element.name());
+        convert::part(w, &args[0], from.element, out.element, last).ok_or_else(wrong)
+    })
+}
+
+pub fn slice(b: &mut Builder, starts: &[i64], strides: &[i64], from: &Tensor, out: &Tensor) -> Tensor {
+    let offsets: Vec<String> = starts.iter().map(i64::to_string).collect();
+    let cut = b.cut(from, &offsets, &out.sizes, strides);
+    b.converted(&cut, out)
+}
+
+pub fn concatenate(b: &mut Builder, dim: usize, ins: &[Tensor], out: &Tensor) -> Tensor {
+    let parts: Vec<Tensor> = ins.iter().filter(|t| !t.is_empty()).map(|t| b.flattened(t)).collect();
+    let text = format!("tensor.concat dim({dim}) {} : ({}) -> {}", names(&parts), types(&parts), out.plain());
+    let all = b.as_plain(out, &text);
+    b.converted(&all, out)
+}
+
+/// The operands are the data and the value of the padding.
+pub fn pad(b: &mut Builder, [low, high, interior]: [&[i64]; 3], ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+    let value = b.scalar(&ins[1]);
+    let padded = padded(b, &ins[0], [low, high, interior], &value)?;
+    Ok(b.converted(&padded, out))
+}
+
+/// The sizes of a tensor on its way to the padded one.
+struct PaddedSizes {
+    /// With the padding between the elements.
+    spread: Vec<i64>,
+    /// With the padding on both sides, too.
+    whole: Vec<i64>,
+    /// Without what negative padding cuts off.
+    left: Vec<i64>,
+}
+
+impl PaddedSizes {
+    /// The sizes; `None` where they do not fit in 64 bits.
+    fn new(sizes: &[i64], [low, high, interior]: [&[i64]; 3]) -> Option<PaddedSizes> {
+        let mut all = PaddedSizes { spread: Vec::new(), whole: Vec::new(), left: Vec::new() };
+        for (k, n) in sizes.iter().enumerate() {
+            let spread = (n - 1).max(0).checked_mul(interior[k].checked_add(1)?)?.checked_add(*n.min(&1))?;
+            let whole = spread.checked_add(low[k].max(0))?.checked_add(high[k].max(0))?;
+            all.left.push(whole.checked_add(low[k].min(0))?.checked_add(high[k].min(0))?);
+            all.spread.push(spread);
+            all.whole.push(whole);
+        }
+        Some(all)
+    }
+}
+
+/// The data with padding before, behind and between the elements, without an encoding.
+pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) -> Done<Tensor> {
+    let mut t = b.flattened(t);
+    let [low, high, interior] = padding;
+    let PaddedSizes { spread, whole, left } =
+        PaddedSizes::new(&t.sizes, padding).ok_or("the padded sizes do not fit in 64 bits")?;
+    let bare = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.of), sizes, ..t.clone() };
+    let (spread, whole, rest) = (bare(spread), bare(whole), bare(left));
+    if t.is_empty() {
+        return Ok(b.filled(&rest, value));
+    }
+    if spread.sizes != t.sizes {
+        // The elements are written into a block of the value, with steps between them.
+        let filled = b.filled(&spread, value);
+        let strides: Vec<i64> = interior.iter().map(|n| n + 1).collect();
+        let text = format!(
+            "tensor.insert_slice {} into {}{:?} {:?} {strides:?} : {} into {}",
+            t.name,
+            filled.name,
+            vec![0; strides.len()],
+            t.sizes,
+            t.ty,
+            spread.ty
+        );
+        t = b.named(&spread, &text);
+    }
+    if whole.sizes != t.sizes {
+        let positive = |all: &[i64]| all.iter().map(|n| (*n).max(0)).collect::<Vec<i64>>();
+        let (before, behind) = (positive(low), positive(high));
+        let name = b.w.fresh();
+        b.w.line(&format!("{name} = tensor.pad {} low{before:?} high{behind:?} {{", t.name));
+        let indices: Vec<String> = whole.sizes.iter().map(|_| format!("{}: index", b.w.fresh())).collect();
+        b.w.line(&format!("^bb0({}):", indices.join(", ")));
+        b.w.located(&format!("  tensor.yield {value} : {}", t.of));
+        b.w.located(&format!("}} : {} to {}", t.ty, whole.ty));
+        t = Tensor { name, ..whole };
+    }
+    if rest.sizes != t.sizes {
+        let offsets: Vec<String> = low.iter().map(|n| n.min(&0).unsigned_abs().to_string()).collect();
+        t = b.cut(&t, &offsets, &rest.sizes, &vec![1; low.len()]);
+    }
+    Ok(t)
+}
+
+/// The operands are the data and a start for each dimension.
+pub fn dynamic_slice(b: &mut Builder, sizes: &[i64], ins: &[Tensor], out: &Tensor) -> Tensor {
+    let offsets = starts(b, &ins[1..], &ins[0].sizes, sizes);
+    let cut = b.cut(&ins[0], &offsets, sizes, &vec![1; out.sizes.len()]);
+    b.converted(&cut, out)
+}
+
+/// The operands are the data, the block that is written, and a start for each dimension.
+pub fn dynamic_update_slice(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Tensor {
+    if ins[1].is_empty() {
+        return b.converted(&ins[0], out);
+    }
+    let offsets = starts(b, &ins[2..], &ins[0].sizes, &ins[1].sizes);
+    let (data, update) = (b.flattened(&ins[0]), b.flattened(&ins[1]));
+    let text = format!(
+        "tensor.insert_slice {} into {}[{}] {:?} {:?} : {} into {}",
+        update.name,
+        data.name,
+        offsets.join(", "),
+        update.sizes,
+        vec![1; out.sizes.len()],
+        update.ty,
+        data.ty
+    );
+    let written = b.as_plain(out, &text);
+    b.converted(&written, out)
+}
+
+/// Starts, clamped so that a block of these sizes fits into the data.
+fn starts(b: &mut Builder, scalars: &[Tensor], data: &[i64], block: &[i64]) -> Vec<String> {
+    let each = scalars.iter().zip(data.iter().zip(block));
+    each.map(|(t, (n, size))| {
+        let value = b.scalar(t);
+        Builder::clamped(&mut b.w, &value, t, n - size)
+    })
+    .collect()
+}

@@ -1,0 +1,107 @@
+//! Conversions of one element between types: of its number, of its bits, and of a part of its bits.
+
+use super::literal::decimal;
+use crate::syntax::element_type;
+use crate::tensor::Done;
+use crate::writer::Writer;
+use tensor_layout::element::ElementType::{self, Pred};
+
+/// A number as one of another type.
+///
+/// # Errors
+/// There is no conversion between these types.
+pub fn converted(w: &mut Writer, value: &str, from: ElementType, to: ElementType) -> Done<String> {
+    let wrong = || format!("`{}` as `{}` cannot be imported", from.name(), to.name());
+    convert(w, value, from, to).ok_or_else(wrong)
+}
+
+/// A number as one of another type; none where there is no conversion here.
+pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
+    let (of, into) = (element_type(from)?, element_type(to)?);
+    if from == to || of == into {
+        return Some(a.to_string());
+    }
+    if from.is_complex() || to.is_complex() {
+        return None;
+    }
+    let (narrow, wide) = (from.bits()?, to.bits()?);
+    let cast = |name: &str, a: &str, of: &str, into: &str| format!("arith.{name} {a} : {of} to {into}");
+    Some(match (from.is_float(), to.is_float()) {
+        (true, true) if narrow < wide => w.op(&cast("extf", a, &of, &into)),
+        (true, true) if narrow > wide => w.op(&cast("truncf", a, &of, &into)),
+        (true, true) => {
+            let middle = if narrow < 32 { "f32" } else { "f64" };
+            let wide = w.op(&cast("extf", a, &of, middle));
+            w.op(&cast("truncf", &wide, middle, &into))
+        }
+        (false, true) => w.op(&cast(if from.is_signed() { "sitofp" } else { "uitofp" }, a, &of, &into)),
+        (true, false) if to == Pred => {
+            let zero = w.constant("0.0", &of);
+            w.compare("une", a, &zero, &of)
+        }
+        (false, false) if to == Pred => {
+            let zero = w.constant("0", &of);
+            w.compare("ne", a, &zero, &of)
+        }
+        (true, false) => float_to_integer(w, a, from, to)?,
+        (false, false) if narrow > wide => w.op(&cast("trunci", a, &of, &into)),
+        (false, false) => w.op(&cast(if from.is_signed() { "extsi" } else { "extui" }, a, &of, &into)),
+    })
+}
+/// A float as an integer. A number that is out of range becomes the nearest one, and NaN becomes 0.
+fn float_to_integer(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
+    let (of, into, middle) = (element_type(from)?, element_type(to)?, "f64");
+    let bits = u32::try_from(to.bits()?).ok()?;
+    let (least, most) = match to.is_signed() {
+        true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        false => (0, (1i128 << bits) - 1),
+    };
+    let wide =
+        if from.bits() == Some(64) { a.to_string() } else { w.op(&format!("arith.extf {a} : {of} to {middle}")) };
+    let name = if to.is_signed() { "fptosi" } else { "fptoui" };
+    let inside = w.op(&format!("arith.{name} {wide} : {middle} to {into}"));
+    let above = w.constant(&decimal(most as f64 + if bits < 53 { 1.0 } else { 0.0 }), middle);
+    let below = w.constant(&decimal(least as f64), middle);
+    // A literal of a signless type is read as a signed number: the greatest unsigned one is -1.
+    let most = if to.is_signed() { most } else { -1 };
+    let (least, most, zero) =
+        (w.constant(&least.to_string(), &into), w.constant(&most.to_string(), &into), w.constant("0", &into));
+    let over = w.compare("oge", &wide, &above, middle);
+    let under = w.compare("ole", &wide, &below, middle);
+    let nan = w.compare("uno", &wide, &wide, middle);
+    let value = w.select(&over, &most, &inside, &into);
+    let value = w.select(&under, &least, &value, &into);
+    Some(w.select(&nan, &zero, &value, &into))
+}
+
+/// The bits of a value as one of another type that takes as many bytes; none where MLIR has no cast.
+pub fn reinterpreted(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
+    let (of, into) = (element_type(from)?, element_type(to)?);
+    match from.bits() == to.bits() {
+        _ if of == into => Some(a.to_string()),
+        _ if from.is_complex() || to.is_complex() => None,
+        true => Some(w.op(&format!("arith.bitcast {a} : {of} to {into}"))),
+        // A truth value takes a byte in memory.
+        false if !from.is_float() && !to.is_float() && (from == Pred || to == Pred) => convert(w, a, from, to),
+        false => None,
+    }
+}
+
+/// A part of the bits of a value, as a narrower type: the part that the index of loop `number` counts, the least
+/// significant first.
+pub fn part(w: &mut Writer, a: &str, from: ElementType, to: ElementType, number: usize) -> Option<String> {
+    let (of, own) = (element_type(from)?, element_type(to)?);
+    let (wide, narrow) = (from.bits()?, to.bits()?);
+    if from.is_complex() || to.is_complex() || narrow >= wide {
+        return None;
+    }
+    let (all, part) = (format!("i{wide}"), format!("i{narrow}"));
+    let bits = if of == all { a.to_string() } else { w.op(&format!("arith.bitcast {a} : {of} to {all}")) };
+    let index = w.op(&format!("linalg.index {number} : index"));
+    let (place, width) =
+        (w.op(&format!("arith.index_cast {index} : index to {all}")), w.constant(&narrow.to_string(), &all));
+    let by = w.same("arith.muli", &[place, width], &all);
+    let shifted = w.same("arith.shrui", &[bits, by], &all);
+    let cut = w.op(&format!("arith.trunci {shifted} : {all} to {part}"));
+    Some(if own == part { cut } else { w.op(&format!("arith.bitcast {cut} : {part} to {own}")) })
+}

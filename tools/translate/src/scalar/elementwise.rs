@@ -1,0 +1,299 @@
+//! The table of elementwise instructions, and what each is on single elements.
+//!
+//! HLO defines some results that `arith` leaves undefined: `x / 0` is -1, the remainder of that is `x`, the least number
+//! divided by -1 is itself, and a shift past the width gives 0 or the sign. The operations here give these results.
+
+use super::convert::{convert, reinterpreted};
+use super::literal::dense;
+use crate::syntax::element_type;
+use crate::tensor::Done;
+use crate::writer::Writer;
+use tensor_layout::element::ElementType::{self, Pred};
+use tensor_layout::hlo::Instruction;
+
+/// An instruction on single elements.
+struct Site<'a> {
+    i: &'a Instruction,
+    /// The operands, floats among them in the precision that the operation has.
+    operands: &'a [String],
+    /// The type of the first operand, and its text.
+    first: ElementType,
+    of: &'a str,
+    /// The type of the result, and its text.
+    to: ElementType,
+    into: &'a str,
+}
+
+/// Writes an instruction; `None` where it does not take elements of this type.
+type Rule = fn(&mut Writer, &Site) -> Option<String>;
+
+/// Instructions that are several operations, or one that needs more than its operands; the others are in [`float_op`] and
+/// [`integer_op`].
+const RULES: &[(&str, Rule)] = &[
+    ("bitcast-convert", |w, s| reinterpreted(w, &s.operands[0], s.first, s.to)),
+    ("clamp", clamp),
+    ("compare", compare),
+    ("convert", |w, s| convert(w, &s.operands[0], s.first, s.to)),
+    ("copy", |_, s| Some(s.operands[0].clone())),
+    ("divide", divide),
+    ("is-finite", is_finite),
+    ("logistic", logistic),
+    ("negate", negate),
+    ("not", not),
+    ("optimization-barrier", |_, s| Some(s.operands[0].clone())),
+    ("remainder", divide),
+    ("select", |w, s| Some(w.select(&s.operands[0], &s.operands[1], &s.operands[2], s.into))),
+    ("shift-left", shift),
+    ("shift-right-arithmetic", shift),
+    ("shift-right-logical", shift),
+    ("sign", sign),
+];
+
+/// What an elementwise instruction makes of one element of each operand, whose types are `from`.
+///
+/// # Errors
+/// The instruction has no counterpart on elements of these types.
+pub fn elementwise(
+    w: &mut Writer,
+    i: &Instruction,
+    operands: &[String],
+    from: &[ElementType],
+    to: ElementType,
+) -> Done<String> {
+    let (Some(&first), Some(into)) = (from.first(), element_type(to)) else { return Err(not_imported(i)) };
+    if to.is_complex() || from.iter().any(|e| e.is_complex()) {
+        return match &*i.opcode {
+            "copy" | "optimization-barrier" => Ok(operands[0].clone()),
+            "select" => Ok(w.select(&operands[0], &operands[1], &operands[2], &into)),
+            _ => Err(format!("`{}` of complex numbers cannot be imported", i.opcode)),
+        };
+    }
+    // Floats may be of different precision; the operation has that of its result, or of its first operand.
+    let wanted = if to.is_float() { to } else { first };
+    let changes = matches!(&*i.opcode, "convert" | "bitcast-convert") || !wanted.is_float();
+    let own_precision = |e: ElementType| if changes || !e.is_float() { e } else { wanted };
+    let same = |(x, e): (&String, &ElementType)| convert(w, x, *e, own_precision(*e));
+    let operands = operands.iter().zip(from).map(same).collect::<Option<Vec<_>>>().ok_or_else(|| not_imported(i))?;
+    let first = own_precision(first);
+    let of = element_type(first).ok_or_else(|| not_imported(i))?;
+    let single = match first.is_float() {
+        true if i.opcode == "convert" => None,
+        true => float_op(&i.opcode),
+        false => integer_op(&i.opcode, first),
+    };
+    if let Some(name) = single {
+        return Ok(w.same(name, &operands, &of));
+    }
+    let rule = RULES.iter().find(|(name, _)| *name == i.opcode).map(|(_, rule)| rule);
+    let site = Site { i, operands: &operands, first, of: &of, to, into: &into };
+    rule.and_then(|rule| rule(w, &site)).ok_or_else(|| not_imported(i))
+}
+
+/// A scalar constant of a computation.
+///
+/// # Errors
+/// Its value is left out of the text, or MLIR has no text for it.
+pub fn constant(w: &mut Writer, i: &Instruction, e: ElementType) -> Done<String> {
+    let of = element_type(e).ok_or_else(|| not_imported(i))?;
+    let value = i.literal.as_ref().and_then(|literal| dense(literal, e, &[])).ok_or_else(|| not_imported(i))?;
+    Ok(w.constant(&value, &of))
+}
+
+fn not_imported(i: &Instruction) -> String {
+    format!("`{}` cannot be imported", i.opcode)
+}
+
+fn compare(w: &mut Writer, s: &Site) -> Option<String> {
+    let predicate = predicate(s.i.attribute("direction").unwrap_or(""), s.first)?;
+    Some(w.compare(predicate, &s.operands[0], &s.operands[1], s.of))
+}
+
+/// The operands are the lower bound, the value and the upper bound.
+fn clamp(w: &mut Writer, s: &Site) -> Option<String> {
+    let (low, high) = if s.first.is_float() {
+        ("arith.maximumf", "arith.minimumf")
+    } else if s.first.is_signed() {
+        ("arith.maxsi", "arith.minsi")
+    } else {
+        ("arith.maxui", "arith.minui")
+    };
+    let raised = w.same(low, &s.operands[..2], s.of);
+    Some(w.same(high, &[raised, s.operands[2].clone()], s.of))
+}
+
+fn not(w: &mut Writer, s: &Site) -> Option<String> {
+    let ones = w.constant(if s.first == Pred { "true" } else { "-1" }, s.of);
+    Some(w.same("arith.xori", &[s.operands[0].clone(), ones], s.of))
+}
+
+/// Of integers; that of floats is one operation.
+fn negate(w: &mut Writer, s: &Site) -> Option<String> {
+    let zero = w.constant("0", s.of);
+    Some(w.same("arith.subi", &[zero, s.operands[0].clone()], s.of))
+}
+
+/// -1, 0 or 1; of floats also -0.0 and NaN, which are their own sign.
+fn sign(w: &mut Writer, s: &Site) -> Option<String> {
+    let a = &s.operands[0];
+    if s.first.is_float() {
+        let (zero, one) = (w.constant("0.0", s.of), w.constant("1.0", s.of));
+        let nonzero = w.compare("one", a, &zero, s.of);
+        let unit = w.same("math.copysign", &[one, a.clone()], s.of);
+        return Some(w.select(&nonzero, &unit, a, s.of));
+    }
+    if !s.first.is_signed() {
+        return None;
+    }
+    let last = s.first.bits()? - 1;
+    let (zero, shift) = (w.constant("0", s.of), w.constant(&last.to_string(), s.of));
+    let negative = w.same("arith.shrsi", &[a.clone(), shift], s.of);
+    let one = w.constant("1", s.of);
+    let positive = w.compare("sgt", a, &zero, s.of);
+    Some(w.select(&positive, &one, &negative, s.of))
+}
+
+/// `1 / (1 + exp(-x))`.
+fn logistic(w: &mut Writer, s: &Site) -> Option<String> {
+    if !s.first.is_float() {
+        return None;
+    }
+    let one = w.constant("1.0", s.of);
+    let negative = w.same("arith.negf", s.operands, s.of);
+    let power = w.same("math.exp", &[negative], s.of);
+    let sum = w.same("arith.addf", &[one.clone(), power], s.of);
+    Some(w.same("arith.divf", &[one, sum], s.of))
+}
+
+/// `x - x` is NaN for an infinity and for NaN, and 0 for all others.
+fn is_finite(w: &mut Writer, s: &Site) -> Option<String> {
+    if !s.first.is_float() {
+        return None;
+    }
+    let a = &s.operands[0];
+    let gap = w.same("arith.subf", &[a.clone(), a.clone()], s.of);
+    Some(w.compare("ord", &gap, &gap, s.of))
+}
+
+/// A shift by the width or more gives 0, or the sign where the shift is arithmetic.
+fn shift(w: &mut Writer, s: &Site) -> Option<String> {
+    if s.first.is_float() {
+        return None;
+    }
+    let width = s.first.bits()?;
+    let bits = w.constant(&width.to_string(), s.of);
+    let inside = w.compare("ult", &s.operands[1], &bits, s.of);
+    let (name, beyond) = match &*s.i.opcode {
+        "shift-left" => ("arith.shli", w.constant("0", s.of)),
+        "shift-right-logical" => ("arith.shrui", w.constant("0", s.of)),
+        _ => {
+            let last = w.constant(&(width - 1).to_string(), s.of);
+            ("arith.shrsi", w.same("arith.shrsi", &[s.operands[0].clone(), last], s.of))
+        }
+    };
+    let shifted = w.same(name, s.operands, s.of);
+    Some(w.select(&inside, &shifted, &beyond, s.of))
+}
+
+/// Quotient or remainder of integers. The divisor is replaced by 1 where `arith` leaves the result undefined, and the
+/// result then by what HLO defines: by zero, -1 and the dividend; of the least number by -1, itself and 0.
+fn divide(w: &mut Writer, s: &Site) -> Option<String> {
+    if s.first.is_float() || s.first == Pred {
+        return None;
+    }
+    let (a, b, of) = (&s.operands[0], &s.operands[1], s.of);
+    let (zero, one, ones) = (w.constant("0", of), w.constant("1", of), w.constant("-1", of));
+    let by_zero = w.compare("eq", b, &zero, of);
+    let mut undefined = by_zero.clone();
+    let mut overflow = None;
+    if s.first.is_signed() {
+        let least = -(1i128 << (s.first.bits()? - 1));
+        let least = w.constant(&least.to_string(), of);
+        let is_least = w.compare("eq", a, &least, of);
+        let by_ones = w.compare("eq", b, &ones, of);
+        let both = w.same("arith.andi", &[is_least, by_ones], "i1");
+        undefined = w.same("arith.ori", &[undefined, both.clone()], "i1");
+        overflow = Some(both);
+    }
+    let divisor = w.select(&undefined, &one, b, of);
+    let kind = if s.first.is_signed() { "s" } else { "u" };
+    if s.i.opcode == "divide" {
+        // The least number divided by 1 is itself.
+        let quotient = w.same(&format!("arith.div{kind}i"), &[a.clone(), divisor], of);
+        return Some(w.select(&by_zero, &ones, &quotient, of));
+    }
+    let rest = w.same(&format!("arith.rem{kind}i"), &[a.clone(), divisor], of);
+    let rest = match overflow {
+        Some(overflow) => w.select(&overflow, &zero, &rest, of),
+        None => rest,
+    };
+    Some(w.select(&by_zero, a, &rest, of))
+}
+
+/// Operations on floating-point numbers that have a counterpart of one name.
+fn float_op(opcode: &str) -> Option<&'static str> {
+    Some(match opcode {
+        "abs" => "math.absf",
+        "add" => "arith.addf",
+        "atan2" => "math.atan2",
+        "cbrt" => "math.cbrt",
+        "ceil" => "math.ceil",
+        "cosine" => "math.cos",
+        "divide" => "arith.divf",
+        "erf" => "math.erf",
+        "exponential" => "math.exp",
+        "exponential-minus-one" => "math.expm1",
+        "floor" => "math.floor",
+        "log" => "math.log",
+        "log-plus-one" => "math.log1p",
+        "maximum" => "arith.maximumf",
+        "minimum" => "arith.minimumf",
+        "multiply" => "arith.mulf",
+        "negate" => "arith.negf",
+        "power" => "math.powf",
+        "remainder" => "arith.remf",
+        "round-nearest-afz" => "math.round",
+        "round-nearest-even" => "math.roundeven",
+        "rsqrt" => "math.rsqrt",
+        "sine" => "math.sin",
+        "sqrt" => "math.sqrt",
+        "subtract" => "arith.subf",
+        "tan" => "math.tan",
+        "tanh" => "math.tanh",
+        _ => return None,
+    })
+}
+
+/// Operations on integers that have a counterpart of one name.
+fn integer_op(opcode: &str, e: ElementType) -> Option<&'static str> {
+    Some(match opcode {
+        "abs" if e.is_signed() => "math.absi",
+        // A sum of truth values is their `or`, a product their `and`.
+        "add" if e == Pred => "arith.ori",
+        "multiply" if e == Pred => "arith.andi",
+        "add" => "arith.addi",
+        "and" => "arith.andi",
+        "count-leading-zeros" => "math.ctlz",
+        "maximum" if e.is_signed() => "arith.maxsi",
+        "maximum" => "arith.maxui",
+        "minimum" if e.is_signed() => "arith.minsi",
+        "minimum" => "arith.minui",
+        "multiply" => "arith.muli",
+        "or" => "arith.ori",
+        "popcnt" => "math.ctpop",
+        "subtract" if e != Pred => "arith.subi",
+        "xor" => "arith.xori",
+        _ => return None,
+    })
+}
+
+/// The predicate of `arith.cmpf` or `arith.cmpi` for a direction of HLO.
+fn predicate(direction: &str, e: ElementType) -> Option<&'static str> {
+    let place = ["EQ", "NE", "LT", "LE", "GT", "GE"].iter().position(|known| *known == direction)?;
+    Some(
+        match (e.is_float(), e.is_signed()) {
+            (true, _) => ["oeq", "une", "olt", "ole", "ogt", "oge"],
+            (false, true) => ["eq", "ne", "slt", "sle", "sgt", "sge"],
+            (false, false) => ["eq", "ne", "ult", "ule", "ugt", "uge"],
+        }[place],
+    )
+}
