@@ -75,14 +75,12 @@ fn packages_build_alone() {
             );
         }
     }
-    // The profile is that of the workspace, so that nothing else is built again.
+    // With the profiles of the workspace nothing else is built again.
     let workspace = fs::read_to_string(checkout.root.join("Cargo.toml")).expect("the manifest is readable");
-    let profile = workspace.split("[profile.dev.build-override]").nth(1).and_then(|rest| rest.split("\n\n").next());
-    let text = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}\n\
-         [profile.dev.build-override]{}\n",
-        profile.expect("the profile of build scripts")
-    );
+    let sections = workspace.split("\n[").filter(|section| section.starts_with("profile."));
+    let profiles = sections.fold(String::new(), |all, section| format!("{all}[{section}\n"));
+    let text =
+        format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}\n{profiles}");
     fs::write(unpacked.join("Cargo.toml"), text).expect("the folder is writable");
     fs::copy(checkout.root.join("Cargo.lock"), unpacked.join("Cargo.lock")).expect("the folder is writable");
     let mut cargo = Command::new(env!("CARGO"));
