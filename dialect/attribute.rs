@@ -1,9 +1,10 @@
-//! The bodies of attributes as text: what stands in `#layout.` BODY.
+//! The text of attributes: BODY in `#layout.BODY`.
 //!
-//! `tiled<{1,0:T(8,128)}>` and `memory_space<vmem>` are read here, with errors at the byte at fault; MLIR's own
-//! machinery reads and prints the others, which hold attributes and no notation of ours.
+//! The body `tiled<{1,0:T(8,128)}>` is the mnemonic `tiled` and, in brackets, a text in a notation of this project. It is
+//! parsed here, and an error is at the byte at fault: `tiled<{1,1}>` has one at byte 9. MLIR's own parser reads the
+//! attributes that hold other attributes and no such notation: `axis` and `pending`.
 
-use crate::{indexing_map, memory_space, tensor_layout, tiled};
+use crate::{indexing_map, memory_space};
 use ::tensor_layout::maps::Indexing;
 use ::tensor_layout::places::{Machine, TensorLayout};
 use ::tensor_layout::text::{Error, instead};
@@ -26,16 +27,45 @@ pub enum Body {
 /// Reads the text between the brackets of an attribute.
 type Reader = fn(&str) -> Result<Body, Error>;
 
+// `TILED`, .., and `MNEMONICS`, which the build script makes of `Layout.td`.
+include!(concat!(env!("OUT_DIR"), "/attributes.rs"));
+
+impl Body {
+    /// The name of the attribute in this dialect.
+    fn mnemonic(&self) -> &'static str {
+        match self {
+            Body::Tiled(_) => TILED,
+            Body::TensorLayout(_) => TENSOR_LAYOUT,
+            Body::Machine(_) => MACHINE,
+            Body::MemorySpace(_) => MEMORY_SPACE,
+            Body::IndexingMap(_) => INDEXING_MAP,
+        }
+    }
+
+    /// The text between the brackets.
+    pub fn text(&self) -> String {
+        match self {
+            Body::Tiled(layout) => layout.to_string(),
+            Body::TensorLayout(layout) => layout.to_string(),
+            Body::Machine(machine) => machine.to_string(),
+            Body::MemorySpace(number) => memory_space::print(*number),
+            Body::IndexingMap(map) => map.to_string(),
+        }
+    }
+}
+
 fn reader(mnemonic: &str) -> Result<Reader, Error> {
     Ok(match mnemonic {
-        "tiled" => |text| tiled::parse(text).map(Body::Tiled),
-        "tensor_layout" => |text| tensor_layout::parse(text).map(Body::TensorLayout),
-        "machine" => |text| Machine::parse(text).map(Body::Machine),
-        "memory_space" => |text| memory_space::parse(text).map(Body::MemorySpace),
-        "indexing_map" => |text| indexing_map::parse(text).map(Body::IndexingMap),
+        TILED => |text| Layout::parse(text).map(Body::Tiled),
+        TENSOR_LAYOUT => |text| TensorLayout::parse(text).map(Body::TensorLayout),
+        MACHINE => |text| Machine::parse(text).map(Body::Machine),
+        MEMORY_SPACE => |text| memory_space::parse(text).map(Body::MemorySpace),
+        INDEXING_MAP => |text| indexing_map::parse(text).map(Body::IndexingMap),
+        AXIS | PENDING => {
+            return Err(Error::at(0, format!("`layout.{mnemonic}` holds attributes: only MLIR's parser reads it")));
+        }
         _ => {
-            let known = ["tiled", "tensor_layout", "machine", "axis", "memory_space", "indexing_map", "pending"];
-            let hint = instead(mnemonic, &known);
+            let hint = instead(mnemonic, MNEMONICS);
             return Err(Error::at(0, format!("unknown attribute `layout.{mnemonic}`{hint}")));
         }
     })
@@ -44,6 +74,14 @@ fn reader(mnemonic: &str) -> Result<Reader, Error> {
 /// Reads the text of an attribute, without its name and brackets.
 pub fn parse_text(mnemonic: &str, text: &str) -> Result<Body, Error> {
     reader(mnemonic)?(text)
+}
+
+/// Checks that the text of an attribute is canonical: that it is what its value prints.
+///
+/// (tiled_c5), (tensor_layout_c5), (machine_c1)
+pub fn verify_text(mnemonic: &str, text: &str) -> Result<(), String> {
+    let canonical = parse_text(mnemonic, text).map_err(|error| complaint(text, &error))?.text();
+    if canonical == text { Ok(()) } else { Err(format!("expected the canonical text `{canonical}`, found `{text}`")) }
 }
 
 /// An error in such a text, for where the text is not at hand.
@@ -60,22 +98,30 @@ pub fn parse(body: &str) -> Result<Body, Error> {
     let (mnemonic, rest) = body.split_at(name);
     let reader = reader(mnemonic)?;
     let Some(text) = rest.trim_start().strip_prefix('<') else {
-        return Err(Error::at(name, format!("expected `<` behind `{mnemonic}`")));
+        let found = rest.trim_start().chars().next().map_or("the end of the attribute".into(), |c| format!("`{c}`"));
+        return Err(Error::at(name, format!("expected `<` after `{mnemonic}`, found {found}")));
     };
     let start = body.len() - text.len();
     let Some(text) = text.trim_end().strip_suffix('>') else {
-        return Err(Error::at(body.len(), "expected `>` at the end of the attribute"));
+        return Err(Error::at(body.len(), "expected `>` to end the attribute"));
     };
     reader(text).map_err(|error| Error::at(start + error.at.unwrap_or(0), error.message))
 }
 
 /// Writes what [`parse`] reads.
 pub fn print(body: &Body) -> String {
-    match body {
-        Body::TensorLayout(layout) => format!("tensor_layout<{layout}>"),
-        Body::Machine(machine) => format!("machine<{machine}>"),
-        Body::Tiled(layout) => format!("tiled<{layout}>"),
-        Body::IndexingMap(map) => format!("indexing_map<{map}>"),
-        Body::MemorySpace(number) => format!("memory_space<{}>", memory_space::print(*number)),
+    format!("{}<{}>", body.mnemonic(), body.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each attribute of `Layout.td` is read here or known to be read by MLIR alone.
+    #[test]
+    fn every_attribute_has_a_reader() {
+        let unknown = |name: &&&str| reader(name).is_err_and(|error| error.message.starts_with("unknown"));
+        assert_eq!(MNEMONICS.iter().filter(unknown).collect::<Vec<_>>(), Vec::<&&str>::new());
+        assert!(unknown(&&"tile") && MNEMONICS.contains(&TILED));
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     simplify_indexing, strip_memory_spaces,
 };
 use layout_dialect::guard;
-use melior::ir::{Location, OperationRef, operation::OperationLike};
+use layout_ir::{self as ir, Rewriter};
 use mlir_sys::{MlirOperation, MlirStringCallback, MlirStringRef};
 use std::ffi::c_void;
 use tensor_layout::text::instead;
@@ -29,8 +29,9 @@ extern "C" fn layout_rs_run_pass(
 ) -> bool {
     // SAFETY: the texts are valid for the call.
     let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
-    pass(op, |op| {
-        let wrong = |message| vec![Diagnostic::error(op.location(), message)];
+    pass(op, |rewriter| {
+        let op = rewriter.root();
+        let wrong = |message| vec![Diagnostic::error(ir::location(op), message)];
         let pass = Pass::read(&name, &options).map_err(wrong)?;
         pass.check().map_err(wrong)?;
         match pass {
@@ -41,12 +42,12 @@ extern "C" fn layout_rs_run_pass(
                     unsafe { callback(string_ref(passes), user) };
                 }
             }
-            Pass::ExpandClones => expand_clones::run(op),
+            Pass::ExpandClones => expand_clones::run(rewriter),
             Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
-            Pass::LowerMemrefs { options } => return lower_memrefs::run(op, options),
-            Pass::MaskAsIntegers => mask_as_integers::run(op),
-            Pass::PrepareBufferization => return prepare_bufferization::run(op),
-            Pass::SimplifyIndexing => simplify_indexing::run(op),
+            Pass::LowerMemrefs { options } => return lower_memrefs::run(rewriter, options),
+            Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
+            Pass::PrepareBufferization => return prepare_bufferization::run(rewriter),
+            Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
             Pass::StripMemorySpaces => strip_memory_spaces::run(op),
         }
         Ok(())
@@ -56,8 +57,8 @@ extern "C" fn layout_rs_run_pass(
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
-    pass(function, |function| {
-        deallocate::unmark(layout_ir::long_lived(function));
+    pass(function, |rewriter| {
+        deallocate::unmark(rewriter.root());
         Ok(())
     })
 }
@@ -118,14 +119,11 @@ extern "C" fn layout_rs_pipeline(
 }
 
 /// Runs the body of a pass and emits what it has to say; true where it succeeded.
-fn pass(
-    operation: MlirOperation,
-    body: impl for<'c, 'a> FnOnce(OperationRef<'c, 'a>) -> Result<(), Vec<Diagnostic<'c>>>,
-) -> bool {
-    // SAFETY: the operation is alive for the call.
-    let operation = unsafe { OperationRef::from_raw(operation) };
-    let location: Location = operation.location();
-    let outcome = guard(|message| Err(vec![Diagnostic::error(location, message)]), || body(operation));
+fn pass(operation: MlirOperation, body: impl for<'s> FnOnce(&'s Rewriter) -> Result<(), Vec<Diagnostic<'s>>>) -> bool {
+    // SAFETY: the operation is alive for the call, in which MLIR leaves it to the pass alone.
+    let rewriter = unsafe { Rewriter::new(operation) };
+    let location = ir::location(rewriter.root());
+    let outcome = guard(|message| Err(vec![Diagnostic::error(location, message)]), || body(&rewriter));
     let Err(diagnostics) = outcome else { return true };
     diagnostics.iter().for_each(emit);
     false

@@ -7,7 +7,7 @@ llvm=$("$(dirname "$0")/llvm.sh" version)
 prefix=$("$(dirname "$0")/llvm.sh")
 packages=(
   "libmlir-$llvm-dev" "mlir-$llvm-tools" "llvm-$llvm-dev" "llvm-$llvm-tools" "libclang-$llvm-dev" "libpolly-$llvm-dev"
-  "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make "$@"
+  "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make python3-psutil "$@"
 )
 
 fail() {

@@ -1,15 +1,13 @@
 //! The normal form: expressions as sums of atoms, and the rules for remainders.
 
+use super::planned::Planned;
 use super::sum::{
     Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, gcd, high, low, plus_bounds, product, residue,
 };
-use super::write::Planned;
 use crate::expr::Expr;
-use crate::expr::cost;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 
 /// What an atom is and what is known of it: it lies in `lo..=hi` and is `residue` modulo `step`.
 pub(super) struct Known {
@@ -52,40 +50,7 @@ pub struct Form {
 }
 
 /// A table for lookups.
-pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mixer>>;
-
-/// A fast hash function of words.
-#[derive(Default)]
-pub(super) struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(word.into());
-    }
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-    fn write_usize(&mut self, word: usize) {
-        self.write_u64(word as u64);
-    }
-    fn write_u128(&mut self, word: u128) {
-        self.write_u64(word as u64);
-        self.write_u64((word >> 64) as u64);
-    }
-    fn write_i128(&mut self, word: i128) {
-        self.write_u128(word as u128);
-    }
-}
+pub(super) type Table<K, V> = FxHashMap<K, V>;
 
 /// The work that any expression is worth, in terms looked at, and what each of its operations adds.
 const STEPS: usize = 2_000;
@@ -95,9 +60,6 @@ const STEPS_PER_OPERATION: usize = 20;
 const FACTS: usize = 64;
 const OPAQUE: usize = 64;
 const LONG: usize = 64;
-
-/// How large an expression may be to be simplified part by part.
-const PARTS: usize = 150;
 
 impl Form {
     /// The normal form over a domain.
@@ -260,44 +222,6 @@ impl Form {
         let known = &mut self.atoms[atom as usize];
         if let Some((residue, step)) = chinese((known.residue, known.step), (residue, step)) {
             (known.step, known.residue) = (step, residue);
-        }
-    }
-
-    /// The simplest equivalent of an expression that this form finds.
-    pub fn simplify(&mut self, e: &Expr) -> Expr {
-        match self.normal(e).and_then(|s| self.write(&s)) {
-            Some(simple) if cost(&simple) <= cost(e) => simple,
-            _ if e.size() <= PARTS => self.simplify_parts(e),
-            _ => e.clone(),
-        }
-    }
-
-    /// Where the whole comes out dearer or not at all, its parts may still do well.
-    fn simplify_parts(&mut self, e: &Expr) -> Expr {
-        match e {
-            Expr::Const(_) | Expr::Var(_) => e.clone(),
-            Expr::Add(..) => {
-                let term = |t: &Expr| match t {
-                    // The sign is part of the sum.
-                    Expr::Mul(x, -1) => scaled(self.simplify(x), -1),
-                    t => self.simplify(t),
-                };
-                let terms: Vec<Expr> = e.terms().into_iter().map(term).collect();
-                let sum = Expr::sum(terms.iter().flat_map(Expr::terms).cloned().collect());
-                if cost(&sum) <= cost(e) { sum } else { e.clone() }
-            }
-            Expr::Mul(a, c) => scaled(self.simplify(a), *c),
-            Expr::Mod(a, m) => self.simplify(a).modulo(*m),
-            Expr::FloorDiv(a, d) => {
-                let quotient = self.simplify(a).floor_div(*d);
-                if cost(&quotient) <= cost(e) {
-                    return quotient;
-                }
-                let above = e.ceil_div().map(|above| self.simplify(above));
-                above.map_or_else(|| e.clone(), |above| (above + Expr::Const(d - 1)).floor_div(*d))
-            }
-            Expr::Min(a, b) => Expr::Min(self.simplify(a).into(), self.simplify(b).into()),
-            Expr::Max(a, b) => Expr::Max(self.simplify(a).into(), self.simplify(b).into()),
         }
     }
 
@@ -862,15 +786,6 @@ impl Form {
         let done = Sum::atom(atom);
         self.remainders.insert((e.clone(), m), done.clone());
         Some(done)
-    }
-}
-
-/// `e * c`, with one product at most.
-fn scaled(e: Expr, c: i64) -> Expr {
-    match e {
-        Expr::Const(x) if x.checked_mul(c).is_some() => Expr::Const(x * c),
-        Expr::Mul(x, f) if f.checked_mul(c).is_some() => x.times(f * c),
-        e => e.times(c),
     }
 }
 

@@ -1,0 +1,590 @@
+//! What a computation reads and feeds: operations composed along a graph.
+//!
+//! In `y = p + transpose(p)` the root reads `p` at `(d0, d1)` and at `(d1, d0)`. From the root down, every value gets
+//! the set of maps by which the root reaches it; an operation's maps take the set of its result to those of its
+//! operands. Values stand behind what they use, so each is met once, whatever the number of ways to it; equal maps are
+//! kept once, so forty diamonds in a chain still give one map.
+//!
+//! ```
+//! use tensor_layout::analysis::flow;
+//! use tensor_layout::operations::{Graph, Node, Value};
+//! use tensor_layout::operations::Operation;
+//! use tensor_layout::operations::Shape;
+//!
+//! let node = |operation, operands: &[usize]| Node {
+//!     operation,
+//!     operands: operands.iter().map(|node| Value { node: *node, result: 0 }).collect(),
+//!     results: vec![Shape::parse("f32[9,9]").unwrap()],
+//! };
+//! let nodes = vec![
+//!     node(Operation::Parameter { number: 0 }, &[]),
+//!     node(Operation::Transpose { permutation: vec![1, 0] }, &[0]),
+//!     node(Operation::Elementwise, &[0, 1]),
+//! ];
+//! let graph = Graph { nodes, roots: vec![Value { node: 2, result: 0 }] };
+//! let found = flow(&[graph], 0).unwrap();
+//! let maps: Vec<String> = found.reads(0, 0, 0).unwrap().maps.iter().map(|m| m.to_string()).collect();
+//! assert_eq!(maps[0], "(d0, d1) -> (d0, d1), domain: d0 in [0, 8], d1 in [0, 8]");
+//! assert_eq!(maps[1], "(d0, d1) -> (d1, d0), domain: d0 in [0, 8], d1 in [0, 8]");
+//! ```
+//!
+//! A computation is worked out once, however often it is called. A conditional reads what each branch would; a loop
+//! hands on what its body leaves alone, and what it changes is unknown.
+
+use super::access::{Access, Mapped};
+use super::compose::identity;
+use super::equations::Application;
+use super::relation::{Direction, Relation};
+use crate::maps::domain::Interval;
+use crate::maps::equal::Equality;
+use crate::operations::graph::{Graph, Node, Value};
+use crate::operations::operation::Operation;
+use crate::operations::shape::leaves;
+use crate::operations::shape::{Array, Shape};
+use crate::text::Error;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::rc::Rc;
+
+/// A leaf of a node's results, in a graph or in one that it calls. Prints as `7#0`, and `4/7#0` in what node 4 calls.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The nodes that call the graph, the outermost first.
+    pub calls: Vec<usize>,
+    /// The graph that the node is in.
+    pub graph: usize,
+    /// The node.
+    pub node: usize,
+    /// The leaf, counted through all results of the node.
+    pub leaf: usize,
+}
+
+/// What a computation reads and feeds.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// By leaves of the roots, parameters, and their leaves: what the root reads, and what is fed to it.
+    pairs: Vec<Vec<Vec<Pair>>>,
+    /// For each leaf of the roots that is a parameter's leaf as it is, which one.
+    passed: Vec<Option<(usize, usize)>>,
+}
+
+/// What is read for an element of the root, and what of the root is made of an element.
+type Pair = (Access<Place>, Access<Place>);
+
+/// How many maps are kept for one value; what is beyond is unknown.
+const MOST_MAPS: usize = 256;
+/// How many operations a map may have, divisions counted three times; what is beyond is unknown.
+const MOST_OPERATIONS: u32 = 400;
+/// How many variables and operations all maps may have that are composed for a computation and what it calls, and how
+/// many more for each of its operations; what is beyond is unknown.
+const WORK: u64 = 10_000;
+const WORK_PER_NODE: u64 = 100;
+/// How many reasons are kept.
+const MOST_REASONS: usize = 8;
+/// How many maps are compared point by point, on how many points.
+const COMPARED: (usize, u128) = (16, 4096);
+
+impl Flow {
+    /// From an index of a leaf of the roots to what is read of a leaf of a parameter; `None` where there is none.
+    /// Leaves of the roots are counted through all roots.
+    pub fn reads(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
+        self.pairs.get(root)?.get(parameter)?.get(leaf).map(|pair| &pair.0)
+    }
+
+    /// From an index of a leaf of a parameter to what it feeds of a leaf of the roots; `None` where there is none.
+    pub fn feeds(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
+        self.pairs.get(root)?.get(parameter)?.get(leaf).map(|pair| &pair.1)
+    }
+
+    /// The number of leaves of the roots.
+    pub fn roots(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether a leaf of the roots is a parameter's leaf as it is.
+    pub fn hands_on(&self, root: usize) -> bool {
+        self.passed.get(root).is_some_and(Option::is_some)
+    }
+
+    /// The number of leaves of each parameter.
+    pub fn parameters(&self) -> Vec<usize> {
+        self.pairs.first().map_or(Vec::new(), |row| row.iter().map(Vec::len).collect())
+    }
+}
+
+/// Flows by the numbers of their graphs.
+pub(super) type Known = BTreeMap<usize, Flow>;
+
+/// Adds the graph with number `entry` and all that it calls, as far as they are not known; returns their numbers,
+/// ascending.
+pub(super) fn add(known: &mut Known, graphs: &[Graph], entry: usize) -> Result<BTreeSet<usize>, Error> {
+    if entry >= graphs.len() {
+        return Err(Error::new(format!(
+            "the graph must be below the number of graphs, {}, found {entry}",
+            graphs.len()
+        )));
+    }
+    let mut needed = BTreeSet::from([entry]);
+    let mut next = Some(entry);
+    while let Some(k) = next {
+        for callee in graphs[k].nodes.iter().flat_map(|node| callees(&node.operation)) {
+            if callee >= k {
+                return Err(Error::new(format!(
+                    "graph {k} must call graphs before it, found a call of graph {callee}"
+                )));
+            }
+            needed.insert(callee);
+        }
+        next = needed.range(..k).next_back().copied();
+    }
+    let missing: Vec<usize> = needed.iter().copied().filter(|k| !known.contains_key(k)).collect();
+    let nodes: u64 = missing.iter().map(|k| graphs[*k].nodes.len() as u64).sum();
+    let mut work = WORK.saturating_add(WORK_PER_NODE.saturating_mul(nodes));
+    for k in missing {
+        let found = Walk::new(graphs, k, known)?.all(&mut work)?;
+        known.insert(k, found);
+    }
+    Ok(needed)
+}
+
+/// The computations that an operation runs.
+fn callees(operation: &Operation) -> Vec<usize> {
+    match operation {
+        Operation::Call { computation } => vec![*computation],
+        Operation::While { condition, body } => vec![*condition, *body],
+        Operation::Conditional { branches } => branches.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// One graph, while it is worked out.
+pub(super) struct Walk<'a> {
+    graphs: &'a [Graph],
+    number: usize,
+    graph: &'a Graph,
+    flows: &'a Known,
+    pub applied: Vec<Application<'a>>,
+    /// The sizes of each node's leaves; `None` where one is not bounded.
+    sizes: Vec<Vec<Option<Vec<i64>>>>,
+    /// For each node and leaf of its operands, the node and leaf that it is.
+    operands: Vec<Vec<(usize, usize)>>,
+    /// The node of each parameter.
+    parameters: Vec<usize>,
+    /// What leaves of results read and feed, by node, operand's leaf and result's leaf.
+    known: BTreeMap<(usize, usize, usize), Rc<Pair>>,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(graphs: &'a [Graph], number: usize, flows: &'a Known) -> Result<Walk<'a>, Error> {
+        let graph = &graphs[number];
+        let mut walk = Walk {
+            graphs,
+            number,
+            graph,
+            flows,
+            applied: Vec::new(),
+            sizes: Vec::new(),
+            operands: Vec::new(),
+            parameters: Vec::new(),
+            known: BTreeMap::new(),
+        };
+        let mut parameters = BTreeMap::new();
+        for (k, node) in graph.nodes.iter().enumerate() {
+            let wrong = |message: String| Error::new(format!("node {k} of graph {number}: {message}"));
+            let mut operands = Vec::new();
+            let mut shapes: Vec<&Shape> = Vec::new();
+            for value in &node.operands {
+                let from = graph.nodes[..k].get(value.node);
+                let from = from
+                    .ok_or_else(|| wrong(format!("an operand must be a node before it, found node {}", value.node)))?;
+                let shape = from.results.get(value.result);
+                let shape = shape.ok_or_else(|| wrong(no_result(value, from)))?;
+                shapes.push(shape);
+                operands.extend((0..leaves(shape).len()).map(|leaf| (value.node, from.first(value.result) + leaf)));
+            }
+            let results: Vec<&Shape> = node.results.iter().collect();
+            let applied = Application::new(&node.operation, &shapes, &results).map_err(|error| wrong(error.message))?;
+            walk.sizes.push(applied.results.iter().map(|array| array.sizes()).collect());
+            walk.applied.push(applied);
+            walk.operands.push(operands);
+            walk.called(k).map_err(wrong)?;
+            if let Operation::Parameter { number } = node.operation
+                && parameters.insert(number, k).is_some()
+            {
+                return Err(wrong(format!("parameter {number} must be defined once, found a second")));
+            }
+        }
+        for (expected, (number, node)) in parameters.into_iter().enumerate() {
+            if number != expected {
+                return Err(Error::new(format!(
+                    "node {node}: expected parameter {expected}, found parameter {number}"
+                )));
+            }
+            walk.parameters.push(node);
+        }
+        Ok(walk)
+    }
+
+    /// Checks that the computations that a node runs take and give what it does.
+    fn called(&self, k: usize) -> Result<(), String> {
+        let node = &self.graph.nodes[k];
+        let arity = |callee: usize, operands: &[Value]| {
+            let flow = &self.flows[&callee];
+            let shapes = operands.iter().map(|v| &self.graph.nodes[v.node].results[v.result]);
+            let given: Vec<usize> = shapes.map(|shape| leaves(shape).len()).collect();
+            // Without any root nothing is known of the parameters, or needed.
+            if flow.roots() != 0 && flow.parameters() != given {
+                let expected = flow.parameters();
+                return Err(format!("the operands of graph {callee} must have {expected:?} arrays, found {given:?}"));
+            }
+            Ok(())
+        };
+        let gives = |callee: usize, roots: usize| match self.flows[&callee].roots() {
+            found if found == roots => Ok(()),
+            found => Err(format!("graph {callee} must have {roots} arrays as roots, found {found}")),
+        };
+        let results = self.sizes[k].len();
+        match &node.operation {
+            Operation::Call { computation } => {
+                arity(*computation, &node.operands)?;
+                gives(*computation, results)
+            }
+            Operation::While { condition, body } => {
+                arity(*condition, &node.operands)?;
+                arity(*body, &node.operands)?;
+                gives(*condition, 1)?;
+                gives(*body, results)?;
+                if self.operands[k].len() == results {
+                    return Ok(());
+                }
+                Err(format!(
+                    "a loop must have as many arrays as its operand, {}, found {results}",
+                    self.operands[k].len()
+                ))
+            }
+            Operation::Conditional { branches } => {
+                if node.operands.len() != branches.len() + 1 {
+                    let (expected, found) = (branches.len() + 1, node.operands.len());
+                    return Err(format!(
+                        "a conditional must have {expected} operands, one for each branch and one before, found {found}"
+                    ));
+                }
+                branches.iter().enumerate().try_for_each(|(b, callee)| {
+                    arity(*callee, &node.operands[b + 1..b + 2])?;
+                    gives(*callee, results)
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The arrays of each parameter.
+    pub fn parameter_arrays(&self) -> Vec<Vec<&'a Array>> {
+        self.parameters.iter().map(|node| self.applied[*node].results.clone()).collect()
+    }
+
+    /// The arrays of the roots; the roots were checked.
+    pub fn root_arrays(&self) -> Vec<&'a Array> {
+        self.graph.roots.iter().flat_map(|v| leaves(&self.graph.nodes[v.node].results[v.result])).collect()
+    }
+
+    /// What every leaf of the roots reads.
+    fn all(mut self, work: &mut u64) -> Result<Flow, Error> {
+        let (mut pairs, mut passed) = (Vec::new(), Vec::new());
+        for root in &self.graph.roots {
+            let node = self.graph.nodes.get(root.node);
+            let node = node.ok_or_else(|| {
+                Error::new(format!(
+                    "a root must be one of the {} nodes, found node {}",
+                    self.graph.nodes.len(),
+                    root.node
+                ))
+            })?;
+            let shape = node.results.get(root.result);
+            let shape = shape.ok_or_else(|| Error::new(no_result(root, node)))?;
+            let first = node.first(root.result);
+            for leaf in first..first + leaves(shape).len() {
+                pairs.push(self.from(root.node, leaf, work)?);
+                let place = self.place((root.node, leaf));
+                let parameter = self.parameters.iter().position(|node| *node == place.node);
+                passed.push(parameter.map(|parameter| (parameter, place.leaf)));
+            }
+        }
+        Ok(Flow { pairs, passed })
+    }
+
+    /// What one leaf of the root reads of all parameters.
+    fn from(&mut self, root: usize, leaf: usize, work: &mut u64) -> Result<Vec<Vec<Pair>>, Error> {
+        let mut sets: Vec<Vec<(Set, Set)>> =
+            self.sizes[..=root].iter().map(|leaves| leaves.iter().map(|_| Default::default()).collect()).collect();
+        let start = match &self.sizes[root][leaf] {
+            Some(sizes) => identity(sizes)?,
+            None => Access { maps: Vec::new(), unknown: vec!["a size is not bounded".to_string()] },
+        };
+        sets[root][leaf] = (Set::of(start.clone()), Set::of(start));
+        for k in (0..=root).rev() {
+            for result in 0..sets[k].len() {
+                let (reads, feeds) = std::mem::take(&mut sets[k][result]);
+                if matches!(self.graph.nodes[k].operation, Operation::Parameter { .. }) {
+                    sets[k][result] = (reads, feeds);
+                    continue;
+                }
+                if reads.is_empty() && feeds.is_empty() {
+                    continue;
+                }
+                for operand in 0..self.operands[k].len() {
+                    let own = self.pair(k, operand, result)?;
+                    let (node, leaf) = self.operands[k][operand];
+                    let (of_reads, of_feeds) = &mut sets[node][leaf];
+                    // Maps to be joined meet at the node's result.
+                    let middle = self.sizes[k][result].as_deref();
+                    of_reads.extend(&reads.access, &own.0, middle, work);
+                    of_feeds.extend(&own.1, &feeds.access, middle, work);
+                }
+            }
+        }
+        let nothing = || (Access::none(), Access::none());
+        let row = |node: &usize| match sets.get_mut(*node) {
+            Some(leaves) => std::mem::take(leaves).into_iter().map(|(r, f)| (r.access, f.access)).collect(),
+            None => self.sizes[*node].iter().map(|_| nothing()).collect(),
+        };
+        Ok(self.parameters.iter().map(row).collect())
+    }
+
+    /// What a leaf of a node's result reads of a leaf of its operands, and the other way round.
+    pub fn pair(&mut self, k: usize, operand: usize, result: usize) -> Result<Rc<Pair>, Error> {
+        if let Some(pair) = self.known.get(&(k, operand, result)) {
+            return Ok(pair.clone());
+        }
+        let node = &self.graph.nodes[k];
+        // The operand that the leaf belongs to, and which leaf of it.
+        let (mut number, mut leaf) = (0, operand);
+        for value in &node.operands {
+            let n = leaves(&self.graph.nodes[value.node].results[value.result]).len();
+            if leaf < n {
+                break;
+            }
+            leaf -= n;
+            number += 1;
+        }
+        let pair = match &node.operation {
+            Operation::Call { computation } => self.inside(k, *computation, (number, leaf), result, 0),
+            Operation::Conditional { branches } if number > 0 => {
+                self.inside(k, branches[number - 1], (0, leaf), result, number)
+            }
+            Operation::Conditional { .. } => self.everything(k, operand, result)?,
+            Operation::While { condition, body } => self.repeated(k, *condition, *body, operand, result)?,
+            _ => {
+                let lift = |access: Access| -> Access<Place> {
+                    access.place(&|leaf: &usize| self.place(self.operands[k][*leaf]))
+                };
+                let applied = &self.applied[k];
+                let reads = lift(applied.access(operand, result, Direction::Reads)?);
+                (reads, lift(applied.access(operand, result, Direction::Feeds)?))
+            }
+        };
+        let pair = Rc::new(pair);
+        self.known.insert((k, operand, result), pair.clone());
+        Ok(pair)
+    }
+
+    /// What a computation that node `k` runs on its operands from `first` on reads of a parameter.
+    fn inside(&self, k: usize, callee: usize, (parameter, leaf): (usize, usize), root: usize, first: usize) -> Pair {
+        let nodes = &self.graphs[callee].nodes;
+        let outside = |place: &Place| match (&place.calls[..], nodes.get(place.node).map(|node| &node.operation)) {
+            // What is in a parameter is in an operand.
+            ([], Some(Operation::Parameter { number })) => {
+                let value = self.graph.nodes[k].operands[first + number];
+                self.place((value.node, self.graph.nodes[value.node].first(value.result) + place.leaf))
+            }
+            _ => Place { calls: [&[k], &place.calls[..]].concat(), ..place.clone() },
+        };
+        let flow = &self.flows[&callee];
+        let lift =
+            |access: Option<&Access<Place>>| access.map_or_else(Access::none, |access| access.clone().place(&outside));
+        (lift(flow.reads(parameter, leaf, root)), lift(flow.feeds(parameter, leaf, root)))
+    }
+
+    /// What a loop hands on.
+    fn repeated(&self, k: usize, condition: usize, body: usize, operand: usize, result: usize) -> Result<Pair, Error> {
+        let parts: Vec<(usize, usize)> = self.flows[&body]
+            .parameters()
+            .iter()
+            .enumerate()
+            .flat_map(|(parameter, n)| (0..*n).map(move |leaf| (parameter, leaf)))
+            .collect();
+        let of = |callee: usize, part: usize, root: usize| {
+            self.flows[&callee].reads(parts[part].0, parts[part].1, root).filter(|a| !a.is_empty())
+        };
+        let nothing = Ok((Access::none(), Access::none()));
+        let own = || self.sizes[k][result].as_ref().map(|sizes| identity(sizes)).transpose();
+        if self.flows[&body].passed[result] == Some(parts[result]) {
+            return match own()? {
+                Some(same) if operand == result => Ok((same.clone(), same)),
+                Some(_) => nothing,
+                None => self.everything(k, operand, result),
+            };
+        }
+        // All that any round may look at: what the part depends on, and the number of rounds.
+        let mut reached: BTreeSet<usize> = (0..parts.len()).filter(|part| of(condition, *part, 0).is_some()).collect();
+        // A part that every round makes of itself, element by element, is at last made of itself so.
+        let same = own()?;
+        let alone = (0..parts.len()).all(|part| of(body, part, result) == same.as_ref().filter(|_| part == result));
+        if !alone {
+            reached.insert(result);
+        }
+        let mut queue: Vec<usize> = reached.iter().copied().collect();
+        while let Some(part) = queue.pop() {
+            for other in (0..parts.len()).filter(|other| of(body, *other, part).is_some()) {
+                if reached.insert(other) {
+                    queue.push(other);
+                }
+            }
+        }
+        match same {
+            _ if reached.contains(&operand) => {
+                let (node, leaf) = self.operands[k][operand];
+                if self.sizes[node][leaf].as_ref().is_some_and(Vec::is_empty) {
+                    return self.everything(k, operand, result);
+                }
+                let unknown = vec!["a loop runs an unknown number of rounds".to_string()];
+                let access = Access { maps: Vec::new(), unknown };
+                Ok((access.clone(), access))
+            }
+            Some(same) if operand == result => Ok((same.clone(), same)),
+            _ => nothing,
+        }
+    }
+
+    /// Every element of an operand is read for every element of the result.
+    fn everything(&self, k: usize, operand: usize, result: usize) -> Result<Pair, Error> {
+        let (node, leaf) = self.operands[k][operand];
+        let (Some(input), Some(out)) = (&self.sizes[node][leaf], &self.sizes[k][result]) else {
+            let access = Access { maps: Vec::new(), unknown: vec!["a size is not bounded".to_string()] };
+            return Ok((access.clone(), access));
+        };
+        let relation = Relation::new(out, input);
+        let access = |direction| -> Result<Access<Place>, Error> {
+            let maps = relation.solve(direction)?.into_iter().collect();
+            Ok(Access { maps, unknown: Vec::new() }.place(&|leaf: &usize| self.place(self.operands[k][*leaf])))
+        };
+        Ok((access(Direction::Reads)?, access(Direction::Feeds)?))
+    }
+
+    /// Where a leaf comes from, past what only hands it on.
+    fn place(&self, (mut node, mut leaf): (usize, usize)) -> Place {
+        while let Some(from) = self.applied[node].passed(leaf) {
+            (node, leaf) = self.operands[node][from];
+        }
+        Place { calls: Vec::new(), graph: self.number, node, leaf }
+    }
+}
+
+fn no_result(value: &Value, node: &Node) -> String {
+    let (found, expected) = (value.result, node.results.len());
+    format!("a result of node {} must be below the number of its results, {expected}, found {found}", value.node)
+}
+
+impl Node {
+    /// The number of leaves before those of a result.
+    fn first(&self, result: usize) -> usize {
+        self.results[..result].iter().map(|shape| leaves(shape).len()).sum()
+    }
+}
+
+/// An access to which more is added.
+#[derive(Clone, Debug)]
+struct Set {
+    access: Access<Place>,
+    /// The text of each map, its variables in the order in which they are used.
+    texts: BTreeSet<String>,
+}
+
+impl Default for Set {
+    fn default() -> Set {
+        Set { access: Access::none(), texts: BTreeSet::new() }
+    }
+}
+
+impl Set {
+    fn of(access: Access<Place>) -> Set {
+        let mut set = Set::default();
+        access.maps.into_iter().for_each(|m| set.add(m));
+        set.access.unknown = access.unknown;
+        set
+    }
+
+    fn is_empty(&self) -> bool {
+        self.access.is_empty()
+    }
+
+    /// Adds all of `first` and then `second`, by way of an array of these sizes, with as much work as is left.
+    fn extend(&mut self, first: &Access<Place>, second: &Access<Place>, sizes: Option<&[i64]>, work: &mut u64) {
+        if first.is_empty() || second.is_empty() {
+            return;
+        }
+        for reason in first.unknown.iter().chain(&second.unknown) {
+            self.doubt(reason);
+        }
+        // What is read of an array lies in it.
+        let inside: Vec<Interval> = sizes.unwrap_or(&[]).iter().map(|n| Interval::new(0, n - 1)).collect();
+        for a in &first.maps {
+            for b in &second.maps {
+                if b.is_identity(&inside) {
+                    self.add(a.clone());
+                    continue;
+                }
+                if a.is_identity(&inside) {
+                    self.add(b.clone());
+                    continue;
+                }
+                let size = |m: &Mapped<Place>| u64::from(m.map.cost()) + m.map.variables() as u64;
+                let Some(left) = work.checked_sub(size(a) + size(b)) else {
+                    return self.doubt("the maps have too many operations together");
+                };
+                *work = left;
+                match a.then_within(b, &inside) {
+                    Ok(Some(both)) if both.map.cost() > MOST_OPERATIONS => {
+                        self.doubt(&format!("a map has more than {MOST_OPERATIONS} operations"));
+                    }
+                    Ok(Some(both)) => self.add(both),
+                    Ok(None) => {}
+                    Err(error) => self.doubt(&error.message),
+                }
+            }
+        }
+    }
+
+    fn doubt(&mut self, reason: &str) {
+        let unknown = &mut self.access.unknown;
+        if unknown.len() < MOST_REASONS && !unknown.iter().any(|other| other == reason) {
+            unknown.push(reason.to_string());
+        }
+    }
+
+    fn add(&mut self, mapped: Mapped<Place>) {
+        if self.access.maps.len() >= MOST_MAPS {
+            return self.doubt(&format!("there are more than {MOST_MAPS} maps"));
+        }
+        if !self.texts.insert(mapped.canonical().to_string()) {
+            return;
+        }
+        let (most, points) = COMPARED;
+        let equal = |other: &Mapped<Place>| {
+            let alike = other.run_time == mapped.run_time && other.map.domain.vars == mapped.map.domain.vars;
+            alike && mapped.map.box_points() <= points && other.map.compare(&mapped.map) == Equality::Equal
+        };
+        if self.access.maps.len() > most || !self.access.maps.iter().any(equal) {
+            self.access.maps.push(mapped);
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for call in &self.calls {
+            write!(f, "{call}/")?;
+        }
+        write!(f, "{}#{}", self.node, self.leaf)
+    }
+}

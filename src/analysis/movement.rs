@@ -1,0 +1,552 @@
+//! Whether an operation that only renames elements moves bytes, which it moves first, and how it need not.
+//!
+//! `f32[8,128]{1,0}` transposed to `f32[128,8]{0,1}` stays where it is, because dimension 0 of the result varies
+//! fastest, as dimension 1 of the operand does. To `f32[128,8]{1,0}` element `(0, 1)` moves, from byte 512 to byte 4;
+//! the layout `{0,1}` is the one with which nothing would.
+//!
+//! The rule: with the result's index put into the operand's offset, both offsets must be the same expression; the
+//! normal form decides, and where it does not, going through the elements. What lies in another memory moves too.
+//!
+//! Layouts of the result are proposed only after the same check. Tried are the operand's tiles with each size handed
+//! on to the dimensions that a reshape has made: `T(8,128)` of `f32[15,256]` is `T(*,8,128)` of `f32[3,5,256]`. Where
+//! that does not do, tiles join all dimensions, cut them as the operand's are, and put them in its order.
+
+use super::access::Access;
+use super::count::COUNTED;
+use super::linear::linear;
+use super::maps::maps;
+use crate::expr::Expr;
+use crate::maps::domain::Interval;
+use crate::maps::map::IndexingMap;
+use crate::maps::simplify::Form;
+use crate::operations::operation::Operation;
+use crate::operations::shape::{Array, Shape, bits};
+use crate::text::Error;
+use crate::tiled::expansion::Expansion;
+use crate::tiled::layout::{Layout, Tile, TileEntry};
+use std::collections::HashSet;
+
+/// Whether an operation moves anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Movement {
+    /// Every element stays at its byte: the operation is a bitcast.
+    Free,
+    /// It is none.
+    Moves {
+        /// Why.
+        cause: Cause,
+        /// The layout of the result with which nothing moves that differs least from the one asked for, of those that
+        /// were tried; or why none was found, which does not say that there is none.
+        nearest: Result<Layout, String>,
+    },
+    /// No element was found that moves, nor was it shown that none does.
+    Unknown {
+        /// What was tried.
+        reason: String,
+    },
+}
+
+/// Why an operation is no bitcast.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// An element moves: the first in the row-major order of the result.
+    Element(Moved),
+    /// All stay, but the result takes more memory than the operand has.
+    Larger,
+    /// The result lies in another memory space.
+    Space {
+        /// The operand's.
+        from: u8,
+        /// The result's.
+        to: u8,
+    },
+}
+
+/// An element that moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Its index in the result.
+    pub index: Vec<i64>,
+    /// Where it lies in the operand, in elements.
+    pub from: i64,
+    /// Where it lies in the result, in elements.
+    pub to: i64,
+}
+
+/// Whether a reshape, a transpose or a copy (an elementwise operation of one operand) from one array to another moves
+/// anything.
+///
+/// # Errors
+/// Another operation, shapes that it cannot have, elements of different widths, layouts cut across memories.
+///
+/// ```
+/// use tensor_layout::analysis::{Cause, Movement, movement};
+/// use tensor_layout::operations::Operation;
+/// use tensor_layout::operations::Shape;
+///
+/// let [from, to] = ["f32[8,128]{1,0}", "f32[128,8]{1,0}"].map(|text| Shape::parse(text).unwrap());
+/// let transpose = Operation::Transpose { permutation: vec![1, 0] };
+/// let Movement::Moves { cause: Cause::Element(first), nearest } = movement(&transpose, &from, &to).unwrap() else {
+///     panic!()
+/// };
+/// assert_eq!((first.index, first.from, first.to), (vec![0, 1], 128, 1));
+/// assert_eq!(nearest.unwrap().minor_to_major, [0, 1]);
+/// ```
+pub fn movement(operation: &Operation, operand: &Shape, result: &Shape) -> Result<Movement, Error> {
+    if !matches!(operation, Operation::Reshape | Operation::Transpose { .. } | Operation::Elementwise) {
+        return Err(Error::new("only a reshape, a transpose or a copy can leave everything where it is"));
+    }
+    let found = maps(operation, &[operand], &[result])?;
+    let (Shape::Array(from), Shape::Array(to)) = (operand, result) else {
+        return Err(Error::new("the operand and the result must be arrays"));
+    };
+    if bits(from).is_none() || bits(from) != bits(to) {
+        return Err(Error::new("the elements of the operand and of the result must take as many bits"));
+    }
+    let (Some(sizes), Some(out)) = (from.sizes(), to.sizes()) else {
+        return Err(Error::new("a size is not bounded"));
+    };
+    let expansion = Expansion::new(&sizes, &from.layout)?;
+    if expansion.is_split() || from.layout.metadata_prefix != to.layout.metadata_prefix {
+        return Err(Error::new("the layout is cut across memories, or other metadata stand in front of the data"));
+    }
+    let Some(Access { maps: all, .. }) = found.reads(0, 0) else { return Ok(Movement::Free) };
+    // Without elements nothing moves.
+    let [mapped] = &all[..] else { return Ok(Movement::Free) };
+    let question =
+        Question { map: &mapped.map, operand: expansion.offset_expr(), allocated: expansion.allocated_elements() };
+    let spaces = [from, to].map(|array| array.layout.memory_space);
+    let cause = match question.compare(&Expansion::new(&out, &to.layout)?)? {
+        _ if spaces[0] != spaces[1] => Cause::Space { from: spaces[0], to: spaces[1] },
+        Answer::Same => return Ok(Movement::Free),
+        Answer::Unknown => {
+            let reason = format!("{COUNTED} elements were searched for one that moves, of more than that");
+            return Ok(Movement::Unknown { reason });
+        }
+        Answer::Moves(moved) => Cause::Element(moved),
+        Answer::Small => Cause::Larger,
+    };
+    let mut proposed = proposed(operation, from, &sizes, &to.layout, &out, &question);
+    let mut seen = HashSet::new();
+    proposed.retain(|layout| seen.insert(layout.clone()));
+    // Of equals the first.
+    proposed.sort_by_key(|(order, tiles)| distance(&to.layout, order, tiles));
+    let nearest = question.nearest(&proposed, &from.layout, &to.layout, &out);
+    let reason = || format!("{} were tried", proposed.len());
+    Ok(Movement::Moves { cause, nearest: nearest.ok_or_else(reason) })
+}
+
+/// How many orders are tried that differ in where dimensions of size 1 lie.
+const PLACES: usize = 128;
+
+/// How many elements are looked at before a layout is checked.
+const SAMPLES: usize = 256;
+
+/// An order of dimensions and tiles.
+type Proposed = (Vec<usize>, Vec<Tile>);
+
+/// An order with the tiles of these layouts, and with none.
+fn with_tiles(order: &[usize], layouts: &[&Layout]) -> Vec<Proposed> {
+    let tiles = layouts.iter().map(|layout| layout.tiles.clone()).chain([Vec::new()]);
+    tiles.map(|tiles| (order.to_vec(), tiles)).collect()
+}
+
+/// How many entries of tiles, counted from the minor end, differ from those asked for, and how many of the order.
+fn distance(asked: &Layout, order: &[usize], tiles: &[Tile]) -> (usize, usize) {
+    let entry = |tiles: &[Tile], k: usize, j: usize| tiles.get(k).and_then(|tile| tile.iter().rev().nth(j).copied());
+    let length = |tiles: &[Tile], k: usize| tiles.get(k).map_or(0, Vec::len);
+    let other = |k: usize| {
+        let all = 0..length(tiles, k).max(length(&asked.tiles, k));
+        all.filter(|j| entry(tiles, k, *j) != entry(&asked.tiles, k, *j)).count()
+    };
+    let entries = (0..tiles.len().max(asked.tiles.len())).map(other).sum();
+    (entries, order.iter().zip(&asked.minor_to_major).filter(|(a, b)| a != b).count())
+}
+
+/// Where the elements of a result come from.
+struct Question<'a> {
+    /// From the result's index to the operand's.
+    map: &'a IndexingMap,
+    /// The offset over the operand's index.
+    operand: Expr,
+    /// The elements that the operand's memory has.
+    allocated: i64,
+}
+
+enum Answer {
+    Same,
+    Moves(Moved),
+    Small,
+    Unknown,
+}
+
+impl Question<'_> {
+    /// The offset in the operand over the result's index.
+    fn from(&self) -> Expr {
+        self.operand.substitute(&self.map.results)
+    }
+
+    /// Whether all elements lie where the operand has them.
+    fn compare(&self, result: &Expansion) -> Result<Answer, Error> {
+        if result.is_split() {
+            return Err(Error::new("the layout is cut across memories"));
+        }
+        let (from, to) = (self.from(), result.offset_expr());
+        let mut form = Form::new(&self.map.domain);
+        if form.interval(&(from.clone() + to.clone().times(-1))) != Interval::new(0, 0) {
+            let large = self.map.box_points() > COUNTED;
+            for index in self.map.points().take(COUNTED as usize) {
+                let too_large = || Error::new("an offset does not fit in 64 bits");
+                let from = from.evaluate(&index).ok_or_else(too_large)?;
+                let to = to.evaluate(&index).ok_or_else(too_large)?;
+                if from != to {
+                    return Ok(Answer::Moves(Moved { index, from, to }));
+                }
+            }
+            if large {
+                return Ok(Answer::Unknown);
+            }
+        }
+        Ok(if result.allocated_elements() > self.allocated { Answer::Small } else { Answer::Same })
+    }
+
+    /// The first of these layouts with which nothing moves.
+    fn nearest(&self, proposed: &[Proposed], from: &Layout, to: &Layout, out: &[i64]) -> Option<Layout> {
+        let origin = self.from();
+        // Powers of two along each dimension, and its end: most wrong layouts show there.
+        let along = |dim: usize| {
+            let end = out[dim] - 1;
+            let steps = (0..62).map(|bit| 1 << bit).take_while(move |x| *x < end).chain([end]);
+            steps.map(move |x| (0..out.len()).map(|k| if k == dim { x } else { 0 }).collect::<Vec<i64>>())
+        };
+        let samples: Vec<_> =
+            (0..out.len()).flat_map(along).take(SAMPLES).map(|at| (origin.evaluate(&at), at)).collect();
+        proposed.iter().find_map(|(order, tiles)| {
+            let with = |tail_alignment| Layout {
+                minor_to_major: order.clone(),
+                tiles: tiles.clone(),
+                tail_alignment,
+                memory_space: from.memory_space,
+                ..to.clone()
+            };
+            let tails = [to.tail_alignment, from.tail_alignment, 1].into_iter().map(with);
+            let mut all = tails.filter_map(|layout| Some((Expansion::new(out, &layout).ok()?, layout)));
+            let (expansion, layout) = all.find(|(expansion, _)| expansion.allocated_elements() <= self.allocated)?;
+            let near = samples.iter().all(|(from, at)| expansion.offset(at).ok() == *from);
+            (near && matches!(self.compare(&expansion), Ok(Answer::Same))).then_some(layout)
+        })
+    }
+}
+
+/// Layouts that the result might have.
+fn proposed(
+    operation: &Operation,
+    from: &Array,
+    sizes: &[i64],
+    asked: &Layout,
+    out: &[i64],
+    question: &Question,
+) -> Vec<Proposed> {
+    let long = |dim: &usize| out[*dim] != 1;
+    let mut all = with_tiles(&asked.minor_to_major, &[asked, &from.layout]);
+    let together = match operation {
+        Operation::Reshape => {
+            all.push(((0..out.len()).rev().collect(), rebuilt(from, sizes, out.len())));
+            groups(sizes, out)
+        }
+        _ => {
+            // A dimension of the result is one of the operand.
+            let origin = |dim: usize| match operation {
+                Operation::Transpose { permutation } => permutation[dim],
+                _ => dim,
+            };
+            let name = |dim: &usize| (0..out.len()).find(|k| origin(*k) == *dim);
+            let order: Vec<usize> = from.layout.minor_to_major.iter().filter_map(name).collect();
+            all.extend(with_tiles(&order, &[asked, &from.layout]));
+            (0..out.len()).filter(long).map(|dim| (vec![origin(dim)], vec![dim])).collect()
+        }
+    };
+    let mut form = Form::new(&question.map.domain);
+    // Without tiles the offset is a sum of the dimensions.
+    let sum = linear(&form.simplify(&question.from())).map(|(terms, _)| {
+        let mut order: Vec<usize> = (0..out.len()).filter(long).collect();
+        order.sort_by_key(|dim| terms.get(dim).copied());
+        (order, Vec::new())
+    });
+    let blocks = blocks(from, sizes, together);
+    let of_blocks =
+        blocks.map(|blocks| (blocks.iter().flat_map(|block| &block.dims).rev().copied().collect::<Vec<_>>(), blocks));
+    for (order, blocks) in sum.into_iter().chain(of_blocks) {
+        let mut next = order.iter();
+        let kept = asked.minor_to_major.iter().map(|dim| if long(dim) { *next.next().unwrap_or(dim) } else { *dim });
+        // To tiles it matters where dimensions of size 1 lie: the first are put everywhere, the rest over the others.
+        let mut orders = vec![order.clone()];
+        for one in (0..out.len()).rev().filter(|dim| !long(dim)) {
+            let places = orders[0].len() + 1;
+            let few = places * orders.len() <= PLACES;
+            let put = |order: Vec<usize>| {
+                let from = if few { 0 } else { places - 1 };
+                (from..places).map(move |at| [&order[..at], &[one], &order[at..]].concat())
+            };
+            orders = orders.into_iter().flat_map(put).collect();
+        }
+        for order in std::iter::once(kept.collect()).chain(orders) {
+            let handed = [false, true].iter().filter_map(|join| handed_on(from, &blocks, &order, out, *join));
+            all.extend(handed.map(|tiles| (order.clone(), tiles)));
+            all.extend(with_tiles(&order, &[asked, &from.layout]));
+        }
+    }
+    all
+}
+
+/// Dimensions that lie together in memory and are as many elements in the operand as in the result, majormost first.
+#[derive(Clone, Default)]
+struct Block {
+    /// The dimensions of the result, without those of size 1.
+    dims: Vec<usize>,
+    /// The sizes in the operand.
+    ins: Vec<i64>,
+    /// The sizes in the result.
+    outs: Vec<i64>,
+}
+
+/// The blocks in memory order, majormost first: one of what has size 1 in front, and then one for each group of
+/// dimensions that become others. None where the dimensions of a group do not lie together, in order.
+fn blocks(from: &Array, sizes: &[i64], mut groups: Vec<Group>) -> Option<Vec<Block>> {
+    let mut all = vec![Block::default()];
+    let mut awaited = Vec::new().into_iter();
+    for dim in from.layout.major_to_minor() {
+        if sizes[dim] != 1 && awaited.len() == 0 {
+            let k = groups.iter().position(|group| group.0[0] == dim)?;
+            let (ins, dims) = groups.swap_remove(k);
+            awaited = ins.into_iter();
+            all.push(Block { dims, ..Block::default() });
+        }
+        if sizes[dim] != 1 && awaited.next() != Some(dim) {
+            return None;
+        }
+        all.last_mut()?.ins.push(sizes[dim]);
+    }
+    Some(all)
+}
+
+/// The operand's tiles, with each size handed on to the dimensions of the result that the operand's have become.
+/// `join` merges all that a size falls to; else only those are merged that it does not fall apart into.
+fn handed_on(from: &Array, blocks: &[Block], order: &[usize], out: &[i64], join: bool) -> Option<Vec<Tile>> {
+    let mut blocks = blocks.to_vec();
+    blocks.first()?;
+    let mut at = 0;
+    for dim in order.iter().rev() {
+        // A dimension of size 1 goes with those that it lies behind.
+        at = blocks.iter().position(|block| block.dims.contains(dim)).unwrap_or(at);
+        blocks[at].outs.push(out[*dim]);
+    }
+    let mut tiles = Vec::new();
+    for tile in &from.layout.tiles {
+        // A tile that is longer than the dimensions are puts more in front.
+        let missing = tile.len().saturating_sub(blocks.iter().map(|block| block.ins.len()).sum());
+        blocks[0].ins.splice(..0, vec![1; missing]);
+        if blocks[0].outs.is_empty() && !blocks[0].ins.is_empty() {
+            blocks[0].outs.push(1);
+        }
+        let (mut outer, mut inner, mut found) = (Vec::new(), Vec::new(), Tile::new());
+        for (ins, outs) in named(&blocks, tile)? {
+            let mut parts = digits(&outs, whole(&ins)?, join);
+            outer.push(Block {
+                ins: ins.iter().map(|(n, by)| up(*n, by.unwrap_or(1))).collect(),
+                outs: parts.iter().map(|part| up(part.size, part.by)).collect(),
+                ..Block::default()
+            });
+            let ins: Vec<i64> = ins.iter().filter_map(|(_, by)| *by).collect();
+            if ins.is_empty() {
+                continue;
+            }
+            // What is whole in front of the tile need not be named.
+            if found.is_empty() {
+                let named = parts.iter().position(|part| part.by != 1 || part.merged != 0).unwrap_or(parts.len());
+                parts.drain(..named.min(parts.len().saturating_sub(1)));
+            }
+            for part in &parts {
+                found.extend(vec![TileEntry::Combine; part.merged]);
+                found.push(TileEntry::Size(part.by));
+            }
+            inner.push(Block { ins, outs: parts.iter().map(|part| part.by).collect(), ..Block::default() });
+        }
+        tiles.push(found);
+        blocks = outer;
+        blocks.extend(inner);
+    }
+    Some(tiles)
+}
+
+fn up(n: i64, by: i64) -> i64 {
+    n / by + i64::from(n % by != 0)
+}
+
+/// The sizes in the operand, each with what the tile cuts it by where it names it, and the sizes in the result.
+type Cut = (Vec<(i64, Option<i64>)>, Vec<i64>);
+
+/// What a tile does to each block. Blocks that it merges are one.
+fn named(blocks: &[Block], tile: &[TileEntry]) -> Option<Vec<Cut>> {
+    let mut entries = tile.iter().rev();
+    let mut all: Vec<Cut> = Vec::new();
+    // From the minor end.
+    for block in blocks.iter().rev() {
+        let (mut ins, mut outs) = (Vec::new(), block.outs.clone());
+        for n in block.ins.iter().rev() {
+            match entries.next() {
+                Some(TileEntry::Combine) => {
+                    if ins.is_empty() {
+                        let (minor, more) = all.pop()?;
+                        ins = minor;
+                        outs.extend(more);
+                    }
+                    let (merged, _) = ins.last_mut()?;
+                    *merged = n.checked_mul(*merged)?;
+                }
+                Some(TileEntry::Size(by)) => ins.push((*n, Some(*by))),
+                None => ins.push((*n, None)),
+            }
+        }
+        all.push((ins, outs));
+    }
+    all.iter_mut().for_each(|(ins, _)| ins.reverse());
+    all.reverse();
+    Some(all)
+}
+
+/// What cuts of several dimensions come to as one of all of them, where it is one.
+fn whole(ins: &[(i64, Option<i64>)]) -> Option<i64> {
+    let (mut all, mut full) = (1i64, true);
+    for (k, (n, by)) in ins.iter().enumerate().rev() {
+        let by = by.unwrap_or(1);
+        if !full && by != 1 || k != 0 && n % by != 0 {
+            return None;
+        }
+        full &= by == *n;
+        all = all.checked_mul(by)?;
+    }
+    Some(all)
+}
+
+/// A dimension of the result, or several merged, and what it is cut by.
+struct Digit {
+    size: i64,
+    by: i64,
+    /// How many are merged into the last one.
+    merged: usize,
+}
+
+/// The cuts of dimensions that come to one of all of them, majormost first.
+fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Digit> {
+    let (mut found, mut rest, mut end) = (Vec::new(), all, outs.len());
+    while end > 0 {
+        let (mut first, mut size) = (end, 1i64);
+        let by = loop {
+            first -= 1;
+            size = size.saturating_mul(outs[first]);
+            // The majormost one takes what is left, and may be padded.
+            if outs[..first].iter().all(|n| *n == 1) {
+                break rest;
+            }
+            if (!join || rest == 1) && (rest % size == 0 || size % rest == 0) {
+                break rest.min(size);
+            }
+        };
+        found.push(Digit { size, by, merged: end - 1 - first });
+        // Where it is cut in the middle, nothing is left.
+        rest = if by == size { rest / by } else { 1 };
+        end = first;
+    }
+    found.reverse();
+    found
+}
+
+/// Tiles that make one dimension of all that there are, cut it into the operand's dimensions, put these in the order in
+/// which they lie, and go on as the operand's do.
+fn rebuilt(from: &Array, sizes: &[i64], rank: usize) -> Vec<Tile> {
+    use TileEntry::{Combine, Size};
+    let mut rest: i64 = sizes.iter().product();
+    let mut tiles = Vec::new();
+    // The operand's dimensions, and `None` for what has size 1 besides.
+    let mut list = vec![None; rank.min(1)];
+    if rest > 1 {
+        list = vec![None; usize::from(rank > 1)];
+        if rank > 1 {
+            tiles.push([vec![Combine; rank - 1], vec![Size(rest)]].concat());
+        }
+        for size in &sizes[..sizes.len() - 1] {
+            rest /= size;
+            tiles.push(vec![Size(rest)]);
+        }
+        list.extend((0..sizes.len()).map(Some));
+        let order: Vec<usize> = from.layout.major_to_minor().collect();
+        // What comes later, but is not in order, is put behind the rest.
+        for late in order.chunk_by(|a, b| a < b).skip(1) {
+            let start = list.iter().position(|value| *value == Some(late[0])).unwrap_or(0);
+            let moved = |dim| match late.contains(&dim) {
+                true => (Size(sizes[dim]), [None, Some(dim)]),
+                false => (Size(1), [Some(dim), None]),
+            };
+            tiles.push(cut(&mut list, start, moved));
+        }
+    }
+    for tile in &from.layout.tiles {
+        let missing = tile.len().saturating_sub(list.iter().flatten().count());
+        list.splice(..0, vec![Some(0); missing]);
+        let named = (0..list.len()).rev().filter(|k| list[*k].is_some()).nth(tile.len() - 1);
+        let mut entries = tile.iter();
+        let next = |dim| (*entries.next().unwrap_or(&Size(1)), [Some(dim); 2]);
+        tiles.push(cut(&mut list, named.unwrap_or(0), next));
+    }
+    tiles
+}
+
+/// A tile from a place in a list on, with the entry for each dimension, and what its outer and its inner part are.
+fn cut(
+    list: &mut Vec<Option<usize>>,
+    start: usize,
+    mut entry: impl FnMut(usize) -> (TileEntry, [Option<usize>; 2]),
+) -> Tile {
+    let named = list.split_off(start);
+    let last = named.iter().rposition(Option::is_some);
+    let mut inner = Vec::new();
+    let cut = named.iter().enumerate().map(|(k, value)| {
+        let (entry, parts) = match value {
+            Some(dim) => entry(*dim),
+            // What has size 1 goes into what lies behind it.
+            None if Some(k) < last => (TileEntry::Combine, [None; 2]),
+            None => (TileEntry::Size(1), [None; 2]),
+        };
+        if entry != TileEntry::Combine {
+            list.push(parts[0]);
+            inner.push(parts[1]);
+        }
+        entry
+    });
+    let tile = cut.collect();
+    list.extend(inner);
+    tile
+}
+
+/// Dimensions of the operand, and those of the result that they become.
+type Group = (Vec<usize>, Vec<usize>);
+
+/// The smallest groups of dimensions, in row-major order, that have as many elements on both sides; without those of
+/// size 1.
+fn groups(a: &[i64], b: &[i64]) -> Vec<Group> {
+    let long = |sizes: &[i64]| (0..sizes.len()).filter(|dim| sizes[*dim] != 1).collect::<Vec<_>>();
+    let (mut found, mut own) = (Vec::new(), (Vec::new(), Vec::new()));
+    let (mut of_a, mut of_b) = (1i128, 1i128);
+    let (mut left, mut right) = (long(a).into_iter(), long(b).into_iter());
+    loop {
+        let (side, list, all, sizes) =
+            if of_a <= of_b { (&mut left, &mut own.0, &mut of_a, a) } else { (&mut right, &mut own.1, &mut of_b, b) };
+        let Some(dim) = side.next() else { return found };
+        *all = all.saturating_mul(sizes[dim].into());
+        list.push(dim);
+        if of_a == of_b {
+            found.push(std::mem::take(&mut own));
+        }
+    }
+}
