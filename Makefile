@@ -1,12 +1,16 @@
 # make test: everything. make demo: the main job on real input. make bench: the measurements. make bench-kernels: lowered
 # kernels beside their peers; KERNELS=matmul,row for those with such names. make test-jax: models beside JAX, which make
-# test does too where it can be installed. make package: a Debian package, tried. Each sets itself up.
+# test does too where it can be installed. make package: a Debian package, tried. make deny: licences and advisories of
+# all crates, where cargo-deny is installed. Each sets itself up.
 
-CLANG_FORMAT = $(firstword $(wildcard /usr/lib/llvm-*/bin/clang-format))
+# LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.
+$(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
+
+CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax demo bench bench-kernels package
+.PHONY: all setup test test-jax deny demo bench bench-kernels package
 all: test
 
 setup:
@@ -19,7 +23,11 @@ test: setup
 	cd examples/embed-rust && cargo clippy --no-deps --quiet --target-dir $(CURDIR)/target -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	cargo test --workspace --no-fail-fast
+	@tools/deny.sh --if-installed
 	@tools/test-jax.sh --if-reachable
+
+deny:
+	@tools/deny.sh
 
 test-jax: setup
 	@tools/test-jax.sh

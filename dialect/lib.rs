@@ -57,11 +57,11 @@
 //! Cargo takes neither environment nor linker arguments from a dependency, so a package that depends on this one has
 //! two files beside its source. `examples/embed-rust` is such a package. Its `.cargo/config.toml` says where LLVM is:
 //!
-#![doc = concat!("```toml\n", include_str!("../examples/embed-rust/.cargo/config.toml"), "```")]
+#![doc = concat!("```toml\n", include_str!("embed-rust/config.toml"), "```")]
 //!
 //! Its `build.rs` hands that on to the executable; it depends on this package directly, else Cargo does not tell it:
 //!
-#![doc = concat!("```rust,no_run\n", include_str!("../examples/embed-rust/build.rs"), "```")]
+#![doc = concat!("```rust,no_run\n", include_str!("embed-rust/build.rs"), "```")]
 #![deny(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 pub mod affine;

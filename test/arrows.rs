@@ -27,6 +27,7 @@ const CRATES: &[(&str, bool)] = &[
     ("passes/ir", false),
     ("tools/inspect/src", false),
     ("tools/translate/src", false),
+    ("tools/build/src", false),
     ("tools/embed", false),
     ("tools/opt", false),
 ];

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-LLVM=$(sed -n 's/^MLIR_SYS_.*_PREFIX = "\(.*\)"/\1/p' .cargo/config.toml)
+LLVM=$(tools/llvm.sh)
 export LLVM
 
 packages=()

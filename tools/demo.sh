@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-llvm=$(sed -n 's/^MLIR_SYS_.*_PREFIX = "\(.*\)"/\1/p' .cargo/config.toml)
+llvm=$(tools/llvm.sh)
 bin=${BIN:-${CARGO_TARGET_DIR:-target}/release}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 
 name=layout-mlir
 out=${OUT:-${CARGO_TARGET_DIR:-target}/package}
-llvm=$(sed -n 's/^MLIR_SYS_.*_PREFIX = "\(.*\)"/\1/p' .cargo/config.toml)
+llvm=$(tools/llvm.sh)
 tools=(layout-opt layout-lsp-server layout-inspect layout-translate)
 
 fail() {
@@ -143,8 +143,8 @@ Priority: optional
 Maintainer: The authors of layout-mlir <layout-mlir@example.invalid>
 Installed-Size: $(du -sk "$root/usr" | cut -f 1)
 Depends: $depends
-Recommends: mlir-${llvm##*-}-tools
-Suggests: libmlir-${llvm##*-}-dev, cmake
+Recommends: mlir-$(tools/llvm.sh version)-tools
+Suggests: libmlir-$(tools/llvm.sh version)-dev, cmake
 Description: Tensor layouts for MLIR
  A dialect of MLIR for tiled layouts in XLA's notation and for TensorLayouts over
  a tree of memories, the passes that lower them, and tools to look at layouts: a

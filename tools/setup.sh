@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Installs what the build needs from Debian, once, and any packages named. Does nothing where all of it is there.
+# Installs what the build needs from Debian, once, and any packages named. Does nothing where all of it is there, and on
+# other systems only looks for it.
 set -euo pipefail
 
-llvm=22
+llvm=$("$(dirname "$0")/llvm.sh" version)
+prefix=$("$(dirname "$0")/llvm.sh")
 packages=(
   "libmlir-$llvm-dev" "mlir-$llvm-tools" "llvm-$llvm-dev" "llvm-$llvm-tools" "libclang-$llvm-dev" "libpolly-$llvm-dev"
   "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make python3-psutil "$@"
@@ -16,7 +18,13 @@ fail() {
 command -v cargo >/dev/null || fail "there is no cargo on the PATH; install Rust first, from https://rustup.rs"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  fail "this is no Debian. Install by hand what these packages hold: ${packages[*]}"
+  found=$("$prefix/bin/llvm-config" --version 2>/dev/null || echo none)
+  [[ $found == "$llvm".* ]] || fail "expected LLVM $llvm in $prefix, found $found. This is no Debian: install LLVM and MLIR $llvm, \
+and set the variables that tools/llvm.sh variables prints"
+  for program in cmake ninja c++ make; do
+    command -v "$program" >/dev/null || fail "there is no $program on the PATH"
+  done
+  exit 0
 fi
 
 missing=()

@@ -1,5 +1,5 @@
-//! The passes of a TableGen file, as MLIR's `PassBase.td` declares them, and what this project's `Passes.td` adds:
-//! options whose value is one of a few names, and pipelines.
+//! The records of a TableGen file: passes, as MLIR's `PassBase.td` declares them, with what this project's `Passes.td`
+//! adds, options whose value is one of a few names and pipelines; and the attributes of a dialect.
 
 use std::path::Path;
 use tblgen::{RecordKeeper, TableGenParser, record::Record};
@@ -84,13 +84,7 @@ impl Passes {
     /// # Errors
     /// Where the file is not valid TableGen, or a record misses a field.
     pub fn read(file: &Path, include: &Path) -> Result<Passes, String> {
-        let path = |path: &Path| path.to_str().map(str::to_string).ok_or(format!("{} is not UTF-8", path.display()));
-        let mut parser = TableGenParser::new().add_source_file(&path(file)?).add_include_directory(&path(include)?);
-        if let Some(folder) = file.parent() {
-            parser = parser.add_include_directory(&path(folder)?);
-        }
-        let keeper = parser.parse().map_err(|error| format!("{}: {error}", file.display()))?;
-        Passes::of(&keeper).map_err(|error| format!("{}: {error}", file.display()))
+        read(file, include, Passes::of)
     }
 
     fn of(keeper: &RecordKeeper) -> Result<Passes, tblgen::Error> {
@@ -100,6 +94,46 @@ impl Passes {
             pipelines: derived(keeper, "Pipeline").into_iter().map(Pipeline::of).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// An attribute of a dialect: a record of MLIR's class `AttrDef` that sets `attrName`.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// The name behind the dialect's, as in `#layout.tiled`.
+    pub mnemonic: String,
+    /// One line about it.
+    pub summary: String,
+}
+
+/// The attributes of a file, in its order.
+///
+/// # Errors
+/// Those of [`Passes::read`].
+pub fn attributes(file: &Path, include: &Path) -> Result<Vec<Attribute>, String> {
+    read(file, include, |keeper| derived(keeper, "AttrDef").into_iter().map(Attribute::of).collect())
+}
+
+impl Attribute {
+    fn of(record: Record) -> Result<Attribute, tblgen::Error> {
+        let name = record.str_value("attrName")?;
+        let mnemonic = name.split_once('.').map_or(name, |(_, mnemonic)| mnemonic);
+        Ok(Attribute { mnemonic: mnemonic.into(), summary: record.str_value("summary")?.into() })
+    }
+}
+
+/// Reads a file with what it includes from `include` and from its own folder.
+fn read<T>(
+    file: &Path,
+    include: &Path,
+    of: impl FnOnce(&RecordKeeper) -> Result<T, tblgen::Error>,
+) -> Result<T, String> {
+    let path = |path: &Path| path.to_str().map(str::to_string).ok_or(format!("{} is not UTF-8", path.display()));
+    let mut parser = TableGenParser::new().add_source_file(&path(file)?).add_include_directory(&path(include)?);
+    if let Some(folder) = file.parent() {
+        parser = parser.add_include_directory(&path(folder)?);
+    }
+    let keeper = parser.parse().map_err(|error| format!("{}: {error}", file.display()))?;
+    of(&keeper).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// The records of a class in the order of the file; a keeper has them in the order of their names.

@@ -1,0 +1,1 @@
+../../examples/embed-rust/build.rs

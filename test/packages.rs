@@ -1,0 +1,89 @@
+//! The crates can be published: each is complete by itself.
+//!
+//! `cargo package` makes an archive of each. They are unpacked side by side below `<target>/packages`, in folders with a
+//! version in their names, and `cargo check` builds them with each other in place of the registry's: a build script that
+//! reads a file outside of its package finds none. Artifacts of other crates are those of the workspace.
+
+use layout_test::Checkout;
+use serde_json::Value;
+use std::{fmt::Write, fs, path::Path, process::Command};
+
+/// The crates of the workspace that are published: those without `publish = false`.
+fn published(root: &Path) -> Vec<Value> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--format-version", "1", "--no-deps", "--locked", "--offline"]).current_dir(root);
+    let metadata: Value = serde_json::from_slice(&run(&mut cargo)).expect("cargo prints JSON");
+    let all = metadata["packages"].as_array().expect("a list of packages").iter();
+    all.filter(|package| package["publish"].is_null()).cloned().collect()
+}
+
+/// What a command prints.
+fn run(command: &mut Command) -> Vec<u8> {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+#[test]
+fn manifests_are_complete() {
+    let checkout = Checkout::new();
+    for package in published(&checkout.root) {
+        let name = package["name"].as_str().expect("a package has a name");
+        for field in ["description", "license", "readme", "rust_version"] {
+            assert!(package[field].is_string(), "{name} has no {field}");
+        }
+        for (field, most) in [("keywords", 5), ("categories", 5)] {
+            let count = package[field].as_array().map_or(0, Vec::len);
+            assert!((1..=most).contains(&count), "{name} must have from 1 to {most} {field}, found {count}");
+        }
+        for dependency in package["dependencies"].as_array().expect("a list of dependencies") {
+            let published = dependency["path"].is_null() || dependency["req"] != "*" || dependency["kind"] == "dev";
+            assert!(published, "{name} names no version of {}", dependency["name"]);
+        }
+    }
+}
+
+#[test]
+fn packages_build_alone() {
+    let checkout = Checkout::new();
+    let folder = checkout.target().join("packages");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["package", "--no-verify", "--allow-dirty", "--offline", "--quiet", "--target-dir"]).arg(&folder);
+    let mut members = Vec::new();
+    let mut patches = String::new();
+    for package in published(&checkout.root) {
+        let [name, version] = ["name", "version"].map(|key| package[key].as_str().expect("a text").to_string());
+        cargo.args(["--package", &name]);
+        let _ = writeln!(patches, "{name} = {{ path = \"{name}-{version}\" }}");
+        members.push(format!("{name}-{version}"));
+    }
+    run(cargo.current_dir(&checkout.root));
+
+    let unpacked = folder.join("unpacked");
+    if unpacked.exists() {
+        fs::remove_dir_all(&unpacked).expect("the folder is the test's own");
+    }
+    fs::create_dir_all(&unpacked).expect("the target folder is writable");
+    for member in &members {
+        let archive = folder.join("package").join(format!("{member}.crate"));
+        run(Command::new("tar").arg("-xzf").arg(archive).current_dir(&unpacked));
+        for file in ["README.md", "LICENSE"] {
+            let found = fs::read_to_string(unpacked.join(member).join(file)).unwrap_or_default();
+            assert!(
+                !found.is_empty() || (member.starts_with("tensor-layout") && file == "README.md"),
+                "{member}: {file}"
+            );
+        }
+    }
+    // With the profiles of the workspace nothing else is built again.
+    let workspace = fs::read_to_string(checkout.root.join("Cargo.toml")).expect("the manifest is readable");
+    let sections = workspace.split("\n[").filter(|section| section.starts_with("profile."));
+    let profiles = sections.fold(String::new(), |all, section| format!("{all}[{section}\n"));
+    let text =
+        format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}\n{profiles}");
+    fs::write(unpacked.join("Cargo.toml"), text).expect("the folder is writable");
+    fs::copy(checkout.root.join("Cargo.lock"), unpacked.join("Cargo.lock")).expect("the folder is writable");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["check", "--workspace", "--offline", "--quiet", "--profile", checkout.profile(), "--target-dir"]);
+    run(cargo.arg(checkout.target()).current_dir(&unpacked));
+}
