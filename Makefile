@@ -1,12 +1,13 @@
 # make test: everything. make demo: the main job on real input. make bench: the measurements. make bench-kernels: lowered
 # kernels beside their peers; KERNELS=matmul,row for those with such names. make test-jax: models beside JAX, which make
-# test does too where it can be installed. make package: a Debian package, tried. Each sets itself up.
+# test does too where it can be installed. make fuzz: every check of fuzz/ under libFuzzer; FUZZ="map 600" for one,
+# and its seconds. make package: a Debian package, tried. Each sets itself up.
 
 CLANG_FORMAT = $(firstword $(wildcard /usr/lib/llvm-*/bin/clang-format))
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax demo bench bench-kernels package
+.PHONY: all setup test test-jax demo bench bench-kernels fuzz package
 all: test
 
 setup:
@@ -32,6 +33,9 @@ package: setup
 
 bench: setup
 	cargo bench --workspace
+
+fuzz: setup
+	@tools/fuzz.sh $(FUZZ)
 
 bench-kernels: setup
 	@tools/bench-kernels.sh $(KERNELS)
