@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::upstream::emit;
 use layout_dialect::{FEEDS, MACHINE, READS, affine};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
-use melior::ir::attribute::ArrayAttribute;
+use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, Type, ValueLike};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -271,7 +271,7 @@ impl Functions {
         let mut bodies: BTreeMap<String, Option<Op>> = BTreeMap::new();
         for op in ir::all_operations(root) {
             if ir::name(op) == "func.func"
-                && let Some(name) = symbol(op, "sym_name")
+                && let Some(name) = symbol(op)
             {
                 // What has the name of another, in a nested module, is not looked into.
                 bodies.entry(name).and_modify(|body| *body = None).or_insert(Some(op));
@@ -460,7 +460,7 @@ impl Functions {
 
     /// What a function's results read of its arguments, or a call's of its operands.
     fn analyse(&mut self, op: Op) -> Option<Pairs> {
-        let name = if ir::name(op) == "func.func" { symbol(op, "sym_name")? } else { callee(op)? };
+        let name = if ir::name(op) == "func.func" { symbol(op)? } else { callee(op)? };
         let entry = *self.numbers.get(&name)?;
         let found = self.flows.flow(&self.graphs, entry).ok()?;
         let value = |place: &Place| self.fixed.get(&(place.graph, place.node)).copied();
@@ -570,14 +570,15 @@ impl Building {
     }
 }
 
-/// The symbol that an attribute names.
-fn symbol(op: Op, attribute: &str) -> Option<String> {
-    let attribute = ir::attribute(op, attribute)?.to_string();
-    Some(attribute.trim_start_matches('@').trim_matches('"').to_string())
+/// The symbol that a function defines.
+fn symbol(function: Op) -> Option<String> {
+    ir::text(ir::attribute(function, "sym_name")?).map(str::to_string)
 }
 
+/// The symbol of the function that an operation calls, if it is a call.
 fn callee(op: Op) -> Option<String> {
-    if ir::name(op) == "func.call" { symbol(op, "callee") } else { None }
+    let callee = (ir::name(op) == "func.call").then(|| ir::attribute(op, "callee")).flatten()?;
+    FlatSymbolRefAttribute::try_from(callee).ok().map(|symbol| symbol.value().to_string())
 }
 
 /// The table: what an operation does with indices; none where it takes or gives no tensor.
