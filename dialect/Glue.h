@@ -2,7 +2,8 @@
 //
 // `layout_rs_*` is Rust that C++ calls, `layout_cc_*` is C++ that Rust calls.
 // Nothing that crosses owns memory: slices go down, results come up through
-// callbacks. The Rust side of each declaration is in dialect/ffi.rs.
+// callbacks. The Rust side is dialect/exports.rs for the first, and
+// dialect/imports.rs for the second.
 //
 //===----------------------------------------------------------------------===//
 

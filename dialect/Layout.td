@@ -1,8 +1,10 @@
 //===- Layout.td - The layout dialect -------------------------------------===//
 //
 // The one list of the dialect's attributes and operations. Every method body
-// declared from here is a single call into Rust (dialect/ffi.rs). Constraints
-// carry labels, C1, C2, ...: the verifiers and the tests name them.
+// declared from here is a single call into Rust (dialect/exports.rs).
+//
+// Each constraint has a label, such as `tiled_c1`. The label is repeated where
+// the verifier checks the constraint and above the test of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,16 +21,16 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Layout_Dialect : Dialect {
   let name = "layout";
   let cppNamespace = "::layout";
-  let summary = "Where the elements of tensors and buffers lie in memory";
+  let summary = "Memory layouts of tensors and buffers";
   let description = [{
     Tiled layouts in XLA's notation and TensorLayouts over a tree of memories,
-    on tensors and on memrefs. A layout says where each element of a value lies
-    and nothing about what the value is: two tensor types that differ in their
-    layouts hold the same elements.
+    on tensors and on memrefs. A layout maps the index of each element to its
+    place in memory and does not change the value: two tensor types that differ
+    in their layouts only hold the same elements.
   }];
-  // The body of an attribute is handed to Rust as raw text.
+  // Rust parses the bodies of attributes, so it gets their raw text.
   let useDefaultAttributePrinterParser = 0;
-  // `layout.machine` on a module, and no name that the dialect does not have.
+  // Checks `layout.machine` on a module, and refuses unknown `layout.*` names.
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
@@ -54,10 +56,10 @@ class Layout_Attr<string name, string text, list<Trait> traits = []>
   let attrName = "layout." # text;
 }
 
-/// For attributes made from text: `get` and `getChecked` take what the notation
-/// allows, keep it canonical, and return null after an error, which `get` emits
-/// in the context. To `getChecked` the text goes as a StringRef and as nothing
-/// that becomes one: MLIR has a template that takes everything else.
+/// For attributes made from text: `get` and `getChecked` parse any text of the
+/// notation, keep its canonical form, and return null after an error, which
+/// `get` emits in the context. Pass the text to `getChecked` as a StringRef, not
+/// as something that converts to one: a template of MLIR's takes all the rest.
 class TextBuilders<string name> {
   code declarations = [{
     /// From a text that is known to be canonical, unchecked, in a context that
@@ -73,19 +75,19 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
     DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "A tiled layout in XLA's notation";
   let description = [{
-    Stands as the encoding of a tensor or as the layout of a memref. The body is
-    the text that XLA prints after a shape:
+    The encoding of a tensor or the layout of a memref. The body is the text that
+    XLA prints after a shape:
 
     ```mlir
     tensor<16x256xbf16, #layout.tiled<{1,0:T(8,128)(2,1)}>>
     memref<3x5xf32, #layout.tiled<{0,1}>>
     ```
 
-    `minor_to_major` comes first, the dimension that varies fastest before the
-    others; then tiles `T(..)(..)`, tail padding `L(n)`, index and pointer types
+    `minor_to_major` comes first, with the dimension that varies fastest in
+    front; then tiles `T(..)(..)`, tail padding `L(n)`, index and pointer types
     `#(..)` and `*(..)`, element size in bits `E(n)`, memory space `S(n)`, splits
-    `SC(..)` and metadata prefix `M(n)`. The attribute keeps the canonical form
-    of the text, which is what it prints.
+    `SC(..)` and metadata prefix `M(n)`. The attribute keeps and prints the
+    canonical form of the text.
 
     As a memref layout its affine map takes a logical index to its index in the
     expanded (tiled) sizes: `{1,0:T(8,128)}` is
@@ -94,14 +96,16 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
     symbols. Untiled layouts have strides, tiled ones have none.
 
     Constraints:
-    * (C1) A layout has one entry in `minor_to_major` for each dimension.
-    * (C2) With static sizes, the elements, padding included, can be counted in
-      64 bits, on a tensor the bytes too, and splits fit their dimension.
-    * (C3) A tensor's element type is an integer, index, floating-point or
+    * (tiled_c1) `minor_to_major` has one entry for each dimension of the type.
+    * (tiled_c2) With static sizes, the number of elements, padding included,
+      fits in 64 bits, on a tensor the number of bytes too, and splits fit their
+      dimension.
+    * (tiled_c3) A tensor's element type is an integer, index, floating-point or
       complex type.
-    * (C4) On a tensor, `E(n)` is at least the bit width of the element type.
-    * (C6) The text is canonical. What is parsed always is; this is for C++ that
-      makes the attribute from a text of its own.
+    * (tiled_c4) On a tensor, `E(n)` is at least the bit width of the element
+      type.
+    * (tiled_c5) The text is canonical. A parsed one always is; C++ that makes
+      the attribute from a text of its own has to see to it.
   }];
   let parameters = (ins StringRefParameter<"canonical text">:$text);
   let genVerifyDecl = 1;
@@ -110,7 +114,7 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
   let extraClassDeclaration = TextBuilders<"TiledAttr">.declarations # [{
     using EmitError = ::llvm::function_ref<::mlir::InFlightDiagnostic()>;
 
-    /// Stands for `*` in a tile.
+    /// The entry `*` of a tile.
     static constexpr int64_t kCombine = -1;
 
     int64_t getRank() const;
@@ -121,14 +125,14 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
     /// The number behind `S`; 0 is the device's main memory.
     int64_t getMemorySpace() const;
 
-    /// Where the element at a logical index lies in memory, in elements.
-    /// Failure for an index outside `shape`, which is static, and for a layout
-    /// that is not one for `shape`.
+    /// The offset in memory of the element at a logical index, in elements.
+    /// `shape` is static. Failure for an index outside of it, and where the
+    /// layout does not fit it.
     ::mlir::FailureOr<int64_t> offsetOf(::llvm::ArrayRef<int64_t> shape,
                                         ::llvm::ArrayRef<int64_t> index,
                                         EmitError emitError = nullptr) const;
-    /// The sizes that tiling makes of `shape`, padding included, in the order
-    /// of memory, and the strides of these sizes, in elements.
+    /// The sizes of the tiled dimensions of `shape`, padding included, outermost
+    /// first, and their strides, in elements.
     ::mlir::FailureOr<::llvm::SmallVector<int64_t>>
     expandedSizes(::llvm::ArrayRef<int64_t> shape,
                   EmitError emitError = nullptr) const;
@@ -144,9 +148,9 @@ def Layout_TensorLayoutAttr : Layout_Attr<"TensorLayout", "tensor_layout", [
     DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "A layout over a tree of memories";
   let description = [{
-    Stands as the encoding of a tensor or as the layout of a memref. Each
-    dimension is cut into parts, the most significant first, which step along an
-    axis of the machine (`4_PE`) or along the local address (`3:8`):
+    The encoding of a tensor or the layout of a memref. Each dimension is split
+    into parts, the most significant first, which step along an axis of the
+    machine (`4_PE`) or along the local address (`3:8`):
 
     ```mlir
     tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
@@ -160,14 +164,14 @@ def Layout_TensorLayoutAttr : Layout_Attr<"TensorLayout", "tensor_layout", [
     address.
 
     Constraints:
-    * (C10) A layout has one entry for each dimension, and its prefix, where
-      there is one, is the shape.
-    * (C11) With static sizes, the parts of each dimension reach its size, and
-      the elements can be counted in 64 bits.
-    * (C12) With static sizes, no two elements are in one place.
-    * (C13) A tensor's element type is an integer, index, floating-point or
-      complex type.
-    * (C14) The text is canonical, as in C6.
+    * (tensor_layout_c1) The layout has one entry for each dimension of the type,
+      and its prefix, where there is one, is the shape.
+    * (tensor_layout_c2) With static sizes, the parts of each dimension reach its
+      size, and the number of elements fits in 64 bits.
+    * (tensor_layout_c3) With static sizes, no two elements share a place.
+    * (tensor_layout_c4) A tensor's element type is an integer, index,
+      floating-point or complex type.
+    * (tensor_layout_c5) The text is canonical, as in tiled_c5.
   }];
   let parameters = (ins StringRefParameter<"canonical text">:$text);
   let genVerifyDecl = 1;
@@ -180,8 +184,8 @@ def Layout_TensorLayoutAttr : Layout_Attr<"TensorLayout", "tensor_layout", [
     /// The axes in the order in which the layout names them; not the address.
     ::llvm::SmallVector<std::string> getAxes() const;
     /// The coordinate along each axis, and last the local address, of the first
-    /// copy of the element at an index. Failure for an index outside `shape`,
-    /// which is static, and for a layout that is not one for `shape`.
+    /// copy of the element at an index. `shape` is static. Failure for an index
+    /// outside of it, and where the layout does not fit it.
     ::mlir::FailureOr<::llvm::SmallVector<int64_t>>
     placeOf(::llvm::ArrayRef<int64_t> shape, ::llvm::ArrayRef<int64_t> index,
             EmitError emitError = nullptr) const;
@@ -191,21 +195,21 @@ def Layout_TensorLayoutAttr : Layout_Attr<"TensorLayout", "tensor_layout", [
 def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
   let summary = "The axes and memories of a machine";
   let description = [{
-    Stands on a module, as `layout.machine`, and says which axes TensorLayouts
-    may name, from parent to child, and which memories there are:
+    The attribute `layout.machine` of a module: the axes that TensorLayouts may
+    name, from parent to child, and the memories:
 
     ```mlir
     module attributes {layout.machine = #layout.machine<axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (LM: 1 at PE with 16384 bytes), word: 64>} {}
     ```
 
-    `#layout.machine<mn_core>` and other names stand for machines that are ready
-    made, and print in full.
+    `#layout.machine<mn_core>` and other names are short for predefined machines;
+    they print in full.
 
     Constraints:
-    * (C15) The text is canonical, as in C6.
-    * (C16) `layout.machine` is on a module and holds a machine.
-    * (C17) Every TensorLayout in the module fits the machine: it names its
-      axes, reaches no further along them, and each memory has room.
+    * (machine_c1) The text is canonical, as in tiled_c5.
+    * (machine_c2) `layout.machine` is on a module and holds a machine.
+    * (machine_c3) Every TensorLayout in the module fits the machine: it names
+      the machine's axes, stays within their extents, and each memory has room.
   }];
   let parameters = (ins StringRefParameter<"canonical text">:$text);
   let genVerifyDecl = 1;
@@ -218,8 +222,8 @@ def Layout_AxisAttr : Layout_Attr<"Axis", "axis", [
     DeclareAttrInterfaceMethods<DeviceMappingAttrInterface>]> {
   let summary = "The axis of a machine that a parallel loop runs over";
   let description = [{
-    In the mapping of an `scf.forall`: iterations of the loop are the places
-    along the axis. The level counts the axes of the machine from the root.
+    In the mapping of an `scf.forall`: iteration k of the loop runs at place k
+    along the axis. The level is the number of axes of the machine above it.
 
     ```mlir
     scf.forall (%l1b, %pe) in (8, 4) {
@@ -227,8 +231,8 @@ def Layout_AxisAttr : Layout_Attr<"Axis", "axis", [
     ```
 
     Constraints:
-    * (C19) The name is one that a TensorLayout can give to an axis.
-    * (C20) The level is 0 or more.
+    * (axis_c1) The name is one that a TensorLayout can give to an axis.
+    * (axis_c2) The level is 0 or more.
   }];
   let mnemonic = "axis";
   let parameters = (ins
@@ -250,25 +254,25 @@ def Layout_MemorySpaceAttr : Layout_Attr<"MemorySpace", "memory_space"> {
     ```
 
     Constraints:
-    * (C5) The number is in 0 to 127.
+    * (memory_space_c1) The number is in 0 to 127.
   }];
   let parameters = (ins AttrParameter<"int64_t", "XLA's number">:$number);
   let genVerifyDecl = 1;
 }
 
 def Layout_PendingAttr : Layout_Attr<"Pending", "pending"> {
-  let summary = "A tensor's layout on its way through bufferization";
+  let summary = "A tensor's layout during bufferization";
   let description = [{
-    Carries a tensor's layout in the memory-space slot of a memref while stock
+    Keeps a tensor's layout in the memory space of a memref while upstream's
     bufferization runs. It is deliberately not a memref layout: until lowering
-    gives the memref its layout, indices into it are logical ones.
+    gives the memref its layout, indices into it are logical indices.
 
     ```mlir
     memref<3x5xf32, #layout.pending<#layout.tiled<{1,0:T(2,2)}>>>
     ```
 
     Constraints:
-    * (C18) What it carries is a layout of this dialect.
+    * (pending_c1) What it carries is a layout of this dialect.
   }];
   let mnemonic = "pending";
   let parameters = (ins AttrParameter<"::mlir::MemRefLayoutAttrInterface",
@@ -279,24 +283,27 @@ def Layout_PendingAttr : Layout_Attr<"Pending", "pending"> {
 }
 
 def Layout_IndexingMapAttr : Layout_Attr<"IndexingMap", "indexing_map"> {
-  let summary = "Which elements go with which, and for which that holds";
+  let summary = "An affine map between indices, with its domain";
   let description = [{
+    The relation between the elements of two tensors:
+
     ```mlir
     #layout.indexing_map<(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]>
     ```
 
-    Dimension variables `d` are mapped from, range variables `s` make one
-    element go with many, run-time variables `rt` stand for offsets that only
-    the running program knows. The results are an affine map, whose dimensions
-    are the dimension variables and whose symbols the others; beside it stand a
-    closed interval for each variable and constraints. `KNOWN EMPTY` and
-    `UNDEFINED` are values too: nothing is read, and nobody knows what is.
+    The index of an element of the first gives the dimension variables `d`. Range
+    variables `s` take every value of their interval, so that one element is
+    related to several. Run-time variables `rt` are offsets that are known when
+    the program runs. The results are an affine map, with the dimension variables
+    as dimensions and the others as symbols. The domain is a closed interval for
+    each variable, and constraints. Two other values: `KNOWN EMPTY`, no element is
+    related to any, and `UNDEFINED`, no finite map says which ones are.
 
     Constraints:
-    * (C7) Every variable has an interval and every constraint has one.
-    * (C8) There are no more range variables than symbols.
-    * (C9) No result and no constraint keeps a minimum or maximum, which an
-      affine map cannot say.
+    * (indexing_map_c1) Every variable and every constraint has an interval.
+    * (indexing_map_c2) There are no more range variables than symbols.
+    * (indexing_map_c3) No result and no constraint has a minimum or maximum,
+      which affine maps do not have, after simplification over the domain.
   }];
   let parameters = (ins
     AttrParameter<"int64_t", "0 for a map, 1 for KNOWN EMPTY, 2 for UNDEFINED">
@@ -316,9 +323,9 @@ def Layout_IndexingMapAttr : Layout_Attr<"IndexingMap", "indexing_map"> {
   // From a text, as the other attributes.
   let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
   let extraClassDeclaration = [{
-    /// `KNOWN EMPTY`: no element goes with any.
+    /// `KNOWN EMPTY`: no element is related to any.
     bool isKnownEmpty() const { return getKind() == 1; }
-    /// `UNDEFINED`: no finite map says which elements go with which.
+    /// `UNDEFINED`: no finite map says which elements are related.
     bool isUndefined() const { return getKind() == 2; }
   }];
 }
@@ -337,13 +344,13 @@ def Layout_ConvertOp : Op<Layout_Dialect, "convert", [
 
     A type without a layout is row-major. On tensors the operation is pure. On
     memrefs the result holds the source's elements in another layout or memory
-    space; it may be the source's own buffer, so neither is written while the
-    other is used, and the same goes for what is converted from the result.
+    space. It may be the same buffer as the source: do not write one of the two
+    while the other is in use, nor a conversion of the result.
 
     Constraints:
-    * (C1) Both types are ranked tensors or both are memrefs.
-    * (C2) Both have the same shape.
-    * (C3) Both have the same element type.
+    * (convert_c1) Both types are ranked tensors or both are memrefs.
+    * (convert_c2) Both have the same shape.
+    * (convert_c3) Both have the same element type.
   }];
   let arguments = (ins AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$source);
   let results = (outs AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$result);

@@ -47,22 +47,26 @@ pub fn expr_of(e: AffineExpr, dims: usize, operands: &[Expr]) -> Option<Expr> {
     }
 }
 
-/// One of our expressions as an affine expression; `variable` is what each of its variables becomes.
+/// One of our expressions as an affine expression; `variable` is what each of its variables becomes. `None` where the
+/// expression has a minimum or maximum, which no affine expression has.
 ///
-/// # Panics
-/// Where the expression has a minimum or maximum, which affine expressions have not: see [`is_affine`].
-pub fn affine_expr<'c>(context: &'c Context, e: &Expr, variable: &dyn Fn(usize) -> AffineExpr<'c>) -> AffineExpr<'c> {
+/// MLIR adds and multiplies coefficients without a check: see [`fits`].
+pub fn affine_expr<'c>(
+    context: &'c Context,
+    e: &Expr,
+    variable: &dyn Fn(usize) -> AffineExpr<'c>,
+) -> Option<AffineExpr<'c>> {
     let of = |e: &Expr| affine_expr(context, e, variable);
     let constant = |c: i64| AffineExpr::constant(context, c);
-    match e {
+    Some(match e {
         Expr::Const(c) => constant(*c),
         Expr::Var(v) => variable(*v),
-        Expr::Add(a, b) => of(a) + of(b),
-        Expr::Mul(a, c) => of(a) * constant(*c),
-        Expr::FloorDiv(a, d) => AffineExpr::floor_div(of(a), constant(*d)),
-        Expr::Mod(a, m) => AffineExpr::modulo(of(a), constant(*m)),
-        Expr::Min(..) | Expr::Max(..) => panic!("affine expressions have no min and no max"),
-    }
+        Expr::Add(a, b) => of(a)? + of(b)?,
+        Expr::Mul(a, c) => of(a)? * constant(*c),
+        Expr::FloorDiv(a, d) => AffineExpr::floor_div(of(a)?, constant(*d)),
+        Expr::Mod(a, m) => AffineExpr::modulo(of(a)?, constant(*m)),
+        Expr::Min(..) | Expr::Max(..) => return None,
+    })
 }
 
 /// Whether an expression can be an affine expression: it has no minimum and no maximum, and [`fits`].

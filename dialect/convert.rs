@@ -1,6 +1,6 @@
 //! `layout.convert`: what it demands of its types, what it folds to, what it touches.
 
-use crate::ffi::{ConvertOp, shape};
+use crate::imports::{ConvertOp, shape};
 use melior::ir::{
     Location, Operation, Type, TypeLike, Value, ValueLike,
     operation::OperationBuilder,
@@ -18,19 +18,19 @@ pub fn convert<'c>(source: Value<'c, '_>, to: Type<'c>, location: Location<'c>) 
 /// Checks the types of the operand and the result.
 pub fn verify(op: &ConvertOp) -> Result<(), String> {
     let (from, to) = (op.source().r#type(), op.result().r#type());
-    // (C1) Both types are ranked tensors or both are memrefs.
+    // (convert_c1) Both types are ranked tensors or both are memrefs.
     if from.is_ranked_tensor() != to.is_ranked_tensor() {
-        return Err(format!("converts a tensor to a tensor or a memref to a memref, not '{from}' to '{to}'"));
+        return Err(format!("expected two tensors or two memrefs, found '{from}' and '{to}'"));
     }
-    // (C2) Both have the same shape.
-    let (from_shape, to_shape) = (shape(from), shape(to));
+    // (convert_c2) Both have the same shape.
+    let (from_shape, to_shape) = (sizes(from), sizes(to));
     if from_shape != to_shape {
-        return Err(format!("does not change the shape: {} to {}", sizes(&from_shape), sizes(&to_shape)));
+        return Err(format!("expected the same shape, found {from_shape} and {to_shape}"));
     }
-    // (C3) Both have the same element type.
+    // (convert_c3) Both have the same element type.
     let (from_element, to_element) = (element(from), element(to));
     if from_element != to_element {
-        return Err(format!("does not change the element type: '{from_element}' to '{to_element}'"));
+        return Err(format!("expected the same element type, found '{from_element}' and '{to_element}'"));
     }
     Ok(())
 }
@@ -73,7 +73,9 @@ fn element(of: Type) -> Type {
     }
 }
 
-fn sizes(shape: &[Option<i64>]) -> String {
+/// The sizes as text: `[3, ?]`.
+fn sizes(of: Type) -> String {
+    let shape = shape(of).expect("the operation takes tensors and memrefs");
     let sizes: Vec<_> = shape.iter().map(|size| size.map_or("?".into(), |size| size.to_string())).collect();
     format!("[{}]", sizes.join(", "))
 }

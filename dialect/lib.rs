@@ -15,7 +15,7 @@
 //! context.load_all_available_dialects();
 //!
 //! let layout = Layout::parse("{1,0:T(8,128)(2,1)}").unwrap();
-//! let attribute = layout_dialect::tiled_attribute(&context, &layout);
+//! let attribute = layout_dialect::tiled_attribute(&context, &layout).unwrap();
 //! assert_eq!(attribute.to_string(), "#layout.tiled<{1,0:T(8,128)(2,1)}>");
 //! assert_eq!(Attribute::parse(&context, "#layout.tiled<{1,0:T(8,128)(2,1)}>"), Some(attribute));
 //! assert_eq!(layout_dialect::tiled(attribute), Some(layout));
@@ -23,30 +23,30 @@
 //! assert_eq!(map.to_string(), "(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)");
 //!
 //! let rows = TensorLayout::parse("((4_PE, 3:8), (8:1))").unwrap();
-//! let attribute_of_rows = layout_dialect::tensor_layout_attribute(&context, &rows);
+//! let attribute_of_rows = layout_dialect::tensor_layout_attribute(&context, &rows).unwrap();
 //! assert_eq!(attribute_of_rows.to_string(), "#layout.tensor_layout<((4_PE, 3:8), (8:1))>");
 //! assert_eq!(layout_dialect::tensor_layout(attribute_of_rows), Some(rows));
 //!
 //! let map = Indexing::parse("(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]").unwrap();
-//! let attribute_of_map = layout_dialect::indexing_map_attribute(&context, &map);
+//! let attribute_of_map = layout_dialect::indexing_map_attribute(&context, &map).unwrap();
 //! assert_eq!(layout_dialect::indexing_map(attribute_of_map), Some(map));
 //!
-//! let pending = layout_dialect::pending_attribute(attribute);
+//! let pending = layout_dialect::pending_attribute(attribute).unwrap();
 //! assert_eq!(pending.to_string(), format!("#layout.pending<{attribute}>"));
 //! assert_eq!(layout_dialect::pending(pending), Some(attribute));
 //!
-//! let vmem = layout_dialect::memory_space_attribute(&context, 1);
+//! let vmem = layout_dialect::memory_space_attribute(&context, 1).unwrap();
 //! assert_eq!(vmem.to_string(), "#layout.memory_space<vmem>");
 //! assert_eq!(layout_dialect::memory_space(vmem), Some(1));
 //! assert_eq!(layout_dialect::tiled(vmem), None);
 //!
-//! let pe = layout_dialect::axis_attribute(&context, "PE", 1);
+//! let pe = layout_dialect::axis_attribute(&context, "PE", 1).unwrap();
 //! assert_eq!(pe.to_string(), "#layout.axis<\"PE\", level = 1>");
 //! assert_eq!(layout_dialect::axis(pe), Some(("PE".to_string(), 1)));
 //!
 //! // Attributes are made in any context whose registry has the dialect, and in no other.
 //! let unloaded = Context::new_with_registry(&registry, false);
-//! assert_eq!(layout_dialect::memory_space_attribute(&unloaded, 5).to_string(), "#layout.memory_space<host>");
+//! assert_eq!(layout_dialect::memory_space_attribute(&unloaded, 5).unwrap().to_string(), "#layout.memory_space<host>");
 //! assert!(layout_dialect::load(&Context::new()).is_err());
 //! ```
 //!
@@ -62,67 +62,102 @@
 //! Its `build.rs` hands that on to the executable; it depends on this package directly, else Cargo does not tell it:
 //!
 #![doc = concat!("```rust,no_run\n", include_str!("../examples/embed-rust/build.rs"), "```")]
-#![deny(unsafe_code)]
+#![deny(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 pub mod affine;
 mod attribute;
+mod axis;
 mod convert;
-#[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
-mod ffi;
+pub mod element;
+#[allow(unsafe_code, reason = "C++ calls it, with pointers")]
+mod exports;
+mod guard;
+#[allow(unsafe_code, reason = "it calls C++")]
+mod imports;
 mod indexing_map;
 mod machine;
 mod memory_space;
+#[allow(unsafe_code, reason = "texts from C++ are pointers")]
+mod strings;
 pub mod tensor_layout;
 pub mod tiled;
+mod values;
 
 pub use convert::convert;
-pub use ffi::{
-    affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
-    load, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, register,
-    shape, tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
-};
+pub use imports::{load, register, shape};
 pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS};
+pub use values::{
+    affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
+    machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, tensor_layout,
+    tensor_layout_attribute, text, tiled, tiled_attribute,
+};
 
 // For the other crates of this project alone.
 #[doc(hidden)]
 pub use attribute::complaint;
 #[doc(hidden)]
-pub use ffi::{guard, register_raw};
+pub use guard::guard;
+#[doc(hidden)]
+pub use imports::register_raw;
 #[doc(hidden)]
 pub use memory_space::verify as verify_memory_space;
+#[doc(hidden)]
+pub use strings::{bytes, hand_over, string_ref, with_message};
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use ::tensor_layout::maps::Indexing;
     use ::tensor_layout::places::{Machine, TensorLayout};
+    use ::tensor_layout::text::Error;
     use ::tensor_layout::tiled::Layout;
-    use melior::{Context, dialect::DialectRegistry};
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use melior::{Context, dialect::DialectRegistry, ir::Attribute};
 
-    /// In a context whose registry has the dialect it is loaded; in any other there is a panic that says so.
+    fn registry() -> DialectRegistry {
+        let registry = DialectRegistry::new();
+        register(&registry);
+        registry
+    }
+
+    /// In a context whose registry has the dialect it is loaded; in any other there is an error that says so.
     #[test]
     fn attributes_load_the_dialect() {
         let layout = Layout::parse("{1,0}").unwrap();
         let rows = TensorLayout::parse("((4_PE))").unwrap();
         let machine = Machine::parse("mn_core").unwrap();
         let map = Indexing::parse("KNOWN EMPTY").unwrap();
-        let makers: [&dyn Fn(&Context) -> String; 6] = [
-            &|context| tiled_attribute(context, &layout).to_string(),
-            &|context| tensor_layout_attribute(context, &rows).to_string(),
-            &|context| machine_attribute(context, &machine).to_string(),
-            &|context| indexing_map_attribute(context, &map).to_string(),
-            &|context| memory_space_attribute(context, 1).to_string(),
-            &|context| axis_attribute(context, "PE", 0).to_string(),
+        let text = |made: Result<Attribute, Error>| made.map(|attribute| attribute.to_string());
+        type Maker<'a> = &'a dyn Fn(&Context) -> Result<String, Error>;
+        let makers: [Maker; 6] = [
+            &|context| text(tiled_attribute(context, &layout)),
+            &|context| text(tensor_layout_attribute(context, &rows)),
+            &|context| text(machine_attribute(context, &machine)),
+            &|context| text(indexing_map_attribute(context, &map)),
+            &|context| text(memory_space_attribute(context, 1)),
+            &|context| text(axis_attribute(context, "PE", 0)),
         ];
-        let registry = DialectRegistry::new();
-        register(&registry);
         for make in makers {
-            assert!(make(&Context::new_with_registry(&registry, false)).starts_with("#layout."));
-            let bare = Context::new();
-            let panic = catch_unwind(AssertUnwindSafe(|| make(&bare))).unwrap_err();
-            let message = panic.downcast_ref::<String>().expect("a message");
-            assert_eq!(message, "the layout dialect of this library is not registered in the context");
+            assert!(make(&Context::new_with_registry(&registry(), false)).unwrap().starts_with("#layout."));
+            let error = make(&Context::new()).unwrap_err();
+            assert_eq!(error.message, "the layout dialect of this library is not registered in the context");
         }
+    }
+
+    /// A value that no attribute holds is an error and no panic.
+    #[test]
+    fn values_that_no_attribute_holds_are_errors() {
+        let context = Context::new_with_registry(&registry(), false);
+        let of_map =
+            |text: &str| indexing_map_attribute(&context, &Indexing::parse(text).unwrap()).unwrap_err().message;
+        let least = "(d0) -> (min(d0, 5)), domain: d0 in [0, 9]";
+        assert_eq!(of_map(least), format!("an affine map cannot hold `{least}`: it has a minimum or maximum"));
+        let large = format!("(d0, d1) -> (d0 * {0} + d1 * {0}), domain: d0 in [0, 0], d1 in [0, 0]", i64::MAX - 1);
+        assert!(of_map(&large).ends_with("it has coefficients whose sum does not fit in 64 bits"));
+        assert!(memory_space_attribute(&context, 128).unwrap_err().message.ends_with("found 128"));
+        assert!(axis_attribute(&context, "4", 0).is_err());
+        assert!(axis_attribute(&context, "PE", usize::MAX).is_err());
+        let vmem = memory_space_attribute(&context, 1).unwrap();
+        let error = pending_attribute(vmem).unwrap_err().message;
+        assert_eq!(error, "expected #layout.tiled or #layout.tensor_layout, found #layout.memory_space<vmem>");
     }
 }

@@ -1,17 +1,24 @@
-//! The attributes that this dialect has on operations, by their names: `layout.machine`, the machine that a module is for,
-//! and whether its layouts fit it; and what passes attach. And `#layout.axis`.
+//! The attributes that operations have from this dialect, `layout.NAME`: which names there are, and what is checked.
+//!
+//! One is written by users: `layout.machine` on a module is the machine that the module runs on. Every TensorLayout in
+//! the module, with static sizes, has to fit it. On a machine with the axes `(4_PE)` and 64 bytes at each place,
+//! `tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>` does not: a place holds 3 × 8 elements, 96 bytes. The
+//! buffers of a program are checked one by one; whether all of them fit at the same time is not.
+//!
+//! The other names are those that the passes of this project attach, and nothing is checked of what they hold.
 
-use crate::ffi::{encoding, memref_parts, pending, shape, walk};
-use crate::{machine, memory_space, tensor_layout};
+use crate::element::least_bits;
+use crate::imports::{encoding, memref_parts, shape, walk};
+use crate::values::{machine, memory_space, pending, tensor_layout};
 use ::tensor_layout::places::Machine;
 use ::tensor_layout::places::Placement;
-use ::tensor_layout::places::check_axis;
 use ::tensor_layout::text::instead;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, OperationRef, RegionLike, Type, ValueLike};
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 /// On a module: the machine that it is for.
 pub const MACHINE: &str = "layout.machine";
@@ -24,7 +31,8 @@ pub const MANUAL_DEALLOCATION: &str = "layout.manual_deallocation";
 
 const NAMES: [&str; 4] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION];
 
-/// Checks an attribute of this dialect on an operation; says which operation is wrong, and why.
+/// Checks an attribute of this dialect on an operation. The error is at that operation, or at one inside it whose type is
+/// wrong.
 pub fn verify_attribute<'c>(
     op: OperationRef<'c, 'c>,
     name: &str,
@@ -37,27 +45,30 @@ pub fn verify_attribute<'c>(
         return wrong(format!("unknown attribute `{name}`{hint}"));
     }
     if name != MACHINE {
-        // What the passes of this project attach is theirs to check.
         return Ok(());
     }
-    // (C16) `layout.machine` is on a module and holds a machine.
+    // (machine_c2) `layout.machine` is on a module and holds a machine.
     let Some(machine) = machine(attribute) else {
-        return wrong(format!("`{MACHINE}` must be a #layout.machine, got {attribute}"));
+        return wrong(format!("`{MACHINE}` must be a #layout.machine, found {attribute}"));
     };
     if op.name().as_string_ref().as_str() != Ok("builtin.module") {
-        return wrong(format!("`{MACHINE}` stands on a module"));
+        let found = op.name();
+        let found = found.as_string_ref().as_str().unwrap_or("another operation");
+        return wrong(format!("`{MACHINE}` must be on a module, found it on '{found}'"));
     }
     let mut checked: HashSet<Type> = HashSet::new();
-    let mut wrong = Ok(());
-    walk(op, |op| {
+    let outcome = walk(op, |op| {
         for t in types(op) {
-            if wrong.is_ok() && checked.insert(t) {
-                // (C17) Every TensorLayout in the module fits the machine.
-                wrong = fits(&machine, t).map_err(|reason| (op, format!("{t} does not fit the machine: {reason}")));
+            // (machine_c3) Every TensorLayout in the module fits the machine.
+            if checked.insert(t)
+                && let Err(reason) = fits(&machine, t)
+            {
+                return ControlFlow::Break((op, format!("{t} does not fit the machine: {reason}")));
             }
         }
+        ControlFlow::Continue(())
     });
-    wrong
+    outcome.break_value().map_or(Ok(()), Err)
 }
 
 /// The types that an operation gives to its results and to the arguments of its blocks, and those of a function.
@@ -90,17 +101,8 @@ fn fits(machine: &Machine, t: Type) -> Result<(), String> {
         return Ok(());
     };
     let Some(layout) = layout.map(|a| pending(a).unwrap_or(a)).and_then(tensor_layout) else { return Ok(()) };
-    let Some(sizes) = shape(t).into_iter().collect::<Option<Vec<i64>>>() else { return Ok(()) };
+    let Some(sizes) = shape(t).and_then(|sizes| sizes.into_iter().collect::<Option<Vec<i64>>>()) else { return Ok(()) };
     let placement = Placement::new(&layout, Some(&sizes)).map_err(|e| e.error.message)?;
-    let bits = crate::tiled::bits(element).unwrap_or(8);
     let space = space.and_then(memory_space).and_then(|n| u8::try_from(n).ok());
-    machine.check(&placement, bits.max(1), space).map(|_| ()).map_err(|e| e.message)
-}
-
-/// Checks the parts of a `#layout.axis`.
-pub fn verify_axis(name: &str, level: i64) -> Result<(), String> {
-    // (C19) The name is one that a TensorLayout can give to an axis.
-    check_axis(name)?;
-    // (C20) The level is 0 or more.
-    if level < 0 { Err(format!("the level of an axis is 0 or more, got {level}")) } else { Ok(()) }
+    machine.check(&placement, least_bits(element), space).map(|_| ()).map_err(|e| e.message)
 }

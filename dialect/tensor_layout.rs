@@ -1,23 +1,12 @@
-//! `#layout.tensor_layout`: a TensorLayout as an affine map, as strides, and against the type it stands on.
+//! `#layout.tensor_layout`: a TensorLayout as an affine map, as strides, and against the type that has it.
 
 use crate::affine::affine_expr;
+use crate::element::{bits, not_a_number};
 use ::tensor_layout::expr::Expr;
 use ::tensor_layout::places::Placement;
 use ::tensor_layout::places::{Part, TensorLayout};
-use ::tensor_layout::text::Error;
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap, Type};
-
-/// Reads the body of the attribute.
-pub fn parse(text: &str) -> Result<TensorLayout, Error> {
-    TensorLayout::parse(text)
-}
-
-/// (C14) The text is canonical: it is a layout, written as it prints.
-pub fn verify(text: &str) -> Result<(), String> {
-    let canonical = TensorLayout::parse(text).map_err(|error| error.message)?.to_string();
-    if canonical == text { Ok(()) } else { Err(format!("the canonical text of layout {text} is {canonical}")) }
-}
 
 /// The map from an index to the coordinate of each axis, in the order in which the layout names them, and last to the
 /// local address, for any shape. It takes the first copy where there are several.
@@ -38,7 +27,10 @@ pub fn affine_map<'c>(context: &'c Context, layout: &TensorLayout) -> AffineMap<
         }
     }
     let dim = |d| AffineExpr::dim(context, d);
-    let results: Vec<_> = results.into_iter().map(|sum| affine_expr(context, &Expr::sum(sum), &dim)).collect();
+    let results: Vec<_> = results
+        .into_iter()
+        .map(|sum| affine_expr(context, &Expr::sum(sum), &dim).expect("digits have no minimum"))
+        .collect();
     AffineMap::new(context, layout.rank(), 0, &results)
 }
 
@@ -56,18 +48,14 @@ pub fn strides(layout: &TensorLayout, shape: &[Option<i64>]) -> Option<Vec<i64>>
     layout.dims.iter().map(stride).collect()
 }
 
-/// Checks the layout against the shape it stands on; `None` is a dynamic size.
+/// Checks the layout against the shape of its type; `None` is a dynamic size.
 pub fn verify_layout(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<(), String> {
-    // (C10) A layout has one entry for each dimension.
+    // (tensor_layout_c1) A layout has one entry for each dimension.
     if layout.rank() != shape.len() {
-        return Err(format!(
-            "layout {layout} is of rank {}, which does not match a shape of rank {}",
-            layout.rank(),
-            shape.len()
-        ));
+        return Err(format!("layout {layout}: expected rank {}, found {}", shape.len(), layout.rank()));
     }
     let Some(sizes) = shape.iter().copied().collect::<Option<Vec<i64>>>() else { return Ok(()) };
-    // (C10), (C11) and (C12) With static sizes.
+    // (tensor_layout_c1), (tensor_layout_c2) and (tensor_layout_c3) With static sizes.
     Placement::new(layout, Some(&sizes)).map(|_| ()).map_err(|e| format!("layout {layout}: {}", e.error))
 }
 
@@ -77,16 +65,17 @@ pub fn verify_layout(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<(),
 /// A dynamic size, and what [`Placement::new`] refuses.
 pub fn static_placement(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<Placement, String> {
     verify_layout(layout, shape)?;
-    let sizes = shape.iter().copied().collect::<Option<Vec<i64>>>().ok_or("a dynamic size has no places")?;
+    let sizes =
+        shape.iter().copied().collect::<Option<Vec<i64>>>().ok_or("expected static sizes, found a dynamic one")?;
     Placement::new(layout, Some(&sizes)).map_err(|e| format!("layout {layout}: {}", e.error))
 }
 
-/// Checks the layout against the tensor it stands on.
+/// Checks the layout against the type of its tensor.
 pub fn verify_encoding(layout: &TensorLayout, shape: &[Option<i64>], element: Type) -> Result<(), String> {
     verify_layout(layout, shape)?;
-    // (C13) A tensor's element type is an integer, index, floating-point or complex type.
-    match crate::tiled::bits(element) {
+    // (tensor_layout_c4) A tensor's element type is an integer, index, floating-point or complex type.
+    match bits(element) {
         Some(_) => Ok(()),
-        None => Err(format!("layout {layout} needs elements of a number type, got '{element}'")),
+        None => Err(not_a_number(&layout.to_string(), element)),
     }
 }

@@ -1,22 +1,11 @@
-//! `#layout.tiled`: a layout as an affine map, as strides, and against the type it stands on.
+//! `#layout.tiled`: a layout as an affine map, as strides, and against the type that has it.
 
-use ::tensor_layout::text::Error;
+use crate::element::{bits, not_a_number, stored_bits};
 use ::tensor_layout::tiled::{Expansion, Layout, TileEntry};
 use melior::{
     Context,
-    ir::{AffineExpr, AffineMap, Type, TypeLike, r#type::IntegerType},
+    ir::{AffineExpr, AffineMap, Type},
 };
-
-/// Reads the body of the attribute.
-pub fn parse(text: &str) -> Result<Layout, Error> {
-    Layout::parse(text)
-}
-
-/// (C6) The text is canonical: it is a layout, written as it prints.
-pub fn verify(text: &str) -> Result<(), String> {
-    let canonical = Layout::parse(text).map_err(|error| error.message)?.to_string();
-    if canonical == text { Ok(()) } else { Err(format!("the canonical text of layout {text} is {canonical}")) }
-}
 
 /// Whether the layout says no more than the builtin row-major one.
 pub fn is_identity(layout: &Layout) -> bool {
@@ -96,17 +85,13 @@ pub fn strides(layout: &Layout, shape: &[Option<i64>]) -> Option<Vec<Option<i64>
     Some(strides)
 }
 
-/// Checks the layout against the shape it stands on; `None` is a dynamic size.
+/// Checks the layout against the shape of its type; `None` is a dynamic size.
 pub fn verify_layout(layout: &Layout, shape: &[Option<i64>]) -> Result<(), String> {
-    // (C1) A layout has one entry in minor_to_major for each dimension.
+    // (tiled_c1) A layout has one entry in minor_to_major for each dimension.
     if layout.rank() != shape.len() {
-        return Err(format!(
-            "layout {layout} is of rank {}, which does not match a shape of rank {}",
-            layout.rank(),
-            shape.len()
-        ));
+        return Err(format!("layout {layout}: expected rank {}, found {}", shape.len(), layout.rank()));
     }
-    // (C2) With static sizes, everything fits in 64 bits and splits fit their dimension.
+    // (tiled_c2) With static sizes, everything fits in 64 bits and splits fit their dimension.
     expand(layout, shape).map(|_| ())
 }
 
@@ -130,7 +115,7 @@ pub fn tiles(layout: &Layout) -> Vec<Vec<i64>> {
 /// A dynamic size, and what [`Expansion::new`] refuses.
 pub fn static_expansion(layout: &Layout, shape: &[Option<i64>]) -> Result<Expansion, String> {
     verify_layout(layout, shape)?;
-    expand(layout, shape)?.ok_or_else(|| "a dynamic size has no expansion".into())
+    expand(layout, shape)?.ok_or_else(|| "expected static sizes, found a dynamic one".into())
 }
 
 /// The layout on static sizes; `None` where one is dynamic.
@@ -139,39 +124,24 @@ fn expand(layout: &Layout, shape: &[Option<i64>]) -> Result<Option<Expansion>, S
     Expansion::new(&sizes, layout).map(Some).map_err(|error| format!("layout {layout}: {error}"))
 }
 
-/// Checks the layout against the tensor it stands on.
+/// Checks the layout against the type of its tensor.
 pub fn verify_encoding(layout: &Layout, shape: &[Option<i64>], element: Type) -> Result<(), String> {
     verify_layout(layout, shape)?;
-    // (C3) A tensor's element type is an integer, index, floating-point or complex type.
+    // (tiled_c3) A tensor's element type is an integer, index, floating-point or complex type.
     let Some(bits) = bits(element) else {
-        return Err(format!("layout {layout} needs elements of a number type, got '{element}'"));
+        return Err(not_a_number(&layout.to_string(), element));
     };
-    // (C4) On a tensor, E(n) is at least the bit width of the element type.
+    // (tiled_c4) On a tensor, E(n) is at least the bit width of the element type.
     if layout.element_bits != 0 && layout.element_bits < bits {
-        return Err(format!("elements of {bits} bits do not fit in E({})", layout.element_bits));
+        return Err(format!("E(n) must be at least {bits}, the bits of {element}, found E({})", layout.element_bits));
     }
-    // (C2) On a tensor, the bytes fit as well; without E(n) an element takes whole ones.
-    let bits = if layout.element_bits != 0 { layout.element_bits } else { (bits + 7) / 8 * 8 };
+    // (tiled_c2) On a tensor, the bytes fit as well; without E(n) an element takes whole ones.
+    let bits = if layout.element_bits != 0 { layout.element_bits } else { stored_bits(bits) };
     let elements = expand(layout, shape)?.map_or(0, |expansion| expansion.allocated_elements());
     if i64::try_from((i128::from(elements) * i128::from(bits) + 7) / 8).is_err() {
         return Err(format!("layout {layout}: the number of bytes does not fit in 64 bits"));
     }
     Ok(())
-}
-
-/// The bits of a number type; an index counts as 64.
-pub fn bits(element: Type) -> Option<i64> {
-    if let Ok(integer) = IntegerType::try_from(element) {
-        Some(integer.width().into())
-    } else if element.is_index() {
-        Some(64)
-    } else if element.is_float() {
-        Some(element.float_width().into())
-    } else if element.is_complex() {
-        bits(crate::ffi::complex_element(element)).map(|bits| 2 * bits)
-    } else {
-        None
-    }
 }
 
 #[cfg(test)]

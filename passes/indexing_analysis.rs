@@ -99,7 +99,12 @@ pub fn values<S>(access: &Access<S>) -> Vec<Indexing> {
 /// For each result and each operand the maps of one direction.
 fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access<String>) -> Attribute<'c> {
     let array = |elements: Vec<Attribute<'c>>| -> Attribute<'c> { ArrayAttribute::new(b.context(), &elements).into() };
-    let map = |value: &Indexing| layout_dialect::indexing_map_attribute(b.context(), value);
+    // What an affine map cannot hold is not known to who reads the attribute.
+    let undefined = || layout_dialect::indexing_map_attribute(b.context(), &Indexing::Undefined);
+    let map = |value: &Indexing| {
+        let made = layout_dialect::indexing_map_attribute(b.context(), value).or_else(|_| undefined());
+        made.expect("the dialect is loaded")
+    };
     let maps = |pair: &Pair| array(values(of(pair)).iter().map(map).collect());
     array(pairs.iter().map(|row| array(row.iter().map(maps).collect())).collect())
 }

@@ -604,7 +604,8 @@ fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) 
     let context = ir::location_context(location);
     let context = ir::borrowed(&context);
     let of_layout = if let Notation::Tiled(layout) = &layout { i64::from(layout.memory_space) } else { 0 };
-    let of_layout = (of_layout != 0).then(|| layout_dialect::memory_space_attribute(context, of_layout));
+    let of_layout = (of_layout != 0).then(|| layout_dialect::memory_space_attribute(context, of_layout)).transpose();
+    let of_layout = of_layout.map_err(|error| error.message)?;
     let space = match (space, of_layout) {
         (Some(given), Some(own)) if given != own => {
             let own = layout_dialect::memory_space(own).unwrap_or(0);

@@ -99,7 +99,8 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     let mut wrap = Retype::new(|t| {
         let shaped = ir::tensor(t)?;
         let layout = shaped.layout.filter(|a| Notation::of(*a).is_some())?;
-        Some(ir::tensor_type(&Shaped { layout: Some(layout_dialect::pending_attribute(layout)), ..shaped }))
+        let layout = layout_dialect::pending_attribute(layout).ok()?;
+        Some(ir::tensor_type(&Shaped { layout: Some(layout), ..shaped }))
     });
     for op in ir::all_operations(module) {
         wrap.operation(op);

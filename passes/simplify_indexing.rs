@@ -45,7 +45,7 @@ pub fn run(rewriter: &Rewriter) {
 /// changes.
 fn simplified<'c>(b: Builder<'c>, attribute: Attribute<'c>) -> Option<Attribute<'c>> {
     if let Some(Indexing::Map(map)) = layout_dialect::indexing_map(attribute) {
-        let simple = layout_dialect::indexing_map_attribute(b.context(), &map.simplify());
+        let simple = layout_dialect::indexing_map_attribute(b.context(), &map.simplify()).ok()?;
         return (simple != attribute).then_some(simple);
     }
     let entries = ir::entries(attribute);

@@ -9,6 +9,7 @@
 
 use crate::buffers::spread::{Axes, Board};
 use crate::options::Form;
+use layout_dialect::element;
 use layout_ir::{self as ir, Builder, DYNAMIC, Shaped, Val};
 use melior::ir::{Attribute, Identifier, Location, Type};
 use tensor_layout::expr::Expr;
@@ -16,6 +17,11 @@ use tensor_layout::maps::{Domain, Interval, simplify};
 use tensor_layout::places::TensorLayout;
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::Layout;
+
+/// The most elements, padding included, of a constant that is put in the order of a layout. Lowering takes 16 bytes for
+/// each, so 1 GiB at most. The padding counts, which a few bytes of program text can ask for: `{0:T(3000000000)}` makes
+/// three thousand million elements of two.
+const MAX_CONSTANT: i64 = 1 << 26;
 
 /// A layout on one shape, lowered.
 pub struct Lowered<'c> {
@@ -261,11 +267,21 @@ impl<'c> Lowered<'c> {
     }
 
     /// For each element of the allocation, the logical element that is there, by its row-major number.
+    ///
+    /// # Errors
+    /// More than [`MAX_CONSTANT`] elements.
     pub fn gather(&self) -> Result<Vec<Option<usize>>, String> {
         let count = match &self.meaning {
             Meaning::Tiles { expansion, .. } => expansion.allocated_elements(),
             Meaning::Board(board) => board.elements(),
         };
+        if count > MAX_CONSTANT {
+            let bytes = element::least_bits(self.element).unsigned_abs().div_ceil(8);
+            return Err(format!(
+                "a constant must have at most {MAX_CONSTANT} elements with padding, found {count} ({} bytes)",
+                u128::from(bytes) * u128::from(count.unsigned_abs())
+            ));
+        }
         let mut from = vec![None; usize::try_from(count).map_err(|e| e.to_string())?];
         let mut index = vec![0i64; self.shape.len()];
         let total: i64 = self.shape.iter().product();

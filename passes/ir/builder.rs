@@ -141,10 +141,15 @@ impl<'c> Builder<'c> {
         IntegerAttribute::new(Type::index(self.context()), value).into()
     }
 
+    /// An expression that has no minimum and no maximum as an affine one.
+    fn affine(&self, e: &Expr, dim: &dyn Fn(usize) -> AffineExpr<'c>) -> AffineExpr<'c> {
+        affine::affine_expr(self.context(), e, dim).expect("lowering makes no affine minimum or maximum")
+    }
+
     /// An affine map of `dims` dimensions with these results.
     pub fn map(&self, dims: usize, exprs: &[Expr], position: &dyn Fn(usize) -> usize) -> Attribute<'c> {
         let dim = |v| AffineExpr::dim(self.context(), position(v));
-        let exprs: Vec<_> = exprs.iter().map(|e| affine::affine_expr(self.context(), &nonnegative(e), &dim)).collect();
+        let exprs: Vec<_> = exprs.iter().map(|e| self.affine(&nonnegative(e), &dim)).collect();
         affine_map_attribute(AffineMap::new(self.context(), dims, 0, &exprs))
     }
 
@@ -159,8 +164,7 @@ impl<'c> Builder<'c> {
         position: &dyn Fn(usize) -> usize,
     ) -> Attribute<'c> {
         let dim = |v| AffineExpr::dim(self.context(), position(v));
-        let exprs: Vec<_> =
-            constraints.iter().map(|c| affine::affine_expr(self.context(), &c.0, &dim).to_raw()).collect();
+        let exprs: Vec<_> = constraints.iter().map(|c| self.affine(&c.0, &dim).to_raw()).collect();
         let equalities: Vec<bool> = constraints.iter().map(|c| c.1).collect();
         assert!(!constraints.is_empty(), "an integer set has a constraint");
         // SAFETY: there is a constraint; the lists have one entry for each, and MLIR copies them.

@@ -309,7 +309,9 @@ impl<'c> Places<'c> {
         }
         let extent = |leaf: &usize| self.leaves.domain.vars[*leaf].hi + 1;
         let extents: Vec<i64> = self.coordinates.iter().map(extent).collect();
-        let axis = |(level, name): (usize, &String)| layout_dialect::axis_attribute(b.context(), name, level);
+        let axis = |(level, name): (usize, &String)| {
+            layout_dialect::axis_attribute(b.context(), name, level).expect("an axis of a layout has a name for one")
+        };
         let mapping: Vec<_> = names.iter().enumerate().map(axis).collect();
         let (op, end) = b.forall(&extents, &mapping);
         for (leaf, value) in self.coordinates.iter().zip(ir::arguments(ir::blocks(op)[0])) {

@@ -71,10 +71,10 @@ func.func @circle() {
 
 // -----
 
-// (C1) Both types are ranked tensors or both are memrefs.
+// (convert_c1) Both types are ranked tensors or both are memrefs.
 func.func @kind(%t: tensor<3x5xf32>) {
   // COLUMN: :[[#@LINE+2]]:8: error:
-  // expected-error@+1 {{converts a tensor to a tensor or a memref to a memref, not 'tensor<3x5xf32>' to 'memref<3x5xf32>'}}
+  // expected-error@+1 {{expected two tensors or two memrefs, found 'tensor<3x5xf32>' and 'memref<3x5xf32>'}}
   %0 = layout.convert %t : tensor<3x5xf32> to memref<3x5xf32>
   return
 }
@@ -89,9 +89,9 @@ func.func @kind(%t: tensor<*xf32>) {
 
 // -----
 
-// (C2) Both have the same shape.
+// (convert_c2) Both have the same shape.
 func.func @shape(%t: tensor<3x5xf32>) {
-  // expected-error@+1 {{does not change the shape: [3, 5] to [5, 3]}}
+  // expected-error@+1 {{expected the same shape, found [3, 5] and [5, 3]}}
   %0 = layout.convert %t : tensor<3x5xf32> to tensor<5x3xf32>
   return
 }
@@ -99,16 +99,16 @@ func.func @shape(%t: tensor<3x5xf32>) {
 // -----
 
 func.func @shape(%m: memref<?x5xf32>) {
-  // expected-error@+1 {{does not change the shape: [?, 5] to [3, 5]}}
+  // expected-error@+1 {{expected the same shape, found [?, 5] and [3, 5]}}
   %0 = layout.convert %m : memref<?x5xf32> to memref<3x5xf32, #layout.tiled<{0,1}>>
   return
 }
 
 // -----
 
-// (C3) Both have the same element type.
+// (convert_c3) Both have the same element type.
 func.func @element(%t: tensor<3x5xf32>) {
-  // expected-error@+1 {{does not change the element type: 'f32' to 'bf16'}}
+  // expected-error@+1 {{expected the same element type, found 'f32' and 'bf16'}}
   %0 = layout.convert %t : tensor<3x5xf32> to tensor<3x5xbf16>
   return
 }

@@ -339,7 +339,8 @@ extern "C" fn mlirLayoutIndexingMapAttrSimplify(
         let simple = map_of(attribute)?.simplify();
         let context = given(attribute)?.context();
         // SAFETY: the reference does not outlive the call.
-        Ok(layout_dialect::indexing_map_attribute(unsafe { context.to_ref() }, &simple).to_raw())
+        let made = layout_dialect::indexing_map_attribute(unsafe { context.to_ref() }, &simple);
+        Ok(made.map_err(|error| error.message)?.to_raw())
     })
 }
 
@@ -395,7 +396,7 @@ extern "C" fn mlirLayoutOperationGetIndexing(
         let access = if reads { &pair.reads } else { &pair.feeds };
         let callback = map.ok_or("the callback for maps is null")?;
         for value in indexing_analysis::values(access) {
-            let attribute = layout_dialect::indexing_map_attribute(context, &value);
+            let attribute = layout_dialect::indexing_map_attribute(context, &value).map_err(|error| error.message)?;
             // SAFETY: the caller gives a callback and the pointer it takes.
             unsafe { callback(attribute.to_raw(), map_user) };
         }

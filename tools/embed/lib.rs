@@ -1,7 +1,7 @@
 //! What `libLayout.so` is made of: the dialect and its passes with their C++, and the C API of `layout-c/`.
 //!
 //! CMake links this archive whole (`Package.cmake`). Nothing here decides anything.
-#![deny(unsafe_code)]
+#![deny(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 #[allow(unsafe_code, reason = "the one place where C and Rust meet")]
 mod ffi;

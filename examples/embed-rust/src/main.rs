@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("\n{}", module.as_operation());
 
     // A layout becomes an attribute and is read from one; its map as MLIR has it.
-    let attribute = layout_dialect::tiled_attribute(&context, &tiles);
+    let attribute = layout_dialect::tiled_attribute(&context, &tiles)?;
     assert_eq!(layout_dialect::tiled(attribute).as_ref(), Some(&tiles));
     println!("{attribute} is {}\n", layout_dialect::affine_map(attribute).ok_or("a layout has a map")?);
 
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let places = IndexingMap::of_sizes(expansion.logical_sizes(), expansion.exprs());
     let reads = Indexing::Map(analysed[0].1[0][0].reads.maps[0].map.clone());
     let holds = places.invert().ok_or("each place holds one element")?.then(&reads)?.simplify();
-    let attribute = layout_dialect::indexing_map_attribute(&context, &holds);
+    let attribute = layout_dialect::indexing_map_attribute(&context, &holds)?;
     assert_eq!(layout_dialect::indexing_map(attribute), Some(holds));
     println!("\n{attribute}");
 
@@ -113,11 +113,11 @@ fn build<'c>(
     tiles: &Layout,
     rows: &TensorLayout,
     machine: &Machine,
-) -> Result<Module<'c>, melior::Error> {
+) -> Result<Module<'c>, Box<dyn Error>> {
     let location = Location::unknown(context);
     let float = Type::float32(context);
     let [tiles, rows] =
-        [layout_dialect::tiled_attribute(context, tiles), layout_dialect::tensor_layout_attribute(context, rows)];
+        [layout_dialect::tiled_attribute(context, tiles)?, layout_dialect::tensor_layout_attribute(context, rows)?];
     let tensor = |sizes: &[u64], layout| -> Type<'c> { RankedTensorType::new(sizes, float, layout).into() };
     let (plain, spread) = (tensor(&SIZES, None), tensor(&SIZES, Some(rows)));
     let (transposed, tiled) = (tensor(&[5, 3], None), tensor(&[5, 3], Some(tiles)));
@@ -140,7 +140,7 @@ fn build<'c>(
     let mut module = Module::new(location);
     module
         .as_operation_mut()
-        .set_attribute(layout_dialect::MACHINE, layout_dialect::machine_attribute(context, machine));
+        .set_attribute(layout_dialect::MACHINE, layout_dialect::machine_attribute(context, machine)?);
     module.body().append_operation(func::func(context, name, r#type, region, &[interface], location));
     Ok(module)
 }

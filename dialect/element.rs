@@ -1,0 +1,65 @@
+//! How many bits an element takes: the one place that knows it of MLIR's types.
+//!
+//! | type | bits |
+//! |---|---|
+//! | `i7`, `bf16`, `f8E4M3FN` | 7, 16, 8: its width |
+//! | `index` | 64, as on the machines that lowering is for |
+//! | `complex<f32>` | 64: twice those of its part |
+//! | `vector<4xf32>`, `!llvm.ptr`, `memref<2xf32>` | unknown |
+
+use crate::imports::complex_element;
+use melior::ir::{Type, TypeLike, r#type::IntegerType};
+
+/// The bits of a number type, which is an integer, index, floating-point or complex type; `None` for any other type.
+pub fn bits(element: Type) -> Option<i64> {
+    if let Ok(integer) = IntegerType::try_from(element) {
+        Some(integer.width().into())
+    } else if element.is_index() {
+        Some(64)
+    } else if element.is_float() {
+        Some(element.float_width().into())
+    } else {
+        bits(complex_element(element)?).map(|bits| 2 * bits)
+    }
+}
+
+/// The bits that an element takes at least, for checks whether a memory has room: [`bits`], a byte where they are
+/// unknown, and 1 for `i0`.
+pub fn least_bits(element: Type) -> i64 {
+    bits(element).map_or(8, |bits| bits.max(1))
+}
+
+/// The bits that an element of so many takes in memory, where the layout does not say otherwise: whole bytes.
+pub fn stored_bits(bits: i64) -> i64 {
+    (bits + 7) / 8 * 8
+}
+
+/// The error of a tensor whose layout needs to know the size of its elements.
+pub(crate) fn not_a_number(layout: &str, element: Type) -> String {
+    format!("layout {layout}: expected an integer, index, floating-point or complex element type, found '{element}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use melior::Context;
+
+    #[test]
+    fn bits_of_each_kind_of_type() {
+        let context = Context::new();
+        let of = |text| bits(Type::parse(&context, text).expect(text));
+        let numbers = [("i0", 0), ("i1", 1), ("i7", 7), ("index", 64), ("bf16", 16), ("f8E4M3FN", 8), ("f4E2M1FN", 4)];
+        for (text, expected) in numbers {
+            assert_eq!(of(text), Some(expected), "{text}");
+        }
+        for (text, expected) in [("complex<f32>", 64), ("complex<i4>", 8), ("complex<bf16>", 32)] {
+            assert_eq!(of(text), Some(expected), "{text}");
+        }
+        for other in ["vector<4xf32>", "memref<2xf32>", "tuple<>", "none"] {
+            assert_eq!(of(other), None, "{other}");
+            assert_eq!(least_bits(Type::parse(&context, other).unwrap()), 8, "{other}");
+        }
+        assert_eq!(least_bits(Type::parse(&context, "i0").unwrap()), 1);
+        assert_eq!([0, 1, 8, 9].map(stored_bits), [0, 8, 8, 16]);
+    }
+}
