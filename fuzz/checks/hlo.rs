@@ -1,9 +1,9 @@
 //! HLO modules.
 
 use super::refused;
+use layout_console::Complaint;
 use tensor_layout::analysis::Flows;
 use tensor_layout::hlo::Module;
-use tensor_layout::text::complaints;
 
 /// Reads a module, analyses its computations, and translates it.
 pub fn hlo(text: &str) {
@@ -12,7 +12,7 @@ pub fn hlo(text: &str) {
         Err(errors) => {
             assert!(!errors.is_empty() && errors.len() <= Module::MAX_ERRORS, "{} errors", errors.len());
             errors.iter().for_each(|error| refused(error, text));
-            complaints("text", text, &errors);
+            Complaint::in_file("text", text, &errors);
             return;
         }
     };

@@ -5,7 +5,8 @@ pub mod json;
 pub mod mlir;
 pub mod texts;
 
-use tensor_layout::text::{Error, complaints};
+use layout_console::Complaint;
+use tensor_layout::text::Error;
 
 /// A refusal has a message, and a place inside the text; printing it does not fail.
 fn refused(error: &Error, text: &str) {
@@ -13,5 +14,6 @@ fn refused(error: &Error, text: &str) {
     if let Some(at) = error.at {
         assert!(text.is_char_boundary(at), "the place {at} of `{}` is no character of the text", error.message);
     }
-    complaints("text", text, std::slice::from_ref(error));
+    Complaint::in_argument(text, error);
+    Complaint::in_file("text", text, std::slice::from_ref(error));
 }
