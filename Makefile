@@ -1,7 +1,8 @@
 # make test: everything. make demo: the main job on real input. make bench: the measurements. make bench-kernels: lowered
 # kernels beside their peers; KERNELS=matmul,row for those with such names. make test-jax: models beside JAX, which make
-# test does too where it can be installed. make package: a Debian package, tried. make deny: licences and advisories of
-# all crates, where cargo-deny is installed. Each sets itself up.
+# test does too where it can be installed. make fuzz: every check of fuzz/ under libFuzzer; FUZZ="map 600" for one,
+# and its seconds. make package: a Debian package, tried. make deny: licences and advisories of all crates, where
+# cargo-deny is installed. Each sets itself up.
 
 # LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
@@ -10,7 +11,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax deny demo bench bench-kernels package
+.PHONY: all setup test test-jax deny demo bench bench-kernels fuzz package
 all: test
 
 setup:
@@ -40,6 +41,9 @@ package: setup
 
 bench: setup
 	cargo bench --workspace
+
+fuzz: setup
+	@tools/fuzz.sh $(FUZZ)
 
 bench-kernels: setup
 	@tools/bench-kernels.sh $(KERNELS)

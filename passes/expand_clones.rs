@@ -4,7 +4,7 @@
 //! lowers clones of buffers without strides only. Here the copy gets the strides of its source: a row of as many
 //! elements as the source reaches over, `1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
 
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Rewriter, Shaped, Val};
+use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
 /// Expands all clones of strided buffers in a module.
@@ -28,16 +28,16 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
     let index = Type::index(b.context());
     let rank = strides.len();
     // Sizes and strides that only the buffer itself knows.
-    let dynamic = shaped.shape.iter().chain(&strides).any(|n| *n == DYNAMIC);
+    let dynamic = shaped.shape.iter().chain(&strides).any(Option::is_none);
     let metadata = dynamic.then(|| {
         let base = Shaped { shape: Vec::new(), layout: None, ..shaped.clone() };
         let base = ir::memref_type(b.location, &base).expect("a memref of one element");
         let types: Vec<_> = [base].into_iter().chain(vec![index; 1 + 2 * rank]).collect();
         ir::results(b.op("memref.extract_strided_metadata", &[source], &types, &[]))
     });
-    let of = |n: i64, at: usize| match (&metadata, n) {
-        (Some(values), DYNAMIC) => values[2 + at],
-        _ => b.index(n),
+    let of = |n: Option<i64>, at: usize| match (&metadata, n) {
+        (_, Some(n)) => b.index(n),
+        (values, None) => values.as_ref().expect("what is not known is asked of the buffer")[2 + at],
     };
     let binary = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], index, &[]);
     let row = if dynamic {
@@ -46,16 +46,21 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
             let steps = binary("arith.subi", of(*size, d), b.index(1));
             count = binary("arith.addi", count, binary("arith.muli", steps, of(*stride, rank + d)));
         }
-        (DYNAMIC, vec![count])
+        (None, vec![count])
     } else {
-        let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1) * s).sum::<i64>() + 1;
-        (if shaped.shape.contains(&0) { 0 } else { reach }, Vec::new())
+        let step = |(n, s): (&Option<i64>, &Option<i64>)| n.as_ref()?.checked_sub(1)?.checked_mul((*s)?);
+        let mut steps = shaped.shape.iter().zip(&strides).map(step);
+        let reach = steps.try_fold(1i64, |sum, step| sum.checked_add(step?));
+        let reach = if shaped.shape.contains(&Some(0)) { Some(0) } else { reach };
+        // No buffer reaches that far, and what follows refuses the clone.
+        let Some(reach) = reach else { return };
+        (Some(reach), Vec::new())
     };
     let row_type = Shaped { shape: vec![row.0], layout: None, ..shaped.clone() };
     let row_type = ir::memref_type(b.location, &row_type).expect("a row of a memref's elements");
     let allocation = b.value("memref.alloc", &row.1, row_type, &[b.segments(&[row.1.len() as i32, 0])]);
-    let values = |numbers: &[i64], from: usize| -> Vec<Val<'c>> {
-        (0..rank).filter(|d| numbers[*d] == DYNAMIC).map(|d| of(DYNAMIC, from + d)).collect()
+    let values = |numbers: &[Option<i64>], from: usize| -> Vec<Val<'c>> {
+        (0..rank).filter(|d| numbers[*d].is_none()).map(|d| of(None, from + d)).collect()
     };
     let copy =
         b.reinterpret(allocation, t, &shaped.shape, &values(&shaped.shape, 0), &strides, &values(&strides, rank));

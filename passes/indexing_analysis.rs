@@ -9,7 +9,7 @@ use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::upstream::emit;
 use layout_dialect::{FEEDS, MACHINE, READS, affine};
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
+use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, Type, ValueLike};
@@ -136,18 +136,16 @@ fn traffic<'c>(root: Op<'c>, op: Op<'c>) -> Option<Diagnostic<'c>> {
 
 /// Where the elements of a type lie.
 fn placement(side: &Shaped) -> Result<Placement, Error> {
-    if side.shape.contains(&DYNAMIC) {
-        return Err(Error::new("a size is known only at run time"));
-    }
+    let sizes = side.sizes().ok_or_else(|| Error::new("a size is known only at run time"))?;
     let layout = match side.layout.and_then(layout_dialect::tensor_layout) {
         Some(layout) => layout,
         None => {
             let tiled = side.layout.and_then(layout_dialect::tiled);
             let tiled = tiled.unwrap_or_else(|| Layout::row_major(side.shape.len()));
-            to_tensor_layout(&Expansion::new(&side.shape, &tiled)?, &tiled)?
+            to_tensor_layout(&Expansion::new(&sizes, &tiled)?, &tiled)?
         }
     };
-    Placement::new(&layout, Some(&side.shape)).map_err(|misplaced| misplaced.error)
+    Placement::new(&layout, Some(&sizes)).map_err(|misplaced| misplaced.error)
 }
 
 /// The maps as a remark with a note for each operand.
@@ -641,7 +639,7 @@ fn structured(op: Op, maps: &[melior::ir::AffineMap]) -> Option<Loops> {
         // A scalar has no sizes and no index.
         let sizes = ir::tensor(operand.r#type()).map(|t| t.shape).unwrap_or_default();
         for (e, size) in index.iter().zip(sizes) {
-            if let (Expr::Var(v), true) = (e, size != DYNAMIC) {
+            if let (Expr::Var(v), Some(size)) = (e, size) {
                 loops[*v] = Some(size);
             }
         }
@@ -656,24 +654,24 @@ fn structured(op: Op, maps: &[melior::ir::AffineMap]) -> Option<Loops> {
 /// The loops of `tensor.extract_slice` and `tensor.extract`.
 fn slice(op: Op) -> Option<Loops> {
     let operands = ir::operands(op);
-    let source = ir::tensor(operands[0].r#type())?.shape;
+    let source = ir::tensor(operands[0].r#type())?.sizes()?;
     let one = ir::name(op) == "tensor.extract";
-    let list = |name, default| if one { vec![default; source.len()] } else { ir::integers(op, name) };
-    let (starts, sizes, steps) = (list("static_offsets", DYNAMIC), list("static_sizes", 1), list("static_strides", 1));
-    if source.iter().chain(&sizes).chain(&steps).any(|n| *n == DYNAMIC) {
-        return None;
-    }
-    let kept = kept(&sizes, &ir::tensor(ir::results(op)[0].r#type()).map(|t| t.shape).unwrap_or_default())?;
+    let list = |name, default| if one { vec![default; source.len()] } else { ir::sizes(op, name) };
+    let known = |numbers: Vec<Option<i64>>| numbers.into_iter().collect::<Option<Vec<i64>>>();
+    let starts = list("static_offsets", None);
+    let (sizes, steps) = (known(list("static_sizes", Some(1)))?, known(list("static_strides", Some(1)))?);
+    let result = ir::tensor(ir::results(op)[0].r#type()).map_or(Some(Vec::new()), |t| t.sizes())?;
+    let kept = kept(&sizes, &result)?;
     let (mut offsets, mut index) = (Vec::new(), Vec::new());
     for (k, start) in starts.iter().enumerate() {
         // Of the loops, one for each dimension, those of size 1 that the result leaves out are none.
         let along = kept.iter().position(|dim| *dim == k).map_or(Expr::Const(0), Expr::Var).times(steps[k]);
-        let start = if *start == DYNAMIC {
-            let reach = (sizes[k] - 1).checked_mul(steps[k])?;
+        let start = if let Some(start) = *start {
+            Expr::Const(start)
+        } else {
+            let reach = sizes[k].checked_sub(1)?.checked_mul(steps[k])?;
             offsets.push((1 + offsets.len(), Interval::new(0, source[k].checked_sub(1)?.checked_sub(reach)?)));
             Expr::Var(kept.len() + offsets.len() - 1)
-        } else {
-            Expr::Const(*start)
         };
         index.push(along + start);
     }
@@ -701,11 +699,12 @@ fn kept(sizes: &[i64], result: &[i64]) -> Option<Vec<usize>> {
 
 /// `tensor.pad` with sizes that are known, and one value for all padding.
 fn padding(op: Op) -> Option<Site> {
-    let (low, high) = (ir::integers(op, "static_low"), ir::integers(op, "static_high"));
+    let known = |name| ir::sizes(op, name).into_iter().collect::<Option<Vec<i64>>>();
+    let (low, high) = (known("static_low")?, known("static_high")?);
     let end = ir::operations(*ir::blocks(op).first()?).pop()?;
     let value = *ir::operands(end).first()?;
     let inside = ir::block_argument(value).is_some_and(|(owner, _)| ir::op_key(owner) == ir::op_key(op));
-    if low.iter().chain(&high).any(|n| *n == DYNAMIC) || inside {
+    if inside {
         return None;
     }
     let interior = vec![0; low.len()];
@@ -716,20 +715,23 @@ fn padding(op: Op) -> Option<Site> {
 /// `tensor.insert_slice` of a block of the same rank.
 fn insertion(op: Op) -> Option<Site> {
     let operands = ir::operands(op);
-    let (starts, sizes) = (ir::integers(op, "static_offsets"), ir::integers(op, "static_sizes"));
-    let (source, strides) = (ir::tensor(operands[0].r#type())?.shape, ir::integers(op, "static_strides"));
+    let (starts, sizes) = (ir::sizes(op, "static_offsets"), ir::sizes(op, "static_sizes"));
+    let (source, strides) = (ir::tensor(operands[0].r#type())?.shape, ir::sizes(op, "static_strides"));
     if sizes != source {
         return None;
     }
-    if strides.iter().any(|n| *n != 1) {
-        let known = !starts.iter().chain(&strides).any(|n| *n == DYNAMIC);
-        let operation = Operation::InsertSlice { starts, strides };
-        return known.then_some(Site { operation, operands: vec![Operand::Own(1), Operand::Own(0)] });
+    if strides.iter().any(|n| *n != Some(1)) {
+        let known = |numbers: Vec<Option<i64>>| numbers.into_iter().collect::<Option<Vec<i64>>>();
+        let operation = Operation::InsertSlice { starts: known(starts)?, strides: known(strides)? };
+        return Some(Site { operation, operands: vec![Operand::Own(1), Operand::Own(0)] });
     }
     let mut dynamic = 2..operands.len();
     let mut taken = vec![Operand::Own(1), Operand::Own(0)];
     for start in starts {
-        taken.push(if start == DYNAMIC { Operand::Own(dynamic.next()?) } else { Operand::Fixed(start) });
+        taken.push(match start {
+            Some(start) => Operand::Fixed(start),
+            None => Operand::Own(dynamic.next()?),
+        });
     }
     Some(Site { operation: Operation::DynamicUpdateSlice, operands: taken })
 }
@@ -737,7 +739,7 @@ fn insertion(op: Op) -> Option<Site> {
 /// The shape of a tensor, or of a scalar.
 fn shape(t: Type) -> Shape {
     let Some(tensor) = ir::tensor(t) else { return scalar(element(t)) };
-    let size = |n: &i64| if *n == DYNAMIC { Dim::Unbounded } else { Dim::Exact(*n) };
+    let size = |n: &Option<i64>| n.map_or(Dim::Unbounded, Dim::Exact);
     let own = tensor.layout.and_then(layout_dialect::tiled);
     Shape::Array(Array {
         element: element(tensor.element),

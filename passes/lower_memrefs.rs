@@ -22,7 +22,7 @@ use crate::kernel::{self, transfers};
 use crate::options::{Form, Options, Target};
 use crate::{upstream, vectorize};
 use layout_dialect::affine;
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Rewriter, Shaped, Val};
+use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{AffineMap, Attribute, BlockRef, Location, Type, ValueLike};
@@ -277,7 +277,7 @@ impl<'c> Lowering<'c> {
     fn allocation(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let result = ir::result(op, 0);
         let lowered = self.buffers.lowered[&ir::key(result)].clone();
-        let sizes = lowered.shape.iter().filter(|n| **n == DYNAMIC).count();
+        let sizes = lowered.shape.iter().filter(|n| n.is_none()).count();
         let operands = ir::operands(op);
         // What follows are symbols of the layout's map: sizes that the type says better.
         let operands = operands.get(..sizes).ok_or("it gives too few sizes")?;
@@ -504,8 +504,7 @@ impl<'c> Lowering<'c> {
         }
         for (k, layout) in places::wanting(nest, b) {
             let Some(shaped) = ir::memref(nest.operands[k].access.base.r#type()) else { continue };
-            let shape: Option<Vec<i64>> = nest.operands[k].access.sizes.iter().map(|n| n.known()).collect();
-            let Some(shape) = shape else { continue };
+            let shape = nest.operands[k].access.sizes.iter().map(|n| n.known()).collect();
             let shaped = Shaped { shape, layout: None, ..shaped };
             // Where it does not fit, each element is fetched when it is needed.
             let Ok(lowered) =

@@ -24,7 +24,7 @@ use crate::buffers::type_converter::{Retype, hides_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::{deallocate, upstream};
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Rewriter, Shaped, Val};
+use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Identifier, Type, ValueLike};
@@ -258,22 +258,22 @@ fn pad(rewriter: &Rewriter, op: Op) {
     let value = constant(value).map_or(value, |value| b.constant(value));
     let empty = b.value("tensor.empty", &[], result, &[]);
     let filled = ir::result(b.named_structured("linalg.fill", &[value, empty], &[1, 1], result), 0);
-    let low = ir::integers(op, "static_low");
+    let low = ir::sizes(op, "static_low");
     // Behind the source come the lower paddings that only the running program knows.
-    let dynamic = low.iter().filter(|n| **n == DYNAMIC).count();
+    let dynamic = low.iter().filter(|n| n.is_none()).count();
     let inserted = inserted(b, source, filled, &low, &ir::operands(op)[1..=dynamic]);
     ir::replace_all_uses(ir::result(op, 0), inserted);
     rewriter.erase(op);
 }
 
 /// A tensor with all of `part`, of static sizes, put into it at an offset, whose dynamic entries are values.
-fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[i64], values: &[Val<'c>]) -> Val<'c> {
+fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[Option<i64>], values: &[Val<'c>]) -> Val<'c> {
     let sizes = ir::tensor(part.r#type()).map(|t| t.shape).unwrap_or_default();
-    let list = |values: &[i64]| ir::integers_attribute(b.context(), values);
+    let list = |values: &[Option<i64>]| ir::sizes_attribute(b.context(), values);
     let attributes = [
         b.named("static_offsets", list(offsets)),
         b.named("static_sizes", list(&sizes)),
-        b.named("static_strides", list(&vec![1; sizes.len()])),
+        b.named("static_strides", list(&vec![Some(1); sizes.len()])),
         b.segments(&[1, 1, values.len() as i32, 0, 0]),
     ];
     let operands: Vec<Val> = [part, whole].into_iter().chain(values.iter().copied()).collect();
@@ -288,10 +288,11 @@ fn concatenate(rewriter: &Rewriter, op: Op) {
     let rank = ir::tensor(result).map_or(0, |t| t.shape.len());
     let along = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
     let mut whole = empty(b, operands[0], result);
-    let mut offsets = vec![0i64; rank];
+    let mut offsets = vec![Some(0i64); rank];
     for part in operands {
         whole = inserted(b, part, whole, &offsets, &[]);
-        offsets[along] += ir::tensor(part.r#type()).map_or(0, |t| t.shape[along]);
+        let length = ir::tensor(part.r#type()).and_then(|t| t.shape[along]);
+        offsets[along] = offsets[along].zip(length).and_then(|(at, n)| at.checked_add(n));
     }
     ir::replace_all_uses(ir::result(op, 0), whole);
     rewriter.erase(op);
@@ -300,7 +301,7 @@ fn concatenate(rewriter: &Rewriter, op: Op) {
 /// Whether a concatenation has sizes known only at run time.
 fn is_dynamic(op: Op) -> bool {
     let values = ir::operands(op).into_iter().chain(ir::results(op));
-    values.filter_map(|v| ir::tensor(v.r#type())).any(|t| t.shape.contains(&DYNAMIC))
+    values.filter_map(|v| ir::tensor(v.r#type())).any(|t| t.shape.contains(&None))
 }
 
 /// Whether the result of a slice or reshape has another layout than what it shows.
@@ -343,7 +344,7 @@ fn copied<'c>(b: Builder<'c>, from: Val<'c>, to: Type<'c>) -> Val<'c> {
 fn empty<'c>(b: Builder<'c>, like: Val<'c>, t: Type<'c>) -> Val<'c> {
     let shape = ir::tensor(t).expect("a tensor type").shape;
     let index = Type::index(b.context());
-    let unknown = (0..shape.len()).filter(|d| shape[*d] == DYNAMIC);
+    let unknown = (0..shape.len()).filter(|d| shape[*d].is_none());
     let sizes: Vec<Val<'c>> = unknown.map(|d| b.value("tensor.dim", &[like, b.index(d as i64)], index, &[])).collect();
     b.value("tensor.empty", &sizes, t, &[])
 }

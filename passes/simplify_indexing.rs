@@ -145,8 +145,7 @@ fn access(op: Op, first: usize) {
     let operands = ir::operands(op);
     let Some(map) = map_of(op, "map") else { return };
     let shape = ir::memref(operands[first - 1].r#type()).map(|t| t.shape).unwrap_or_default();
-    let inside = |n: &i64| Interval::new(0, if *n == ir::DYNAMIC { i64::MAX } else { n - 1 });
-    let within: Vec<Interval> = shape.iter().map(inside).collect();
+    let within: Vec<Interval> = shape.into_iter().map(ir::indices_below).collect();
     let Some((leaves, exprs)) = better(map, &operands[first..], Joined::Each, Some(&within)) else {
         return;
     };

@@ -7,7 +7,7 @@
 
 use crate::upstream;
 use layout_dialect::affine;
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
+use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::expr::Expr;
@@ -190,7 +190,7 @@ impl<'c> Leaves<'c> {
                 let t = operands[0].r#type();
                 let shape = ir::memref(t).or_else(|| ir::tensor(t))?.shape;
                 let size = *shape.get(usize::try_from(constant_value(operands[1])?).ok()?)?;
-                (size != DYNAMIC).then_some(Expr::Const(size))
+                size.map(Expr::Const)
             }
             _ => None,
         }
@@ -262,12 +262,12 @@ impl<'c> Leaves<'c> {
                 let mut group = 0;
                 let mut bounds = Vec::new();
                 for (name, count) in ["staticLowerBound", "staticUpperBound", "staticStep"].into_iter().zip(segments) {
-                    let known = ir::integers(op, name);
+                    let known = ir::sizes(op, name);
                     let value = *known.get(argument)?;
-                    let before = known[..argument].iter().filter(|n| **n == DYNAMIC).count();
+                    let before = known[..argument].iter().filter(|n| n.is_none()).count();
                     bounds.push(match value {
-                        DYNAMIC => self.interval(*operands.get(group + before)?),
-                        n => Interval::new(n, n),
+                        None => self.interval(*operands.get(group + before)?),
+                        Some(n) => Interval::new(n, n),
                     });
                     group += usize::try_from(count).ok()?;
                 }

@@ -10,10 +10,10 @@
 use crate::buffers::spread::{Axes, Board};
 use crate::options::Form;
 use layout_dialect::element;
-use layout_ir::{self as ir, Builder, DYNAMIC, Shaped, Val};
+use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::{Attribute, Identifier, Location, Type};
 use tensor_layout::expr::Expr;
-use tensor_layout::maps::{Domain, Interval, simplify};
+use tensor_layout::maps::{Domain, simplify};
 use tensor_layout::places::TensorLayout;
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::Layout;
@@ -25,18 +25,18 @@ const MAX_CONSTANT: i64 = 1 << 26;
 
 /// A layout on one shape, lowered.
 pub struct Lowered<'c> {
-    /// The logical sizes, [`DYNAMIC`] where known only at run time.
-    pub shape: Vec<i64>,
+    /// The logical sizes; none where known only at run time.
+    pub shape: Vec<Option<i64>>,
     /// The layout's text, for messages and to tell layouts apart.
     pub layout: String,
     /// The type of values, in the form asked for.
     pub value_type: Type<'c>,
     /// The index into the value type, from the logical index.
     pub exprs: Vec<Expr>,
-    /// The strides of the value type's dimensions, in elements; [`DYNAMIC`] where unknown.
-    pub strides: Vec<i64>,
-    /// The sizes of the value type's dimensions; [`DYNAMIC`] where unknown.
-    sizes: Vec<i64>,
+    /// The strides of the value type's dimensions, in elements; none where unknown.
+    pub strides: Vec<Option<i64>>,
+    /// The sizes of the value type's dimensions; none where unknown.
+    sizes: Vec<Option<i64>>,
     /// Parts in logical order, with the strides of the layout.
     strided_type: Type<'c>,
     /// Parts in memory order, without strides; what is allocated where that has the size of the allocation.
@@ -94,11 +94,13 @@ impl<'c> Lowered<'c> {
         axes: &Axes,
     ) -> Result<Self, String> {
         let board = Board::new(logical, layout, axes)?;
-        let (sizes, strides) = (board.sizes(), board.strides());
+        let elements = board.sizes().into_iter().try_fold(1i64, i64::checked_mul);
+        let known = |numbers: Vec<i64>| numbers.into_iter().map(Some).collect::<Vec<_>>();
+        let (sizes, strides) = (known(board.sizes()), known(board.strides()));
         let plain = Shaped { layout: None, ..logical.clone() };
-        let row = ir::memref_type(location, &Shaped { shape: vec![board.elements()], ..plain.clone() });
-        let dense = strides == row_major(&sizes) && sizes.iter().product::<i64>() == board.elements();
-        let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, 0, &strides));
+        let row = ir::memref_type(location, &Shaped { shape: vec![Some(board.elements())], ..plain.clone() });
+        let dense = strides == row_major(&sizes) && elements == Some(board.elements());
+        let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, Some(0), &strides));
         let value_type = ir::memref_type(location, &Shaped { shape: sizes.clone(), layout: strided, ..plain });
         let (Some(row), Some(value_type)) = (row, value_type) else {
             return Err("its places do not make a memref type".into());
@@ -122,25 +124,25 @@ impl<'c> Lowered<'c> {
     fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
         supported(logical, layout)?;
         // An unknown size stands in as 2: its dimension must come out as one whole part, checked below.
-        let stand_in: Vec<i64> = logical.shape.iter().map(|n| if *n == DYNAMIC { 2 } else { *n }).collect();
+        let stand_in: Vec<i64> = logical.shape.iter().map(|n| n.unwrap_or(2)).collect();
         let expansion = Expansion::new(&stand_in, layout).map_err(|e| e.message)?;
-        let interval = |n: &i64| Interval::new(0, if *n == DYNAMIC { i64::MAX } else { n - 1 });
-        let domain = Domain { vars: logical.shape.iter().map(interval).collect(), constraints: Vec::new() };
+        let vars = logical.shape.iter().copied().map(ir::indices_below).collect();
+        let domain = Domain { vars, constraints: Vec::new() };
         let expanded = simplify(&expansion.exprs(), &domain);
         let parts = expansion.parts();
 
         let mut exprs: Vec<Expr> = parts.iter().map(|p| expanded[p.position].clone()).collect();
-        let mut sizes: Vec<i64> = parts.iter().map(|p| p.size).collect();
-        let mut strides: Vec<i64> = parts.iter().map(|p| p.stride).collect();
+        let mut sizes: Vec<Option<i64>> = parts.iter().map(|p| Some(p.size)).collect();
+        let mut strides: Vec<Option<i64>> = parts.iter().map(|p| Some(p.stride)).collect();
         let mut dynamic = Vec::new();
-        for (d, _) in logical.shape.iter().enumerate().filter(|(_, n)| **n == DYNAMIC) {
+        for (d, _) in logical.shape.iter().enumerate().filter(|(_, n)| n.is_none()) {
             let Some(whole) = exprs.iter().position(|e| *e == Expr::Var(d)) else {
                 return Err(format!("the size of dimension {d} is dynamic and tiled, so its type could not tell it"));
             };
-            sizes[whole] = DYNAMIC;
+            sizes[whole] = None;
             // What lies further out in memory is as far apart as this size says.
             for (k, _) in parts.iter().enumerate().filter(|(_, p)| p.position < parts[whole].position) {
-                strides[k] = DYNAMIC;
+                strides[k] = None;
             }
             dynamic.push((d, whole));
         }
@@ -149,15 +151,15 @@ impl<'c> Lowered<'c> {
         }
         let mut order: Vec<usize> = (0..parts.len()).collect();
         // Without elements any order will do, and strides of 0 would be none.
-        match sizes.contains(&0) {
+        match sizes.contains(&Some(0)) {
             true => strides = row_major(&sizes),
             false => order.sort_by_key(|k| parts[*k].position),
         }
 
         let plain = Shaped { layout: None, ..logical.clone() };
-        let in_memory: Vec<i64> = order.iter().map(|k| sizes[*k]).collect();
+        let in_memory: Vec<Option<i64>> = order.iter().map(|k| sizes[*k]).collect();
         let physical_type = ir::memref_type(location, &Shaped { shape: in_memory.clone(), ..plain.clone() });
-        let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, 0, &strides));
+        let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, Some(0), &strides));
         let strided_type = ir::memref_type(location, &Shaped { shape: sizes.clone(), layout: strided, ..plain });
         let (Some(physical_type), Some(strided_type)) = (physical_type, strided_type) else {
             return Err("its parts do not make a memref type".into());
@@ -228,7 +230,7 @@ impl<'c> Lowered<'c> {
             return self.physical_type;
         }
         let space = ir::memref(self.physical_type).and_then(|t| t.space);
-        let row = Shaped { shape: vec![allocated], element: self.element, layout: None, space };
+        let row = Shaped { shape: vec![Some(allocated)], element: self.element, layout: None, space };
         ir::memref_type(location, &row).expect("a row of elements that are in a memref makes a memref")
     }
 
@@ -283,8 +285,10 @@ impl<'c> Lowered<'c> {
             ));
         }
         let mut from = vec![None; usize::try_from(count).map_err(|e| e.to_string())?];
-        let mut index = vec![0i64; self.shape.len()];
-        let total: i64 = self.shape.iter().product();
+        let shape: Option<Vec<i64>> = self.shape.iter().copied().collect();
+        let shape = shape.ok_or("its sizes are known only at run time")?;
+        let mut index = vec![0i64; shape.len()];
+        let total = shape.iter().try_fold(1i64, |n, size| n.checked_mul(*size)).ok_or("its sizes overflow")?;
         for k in 0..total {
             match &self.meaning {
                 Meaning::Tiles { expansion, .. } => {
@@ -299,7 +303,7 @@ impl<'c> Lowered<'c> {
             }
             for d in (0..index.len()).rev() {
                 index[d] += 1;
-                if index[d] < self.shape[d] {
+                if index[d] < shape[d] {
                     break;
                 }
                 index[d] = 0;
@@ -325,14 +329,11 @@ fn supported(logical: &Shaped, layout: &Layout) -> Result<(), String> {
     }
 }
 
-/// The strides of sizes without padding, last dimension fastest; [`DYNAMIC`] in front of an unknown size.
-pub fn row_major(sizes: &[i64]) -> Vec<i64> {
-    let mut strides = vec![1i64; sizes.len()];
+/// The strides of sizes without padding, last dimension fastest; none in front of an unknown size.
+pub fn row_major(sizes: &[Option<i64>]) -> Vec<Option<i64>> {
+    let mut strides = vec![Some(1i64); sizes.len()];
     for k in (1..sizes.len()).rev() {
-        strides[k - 1] = match (strides[k], sizes[k]) {
-            (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
-            (stride, size) => stride.saturating_mul(size),
-        };
+        strides[k - 1] = strides[k].zip(sizes[k]).map(|(stride, size)| stride.saturating_mul(size));
     }
     strides
 }

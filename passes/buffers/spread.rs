@@ -10,7 +10,7 @@
 //! layout spreads over `Time` lie one behind the other.
 
 use layout_dialect::MACHINE;
-use layout_ir::{self as ir, DYNAMIC, Op, Shaped};
+use layout_ir::{self as ir, Op, Shaped};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashSet;
 use tensor_layout::expr::Expr;
@@ -107,7 +107,8 @@ impl Axes {
         let attribute = shaped.layout.into_iter().chain(shaped.space.and_then(layout_dialect::pending));
         let Some(layout) = attribute.filter_map(layout_dialect::tensor_layout).next() else { return };
         // What does not fit is told where it is lowered.
-        let Ok(placement) = Placement::new(&layout, Some(&shaped.shape)) else { return };
+        let Some(sizes) = shaped.sizes() else { return };
+        let Ok(placement) = Placement::new(&layout, Some(&sizes)) else { return };
         for (name, extent) in placement.axes().iter().zip(placement.extents()) {
             if name == WORD || name == TIME {
                 continue;
@@ -123,10 +124,8 @@ impl Axes {
 impl Board {
     /// Spreads a tensor over the axes; the error is the reason why it cannot be.
     pub fn new(logical: &Shaped, layout: &TensorLayout, axes: &Axes) -> Result<Board, String> {
-        if logical.shape.contains(&DYNAMIC) {
-            return Err("a TensorLayout needs static sizes".into());
-        }
-        let placement = Placement::new(layout, Some(&logical.shape)).map_err(|e| e.error.message)?;
+        let sizes = logical.sizes().ok_or("a TensorLayout needs static sizes")?;
+        let placement = Placement::new(layout, Some(&sizes)).map_err(|e| e.error.message)?;
         if let Some(machine) = &axes.machine {
             let bits = ir::bits(logical.element).unwrap_or(8);
             let space = logical.space.and_then(layout_dialect::memory_space).and_then(|n| u8::try_from(n).ok());

@@ -5,7 +5,7 @@ use layout_dialect::affine;
 use melior::Context;
 use melior::ir::attribute::{AttributeLike, DenseI64ArrayAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
-use melior::ir::{AffineExpr, AffineMap, Attribute, Identifier, Location, Type};
+use melior::ir::{AffineExpr, AffineMap, Attribute, Identifier, Type};
 use mlir_sys as sys;
 use tensor_layout::expr::Expr;
 
@@ -170,31 +170,6 @@ pub fn indexing_maps<'c>(op: Op<'c>) -> Option<Vec<AffineMap<'c>>> {
 /// An attribute of 64-bit integers.
 pub fn integers_attribute<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
     DenseI64ArrayAttribute::new(context, values).into()
-}
-
-/// The `strided<[..], offset: n>` attribute.
-pub fn strided<'c>(location: Location<'c>, offset: i64, strides: &[i64]) -> Attribute<'c> {
-    // SAFETY: the location gives a live context; the count is that of the strides, which MLIR copies.
-    unsafe {
-        Attribute::from_raw(sys::mlirStridedLayoutAttrGet(
-            sys::mlirLocationGetContext(location.to_raw()),
-            offset,
-            strides.len() as isize,
-            strides.as_ptr(),
-        ))
-    }
-}
-
-/// The strides of a `strided` attribute.
-pub fn strides_of(attribute: Attribute) -> Option<Vec<i64>> {
-    let raw = attribute.to_raw();
-    // SAFETY: the attribute is alive and `strided`, and strides are read below their count.
-    unsafe {
-        sys::mlirAttributeIsAStridedLayout(raw).then(|| {
-            let n = sys::mlirStridedLayoutAttrGetNumStrides(raw);
-            (0..n).map(|k| sys::mlirStridedLayoutAttrGetStride(raw, k)).collect()
-        })
-    }
 }
 
 /// The type in a type attribute.

@@ -1,8 +1,8 @@
 //! A builder of operations in front of one that is there already.
 
-use crate::attributes::{affine_map_attribute, attributes, strided};
+use crate::attributes::{affine_map_attribute, attributes};
 use crate::read::{Op, Val, blocks, borrowed, location, location_context, operations};
-use crate::types::{DYNAMIC, Shaped, memref, memref_type};
+use crate::types::{Shaped, memref, memref_type, sizes_attribute, strided};
 use layout_dialect::affine;
 use melior::Context;
 use melior::ir::attribute::{
@@ -78,22 +78,22 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A `memref.reinterpret_cast` to offset 0 and these sizes and strides, with values for those that are
-    /// [`DYNAMIC`].
+    /// A `memref.reinterpret_cast` to offset 0 and these sizes and strides, with values for those that are known only at
+    /// run time.
     pub fn reinterpret(
         &self,
         from: Val<'c>,
         to: Type<'c>,
-        sizes: &[i64],
+        sizes: &[Option<i64>],
         size_values: &[Val<'c>],
-        strides: &[i64],
+        strides: &[Option<i64>],
         stride_values: &[Val<'c>],
     ) -> Val<'c> {
-        let integers = |v: &[i64]| DenseI64ArrayAttribute::new(self.context(), v);
+        let list = |v: &[Option<i64>]| sizes_attribute(self.context(), v);
         let attributes = [
-            self.named("static_offsets", integers(&[0])),
-            self.named("static_sizes", integers(sizes)),
-            self.named("static_strides", integers(strides)),
+            self.named("static_offsets", list(&[Some(0)])),
+            self.named("static_sizes", list(sizes)),
+            self.named("static_strides", list(strides)),
             self.segments(&[1, 0, size_values.len() as i32, stride_values.len() as i32]),
         ];
         let operands: Vec<_> = [from].into_iter().chain(size_values.iter().chain(stride_values).copied()).collect();
@@ -241,18 +241,19 @@ impl<'c> Builder<'c> {
     }
 
     /// The part of a buffer with these strides at an index in its first dimensions: a view of all the others.
-    pub fn part(&self, of: Val<'c>, strides: &[i64], at: &[Val<'c>]) -> Val<'c> {
+    pub fn part(&self, of: Val<'c>, strides: &[Option<i64>], at: &[Val<'c>]) -> Val<'c> {
         let whole = memref(of.r#type()).expect("a buffer");
         let (fixed, rest) = (at.len(), &whole.shape[at.len()..]);
-        let layout = Some(strided(self.location, DYNAMIC, &strides[fixed..]));
+        let layout = Some(strided(self.location, None, &strides[fixed..]));
         let part = memref_type(self.location, &Shaped { shape: rest.to_vec(), layout, ..whole.clone() });
-        let integers = |v: Vec<i64>| DenseI64ArrayAttribute::new(self.context(), &v);
-        let padded =
-            |first: i64, others: &[i64]| vec![first; fixed].into_iter().chain(others.iter().copied()).collect();
+        let list = |first: Option<i64>, others: &[Option<i64>]| {
+            sizes_attribute(self.context(), &[&vec![first; fixed], others].concat())
+        };
+        let ones = vec![Some(1); rest.len()];
         let attributes = [
-            self.named("static_offsets", integers(padded(DYNAMIC, &vec![0; rest.len()]))),
-            self.named("static_sizes", integers(padded(1, rest))),
-            self.named("static_strides", integers(vec![1; whole.shape.len()])),
+            self.named("static_offsets", list(None, &vec![Some(0); rest.len()])),
+            self.named("static_sizes", list(Some(1), rest)),
+            self.named("static_strides", list(Some(1), &ones)),
             self.segments(&[1, fixed as i32, 0, 0]),
         ];
         let operands: Vec<_> = [of].into_iter().chain(at.iter().copied()).collect();

@@ -1,18 +1,37 @@
 //! Shaped types and function types taken apart and made.
 
-use crate::attributes::affine_map;
+use crate::attributes::{affine_map, integers, integers_attribute};
+use crate::read::Op;
+use melior::Context;
 use melior::ir::attribute::AttributeLike;
 use melior::ir::{Attribute, Location, Type, TypeLike};
 use mlir_sys as sys;
+use tensor_layout::maps::Interval;
 
-/// The size or stride that stands for one known only at run time.
-pub const DYNAMIC: i64 = i64::MIN;
+/// What MLIR writes for a size, stride or offset that is known only at run time. No number here is one: what is known at
+/// run time only is none of an [`Option`], so that nothing computes with it.
+const DYNAMIC: i64 = i64::MIN;
+
+/// A size, stride or offset as MLIR keeps it.
+pub(crate) fn known(n: i64) -> Option<i64> {
+    (n != DYNAMIC).then_some(n)
+}
+
+/// Sizes, strides or offsets for MLIR to keep.
+pub(crate) fn raw(numbers: &[Option<i64>]) -> Vec<i64> {
+    numbers.iter().map(|n| n.unwrap_or(DYNAMIC)).collect()
+}
+
+/// The indices of a dimension of some size.
+pub fn indices_below(size: Option<i64>) -> Interval {
+    Interval::new(0, size.map_or(i64::MAX, |n| n.saturating_sub(1)))
+}
 
 /// A memref or ranked tensor type taken apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shaped<'c> {
-    /// Sizes, [`DYNAMIC`] where known only at run time.
-    pub shape: Vec<i64>,
+    /// Sizes; none where known only at run time.
+    pub shape: Vec<Option<i64>>,
     /// The type of an element.
     pub element: Type<'c>,
     /// A tensor's encoding, or a memref's layout unless it is the identity.
@@ -21,13 +40,31 @@ pub struct Shaped<'c> {
     pub space: Option<Attribute<'c>>,
 }
 
+impl Shaped<'_> {
+    /// The sizes, if all are known.
+    pub fn sizes(&self) -> Option<Vec<i64>> {
+        self.shape.iter().copied().collect()
+    }
+}
+
+/// A vector type taken apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vector<'c> {
+    /// Its sizes.
+    pub shape: Vec<i64>,
+    /// The type of an element.
+    pub element: Type<'c>,
+}
+
 /// The sizes of a type of known rank.
 ///
 /// # Safety
 /// It is one.
-unsafe fn shape_of(raw: sys::MlirType) -> Vec<i64> {
+unsafe fn shape_of(raw: sys::MlirType) -> impl Iterator<Item = i64> {
     // SAFETY: the type has a rank, and sizes are read below it.
-    unsafe { (0..sys::mlirShapedTypeGetRank(raw)).map(|k| sys::mlirShapedTypeGetDimSize(raw, k as isize)).collect() }
+    let rank = unsafe { sys::mlirShapedTypeGetRank(raw) };
+    // SAFETY: as above.
+    (0..rank).map(move |k| unsafe { sys::mlirShapedTypeGetDimSize(raw, k as isize) })
 }
 
 /// Takes a memref type of known rank apart.
@@ -41,7 +78,7 @@ pub fn memref<'c>(t: Type<'c>) -> Option<Shaped<'c>> {
         let layout = Attribute::from_raw(sys::mlirMemRefTypeGetLayout(raw));
         let plain = affine_map(layout).is_some_and(|m| m.is_identity());
         Some(Shaped {
-            shape: shape_of(raw),
+            shape: shape_of(raw).map(known).collect(),
             element: Type::from_raw(sys::mlirShapedTypeGetElementType(raw)),
             layout: (!plain).then_some(layout),
             space: Attribute::from_option_raw(sys::mlirMemRefTypeGetMemorySpace(raw)),
@@ -58,7 +95,7 @@ pub fn tensor<'c>(t: Type<'c>) -> Option<Shaped<'c>> {
             return None;
         }
         Some(Shaped {
-            shape: shape_of(raw),
+            shape: shape_of(raw).map(known).collect(),
             element: Type::from_raw(sys::mlirShapedTypeGetElementType(raw)),
             layout: Attribute::from_option_raw(sys::mlirRankedTensorTypeGetEncoding(raw)),
             space: None,
@@ -67,7 +104,7 @@ pub fn tensor<'c>(t: Type<'c>) -> Option<Shaped<'c>> {
 }
 
 /// Takes a vector type of fixed length apart.
-pub fn vector<'c>(t: Type<'c>) -> Option<Shaped<'c>> {
+pub fn vector<'c>(t: Type<'c>) -> Option<Vector<'c>> {
     let raw = t.to_raw();
     // SAFETY: the type is alive and a vector, which has a rank.
     unsafe {
@@ -75,7 +112,7 @@ pub fn vector<'c>(t: Type<'c>) -> Option<Shaped<'c>> {
             return None;
         }
         let element = Type::from_raw(sys::mlirShapedTypeGetElementType(raw));
-        Some(Shaped { shape: shape_of(raw), element, layout: None, space: None })
+        Some(Vector { shape: shape_of(raw).collect(), element })
     }
 }
 
@@ -83,7 +120,8 @@ const NONE: sys::MlirAttribute = sys::MlirAttribute { ptr: std::ptr::null() };
 
 /// The memref type with these parts; none, with a diagnostic at the location, where no memref has them.
 pub fn memref_type<'c>(location: Location<'c>, s: &Shaped<'c>) -> Option<Type<'c>> {
-    let (element, rank, shape) = (s.element.to_raw(), s.shape.len() as isize, s.shape.as_ptr());
+    let sizes = raw(&s.shape);
+    let (element, rank, shape) = (s.element.to_raw(), sizes.len() as isize, sizes.as_ptr());
     let space = s.space.map_or(NONE, |space| space.to_raw());
     // SAFETY: all parts are alive; the rank is that of the sizes, which MLIR copies. The result is null where MLIR's
     // checks refuse the parts.
@@ -122,23 +160,59 @@ pub fn tensor_type<'c>(s: &Shaped<'c>) -> Type<'c> {
     // checks refuse the parts.
     let made = unsafe {
         let location = sys::mlirLocationUnknownGet(sys::mlirTypeGetContext(s.element.to_raw()));
-        let (rank, sizes) = (s.shape.len() as isize, s.shape.as_ptr());
+        let sizes = raw(&s.shape);
+        let (rank, sizes) = (sizes.len() as isize, sizes.as_ptr());
         Type::from_option_raw(sys::mlirRankedTensorTypeGetChecked(location, rank, sizes, s.element.to_raw(), encoding))
     };
     made.unwrap_or_else(|| panic!("expected the parts of a tensor, found {s:?}"))
 }
 
-/// The offset of a memref type with a `strided` layout.
+/// The `strided<[..], offset: n>` attribute.
+pub fn strided<'c>(location: Location<'c>, offset: Option<i64>, strides: &[Option<i64>]) -> Attribute<'c> {
+    let (offset, strides) = (offset.unwrap_or(DYNAMIC), raw(strides));
+    // SAFETY: the location gives a live context; the count is that of the strides, which MLIR copies.
+    unsafe {
+        let context = sys::mlirLocationGetContext(location.to_raw());
+        let (count, strides) = (strides.len() as isize, strides.as_ptr());
+        Attribute::from_raw(sys::mlirStridedLayoutAttrGet(context, offset, count, strides))
+    }
+}
+
+/// The strides of a `strided` attribute, none where known only at run time; none for any other attribute.
+pub fn strides_of(attribute: Attribute) -> Option<Vec<Option<i64>>> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive and `strided`, and strides are read below their count.
+    unsafe {
+        sys::mlirAttributeIsAStridedLayout(raw).then(|| {
+            let n = sys::mlirStridedLayoutAttrGetNumStrides(raw);
+            (0..n).map(|k| known(sys::mlirStridedLayoutAttrGetStride(raw, k))).collect()
+        })
+    }
+}
+
+/// The sizes, strides or offsets that an attribute of an operation lists, such as `static_sizes`: see
+/// [`integers`](crate::integers). None where known only at run time.
+pub fn sizes(op: Op, name: &str) -> Vec<Option<i64>> {
+    integers(op, name).into_iter().map(known).collect()
+}
+
+/// An attribute of sizes, strides or offsets.
+pub fn sizes_attribute<'c>(context: &'c Context, values: &[Option<i64>]) -> Attribute<'c> {
+    integers_attribute(context, &raw(values))
+}
+
+/// The offset of a memref type with a `strided` layout; none where it is known only at run time, and for another layout.
 pub fn offset_of(t: &Shaped) -> Option<i64> {
     let raw = t.layout?.to_raw();
     // SAFETY: the layout is alive, and read as `strided` only if it is.
-    unsafe { sys::mlirAttributeIsAStridedLayout(raw).then(|| sys::mlirStridedLayoutAttrGetOffset(raw)) }
+    let offset = unsafe { sys::mlirAttributeIsAStridedLayout(raw).then(|| sys::mlirStridedLayoutAttrGetOffset(raw)) };
+    offset.and_then(known)
 }
 
 /// A function type in the context of `of`.
 pub fn function_type<'c>(of: Type<'c>, inputs: &[Type<'c>], results: &[Type<'c>]) -> Type<'c> {
-    let raw = |types: &[Type<'c>]| types.iter().map(|t| t.to_raw()).collect::<Vec<_>>();
-    let (inputs, results) = (raw(inputs), raw(results));
+    let handles = |types: &[Type<'c>]| types.iter().map(|t| t.to_raw()).collect::<Vec<_>>();
+    let (inputs, results) = (handles(inputs), handles(results));
     // SAFETY: all types are alive; the counts are those of the lists, which MLIR copies.
     unsafe {
         Type::from_raw(sys::mlirFunctionTypeGet(

@@ -7,7 +7,7 @@ use crate::buffers::index::Leaves;
 use crate::buffers::lowered::{Lowered, row_major};
 use crate::buffers::operations::{VIEW, is};
 use crate::buffers::spread::Board;
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
+use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -54,10 +54,10 @@ pub struct Access<'c> {
     pub logical: Vec<Expr>,
     /// What the variables after the view's index stand for.
     pub symbols: Vec<Val<'c>>,
-    /// The logical sizes of the buffer, [`DYNAMIC`] where unknown.
-    pub shape: Vec<i64>,
-    /// The strides of the buffer's own dimensions.
-    pub strides: Vec<i64>,
+    /// The logical sizes of the buffer; none where unknown.
+    pub shape: Vec<Option<i64>>,
+    /// The strides of the buffer's own dimensions; none where unknown.
+    pub strides: Vec<Option<i64>>,
 }
 
 impl<'c> Access<'c> {
@@ -76,8 +76,7 @@ impl<'c> Access<'c> {
         let symbols: Vec<Expr> = self.symbols.iter().map(|v| leaves.expr(*v)).collect();
         let by: Vec<Expr> = view.iter().cloned().chain(symbols).collect();
         let logical: Vec<Expr> = self.logical.iter().map(|e| e.substitute(&by)).collect();
-        let inside = |n: &i64| Interval::new(0, if *n == DYNAMIC { i64::MAX } else { n - 1 });
-        let within = logical.iter().cloned().zip(self.shape.iter().map(inside)).collect();
+        let within = logical.iter().cloned().zip(self.shape.iter().copied().map(ir::indices_below)).collect();
         (logical, within)
     }
 
@@ -208,9 +207,9 @@ impl<'c> Buffers<'c> {
                 (plain.shape.clone(), strides)
             }
         };
-        let size = |(d, n): (usize, &i64)| match *n {
-            DYNAMIC => Size::Dim(base, lowered.as_ref().and_then(|l| l.dim_of_size(d)).unwrap_or(d)),
-            n => Size::Static(n),
+        let size = |(d, n): (usize, &Option<i64>)| match *n {
+            None => Size::Dim(base, lowered.as_ref().and_then(|l| l.dim_of_size(d)).unwrap_or(d)),
+            Some(n) => Size::Static(n),
         };
         let sizes = shape.iter().enumerate().map(size).collect();
         let logical = (0..shape.len()).map(Expr::Var).collect();
@@ -254,38 +253,37 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
             index = (0..rank).map(Expr::Var).collect();
             sizes = source.sizes.clone();
             for (size, n) in sizes.iter_mut().zip(&result.shape) {
-                if *n != DYNAMIC {
-                    *size = Size::Static(*n);
+                if let Some(n) = *n {
+                    *size = Size::Static(n);
                 }
             }
         }
         "memref.subview" => {
             let operands = ir::operands(op);
             let segments = ir::integers(op, "operandSegmentSizes");
-            let (mut offset, mut size) = (1, 1 + segments[1] as usize);
-            let offsets = ir::integers(op, "static_offsets");
-            let strides = ir::integers(op, "static_strides");
-            for (d, n) in ir::integers(op, "static_sizes").into_iter().enumerate() {
-                let from = if offsets[d] == DYNAMIC {
+            let before = segments.get(1).and_then(|n| usize::try_from(*n).ok());
+            let (mut offset, mut size) = (1, 1 + before.ok_or("it does not say how many operands are offsets")?);
+            let offsets = ir::sizes(op, "static_offsets");
+            let strides = ir::sizes(op, "static_strides");
+            for (d, n) in ir::sizes(op, "static_sizes").into_iter().enumerate() {
+                let from = if let Some(offset) = offsets[d] {
+                    Expr::Const(offset)
+                } else {
                     symbols.push(operands[offset]);
                     offset += 1;
                     Expr::Var(rank + symbols.len() - 1)
-                } else {
-                    Expr::Const(offsets[d])
                 };
-                let length = if n == DYNAMIC {
+                let length = if let Some(n) = n {
+                    Size::Static(n)
+                } else {
                     size += 1;
                     Size::Value(operands[size - 1])
-                } else {
-                    Size::Static(n)
                 };
-                if strides[d] == DYNAMIC {
-                    return Err("its stride is known only at run time".into());
-                }
+                let stride = strides[d].ok_or("its stride is known only at run time")?;
                 // A dimension of size 1 that the result leaves out, or has one of: either way its index is 0.
                 let kept = result.shape.get(sizes.len()).is_some_and(|r| *r == n);
                 if kept {
-                    index.push(from + Expr::Var(sizes.len()).times(strides[d]));
+                    index.push(from + Expr::Var(sizes.len()).times(stride));
                     sizes.push(length);
                 } else {
                     index.push(from);
@@ -310,12 +308,8 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
         }
         "memref.expand_shape" => {
             statics(&source.sizes)?;
-            sizes = result.shape.iter().map(|n| Size::Static(*n)).collect();
-            let new = if result.shape.contains(&DYNAMIC) {
-                return Err("it reshapes sizes known only at run time".into());
-            } else {
-                &result.shape
-            };
+            let new = result.sizes().ok_or("it reshapes sizes known only at run time")?;
+            sizes = new.iter().map(|n| Size::Static(*n)).collect();
             for group in groups(op)? {
                 let (mut sum, mut below) = (Expr::Const(0), 1i64);
                 for d in group.into_iter().rev() {

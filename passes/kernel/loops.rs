@@ -4,7 +4,7 @@ use crate::buffers::index::Leaves;
 use crate::buffers::spread::{Board, Spread};
 use crate::kernel::access::{Size, store_copies};
 use crate::kernel::nest::Nest;
-use layout_ir::{self as ir, Builder, DYNAMIC, Val};
+use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use std::collections::HashMap;
 use tensor_layout::expr::Expr;
@@ -134,7 +134,7 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], leaves: usize
             let difference = e.evaluate(&one)?.checked_sub(e.evaluate(&zero)?)?;
             let stride = nest.operands[operand].access.strides[k];
             // An unknown stride counts as a large one, larger for earlier dimensions.
-            difference.checked_mul(if stride == DYNAMIC { 1 << (60 - k.min(20)) } else { stride })
+            difference.checked_mul(stride.unwrap_or(1 << (60 - k.min(20))))
         };
         index[operand].iter().enumerate().map(|e| step(e).unwrap_or(0)).fold(0, i64::saturating_add)
     };

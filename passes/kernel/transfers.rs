@@ -7,7 +7,7 @@
 use crate::buffers::index::{Leaves, indices};
 use crate::kernel::access::{Access, Buffers};
 use layout_dialect::affine;
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
+use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::expr::Expr;
@@ -19,7 +19,7 @@ struct Transfer<'c> {
     /// What is written; for reads the value of elements that are not there, if the operation gives one.
     value: Option<Val<'c>>,
     mask: Option<Val<'c>>,
-    vector: Shaped<'c>,
+    vector: ir::Vector<'c>,
     vector_type: Type<'c>,
     /// The logical index of the first element.
     first: Vec<Expr>,
@@ -97,7 +97,7 @@ fn contiguous<'c>(
         // In a vector such elements are packed, in a buffer each has bytes of its own.
         return None;
     }
-    if access.strides.last() != Some(&1) {
+    if access.strides.last() != Some(&Some(1)) {
         return None;
     }
     if !t.in_bounds[0] {
@@ -186,7 +186,7 @@ fn element_by_element<'c>(
         inside.value("arith.cmpi", &[leaves.value(inside, &at), size], bit, &[predicate(inside, 2)])
     };
     let mut conditions: Vec<Val<'c>> = conditions.into_iter().map(less).collect();
-    let position = |b: Builder<'c>| b.named("static_position", ir::integers_attribute(b.context(), &[DYNAMIC]));
+    let position = |b: Builder<'c>| b.named("static_position", ir::sizes_attribute(b.context(), &[None]));
     if let Some(mask) = mask {
         masked.sort_by_key(|m| m.0);
         let at = masked.into_iter().fold(Expr::Const(0), |sum, (_, n, digit)| sum.times(n) + digit);

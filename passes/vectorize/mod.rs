@@ -20,7 +20,7 @@ use crate::kernel::combiner::Combiner;
 use crate::kernel::nest::Nest;
 use crate::options::{Options, Parallel};
 use crate::upstream::FastMath;
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
+use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
@@ -80,7 +80,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
 
 /// A buffer for the time of a kernel.
 fn scratch<'c>(b: Builder<'c>, size: i64, element: Type<'c>) -> Val<'c> {
-    let shaped = Shaped { shape: vec![size], element, layout: None, space: None };
+    let shaped = Shaped { shape: vec![Some(size)], element, layout: None, space: None };
     let t = ir::memref_type(b.location, &shaped).expect("elements of vectors make a memref");
     let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), 64);
     b.value("memref.alloc", &[], t, &[b.segments(&[0, 0]), b.named("alignment", alignment), by_hand(b)])
@@ -98,10 +98,10 @@ fn row<'c>(buffer: Val<'c>) -> Result<(Shaped<'c>, i64), String> {
         Some(layout) => (ir::strides_of(layout).ok_or("a buffer has no strides")?, ir::offset_of(&shaped)),
         None => (crate::buffers::lowered::row_major(&shaped.shape), Some(0)),
     };
-    let offset = offset.filter(|n| *n != DYNAMIC).ok_or("where a buffer starts is known only at run time")?;
-    let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1).checked_mul((*s).max(0)));
+    let offset = offset.ok_or("where a buffer starts is known only at run time")?;
+    let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| n.as_ref()?.checked_sub(1)?.checked_mul((*s)?.max(0)));
     let size = reach.fold(offset.checked_add(1), |sum, step| sum?.checked_add(step?)).ok_or("a buffer is too large")?;
-    Ok((Shaped { shape: vec![size], layout: None, ..shaped }, offset))
+    Ok((Shaped { shape: vec![Some(size)], layout: None, ..shaped }, offset))
 }
 
 /// A view of a buffer with that type.
@@ -110,7 +110,7 @@ fn flat<'c>(b: Builder<'c>, buffer: Val<'c>, row: Shaped<'c>) -> Val<'c> {
     if t == buffer.r#type() {
         return buffer;
     }
-    b.reinterpret(buffer, t, &row.shape, &[], &[1], &[])
+    b.reinterpret(buffer, t, &row.shape, &[], &[Some(1)], &[])
 }
 
 /// A number, 0 for all, that a sum is a multiple of whatever its variables are.
@@ -789,7 +789,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
 
     /// Whether an operand is larger than the cache.
     fn is_large(&self, operand: usize) -> bool {
-        let size = ir::memref(self.buffers[operand].r#type()).map_or(0, |shaped| shaped.shape[0]);
+        let size = ir::memref(self.buffers[operand].r#type()).and_then(|shaped| shaped.shape[0]).unwrap_or(0);
         let bytes = size.unsigned_abs().saturating_mul(self.bytes(operand).unsigned_abs());
         self.target.cache_bytes > 0 && bytes > self.target.cache_bytes
     }

@@ -12,7 +12,7 @@ use crate::kernel::loops::{Part, scales, split};
 use crate::kernel::nest::Nest;
 use crate::kernel::places;
 use crate::options::Options;
-use layout_ir::{self as ir, Builder, DYNAMIC};
+use layout_ir::{self as ir, Builder};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;
 use tensor_layout::expr::Expr;
@@ -211,10 +211,9 @@ impl<'a> Planner<'a> {
             let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
             let (index, within) = operand.access.index(&mut own, &view);
             let index = own.simplified(&index, &within);
-            if operand.access.strides.contains(&DYNAMIC) {
-                return Err("its strides are known only at run time".into());
-            }
-            let terms = index.into_iter().zip(&operand.access.strides).map(|(e, s)| e.times(*s)).collect();
+            let strides: Option<Vec<i64>> = operand.access.strides.iter().copied().collect();
+            let strides = strides.ok_or("its strides are known only at run time")?;
+            let terms = index.into_iter().zip(strides).map(|(e, s)| e.times(s)).collect();
             let mut address = Linear::default();
             address.add(&Expr::sum(terms), 1).ok_or("the cuts of its operands do not fit each other")?;
             for (level, part) in levels.iter_mut().zip(&parts) {

@@ -1,0 +1,147 @@
+//! MLIR with the dialect and its passes.
+//!
+//! A context keeps every attribute and type that it was asked for, so it is replaced from time to time.
+
+use layout_dialect::register;
+use melior::dialect::DialectRegistry;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, Module, Type};
+use melior::pass::PassManager;
+use melior::utility::{parse_pass_pipeline, register_all_dialects, register_all_passes};
+use melior::{Context, diagnostic::DiagnosticSeverity};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Once;
+
+/// How many texts a context is used for.
+const TEXTS: usize = 500;
+
+/// The errors that were reported since the last call of [`Host::errors`].
+type Errors = Rc<RefCell<Vec<String>>>;
+
+struct Host {
+    context: Context,
+    errors: Errors,
+    texts: usize,
+}
+
+impl Host {
+    fn new() -> Host {
+        static PASSES: Once = Once::new();
+        PASSES.call_once(|| {
+            register_all_passes();
+            layout_passes::register();
+        });
+        let registry = DialectRegistry::new();
+        register_all_dialects(&registry);
+        register(&registry);
+        let context = Context::new_with_registry(&registry, false);
+        context.load_all_available_dialects();
+        let errors = Errors::default();
+        let known = errors.clone();
+        context.attach_diagnostic_handler(move |diagnostic| {
+            if matches!(diagnostic.severity(), DiagnosticSeverity::Error) {
+                known.borrow_mut().push(diagnostic.to_string());
+            }
+            true
+        });
+        Host { context, errors, texts: 0 }
+    }
+
+    /// The errors since the last call. None of them is a panic.
+    fn errors(&self) -> Vec<String> {
+        let errors = self.errors.take();
+        let internal = errors.iter().find(|error| error.contains("internal error"));
+        assert!(internal.is_none(), "{internal:?}");
+        errors
+    }
+
+    /// Reads a module; one that is refused is refused with a message.
+    fn module(&self, text: &str) -> Option<Module<'_>> {
+        let module = Module::parse(&self.context, text);
+        let errors = self.errors();
+        assert!(module.is_some() || !errors.is_empty(), "a module is refused without a message");
+        module
+    }
+}
+
+fn with_host(body: impl FnOnce(&Host)) {
+    thread_local! {
+        static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
+    }
+    HOST.with_borrow_mut(|host| {
+        let mut known = host.take().filter(|known| known.texts < TEXTS).unwrap_or_else(Host::new);
+        known.texts += 1;
+        body(&known);
+        *host = Some(known);
+    });
+}
+
+/// An attribute or a type: what is read is printed, and read again as the same.
+pub fn attribute(text: &str) {
+    if text.contains('\0') {
+        return;
+    }
+    with_host(|host| {
+        let refused = |errors: Vec<String>| assert!(!errors.is_empty(), "a text is refused without a message");
+        if text.trim_start().starts_with('#') {
+            let Some(read) = Attribute::parse(&host.context, text) else { return refused(host.errors()) };
+            let printed = read.to_string();
+            assert_eq!(Attribute::parse(&host.context, &printed), Some(read), "{printed}: {:?}", host.errors());
+        } else {
+            let Some(read) = Type::parse(&host.context, text) else { return refused(host.errors()) };
+            let printed = read.to_string();
+            assert_eq!(Type::parse(&host.context, &printed), Some(read), "{printed}: {:?}", host.errors());
+        }
+        host.errors();
+    });
+}
+
+/// A module: what is read is printed, and read again as what prints the same.
+pub fn module(text: &str) {
+    with_host(|host| {
+        let Some(module) = host.module(text) else { return };
+        let printed = module.as_operation().to_string();
+        let again = Module::parse(&host.context, &printed);
+        let again = again.unwrap_or_else(|| panic!("{printed}\nis not read again: {:?}", host.errors()));
+        assert_eq!(again.as_operation().to_string(), printed);
+    });
+}
+
+/// What the translation of HLO has written is a module.
+pub fn translated(text: &str) {
+    with_host(|host| {
+        let module = Module::parse(&host.context, text);
+        assert!(module.is_some(), "{text}\nis not MLIR: {:?}", host.errors());
+    });
+}
+
+/// What lowering is asked for.
+const PIPELINES: &[&str] = &[
+    "layout-to-memref",
+    "layout-to-memref{form=physical}",
+    "layout-to-memref{vectorize=avx512 reassociate contract}",
+    "layout-to-memref{vectorize=neon parallel=forall}",
+    "layout-to-llvm",
+    "layout-to-llvm{vectorize=avx2 reassociate}",
+    "layout-distribute",
+    "layout-simplify-indexing",
+    "layout-indexing-analysis",
+];
+
+/// A module through a pipeline, which its text chooses. A pipeline that fails says why.
+pub fn lowering(text: &str) {
+    with_host(|host| {
+        let Some(mut module) = host.module(text) else { return };
+        let chosen = text.bytes().fold(0usize, |sum, byte| sum + usize::from(byte)) % PIPELINES.len();
+        let passes = PassManager::new(&host.context);
+        let pipeline = format!("builtin.module({})", PIPELINES[chosen]);
+        parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).expect("the pipelines are known");
+        let done = passes.run(&mut module);
+        let errors = host.errors();
+        match done {
+            Ok(()) => assert!(module.as_operation().verify(), "{pipeline} leaves a module that is wrong"),
+            Err(_) => assert!(!errors.is_empty(), "{pipeline} fails without a message"),
+        }
+    });
+}

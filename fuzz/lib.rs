@@ -1,0 +1,103 @@
+//! Checks of every text that a stranger may hand us: of the maths, of the tools, and of MLIR with the dialect.
+//!
+//! A check takes bytes and panics where they show an error of ours: a panic in the code under test, a law that does not
+//! hold, such as `parse(print(x)) == x`, or a refusal without a message. A text that is refused with a message passes.
+//! Three programs run the checks:
+//!
+//! - `cargo test -p layout-fuzz` runs each for about a second, on its corpus first and then on mutations of it;
+//! - `cargo run --release -p layout-fuzz -- map 60` does the same for 60 seconds or another time;
+//! - `tools/fuzz.sh map 60` builds the target with the coverage instrumentation of libFuzzer, which then steers the
+//!   mutations. It needs no nightly toolchain.
+//!
+//! A corpus is one file with texts between lines `// -----`. An input that showed an error is added to it.
+//!
+//! [`mutate`] changes texts by tokens: most changed bytes are refused by the lexer, and find little behind it.
+
+mod checks;
+mod mutate;
+
+pub use mutate::Mutator;
+
+/// A check, and texts to start from.
+pub struct Check {
+    /// The name, which is that of its target and of its corpus.
+    pub name: &'static str,
+    /// What it checks.
+    pub about: &'static str,
+    /// Panics where the text shows an error.
+    pub check: fn(&str),
+    /// The file with the texts.
+    pub corpus: &'static str,
+}
+
+macro_rules! checks {
+    ($($name:literal: $about:literal, $check:path;)+) => {
+        /// All checks.
+        pub const CHECKS: &[Check] = &[$(Check {
+            name: $name,
+            about: $about,
+            check: $check,
+            corpus: include_str!(concat!("corpus/", $name, ".txt")),
+        }),+];
+    };
+}
+
+checks! {
+    "shape": "shapes and tiled layouts as XLA prints them", checks::texts::shape;
+    "tensor_layout": "TensorLayouts", checks::texts::tensor_layout;
+    "relayout": "two TensorLayouts of a tensor, and a machine: three lines", checks::texts::relayout;
+    "machine": "machines, and a TensorLayout on the second line", checks::texts::machine;
+    "map": "indexing maps, on a thread with a stack of 128 KiB", checks::texts::map;
+    "hlo": "HLO modules: reading, analysis, translation to MLIR", checks::hlo::hlo;
+    "json": "a line for `layout-inspect --json`", checks::json::json;
+    "attribute": "attributes of the dialect, and types with them", checks::mlir::attribute;
+    "module": "modules of MLIR: reading, printing, verifiers", checks::mlir::module;
+    "lowering": "modules of MLIR through the pipelines", checks::mlir::lowering;
+}
+
+impl Check {
+    /// The check with this name.
+    pub fn named(name: &str) -> Option<&'static Check> {
+        CHECKS.iter().find(|check| check.name == name)
+    }
+
+    /// The texts of the corpus.
+    pub fn texts(&self) -> Vec<&'static str> {
+        self.corpus.split("// -----\n").filter(|text| !text.trim().is_empty()).map(|text| text.trim_end()).collect()
+    }
+}
+
+/// Runs a check on bytes; bytes that are no UTF-8 are no text, and pass.
+///
+/// # Panics
+/// Where there is no such check, and as the check does.
+pub fn check(name: &str, data: &[u8]) {
+    let known = Check::named(name).unwrap_or_else(|| panic!("unknown check `{name}`"));
+    if let Ok(text) = std::str::from_utf8(data) {
+        (known.check)(text);
+    }
+}
+
+/// A mutation for libFuzzer: by tokens, and now and then its own (`other`) by bytes. Returns the new size, at most `most`.
+pub fn mutate_in_place(
+    name: &str,
+    data: &mut [u8],
+    size: usize,
+    most: usize,
+    seed: u32,
+    other: fn(&mut [u8], usize, usize) -> usize,
+) -> usize {
+    thread_local! {
+        static MUTATOR: std::cell::OnceCell<Mutator> = const { std::cell::OnceCell::new() };
+    }
+    let Ok(text) = std::str::from_utf8(&data[..size]) else { return other(data, size, most) };
+    if seed.is_multiple_of(4) {
+        return other(data, size, most);
+    }
+    let corpus = || Mutator::new(&Check::named(name).expect("targets have the names of checks").texts());
+    let new =
+        MUTATOR.with(|mutator| mutator.get_or_init(corpus).mutate(text, &mut fastrand::Rng::with_seed(seed.into())));
+    let new = &new.as_bytes()[..new.len().min(most).min(data.len())];
+    data[..new.len()].copy_from_slice(new);
+    new.len()
+}

@@ -1,0 +1,48 @@
+//! `layout-fuzz CHECK [SECONDS [SEED [CASES]]]` runs a check on its corpus and then on mutations of it.
+//!
+//! The text at hand is in the file that the variable `LAYOUT_FUZZ_INPUT` names, so that whoever started this has it where a
+//! crash ends the process. `layout-fuzz CHECK FILE` runs a check on one text. Without arguments it lists the checks.
+
+use layout_fuzz::{CHECKS, Check, Mutator};
+use std::time::{Duration, Instant};
+use std::{env, fs, process::ExitCode};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let Some(check) = arguments.first().and_then(|name| Check::named(name)) else {
+        CHECKS.iter().for_each(|check| println!("{:14} {}", check.name, check.about));
+        return if arguments.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    };
+    let number = |k: usize, default: u64| arguments.get(k).map_or(Ok(default), |text| text.parse::<u64>());
+    let (Ok(seconds), Ok(seed), Ok(most)) = (number(1, 1), number(2, 0), number(3, u64::MAX)) else {
+        let text = fs::read_to_string(&arguments[1]).expect("the file is a text");
+        (check.check)(&text);
+        return ExitCode::SUCCESS;
+    };
+
+    let input = env::var_os("LAYOUT_FUZZ_INPUT");
+    let run = |text: &str| {
+        if let Some(input) = &input {
+            fs::write(input, text).expect("the file of the input can be written");
+        }
+        (check.check)(text);
+    };
+    let texts = check.texts();
+    texts.iter().for_each(|text| run(text));
+
+    let (mutator, mut rng) = (Mutator::new(&texts), fastrand::Rng::with_seed(seed));
+    let (start, mut cases, mut slowest) = (Instant::now(), 0u64, Duration::ZERO);
+    while start.elapsed() < Duration::from_secs(seconds) && cases < most {
+        let mut text = mutator.text(&mut rng);
+        // Few changes reach deep, many find what no one would write.
+        for _ in 0..1 << rng.u32(..4) {
+            text = mutator.mutate(&text, &mut rng);
+            let began = Instant::now();
+            run(&text);
+            slowest = slowest.max(began.elapsed());
+            cases += 1;
+        }
+    }
+    println!("{}: {} texts, {cases} mutations, the slowest in {slowest:?}", check.name, texts.len());
+    ExitCode::SUCCESS
+}
