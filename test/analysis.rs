@@ -1001,7 +1001,7 @@ fn tiles() {
     assert_eq!(show(split, &tile(&[i(4)], &[4]), 7, &[4, 8]), "[v0 floordiv 2, (v0 mod 2) * 4] [1, 4] [1, 1]");
     assert_eq!(
         show(split, &tile(&[i(6)], &[6]), 4, &[4, 8]),
-        "dimension 0 of the operand is d0 floordiv 8, which goes in no equal steps"
+        "the index of dimension 0 of the operand must go in equal steps, found d0 floordiv 8"
     );
     // A pooling with padding, strides backwards, a diagonal.
     let pool = "(d0)[s0] -> (d0*2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0*2 + s0 in [1, 16]";
@@ -1009,14 +1009,17 @@ fn tiles() {
     let turned = "(d0) -> (62 - d0*2), domain: d0 in [0, 31]";
     assert_eq!(show(turned, &tile(&[i(4)], &[4]), 7, &[64]), "[v0 * -8 + 56] [4] [2]");
     let diagonal = "(d0) -> (d0, d0), domain: d0 in [0, 31]";
-    assert_eq!(show(diagonal, &tile(&[i(4)], &[4]), 7, &[32, 32]), "dimensions 0 and 1 of the operand move together");
+    assert_eq!(
+        show(diagonal, &tile(&[i(4)], &[4]), 7, &[32, 32]),
+        "dimensions 0 and 1 of the operand must be moved by different indices, found one that moves both"
+    );
     let some = "(d0, d1) -> (d0, d1), domain: d0 in [0, 31], d1 in [0, 31], d0 + d1 in [0, 20]";
-    let reason = "it is read only where d0 + d1 is in [0, 20]";
+    let reason = "what is read must not depend on a condition, found d0 + d1 in [0, 20]";
     assert_eq!(show(some, &tile(&[i(4), zero()], &[4, 4]), 7, &[32, 32]), reason);
     let gaps = "(d0)[s0] -> (d0*5 + s0), domain: d0 in [0, 7], s0 in [0, 2]";
     assert_eq!(
         show(gaps, &tile(&[i(4)], &[4]), 1, &[64]),
-        "dimension 0 of the operand is d0 * 5 + s0, which leaves gaps"
+        "the index of dimension 0 of the operand must leave no gap, found d0 * 5 + s0"
     );
 }
 

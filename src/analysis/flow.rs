@@ -115,36 +115,40 @@ impl Flow {
 /// Flows by the numbers of their graphs.
 pub(super) type Known = BTreeMap<usize, Flow>;
 
-/// Adds the graph with number `entry` and all that it calls, as far as they are not known; returns their numbers,
-/// ascending.
-pub(super) fn add(known: &mut Known, graphs: &[Graph], entry: usize) -> Result<BTreeSet<usize>, Error> {
-    if entry >= graphs.len() {
-        return Err(Error::new(format!(
-            "the graph must be below the number of graphs, {}, found {entry}",
-            graphs.len()
-        )));
+/// The numbers of the graph `entry` and of all that it calls, ascending, without those that are known. What a known graph
+/// calls is known, so it is not looked at: asking for each of a chain of calls takes as long as asking for the last one.
+pub(super) fn missing<T>(known: &BTreeMap<usize, T>, graphs: &[Graph], entry: usize) -> Result<BTreeSet<usize>, Error> {
+    let n = graphs.len();
+    if entry >= n {
+        return Err(Error::new(format!("the graph must be below the number of graphs, {n}, found {entry}")));
     }
-    let mut needed = BTreeSet::from([entry]);
-    let mut next = Some(entry);
+    let mut missing = BTreeSet::new();
+    let mut next = Some(entry).filter(|k| !known.contains_key(k));
     while let Some(k) = next {
+        missing.insert(k);
         for callee in graphs[k].nodes.iter().flat_map(|node| callees(&node.operation)) {
             if callee >= k {
-                return Err(Error::new(format!(
-                    "graph {k} must call graphs before it, found a call of graph {callee}"
-                )));
+                let message = format!("graph {k} must call graphs before it, found a call of graph {callee}");
+                return Err(Error::new(message));
             }
-            needed.insert(callee);
+            if !known.contains_key(&callee) {
+                missing.insert(callee);
+            }
         }
-        next = needed.range(..k).next_back().copied();
+        next = missing.range(..k).next_back().copied();
     }
-    let missing: Vec<usize> = needed.iter().copied().filter(|k| !known.contains_key(k)).collect();
+    Ok(missing)
+}
+
+/// Adds the flows of these graphs, each of which is behind those that it calls.
+pub(super) fn add(known: &mut Known, graphs: &[Graph], missing: &BTreeSet<usize>) -> Result<(), Error> {
     let nodes: u64 = missing.iter().map(|k| graphs[*k].nodes.len() as u64).sum();
     let mut work = WORK.saturating_add(WORK_PER_NODE.saturating_mul(nodes));
     for k in missing {
-        let found = Walk::new(graphs, k, known)?.all(&mut work)?;
-        known.insert(k, found);
+        let found = Walk::new(graphs, *k, known)?.all(&mut work)?;
+        known.insert(*k, found);
     }
-    Ok(needed)
+    Ok(())
 }
 
 /// The computations that an operation runs.
@@ -168,10 +172,26 @@ pub(super) struct Walk<'a> {
     sizes: Vec<Vec<Option<Vec<i64>>>>,
     /// For each node and leaf of its operands, the node and leaf that it is.
     operands: Vec<Vec<(usize, usize)>>,
+    /// For each node and leaf of its operands, the number of the operand, and which of its leaves it is.
+    positions: Vec<Vec<(usize, usize)>>,
     /// The node of each parameter.
     parameters: Vec<usize>,
     /// What leaves of results read and feed, by node, operand's leaf and result's leaf.
     known: BTreeMap<(usize, usize, usize), Rc<Pair>>,
+    /// The loops, by node.
+    loops: BTreeMap<usize, Rounds>,
+}
+
+/// What the parts of a loop depend on.
+struct Rounds {
+    /// The parameter and the leaf of each part.
+    parts: Vec<(usize, usize)>,
+    /// For each part, those that a round reads for it.
+    reads: Vec<Vec<usize>>,
+    /// Those on which the number of rounds depends, in any round.
+    counting: Vec<bool>,
+    /// For each result that was asked for, those on which it depends, in any round.
+    reached: BTreeMap<usize, Vec<bool>>,
 }
 
 impl<'a> Walk<'a> {
@@ -185,13 +205,15 @@ impl<'a> Walk<'a> {
             applied: Vec::new(),
             sizes: Vec::new(),
             operands: Vec::new(),
+            positions: Vec::new(),
             parameters: Vec::new(),
             known: BTreeMap::new(),
+            loops: BTreeMap::new(),
         };
         let mut parameters = BTreeMap::new();
         for (k, node) in graph.nodes.iter().enumerate() {
             let wrong = |message: String| Error::new(format!("node {k} of graph {number}: {message}"));
-            let mut operands = Vec::new();
+            let (mut operands, mut positions) = (Vec::new(), Vec::new());
             let mut shapes: Vec<&Shape> = Vec::new();
             for value in &node.operands {
                 let from = graph.nodes[..k].get(value.node);
@@ -200,13 +222,16 @@ impl<'a> Walk<'a> {
                 let shape = from.results.get(value.result);
                 let shape = shape.ok_or_else(|| wrong(no_result(value, from)))?;
                 shapes.push(shape);
-                operands.extend((0..leaves(shape).len()).map(|leaf| (value.node, from.first(value.result) + leaf)));
+                let (first, count) = (from.first(value.result), leaves(shape).len());
+                positions.extend((0..count).map(|leaf| (shapes.len() - 1, leaf)));
+                operands.extend((first..first + count).map(|leaf| (value.node, leaf)));
             }
             let results: Vec<&Shape> = node.results.iter().collect();
             let applied = Application::new(&node.operation, &shapes, &results).map_err(|error| wrong(error.message))?;
             walk.sizes.push(applied.results.iter().map(|array| array.sizes()).collect());
             walk.applied.push(applied);
             walk.operands.push(operands);
+            walk.positions.push(positions);
             walk.called(k).map_err(wrong)?;
             if let Operation::Parameter { number } = node.operation
                 && parameters.insert(number, k).is_some()
@@ -315,27 +340,31 @@ impl<'a> Walk<'a> {
 
     /// What one leaf of the root reads of all parameters.
     fn from(&mut self, root: usize, leaf: usize, work: &mut u64) -> Result<Vec<Vec<Pair>>, Error> {
-        let mut sets: Vec<Vec<(Set, Set)>> =
-            self.sizes[..=root].iter().map(|leaves| leaves.iter().map(|_| Default::default()).collect()).collect();
         let start = match &self.sizes[root][leaf] {
             Some(sizes) => identity(sizes)?,
             None => Access { maps: Vec::new(), unknown: vec!["a size is not bounded".to_string()] },
         };
-        sets[root][leaf] = (Set::of(start.clone()), Set::of(start));
-        for k in (0..=root).rev() {
-            for result in 0..sets[k].len() {
-                let (reads, feeds) = std::mem::take(&mut sets[k][result]);
-                if matches!(self.graph.nodes[k].operation, Operation::Parameter { .. }) {
-                    sets[k][result] = (reads, feeds);
-                    continue;
-                }
+        // By node and leaf; only those that are reached are here. The last node goes first: it is used by none that is
+        // left.
+        let mut sets = BTreeMap::from([((root, leaf), (Set::of(start.clone()), Set::of(start)))]);
+        let mut arrived = BTreeMap::new();
+        while let Some((&(k, _), _)) = sets.last_key_value() {
+            let mut own = sets.split_off(&(k, 0));
+            if matches!(self.graph.nodes[k].operation, Operation::Parameter { .. }) {
+                arrived.append(&mut own);
+                continue;
+            }
+            for ((_, result), (reads, feeds)) in own {
                 if reads.is_empty() && feeds.is_empty() {
                     continue;
                 }
-                for operand in 0..self.operands[k].len() {
+                let operands = match self.applied[k].passed(result) {
+                    Some(operand) => operand..operand + 1,
+                    None => 0..self.operands[k].len(),
+                };
+                for operand in operands {
                     let own = self.pair(k, operand, result)?;
-                    let (node, leaf) = self.operands[k][operand];
-                    let (of_reads, of_feeds) = &mut sets[node][leaf];
+                    let (of_reads, of_feeds) = sets.entry(self.operands[k][operand]).or_default();
                     // Maps to be joined meet at the node's result.
                     let middle = self.sizes[k][result].as_deref();
                     of_reads.extend(&reads.access, &own.0, middle, work);
@@ -343,12 +372,12 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        let nothing = || (Access::none(), Access::none());
-        let row = |node: &usize| match sets.get_mut(*node) {
-            Some(leaves) => std::mem::take(leaves).into_iter().map(|(r, f)| (r.access, f.access)).collect(),
-            None => self.sizes[*node].iter().map(|_| nothing()).collect(),
+        let mut leaf = |node: usize, leaf: usize| match arrived.remove(&(node, leaf)) {
+            Some((reads, feeds)) => (reads.access, feeds.access),
+            None => (Access::none(), Access::none()),
         };
-        Ok(self.parameters.iter().map(row).collect())
+        let mut row = |node: &usize| (0..self.sizes[*node].len()).map(|k| leaf(*node, k)).collect();
+        Ok(self.parameters.iter().map(&mut row).collect())
     }
 
     /// What a leaf of a node's result reads of a leaf of its operands, and the other way round.
@@ -357,16 +386,7 @@ impl<'a> Walk<'a> {
             return Ok(pair.clone());
         }
         let node = &self.graph.nodes[k];
-        // The operand that the leaf belongs to, and which leaf of it.
-        let (mut number, mut leaf) = (0, operand);
-        for value in &node.operands {
-            let n = leaves(&self.graph.nodes[value.node].results[value.result]).len();
-            if leaf < n {
-                break;
-            }
-            leaf -= n;
-            number += 1;
-        }
+        let (number, leaf) = self.positions[k][operand];
         let pair = match &node.operation {
             Operation::Call { computation } => self.inside(k, *computation, (number, leaf), result, 0),
             Operation::Conditional { branches } if number > 0 => {
@@ -405,52 +425,40 @@ impl<'a> Walk<'a> {
         (lift(flow.reads(parameter, leaf, root)), lift(flow.feeds(parameter, leaf, root)))
     }
 
-    /// What a loop hands on.
-    fn repeated(&self, k: usize, condition: usize, body: usize, operand: usize, result: usize) -> Result<Pair, Error> {
-        let parts: Vec<(usize, usize)> = self.flows[&body]
-            .parameters()
-            .iter()
-            .enumerate()
-            .flat_map(|(parameter, n)| (0..*n).map(move |leaf| (parameter, leaf)))
-            .collect();
-        let of = |callee: usize, part: usize, root: usize| {
-            self.flows[&callee].reads(parts[part].0, parts[part].1, root).filter(|a| !a.is_empty())
+    /// What a loop reads of its operand: a part that the body only passes on is read as it is, anything else by an
+    /// unknown number of rounds.
+    fn repeated(
+        &mut self,
+        k: usize,
+        condition: usize,
+        body: usize,
+        operand: usize,
+        result: usize,
+    ) -> Result<Pair, Error> {
+        let rounds = match self.loops.remove(&k) {
+            Some(rounds) => rounds,
+            None => Rounds::new(&self.flows[&condition], &self.flows[&body]),
         };
+        let rounds = self.loops.entry(k).or_insert(rounds);
         let nothing = Ok((Access::none(), Access::none()));
-        let own = || self.sizes[k][result].as_ref().map(|sizes| identity(sizes)).transpose();
-        if self.flows[&body].passed[result] == Some(parts[result]) {
-            return match own()? {
+        let own = self.sizes[k][result].as_ref().map(|sizes| identity(sizes)).transpose()?;
+        if self.flows[&body].passed[result] == Some(rounds.parts[result]) {
+            return match own {
                 Some(same) if operand == result => Ok((same.clone(), same)),
                 Some(_) => nothing,
                 None => self.everything(k, operand, result),
             };
         }
-        // All that any round may look at: what the part depends on, and the number of rounds.
-        let mut reached: BTreeSet<usize> = (0..parts.len()).filter(|part| of(condition, *part, 0).is_some()).collect();
-        // A part that every round makes of itself, element by element, is at last made of itself so.
-        let same = own()?;
-        let alone = (0..parts.len()).all(|part| of(body, part, result) == same.as_ref().filter(|_| part == result));
-        if !alone {
-            reached.insert(result);
-        }
-        let mut queue: Vec<usize> = reached.iter().copied().collect();
-        while let Some(part) = queue.pop() {
-            for other in (0..parts.len()).filter(|other| of(body, *other, part).is_some()) {
-                if reached.insert(other) {
-                    queue.push(other);
-                }
+        if rounds.reached(&self.flows[&body], result, own.as_ref())[operand] {
+            let (node, leaf) = self.operands[k][operand];
+            if self.sizes[node][leaf].as_ref().is_some_and(Vec::is_empty) {
+                return self.everything(k, operand, result);
             }
+            let unknown = vec!["a loop runs an unknown number of rounds".to_string()];
+            let access = Access { maps: Vec::new(), unknown };
+            return Ok((access.clone(), access));
         }
-        match same {
-            _ if reached.contains(&operand) => {
-                let (node, leaf) = self.operands[k][operand];
-                if self.sizes[node][leaf].as_ref().is_some_and(Vec::is_empty) {
-                    return self.everything(k, operand, result);
-                }
-                let unknown = vec!["a loop runs an unknown number of rounds".to_string()];
-                let access = Access { maps: Vec::new(), unknown };
-                Ok((access.clone(), access))
-            }
+        match own {
             Some(same) if operand == result => Ok((same.clone(), same)),
             _ => nothing,
         }
@@ -477,6 +485,52 @@ impl<'a> Walk<'a> {
             (node, leaf) = self.operands[node][from];
         }
         Place { calls: Vec::new(), graph: self.number, node, leaf }
+    }
+}
+
+impl Rounds {
+    fn new(condition: &Flow, body: &Flow) -> Rounds {
+        let leaves = |(parameter, n): (usize, usize)| (0..n).map(move |leaf| (parameter, leaf));
+        let parts: Vec<(usize, usize)> = body.parameters().into_iter().enumerate().flat_map(leaves).collect();
+        let read = |flow: &Flow, part: usize, root: usize| {
+            flow.reads(parts[part].0, parts[part].1, root).is_some_and(|access| !access.is_empty())
+        };
+        let all = |flow: &Flow, root: usize| (0..parts.len()).filter(|part| read(flow, *part, root)).collect();
+        let reads: Vec<Vec<usize>> = (0..parts.len()).map(|root| all(body, root)).collect();
+        let counting: Vec<usize> = all(condition, 0);
+        let mut rounds = Rounds { counting: vec![false; parts.len()], parts, reads, reached: BTreeMap::new() };
+        rounds.counting = rounds.closed(counting);
+        rounds
+    }
+
+    /// These parts, those that a round reads for them, those that a round reads for these, and so on.
+    fn closed(&self, mut queue: Vec<usize>) -> Vec<bool> {
+        let mut reached = self.counting.clone();
+        queue.iter().for_each(|part| reached[*part] = true);
+        while let Some(part) = queue.pop() {
+            for other in &self.reads[part] {
+                if !std::mem::replace(&mut reached[*other], true) {
+                    queue.push(*other);
+                }
+            }
+        }
+        reached
+    }
+
+    /// The parts that any round may look at for a result: those that it depends on, and those that the number of rounds
+    /// depends on. A part that every round makes of itself, element by element (`same`), is made of itself at the end,
+    /// too.
+    fn reached(&mut self, body: &Flow, result: usize, same: Option<&Access<Place>>) -> &[bool] {
+        if !self.reached.contains_key(&result) {
+            let (parameter, leaf) = self.parts[result];
+            let alone = match same {
+                Some(_) => self.reads[result] == [result] && body.reads(parameter, leaf, result) == same,
+                None => self.reads[result].is_empty(),
+            };
+            let reached = self.closed(if alone { Vec::new() } else { vec![result] });
+            self.reached.insert(result, reached);
+        }
+        &self.reached[&result]
     }
 }
 

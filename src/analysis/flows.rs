@@ -1,7 +1,7 @@
 //! Flows and traffic of a list of graphs, each graph worked out once.
 
 use super::amount::Traffic;
-use super::flow::{Flow, Known, add};
+use super::flow::{Flow, Known, add, missing};
 use super::traffic::{apart, fused};
 use crate::operations::graph::Graph;
 use crate::text::Error;
@@ -32,6 +32,8 @@ pub struct Flows {
     known: Known,
     /// What each graph moves where every operation is one kernel.
     apart: BTreeMap<usize, Traffic>,
+    /// What each graph moves as one kernel.
+    fused: BTreeMap<usize, Traffic>,
 }
 
 impl Flows {
@@ -40,30 +42,38 @@ impl Flows {
     /// # Errors
     /// As [`flow`].
     pub fn flow(&mut self, graphs: &[Graph], entry: usize) -> Result<&Flow, Error> {
-        add(&mut self.known, graphs, entry)?;
+        let missing = missing(&self.known, graphs, entry)?;
+        add(&mut self.known, graphs, &missing)?;
         Ok(&self.known[&entry])
     }
 
-    /// [`flow`] of a graph that may be another one the next time.
+    /// [`flow`] of a graph that may be another one the next time, unless [`Flows::flow`] has worked it out.
     ///
     /// # Errors
     /// As [`flow`].
     pub fn flow_once(&mut self, graphs: &[Graph], entry: usize) -> Result<Flow, Error> {
-        add(&mut self.known, graphs, entry)?;
-        self.known.remove(&entry).ok_or_else(|| Error::new("there is no graph"))
+        // What a known graph calls stays known.
+        let known = self.known.contains_key(&entry);
+        let found = self.flow(graphs, entry)?;
+        if known {
+            return Ok(found.clone());
+        }
+        self.known.remove(&entry).ok_or_else(|| Error::new("the graph must be known, found none"))
     }
 
-    /// [`traffic`] of a graph.
+    /// [`traffic`] of a graph. The list may have grown since the last time, but not changed.
     ///
     /// # Errors
     /// As [`flow`].
     pub fn traffic(&mut self, graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Error> {
-        for number in add(&mut self.known, graphs, entry)? {
-            if number == entry || !self.apart.contains_key(&number) {
-                let moved = apart(graphs, number, &self.known, &self.apart)?;
-                self.apart.insert(number, moved);
-            }
+        self.flow(graphs, entry)?;
+        for number in missing(&self.apart, graphs, entry)? {
+            let moved = apart(graphs, number, &self.known, &self.apart)?;
+            self.apart.insert(number, moved);
         }
-        Ok((fused(graphs, entry, &self.known)?, self.apart[&entry]))
+        if !self.fused.contains_key(&entry) {
+            self.fused.insert(entry, fused(graphs, entry, &self.known)?);
+        }
+        Ok((self.fused[&entry], self.apart[&entry]))
     }
 }

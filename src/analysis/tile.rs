@@ -84,7 +84,7 @@ struct Limit {
     /// Whether it is what lies outside of the result, in which the first element of the tile is.
     edge: bool,
     /// The value over the variables of the map.
-    said: Expr,
+    original: Expr,
 }
 
 /// An offset, and the steps of the places inside.
@@ -102,28 +102,54 @@ impl<S> Mapped<S> {
         from: &[i64],
         sizes: &[i64],
     ) -> Result<Result<Needed, String>, Error> {
+        self.check(tile, variables, from, sizes)?;
+        let inside = self.inside(tile, variables, from);
+        // A scalar has no empty tile.
+        if tile.sizes.contains(&0) || !sizes.is_empty() && inside.is_never() {
+            let none = Tile {
+                offsets: vec![Expr::Const(0); sizes.len()],
+                sizes: vec![0; sizes.len()],
+                strides: vec![1; sizes.len()],
+            };
+            return Ok(Ok(Needed { tile: none, cut: false, ends: vec![[None, None]; sizes.len()] }));
+        }
+        Ok(inside.tile(sizes))
+    }
+
+    /// That the tile is one of the map's dimensions, over the given variables.
+    fn check(&self, tile: &Tile, variables: &[Interval], from: &[i64], sizes: &[i64]) -> Result<(), Error> {
+        let (rank, results) = (self.map.dims, self.map.results.len());
+        for (what, found, expected) in [
+            ("offsets of the tile", tile.offsets.len(), rank),
+            ("sizes of the tile", tile.sizes.len(), rank),
+            ("strides of the tile", tile.strides.len(), rank),
+            ("sizes of the result", from.len(), rank),
+            ("sizes of the operand", sizes.len(), results),
+        ] {
+            if found != expected {
+                return Err(Error::new(format!("the {what} must be {expected}, as the map has, found {found}")));
+            }
+        }
+        if let Some(n) = tile.sizes.iter().find(|n| **n < 0) {
+            return Err(Error::new(format!("a size of the tile must be at least 0, found {n}")));
+        }
+        if let Some(n) = tile.strides.iter().find(|n| **n < 1) {
+            return Err(Error::new(format!("a stride of the tile must be at least 1, found {n}")));
+        }
+        let mut last = None;
+        tile.offsets.iter().for_each(|e| e.for_each_var(&mut |v| last = last.max(Some(v))));
+        match last.filter(|v| *v >= variables.len()) {
+            Some(v) => {
+                let n = variables.len();
+                Err(Error::new(format!("an offset of the tile must use variables below {n}, found variable {v}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the tile's index into the map.
+    fn inside(&self, tile: &Tile, variables: &[Interval], from: &[i64]) -> Inside<'_> {
         let map = &self.map;
-        let rank = map.dims;
-        if [tile.offsets.len(), tile.sizes.len(), tile.strides.len(), from.len()] != [rank; 4]
-            || sizes.len() != map.results.len()
-        {
-            let found = tile.offsets.len();
-            let message = format!(
-                "the tile has {found} dimensions and the operand {}, the map goes from {rank} to {}",
-                sizes.len(),
-                map.results.len()
-            );
-            return Err(Error::new(message));
-        }
-        if tile.sizes.iter().any(|n| *n < 0) || tile.strides.iter().any(|n| *n < 1) {
-            return Err(Error::new("a tile has sizes of 0 or more and strides of 1 or more"));
-        }
-        let mut named = 0;
-        tile.offsets.iter().for_each(|e| e.for_each_var(&mut |v| named = named.max(v + 1)));
-        if named > variables.len() {
-            let message = format!("an offset uses variable {}, there are {}", named - 1, variables.len());
-            return Err(Error::new(message));
-        }
         // The given variables, those of run time, the place in the tile, the ranges.
         let late = map.variables() - map.dims - map.ranges;
         let given = variables.len() + late;
@@ -139,41 +165,37 @@ impl<S> Mapped<S> {
                 Kind::RunTime => Expr::Var(variables.len() + v - map.dims - map.ranges),
             })
             .collect();
-        let limit = |said: &Expr, within: Interval, edge| {
-            let value = said.substitute(&by);
-            Limit { value, within, edge, said: said.clone() }
+        let limit = |original: &Expr, within: Interval, edge| {
+            let value = original.substitute(&by);
+            Limit { value, within, edge, original: original.clone() }
         };
-        let said = map.domain.constraints.iter().map(|(e, i)| limit(e, *i, false));
-        let within = map.domain.vars[..rank].iter().zip(from).enumerate();
+        let constraints = map.domain.constraints.iter().map(|(e, i)| limit(e, *i, false));
+        let within = map.domain.vars[..map.dims].iter().zip(from).enumerate();
         let dims = within.map(|(k, (i, n))| limit(&Expr::Var(k), *i, i.lo == 0 && i.hi.checked_add(1) == Some(*n)));
         let mut counts = vec![false; given];
         counts.resize(vars.len(), true);
-        let inside = Inside {
+        Inside {
             map,
             domain: Domain { vars, constraints: Vec::new() },
             counts,
             results: map.results.iter().map(|e| e.substitute(&by)).collect(),
-            limits: said.chain(dims).collect(),
-        };
-        let mut form = Form::new(&inside.domain);
-        let never = |limit: &Limit| {
-            let found = form.interval(&limit.value);
-            !limit.edge && (found.hi < limit.within.lo || limit.within.hi < found.lo)
-        };
-        // A scalar has no empty tile.
-        if tile.sizes.contains(&0) || !sizes.is_empty() && inside.limits.iter().any(never) {
-            let none = Tile {
-                offsets: vec![Expr::Const(0); sizes.len()],
-                sizes: vec![0; sizes.len()],
-                strides: vec![1; sizes.len()],
-            };
-            return Ok(Ok(Needed { tile: none, cut: false, ends: vec![[None, None]; sizes.len()] }));
+            limits: constraints.chain(dims).collect(),
         }
-        Ok(inside.tile(sizes))
     }
 }
 
 impl Inside<'_> {
+    /// Whether a limit leaves nothing.
+    fn is_never(&self) -> bool {
+        let mut form = Form::new(&self.domain);
+        self.limits.iter().any(|limit| {
+            let found = form.interval(&limit.value);
+            !limit.edge && (found.hi < limit.within.lo || limit.within.hi < found.lo)
+        })
+    }
+
+    /// The tile: indices are split into digits as far as limits and divisions need it, each result becomes an offset and
+    /// steps, and what the limits leave out is cut off.
     fn tile(mut self, sizes: &[i64]) -> Result<Needed, String> {
         self.simplify();
         self.single(sizes);
@@ -183,37 +205,48 @@ impl Inside<'_> {
             }
             self.simplify();
         }
+        let (tile, parts) = self.steps()?;
+        let mut needed = Needed { tile, cut: false, ends: vec![[None, None]; sizes.len()] };
+        let mut cutting = Cutting {
+            inside: &self,
+            sizes,
+            owner: owners(&parts, self.counts.len())?,
+            partly: vec![false; sizes.len()],
+            parts,
+            form: Form::new(&self.domain),
+        };
+        for limit in 0..self.limits.len() {
+            cutting.cut(limit, &mut needed).ok_or_else(|| {
+                let Limit { original, within, .. } = &self.limits[limit];
+                format!("what is read must not depend on a condition, found {} in {within}", self.named(original))
+            })?;
+        }
+        let mut form = cutting.form;
+        needed.tile.offsets = needed.tile.offsets.iter().map(|e| form.simplify(e)).collect();
+        Ok(needed)
+    }
+
+    /// The tile without what the limits leave out, and the offset and the steps of each of its dimensions.
+    fn steps(&self) -> Result<(Tile, Vec<Terms>), String> {
         let mut tile = Tile { offsets: Vec::new(), sizes: Vec::new(), strides: Vec::new() };
-        let mut owner: Vec<Option<usize>> = vec![None; self.counts.len()];
-        let mut all = Vec::new();
+        let mut all: Vec<Terms> = Vec::new();
         for (k, e) in self.results.iter().enumerate() {
-            let said = || format!("dimension {k} of the operand is {}", self.named(&self.map.results[k]));
-            let (offset, terms) = self.offset(e).ok_or_else(|| format!("{}, which goes in no equal steps", said()))?;
-            for (v, _) in &terms {
-                if let Some(other) = owner[*v].replace(k).filter(|other| *other != k) {
-                    return Err(format!("dimensions {other} and {k} of the operand move together"));
-                }
-            }
-            let least = self.end(&terms, true).ok_or("an offset does not fit in 64 bits")?;
-            let found = self.gapless(&terms).and_then(|(n, step)| Some((i64::try_from(n).ok()?, step)));
-            let (n, step) = found.ok_or_else(|| format!("{}, which leaves gaps", said()))?;
+            let wrong = |must: &str| {
+                let found = self.named(&self.map.results[k]);
+                format!("the index of dimension {k} of the operand must {must}, found {found}")
+            };
+            let (offset, terms) = self.offset(e).ok_or_else(|| wrong("go in equal steps"))?;
+            all.push((offset, terms));
+            owners(&all, self.counts.len())?;
+            let (offset, terms) = &all[k];
+            let least = self.end(terms, true).ok_or("an offset must fit in 64 bits, found a larger one")?;
+            let found = self.gapless(terms).and_then(|(n, step)| Some((i64::try_from(n).ok()?, step)));
+            let (n, step) = found.ok_or_else(|| wrong("leave no gap"))?;
             tile.offsets.push(offset.clone() + Expr::Const(least));
             tile.sizes.push(n);
             tile.strides.push(if n == 1 { 1 } else { step });
-            all.push((offset, terms));
         }
-        let mut needed = Needed { tile, cut: false, ends: vec![[None, None]; sizes.len()] };
-        let mut form = Form::new(&self.domain);
-        // Dimensions that are cut off by part of what moves them.
-        let mut partly = vec![false; sizes.len()];
-        for k in 0..self.limits.len() {
-            self.cut(k, sizes, &all, &owner, &mut partly, &mut needed).ok_or_else(|| {
-                let Limit { said, within, .. } = &self.limits[k];
-                format!("it is read only where {} is in {within}", self.named(said))
-            })?;
-        }
-        needed.tile.offsets = needed.tile.offsets.iter().map(|e| form.simplify(e)).collect();
-        Ok(needed)
+        Ok((tile, all))
     }
 
     fn simplify(&mut self) {
@@ -265,105 +298,6 @@ impl Inside<'_> {
             }
         }
         false
-    }
-
-    /// Says where a limit cuts the tile off. `all` are the results, `owner` says which of them a place moves; `partly`,
-    /// which are cut off already by something that only some of their places move. None where it does not just cut it
-    /// off.
-    fn cut(
-        &self,
-        limit: usize,
-        sizes: &[i64],
-        all: &[Terms],
-        owner: &[Option<usize>],
-        partly: &mut [bool],
-        needed: &mut Needed,
-    ) -> Option<()> {
-        let Limit { value, within, edge, .. } = &self.limits[limit];
-        let mut form = Form::new(&self.domain);
-        let found = form.interval(value);
-        let (below, above) = (!edge && found.lo < within.lo, within.hi < found.hi);
-        if !below && !above {
-            return Some(());
-        }
-        let (mut base, own) = self.offset(value)?;
-        let (own, free): (Vec<_>, Vec<_>) = own.into_iter().partition(|(v, _)| owner[*v].is_some());
-        // The first place is inside of the result.
-        if *edge && own.is_empty() {
-            return Some(());
-        }
-        if !free.is_empty() {
-            // One of the places that change nothing has to be there, which the least is. No other limit may ask for
-            // another one.
-            let mut other = below;
-            for (_, limit) in self.limits.iter().enumerate().filter(|(k, _)| *k != limit) {
-                limit.value.for_each_var(&mut |v| other |= free.iter().any(|f| f.0 == v));
-            }
-            base = base + Expr::Const(self.end(&free, true).filter(|_| !other)?);
-        }
-        let dims: Vec<(usize, i128)> = match own.first() {
-            Some((v, _)) => owner[*v].map(|k| (k, 1)).into_iter().collect(),
-            // All of it or nothing: what has one element is there or not, and may lie at either edge.
-            None => (0..all.len()).filter(|k| all[*k].1.is_empty()).flat_map(|k| [(k, 1), (k, -1)]).collect(),
-        };
-        let (_, step) = self.gapless(&own)?;
-        let first = base.clone() + Expr::Const(self.end(&own, true)?);
-        let mut best: Option<(usize, [Option<Expr>; 2])> = None;
-        for (k, turned) in dims {
-            let (offset, terms) = &all[k];
-            // From one value to the next the result goes by a factor; the rest does not depend on it.
-            let of = |v: usize| terms.iter().find(|term| term.0 == v).map_or(0, |term| term.1);
-            let factor = own.first().map_or(turned, |(v, c)| of(*v).checked_div(c / i128::from(step)).unwrap_or(0));
-            if factor == 0 || own.iter().any(|(v, c)| (c / i128::from(step)).checked_mul(factor) != Some(of(*v))) {
-                continue;
-            }
-            let (moved, rest): (Vec<_>, Vec<_>) = terms.iter().copied().partition(|t| own.iter().any(|o| o.0 == t.0));
-            if !rest.is_empty() {
-                // With fewer values of what is cut off, the rest still leaves no gap; and there is one.
-                let (reach, fine) = self.gapless(&rest)?;
-                let closed = factor % i128::from(fine) == 0 && (factor / i128::from(fine)).unsigned_abs() <= reach;
-                let last = base.clone() + Expr::Const(self.end(&own, false)?);
-                let begun = *edge || !above || form.interval(&first).hi <= within.hi;
-                let there = begun && (!below || form.interval(&last).lo >= within.lo);
-                let wide = !below || !above || within.hi.checked_sub(within.lo)? >= step - 1;
-                if !closed || !there || !wide || std::mem::replace(&mut partly[k], true) {
-                    return None;
-                }
-            }
-            let factor = i64::try_from(factor).ok()?;
-            let start = offset.clone() + Expr::Const(self.end(&moved, factor > 0)?);
-            let mut ends = [None, None];
-            for (_, end, up) in [(below, within.lo, true), (above, within.hi, false)].into_iter().filter(|x| x.0) {
-                // How many values come before.
-                let more = Expr::Const(if up { end.checked_add(step - 1)? } else { end }) + first.clone().times(-1);
-                let last = up != (factor > 0);
-                let rest = Expr::Const(self.end(&rest, !last)?);
-                let end = form.simplify(&(more.floor_div(step).times(factor) + start.clone() + rest));
-                let i = form.interval(&end);
-                let stride = needed.tile.strides[k];
-                // What comes next lies outside of the operand.
-                let outside = if last { i.lo.checked_add(stride)? >= sizes[k] } else { i.hi.checked_sub(stride)? < 0 };
-                ends[usize::from(last)] = (!outside).then_some(end);
-            }
-            let edges = ends == [None, None];
-            if best.is_none() || edges {
-                best = Some((k, ends));
-            }
-            if edges {
-                break;
-            }
-        }
-        let (k, ends) = best?;
-        needed.cut = true;
-        for (side, end) in ends.into_iter().enumerate() {
-            let Some(end) = end else { continue };
-            let both = |other: Expr| match side {
-                0 => Expr::Max(other.into(), end.clone().into()),
-                _ => Expr::Min(other.into(), end.clone().into()),
-            };
-            needed.ends[k][side] = Some(needed.ends[k][side].take().map_or_else(|| end.clone(), both));
-        }
-        Some(())
     }
 
     /// The least or the greatest sum of terms.
@@ -449,5 +383,165 @@ impl Inside<'_> {
     /// An expression over the variables of the map.
     fn named(&self, e: &Expr) -> String {
         Named(e, &|v| self.map.name(v)).to_string()
+    }
+}
+
+/// The dimension of the operand that each variable moves; an error where it moves two.
+fn owners(parts: &[Terms], variables: usize) -> Result<Vec<Option<usize>>, String> {
+    let mut owner: Vec<Option<usize>> = vec![None; variables];
+    for (k, (_, terms)) in parts.iter().enumerate() {
+        for (v, _) in terms {
+            if let Some(other) = owner[*v].replace(k).filter(|other| *other != k) {
+                return Err(format!(
+                    "dimensions {other} and {k} of the operand must be moved by different indices, found one that moves both"
+                ));
+            }
+        }
+    }
+    Ok(owner)
+}
+
+/// Cutting off from a tile what the limits leave out.
+struct Cutting<'a> {
+    inside: &'a Inside<'a>,
+    /// The sizes of the operand.
+    sizes: &'a [i64],
+    /// The offset and the steps of each dimension of the tile.
+    parts: Vec<Terms>,
+    /// Which of these each variable moves.
+    owner: Vec<Option<usize>>,
+    /// Which of these are cut off already by something that only some of their variables move.
+    partly: Vec<bool>,
+    form: Form,
+}
+
+/// A limit as what the tile's place does not change, and the variables of the tile that move it.
+struct Moving<'a> {
+    limit: &'a Limit,
+    /// Whether something lies below the interval of the limit.
+    below: bool,
+    /// Whether something lies above it.
+    above: bool,
+    base: Expr,
+    own: Vec<(usize, i128)>,
+    /// From one value to the next.
+    step: i64,
+    /// The least value.
+    first: Expr,
+}
+
+/// The first and the last index of a dimension that is read, where there is a limit.
+type Ends = [Option<Expr>; 2];
+
+impl<'a> Cutting<'a> {
+    /// Cuts off what a limit leaves out. `None` where that is not at the ends of a dimension.
+    fn cut(&mut self, limit: usize, needed: &mut Needed) -> Option<()> {
+        let Some(moving) = self.moving(limit)? else { return Some(()) };
+        let dims: Vec<(usize, i128)> = match moving.own.first() {
+            Some((v, _)) => self.owner[*v].map(|k| (k, 1)).into_iter().collect(),
+            // All of it or nothing: what has one element is there or not, and may lie at either edge.
+            None => {
+                let single = (0..self.parts.len()).filter(|k| self.parts[*k].1.is_empty());
+                single.flat_map(|k| [(k, 1), (k, -1)]).collect()
+            }
+        };
+        let mut best: Option<(usize, Ends)> = None;
+        for (k, sign) in dims {
+            let Some(ends) = self.ends(&moving, k, sign, needed.tile.strides[k])? else { continue };
+            let outside = ends == [None, None];
+            if best.is_none() || outside {
+                best = Some((k, ends));
+            }
+            if outside {
+                break;
+            }
+        }
+        let (k, ends) = best?;
+        needed.cut = true;
+        for (side, end) in ends.into_iter().enumerate() {
+            let Some(end) = end else { continue };
+            let both = |other: Expr| match side {
+                0 => Expr::Max(other.into(), end.clone().into()),
+                _ => Expr::Min(other.into(), end.clone().into()),
+            };
+            needed.ends[k][side] = Some(needed.ends[k][side].take().map_or_else(|| end.clone(), both));
+        }
+        Some(())
+    }
+
+    /// How the tile moves a limit; `Some(None)` where the limit leaves nothing out, `None` where that cannot be said.
+    fn moving(&mut self, number: usize) -> Option<Option<Moving<'a>>> {
+        let inside = self.inside;
+        let limit = &inside.limits[number];
+        let Limit { value, within, edge, .. } = limit;
+        let found = self.form.interval(value);
+        let (below, above) = (!edge && found.lo < within.lo, within.hi < found.hi);
+        if !below && !above {
+            return Some(None);
+        }
+        let (mut base, own) = inside.offset(value)?;
+        let (own, free): (Vec<_>, Vec<_>) = own.into_iter().partition(|(v, _)| self.owner[*v].is_some());
+        // The first place is inside of the result.
+        if *edge && own.is_empty() {
+            return Some(None);
+        }
+        if !free.is_empty() {
+            // One of the places that change nothing has to be there, which the least is. No other limit may need
+            // another one.
+            let mut other = below;
+            for (_, limit) in inside.limits.iter().enumerate().filter(|(k, _)| *k != number) {
+                limit.value.for_each_var(&mut |v| other |= free.iter().any(|f| f.0 == v));
+            }
+            base = base + Expr::Const(inside.end(&free, true).filter(|_| !other)?);
+        }
+        let (_, step) = inside.gapless(&own)?;
+        let first = base.clone() + Expr::Const(inside.end(&own, true)?);
+        Some(Some(Moving { limit, below, above, base, own, step, first }))
+    }
+
+    /// Where a limit ends dimension `k` of the tile, if the two move together; `sign` says in which direction where the
+    /// tile does not move the limit. `None` where what is left is no tile.
+    fn ends(&mut self, m: &Moving, k: usize, sign: i128, stride: i64) -> Option<Option<Ends>> {
+        let (offset, terms) = self.parts[k].clone();
+        let (inside, within) = (self.inside, m.limit.within);
+        // From one value to the next the result goes by a factor; the rest does not depend on it.
+        let of = |v: usize| terms.iter().find(|term| term.0 == v).map_or(0, |term| term.1);
+        let factor = m.own.first().map_or(sign, |(v, c)| of(*v).checked_div(c / i128::from(m.step)).unwrap_or(0));
+        let moves = |(v, c): &(usize, i128)| (c / i128::from(m.step)).checked_mul(factor) == Some(of(*v));
+        if factor == 0 || !m.own.iter().all(moves) {
+            return Some(None);
+        }
+        let (moved, rest): (Vec<_>, Vec<_>) = terms.iter().copied().partition(|t| m.own.iter().any(|o| o.0 == t.0));
+        if !rest.is_empty() && (!self.is_closed(m, &rest, factor)? || std::mem::replace(&mut self.partly[k], true)) {
+            return None;
+        }
+        let factor = i64::try_from(factor).ok()?;
+        let start = offset + Expr::Const(inside.end(&moved, factor > 0)?);
+        let mut ends = [None, None];
+        let sides = [(m.below, within.lo, true), (m.above, within.hi, false)];
+        for (_, end, up) in sides.into_iter().filter(|side| side.0) {
+            // How many values come before.
+            let more = Expr::Const(if up { end.checked_add(m.step - 1)? } else { end }) + m.first.clone().times(-1);
+            let last = up != (factor > 0);
+            let rest = Expr::Const(inside.end(&rest, !last)?);
+            let end = self.form.simplify(&(more.floor_div(m.step).times(factor) + start.clone() + rest));
+            let i = self.form.interval(&end);
+            // What comes next lies outside of the operand.
+            let outside = if last { i.lo.checked_add(stride)? >= self.sizes[k] } else { i.hi.checked_sub(stride)? < 0 };
+            ends[usize::from(last)] = (!outside).then_some(end);
+        }
+        Some(Some(ends))
+    }
+
+    /// Whether the rest of what moves a dimension leaves no gap with fewer values of what is cut off, and there is one.
+    fn is_closed(&mut self, m: &Moving, rest: &[(usize, i128)], factor: i128) -> Option<bool> {
+        let (inside, within) = (self.inside, m.limit.within);
+        let (reach, fine) = inside.gapless(rest)?;
+        let closed = factor % i128::from(fine) == 0 && (factor / i128::from(fine)).unsigned_abs() <= reach;
+        let last = m.base.clone() + Expr::Const(inside.end(&m.own, false)?);
+        let begun = m.limit.edge || !m.above || self.form.interval(&m.first).hi <= within.hi;
+        let there = begun && (!m.below || self.form.interval(&last).lo >= within.lo);
+        let wide = !m.below || !m.above || within.hi.checked_sub(within.lo)? >= m.step - 1;
+        Some(closed && there && wide)
     }
 }

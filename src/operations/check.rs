@@ -27,7 +27,13 @@ impl Operation {
     /// assert_eq!(refusal.to_string(), "result 0 must have the sizes [3, 2], found [2, 3]");
     /// ```
     pub fn check(&self, operands: &[&Shape], results: &[&Shape]) -> Checked {
-        let (from, to) = (arrays(operands), arrays(results));
+        let to = arrays(results);
+        if let Operation::GetTupleElement { index } = self {
+            // Only the part is looked at: a tuple of many parts may have as many users.
+            let results = to.iter().map(|array| Sizes::of(array)).collect();
+            return tuples::get_tuple_element(*index, operands, results);
+        }
+        let from = arrays(operands);
         let sizes = |all: &[&Array]| all.iter().map(|array| Sizes::of(array)).collect();
         let arrays = Arrays { ins: sizes(&from), outs: sizes(&to) };
         not_negative(&arrays)?;
@@ -58,8 +64,8 @@ impl Operation {
             Operation::Scatter(fields) => gather::scatter(fields, &arrays),
             Operation::Loops(nest) => loops::loops(nest, &arrays),
             Operation::Tuple => tuples::tuple(&arrays),
-            Operation::GetTupleElement { index } => tuples::get_tuple_element(*index, operands, &arrays),
-            Operation::Call { .. }
+            Operation::GetTupleElement { .. }
+            | Operation::Call { .. }
             | Operation::While { .. }
             | Operation::Conditional { .. }
             | Operation::Other { .. } => Ok(()),

@@ -15,7 +15,7 @@ use super::bitcast;
 use super::relation::Direction;
 use crate::operations::operation::Operation;
 use crate::operations::rules::dot::Dot;
-use crate::operations::rules::tuples::part;
+use crate::operations::rules::tuples::before;
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 use sides::{Found, Related, Sides};
@@ -29,7 +29,7 @@ pub(super) struct Application<'a> {
     pub results: Vec<&'a Array>,
     /// The sizes of both; `None` where one is not bounded.
     sizes: Option<[Vec<Vec<i64>>; 2]>,
-    /// The arrays of the operands that become those of the results, where the operation only passes them on.
+    /// The first array of the operands that becomes one of the results, where the operation only passes them on.
     passed: Option<usize>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Application<'a> {
         operation.check(operands, results)?;
         let passed = match operation {
             Operation::Tuple => Some(0),
-            Operation::GetTupleElement { index } => Some(part(*index, operands)?.start),
+            Operation::GetTupleElement { index } => Some(before(*index, operands)?),
             _ => None,
         };
         let arrays = |shapes: &[&'a Shape]| shapes.iter().flat_map(|shape| leaves(shape)).collect::<Vec<_>>();

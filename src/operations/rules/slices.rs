@@ -96,7 +96,8 @@ pub fn dynamic_slice(sizes: &[i64], arrays: &Arrays) -> Checked {
 /// - `dynamic_update_slice_c1`: there are at least two operands, the data and an update, and one result.
 /// - `dynamic_update_slice_c2`: the update has the rank of the data and is not larger in any dimension.
 /// - `dynamic_update_slice_c3`: the result has the sizes of the data.
-/// - `starts_c1`, `starts_c2`: as for a [`dynamic_slice`].
+///
+/// And `starts_c1` and `starts_c2`, as for a [`dynamic_slice`].
 pub fn dynamic_update_slice(arrays: &Arrays) -> Checked {
     data(arrays, "dynamic_update_slice_c1", 2)?;
     let [data, update] = [&arrays.ins[0], &arrays.ins[1]];

@@ -1,0 +1,279 @@
+//! Each rule of the shapes of operations, refused once: the label, what it is about, and the message.
+//!
+//! `test/operations/refusals.txt` has a line for each case; `BLESS=1` writes it, to be read.
+
+use std::collections::BTreeSet;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::Interval;
+use tensor_layout::operations::{Convolution, Dim, Gather, Loops, Operation, Shape, WindowDim};
+
+/// An operation that a rule refuses: the rule, the operation, its operands and its results.
+type Case = (&'static str, Operation, &'static [&'static str], &'static [&'static str]);
+
+fn window(size: i64, stride: i64, dilation: i64) -> Vec<WindowDim> {
+    let (window_dilation, base_dilation) = (dilation, 1);
+    vec![WindowDim { size, stride, low: 0, high: 0, window_dilation, base_dilation, reversed: false }]
+}
+
+fn convolution(change: impl FnOnce(&mut Convolution)) -> Operation {
+    let mut convolution = Convolution {
+        window: window(3, 1, 1),
+        input_batch: 0,
+        input_feature: 2,
+        input_spatial: vec![1],
+        kernel_input_feature: 1,
+        kernel_output_feature: 2,
+        kernel_spatial: vec![0],
+        output_batch: 0,
+        output_feature: 2,
+        output_spatial: vec![1],
+        feature_groups: 1,
+        batch_groups: 1,
+    };
+    change(&mut convolution);
+    Operation::Convolution(Box::new(convolution))
+}
+
+/// Rows of `[10, 20]` at indices `[5, 1]`.
+fn rows(change: impl FnOnce(&mut Gather)) -> Box<Gather> {
+    let mut gather = Gather {
+        offset_dims: vec![1],
+        collapsed_slice_dims: vec![0],
+        start_index_map: vec![0],
+        index_vector_dim: 1,
+        slice_sizes: vec![1, 20],
+        ..Gather::default()
+    };
+    change(&mut gather);
+    Box::new(gather)
+}
+
+fn unchanged(_: &mut Gather) {}
+
+fn gather(change: impl FnOnce(&mut Gather)) -> Operation {
+    Operation::Gather(rows(change))
+}
+
+fn scatter(change: impl FnOnce(&mut Gather)) -> Operation {
+    Operation::Scatter(rows(|g| {
+        g.slice_sizes.clear();
+        change(g);
+    }))
+}
+
+fn loops(change: impl FnOnce(&mut Loops)) -> Operation {
+    let index = || vec![Expr::Var(0)];
+    let mut loops =
+        Loops { sizes: vec![4], offsets: Vec::new(), operands: vec![Some(index())], results: vec![index()] };
+    change(&mut loops);
+    Operation::Loops(Box::new(loops))
+}
+
+fn dot(change: impl FnOnce(&mut [Vec<usize>; 4])) -> Operation {
+    let mut lists = [vec![0], vec![0], vec![2], vec![1]];
+    change(&mut lists);
+    let [lhs_batch, rhs_batch, lhs_contracting, rhs_contracting] = lists;
+    Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }
+}
+
+fn slice(start: i64, limit: i64, stride: i64) -> Operation {
+    Operation::Slice { starts: vec![start], limits: vec![limit], strides: vec![stride] }
+}
+
+fn pad(low: &[i64], interior: i64) -> Operation {
+    Operation::Pad { low: low.to_vec(), high: vec![0], interior: vec![interior] }
+}
+
+fn insert(start: i64, stride: i64) -> Operation {
+    Operation::InsertSlice { starts: vec![start], strides: vec![stride] }
+}
+
+fn cases() -> Vec<Case> {
+    use Operation::*;
+    let same = |_: &mut [Vec<usize>; 4]| {};
+    let sums = &["f32[9,2,3]", "f32[9,3,5]"][..];
+    let images = &["f32[4,8,6]", "f32[3,6,9]"][..];
+    let table = &["f32[10,20]", "s32[5,1]"][..];
+    let updates = &["f32[10,20]", "s32[5,1]", "f32[5,20]"][..];
+    vec![
+        ("sizes_c1", Elementwise, &["f32[2]"], &["f32[2]"]),
+        ("elementwise_c1", Elementwise, &["f32[2]"], &[]),
+        ("elementwise_c2", Elementwise, &["f32[2]", "f32[]", "f32[3]"], &["f32[2]"]),
+        ("elementwise_c3", Elementwise, &["f32[2]", "f32[]"], &["f32[2]", "f32[3]"]),
+        ("select_c1", Select, &["pred[]", "f32[2]"], &["f32[2]"]),
+        ("select_c2", Select, &["pred[3]", "f32[2]", "f32[2]"], &["f32[2]"]),
+        ("select_c3", Select, &["pred[]", "f32[2]", "f32[2]"], &["f32[3]"]),
+        ("iota_c1", Iota { dim: 0 }, &["f32[2]"], &["f32[2]"]),
+        ("iota_c2", Iota { dim: 1 }, &[], &["f32[2]"]),
+        ("constant_c1", Constant, &["f32[2]"], &["f32[2]"]),
+        ("parameter_c1", Parameter { number: 0 }, &["f32[2]"], &["f32[2]"]),
+        ("broadcast_c1", Broadcast { dims: vec![] }, &["f32[]"], &["f32[2]", "f32[2]"]),
+        ("broadcast_c2", Broadcast { dims: vec![0] }, &["f32[2,3]"], &["f32[2,3]"]),
+        ("broadcast_c3", Broadcast { dims: vec![0, 0] }, &["f32[2,3]"], &["f32[2,3]"]),
+        ("broadcast_c4", Broadcast { dims: vec![1] }, &["f32[3]"], &["f32[3,2]"]),
+        ("transpose_c1", Transpose { permutation: vec![0] }, &[], &["f32[2]"]),
+        ("transpose_c2", Transpose { permutation: vec![0] }, &["f32[2,3]"], &["f32[3,2]"]),
+        ("transpose_c3", Transpose { permutation: vec![1, 2] }, &["f32[2,3]"], &["f32[3,2]"]),
+        ("transpose_c4", Transpose { permutation: vec![2, 0, 1] }, &["f32[2,3,5]"], &["f32[3,5,2]"]),
+        ("reverse_c1", Reverse { dims: vec![] }, &[], &["f32[2]"]),
+        ("reverse_c2", Reverse { dims: vec![1] }, &["f32[2]"], &["f32[2]"]),
+        ("reverse_c3", Reverse { dims: vec![0] }, &["f32[2]"], &["f32[3]"]),
+        ("reshape_c1", Reshape, &["f32[2]", "f32[2]"], &["f32[2]"]),
+        ("reshape_c2", Reshape, &["f32[4,6]"], &["f32[3,9]"]),
+        ("reshape_c2", Reshape, &["f32[4,6]"], &["f32[4611686018427387904,4611686018427387904,16]"]),
+        ("bitcast_c1", Bitcast, &[], &["f32[2]"]),
+        ("bitcast_c2", Bitcast, &["f32[6]"], &["f64[6]"]),
+        ("concatenate_c1", Concatenate { dim: 0 }, &[], &["f32[2]"]),
+        ("concatenate_c2", Concatenate { dim: 2 }, &["f32[2,3]"], &["f32[2,3]"]),
+        ("concatenate_c3", Concatenate { dim: 1 }, &["f32[2,3]", "f32[3,4]"], &["f32[2,7]"]),
+        ("concatenate_c4", Concatenate { dim: 1 }, &["f32[2,3]", "f32[2,4]"], &["f32[2,8]"]),
+        ("concatenate_c4", Concatenate { dim: 0 }, &["f32[9223372036854775807]", "f32[1]"], &["f32[8]"]),
+        ("dot_c1", dot(same), &["f32[9,2,3]"], &["f32[9,2,5]"]),
+        ("dot_c2", dot(|d| d[0] = vec![3]), sums, &["f32[9,2,5]"]),
+        ("dot_c3", dot(|d| d[3] = vec![0]), sums, &["f32[9,2,5]"]),
+        ("dot_c4", dot(|d| d[3] = vec![]), sums, &["f32[9,2,5]"]),
+        ("dot_c5", dot(|d| d[3] = vec![2]), sums, &["f32[9,2,5]"]),
+        ("dot_c6", dot(same), sums, &["f32[9,5,2]"]),
+        ("inputs_c1", Reduce { dims: vec![0] }, &["f32[2]"], &["f32[]"]),
+        ("inputs_c2", Reduce { dims: vec![0] }, &["f32[2]", "f32[]"], &["f32[]", "f32[]"]),
+        ("inputs_c3", Reduce { dims: vec![0] }, &["f32[2]", "s32[3]", "f32[]", "s32[]"], &["f32[]", "s32[]"]),
+        ("inputs_c4", Reduce { dims: vec![0] }, &["f32[2]", "f32[2]"], &["f32[]"]),
+        ("reduce_c1", Reduce { dims: vec![1] }, &["f32[2]", "f32[]"], &["f32[]"]),
+        ("reduce_c2", Reduce { dims: vec![1] }, &["f32[2,3,5]", "f32[]"], &["f32[2,3]"]),
+        ("slice_c1", slice(0, 1, 1), &[], &["f32[1]"]),
+        ("slice_c2", slice(0, 1, 1), &["f32[8,8]"], &["f32[1]"]),
+        ("slice_c3", slice(3, 2, 1), &["f32[8]"], &["f32[1]"]),
+        ("slice_c4", slice(0, 9, 1), &["f32[8]"], &["f32[9]"]),
+        ("slice_c5", slice(0, 8, 0), &["f32[8]"], &["f32[8]"]),
+        ("slice_c6", slice(1, 8, 3), &["f32[8]"], &["f32[2]"]),
+        ("pad_c1", pad(&[2], 1), &["f32[3]"], &["f32[7]"]),
+        ("pad_c2", pad(&[2], 1), &["f32[3]", "f32[1]"], &["f32[7]"]),
+        ("pad_c3", pad(&[2, 2], 1), &["f32[3]", "f32[]"], &["f32[7]"]),
+        ("pad_c4", pad(&[2], -1), &["f32[3]", "f32[]"], &["f32[7]"]),
+        ("pad_c5", pad(&[-6], 1), &["f32[3]", "f32[]"], &["f32[7]"]),
+        ("pad_c5", pad(&[2], i64::MAX), &["f32[3]", "f32[]"], &["f32[7]"]),
+        ("pad_c5", pad(&[2], 1), &["f32[3]", "f32[]"], &["f32[8]"]),
+        ("dynamic_slice_c1", DynamicSlice { sizes: vec![2] }, &[], &["f32[2]"]),
+        ("dynamic_slice_c2", DynamicSlice { sizes: vec![2] }, &["f32[8,8]", "s32[]", "s32[]"], &["f32[2,2]"]),
+        ("dynamic_slice_c3", DynamicSlice { sizes: vec![9] }, &["f32[8]", "s32[]"], &["f32[9]"]),
+        ("dynamic_slice_c4", DynamicSlice { sizes: vec![2] }, &["f32[8]", "s32[]"], &["f32[3]"]),
+        ("starts_c1", DynamicSlice { sizes: vec![2] }, &["f32[8]"], &["f32[2]"]),
+        ("starts_c2", DynamicSlice { sizes: vec![2] }, &["f32[8]", "s32[1]"], &["f32[2]"]),
+        ("dynamic_update_slice_c1", DynamicUpdateSlice, &["f32[8]"], &["f32[8]"]),
+        ("dynamic_update_slice_c2", DynamicUpdateSlice, &["f32[8]", "f32[9]", "s32[]"], &["f32[8]"]),
+        ("dynamic_update_slice_c3", DynamicUpdateSlice, &["f32[8]", "f32[2]", "s32[]"], &["f32[2]"]),
+        ("insert_slice_c1", insert(1, 2), &["f32[6]"], &["f32[6]"]),
+        ("insert_slice_c2", insert(1, 2), &["f32[6]", "f32[3,1]"], &["f32[6]"]),
+        ("insert_slice_c3", insert(-1, 2), &["f32[6]", "f32[3]"], &["f32[6]"]),
+        ("insert_slice_c4", insert(1, 0), &["f32[6]", "f32[3]"], &["f32[6]"]),
+        ("insert_slice_c5", insert(1, 2), &["f32[5]", "f32[3]"], &["f32[5]"]),
+        ("insert_slice_c6", insert(1, 2), &["f32[6]", "f32[3]"], &["f32[7]"]),
+        ("window_c1", ReduceWindow { window: window(0, 1, 1) }, &["f32[8]", "f32[]"], &["f32[8]"]),
+        ("window_c2", ReduceWindow { window: window(3, 0, 1) }, &["f32[8]", "f32[]"], &["f32[8]"]),
+        ("window_c3", ReduceWindow { window: window(3, 1, 0) }, &["f32[8]", "f32[]"], &["f32[8]"]),
+        ("window_c4", ReduceWindow { window: wide() }, &["f32[8]", "f32[]"], &["f32[8]"]),
+        ("reduce_window_c1", ReduceWindow { window: vec![] }, &["f32[8]", "f32[]"], &["f32[8]"]),
+        ("reduce_window_c2", ReduceWindow { window: window(3, 1, 2) }, &["f32[8]", "f32[]"], &["f32[5]"]),
+        ("convolution_c1", convolution(|_| {}), &["f32[4,8,6]"], &["f32[4,6,9]"]),
+        ("convolution_c2", convolution(|_| {}), &["f32[4,8,6]", "f32[3,6]"], &["f32[4,6,9]"]),
+        ("convolution_c3", convolution(|c| c.input_batch = 1), images, &["f32[4,6,9]"]),
+        ("convolution_c4", convolution(|c| c.window[0].size = 2), images, &["f32[4,6,9]"]),
+        ("convolution_c5", convolution(|c| c.batch_groups = 0), images, &["f32[4,6,9]"]),
+        ("convolution_c6", convolution(|c| c.feature_groups = 4), images, &["f32[4,6,9]"]),
+        ("convolution_c7", convolution(|c| c.batch_groups = 2), images, &["f32[4,6,9]"]),
+        ("convolution_c8", convolution(|c| c.feature_groups = 3), images, &["f32[4,6,9]"]),
+        ("convolution_c9", convolution(|_| {}), images, &["f32[4,8,9]"]),
+        ("blocks_c1", gather(|g| g.start_index_map = vec![2]), table, &["f32[5,20]"]),
+        ("blocks_c2", gather(|g| g.index_vector_dim = 3), table, &["f32[5,20]"]),
+        ("blocks_c3", gather(|g| g.start_index_map = vec![0, 1]), table, &["f32[5,20]"]),
+        ("blocks_c4", gather(|g| g.operand_batching_dims = vec![1]), table, &["f32[5,20]"]),
+        ("blocks_c5", gather(batched), table, &["f32[5,20]"]),
+        ("blocks_c6", gather(batched), &["f32[10,5]", "s32[5,1]"], &["f32[5,20]"]),
+        ("gather_c1", gather(unchanged), &["f32[10,20]"], &["f32[5,20]"]),
+        ("gather_c2", gather(|g| g.slice_sizes = vec![1]), table, &["f32[5,20]"]),
+        ("gather_c3", gather(|g| g.slice_sizes = vec![1, 21]), table, &["f32[5,20]"]),
+        ("gather_c4", gather(|g| g.slice_sizes = vec![2, 20]), table, &["f32[5,20]"]),
+        ("gather_c5", gather(|g| g.offset_dims = vec![0, 1]), table, &["f32[5,20]"]),
+        ("gather_c6", gather(|g| g.offset_dims = vec![2]), table, &["f32[5,20]"]),
+        ("gather_c7", gather(unchanged), table, &["f32[20,5]"]),
+        ("scatter_c1", scatter(unchanged), table, &["f32[10,20]"]),
+        ("scatter_c2", scatter(unchanged), updates, &["f32[10,21]"]),
+        ("scatter_c3", scatter(|g| g.offset_dims = vec![0, 1]), updates, &["f32[10,20]"]),
+        ("scatter_c4", scatter(unchanged), &["f32[10,20]", "s32[5,1]", "f32[20]"], &["f32[10,20]"]),
+        ("scatter_c5", scatter(|g| g.offset_dims = vec![2]), updates, &["f32[10,20]"]),
+        ("scatter_c6", scatter(unchanged), &["f32[10,20]", "s32[5,1]", "f32[5,21]"], &["f32[10,20]"]),
+        ("scatter_c7", scatter(unchanged), &["f32[10,20]", "s32[5,1]", "f32[6,20]"], &["f32[10,20]"]),
+        ("loops_c1", loops(|l| l.sizes = vec![-1]), &["f32[4]"], &["f32[4]"]),
+        ("loops_c2", loops(|_| {}), &["f32[4]", "f32[4]"], &["f32[4]"]),
+        ("loops_c3", loops(|_| {}), &["f32[4,4]"], &["f32[4]"]),
+        ("loops_c4", loops(|l| l.results = vec![vec![Expr::Var(1)]]), &["f32[4]"], &["f32[4]"]),
+        ("loops_c5", loops(|l| l.offsets = vec![(0, Interval::new(0, 1))]), &["f32[4]"], &["f32[4]"]),
+        ("tuple_c1", Tuple, &["f32[4]"], &["(f32[4], f32[4])"]),
+        ("tuple_c2", Tuple, &["f32[4]"], &["(f32[5])"]),
+        ("get_tuple_element_c1", GetTupleElement { index: 0 }, &["f32[4]"], &["f32[4]"]),
+        ("get_tuple_element_c2", GetTupleElement { index: 2 }, &["(f32[4], f32[5])"], &["f32[4]"]),
+        ("get_tuple_element_c3", GetTupleElement { index: 1 }, &["(f32[4], (f32[5], f32[6]))"], &["f32[5]"]),
+        ("get_tuple_element_c4", GetTupleElement { index: 1 }, &["(f32[4], f32[5])"], &["f32[4]"]),
+    ]
+}
+
+/// A window whose padding is most of the 64-bit numbers, on both sides.
+fn wide() -> Vec<WindowDim> {
+    let mut wide = window(3, 1, 1);
+    (wide[0].low, wide[0].high) = (i64::MAX, i64::MAX);
+    wide
+}
+
+/// Dimension 1 of the data goes with dimension 0 of the indices, and has a start, too.
+fn batched(g: &mut Gather) {
+    g.operand_batching_dims = vec![1];
+    g.start_indices_batching_dims = vec![0];
+    g.start_index_map = vec![1];
+}
+
+fn shapes(texts: &[&str]) -> Vec<Shape> {
+    texts.iter().map(|text| Shape::parse(text).unwrap()).collect()
+}
+
+#[test]
+fn every_rule_is_refused_once() {
+    let mut lines = String::new();
+    let mut tried = BTreeSet::new();
+    for (rule, operation, operands, results) in cases() {
+        let (mut operands, results) = (shapes(operands), shapes(results));
+        // No text has a negative size.
+        if let ("sizes_c1", Some(Shape::Array(array))) = (rule, operands.first_mut()) {
+            array.dims[0] = Dim::Exact(-1);
+        }
+        let (operands, results) = (operands.iter().collect::<Vec<_>>(), results.iter().collect::<Vec<_>>());
+        let refusal = operation.check(&operands, &results).expect_err(rule);
+        assert_eq!(refusal.rule, rule, "{refusal}");
+        lines += &format!("{rule}: {refusal}\n");
+        tried.insert(rule.to_string());
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/test/operations/refusals.txt");
+    match std::env::var_os("BLESS") {
+        Some(_) => std::fs::write(file, lines).unwrap(),
+        None => assert_eq!(lines, std::fs::read_to_string(file).unwrap(), "write it with BLESS=1"),
+    }
+    assert_eq!(described(), tried, "the rules in the descriptions of src/operations, and those tried here");
+}
+
+/// The labels in the descriptions of the rules: those behind `- ` and between back quotes.
+fn described() -> BTreeSet<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/operations");
+    let mut files = vec![format!("{folder}/check.rs")];
+    let rules = std::fs::read_dir(format!("{folder}/rules")).unwrap();
+    files.extend(rules.map(|entry| entry.unwrap().path().display().to_string()));
+    let mut found = BTreeSet::new();
+    for file in files {
+        for line in std::fs::read_to_string(file).unwrap().lines() {
+            let Some(label) = line.trim_start().strip_prefix("/// - `") else { continue };
+            let (label, rest) = label.split_once('`').unwrap();
+            if rest.starts_with(':') && label.contains("_c") {
+                assert!(found.insert(label.to_string()), "{label} is described twice");
+            }
+        }
+    }
+    found
+}
