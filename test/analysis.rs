@@ -2,14 +2,16 @@
 
 #[path = "hlo/blocks.rs"]
 mod blocks;
+#[path = "analysis/cases.rs"]
+mod cases;
+mod elements;
 #[path = "analysis/graphs.rs"]
 mod graphs;
-#[path = "analysis/interpreter.rs"]
-mod interpreter;
 
+use cases::{Case, KINDS, reads, some};
+use elements::Index;
 use fastrand::Rng;
 use graphs::{node, reads_of, some_graph, value};
-use interpreter::{Case, Index, KINDS, reads, some};
 use layout::analysis::{
     Access, Cause, Graph, Mapped, Moved, Movement, Needed, Node, Place, Tile, Traffic, Value, flow, maps, movement,
     traffic,
@@ -90,7 +92,7 @@ fn check(case: &Case, seed: u64) -> bool {
         by_leaves.entry((operand, result)).or_default().insert((o, i));
     }
     let mut exact = true;
-    let leaf_sizes: Vec<Index> = operands.iter().flat_map(|shape| interpreter::sizes(shape)).collect();
+    let leaf_sizes: Vec<Index> = operands.iter().flat_map(|shape| elements::sizes(shape)).collect();
     for (operand, sizes) in leaf_sizes.iter().enumerate() {
         for result in 0..results.len() {
             let expected = by_leaves.remove(&(operand, result)).unwrap_or_default();
@@ -131,7 +133,7 @@ fn accesses(text: &str) -> Vec<String> {
         (_, shape) => vec![shape],
     };
     let found = maps(&y.operation, &operands, &results).unwrap();
-    let leaves = |shapes: &[&Shape]| shapes.iter().map(|shape| interpreter::sizes(shape).len()).sum();
+    let leaves = |shapes: &[&Shape]| shapes.iter().map(|shape| elements::sizes(shape).len()).sum();
     let (operands, results): (usize, usize) = (leaves(&operands), leaves(&results));
     let mut lines = Vec::new();
     for operand in 0..operands {
@@ -428,8 +430,7 @@ fn random_fusions_against_the_interpreter() {
             let turned: BTreeSet<_> = expected.into_iter().map(|(o, i)| (i, o)).collect();
             assert_eq!(pairs(feeds, &value), turned, "{text}");
             maps += reads.maps.len();
-            exact +=
-                usize::from(check_usage(reads, &interpreter::sizes(&graph.nodes[parameter].results[0])[0], &value));
+            exact += usize::from(check_usage(reads, &elements::sizes(&graph.nodes[parameter].results[0])[0], &value));
             all += 1;
         }
     }
@@ -492,11 +493,11 @@ fn tiles_against_enumeration() {
             let (operands, results): (Vec<_>, Vec<_>) = (case.operands.iter().collect(), case.results.iter().collect());
             let found = maps(&case.operation, &operands, &results).unwrap();
             for (operand, shape) in operands.iter().enumerate() {
-                let sizes = interpreter::sizes(shape).remove(0);
+                let sizes = elements::sizes(shape).remove(0);
                 let inside = |at: &Index| at.iter().zip(&sizes).all(|(x, n)| (0..*n).contains(x));
                 for mapped in &found.reads(operand, 0).unwrap().maps {
                     // The tile at the variable's value, in steps of its own length.
-                    let out = interpreter::sizes(results[0]).remove(0);
+                    let out = elements::sizes(results[0]).remove(0);
                     let strides: Index = out.iter().map(|_| if rng.bool() { 1 } else { 2 }).collect();
                     let counts: Index = (0..out.len()).map(|k| rng.i64(1..=(out[k] / strides[k]).max(1))).collect();
                     let along = |k: usize| Expr::Var(0).times(counts[k] * strides[k]);
@@ -703,8 +704,8 @@ fn movement_against_bytes() {
     for seed in 0..3000 {
         let mut rng = Rng::with_seed(seed);
         let n = [1, 4, 6, 8, 12, 16, 24][rng.usize(..7)];
-        let (a, b) = (interpreter::factors(&mut rng, n), interpreter::factors(&mut rng, n));
-        let from = interpreter::some_layout(&mut rng, &a, "f32");
+        let (a, b) = (cases::factors(&mut rng, n), cases::factors(&mut rng, n));
+        let from = cases::some_layout(&mut rng, &a, "f32");
         let (operation, out) = match rng.u8(..3) {
             0 => (Operation::Reshape, b),
             1 => (Operation::Elementwise, a.clone()),
@@ -718,7 +719,7 @@ fn movement_against_bytes() {
         if a.len() > 5 || out.len() > 5 {
             continue;
         }
-        let mut to = interpreter::some_layout(&mut rng, &out, "f32");
+        let mut to = cases::some_layout(&mut rng, &out, "f32");
         let arrays = |s: &Shape| layout::analysis::leaves(s)[0].clone();
         // Half of the time with the operand's tiles, so that some are free.
         if rng.bool()
@@ -834,14 +835,14 @@ fn spoilt_operations() {
         for seed in 0..400 {
             let mut rng = Rng::with_seed(seed * 100 + kind as u64);
             let mut case = some(&mut rng, kind);
-            interpreter::spoil(&mut rng, &mut case);
+            cases::spoil(&mut rng, &mut case);
             let (operands, results): (Vec<_>, Vec<_>) = (case.operands.iter().collect(), case.results.iter().collect());
             match maps(&case.operation, &operands, &results) {
                 Ok(found) => {
                     fine += 1;
                     for (operand, array) in operands.iter().enumerate().take(3) {
                         if let Some(access) = found.reads(operand, 0) {
-                            access.usage(&interpreter::sizes(array)[0]);
+                            access.usage(&elements::sizes(array)[0]);
                         }
                     }
                 }
