@@ -1,13 +1,17 @@
 //! Which elements operations and fusions read and feed, against a slow interpreter of each operation.
 
+#[path = "hlo/blocks.rs"]
+mod blocks;
+#[path = "analysis/cases.rs"]
+mod cases;
+mod elements;
 #[path = "analysis/graphs.rs"]
 mod graphs;
-#[path = "analysis/interpreter.rs"]
-mod interpreter;
 
+use cases::{Case, KINDS, reads, some};
+use elements::Index;
 use fastrand::Rng;
 use graphs::{node, reads_of, some_graph, value};
-use interpreter::{Case, Index, KINDS, reads, some};
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::analysis::{
     Access, Cause, Mapped, Moved, Movement, Needed, Place, Tile, Traffic, flow, maps, movement, traffic,
@@ -16,8 +20,8 @@ use tensor_layout::expr::{Expr, Named};
 use tensor_layout::maps::Interval;
 use tensor_layout::maps::{Indexing, IndexingMap};
 use tensor_layout::operations::{Array, Shape};
-use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};
 use tensor_layout::operations::{Graph, Node, Value};
+use tensor_layout::operations::{Operation, WindowDim};
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::{Layout, TileEntry};
 
@@ -88,7 +92,7 @@ fn check(case: &Case, seed: u64) -> bool {
         by_leaves.entry((operand, result)).or_default().insert((o, i));
     }
     let mut exact = true;
-    let leaf_sizes: Vec<Index> = operands.iter().flat_map(|shape| interpreter::sizes(shape)).collect();
+    let leaf_sizes: Vec<Index> = operands.iter().flat_map(|shape| elements::sizes(shape)).collect();
     for (operand, sizes) in leaf_sizes.iter().enumerate() {
         for result in 0..results.len() {
             let expected = by_leaves.remove(&(operand, result)).unwrap_or_default();
@@ -118,392 +122,35 @@ fn operations_against_the_interpreter() {
     }
 }
 
-/// What an operand of an operation reads (`<`) and feeds (`>`), one map a line; each line is simplified and compared as
-/// text.
-fn table(operation: Operation, operands: &[&str], result: &str, expected: &[(usize, char, &str)]) {
-    let shapes: Vec<Shape> = operands.iter().map(|text| shape(text)).collect();
-    let result = shape(result);
-    let results = match operation {
-        Operation::Reduce { .. } => vec![&result; operands.len() / 2],
-        _ => vec![&result],
+/// What an instruction of a text reads of each operand, and what it feeds, one map a line.
+fn accesses(text: &str) -> Vec<String> {
+    let module = blocks::parse(text);
+    let y = blocks::find(&module, "y");
+    let operands: Vec<&Shape> =
+        y.operands.iter().map(|k| &module.computations[module.entry].instructions[*k].shape).collect();
+    let results: Vec<&Shape> = match (&y.operation, &y.shape) {
+        (Operation::Reduce { .. }, Shape::Tuple(parts)) => parts.iter().collect(),
+        (_, shape) => vec![shape],
     };
-    let found = maps(&operation, &shapes.iter().collect::<Vec<_>>(), &results).unwrap();
-    for (operand, direction, text) in expected {
-        for k in 0..results.len() {
-            let access = if *direction == '<' { found.reads(*operand, k) } else { found.feeds(*operand, k) };
-            let lines: Vec<&str> = text.lines().collect();
-            let access = access.unwrap();
-            assert_eq!(access.maps.len(), lines.len(), "{operation:?}\n{access}");
-            for (mapped, line) in access.maps.iter().zip(lines) {
-                let simple = Indexing::parse(line).unwrap_or_else(|e| panic!("{line}: {e}")).simplify();
-                assert_eq!(mapped.map.to_string(), simple.to_string(), "{operation:?} {operand}");
+    let found = maps(&y.operation, &operands, &results).unwrap();
+    let leaves = |shapes: &[&Shape]| shapes.iter().map(|shape| elements::sizes(shape).len()).sum();
+    let (operands, results): (usize, usize) = (leaves(&operands), leaves(&results));
+    let mut lines = Vec::new();
+    for operand in 0..operands {
+        for result in 0..results {
+            let name = if results == 1 { String::new() } else { format!(".{result}") };
+            for (sign, access) in [('<', found.reads(operand, result)), ('>', found.feeds(operand, result))] {
+                let access = access.unwrap().to_string();
+                lines.extend(access.lines().map(|line| format!("{operand}{name} {sign} {line}")));
             }
         }
     }
+    lines
 }
 
 #[test]
 fn the_table() {
-    table(
-        Operation::Elementwise,
-        &["f32[2,3]", "f32[]"],
-        "f32[2,3]",
-        &[
-            (0, '<', "(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]"),
-            (0, '>', "(d0, d1) -> (d0, d1), domain: d0 in [0, 1], d1 in [0, 2]"),
-            (1, '<', "(d0, d1) -> (), domain: d0 in [0, 1], d1 in [0, 2]"),
-            (1, '>', "()[s0, s1] -> (s0, s1), domain: s0 in [0, 1], s1 in [0, 2]"),
-        ],
-    );
-    table(
-        Operation::Broadcast { dims: vec![1] },
-        &["f32[20]"],
-        "f32[10,20,30]",
-        &[
-            (0, '<', "(d0, d1, d2) -> (d1), domain: d0 in [0, 9], d1 in [0, 19], d2 in [0, 29]"),
-            (0, '>', "(d0)[s0, s1] -> (s0, d0, s1), domain: d0 in [0, 19], s0 in [0, 9], s1 in [0, 29]"),
-        ],
-    );
-    let (from, to) = (
-        "d0 in [0, 2], d1 in [0, 12287], d2 in [0, 5], d3 in [0, 127]",
-        "d0 in [0, 2], d1 in [0, 5], d2 in [0, 127], d3 in [0, 12287]",
-    );
-    table(
-        Operation::Transpose { permutation: vec![0, 2, 3, 1] },
-        &["f32[3,12288,6,128]"],
-        "f32[3,6,128,12288]",
-        &[
-            (0, '<', &format!("(d0, d1, d2, d3) -> (d0, d3, d1, d2), domain: {to}")),
-            (0, '>', &format!("(d0, d1, d2, d3) -> (d0, d2, d3, d1), domain: {from}")),
-        ],
-    );
-    let turned =
-        "(d0, d1, d2, d3) -> (d0, -d1+16, -d2+8, d3), domain: d0 in [0, 0], d1 in [0, 16], d2 in [0, 8], d3 in [0, 8]";
-    table(
-        Operation::Reverse { dims: vec![1, 2] },
-        &["f32[1,17,9,9]"],
-        "f32[1,17,9,9]",
-        &[(0, '<', turned), (0, '>', turned)],
-    );
-    let reads = "(d0)[s0] -> (s0, d0), domain: d0 in [0, 9], s0 in [0, 255]";
-    let feeds = "(d0, d1) -> (d1), domain: d0 in [0, 255], d1 in [0, 9]";
-    let inits = "(d0) -> (), domain: d0 in [0, 9]";
-    let from_init = "()[s0] -> (s0), domain: s0 in [0, 9]";
-    table(
-        Operation::Reduce { dims: vec![0] },
-        &["f32[256,10]", "s32[256,10]", "f32[]", "s32[]"],
-        "f32[10]",
-        &[
-            (0, '<', reads),
-            (1, '<', reads),
-            (2, '<', inits),
-            (3, '<', inits),
-            (0, '>', feeds),
-            (1, '>', feeds),
-            (2, '>', from_init),
-            (3, '>', from_init),
-        ],
-    );
-    table(
-        Operation::Slice { starts: vec![5, 3, 0], limits: vec![10, 20, 50], strides: vec![1, 7, 2] },
-        &["f32[10,20,50]"],
-        "f32[5,3,25]",
-        &[
-            (0, '<', "(d0, d1, d2) -> (d0+5, d1*7+3, d2*2), domain: d0 in [0, 4], d1 in [0, 2], d2 in [0, 24]"),
-            (
-                0,
-                '>',
-                "(d0, d1, d2) -> (d0-5, (d1-3) floordiv 7, d2 floordiv 2), domain: \
-                      d0 in [5, 9], d1 in [3, 17], d2 in [0, 48], (d1-3) mod 7 in [0, 0], d2 mod 2 in [0, 0]",
-            ),
-        ],
-    );
-    for (from, to, reads, feeds) in [
-        (
-            "f32[4,8]",
-            "f32[32]",
-            "(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]",
-            "(d0, d1) -> (d0*8 + d1), domain: d0 in [0, 3], d1 in [0, 7]",
-        ),
-        (
-            "f32[4,8]",
-            "f32[2,4,4]",
-            "(d0, d1, d2) -> (d0*2 + d1 floordiv 2, (d1 mod 2)*4 + d2), domain: d0 in [0, 1], d1 in [0, 3], d2 in [0, 3]",
-            "(d0, d1) -> (d0 floordiv 2, (d0 mod 2)*2 + d1 floordiv 4, d1 mod 4), domain: d0 in [0, 3], d1 in [0, 7]",
-        ),
-        (
-            "f32[4,8,12]",
-            "f32[32,3,4]",
-            "(d0, d1, d2) -> (d0 floordiv 8, d0 mod 8, d1*4 + d2), domain: d0 in [0, 31], d1 in [0, 2], d2 in [0, 3]",
-            "(d0, d1, d2) -> (d0*8 + d1, d2 floordiv 4, d2 mod 4), domain: d0 in [0, 3], d1 in [0, 7], d2 in [0, 11]",
-        ),
-        (
-            "f32[1,6]",
-            "f32[2,1,3]",
-            "(d0, d1, d2) -> (0, d0*3 + d2), domain: d0 in [0, 1], d1 in [0, 0], d2 in [0, 2]",
-            "(d0, d1) -> (d1 floordiv 3, 0, d1 mod 3), domain: d0 in [0, 0], d1 in [0, 5]",
-        ),
-        ("f32[0,6]", "f32[2,0]", "", ""),
-    ] {
-        // A bitcast of row-major arrays is a reshape.
-        for operation in [Operation::Reshape, Operation::Bitcast] {
-            table(operation.clone(), &[from], to, &[(0, '<', reads), (0, '>', feeds)]);
-            table(operation, &[to], from, &[(0, '<', feeds), (0, '>', reads)]);
-        }
-    }
-    // Transpose, reshape, transpose; and tiles, with padding on either side.
-    for (from, to, reads, feeds) in [
-        (
-            "f32[4,8]{0,1}",
-            "f32[2,4,4]",
-            "(d0, d1, d2) -> (d2, d0*4 + d1), domain: d0 in [0, 1], d1 in [0, 3], d2 in [0, 3]",
-            "(d0, d1) -> (d1 floordiv 4, d1 mod 4, d0), domain: d0 in [0, 3], d1 in [0, 7]",
-        ),
-        (
-            "f32[3,5]{1,0:T(2,2)}",
-            "f32[2,3,2,2]",
-            "(d0, d1, d2, d3) -> (d0*2 + d2, d1*2 + d3), domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 1], \
-             d3 in [0, 1], d0*2 + d2 in [0, 2], d1*2 + d3 in [0, 4]",
-            "(d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]",
-        ),
-        (
-            "f32[9,5,128]{2,1,0:T(8,128)}",
-            "f32[72,128]{1,0:T(8,128)}",
-            "(d0, d1) -> (d0 floordiv 8, d0 mod 8, d1), domain: d0 in [0, 68], d1 in [0, 127], d0 mod 8 in [0, 4]",
-            "(d0, d1, d2) -> (d0*8 + d1, d2), domain: d0 in [0, 8], d1 in [0, 4], d2 in [0, 127]",
-        ),
-        (
-            "f32[4,2]",
-            "bf16[16]",
-            "(d0) -> (d0 floordiv 4, (d0 mod 4) floordiv 2), domain: d0 in [0, 15]",
-            "(d0, d1)[s0] -> (d0*4 + d1*2 + s0), domain: d0 in [0, 3], d1 in [0, 1], s0 in [0, 1]",
-        ),
-    ] {
-        table(Operation::Bitcast, &[from], to, &[(0, '<', reads), (0, '>', feeds)]);
-    }
-    table(
-        Operation::Concatenate { dim: 1 },
-        &["f32[3,50]", "f32[3,30]"],
-        "f32[3,80]",
-        &[
-            (0, '<', "(d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 49]"),
-            (1, '<', "(d0, d1) -> (d0, d1-50), domain: d0 in [0, 2], d1 in [50, 79]"),
-            (0, '>', "(d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 49]"),
-            (1, '>', "(d0, d1) -> (d0, d1+50), domain: d0 in [0, 2], d1 in [0, 29]"),
-        ],
-    );
-    let out = "d0 in [0, 3], d1 in [0, 127], d2 in [0, 63], s0 in [0, 255]";
-    table(
-        Operation::Dot { lhs_batch: vec![0], rhs_batch: vec![0], lhs_contracting: vec![2], rhs_contracting: vec![1] },
-        &["f32[4,128,256]", "f32[4,256,64]"],
-        "f32[4,128,64]",
-        &[
-            (0, '<', &format!("(d0, d1, d2)[s0] -> (d0, d1, s0), domain: {out}")),
-            (1, '<', &format!("(d0, d1, d2)[s0] -> (d0, s0, d2), domain: {out}")),
-            (
-                0,
-                '>',
-                "(d0, d1, d2)[s0] -> (d0, d1, s0), domain: d0 in [0, 3], d1 in [0, 127], d2 in [0, 255], s0 in [0, 63]",
-            ),
-            (
-                1,
-                '>',
-                "(d0, d1, d2)[s0] -> (d0, s0, d2), domain: d0 in [0, 3], d1 in [0, 255], d2 in [0, 63], s0 in [0, 127]",
-            ),
-        ],
-    );
-    table(
-        Operation::Pad { low: vec![1, -1], high: vec![2, 4], interior: vec![0, 2] },
-        &["f32[4,4]", "f32[]"],
-        "f32[7,13]",
-        &[
-            (
-                0,
-                '<',
-                "(d0, d1) -> (d0-1, (d1+1) floordiv 3), domain: d0 in [1, 4], d1 in [2, 8], (d1+1) mod 3 in [0, 0]",
-            ),
-            (0, '>', "(d0, d1) -> (d0+1, d1*3-1), domain: d0 in [0, 3], d1 in [1, 3]"),
-            (
-                1,
-                '<',
-                "(d0, d1) -> (), domain: d0 in [0, 0], d1 in [0, 12]\n\
-                      (d0, d1) -> (), domain: d0 in [5, 6], d1 in [0, 12]\n\
-                      (d0, d1) -> (), domain: d0 in [1, 4], d1 in [9, 12]\n\
-                      (d0, d1) -> (), domain: d0 in [1, 4], d1 in [0, 7], d1 mod 3 in [0, 1]",
-            ),
-        ],
-    );
-    let plain =
-        WindowDim { size: 1, stride: 1, low: 0, high: 0, window_dilation: 1, base_dilation: 1, reversed: false };
-    let pool = |dim: WindowDim| Operation::ReduceWindow { window: vec![plain.clone(), dim] };
-    // Windows that overlap, that touch, and over dilated data.
-    for (dim, out, reads, feeds) in [
-        (
-            WindowDim { size: 512, ..plain.clone() },
-            "f32[4,3]",
-            "(d0, d1)[s0] -> (d0, d1 + s0), domain: d0 in [0, 3], d1 in [0, 2], s0 in [0, 511]",
-            "(d0, d1)[s0] -> (d0, d1 - s0), domain: d0 in [0, 3], d1 in [0, 513], s0 in [0, 511], d1 - s0 in [0, 2]",
-        ),
-        (
-            WindowDim { size: 2, stride: 2, ..plain.clone() },
-            "f32[4,257]",
-            "(d0, d1)[s0] -> (d0, d1*2 + s0), domain: d0 in [0, 3], d1 in [0, 256], s0 in [0, 1]",
-            "(d0, d1) -> (d0, d1 floordiv 2), domain: d0 in [0, 3], d1 in [0, 513]",
-        ),
-        (
-            WindowDim { size: 2, base_dilation: 2, ..plain.clone() },
-            "f32[4,1026]",
-            "(d0, d1)[s0] -> (d0, (d1 + s0) floordiv 2), domain: d0 in [0, 3], d1 in [0, 1025], s0 in [0, 1], \
-             (d1 + s0) mod 2 in [0, 0]",
-            "(d0, d1)[s0] -> (d0, d1*2 - s0), domain: d0 in [0, 3], d1 in [0, 513], s0 in [0, 1], \
-             d1*2 - s0 in [0, 1025]",
-        ),
-    ] {
-        let init = format!(
-            "(d0, d1) -> (), domain: d0 in [0, 3], d1 in [0, {}]",
-            &out[6..out.len() - 1].parse::<i64>().unwrap() - 1
-        );
-        table(pool(dim), &["f32[4,514]", "f32[]"], out, &[(0, '<', reads), (0, '>', feeds), (1, '<', &init)]);
-    }
-    let dim = WindowDim { size: 3, low: 1, high: 1, ..plain.clone() };
-    table(
-        Operation::Convolution(Box::new(Convolution {
-            window: vec![dim.clone(), WindowDim { stride: 2, reversed: true, ..dim }],
-            input_batch: 0,
-            input_feature: 1,
-            input_spatial: vec![2, 3],
-            kernel_input_feature: 1,
-            kernel_output_feature: 0,
-            kernel_spatial: vec![2, 3],
-            output_batch: 0,
-            output_feature: 1,
-            output_spatial: vec![2, 3],
-            feature_groups: 2,
-            batch_groups: 1,
-        })),
-        &["f32[2,4,16,16]", "f32[6,2,3,3]"],
-        "f32[2,6,16,8]",
-        &[
-            (
-                0,
-                '<',
-                "(d0, d1, d2, d3)[s0, s1, s2] -> (d0, s2 + (d1 floordiv 3)*2, d2 + s0 - 1, d3*2 + s1 - 1), \
-                      domain: d0 in [0, 1], d1 in [0, 5], d2 in [0, 15], d3 in [0, 7], s0 in [0, 2], s1 in [0, 2], \
-                      s2 in [0, 1], d2 + s0 in [1, 16], d3*2 + s1 in [1, 16]",
-            ),
-            (
-                1,
-                '<',
-                "(d0, d1, d2, d3)[s0, s1, s2] -> (d1, s2, s0, 2 - s1), \
-                      domain: d0 in [0, 1], d1 in [0, 5], d2 in [0, 15], d3 in [0, 7], s0 in [0, 2], s1 in [0, 2], \
-                      s2 in [0, 1], d2 + s0 in [1, 16], d3*2 + s1 in [1, 16]",
-            ),
-            (
-                1,
-                '>',
-                "(d0, d1, d2, d3)[s0, s1, s2] -> (s0, d0, s1, s2), \
-                      domain: d0 in [0, 5], d1 in [0, 1], d2 in [0, 2], d3 in [0, 2], s0 in [0, 1], s1 in [0, 15], \
-                      s2 in [0, 7], d2 + s1 in [1, 16], s2*2 + 2 - d3 in [1, 16]",
-            ),
-        ],
-    );
-    let scalar = "(d0, d1, d2) -> (), domain: d0 in [0, 0], d1 in [0, 1], d2 in [0, 31]";
-    table(
-        Operation::DynamicSlice { sizes: vec![1, 2, 32] },
-        &["f32[2,2,258]", "s32[]", "s32[]", "s32[]"],
-        "f32[1,2,32]",
-        &[
-            (
-                0,
-                '<',
-                "(d0, d1, d2){rt0, rt1, rt2} -> (d0 + rt0, d1 + rt1, d2 + rt2), domain: d0 in [0, 0], \
-                      d1 in [0, 1], d2 in [0, 31], rt0 in [0, 1], rt1 in [0, 0], rt2 in [0, 226]",
-            ),
-            (
-                0,
-                '>',
-                "(d0, d1, d2){rt0, rt1, rt2} -> (0, d1, d2 - rt2), domain: d0 in [0, 1], d1 in [0, 1], \
-                      d2 in [0, 257], rt0 in [0, 1], rt1 in [0, 0], rt2 in [0, 226], d0 - rt0 in [0, 0], \
-                      d2 - rt2 in [0, 31]",
-            ),
-            (1, '<', scalar),
-            (3, '<', scalar),
-        ],
-    );
-    let one = "rt0 in [0, 15], d0 - rt0 in";
-    let two = "rt0 in [0, 15], rt1 in [0, 20], d0 - rt0 in [0, 4], d1 - rt1 in";
-    let all = "d0 in [0, 19], d1 in [0, 29]";
-    table(
-        Operation::DynamicUpdateSlice,
-        &["f32[20,30]", "f32[5,10]", "s32[]", "s32[]"],
-        "f32[20,30]",
-        &[
-            (
-                0,
-                '<',
-                &format!(
-                    "(d0, d1){{rt0}} -> (d0, d1), domain: {all}, {one} [-15, -1]\n\
-                               (d0, d1){{rt0}} -> (d0, d1), domain: {all}, {one} [5, 19]\n\
-                               (d0, d1){{rt0, rt1}} -> (d0, d1), domain: {all}, {two} [-20, -1]\n\
-                               (d0, d1){{rt0, rt1}} -> (d0, d1), domain: {all}, {two} [10, 29]"
-                ),
-            ),
-            (1, '<', &format!("(d0, d1){{rt0, rt1}} -> (d0 - rt0, d1 - rt1), domain: {all}, {two} [0, 9]")),
-            (
-                1,
-                '>',
-                "(d0, d1){rt0, rt1} -> (d0 + rt0, d1 + rt1), domain: d0 in [0, 4], d1 in [0, 9], \
-                      rt0 in [0, 15], rt1 in [0, 20]",
-            ),
-        ],
-    );
-    let g = Gather {
-        offset_dims: vec![1, 2, 3],
-        collapsed_slice_dims: vec![],
-        operand_batching_dims: vec![],
-        start_indices_batching_dims: vec![],
-        start_index_map: vec![0, 1],
-        index_vector_dim: 1,
-        slice_sizes: vec![7, 8, 4],
-    };
-    let block = "(d0, d1, d2, d3){rt0, rt1} -> (d1 + rt0, d2 + rt1, d3), domain: d0 in [0, 1805], d1 in [0, 6], \
-                 d2 in [0, 7], d3 in [0, 3], rt0 in [0, 26], rt1 in [0, 68]";
-    let rows = "(d0, d1, d2, d3)[s0] -> (d0, s0), domain: d0 in [0, 1805], d1 in [0, 6], d2 in [0, 7], d3 in [0, 3], \
-                s0 in [0, 1]";
-    let back = "(d0, d1, d2)[s0]{rt0, rt1} -> (s0, d0 - rt0, d1 - rt1, d2), domain: d0 in [0, 32], d1 in [0, 75], \
-                d2 in [0, 3], s0 in [0, 1805], rt0 in [0, 26], rt1 in [0, 68], d0 - rt0 in [0, 6], d1 - rt1 in [0, 7]";
-    let shapes = ["f32[33,76,4]", "s32[1806,2]", "f32[1806,7,8,4]"];
-    table(
-        Operation::Gather(Box::new(g.clone())),
-        &shapes[..2],
-        shapes[2],
-        &[(0, '<', block), (1, '<', rows), (0, '>', back)],
-    );
-    table(Operation::Scatter(Box::new(g)), &shapes, shapes[0], &[(2, '<', back), (2, '>', block)]);
-}
-
-#[test]
-fn where_values_of_run_time_variables_are() {
-    let g = Gather {
-        offset_dims: vec![0],
-        collapsed_slice_dims: vec![1],
-        operand_batching_dims: vec![],
-        start_indices_batching_dims: vec![],
-        start_index_map: vec![1],
-        index_vector_dim: 2,
-        slice_sizes: vec![5, 1],
-    };
-    let [data, indices, out] = ["f32[5,9]", "s32[3,4]", "f32[5,3,4]"].map(shape);
-    let found = maps(&Operation::Gather(Box::new(g)), &[&data, &indices], &[&out]).unwrap();
-    assert_eq!(
-        found.reads(0, 0).unwrap().to_string(),
-        "(d0, d1, d2){rt0} -> (d0, rt0), domain: d0 in [0, 4], d1 in [0, 2], d2 in [0, 3], rt0 in [0, 8], rt0: 1[d1, d2]"
-    );
-    assert_eq!(
-        found.feeds(0, 0).unwrap().to_string(),
-        "(d0, d1)[s0, s1]{rt0} -> (d0, s0, s1), domain: d0 in [0, 4], d1 in [0, 8], s0 in [0, 2], s1 in [0, 3], \
-         rt0 in [0, 8], d1 - rt0 in [0, 0], rt0: 1[s0, s1]"
-    );
+    blocks::check("analysis/table.txt", "> ", accesses);
 }
 
 #[test]
@@ -821,8 +468,7 @@ fn random_fusions_against_the_interpreter() {
             let turned: BTreeSet<_> = expected.into_iter().map(|(o, i)| (i, o)).collect();
             assert_eq!(pairs(feeds, &value), turned, "{text}");
             maps += reads.maps.len();
-            exact +=
-                usize::from(check_usage(reads, &interpreter::sizes(&graph.nodes[parameter].results[0])[0], &value));
+            exact += usize::from(check_usage(reads, &elements::sizes(&graph.nodes[parameter].results[0])[0], &value));
             all += 1;
         }
     }
@@ -885,11 +531,11 @@ fn tiles_against_enumeration() {
             let (operands, results): (Vec<_>, Vec<_>) = (case.operands.iter().collect(), case.results.iter().collect());
             let found = maps(&case.operation, &operands, &results).unwrap();
             for (operand, shape) in operands.iter().enumerate() {
-                let sizes = interpreter::sizes(shape).remove(0);
+                let sizes = elements::sizes(shape).remove(0);
                 let inside = |at: &Index| at.iter().zip(&sizes).all(|(x, n)| (0..*n).contains(x));
                 for mapped in &found.reads(operand, 0).unwrap().maps {
                     // The tile at the variable's value, in steps of its own length.
-                    let out = interpreter::sizes(results[0]).remove(0);
+                    let out = elements::sizes(results[0]).remove(0);
                     let strides: Index = out.iter().map(|_| if rng.bool() { 1 } else { 2 }).collect();
                     let counts: Index = (0..out.len()).map(|k| rng.i64(1..=(out[k] / strides[k]).max(1))).collect();
                     let along = |k: usize| Expr::Var(0).times(counts[k] * strides[k]);
@@ -1099,8 +745,8 @@ fn movement_against_bytes() {
     for seed in 0..3000 {
         let mut rng = Rng::with_seed(seed);
         let n = [1, 4, 6, 8, 12, 16, 24][rng.usize(..7)];
-        let (a, b) = (interpreter::factors(&mut rng, n), interpreter::factors(&mut rng, n));
-        let from = interpreter::some_layout(&mut rng, &a, "f32");
+        let (a, b) = (cases::factors(&mut rng, n), cases::factors(&mut rng, n));
+        let from = cases::some_layout(&mut rng, &a, "f32");
         let (operation, out) = match rng.u8(..3) {
             0 => (Operation::Reshape, b),
             1 => (Operation::Elementwise, a.clone()),
@@ -1114,7 +760,7 @@ fn movement_against_bytes() {
         if a.len() > 5 || out.len() > 5 {
             continue;
         }
-        let mut to = interpreter::some_layout(&mut rng, &out, "f32");
+        let mut to = cases::some_layout(&mut rng, &out, "f32");
         let arrays = |s: &Shape| tensor_layout::operations::leaves(s)[0].clone();
         // Half of the time with the operand's tiles, so that some are free.
         if rng.bool()
@@ -1230,14 +876,14 @@ fn spoilt_operations() {
         for seed in 0..400 {
             let mut rng = Rng::with_seed(seed * 100 + kind as u64);
             let mut case = some(&mut rng, kind);
-            interpreter::spoil(&mut rng, &mut case);
+            cases::spoil(&mut rng, &mut case);
             let (operands, results): (Vec<_>, Vec<_>) = (case.operands.iter().collect(), case.results.iter().collect());
             match maps(&case.operation, &operands, &results) {
                 Ok(found) => {
                     fine += 1;
                     for (operand, array) in operands.iter().enumerate().take(3) {
                         if let Some(access) = found.reads(operand, 0) {
-                            access.usage(&interpreter::sizes(array)[0]);
+                            access.usage(&elements::sizes(array)[0]);
                         }
                     }
                 }

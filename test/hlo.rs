@@ -1,72 +1,15 @@
 //! HLO text: the corpus, every kind of operation, wrong texts, and texts that random changes broke.
 
+#[path = "hlo/blocks.rs"]
+mod blocks;
+
+use blocks::{Block, find, module, parse, places};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::{Instruction, Module, Values};
 
-/// Texts of the file are bodies of an entry that begin on line 3, or whole modules; `----` stands between them.
-fn blocks(file: &str, mark: &str) -> Vec<(String, Vec<String>)> {
-    let path = format!("{}/test/hlo/{file}", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).unwrap().replace("----\n", "\0");
-    let block = |block: &str| {
-        let (expected, text): (Vec<_>, Vec<_>) =
-            block.split_inclusive('\n').filter(|line| !line.starts_with("# ")).partition(|line| line.starts_with(mark));
-        let expected = expected.iter().map(|line| line[mark.len()..].trim_end().to_string()).collect();
-        let text = text.concat();
-        (if text.contains("HloModule") { text } else { module(&text) }, expected)
-    };
-    text.split('\0').map(block).collect()
-}
-
-/// A module whose entry has this body, with computations that it may call.
-fn module(body: &str) -> String {
-    format!(
-        "HloModule m
-ENTRY %e {{
-{body}}}
-add (x: f32[], y: f32[]) -> f32[] {{
-  x = f32[] parameter(0)
-  y = f32[] parameter(1)
-  ROOT z = f32[] add(x, y)
-}}
-argmax {{
-  a = f32[] parameter(0)
-  i = s32[] parameter(1)
-  b = f32[] parameter(2)
-  j = s32[] parameter(3)
-  p = pred[] compare(a, b), direction=GE
-  m = f32[] select(p, a, b)
-  k = s32[] select(p, i, j)
-  ROOT r = (f32[], s32[]) tuple(m, k)
-}}
-pred {{ i = s32[] parameter(0) ten = s32[] constant(10) ROOT less = pred[] compare(i, ten), direction=LT }}
-succ {{ i = s32[] parameter(0) one = s32[] constant(1) ROOT next = s32[] add(i, one) }}
-less {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), direction=LT }}
-idle {{ ROOT x = f32[8,128] parameter(0) }}, execution_thread=\"host\"
-"
-    )
-}
-
-fn places(text: &str) -> Vec<String> {
-    let errors = Module::parse(text).err().unwrap_or_default();
-    let place = |error: &tensor_layout::text::Error| {
-        let (line, column) = error.line_column(text).unwrap();
-        format!("{line}:{column} {error}")
-    };
-    errors.iter().map(place).collect()
-}
-
-fn parse(text: &str) -> Module {
-    Module::parse(text).unwrap_or_else(|_| panic!("{text}\n{:#?}", places(text)))
-}
-
-fn find<'a>(module: &'a Module, name: &str) -> &'a Instruction {
-    let mut all = module.computations[module.entry].instructions.iter();
-    all.find(|i| i.name == name).unwrap_or_else(|| panic!("no {name}"))
-}
-
 #[test]
 fn every_kind() {
-    for (text, expected) in blocks("kinds.txt", "> ") {
+    for Block { text, expected } in blocks::read("hlo/kinds.txt", "> ") {
         let module = parse(&text);
         for line in expected {
             let (name, operation) = line.split_once(' ').unwrap();
@@ -75,28 +18,10 @@ fn every_kind() {
     }
 }
 
-/// Each error of each text, at its line and column. `BLESS=1` writes what is found into the file, to be read.
+/// Each error of each text, at its line and column.
 #[test]
 fn wrong_texts() {
-    let mut written = Vec::new();
-    for (text, expected) in blocks("errors.txt", "! ") {
-        let found = places(&text);
-        assert!(!found.is_empty(), "nothing is wrong with\n{text}");
-        if std::env::var_os("BLESS").is_none() {
-            assert_eq!(found, expected, "{text}");
-        }
-        written.push((text, found));
-    }
-    if std::env::var_os("BLESS").is_some() {
-        let path = format!("{}/test/hlo/errors.txt", env!("CARGO_MANIFEST_DIR"));
-        let file = std::fs::read_to_string(&path).unwrap().replace("----\n", "\0");
-        let block = |(old, (_, found)): (&str, &(String, Vec<String>))| {
-            let text = old.split_inclusive('\n').filter(|line| !line.starts_with("! ")).collect::<String>();
-            text + &found.iter().map(|line| format!("! {line}\n")).collect::<String>()
-        };
-        let blocks: Vec<_> = file.split('\0').zip(&written).map(block).collect();
-        std::fs::write(path, blocks.join("----\n")).unwrap();
-    }
+    blocks::check("hlo/errors.txt", "! ", places);
 }
 
 /// The corpus by the names of its files.
@@ -349,7 +274,7 @@ fn truncations() {
 fn mutations() {
     let mut random = fastrand::Rng::with_seed(42);
     let mut texts: Vec<String> = corpus().into_values().filter(|text| text.len() < 5000).collect();
-    texts.extend(blocks("kinds.txt", "> ").into_iter().map(|(text, _)| text));
+    texts.extend(blocks::read("hlo/kinds.txt", "> ").into_iter().map(|block| block.text));
     let pieces =
         ["{", "}", "(", ")", "[", "]", "\"", ",", "=", "%", "/*", "*/", "//", "\n", "ROOT ", "ENTRY ", "é", "0"];
     let words =

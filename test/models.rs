@@ -4,7 +4,7 @@
 //! Each model is made smaller by writing smaller sizes for its own, and run as it is and with tiled layouts put on its
 //! parameters. Elements of parameters are small numbers made from their places.
 
-#[path = "interpreter.rs"]
+mod elements;
 mod interpreter;
 
 use fastrand::Rng;

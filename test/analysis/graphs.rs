@@ -1,6 +1,7 @@
 //! Random small graphs, and which elements of their parameters the root reads, by way of every node.
 
-use super::interpreter::{Case, Index, Pair, array, factors, indices, reads, sizes, some};
+use super::cases::{Case, Pair, array, factors, reads, some};
+use crate::elements::{Index, indices, sizes};
 use fastrand::Rng;
 use std::collections::BTreeSet;
 use tensor_layout::operations::Shape;
@@ -109,7 +110,7 @@ fn fit(rng: &mut Rng, kind: usize, own: &[i64]) -> Option<Case> {
 pub fn reads_of(graph: &Graph, held: &dyn Fn(usize, &[i64]) -> i64) -> Vec<BTreeSet<(Index, Index)>> {
     let root = graph.roots[0].node;
     let mut reached: Vec<BTreeSet<(Index, Index)>> = vec![BTreeSet::new(); graph.nodes.len()];
-    reached[root] = indices(&sizes(&graph.nodes[root].results[0])[0]).into_iter().map(|o| (o.clone(), o)).collect();
+    reached[root] = indices(&sizes(&graph.nodes[root].results[0])[0]).map(|o| (o.clone(), o)).collect();
     for k in (0..=root).rev() {
         let node = &graph.nodes[k];
         let operands: Vec<&Shape> = node.operands.iter().map(|v| &graph.nodes[v.node].results[0]).collect();

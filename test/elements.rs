@@ -1,0 +1,335 @@
+//! Which elements of its operands each element of a result reads: every operation by its definition, one element at a
+//! time. Slow and plain, so that it can be compared with the indexing maps, and so that HLO can be interpreted with it.
+//! Shared by tests; no test by itself.
+
+use std::collections::BTreeMap;
+use tensor_layout::operations::leaves;
+use tensor_layout::operations::{Array, Shape};
+use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};
+use tensor_layout::tiled::Expansion;
+
+pub type Index = Vec<i64>;
+/// The integer at an index of an operand: where a block begins depends on it.
+pub type Held<'a> = &'a dyn Fn(usize, &[i64]) -> i64;
+/// Takes the number of an operand and an index of it, `None` for padding, which has the operand's initial value.
+type Read<'a> = &'a mut dyn FnMut(usize, Option<Index>);
+
+/// The sizes of all arrays of a shape.
+pub fn sizes(shape: &Shape) -> Vec<Index> {
+    leaves(shape).iter().map(|array| array.sizes().unwrap()).collect()
+}
+
+/// Every index of an array, in row-major order.
+pub fn indices(sizes: &[i64]) -> impl Iterator<Item = Index> {
+    (0..sizes.iter().product::<i64>()).map(|number| delinearize(number, sizes))
+}
+
+/// The index of an element from its row-major number.
+fn delinearize(mut number: i64, sizes: &[i64]) -> Index {
+    let mut index = vec![0; sizes.len()];
+    for (i, n) in index.iter_mut().zip(sizes).rev() {
+        *i = number % n;
+        number /= n;
+    }
+    index
+}
+
+/// The row-major number of an element.
+fn linearize(index: &[i64], sizes: &[i64]) -> i64 {
+    index.iter().zip(sizes).fold(0, |number, (i, n)| number * n + i)
+}
+
+fn is_inside(index: &[i64], sizes: &[i64]) -> bool {
+    index.iter().zip(sizes).all(|(i, n)| (0..*n).contains(i))
+}
+
+/// An operation and the sizes of its arrays; the arrays in tuples are counted through.
+pub struct Definition<'a> {
+    operation: &'a Operation,
+    shapes: &'a [&'a Shape],
+    /// The sizes of the operands and of the results.
+    pub ins: Vec<Index>,
+    pub outs: Vec<Index>,
+    memory: Option<Memory>,
+}
+
+impl<'a> Definition<'a> {
+    pub fn new(operation: &'a Operation, operands: &'a [&'a Shape], results: &[&Shape]) -> Definition<'a> {
+        let all = |shapes: &[&Shape]| shapes.iter().flat_map(|shape| sizes(shape)).collect();
+        let memory =
+            matches!(operation, Operation::Bitcast).then(|| Memory::new(leaves(operands[0])[0], leaves(results[0])[0]));
+        Definition { operation, shapes: operands, ins: all(operands), outs: all(results), memory }
+    }
+
+    /// What an element of a result reads, in the order in which it is computed: data first, then indices.
+    pub fn reads(&self, result: usize, o: &[i64], held: Held, read: Read) {
+        let ins = &self.ins;
+        let some = |read: Read, operand: usize, at: Index| {
+            assert!(is_inside(&at, &ins[operand]), "{:?} reads {at:?} of operand {operand}", self.operation);
+            read(operand, Some(at));
+        };
+        match self.operation {
+            Operation::Elementwise | Operation::Select => {
+                for (k, input) in ins.iter().enumerate() {
+                    some(read, k, if input.is_empty() { Vec::new() } else { o.to_vec() });
+                }
+            }
+            Operation::Broadcast { dims } => some(read, 0, dims.iter().map(|d| o[*d]).collect()),
+            Operation::Transpose { permutation } => some(read, 0, transposed(permutation, o)),
+            Operation::Reverse { dims } => {
+                let turned = |k: usize| if dims.contains(&k) { ins[0][k] - 1 - o[k] } else { o[k] };
+                some(read, 0, (0..o.len()).map(turned).collect());
+            }
+            Operation::Reduce { dims } => self.reduce(dims, o, read),
+            Operation::ReduceWindow { window } => self.reduce_window(window, o, read),
+            Operation::Slice { starts, strides, .. } => {
+                some(read, 0, (0..o.len()).map(|k| starts[k] + o[k] * strides[k]).collect());
+            }
+            Operation::InsertSlice { starts, strides } => match inserted(starts, strides, &ins[1], o) {
+                Some(at) => some(read, 1, at),
+                None => some(read, 0, o.to_vec()),
+            },
+            Operation::Reshape => some(read, 0, delinearize(linearize(o, &self.outs[0]), &ins[0])),
+            Operation::Bitcast => {
+                let memory = self.memory.as_ref().expect("a bitcast has memory");
+                memory.overlaps(o).for_each(|at| some(read, 0, at));
+            }
+            Operation::Concatenate { dim } => {
+                let (mut k, mut at) = (0, o.to_vec());
+                while at[*dim] >= ins[k][*dim] {
+                    at[*dim] -= ins[k][*dim];
+                    k += 1;
+                }
+                some(read, k, at);
+            }
+            Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+                self.dot([(lhs_batch, lhs_contracting), (rhs_batch, rhs_contracting)], o, read);
+            }
+            Operation::Pad { low, interior, .. } => {
+                let steps: Index = interior.iter().map(|n| n + 1).collect();
+                match inserted(low, &steps, &ins[0], o) {
+                    Some(at) => some(read, 0, at),
+                    None => some(read, 1, Vec::new()),
+                }
+            }
+            Operation::Convolution(c) => self.convolution(c, o, read),
+            Operation::DynamicSlice { sizes } => {
+                let start = |k: usize| held(1 + k, &[]).clamp(0, ins[0][k] - sizes[k]);
+                some(read, 0, (0..o.len()).map(|k| o[k] + start(k)).collect());
+                (1..ins.len()).for_each(|k| some(read, k, Vec::new()));
+            }
+            Operation::DynamicUpdateSlice => {
+                let start = |k: usize| held(2 + k, &[]).clamp(0, ins[0][k] - ins[1][k]);
+                let at: Index = (0..o.len()).map(|k| o[k] - start(k)).collect();
+                match is_inside(&at, &ins[1]) {
+                    true => some(read, 1, at),
+                    false => some(read, 0, o.to_vec()),
+                }
+                (2..ins.len()).for_each(|k| some(read, k, Vec::new()));
+            }
+            Operation::Gather(g) => self.gather(g, o, held, read),
+            Operation::Scatter(g) => self.scatter(g, o, held, read),
+            Operation::Tuple => some(read, result, o.to_vec()),
+            Operation::GetTupleElement { index } => {
+                let Shape::Tuple(parts) = self.shapes[0] else { panic!("no tuple") };
+                let before: usize = parts[..*index].iter().map(|part| leaves(part).len()).sum();
+                some(read, before + result, o.to_vec());
+            }
+            Operation::Iota { .. } | Operation::Constant | Operation::Parameter { .. } => {}
+            other => panic!("{other:?} is not interpreted"),
+        }
+    }
+
+    /// All elements that differ in the reduced dimensions only, then the initial values.
+    fn reduce(&self, dims: &[usize], o: &[i64], read: Read) {
+        let (n, rank) = (self.ins.len() / 2, self.ins[0].len());
+        let reduced: Vec<usize> = (0..rank).filter(|d| dims.contains(d)).collect();
+        let kept: Vec<usize> = (0..rank).filter(|d| !dims.contains(d)).collect();
+        for inner in indices(&reduced.iter().map(|d| self.ins[0][*d]).collect::<Vec<_>>()) {
+            let mut at = vec![0; rank];
+            reduced.iter().zip(inner).for_each(|(d, i)| at[*d] = i);
+            kept.iter().zip(o).for_each(|(d, i)| at[*d] = *i);
+            (0..n).for_each(|k| read(k, Some(at.clone())));
+        }
+        (n..2 * n).for_each(|k| read(k, Some(Vec::new())));
+    }
+
+    /// All elements under the window, then the initial values.
+    fn reduce_window(&self, window: &[WindowDim], o: &[i64], read: Read) {
+        let n = self.ins.len() / 2;
+        for w in indices(&window.iter().map(|d| d.size).collect::<Vec<_>>()) {
+            let at: Option<Index> = (0..o.len()).map(|k| under(&window[k], self.ins[0][k], o[k], w[k])).collect();
+            (0..n).for_each(|k| read(k, at.clone()));
+        }
+        (n..2 * n).for_each(|k| read(k, Some(Vec::new())));
+    }
+
+    /// The two elements of each product. The result has the batch dimensions, then the others of either side.
+    fn dot(&self, sides: [(&Vec<usize>, &Vec<usize>); 2], o: &[i64], read: Read) {
+        let contracted: Index = sides[0].1.iter().map(|d| self.ins[0][*d]).collect();
+        for inner in indices(&contracted) {
+            let mut free = sides[0].0.len();
+            for (k, (batch, contracting)) in sides.into_iter().enumerate() {
+                let mut coordinate = |d: usize| {
+                    if let Some(b) = batch.iter().position(|dim| *dim == d) {
+                        return o[b];
+                    }
+                    if let Some(c) = contracting.iter().position(|dim| *dim == d) {
+                        return inner[c];
+                    }
+                    free += 1;
+                    o[free - 1]
+                };
+                read(k, Some((0..self.ins[k].len()).map(&mut coordinate).collect()));
+            }
+        }
+    }
+
+    /// The two elements of each product, in padding none.
+    fn convolution(&self, c: &Convolution, o: &[i64], read: Read) {
+        let (input, kernel) = (&self.ins[0], &self.ins[1]);
+        let (outputs, f) = (kernel[c.kernel_output_feature], o[c.output_feature]);
+        let features = kernel[c.kernel_input_feature];
+        let (mut from, mut at) = (vec![0; input.len()], vec![0; kernel.len()]);
+        from[c.input_batch] = o[c.output_batch];
+        from[c.input_batch] += f / (outputs / c.batch_groups) * (input[c.input_batch] / c.batch_groups);
+        at[c.kernel_output_feature] = f;
+        for w in indices(&c.window.iter().map(|d| d.size).collect::<Vec<_>>()) {
+            let place = |k: usize| under(&c.window[k], input[c.input_spatial[k]], o[c.output_spatial[k]], w[k]);
+            let Some(places) = (0..w.len()).map(place).collect::<Option<Index>>() else { continue };
+            for (k, dim) in c.window.iter().enumerate() {
+                from[c.input_spatial[k]] = places[k];
+                at[c.kernel_spatial[k]] = if dim.reversed { dim.size - 1 - w[k] } else { w[k] };
+            }
+            for feature in 0..features {
+                from[c.input_feature] = f / (outputs / c.feature_groups) * features + feature;
+                at[c.kernel_input_feature] = feature;
+                read(0, Some(from.clone()));
+                read(1, Some(at.clone()));
+            }
+        }
+    }
+
+    /// One element of a block, and the indices of where the block begins.
+    fn gather(&self, g: &Gather, o: &[i64], held: Held, read: Read) {
+        let (data, rows) = (&self.ins[0], &self.ins[1]);
+        let (batch, offset) = split(g, o);
+        let begin = begins(g, &batch, rows, &|at| held(1, at), data.len());
+        let begin: Index =
+            begin.iter().zip(data).zip(&g.slice_sizes).map(|((at, n), block)| (*at).clamp(0, n - block)).collect();
+        read(0, Some(inside(g, &begin, &batch, &offset)));
+        let entries = if g.index_vector_dim < rows.len() { rows[g.index_vector_dim] } else { 1 };
+        (0..entries).for_each(|entry| read(1, Some(row(g, &batch, rows, entry))));
+    }
+
+    /// The element itself, all indices, and the updates that go to it: those whose whole block fits.
+    fn scatter(&self, g: &Gather, o: &[i64], held: Held, read: Read) {
+        let n = self.ins.len() / 2;
+        let (data, rows, updates) = (&self.ins[0], &self.ins[n], &self.ins[n + 1]);
+        (0..n).for_each(|k| read(k, Some(o.to_vec())));
+        indices(rows).for_each(|at| read(n, Some(at)));
+        let last: Index = updates.iter().map(|n| n - 1).collect();
+        let last = split(g, &last).1;
+        for u in indices(updates) {
+            let (batch, offset) = split(g, &u);
+            let begin = begins(g, &batch, rows, &|at| held(n, at), data.len());
+            let to = |offset: &[i64]| inside(g, &begin, &batch, offset);
+            let fits = is_inside(&to(&vec![0; offset.len()]), data) && is_inside(&to(&last), data);
+            if fits && to(&offset) == o {
+                (n + 1..self.ins.len()).for_each(|k| read(k, Some(u.clone())));
+            }
+        }
+    }
+}
+
+fn transposed(permutation: &[usize], o: &[i64]) -> Index {
+    let mut at = o.to_vec();
+    permutation.iter().zip(o).for_each(|(d, i)| at[*d] = *i);
+    at
+}
+
+/// Where an element comes from that is put in at `starts`, with `steps` between elements; `None` between them and outside.
+fn inserted(starts: &[i64], steps: &[i64], sizes: &[i64], o: &[i64]) -> Option<Index> {
+    let at = |k: usize| {
+        let past = o[k] - starts[k];
+        (past >= 0 && past % steps[k] == 0 && past / steps[k] < sizes[k]).then(|| past / steps[k])
+    };
+    (0..o.len()).map(at).collect()
+}
+
+/// The data's index under a place of a window; `None` where that is padding.
+fn under(dim: &WindowDim, n: i64, o: i64, w: i64) -> Option<i64> {
+    let place = o * dim.stride + w * dim.window_dilation - dim.low;
+    (place >= 0 && place % dim.base_dilation == 0 && place / dim.base_dilation < n).then(|| place / dim.base_dilation)
+}
+
+/// The coordinates of a gathered or scattered array that say which block, and those that say where in the block.
+fn split(g: &Gather, index: &[i64]) -> (Index, Index) {
+    let is_offset = |k: &usize| g.offset_dims.contains(k);
+    let (offset, batch): (Vec<usize>, Vec<usize>) = (0..index.len()).partition(is_offset);
+    let of = |dims: Vec<usize>| dims.into_iter().map(|k| index[k]).collect();
+    (of(batch), of(offset))
+}
+
+/// Where an entry of the index of a block is among the indices. Where each element is an index by itself, no dimension of
+/// them lists the entries.
+fn row(g: &Gather, batch: &[i64], rows: &[i64], entry: i64) -> Index {
+    let mut at = batch.to_vec();
+    if g.index_vector_dim < rows.len() {
+        at.insert(g.index_vector_dim, entry);
+    }
+    at
+}
+
+/// Where the indices say that a block begins; 0 where they say nothing.
+fn begins(g: &Gather, batch: &[i64], rows: &[i64], held: &dyn Fn(&[i64]) -> i64, rank: usize) -> Index {
+    let mut found = vec![0; rank];
+    for (entry, dim) in g.start_index_map.iter().enumerate() {
+        found[*dim] = held(&row(g, batch, rows, entry as i64));
+    }
+    found
+}
+
+/// The index of the data from where a block begins, the batch and the place in the block.
+fn inside(g: &Gather, begin: &[i64], batch: &[i64], offset: &[i64]) -> Index {
+    let mut offsets = offset.iter();
+    let coordinate = |k: usize| {
+        if let Some(b) = g.operand_batching_dims.iter().position(|dim| *dim == k) {
+            let dim = g.start_indices_batching_dims[b];
+            return batch[dim - usize::from(dim > g.index_vector_dim)];
+        }
+        begin[k] + if g.collapsed_slice_dims.contains(&k) { 0 } else { *offsets.next().unwrap() }
+    };
+    (0..begin.len()).map(coordinate).collect()
+}
+
+/// What memory holds under a bitcast.
+struct Memory {
+    /// The operand's elements by their offsets in bits, and the bits of each.
+    elements: BTreeMap<i64, Index>,
+    width: i64,
+    /// How the result is laid out.
+    to: (Expansion, i64),
+}
+
+impl Memory {
+    fn new(from: &Array, to: &Array) -> Memory {
+        let laid_out = |array: &Array| {
+            let bits = match array.layout.element_bits {
+                0 => array.element.bytes().unwrap() * 8,
+                bits => bits,
+            };
+            (Expansion::new(&array.sizes().unwrap(), &array.layout).unwrap(), bits)
+        };
+        let (own, width) = laid_out(from);
+        let place = |at: Index| (own.offset(&at).unwrap() * width, at);
+        Memory { elements: indices(&from.sizes().unwrap()).map(place).collect(), width, to: laid_out(to) }
+    }
+
+    /// The operand's elements that share bits with one of the result.
+    fn overlaps(&self, o: &[i64]) -> impl Iterator<Item = Index> {
+        let (expansion, bits) = &self.to;
+        let begin = expansion.offset(o).unwrap() * bits;
+        self.elements.range(begin - self.width + 1..begin + bits).map(|(_, at)| at.clone())
+    }
+}
