@@ -137,7 +137,7 @@ impl Suite {
             "at byte 0 of ``",
             "at byte 4 of `(d0)`",
             "here: expected a tile size or `*`, found `)` at byte 5 of `{0:T()}`",
-            "here: index 5 of dimension 1 is out of range: its size is 5",
+            "here: the index of dimension 1 must be at least 0 and less than its size 5, found 5",
             "the layout dialect of this library is not registered in the context",
             "no value of form has the number 7",
             "vector-bits is 100, which is neither a power of two",

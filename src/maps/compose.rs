@@ -166,7 +166,7 @@ impl Indexing {
     /// assert_eq!(both.to_string(), "(d0) -> (d0), domain: d0 in [0, 31]");
     /// ```
     pub fn compose(maps: &[Indexing]) -> Result<Indexing, Error> {
-        let (first, rest) = maps.split_first().ok_or_else(|| Error::new("there is no map to compose"))?;
+        let (first, rest) = maps.split_first().ok_or_else(|| Error::new("expected a map to compose, found none"))?;
         if rest.is_empty() {
             return Ok(first.simplify());
         }

@@ -15,7 +15,7 @@
 use crate::expr::{Expr, Named};
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::{Indexing, IndexingMap};
-use crate::text::{Error, excerpt};
+use crate::text::{Error, did_you_mean, excerpt};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
 
@@ -169,10 +169,13 @@ impl<'a> Reader<'a> {
         loop {
             let name = self.peek_word().ok_or_else(|| self.expected("a variable's name"))?;
             if RESERVED.contains(&name) {
-                return Err(Error::at(self.at, format!("`{name}` cannot be a variable's name")));
+                return Err(Error::at(self.at, format!("a variable's name must not be a keyword, found `{name}`")));
             }
             if self.names.insert(name, names.len()).is_some() {
-                return Err(Error::at(self.at, format!("there are two variables `{}`", excerpt(name))));
+                return Err(Error::at(
+                    self.at,
+                    format!("a variable must have a name of its own, found a second `{}`", excerpt(name)),
+                ));
             }
             names.push(name);
             self.advance(name.len());
@@ -333,6 +336,11 @@ impl<'a> Reader<'a> {
         Ok(node)
     }
 
+    fn unknown(&self, name: &str) -> Error {
+        let hint = did_you_mean(name, self.names.keys().copied());
+        Error::at(self.at, format!("unknown variable `{}`{hint}", excerpt(name)))
+    }
+
     /// A number, variable, minimum, maximum, or a sum in parentheses, negated or not.
     fn primary(&mut self, outer: usize, negative: bool) -> Result<Node, Error> {
         let at = self.at;
@@ -360,8 +368,7 @@ impl<'a> Reader<'a> {
                 }
                 Some(word) if !RESERVED.contains(&word) => {
                     let variable = self.names.get(word).copied();
-                    let variable =
-                        variable.ok_or_else(|| Error::at(at, format!("there is no variable `{}`", excerpt(word))))?;
+                    let variable = variable.ok_or_else(|| self.unknown(word))?;
                     self.advance(word.len());
                     Node { expr: Expr::Var(variable), depth: 0 }
                 }
@@ -405,12 +412,12 @@ fn apply(op: &str, a: Expr, b: Expr) -> Result<Expr, String> {
         if let Some(factor) = constant(&b) {
             return Ok(a.times(factor?));
         }
-        let factor = constant(&a).ok_or("one side of a product must be a constant")?;
+        let factor = constant(&a).ok_or("one side of a product must be a constant, found variables in both")?;
         return Ok(b.times(factor?));
     }
-    let divisor = constant(&b).ok_or("the divisor must be a constant")??;
+    let divisor = constant(&b).ok_or("a divisor must be a constant, found a variable in it")??;
     if divisor == 0 {
-        return Err("division by 0".to_string());
+        return Err("a divisor must not be 0, found 0".to_string());
     }
     let size = divisor.checked_abs().ok_or("the divisor does not fit in 64 bits")?;
     // By a negative divisor: a floordiv -b = (-a) floordiv b, and a mod -b = -((-a) mod b).

@@ -48,6 +48,15 @@ pub struct Digit {
     pub spot: Spot,
 }
 
+impl Digit {
+    /// Its value as an expression of the index, whose dimension `k` is variable `k`: see [`Expr::digit`]. `padded` are the
+    /// sizes of the dimensions with their padding. `None` for copies.
+    pub fn expr(&self, padded: &[i64]) -> Option<Expr> {
+        let dim = self.dim?;
+        Some(Expr::Var(dim).digit(self.weight, self.extent, padded[dim]))
+    }
+}
+
 /// What lies at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
@@ -146,17 +155,21 @@ impl Placement {
         let sizes = sizes.map_or_else(|| own.unwrap_or(&padded).clone(), <[i64]>::to_vec);
         if sizes.len() != layout.rank() {
             let (rank, other) = (dimensions(layout.rank()), dimensions(sizes.len()));
-            return Err(plain(format!("the layout has {rank}, the shape has {other}")));
+            return Err(plain(format!("the shape must have the {rank} of the layout, found {other}")));
         }
         if let Some(shape) = own.filter(|shape| **shape != sizes) {
-            return Err(plain(format!("the layout is for the sizes {shape:?}, the shape has {sizes:?}")));
+            return Err(plain(format!(
+                "the shape must have the sizes {shape:?} of the layout's prefix, found {sizes:?}"
+            )));
         }
         for (dim, (size, most)) in sizes.iter().zip(&padded).enumerate() {
             if *size < 0 {
-                return Err(plain(format!("a size must not be negative, got {size}")));
+                return Err(plain(format!("a size must be at least 0, found {size}")));
             }
             if size > most {
-                return Err(plain(format!("dimension {dim} has {size} elements, its parts reach {most}")));
+                return Err(plain(format!(
+                    "the size of dimension {dim} must be at most {most}, the product of its parts, found {size}"
+                )));
             }
         }
         let mut elements = 1i64;
@@ -274,11 +287,13 @@ impl Placement {
     pub fn place_into(&self, index: &[i64], place: &mut [i64]) -> Result<(), Error> {
         if index.len() != self.sizes.len() {
             let (rank, other) = (dimensions(self.sizes.len()), dimensions(index.len()));
-            return Err(Error::new(format!("the index has {other}, the shape has {rank}")));
+            return Err(Error::new(format!("the index must have {rank}, as the shape has, found {other}")));
         }
         if let Some(dim) = (0..index.len()).find(|&dim| index[dim] < 0 || index[dim] >= self.sizes[dim]) {
             let (at, size) = (index[dim], self.sizes[dim]);
-            return Err(Error::new(format!("index {at} of dimension {dim} is out of range: its size is {size}")));
+            return Err(Error::new(format!(
+                "the index of dimension {dim} must be at least 0 and less than its size {size}, found {at}"
+            )));
         }
         if place.len() != self.axes.len() + 1 {
             return Err(Error::new(format!("a place has {} coordinates", self.axes.len() + 1)));
@@ -325,7 +340,7 @@ impl Placement {
     pub fn held(&self, place: &[i64]) -> Result<Held, Error> {
         if place.len() != self.axes.len() + 1 {
             let axes = self.axes.iter().map(String::as_str).chain([ADDRESS]).collect::<Vec<_>>().join(", ");
-            return Err(Error::new(format!("a place has the coordinates {axes}; {} are given", place.len())));
+            return Err(Error::new(format!("a place must have the coordinates {axes}, found {} numbers", place.len())));
         }
         self.held_where(place, |_| true)
     }
@@ -385,11 +400,9 @@ impl Placement {
     pub fn map(&self) -> IndexingMap {
         let mut results: Vec<Vec<Expr>> = vec![Vec::new(); self.axes.len() + 1];
         for digit in &self.digits {
-            let Some(dim) = digit.dim.filter(|_| digit.extent != 1) else { continue };
-            let part = Expr::Var(dim).floor_div(digit.weight);
-            let top = digit.weight * digit.extent == self.padded[dim];
-            let part = if top { part } else { part.modulo(digit.extent) };
-            results[digit.axis].push(part.times(digit.stride));
+            if let Some(value) = digit.expr(&self.padded).filter(|_| digit.extent != 1) {
+                results[digit.axis].push(value.times(digit.stride));
+            }
         }
         IndexingMap::of_sizes(&self.sizes, results.into_iter().map(Expr::sum).collect())
     }

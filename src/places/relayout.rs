@@ -159,7 +159,7 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
         return Err(Error::new(format!("the sizes are {:?} and {:?}", from.sizes(), to.sizes())));
     }
     if element_bits < 1 {
-        return Err(Error::new(format!("an element has at least 1 bit, got {element_bits}")));
+        return Err(Error::new(format!("an element must have at least 1 bit, found {element_bits}")));
     }
     if let Some(machine) = machine {
         machine.reach(from, element_bits)?;
@@ -1055,7 +1055,9 @@ fn continued(counters: &[(i64, [Vec<i64>; 2])]) -> Option<(usize, usize)> {
 }
 
 fn too_many_blocks() -> Error {
-    Error::new(format!("the layouts have too little in common: more than {MAX_BLOCKS} copies are needed"))
+    Error::new(format!(
+        "a plan must have at most {MAX_BLOCKS} blocks, found more: the layouts have too little in common"
+    ))
 }
 
 /// Which variables are equal.

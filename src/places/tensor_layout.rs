@@ -115,7 +115,7 @@ impl TensorLayout {
     /// let layout = TensorLayout::parse("(12,8)/((4_PE:1,3:8),(8:1))").unwrap();
     /// assert_eq!(layout.to_string(), "((4_PE, 3:8), (8:1))");
     /// let error = TensorLayout::parse("((4_PE, 3), (8))").unwrap_err();
-    /// assert_eq!((error.at, &*error.message), (Some(8), "a part on the address needs its stride: `3:1`"));
+    /// assert_eq!((error.at, &*error.message), (Some(8), "a part on the address must have a stride, as `3:1`, found none"));
     /// ```
     pub fn parse(text: &str) -> Result<TensorLayout, Error> {
         TensorLayout::read(text).map(|(layout, _)| layout)
@@ -229,7 +229,7 @@ impl TensorLayout {
     /// Checks what the fields promise, but for strides that are missing in the text.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.dims.is_empty() {
-            return Err((None, "a layout has at least one dimension".to_string()));
+            return Err((None, "a layout must have at least one dimension, found none".to_string()));
         }
         if self.dims.len() > Layout::MAX_RANK {
             return Err((None, too_many_dims()));
@@ -243,7 +243,7 @@ impl TensorLayout {
                 let spot = Some(Spot::Part(dim, k));
                 check_extent(part.extent).map_err(|message| (spot, message))?;
                 if part.stride < 0 {
-                    return Err((spot, format!("a stride must not be negative, got {}", part.stride)));
+                    return Err((spot, format!("a stride must be at least 0, found {}", part.stride)));
                 }
                 size = size
                     .checked_mul(part.extent)
@@ -252,17 +252,25 @@ impl TensorLayout {
             if let Some(shape) = self.shape.as_ref().and_then(|shape| shape.get(dim)) {
                 let spot = Some(Spot::Shape(dim));
                 if *shape < 0 {
-                    return Err((spot, format!("a size must not be negative, got {shape}")));
+                    return Err((spot, format!("a size must be at least 0, found {shape}")));
                 }
                 if *shape > size {
-                    return Err((spot, format!("dimension {dim} has {shape} elements, its parts reach {size}")));
+                    return Err((
+                        spot,
+                        format!(
+                            "the size of dimension {dim} must be at most {size}, the product of its parts, found {shape}"
+                        ),
+                    ));
                 }
             }
         }
         if let Some(shape) = self.shape.as_ref().filter(|shape| shape.len() != self.dims.len()) {
             let spot = Spot::Shape(shape.len().saturating_sub(1));
-            let message =
-                format!("the prefix has {} sizes, the layout has {} dimensions", shape.len(), self.dims.len());
+            let message = format!(
+                "the prefix must have a size for each of the {} dimensions of the layout, found {}",
+                self.dims.len(),
+                shape.len()
+            );
             return Err((Some(spot), message));
         }
         for (k, broadcast) in self.broadcast.iter().enumerate() {
@@ -281,7 +289,7 @@ impl TensorLayout {
                 Broadcast::Part { extent, stride, .. } => {
                     check_extent(*extent).map_err(|message| (spot, message))?;
                     if stride.is_some_and(|stride| stride < 0) {
-                        return Err((spot, "a stride must not be negative".to_string()));
+                        return Err((spot, "a stride must be at least 0, found a negative number".to_string()));
                     }
                 }
             }
@@ -291,7 +299,7 @@ impl TensorLayout {
 }
 
 pub(crate) fn check_extent(extent: i64) -> Result<(), String> {
-    if extent > 0 { Ok(()) } else { Err(format!("an extent must be at least 1, got {extent}")) }
+    if extent > 0 { Ok(()) } else { Err(format!("an extent must be at least 1, found {extent}")) }
 }
 
 /// Whether a text can be the name of an axis other than the address.
@@ -300,20 +308,23 @@ pub(crate) fn check_extent(extent: i64) -> Result<(), String> {
 /// Says what is wrong with it.
 pub fn check_axis(axis: &str) -> Result<(), String> {
     if axis == ADDRESS {
-        return Err(format!("`{ADDRESS}` is the local address: a tensor has one in each place"));
+        return Err(format!("the name of an axis must not be `{ADDRESS}`, which is the local address"));
     }
     if axis == "B" {
-        return Err("`B` alone is not an axis: it says what is broadcast".to_string());
+        return Err("the name of an axis must not be `B`, which says what is broadcast".to_string());
     }
     let mut letters = axis.chars();
     if !letters.next().is_some_and(|c| c.is_ascii_alphabetic()) || !letters.all(|c| c.is_ascii_alphanumeric()) {
-        return Err(format!("`{}` is not an axis: a letter, then letters and digits", excerpt(axis)));
+        return Err(format!(
+            "the name of an axis must be a letter and then letters and digits, found `{}`",
+            excerpt(axis)
+        ));
     }
     Ok(())
 }
 
 fn too_many_parts() -> String {
-    format!("a layout may have {} parts", TensorLayout::MAX_PARTS)
+    format!("a layout must have at most {} parts, found more", TensorLayout::MAX_PARTS)
 }
 
 struct Reader<'a, 'b> {
@@ -393,7 +404,11 @@ impl Reader<'_, '_> {
             }
         }
         if let Some(sizes) = shape.as_ref().filter(|sizes| sizes.len() != read.len()) {
-            let message = format!("the layout has {} dimensions, the prefix {} sizes", read.len(), sizes.len());
+            let message = format!(
+                "the prefix must have a size for each of the {} dimensions of the layout, found {}",
+                read.len(),
+                sizes.len()
+            );
             return Err(Error::at(start.at(), message));
         }
         self.offsets.parts = read.iter().map(|parts| parts.iter().map(|part| part.at).collect()).collect();
@@ -450,7 +465,7 @@ impl Reader<'_, '_> {
         let at = self.cursor.at();
         self.count()?;
         if self.cursor.peek() == Some(b'-') {
-            return Err(Error::at(at, "an extent must be at least 1, got a negative number"));
+            return Err(Error::at(at, "an extent must be at least 1, found a negative number"));
         }
         let extent = self.cursor.integer("a part: an extent, such as in `8:1` or `4_PE`")?;
         check_extent(extent).map_err(|message| Error::at(at, message))?;
@@ -464,7 +479,7 @@ impl Reader<'_, '_> {
             return Ok(None);
         }
         if self.cursor.peek() == Some(b'-') {
-            return Err(Error::at(self.cursor.at(), "a stride must not be negative"));
+            return Err(Error::at(self.cursor.at(), "a stride must be at least 0, found a negative number"));
         }
         self.cursor.integer("a stride").map(Some)
     }
@@ -526,7 +541,7 @@ impl Reader<'_, '_> {
                 let message = match &part.axis {
                     _ if written[dim][k] => continue,
                     None if part.extent == 1 => continue,
-                    None => format!("a part on the address needs its stride: `{}:1`", part.extent),
+                    None => format!("a part on the address must have a stride, as `{}:1`, found none", part.extent),
                     Some(axis) if layout.times_used(axis) > 1 => needs_stride(part.extent, axis),
                     Some(_) => continue,
                 };
@@ -545,7 +560,7 @@ impl Reader<'_, '_> {
 }
 
 fn needs_stride(extent: i64, axis: &str) -> String {
-    format!("`{axis}` stands in several places, so each needs its stride: `{extent}_{axis}:1`")
+    format!("parts of an axis with several must each have a stride, as `{extent}_{axis}:1`, found none for `{axis}`")
 }
 
 impl fmt::Display for TensorLayout {

@@ -56,7 +56,9 @@ impl TensorLayout {
         sorted.sort_unstable();
         if sorted != (0..self.rank()).collect::<Vec<_>>() {
             let rank = dimensions(self.rank());
-            return Err(Error::new(format!("{permutation:?} is no order of the {rank} of the layout")));
+            return Err(Error::new(format!(
+                "a permutation must list each of the {rank} of the layout once, found {permutation:?}"
+            )));
         }
         let shape = self.shape.as_ref().map(|shape| permutation.iter().map(|dim| shape[*dim]).collect());
         let dims = permutation.iter().map(|dim| self.dims[*dim].clone()).collect();
@@ -82,7 +84,10 @@ impl TensorLayout {
         let sizes = self.checked_sizes()?;
         if slices.len() != sizes.len() {
             let rank = dimensions(sizes.len());
-            return Err(Error::new(format!("{} slices are given, the layout has {rank}", slices.len())));
+            return Err(Error::new(format!(
+                "expected a slice for each of the {rank} of the layout, found {}",
+                slices.len()
+            )));
         }
         let mut offset = 0i64;
         let mut dims = Vec::new();
@@ -90,7 +95,7 @@ impl TensorLayout {
             let Slice { start, limit, step } = *slice;
             if start < 0 || limit < start || limit > sizes[dim] || step < 1 {
                 return Err(Error::new(format!(
-                    "the slice {start}:{limit}:{step} does not lie in dimension {dim}, whose size is {}",
+                    "a slice of dimension {dim} must lie in its size {}, found {start}:{limit}:{step}",
                     sizes[dim]
                 )));
             }
@@ -125,11 +130,11 @@ impl TensorLayout {
         let count = |sizes: &[i64]| sizes.iter().map(|n| i128::from(*n)).try_fold(1, i128::checked_mul);
         let negative = sizes.iter().any(|n| *n < 0);
         if negative || count(&old).is_none() || !sizes.contains(&0) && count(sizes) != count(&old) {
-            return Err(Error::new(format!("the sizes {old:?} and {sizes:?} have different numbers of elements")));
+            return Err(Error::new(format!("the sizes must have as many elements as {old:?}, found {sizes:?}")));
         }
         if sizes.contains(&0) {
             if !old.contains(&0) {
-                return Err(Error::new(format!("the sizes {old:?} and {sizes:?} have different numbers of elements")));
+                return Err(Error::new(format!("the sizes must have as many elements as {old:?}, found {sizes:?}")));
             }
             // Nothing is anywhere.
             let any = |n: &i64| vec![Part { extent: (*n).max(1), axis: None, stride: 0 }];
@@ -294,7 +299,7 @@ fn cut(dim: usize, parts: &[Part], slice: Slice) -> Result<(Vec<Part>, i64), Err
     }
     let mut begin = |part: &Part, digit: i64| match &part.axis {
         Some(axis) if digit != 0 => Err(Error::new(format!(
-            "the slice of dimension {dim} begins at {axis} {}, and a view begins at place 0",
+            "a view must begin at place 0 of an axis, found a slice of dimension {dim} that begins at {axis} {}",
             digit * part.stride
         ))),
         Some(_) => Ok(()),

@@ -16,7 +16,8 @@
 use crate::element::ElementType;
 use crate::expr::Expr;
 use crate::text::Error;
-use crate::tiled::layout::{Layout, TileEntry, dimensions};
+use crate::tiled::layout::{Layout, dimensions};
+use crate::tiled::tiling::{self, Tiling};
 use std::cmp::Reverse;
 
 /// A layout applied to the logical sizes of an array.
@@ -81,7 +82,7 @@ impl Expansion {
     /// elements that 64 bits do not hold.
     pub fn new(sizes: &[i64], layout: &Layout) -> Result<Expansion, Error> {
         if let Some(size) = sizes.iter().find(|size| **size < 0) {
-            return Err(Error::new(format!("a size must not be negative, got {size}")));
+            return Err(Error::new(format!("a size must be at least 0, found {size}")));
         }
         layout.check(sizes)?;
         Builder::new(sizes, layout)?.build(sizes, layout)
@@ -167,7 +168,10 @@ impl Expansion {
     pub fn index(&self, offset: i64) -> Result<Option<Vec<i64>>, Error> {
         self.in_one_memory()?;
         if !(0..self.allocated).contains(&offset) {
-            let message = format!("offset {offset} is out of range: the allocation has {} elements", self.allocated);
+            let message = format!(
+                "an offset must be at least 0 and less than the {} elements of the allocation, found {offset}",
+                self.allocated
+            );
             return Err(Error::new(message));
         }
         if offset >= self.elements {
@@ -254,11 +258,16 @@ impl Expansion {
         self.in_one_memory()?;
         if index.len() != self.logical.len() {
             let rank = dimensions(self.logical.len());
-            return Err(Error::new(format!("the index has {}, the shape has {rank}", dimensions(index.len()))));
+            return Err(Error::new(format!(
+                "the index must have {rank}, as the shape has, found {}",
+                dimensions(index.len())
+            )));
         }
         if let Some(dim) = (0..index.len()).find(|&dim| index[dim] < 0 || index[dim] >= self.logical[dim]) {
             let (at, size) = (index[dim], self.logical[dim]);
-            return Err(Error::new(format!("index {at} of dimension {dim} is out of range: its size is {size}")));
+            return Err(Error::new(format!(
+                "the index of dimension {dim} must be at least 0 and less than its size {size}, found {at}"
+            )));
         }
         // Few layouts have more values than this, and an allocation would take longer than all the rest.
         let mut few = [0; 32];
@@ -341,7 +350,9 @@ impl Builder {
             builder.values[value].size = largest_piece(sizes[value], &split.cuts);
         }
         for tile in &layout.tiles {
-            builder.tile(tile)?;
+            let mut dims = std::mem::take(&mut builder.expanded);
+            tiling::tile(&mut builder, &mut dims, tile)?;
+            builder.expanded = dims;
         }
         let nodes = builder.expanded.iter().fold(0, |sum: u64, v| sum.saturating_add(builder.values[*v].nodes));
         if nodes > Expansion::MAX_NODES {
@@ -363,47 +374,8 @@ impl Builder {
         self.values.len() - 1
     }
 
-    fn tile(&mut self, tile: &[TileEntry]) -> Result<(), Error> {
-        let missing = tile.len().saturating_sub(self.expanded.len());
-        let leading: Vec<usize> = (0..missing).map(|_| self.whole(1, None, 1)).collect();
-        self.expanded.splice(..0, leading.iter().copied());
-        let named = self.expanded.split_off(self.expanded.len() - tile.len());
-
-        // From the minor end, so that a merged dimension finds the one it goes into, itself merged already.
-        let mut cut: Vec<(usize, i64)> = Vec::with_capacity(tile.len());
-        for (&value, entry) in named.iter().zip(tile).rev() {
-            match (entry, cut.last_mut()) {
-                (TileEntry::Size(size), _) => cut.push((value, *size)),
-                // A dimension of size 1 that only this tile has put in front adds nothing.
-                (TileEntry::Combine, Some(_)) if leading.contains(&value) => {}
-                (TileEntry::Combine, Some((minor, _))) => *minor = self.merge(value, *minor)?,
-                (TileEntry::Combine, None) => unreachable!("a checked tile ends with a size"),
-            }
-        }
-        let mut inner = Vec::with_capacity(cut.len());
-        for (value, by) in cut.into_iter().rev() {
-            let outer = self.split(value, by)?;
-            self.expanded.push(outer);
-            inner.push(outer + 1);
-        }
-        self.expanded.extend(inner);
-        Ok(())
-    }
-
-    /// Splits a value by a tile's size; gives the number of the quotient, which the remainder's follows.
-    fn split(&mut self, value: usize, by: i64) -> Result<usize, Error> {
-        let Value { size, group, scale, nodes } = self.values[value];
-        self.groups[group].parts += 1;
-        let quotients = size / by + i64::from(size % by != 0);
-        let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
-        self.value(by, group, scale, nodes.saturating_add(1));
-        let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
-        self.steps.push(Step::Split { value, by, shift, outer });
-        Ok(outer)
-    }
-
     /// Merges a value into the next more-minor one.
-    fn merge(&mut self, major: usize, minor: usize) -> Result<usize, Error> {
+    fn join(&mut self, major: usize, minor: usize) -> Result<usize, Error> {
         let [a, b] = [major, minor].map(|v| self.values[v]);
         let [ga, gb] = [a.group, b.group].map(|g| self.groups[g]);
         let size = a.size.checked_mul(b.size).ok_or_else(too_large)?;
@@ -478,6 +450,34 @@ impl Builder {
             }
         }
         parts
+    }
+}
+
+/// Dimensions are numbered values, whose sizes are known.
+impl Tiling for Builder {
+    type Dim = usize;
+    type Error = Error;
+
+    fn leading(&mut self) -> usize {
+        self.whole(1, None, 1)
+    }
+
+    /// From the minor end, so that pieces of one dimension are one again before another is merged into them.
+    fn merge(&mut self, mut run: Vec<usize>) -> Result<usize, Error> {
+        let minor = run.pop().unwrap_or_default();
+        run.into_iter().rev().try_fold(minor, |minor, major| self.join(major, minor))
+    }
+
+    /// The remainder's number follows the quotient's.
+    fn split(&mut self, value: usize, by: i64) -> Result<(usize, usize), Error> {
+        let Value { size, group, scale, nodes } = self.values[value];
+        self.groups[group].parts += 1;
+        let quotients = size / by + i64::from(size % by != 0);
+        let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
+        self.value(by, group, scale, nodes.saturating_add(1));
+        let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
+        self.steps.push(Step::Split { value, by, shift, outer });
+        Ok((outer, outer + 1))
     }
 }
 

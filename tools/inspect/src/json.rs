@@ -372,7 +372,7 @@ fn evaluate(request: &Fields) -> Result<Fields, Failure> {
             let names: Vec<String> = (0..map.variables()).map(|v| map.name(v)).collect();
             if let Some(unknown) = point.keys().find(|name| !names.contains(name)) {
                 let unknown: String = unknown.chars().take(40).collect();
-                return Err(Error::new(format!("there is no variable `{unknown}`")).into());
+                return Err(Error::new(format!("unknown variable `{unknown}`")).into());
             }
             let value = |name: &String| match point.get(name) {
                 None => Err(Error::new(format!("`point` has no value for `{name}`"))),

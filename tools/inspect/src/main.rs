@@ -327,7 +327,7 @@ mod tests {
     fn the_caret_stands_under_the_column() {
         let text = "(f32[2],\n/*é*/\tf32[2]{1})";
         let error = tensor_layout::operations::Shape::parse(text).unwrap_err();
-        let expected = "error: dimension 1 in minor_to_major is out of range: the last is 0\n  /*é*/\tf32[2]{1})\n       \t       ^\n";
+        let expected = "error: a dimension in minor_to_major must be in 0 to 0, found 1\n  /*é*/\tf32[2]{1})\n       \t       ^\n";
         assert_eq!(complaint(text, &error), expected);
         let end = tensor_layout::operations::Shape::parse("f32[").unwrap_err();
         assert!(complaint("f32[", &end).ends_with("\n  f32[\n      ^\n"));

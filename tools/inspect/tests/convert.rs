@@ -81,10 +81,10 @@ block 0: 16 elements, 0 -> 0
 #[test]
 fn errors_point_into_the_text_at_fault() {
     for (arguments, message) in [
-        (&["((4_PE, 3:1))", "((12))"][..], "error: a part on the address needs its stride: `12:1`\n  ((12))\n    ^\n"),
+        (&["((4_PE, 3:1))", "((12))"][..], "error: a part on the address must have a stride, as `12:1`, found none\n  ((12))\n    ^\n"),
         (&["((12:1))", "((11:1))"], "error: the sizes are [12] and [11]\n"),
         (&["((12:1))", "((12:1))", "--machine", "gpux"], "error: `gpux` is no machine: "),
-        (&["((8_PE))", "((8:1))", "--machine", "mn_core"], "error: the layout reaches 8 along PE, the machine has 4\n"),
+        (&["((8_PE))", "((8:1))", "--machine", "mn_core"], "error: the extent along PE must be at most the machine's 4, found 8\n"),
         (&["((8:1))", "((8:1))", "--element", "f33"], "error: expected an element type, such as `f32`\n  f33\n  ^\n"),
         (&["((4_PE, 9000:1))", "((36000:1))", "--machine", "mn_core"], "error: capacity exceeded: "),
         (
@@ -93,7 +93,7 @@ fn errors_point_into_the_text_at_fault() {
         ),
         (
             &["f32[8]{1}", "((8:1))"],
-            "error: dimension 1 in minor_to_major is out of range: the last is 0\n  f32[8]{1}\n         ^\n",
+            "error: a dimension in minor_to_major must be in 0 to 0, found 1\n  f32[8]{1}\n         ^\n",
         ),
     ] {
         let (out, error, code) = run(arguments);
