@@ -120,6 +120,13 @@ impl<'a> Cursor<'a> {
         first.is_ascii_alphabetic().then(|| &rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
     }
 
+    /// The letters, digits and underscores of the next token, if it begins with a letter or an underscore, without taking it.
+    pub fn peek_name(&self) -> Option<&'a str> {
+        let rest = self.rest();
+        let starts = rest.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        starts.then(|| &rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
+    }
+
     /// Takes the next token if it is a word.
     pub fn word(&mut self) -> Option<&'a str> {
         let word = self.peek_word()?;
@@ -148,7 +155,7 @@ impl<'a> Cursor<'a> {
         let rest = &self.text[self.at..];
         let found = match rest.chars().next() {
             None => return Error::at(self.at, format!("expected {what}, found the end of the text")),
-            Some(c) if c.is_ascii_alphanumeric() => {
+            Some(c) if c.is_ascii_alphanumeric() || c == '_' => {
                 excerpt(&rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
             }
             Some(c) => c.escape_debug().to_string(),
