@@ -202,9 +202,9 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("((4:-1))", 4, "a stride must be at least 0, found a negative number"),
     ("((4_PE:-1))", 7, "a stride must be at least 0, found a negative number"),
     ("((0_PE))", 2, "an extent must be at least 1, found 0"),
-    ("((4_PE); B@[PE])", 12, "`PE` cannot be broadcast whole: dimension 0 is spread over it"),
-    ("((4:1); B@[PE, PE])", 11, "`PE` cannot be broadcast whole: it stands twice behind `B@`"),
-    ("((4:1); B@[2_PE:1, PE])", 19, "`PE` cannot be broadcast whole: it stands twice behind `B@`"),
+    ("((4_PE); B@[PE])", 12, "`PE` must have no other use where it is broadcast whole, found dimension 0 along it"),
+    ("((4:1); B@[PE, PE])", 11, "`PE` must have no other use where it is broadcast whole, found it twice"),
+    ("((4:1); B@[2_PE:1, PE])", 19, "`PE` must have no other use where it is broadcast whole, found it twice"),
     (
         "((4_PE:1); B@[2_PE])",
         14,

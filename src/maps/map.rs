@@ -184,7 +184,12 @@ impl IndexingMap {
     }
 
     /// This map and then `second`: where the results of this one lie in the intervals of the dimensions of `second`,
-    /// the results of `second` there. The variables are the dimensions of this map, then the ranges of `second`, those
+    /// the results of `second` there.
+    ///
+    /// Post-condition: with `values = first.evaluate(p)`, the composition at `p` is `second.evaluate(values)`, and `p` is in
+    /// its domain where `p` is in that of the first and `values` in that of the second.
+    ///
+    /// The variables are the dimensions of this map, then the ranges of `second`, those
     /// of this one, the run-time variables of `second`, and those of this one. The result is not simplified.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub struct Expansion {
     logical: Vec<i64>,
     /// The size of every value; those of the logical dimensions come first.
     sizes_of: Vec<i64>,
-    steps: Vec<Step>,
+    steps: Vec<TilingStep>,
     /// The values that are the expanded indices, majormost first.
     expanded: Vec<usize>,
     sizes: Vec<i64>,
@@ -34,13 +34,13 @@ pub struct Expansion {
     elements: i64,
     allocated: i64,
     element_bits: i64,
-    parts: Vec<Part>,
+    parts: Vec<LoweredDim>,
     split: bool,
 }
 
 /// One dimension of the lowered form: a part of a logical dimension that tiling has cut up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct LoweredDim {
     /// The lowest logical dimension among those it belongs to (several where `*` merged them); `None` where a tile
     /// longer than the rank made it.
     pub dim: Option<usize>,
@@ -63,7 +63,7 @@ pub(crate) struct Equations {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum TilingStep {
     /// Value `outer` is `value floordiv by` and value `outer + 1` is `value mod by`.
     Split { value: usize, by: i64, shift: Option<u32>, outer: usize },
     /// Value `merged` is `major * (size of minor) + minor`.
@@ -155,6 +155,9 @@ impl Expansion {
 
     /// The expanded index of the element at a logical index.
     ///
+    /// Post-condition: each entry is less than its size in [`Expansion::sizes`], and the sum of entries times
+    /// [`Expansion::strides`] is [`Expansion::offset`].
+    ///
     /// # Errors
     /// As [`Expansion::offset`].
     pub fn expand(&self, index: &[i64]) -> Result<Vec<i64>, Error> {
@@ -185,13 +188,13 @@ impl Expansion {
         }
         for step in self.steps.iter().rev() {
             match *step {
-                Step::Split { value, by, outer, .. } => {
+                TilingStep::Split { value, by, outer, .. } => {
                     values[value] = values[outer] * by + values[outer + 1];
                     if values[value] >= self.sizes_of[value] {
                         return Ok(None);
                     }
                 }
-                Step::Merge { major, minor, merged } => {
+                TilingStep::Merge { major, minor, merged } => {
                     values[major] = values[merged] / self.sizes_of[minor];
                     values[minor] = values[merged] % self.sizes_of[minor];
                 }
@@ -209,13 +212,13 @@ impl Expansion {
         values.resize(self.sizes_of.len(), Expr::Const(0));
         for step in &self.steps {
             match *step {
-                Step::Split { value, .. } if values[value] == Expr::Const(0) => {}
-                Step::Split { value, by, outer, .. } => {
+                TilingStep::Split { value, .. } if values[value] == Expr::Const(0) => {}
+                TilingStep::Split { value, by, outer, .. } => {
                     let split = std::mem::replace(&mut values[value], Expr::Const(0));
                     values[outer] = split.clone().floor_div(by);
                     values[outer + 1] = split.modulo(by);
                 }
-                Step::Merge { major, minor, merged } => {
+                TilingStep::Merge { major, minor, merged } => {
                     let [a, b] = [major, minor].map(|v| std::mem::replace(&mut values[v], Expr::Const(0)));
                     values[merged] = scaled(a, self.sizes_of[minor]) + b;
                 }
@@ -232,9 +235,9 @@ impl Expansion {
 
     /// The steps as equations over numbered values, the first of which are the logical indices.
     pub(crate) fn equations(&self) -> Equations {
-        let step = |step: &Step| match *step {
-            Step::Split { value, by, outer, .. } => (value, outer, by, outer + 1),
-            Step::Merge { major, minor, merged } => (merged, major, self.sizes_of[minor], minor),
+        let step = |step: &TilingStep| match *step {
+            TilingStep::Split { value, by, outer, .. } => (value, outer, by, outer + 1),
+            TilingStep::Merge { major, minor, merged } => (merged, major, self.sizes_of[minor], minor),
         };
         Equations {
             sizes: self.sizes_of.clone(),
@@ -249,7 +252,7 @@ impl Expansion {
     ///
     /// Where a later tile merges pieces of several dimensions, these dimensions are one from there on, and its parts
     /// stand in memory order.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<LoweredDim> {
         self.parts.clone()
     }
 
@@ -281,13 +284,13 @@ impl Expansion {
         values[..index.len()].copy_from_slice(index);
         for step in &self.steps {
             match *step {
-                Step::Split { value, by, shift, outer } => {
+                TilingStep::Split { value, by, shift, outer } => {
                     let v = values[value];
                     let quotient = if let Some(shift) = shift { v >> shift } else { v / by };
                     values[outer] = quotient;
                     values[outer + 1] = v - quotient * by;
                 }
-                Step::Merge { major, minor, merged } => {
+                TilingStep::Merge { major, minor, merged } => {
                     values[merged] = values[major] * self.sizes_of[minor] + values[minor];
                 }
             }
@@ -330,7 +333,7 @@ struct Group {
 struct Builder {
     values: Vec<Value>,
     groups: Vec<Group>,
-    steps: Vec<Step>,
+    steps: Vec<TilingStep>,
     /// The values that no step has used, majormost first.
     expanded: Vec<usize>,
 }
@@ -396,7 +399,7 @@ impl Builder {
             }
             self.value(size, group, b.scale, nodes)
         };
-        self.steps.push(Step::Merge { major, minor, merged });
+        self.steps.push(TilingStep::Merge { major, minor, merged });
         Ok(merged)
     }
 
@@ -425,7 +428,7 @@ impl Builder {
         })
     }
 
-    fn parts(&self, sizes: &[i64], strides: &[i64]) -> Vec<Part> {
+    fn parts(&self, sizes: &[i64], strides: &[i64]) -> Vec<LoweredDim> {
         let mut first = vec![usize::MAX; self.groups.len()];
         for (position, value) in self.expanded.iter().enumerate().rev() {
             first[self.values[*value].group] = position;
@@ -442,7 +445,8 @@ impl Builder {
         let mut parts = Vec::new();
         for run in order.chunk_by(|a, b| group(*a) == group(*b)) {
             let dim = self.groups[group(run[0])].dim;
-            let part = |&position: &usize| Part { dim, position, size: sizes[position], stride: strides[position] };
+            let part =
+                |&position: &usize| LoweredDim { dim, position, size: sizes[position], stride: strides[position] };
             let before = parts.len();
             parts.extend(run.iter().filter(|position| sizes[**position] != 1).map(part));
             if parts.len() == before && dim.is_some() {
@@ -476,7 +480,7 @@ impl Tiling for Builder {
         let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
         self.value(by, group, scale, nodes.saturating_add(1));
         let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
-        self.steps.push(Step::Split { value, by, shift, outer });
+        self.steps.push(TilingStep::Split { value, by, shift, outer });
         Ok((outer, outer + 1))
     }
 }

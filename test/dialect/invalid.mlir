@@ -309,7 +309,7 @@ func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8, 2_PE
 // -----
 
 // CHECK: :[[#@LINE+2]]:90: error:
-// expected-error@+1 {{`PE` cannot be broadcast whole: dimension 0 is spread over it}}
+// expected-error@+1 {{`PE` must have no other use where it is broadcast whole, found dimension 0 along it}}
 func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_PE:1, 3:8), (8:1); B@[PE])>>)
 
 // -----

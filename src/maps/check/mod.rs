@@ -40,7 +40,7 @@ use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::IndexingMap;
 use crate::maps::steps::{Claim, Constraint, Rule, Step, Using};
 use linear::Linear;
-use premises::{Checked, Premises, Table, holds, require};
+use premises::{Checked, Premises, Proved, holds, require};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ struct State {
     domain: Domain,
     results: Vec<Expr>,
     /// The equations, apart for each set of premises.
-    tables: BTreeMap<Using, Table>,
+    tables: BTreeMap<Using, Proved>,
     /// Whether a step has shown that there is no point.
     empty: bool,
 }
