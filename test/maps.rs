@@ -408,7 +408,8 @@ fn large_and_hostile_texts() {
 /// or a plug-in's threads may have no more.
 #[test]
 fn nested_maps_fit_on_a_stack_of_128_kib() {
-    let nest = |depth: usize, wrap: &dyn Fn(String, usize) -> String| (0..depth).fold("d0".to_string(), wrap);
+    type Wrap<'a> = &'a dyn Fn(String, usize) -> String;
+    let nest = |depth: usize, wrap: Wrap| (0..depth).fold("d0".to_string(), wrap);
     let domain = "domain: d0 in [0, 100000], d1 in [0, 9]";
     let work = move |text: String| {
         let Ok(map) = IndexingMap::parse(&text) else { return false };
@@ -434,7 +435,7 @@ fn nested_maps_fit_on_a_stack_of_128_kib() {
         let _ = (both.simplify(), both.to_string(), both.clone() == both);
         true
     };
-    let forms: [(&str, &dyn Fn(String, usize) -> String); 5] = [
+    let forms: [(&str, Wrap); 5] = [
         ("parentheses", &|e, _| format!("({e})")),
         ("minima", &|e, k| format!("min(d1 + {k}, {e})")),
         ("divisions", &|e, _| format!("({e} + d1) floordiv 3")),

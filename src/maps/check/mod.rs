@@ -23,7 +23,7 @@
 //! accepted is proved for every point of the domain, however large that is; only [`Rule::Enumerated`] looks at points.
 //!
 //! *Trust.* The checker uses of this crate the data of maps and steps, and the evaluation of an expression at a point. It
-//! shares no code with [`crate::maps::simplify`]: sums of atoms and `gcd` are written again in `linear`.
+//! shares no code with [the simplifier](mod@crate::maps::simplify): sums of atoms and `gcd` are written again in `linear`.
 //!
 //! *Limits.* It refuses what it cannot prove, also where that is true, and numbers from 2^100 on. The reasons are
 //! [`Refusal`].
