@@ -2,7 +2,7 @@
 //!
 //! An expression is a small tree over numbered variables; division rounds towards minus infinity and a remainder is
 //! never negative, so `-3 floordiv 2` is `-2` and `-3 mod 2` is `1`. Rounding up needs no operation of its own:
-//! `x ceildiv 8` is `(x + 7) floordiv 8`, and prints as the former. Nothing here simplifies: see [`crate::maps::simplify`].
+//! `x ceildiv 8` is `(x + 7) floordiv 8`, and prints as the former. Nothing here simplifies: see [the simplifier](mod@crate::maps::simplify).
 //!
 //! Sums of many terms are balanced trees ([`Expr::sum`]), so that walking a tree never goes deep.
 
@@ -49,6 +49,28 @@ impl Expr {
     pub fn modulo(self, modulus: i64) -> Expr {
         assert!(modulus > 0, "modulus {modulus} is not positive");
         if modulus == 1 { Expr::Const(0) } else { Expr::Mod(Box::new(self), modulus) }
+    }
+
+    /// The digit of weight `weight`, with `extent` values, of an index below `size`: `self floordiv weight mod extent`.
+    /// Nothing is left of it where `extent` is 1, and no `mod` is needed for the topmost digit, where
+    /// `weight * extent >= size`.
+    ///
+    /// Post-condition: for each index `i` in `0..size` the value is `i / weight % extent`. This is the one place that
+    /// knows when the remainder can be left out.
+    ///
+    /// # Example
+    /// ```
+    /// use tensor_layout::expr::{Expr, Named};
+    /// let digit = |weight, extent| Expr::Var(0).digit(weight, extent, 12);
+    /// let texts = [digit(3, 4), digit(1, 3), digit(12, 1)].map(|e| Named(&e, &|_| "i".into()).to_string());
+    /// assert_eq!(texts, ["i floordiv 3", "i mod 3", "0"]);
+    /// ```
+    pub fn digit(self, weight: i64, extent: i64, size: i64) -> Expr {
+        if extent == 1 {
+            return Expr::Const(0);
+        }
+        let part = self.floor_div(weight);
+        if weight.saturating_mul(extent) >= size { part } else { part.modulo(extent) }
     }
 
     /// The sum of all terms, as a tree of logarithmic depth where they are many.

@@ -120,6 +120,13 @@ impl<'a> Cursor<'a> {
         first.is_ascii_alphabetic().then(|| &rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
     }
 
+    /// The letters, digits and underscores of the next token, if it begins with a letter or an underscore, without taking it.
+    pub fn peek_name(&self) -> Option<&'a str> {
+        let rest = self.rest();
+        let starts = rest.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        starts.then(|| &rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
+    }
+
     /// Takes the next token if it is a word.
     pub fn word(&mut self) -> Option<&'a str> {
         let word = self.peek_word()?;
@@ -148,7 +155,7 @@ impl<'a> Cursor<'a> {
         let rest = &self.text[self.at..];
         let found = match rest.chars().next() {
             None => return Error::at(self.at, format!("expected {what}, found the end of the text")),
-            Some(c) if c.is_ascii_alphanumeric() => {
+            Some(c) if c.is_ascii_alphanumeric() || c == '_' => {
                 excerpt(&rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
             }
             Some(c) => c.escape_debug().to_string(),
@@ -229,16 +236,52 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
     near.min().map(|(_, other)| other)
 }
 
-/// What follows `unknown ..`: `: did you mean` the [`nearest`] name, or else what `names` are.
+/// What follows ``unknown X `y` `` in a message: the [`nearest`] name as a question; nothing where none is near.
+///
+/// ```
+/// use tensor_layout::text::did_you_mean;
+/// assert_eq!(did_you_mean("vmen", ["hbm", "vmem"].into_iter()), "; did you mean `vmem`?");
+/// assert_eq!(did_you_mean("disk", ["hbm", "vmem"].into_iter()), "");
+/// ```
+pub fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+}
+
+/// [`did_you_mean`], or else what the names are.
 ///
 /// ```
 /// use tensor_layout::text::instead;
-/// assert_eq!(instead("vmen", &["hbm", "vmem"]), ": did you mean `vmem`?");
-/// assert_eq!(instead("disk", &["hbm", "vmem"]), ": one of hbm, vmem is known");
+/// assert_eq!(instead("vmen", &["hbm", "vmem"]), "; did you mean `vmem`?");
+/// assert_eq!(instead("disk", &["hbm", "vmem"]), "; expected hbm or vmem");
 /// ```
 pub fn instead(name: &str, names: &[&str]) -> String {
-    match nearest(name, names.iter().copied()) {
-        Some(near) => format!(": did you mean `{near}`?"),
-        None => format!(": one of {} is known", names.join(", ")),
+    let hint = did_you_mean(name, names.iter().copied());
+    if hint.is_empty() { format!("; expected {}", choices(names)) } else { hint }
+}
+
+/// Names as a list of choices.
+///
+/// ```
+/// assert_eq!(tensor_layout::text::choices(&["a", "b", "c"]), "a, b or c");
+/// ```
+pub fn choices(names: &[&str]) -> String {
+    match names {
+        [first @ .., before, last] if !first.is_empty() => format!("{}, {before} or {last}", first.join(", ")),
+        [a, b] => format!("{a} or {b}"),
+        names => names.join(""),
+    }
+}
+
+/// A number of things, in the plural where it is not 1.
+///
+/// ```
+/// use tensor_layout::text::counted;
+/// assert_eq!((counted(1_i64, "dimension"), counted(0_usize, "entry")), ("1 dimension".into(), "0 entries".into()));
+/// ```
+pub fn counted<N: fmt::Display + PartialEq + From<u8>>(n: N, what: &str) -> String {
+    match what.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+        _ if n == N::from(1) => format!("{n} {what}"),
+        Some(stem) => format!("{n} {stem}ies"),
+        None => format!("{n} {what}s"),
     }
 }

@@ -139,7 +139,7 @@ impl Suite {
             "at byte 0 of ``",
             "at byte 4 of `(d0)`",
             "here: expected a tile size or `*`, found `)` at byte 5 of `{0:T()}`",
-            "here: index 5 of dimension 1 is out of range: its size is 5",
+            "here: the index of dimension 1 must be at least 0 and less than its size 5, found 5",
             "the layout dialect of this library is not registered in the context",
             "form must be one of strided, physical, found `7`",
             "vector-bits must be 0 or a power of two from 64 to 2048, found 100",

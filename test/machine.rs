@@ -23,17 +23,17 @@ fn machines_are_printed_as_they_are_read() {
 fn errors_say_what_would_be_right_and_where() {
     for (text, at, message) in [
         ("", 0, "expected `axes: (`, or the name of a machine, found the end of the text"),
-        ("mn_cor", 0, "`mn_cor` is no machine: `mn_core` is near"),
-        ("gpu", 0, "`gpu` is no machine: there are mn_core, mn_core_2, tpu_like; or it begins `axes: (`"),
+        ("mn_cor", 0, "unknown machine `mn_cor`; did you mean `mn_core`?"),
+        ("gpu", 0, "unknown machine `gpu`; expected mn_core, mn_core_2, tpu_like, or `axes: (`"),
         ("mn_core, word: 3", 7, "expected the end of the text behind a machine's name, found `,`"),
-        ("axes: (0_PE)", 7, "an extent must be at least 1, got 0"),
-        ("axes: (2_PE, 4x0_L)", 15, "an extent must be at least 1, got 0"),
-        ("axes: (2_PE, 4_PE)", 15, "`PE` is the name of another axis"),
-        ("axes: (2_B)", 9, "`B` alone is not an axis: it says what is broadcast"),
-        ("axes: (2_Addr)", 9, "`Addr` is the local address: a tensor has one in each place"),
+        ("axes: (0_PE)", 7, "an extent must be at least 1, found 0"),
+        ("axes: (2_PE, 4x0_L)", 15, "an extent must be at least 1, found 0"),
+        ("axes: (2_PE, 4_PE)", 15, "an axis must have a name of its own, found a second `PE`"),
+        ("axes: (2_B)", 9, "the name of an axis must not be `B`, which says what is broadcast"),
+        ("axes: (2_Addr)", 9, "the name of an axis must not be `Addr`, which is the local address"),
         ("axes: (2_W)", 9, "`W` is the element inside a word: every machine has it"),
         ("axes: (2_Time)", 9, "`Time` is time itself: every machine has it"),
-        ("axes: (2_P_E)", 9, "`P_E` is not an axis: a letter, then letters and digits"),
+        ("axes: (2_P_E)", 9, "the name of an axis must be a letter and then letters and digits, found `P_E`"),
         ("axes: (2_PE,)", 12, "expected an axis, such as `8_L1B` or `4x2_L2B`, found `)`"),
         ("axes: (2 PE)", 9, "expected `x` and the size of a group, or `_` and the name of the axis, found `PE`"),
         ("axes: (2_PE 3_L)", 12, "expected `,` or `)` to close the axes, found `3_L`"),
@@ -41,15 +41,19 @@ fn errors_say_what_would_be_right_and_where() {
         ("axes: (4294967296x4294967296_A)", 18, "with this the extent does not fit in 64 bits"),
         ("axes: (9223372036854775808_A)", 7, "`9223372036854775808` does not fit in 64 bits"),
         ("axes: ()", 8, "expected `,` and then the memories: `, memories: (`, found the end of the text"),
-        ("axes: (2_PE), memories: (LM: 1 at L1B with 3 bytes)", 34, "the machine has no axis `L1B`: its axes are 2 PE"),
-        ("axes: (), memories: (LM: 1 at PE with 3 bytes)", 30, "the machine has no axis `PE`: it has no axes"),
+        ("axes: (2_PE), memories: (LM: 1 at L1B with 3 bytes)", 34, "unknown axis `L1B`; the machine has 2 PE"),
+        ("axes: (), memories: (LM: 1 at PE with 3 bytes)", 30, "unknown axis `PE`; the machine has no axes"),
+        ("axes: (2_CORE), memories: (LM: 1 at Core with 3 bytes)", 36, "unknown axis `Core`; did you mean `CORE`?"),
         (
-            "axes: (2_CORE), memories: (LM: 1 at Core with 3 bytes)",
-            36,
-            "the machine has no axis `Core`: `CORE` is near",
+            "axes: (), memories: (LM: 128 with 3 bytes)",
+            25,
+            "the number of a memory space must be in 0 to 127, found 128",
         ),
-        ("axes: (), memories: (LM: 128 with 3 bytes)", 25, "a memory space is a number from 0 to 127, got 128"),
-        ("axes: (), memories: (a: 1 with 3 bytes, a: 2 with 3 bytes)", 40, "`a` is the name of another memory"),
+        (
+            "axes: (), memories: (a: 1 with 3 bytes, a: 2 with 3 bytes)",
+            40,
+            "a memory must have a name of its own, found a second `a`",
+        ),
         (
             "axes: (), memories: (a: 1, b: 2)",
             25,
@@ -61,7 +65,7 @@ fn errors_say_what_would_be_right_and_where() {
             22,
             "expected `,` and then the bits of a word: `, word: 64`, found the end of the text",
         ),
-        ("axes: (), memories: (), word: 0", 30, "a word has at least 1 bit"),
+        ("axes: (), memories: (), word: 0", 30, "a word must have at least 1 bit, found 0"),
         ("axes: (), memories: (), word: 64,", 32, "expected the end of the machine, found `,`"),
     ] {
         let error = Machine::parse(text).expect_err(text);
@@ -129,16 +133,10 @@ fn a_layout_takes_what_its_addresses_reach() {
 #[test]
 fn what_does_not_fit_is_said_with_numbers() {
     for (machine, layout, bits, space, message) in [
-        (
-            "mn_core",
-            "((4_PE, 3:1), (4_X))",
-            32,
-            None,
-            "the machine has no axis `X`: its axes are 16 L2B, 8 L1B, 16 MAB, 4 PE",
-        ),
-        ("tpu_like", "((4_PE, 3:1); B@[PE0])", 32, None, "the machine has no axis `PE`: it has no axes"),
-        ("mn_core", "((3_PE:2, 3:1))", 32, None, "the layout reaches 5 along PE, the machine has 4"),
-        ("mn_core", "((3:1); B@[8_PE])", 32, None, "the layout reaches 8 along PE, the machine has 4"),
+        ("mn_core", "((4_PE, 3:1), (4_X))", 32, None, "unknown axis `X`; the machine has 16 L2B, 8 L1B, 16 MAB, 4 PE"),
+        ("tpu_like", "((4_PE, 3:1); B@[PE0])", 32, None, "unknown axis `PE`; the machine has no axes"),
+        ("mn_core", "((3_PE:2, 3:1))", 32, None, "the extent along PE must be at most the machine's 4, found 5"),
+        ("mn_core", "((3:1); B@[8_PE])", 32, None, "the extent along PE must be at most the machine's 4, found 8"),
         (
             "mn_core",
             "((4_W, 3:1))",
@@ -153,8 +151,8 @@ fn what_does_not_fit_is_said_with_numbers() {
             None,
             "the layout reaches 1 along W, a word of 64 bits holds 0 elements of 128 bits",
         ),
-        ("mn_core", "((3:1))", 0, None, "an element has at least 1 bit, got 0"),
-        ("mn_core", "((3:1))", 8, Some(2), "the machine has no memory space 2: there are 0 DRAM, 1 LM"),
+        ("mn_core", "((3:1))", 0, None, "an element must have at least 1 bit, found 0"),
+        ("mn_core", "((3:1))", 8, Some(2), "unknown memory space 2; the machine has 0 DRAM, 1 LM"),
         (
             "mn_core",
             "((4_PE, 4097:1))",

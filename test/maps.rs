@@ -326,9 +326,9 @@ fn errors_have_places() {
     for (text, at, message) in [
         ("", 0, "expected `(` and the dimension variables, found the end of the text"),
         ("(d0", 3, "expected `,` or `)`, found the end of the text"),
-        ("(d0, d0) -> ()", 5, "there are two variables `d0`"),
-        ("(mod) -> ()", 1, "`mod` cannot be a variable's name"),
-        ("(d0) -> (d1), domain: d0 in [0, 1]", 9, "there is no variable `d1`"),
+        ("(d0, d0) -> ()", 5, "a variable must have a name of its own, found a second `d0`"),
+        ("(mod) -> ()", 1, "a variable's name must not be a keyword, found `mod`"),
+        ("(d0) -> (d1), domain: d0 in [0, 1]", 9, "unknown variable `d1`"),
         ("(d0) -> (d0)", 12, "expected `, domain:`, found the end of the text"),
         ("(d0, d1) -> (d0), domain: d0 in [0, 1]", 38, "expected `,`, found the end of the text"),
         (
@@ -336,9 +336,13 @@ fn errors_have_places() {
             26,
             "expected the domain of `d0`, as `d0 in [lo, hi]`, found `d1`",
         ),
-        ("(d0) -> (d0 mod 0), domain: d0 in [0, 1]", 16, "division by 0"),
-        ("(d0) -> (d0 floordiv d0), domain: d0 in [0, 1]", 21, "the divisor must be a constant"),
-        ("(d0) -> (d0 * d0), domain: d0 in [0, 1]", 14, "one side of a product must be a constant"),
+        ("(d0) -> (d0 mod 0), domain: d0 in [0, 1]", 16, "a divisor must not be 0, found 0"),
+        ("(d0) -> (d0 floordiv d0), domain: d0 in [0, 1]", 21, "a divisor must be a constant, found a variable in it"),
+        (
+            "(d0) -> (d0 * d0), domain: d0 in [0, 1]",
+            14,
+            "one side of a product must be a constant, found variables in both",
+        ),
         (
             "(d0) -> (d0 + 9223372036854775808), domain: d0 in [0, 1]",
             14,
@@ -404,7 +408,8 @@ fn large_and_hostile_texts() {
 /// or a plug-in's threads may have no more.
 #[test]
 fn nested_maps_fit_on_a_stack_of_128_kib() {
-    let nest = |depth: usize, wrap: &dyn Fn(String, usize) -> String| (0..depth).fold("d0".to_string(), wrap);
+    type Wrap<'a> = &'a dyn Fn(String, usize) -> String;
+    let nest = |depth: usize, wrap: Wrap| (0..depth).fold("d0".to_string(), wrap);
     let domain = "domain: d0 in [0, 100000], d1 in [0, 9]";
     let work = move |text: String| {
         let Ok(map) = IndexingMap::parse(&text) else { return false };
@@ -430,7 +435,7 @@ fn nested_maps_fit_on_a_stack_of_128_kib() {
         let _ = (both.simplify(), both.to_string(), both.clone() == both);
         true
     };
-    let forms: [(&str, &dyn Fn(String, usize) -> String); 5] = [
+    let forms: [(&str, Wrap); 5] = [
         ("parentheses", &|e, _| format!("({e})")),
         ("minima", &|e, k| format!("min(d1 + {k}, {e})")),
         ("divisions", &|e, _| format!("({e} + d1) floordiv 3")),

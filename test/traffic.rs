@@ -377,12 +377,12 @@ fn places_that_a_layout_leaves_out_hold_copies() {
 fn what_cannot_be_planned_is_said() {
     for (from, to, machine, message) in [
         ("((4:1))", "((5:1))", None, "the sizes are [4] and [5]"),
-        ("((4_X))", "((4:1))", Some("tpu_like"), "the machine has no axis `X`: it has no axes"),
+        ("((4_X))", "((4:1))", Some("tpu_like"), "unknown axis `X`; the machine has no axes"),
         (
             "((16777216:1, 16777213:16777216))",
             "((16777213:1, 16777216:16777213))",
             None,
-            "the layouts have too little in common: more than 16384 copies are needed",
+            "a plan must have at most 16384 blocks, found more: the layouts have too little in common",
         ),
         (
             "((4611686018427387904:1))",

@@ -8,7 +8,7 @@
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::{Indexing, IndexingMap, Kind};
-use crate::maps::simplify::{Digit, digits};
+use crate::maps::simplify::{VariableDigit, digits};
 
 impl IndexingMap {
     /// The map from the results back to the variables, where this is a bijection from its domain to its image that
@@ -150,14 +150,14 @@ fn common_round(e: &Expr, round: i64) -> Option<i64> {
 }
 
 /// A digit with its value, over the results.
-type Value = (Digit, Expr);
+type DigitValue = (VariableDigit, Expr);
 
 /// Reads the digits off a result with this value.
 fn read_off(
     mut constant: i64,
-    mut sum: Vec<Digit>,
+    mut sum: Vec<VariableDigit>,
     value: Expr,
-    read: &mut Vec<Value>,
+    read: &mut Vec<DigitValue>,
     constraints: &mut Vec<(Expr, Interval)>,
 ) -> Option<()> {
     sum.sort_by_key(|d| d.coefficient.unsigned_abs());
@@ -188,11 +188,11 @@ fn read_off(
 }
 
 /// A variable, counted from 0, from its digits.
-fn index_of(v: usize, size: i64, read: &[Value], constraints: &mut Vec<(Expr, Interval)>) -> Option<Expr> {
-    let mut own: Vec<&Value> = read.iter().filter(|d| d.0.variable == v).collect();
+fn index_of(v: usize, size: i64, read: &[DigitValue], constraints: &mut Vec<(Expr, Interval)>) -> Option<Expr> {
+    let mut own: Vec<&DigitValue> = read.iter().filter(|d| d.0.variable == v).collect();
     own.sort_by_key(|d| d.0.place);
     let (mut index, mut known) = (Expr::Const(0), 1i64);
-    let mut last: Option<&Value> = None;
+    let mut last: Option<&DigitValue> = None;
     for d in own {
         match last {
             Some(same) if same.0.place == d.0.place => {

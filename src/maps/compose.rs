@@ -81,6 +81,8 @@ impl IndexingMap {
     }
 
     /// The closed interval in which each result lies.
+    ///
+    /// Post-condition: at every point of the domain result `k` is in interval `k`. The interval may be wider than needed.
     pub fn image(&self) -> Vec<Interval> {
         let mut form = Form::new(&self.domain);
         self.results.iter().map(|e| form.interval(e)).collect()
@@ -149,7 +151,11 @@ impl IndexingMap {
 }
 
 impl Indexing {
-    /// The composition of all maps, the first one first, simplified. Goes by way of the normal form, so that what the
+    /// The composition of all maps, the first one first, simplified.
+    ///
+    /// Post-condition: equal at every point to [`IndexingMap::then`] applied from the first map to the last.
+    ///
+    /// Goes by way of the normal form, so that what the
     /// maps have in common is worked out once and no intermediate expression is ever written. Equal compositions may be
     /// written in different ways; [`Indexing::simplify`] then tells more of them to be equal.
     ///
@@ -166,7 +172,7 @@ impl Indexing {
     /// assert_eq!(both.to_string(), "(d0) -> (d0), domain: d0 in [0, 31]");
     /// ```
     pub fn compose(maps: &[Indexing]) -> Result<Indexing, Error> {
-        let (first, rest) = maps.split_first().ok_or_else(|| Error::new("there is no map to compose"))?;
+        let (first, rest) = maps.split_first().ok_or_else(|| Error::new("expected a map to compose, found none"))?;
         if rest.is_empty() {
             return Ok(first.simplify());
         }

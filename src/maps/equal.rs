@@ -57,8 +57,8 @@ impl Indexing {
             (Indexing::KnownEmpty, Indexing::Map(map)) | (Indexing::Map(map), Indexing::KnownEmpty) => {
                 let Indexing::Map(simple) = map.simplify() else { return Equality::Equal };
                 return match find(&[&simple.domain.vars], |p| map.contains(p) == Some(true)) {
-                    Search { found: Some(point), .. } => different(Some(point), "only one of them is empty"),
-                    Search { complete: true, .. } => Equality::Equal,
+                    Searched { found: Some(point), .. } => different(Some(point), "only one of them is empty"),
+                    Searched { complete: true, .. } => Equality::Equal,
                     _ => unknown("a point of the domain"),
                 };
             }
@@ -87,7 +87,7 @@ impl IndexingMap {
             // Without any point there is no difference, though.
             let point = |map: &IndexingMap| find(&[&map.domain.vars], |p| map.contains(p) == Some(true));
             let (of_a, of_b) = (point(&a), point(&b));
-            let none = |search: &Search| search.found.is_none() && search.complete;
+            let none = |search: &Searched| search.found.is_none() && search.complete;
             if none(&of_a) && none(&of_b) {
                 return Equality::Equal;
             }
@@ -108,7 +108,7 @@ impl IndexingMap {
             _ => false,
         };
         match find(&[&a.domain.vars, &b.domain.vars], differ) {
-            Search { found: Some(point), .. } => {
+            Searched { found: Some(point), .. } => {
                 let reason = match (a.evaluate(&point), b.evaluate(&point)) {
                     (Ok(Some(_)), Ok(None)) => "the point lies in the first domain only".to_string(),
                     (Ok(None), Ok(Some(_))) => "the point lies in the second domain only".to_string(),
@@ -117,7 +117,7 @@ impl IndexingMap {
                 };
                 different(Some(point), &reason)
             }
-            Search { complete: true, .. } => Equality::Equal,
+            Searched { complete: true, .. } => Equality::Equal,
             _ => unknown("a difference"),
         }
     }
@@ -132,19 +132,19 @@ fn unknown(what: &str) -> Equality {
 }
 
 /// How a search went.
-struct Search {
+struct Searched {
     found: Option<Vec<i64>>,
     /// Whether every point was looked at.
     complete: bool,
 }
 
 /// Searches the boxes for a point: all of it where they are small, else corners and scattered points.
-fn find(boxes: &[&Vec<Interval>], wanted: impl Fn(&[i64]) -> bool) -> Search {
+fn find(boxes: &[&Vec<Interval>], wanted: impl Fn(&[i64]) -> bool) -> Searched {
     let mut maps: Vec<IndexingMap> = boxes.iter().map(|vars| IndexingMap::new((*vars).clone(), Vec::new())).collect();
     maps.dedup();
     if maps.iter().all(|map| map.box_points() <= SEARCHED) {
         let found = maps.iter().flat_map(IndexingMap::points).find(|p| wanted(p));
-        return Search { found, complete: true };
+        return Searched { found, complete: true };
     }
     // A point with many variables takes longer.
     let per_box = SEARCHED as usize / maps.len();
@@ -154,7 +154,7 @@ fn find(boxes: &[&Vec<Interval>], wanted: impl Fn(&[i64]) -> bool) -> Search {
         let tries = per_box.min(50_000_000 / (1 + vars.len()));
         // The first points in order show a difference in the fastest variables, scattered ones in all of them.
         if let Some(found) = map.points().take(tries / 4).find(|p| wanted(p)) {
-            return Search { found: Some(found), complete: false };
+            return Searched { found: Some(found), complete: false };
         }
         for k in tries / 4..tries {
             let coordinate = |i: &Interval| {
@@ -168,9 +168,9 @@ fn find(boxes: &[&Vec<Interval>], wanted: impl Fn(&[i64]) -> bool) -> Search {
             };
             let point: Vec<i64> = vars.iter().map(coordinate).collect();
             if wanted(&point) {
-                return Search { found: Some(point), complete: false };
+                return Searched { found: Some(point), complete: false };
             }
         }
     }
-    Search { found: None, complete: false }
+    Searched { found: None, complete: false }
 }

@@ -29,7 +29,7 @@ impl IndexingMap {
         let mut log = Log::of_size(Using::All, self.exprs().map(Expr::size).sum());
         let result = self.simplify_with(&mut Some(&mut log));
         if !log.open() {
-            return Err(Error::new(format!("the steps are too long to be shown: more than {LARGEST} operations")));
+            return Err(Error::new(format!("the steps must have at most {LARGEST} operations, found more")));
         }
         // A fact that only the simplifier can prove is left out; where a rule itself is not proved, points are enumerated.
         let (end, used) = loop {

@@ -11,7 +11,7 @@
 
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
-use crate::text::Error;
+use crate::text::{Error, counted};
 use std::collections::BTreeSet;
 
 /// What an operation reads for an element: as a map, nothing at all, or not known.
@@ -138,7 +138,11 @@ impl IndexingMap {
     /// ```
     pub fn evaluate(&self, point: &[i64]) -> Result<Option<Vec<i64>>, Error> {
         if point.len() != self.variables() {
-            let message = format!("the point has {} entries, the map {} variables", point.len(), self.variables());
+            let message = format!(
+                "the point must have {} entries, one for each variable, found {}",
+                self.variables(),
+                point.len()
+            );
             return Err(Error::new(message));
         }
         let large = |what: String| Error::new(format!("the value of {what} does not fit in 64 bits"));
@@ -180,7 +184,12 @@ impl IndexingMap {
     }
 
     /// This map and then `second`: where the results of this one lie in the intervals of the dimensions of `second`,
-    /// the results of `second` there. The variables are the dimensions of this map, then the ranges of `second`, those
+    /// the results of `second` there.
+    ///
+    /// Post-condition: with `values = first.evaluate(p)`, the composition at `p` is `second.evaluate(values)`, and `p` is in
+    /// its domain where `p` is in that of the first and `values` in that of the second.
+    ///
+    /// The variables are the dimensions of this map, then the ranges of `second`, those
     /// of this one, the run-time variables of `second`, and those of this one. The result is not simplified.
     ///
     /// # Errors
@@ -244,7 +253,7 @@ impl IndexingMap {
             return Ok(());
         }
         Err(Error::new(format!(
-            "the first map has {}, the second {}",
+            "the second map must have a dimension for each of the {} of the first, found {}",
             counted(self.results.len(), "result"),
             counted(second.dims, "dimension")
         )))
@@ -332,8 +341,4 @@ impl Indexing {
             (Indexing::Map(first), Indexing::Map(second)) => Ok(Indexing::Map(first.then(second)?.0)),
         }
     }
-}
-
-fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -6,7 +6,7 @@
 //! | [`steps`] | the steps of a simplification as data: rules, claims, facts |
 //! | [`map`] | [`IndexingMap`]: evaluation, points, composition without simplification |
 //! | [`check`] | [`check::replay`]: accepts or refuses steps; uses `domain`, `steps` and `map`, nothing of `simplify` |
-//! | [`simplify`] | the normal form and its rules; writes steps |
+//! | [`simplify`](mod@simplify) | the normal form and its rules; writes steps |
 //! | `compose` | maps simplified, and composed in normal form |
 //! | `text` | parsing and printing of maps |
 //! | `change` | change of variables: domains split into digits, unused variables removed |

@@ -2,7 +2,7 @@
 //!
 //! A [`Step`] names a [`Rule`], says what it changes, and gives the fact it uses. `(8*d0 + d1) mod 8 = d1` is "one
 //! period" by the fact `d1 in [0, 7]`: 8 divides the difference of the two sides, and the right one needs no rounding.
-//! The simplifier writes steps into a [`Log`]; `crate::maps::check` accepts or refuses them.
+//! The simplifier writes steps into a log; `crate::maps::check` accepts or refuses them.
 
 use crate::expr::{Expr, Named};
 use crate::maps::domain::Interval;

@@ -15,7 +15,7 @@
 use crate::expr::{Expr, Named};
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::{Indexing, IndexingMap};
-use crate::text::{Error, excerpt};
+use crate::text::{Cursor, Error, did_you_mean, excerpt};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
 
@@ -34,24 +34,19 @@ impl Indexing {
     /// # Errors
     /// Says what is wrong with the text, and at which byte.
     pub fn parse(text: &str) -> Result<Indexing, Error> {
-        let mut reader = Reader { text, at: 0, names: BTreeMap::new() };
-        reader.advance(0);
-        let value = match reader.peek_word() {
-            Some("KNOWN") => {
-                reader.advance("KNOWN".len());
-                if reader.peek_word() != Some("EMPTY") {
-                    return Err(reader.expected("`EMPTY`"));
-                }
-                reader.advance("EMPTY".len());
-                Indexing::KnownEmpty
+        let mut reader = MapReader { cursor: Cursor::without_comments(text), names: BTreeMap::new() };
+        let value = if reader.keyword("KNOWN") {
+            if !reader.keyword("EMPTY") {
+                return Err(reader.cursor.expected("`EMPTY`"));
             }
-            Some("UNDEFINED") => {
-                reader.advance("UNDEFINED".len());
-                Indexing::Undefined
-            }
-            _ => Indexing::Map(reader.map()?),
+            Indexing::KnownEmpty
+        } else if reader.keyword("UNDEFINED") {
+            Indexing::Undefined
+        } else {
+            Indexing::Map(reader.map()?)
         };
-        if reader.at < text.len() { Err(reader.expected("the end of the text")) } else { Ok(value) }
+        reader.cursor.finish("the end of the text")?;
+        Ok(value)
     }
 }
 
@@ -82,78 +77,46 @@ struct Node {
     depth: usize,
 }
 
-/// The place in a text that is being read, always at the start of a token.
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
+/// A map that is being read.
+struct MapReader<'a> {
+    cursor: Cursor<'a>,
+    /// The numbers of the variables.
     names: BTreeMap<&'a str, usize>,
 }
 
-impl<'a> Reader<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn advance(&mut self, bytes: usize) {
-        self.at += bytes;
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
-    }
-
-    fn eat(&mut self, symbol: &str) -> bool {
-        let next = self.rest().starts_with(symbol);
+impl<'a> MapReader<'a> {
+    /// Takes a word if it is next.
+    fn keyword(&mut self, word: &str) -> bool {
+        let next = self.cursor.peek_name() == Some(word);
         if next {
-            self.advance(symbol.len());
+            self.cursor.advance(word.len());
         }
         next
     }
 
-    fn expect(&mut self, symbol: &str, what: &str) -> Result<(), Error> {
-        if self.eat(symbol) { Ok(()) } else { Err(self.expected(what)) }
-    }
-
-    fn peek_word(&self) -> Option<&'a str> {
-        let rest = self.rest();
-        let starts = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        starts.then(|| &rest[..rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len())])
-    }
-
-    fn expected(&self, what: &str) -> Error {
-        let rest = self.rest();
-        let found = match rest.chars().next() {
-            None => return Error::at(self.at, format!("expected {what}, found the end of the text")),
-            Some(c) if c.is_ascii_alphanumeric() || c == '_' => {
-                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-                excerpt(&rest[..end])
-            }
-            Some(c) => c.escape_debug().to_string(),
-        };
-        Error::at(self.at, format!("expected {what}, found `{found}`"))
-    }
-
     fn map(&mut self) -> Result<IndexingMap, Error> {
         let mut names = Vec::new();
-        self.expect("(", "`(` and the dimension variables")?;
+        self.cursor.expect("(", "`(` and the dimension variables")?;
         self.variables(&mut names, ")", "`)`")?;
         let dims = names.len();
-        if self.eat("[") {
+        if self.cursor.eat("[") {
             self.variables(&mut names, "]", "`]`")?;
         }
         let ranges = names.len() - dims;
-        if self.eat("{") {
+        if self.cursor.eat("{") {
             self.variables(&mut names, "}", "`}`")?;
         }
-        self.expect("->", "`->`")?;
-        self.expect("(", "`(` and the results")?;
+        self.cursor.expect("->", "`->`")?;
+        self.cursor.expect("(", "`(` and the results")?;
         let mut results = Vec::new();
-        if !self.eat(")") {
+        if !self.cursor.eat(")") {
             loop {
                 results.push(self.sum(0)?.expr);
-                if !self.eat(",") {
+                if !self.cursor.eat(",") {
                     break;
                 }
             }
-            self.expect(")", "an operator, `,` or `)`")?;
+            self.cursor.expect(")", "an operator, `,` or `)`")?;
         }
         let domain = self.domain(&names)?;
         let mut map = IndexingMap { dims, ranges, names: Vec::new(), results, domain };
@@ -163,48 +126,52 @@ impl<'a> Reader<'a> {
     }
 
     fn variables(&mut self, names: &mut Vec<&'a str>, close: &str, closing: &str) -> Result<(), Error> {
-        if self.eat(close) {
+        if self.cursor.eat(close) {
             return Ok(());
         }
         loop {
-            let name = self.peek_word().ok_or_else(|| self.expected("a variable's name"))?;
+            let name = self.cursor.peek_name().ok_or_else(|| self.cursor.expected("a variable's name"))?;
             if RESERVED.contains(&name) {
-                return Err(Error::at(self.at, format!("`{name}` cannot be a variable's name")));
+                return Err(Error::at(
+                    self.cursor.at(),
+                    format!("a variable's name must not be a keyword, found `{name}`"),
+                ));
             }
             if self.names.insert(name, names.len()).is_some() {
-                return Err(Error::at(self.at, format!("there are two variables `{}`", excerpt(name))));
+                return Err(Error::at(
+                    self.cursor.at(),
+                    format!("a variable must have a name of its own, found a second `{}`", excerpt(name)),
+                ));
             }
             names.push(name);
-            self.advance(name.len());
-            if !self.eat(",") {
-                return self.expect(close, &format!("`,` or {closing}"));
+            self.cursor.advance(name.len());
+            if !self.cursor.eat(",") {
+                return self.cursor.expect(close, &format!("`,` or {closing}"));
             }
         }
     }
 
     fn domain(&mut self, names: &[&str]) -> Result<Domain, Error> {
         let mut domain = Domain { vars: Vec::with_capacity(names.len()), constraints: Vec::new() };
-        if self.at == self.text.len() && names.is_empty() {
+        if self.cursor.rest().is_empty() && names.is_empty() {
             return Ok(domain);
         }
-        self.expect(",", if names.is_empty() { "`, domain:` or the end of the text" } else { "`, domain:`" })?;
-        if self.peek_word() != Some("domain") {
-            return Err(self.expected("`domain:`"));
+        self.cursor.expect(",", if names.is_empty() { "`, domain:` or the end of the text" } else { "`, domain:`" })?;
+        if !self.keyword("domain") {
+            return Err(self.cursor.expected("`domain:`"));
         }
-        self.advance("domain".len());
-        self.expect(":", "`:`")?;
-        if names.is_empty() && self.at == self.text.len() {
+        self.cursor.expect(":", "`:`")?;
+        if names.is_empty() && self.cursor.rest().is_empty() {
             return Ok(domain);
         }
         let mut names = names.iter();
         loop {
             match names.next() {
                 Some(name) => {
-                    if self.peek_word() != Some(name) {
+                    if !self.keyword(name) {
                         let name = excerpt(name);
-                        return Err(self.expected(&format!("the domain of `{name}`, as `{name} in [lo, hi]`")));
+                        return Err(self.cursor.expected(&format!("the domain of `{name}`, as `{name} in [lo, hi]`")));
                     }
-                    self.advance(name.len());
                     let interval = self.interval("`in`")?;
                     domain.vars.push(interval);
                 }
@@ -214,44 +181,43 @@ impl<'a> Reader<'a> {
                     domain.constraints.push((e, interval));
                 }
             }
-            if self.at == self.text.len() && names.len() == 0 {
+            if self.cursor.rest().is_empty() && names.len() == 0 {
                 return Ok(domain);
             }
-            self.expect(",", if names.len() > 0 { "`,`" } else { "`,` or the end of the text" })?;
+            self.cursor.expect(",", if names.len() > 0 { "`,`" } else { "`,` or the end of the text" })?;
         }
     }
 
     fn interval(&mut self, what: &str) -> Result<Interval, Error> {
-        if self.peek_word() != Some("in") {
-            return Err(self.expected(what));
+        if !self.keyword("in") {
+            return Err(self.cursor.expected(what));
         }
-        self.advance("in".len());
-        self.expect("[", "`[`")?;
+        self.cursor.expect("[", "`[`")?;
         let lo = self.signed()?;
-        self.expect(",", "`,`")?;
+        self.cursor.expect(",", "`,`")?;
         let hi = self.signed()?;
-        self.expect("]", "`]`")?;
+        self.cursor.expect("]", "`]`")?;
         Ok(Interval { lo, hi })
     }
 
     fn signed(&mut self) -> Result<i64, Error> {
-        let negative = self.eat("-");
+        let negative = self.cursor.eat("-");
         self.literal(negative)
     }
 
     /// A number without its sign, which is already read.
     fn literal(&mut self, negative: bool) -> Result<i64, Error> {
-        let rest = self.rest();
+        let rest = self.cursor.rest();
         let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
         if digits.is_empty() {
-            return Err(self.expected("a number"));
+            return Err(self.cursor.expected("a number"));
         }
         let value = digits.parse::<i128>().ok().map(|n| if negative { -n } else { n });
         let value = value.and_then(|n| i64::try_from(n).ok()).ok_or_else(|| {
             let sign = if negative { "-" } else { "" };
-            Error::at(self.at, format!("`{sign}{}` does not fit in 64 bits", excerpt(digits)))
+            Error::at(self.cursor.at(), format!("`{sign}{}` does not fit in 64 bits", excerpt(digits)))
         })?;
-        self.advance(digits.len());
+        self.cursor.advance(digits.len());
         Ok(value)
     }
 
@@ -278,12 +244,12 @@ impl<'a> Reader<'a> {
         let mut depth = first.depth;
         let mut terms = vec![first.expr];
         loop {
-            let negative = self.rest().starts_with('-') && !self.rest().starts_with("->");
-            if !negative && !self.rest().starts_with('+') {
+            let negative = self.cursor.rest().starts_with('-') && !self.cursor.rest().starts_with("->");
+            if !negative && !self.cursor.rest().starts_with('+') {
                 break;
             }
-            let at = self.at;
-            self.advance(1);
+            let at = self.cursor.at();
+            self.cursor.advance(1);
             let term = self.product(outer)?;
             depth = depth.max(term.depth);
             // One more for the sign, where there is one.
@@ -293,32 +259,32 @@ impl<'a> Reader<'a> {
         // A sum of a few terms is a chain, one of many a balanced tree.
         let levels = terms.len().saturating_sub(1).min(8 + terms.len().ilog2() as usize);
         if levels > 0 {
-            self.nested(depth + levels, self.at)?;
+            self.nested(depth + levels, self.cursor.at())?;
         }
         Ok(Node { expr: Expr::sum(terms), depth: depth + levels })
     }
 
     fn product(&mut self, outer: usize) -> Result<Node, Error> {
-        let (mut negative, start) = (false, self.at);
-        while self.eat("-") {
+        let (mut negative, start) = (false, self.cursor.at());
+        while self.cursor.eat("-") {
             negative = !negative;
         }
-        let weak = self.rest().starts_with('(');
+        let weak = self.cursor.peek() == Some(b'(');
         let mut node = self.primary(outer, negative && !weak)?;
         loop {
-            let at = self.at;
-            let op = match self.rest().as_bytes().first() {
+            let at = self.cursor.at();
+            let op = match self.cursor.rest().as_bytes().first() {
                 Some(b'*') => "*",
                 Some(b'/') => "/",
-                _ => match self.peek_word() {
+                _ => match self.cursor.peek_name() {
                     Some(word @ ("floordiv" | "ceildiv" | "mod")) => word,
                     _ => break,
                 },
             };
-            self.advance(op.len());
-            let operand = self.at;
+            self.cursor.advance(op.len());
+            let operand = self.cursor.at();
             let mut minus = false;
-            while self.eat("-") {
+            while self.cursor.eat("-") {
                 minus = !minus;
             }
             let right = self.primary(outer, minus)?;
@@ -333,39 +299,43 @@ impl<'a> Reader<'a> {
         Ok(node)
     }
 
+    fn unknown(&self, name: &str) -> Error {
+        let hint = did_you_mean(name, self.names.keys().copied());
+        Error::at(self.cursor.at(), format!("unknown variable `{}`{hint}", excerpt(name)))
+    }
+
     /// A number, variable, minimum, maximum, or a sum in parentheses, negated or not.
     fn primary(&mut self, outer: usize, negative: bool) -> Result<Node, Error> {
-        let at = self.at;
-        let node = match self.rest().chars().next() {
+        let at = self.cursor.at();
+        let node = match self.cursor.rest().chars().next() {
             Some('0'..='9') => return Ok(Node { expr: Expr::Const(self.literal(negative)?), depth: 0 }),
             Some('(') => {
                 let inside = self.inside(outer, at)?;
-                self.advance(1);
+                self.cursor.advance(1);
                 let node = self.sum(inside)?;
-                self.expect(")", "an operator or `)`")?;
+                self.cursor.expect(")", "an operator or `)`")?;
                 node
             }
-            _ => match self.peek_word() {
+            _ => match self.cursor.peek_name() {
                 Some(word @ ("min" | "max")) => {
                     let inside = self.inside(outer, at)?;
-                    self.advance(word.len());
-                    self.expect("(", "`(`")?;
+                    self.cursor.advance(word.len());
+                    self.cursor.expect("(", "`(`")?;
                     let a = self.sum(inside)?;
-                    self.expect(",", "an operator or `,`")?;
+                    self.cursor.expect(",", "an operator or `,`")?;
                     let b = self.sum(inside)?;
-                    self.expect(")", "an operator or `)`")?;
+                    self.cursor.expect(")", "an operator or `)`")?;
                     let depth = self.nested(a.depth.max(b.depth), at)?;
                     let (a, b) = (Box::new(a.expr), Box::new(b.expr));
                     Node { expr: if word == "min" { Expr::Min(a, b) } else { Expr::Max(a, b) }, depth }
                 }
                 Some(word) if !RESERVED.contains(&word) => {
                     let variable = self.names.get(word).copied();
-                    let variable =
-                        variable.ok_or_else(|| Error::at(at, format!("there is no variable `{}`", excerpt(word))))?;
-                    self.advance(word.len());
+                    let variable = variable.ok_or_else(|| self.unknown(word))?;
+                    self.cursor.advance(word.len());
                     Node { expr: Expr::Var(variable), depth: 0 }
                 }
-                _ => return Err(self.expected("an expression")),
+                _ => return Err(self.cursor.expected("an expression")),
             },
         };
         if !negative {
@@ -405,12 +375,12 @@ fn apply(op: &str, a: Expr, b: Expr) -> Result<Expr, String> {
         if let Some(factor) = constant(&b) {
             return Ok(a.times(factor?));
         }
-        let factor = constant(&a).ok_or("one side of a product must be a constant")?;
+        let factor = constant(&a).ok_or("one side of a product must be a constant, found variables in both")?;
         return Ok(b.times(factor?));
     }
-    let divisor = constant(&b).ok_or("the divisor must be a constant")??;
+    let divisor = constant(&b).ok_or("a divisor must be a constant, found a variable in it")??;
     if divisor == 0 {
-        return Err("division by 0".to_string());
+        return Err("a divisor must not be 0, found 0".to_string());
     }
     let size = divisor.checked_abs().ok_or("the divisor does not fit in 64 bits")?;
     // By a negative divisor: a floordiv -b = (-a) floordiv b, and a mod -b = -((-a) mod b).

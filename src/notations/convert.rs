@@ -44,11 +44,11 @@ const PROBED: i64 = 1 << 16;
 /// ```
 pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<TensorLayout, Error> {
     if expansion.is_split() {
-        return Err(Error::new("the layout is cut across memories (SC)"));
+        return Err(Error::new("the layout must not be cut across memories, found `SC`"));
     }
     let sizes = expansion.logical_sizes();
     if sizes.is_empty() {
-        return Err(Error::new("a TensorLayout has at least one dimension"));
+        return Err(Error::new("a TensorLayout must have at least one dimension, found none"));
     }
     let of_parts = |dim: usize| {
         let parts = expansion.parts().into_iter().filter(|part| part.dim == Some(dim));
@@ -182,19 +182,19 @@ struct Run {
 /// let tiled = |text| to_tiled(&Placement::parse(text).unwrap());
 /// assert_eq!(tiled("((4:8), (5:1))").unwrap().to_string(), "{1,0:T(8)}");
 /// assert_eq!(tiled("(3,5)/((2:12, 2:2), (3:4, 2:1))").unwrap().to_string(), "{1,0:T(2,2)}");
-/// assert_eq!(tiled("((4_PE), (8:1))").unwrap_err().message, "it names the axis PE, and a tiled layout has the address alone");
+/// assert_eq!(tiled("((4_PE), (8:1))").unwrap_err().message, "a tiled layout must use the address alone, found the axis PE");
 /// ```
 pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
     let layout = placement.layout();
     if let Some(axis) = layout.dims.iter().flatten().find_map(|part| part.axis.as_ref()) {
-        return Err(Error::new(format!("it names the axis {axis}, and a tiled layout has the address alone")));
+        return Err(Error::new(format!("a tiled layout must use the address alone, found the axis {axis}")));
     }
     let copies = layout.broadcast.iter().find_map(|broadcast| match broadcast {
         Broadcast::Part { axis, .. } => Some(axis),
         Broadcast::Axis(_) => None,
     });
     if let Some(axis) = copies {
-        return Err(Error::new(format!("it has copies along {axis}, and a tiled layout has none")));
+        return Err(Error::new(format!("a tiled layout must have no copies, found copies along {axis}")));
     }
     let sizes = placement.sizes();
     if sizes.contains(&0) {

@@ -10,7 +10,8 @@
 
 use crate::places::placement::Placement;
 use crate::places::tensor_layout::{check_axis, check_extent};
-use crate::text::{Cursor, Error, excerpt, nearest};
+use crate::text::{Cursor, Error, did_you_mean, excerpt};
+use crate::tiled::memory_space;
 use std::fmt;
 
 /// The axis inside a word: a word of 64 bits has 2 elements of 32 bits along it.
@@ -90,7 +91,7 @@ impl Machine {
     /// The most axes, groups of one axis, and memories.
     pub const MAX_ENTRIES: usize = 64;
     /// The largest number of a memory space.
-    pub const MAX_SPACE: u8 = 127;
+    pub const MAX_SPACE: u8 = memory_space::MAX;
 
     /// Reads a machine, or the name of a [`READY`] one.
     ///
@@ -104,7 +105,7 @@ impl Machine {
     /// assert_eq!((machine.axes[0].extent, &*machine.axes[0].groups), (8, &[4, 2][..]));
     /// assert_eq!(Machine::parse(&machine.to_string()), Ok(machine));
     /// let error = Machine::parse("axes: (2_PE, 4_PE), memories: (), word: 64").unwrap_err();
-    /// assert_eq!((error.at, &*error.message), (Some(15), "`PE` is the name of another axis"));
+    /// assert_eq!((error.at, &*error.message), (Some(15), "an axis must have a name of its own, found a second `PE`"));
     /// ```
     pub fn parse(text: &str) -> Result<Machine, Error> {
         let mut cursor = Cursor::without_comments(text);
@@ -113,11 +114,11 @@ impl Machine {
             cursor.word();
             let Some((_, ready)) = READY.iter().find(|(ready, _)| *ready == name) else {
                 let names = READY.map(|(ready, _)| ready);
-                let hint = match nearest(name, names.into_iter()) {
-                    Some(near) => format!("`{near}` is near"),
-                    None => format!("there are {}; or it begins `axes: (`", names.join(", ")),
+                let hint = match did_you_mean(name, names.into_iter()) {
+                    hint if hint.is_empty() => format!("; expected {}, or `axes: (`", names.join(", ")),
+                    hint => hint,
                 };
-                return Err(Error::at(start, format!("`{}` is no machine: {hint}", excerpt(name))));
+                return Err(Error::at(start, format!("unknown machine `{}`{hint}", excerpt(name))));
             };
             cursor.finish("the end of the text behind a machine's name")?;
             return Machine::parse(ready);
@@ -157,7 +158,7 @@ impl Machine {
         let at = cursor.at();
         machine.word_bits = cursor.integer("the bits of a word")?;
         if machine.word_bits < 1 {
-            return Err(Error::at(at, "a word has at least 1 bit"));
+            return Err(Error::at(at, "a word must have at least 1 bit, found 0"));
         }
         Ok(machine)
     }
@@ -186,7 +187,10 @@ impl Machine {
             WORD => return Err(Error::at(at, "`W` is the element inside a word: every machine has it")),
             TIME => return Err(Error::at(at, "`Time` is time itself: every machine has it")),
             _ if self.depth(name).is_some() => {
-                return Err(Error::at(at, format!("`{}` is the name of another axis", excerpt(name))));
+                return Err(Error::at(
+                    at,
+                    format!("an axis must have a name of its own, found a second `{}`", excerpt(name)),
+                ));
             }
             _ => {}
         }
@@ -199,13 +203,16 @@ impl Machine {
         let form = "a memory, such as `LM: 1 at PE with 16384 bytes`";
         let name = cursor.word().ok_or_else(|| cursor.expected(form))?;
         if self.memories.iter().any(|memory| memory.name == name) {
-            return Err(Error::at(at, format!("`{}` is the name of another memory", excerpt(name))));
+            return Err(Error::at(
+                at,
+                format!("a memory must have a name of its own, found a second `{}`", excerpt(name)),
+            ));
         }
         cursor.expect(":", "`:` and the memory space")?;
         let at = cursor.at();
         let space = cursor.integer("the memory space")?;
         let space = u8::try_from(space).ok().filter(|space| *space <= Self::MAX_SPACE).ok_or_else(|| {
-            Error::at(at, format!("a memory space is a number from 0 to {}, got {space}", Self::MAX_SPACE))
+            Error::at(at, format!("the number of a memory space must be in 0 to {}, found {space}", Self::MAX_SPACE))
         })?;
         let mut axis = None;
         if eat_word(cursor, "at") {
@@ -232,12 +239,12 @@ impl Machine {
 
     fn no_axis(&self, name: &str) -> Error {
         let known = |axis: &Axis| format!("{} {}", axis.extent, axis.name);
-        let hint = match nearest(name, self.axes.iter().map(|axis| &*axis.name)) {
-            Some(near) => format!(": `{near}` is near"),
-            None if self.axes.is_empty() => ": it has no axes".to_string(),
-            None => format!(": its axes are {}", self.axes.iter().map(known).collect::<Vec<_>>().join(", ")),
+        let hint = match did_you_mean(name, self.axes.iter().map(|axis| &*axis.name)) {
+            hint if !hint.is_empty() => hint,
+            _ if self.axes.is_empty() => "; the machine has no axes".to_string(),
+            _ => format!("; the machine has {}", self.axes.iter().map(known).collect::<Vec<_>>().join(", ")),
         };
-        Error::new(format!("the machine has no axis `{}`{hint}", excerpt(name)))
+        Error::new(format!("unknown axis `{}`{hint}", excerpt(name)))
     }
 
     /// Whether a tensor of elements of `element_bits` bits fits where it is placed; says what it takes of which memory.
@@ -275,7 +282,7 @@ impl Machine {
     /// The machine lacks an axis, has fewer places along it, or words for fewer elements.
     pub(crate) fn reach(&self, placement: &Placement, element_bits: i64) -> Result<Reach, Error> {
         if element_bits < 1 {
-            return Err(Error::new(format!("an element has at least 1 bit, got {element_bits}")));
+            return Err(Error::new(format!("an element must have at least 1 bit, found {element_bits}")));
         }
         let mut reach = Reach { steps: 1, in_words: false, along: vec![None; self.axes.len()] };
         for (name, extent) in placement.axes().iter().zip(placement.extents()) {
@@ -296,7 +303,7 @@ impl Machine {
                     let most = self.axes[depth].extent;
                     if extent > most {
                         return Err(Error::new(format!(
-                            "the layout reaches {extent} along {name}, the machine has {most}"
+                            "the extent along {name} must be at most the machine's {most}, found {extent}"
                         )));
                     }
                     reach.along[depth] = Some(extent);
@@ -327,7 +334,7 @@ impl Machine {
             (None, Some(space)) if !self.memories.is_empty() => {
                 let known = self.memories.iter().map(|memory| format!("{} {}", memory.space, memory.name));
                 let known = known.collect::<Vec<_>>().join(", ");
-                Err(Error::new(format!("the machine has no memory space {space}: there are {known}")))
+                Err(Error::new(format!("unknown memory space {space}; the machine has {known}")))
             }
             _ => Ok(best),
         }
@@ -359,7 +366,7 @@ fn check_count(cursor: &Cursor, count: usize, what: &str) -> Result<(), Error> {
     if count < Machine::MAX_ENTRIES {
         return Ok(());
     }
-    Err(Error::at(cursor.at(), format!("a machine may have {} {what}", Machine::MAX_ENTRIES)))
+    Err(Error::at(cursor.at(), format!("a machine must have at most {} {what}, found more", Machine::MAX_ENTRIES)))
 }
 
 impl fmt::Display for Machine {

@@ -16,7 +16,7 @@
 
 use crate::expr::Expr;
 use crate::maps::map::IndexingMap;
-use crate::places::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout};
+use crate::places::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout, beyond_parts};
 use crate::text::Error;
 use crate::tiled::layout::dimensions;
 use std::cmp::Reverse;
@@ -46,6 +46,15 @@ pub struct Digit {
     pub stride: i64,
     /// Where it stands in the layout.
     pub spot: Spot,
+}
+
+impl Digit {
+    /// Its value as an expression of the index, whose dimension `k` is variable `k`: see [`Expr::digit`]. `padded` are the
+    /// sizes of the dimensions with their padding. `None` for copies.
+    pub fn expr(&self, padded: &[i64]) -> Option<Expr> {
+        let dim = self.dim?;
+        Some(Expr::Var(dim).digit(self.weight, self.extent, padded[dim]))
+    }
 }
 
 /// What lies at a place.
@@ -103,6 +112,9 @@ impl From<Error> for Misplaced {
     }
 }
 
+/// What is wrong, and the two elements that collide, where two do.
+type Collision = (Fault, Option<Box<[Vec<i64>; 2]>>);
+
 /// What a search for a collision or for an element may look at. Layouts whose strides divide each other, which is to
 /// say all in use, need a step for each part.
 const SEARCHED: usize = 1 << 20;
@@ -138,60 +150,17 @@ impl Placement {
         Placement::located(layout, sizes).map_err(misplaced)
     }
 
-    #[allow(clippy::type_complexity, reason = "a fault and the elements that collide")]
-    fn located(layout: &TensorLayout, sizes: Option<&[i64]>) -> Result<Placement, (Fault, Option<Box<[Vec<i64>; 2]>>)> {
+    /// Applies a layout whose fields keep their promises: sizes, then digits, then a search for collisions.
+    fn located(layout: &TensorLayout, sizes: Option<&[i64]>) -> Result<Placement, Collision> {
         let plain = |message: String| ((None, message), None);
         let padded = layout.padded_sizes().map_err(|e| plain(e.message))?;
-        let own = layout.shape.as_ref();
-        let sizes = sizes.map_or_else(|| own.unwrap_or(&padded).clone(), <[i64]>::to_vec);
-        if sizes.len() != layout.rank() {
-            let (rank, other) = (dimensions(layout.rank()), dimensions(sizes.len()));
-            return Err(plain(format!("the layout has {rank}, the shape has {other}")));
-        }
-        if let Some(shape) = own.filter(|shape| **shape != sizes) {
-            return Err(plain(format!("the layout is for the sizes {shape:?}, the shape has {sizes:?}")));
-        }
-        for (dim, (size, most)) in sizes.iter().zip(&padded).enumerate() {
-            if *size < 0 {
-                return Err(plain(format!("a size must not be negative, got {size}")));
-            }
-            if size > most {
-                return Err(plain(format!("dimension {dim} has {size} elements, its parts reach {most}")));
-            }
-        }
-        let mut elements = 1i64;
-        for (dim, size) in padded.iter().enumerate() {
-            elements = elements.checked_mul(*size).ok_or_else(|| {
-                let message = "the number of elements, padding included, does not fit in 64 bits".to_string();
-                ((Some(Spot::Part(dim, 0)), message), None)
-            })?;
-        }
-        let axes = layout.axes();
-        let number = |axis: Option<&String>| match axis {
-            None => axes.len(),
-            Some(axis) => axes.iter().position(|a| a == axis).unwrap_or(axes.len()),
+        let sizes = match sizes {
+            Some(sizes) => sizes.to_vec(),
+            None => layout.shape.clone().unwrap_or_else(|| padded.clone()),
         };
-        let mut digits = Vec::new();
-        for (dim, parts) in layout.dims.iter().enumerate() {
-            let mut weight = padded[dim];
-            for (k, part) in parts.iter().enumerate() {
-                weight /= part.extent;
-                digits.push(Digit {
-                    dim: Some(dim),
-                    weight,
-                    extent: part.extent,
-                    axis: number(part.axis.as_ref()),
-                    stride: part.stride,
-                    spot: Spot::Part(dim, k),
-                });
-            }
-        }
-        for (k, broadcast) in layout.broadcast.iter().enumerate() {
-            if let Broadcast::Part { extent, axis, stride } = broadcast {
-                let (axis, stride) = (number(Some(axis)), stride.unwrap_or(1));
-                digits.push(Digit { dim: None, weight: 1, extent: *extent, axis, stride, spot: Spot::Broadcast(k) });
-            }
-        }
+        check_sizes(layout, &sizes, &padded).map_err(|fault| (fault, None))?;
+        let axes = layout.axes();
+        let digits = digits(layout, &padded, &axes);
         let placement = Placement { layout: layout.clone(), sizes, padded, axes, digits };
         for axis in 0..=placement.axes.len() {
             match placement.collision(axis) {
@@ -259,6 +228,9 @@ impl Placement {
     /// The coordinate along each axis of [`Placement::axes`], and last the local address, of the first copy of an
     /// element. That of an axis that is broadcast is the least.
     ///
+    /// Post-condition: `held(place(i)) == Held::Element(i)`, and each coordinate is less than its entry of
+    /// [`Placement::extents`].
+    ///
     /// # Errors
     /// The index does not lie in the shape.
     pub fn place(&self, index: &[i64]) -> Result<Vec<i64>, Error> {
@@ -274,11 +246,13 @@ impl Placement {
     pub fn place_into(&self, index: &[i64], place: &mut [i64]) -> Result<(), Error> {
         if index.len() != self.sizes.len() {
             let (rank, other) = (dimensions(self.sizes.len()), dimensions(index.len()));
-            return Err(Error::new(format!("the index has {other}, the shape has {rank}")));
+            return Err(Error::new(format!("the index must have {rank}, as the shape has, found {other}")));
         }
         if let Some(dim) = (0..index.len()).find(|&dim| index[dim] < 0 || index[dim] >= self.sizes[dim]) {
             let (at, size) = (index[dim], self.sizes[dim]);
-            return Err(Error::new(format!("index {at} of dimension {dim} is out of range: its size is {size}")));
+            return Err(Error::new(format!(
+                "the index of dimension {dim} must be at least 0 and less than its size {size}, found {at}"
+            )));
         }
         if place.len() != self.axes.len() + 1 {
             return Err(Error::new(format!("a place has {} coordinates", self.axes.len() + 1)));
@@ -325,7 +299,7 @@ impl Placement {
     pub fn held(&self, place: &[i64]) -> Result<Held, Error> {
         if place.len() != self.axes.len() + 1 {
             let axes = self.axes.iter().map(String::as_str).chain([ADDRESS]).collect::<Vec<_>>().join(", ");
-            return Err(Error::new(format!("a place has the coordinates {axes}; {} are given", place.len())));
+            return Err(Error::new(format!("a place must have the coordinates {axes}, found {} numbers", place.len())));
         }
         self.held_where(place, |_| true)
     }
@@ -385,11 +359,9 @@ impl Placement {
     pub fn map(&self) -> IndexingMap {
         let mut results: Vec<Vec<Expr>> = vec![Vec::new(); self.axes.len() + 1];
         for digit in &self.digits {
-            let Some(dim) = digit.dim.filter(|_| digit.extent != 1) else { continue };
-            let part = Expr::Var(dim).floor_div(digit.weight);
-            let top = digit.weight * digit.extent == self.padded[dim];
-            let part = if top { part } else { part.modulo(digit.extent) };
-            results[digit.axis].push(part.times(digit.stride));
+            if let Some(value) = digit.expr(&self.padded).filter(|_| digit.extent != 1) {
+                results[digit.axis].push(value.times(digit.stride));
+            }
         }
         IndexingMap::of_sizes(&self.sizes, results.into_iter().map(Expr::sum).collect())
     }
@@ -420,7 +392,7 @@ impl Placement {
         Ok(Some(self.digits.iter().map(|d| number(d).map_or(0, |k| search.delta[k])).collect()))
     }
 
-    fn colliding(&self, axis: usize, delta: &[i64]) -> (Fault, Option<Box<[Vec<i64>; 2]>>) {
+    fn colliding(&self, axis: usize, delta: &[i64]) -> Collision {
         let mut elements = [vec![0; self.sizes.len()], vec![0; self.sizes.len()]];
         let mut spot = None;
         let mut copies = false;
@@ -440,6 +412,64 @@ impl Placement {
         };
         ((spot, message), Some(Box::new(elements)))
     }
+}
+
+/// Whether a layout, with these padded sizes, can be applied to these sizes.
+fn check_sizes(layout: &TensorLayout, sizes: &[i64], padded: &[i64]) -> Result<(), Fault> {
+    if sizes.len() != layout.rank() {
+        let (rank, other) = (dimensions(layout.rank()), dimensions(sizes.len()));
+        return Err((None, format!("the shape must have the {rank} of the layout, found {other}")));
+    }
+    if let Some(own) = layout.shape.as_ref().filter(|own| **own != sizes) {
+        let message = format!("the shape must have the sizes {own:?} of the layout's prefix, found {sizes:?}");
+        return Err((None, message));
+    }
+    for (dim, (size, most)) in sizes.iter().zip(padded).enumerate() {
+        if *size < 0 {
+            return Err((None, format!("a size must be at least 0, found {size}")));
+        }
+        if size > most {
+            return Err((None, beyond_parts(dim, *size, *most)));
+        }
+    }
+    let mut elements = 1i64;
+    for (dim, size) in padded.iter().enumerate() {
+        elements = elements.checked_mul(*size).ok_or_else(|| {
+            let message = "the number of elements, padding included, does not fit in 64 bits".to_string();
+            (Some(Spot::Part(dim, 0)), message)
+        })?;
+    }
+    Ok(())
+}
+
+/// The digits of a layout: those of each dimension, the most significant first, then those of copies.
+fn digits(layout: &TensorLayout, padded: &[i64], axes: &[String]) -> Vec<Digit> {
+    let number = |axis: Option<&String>| match axis {
+        None => axes.len(),
+        Some(axis) => axes.iter().position(|a| a == axis).unwrap_or(axes.len()),
+    };
+    let mut digits = Vec::new();
+    for (dim, parts) in layout.dims.iter().enumerate() {
+        let mut weight = padded[dim];
+        for (k, part) in parts.iter().enumerate() {
+            weight /= part.extent;
+            digits.push(Digit {
+                dim: Some(dim),
+                weight,
+                extent: part.extent,
+                axis: number(part.axis.as_ref()),
+                stride: part.stride,
+                spot: Spot::Part(dim, k),
+            });
+        }
+    }
+    for (k, broadcast) in layout.broadcast.iter().enumerate() {
+        if let Broadcast::Part { extent, axis, stride } = broadcast {
+            let (axis, stride) = (number(Some(axis)), stride.unwrap_or(1));
+            digits.push(Digit { dim: None, weight: 1, extent: *extent, axis, stride, spot: Spot::Broadcast(k) });
+        }
+    }
+    digits
 }
 
 /// The greatest common divisor; of 0 and a number, that number.

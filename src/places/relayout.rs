@@ -159,7 +159,7 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
         return Err(Error::new(format!("the sizes are {:?} and {:?}", from.sizes(), to.sizes())));
     }
     if element_bits < 1 {
-        return Err(Error::new(format!("an element has at least 1 bit, got {element_bits}")));
+        return Err(Error::new(format!("an element must have at least 1 bit, found {element_bits}")));
     }
     if let Some(machine) = machine {
         machine.reach(from, element_bits)?;
@@ -185,8 +185,8 @@ fn plan_with(
     };
     let tree = Tree::new([from, to], machine, memories, element_bits);
     let joint = Joint::new(&tree, [from, to], nearest)?;
-    let mut steps = Steps(MAX_STEPS);
-    let mut count = |constraints: &[Constraint]| joint.total(&joint.equal(constraints), &mut steps);
+    let mut steps = Budget(MAX_STEPS);
+    let mut count = |constraints: &[SamePlace]| joint.total(&joint.equal(constraints), &mut steps);
     let elements = count(&[])?;
     let mut same = Vec::new();
     let mut staying = elements;
@@ -216,7 +216,7 @@ fn plan_with(
     if memories[FROM] != memories[TO] {
         staying = 0;
     }
-    same.extend(tree.local.iter().map(|&axis| Constraint { axis, unit: 1 }));
+    same.extend(tree.local.iter().map(|&axis| SamePlace { axis, unit: 1 }));
     let unmoved = if staying == 0 { 0 } else { joint.total(&joint.equal(&same), &mut steps)? };
     let blocks = joint.boxes.iter().map(|ranges| joint.block(&tree, ranges)).collect();
     Ok(Plan { axes: tree.axes, memories, elements, stay: staying, unmoved, levels, blocks })
@@ -254,7 +254,7 @@ fn elements(ranges: &[Range]) -> Result<i64, Error> {
 
 /// That both sides agree on `coordinate floordiv unit` along an axis.
 #[derive(Clone, Copy)]
-struct Constraint {
+struct SamePlace {
     axis: usize,
     unit: i64,
 }
@@ -267,7 +267,7 @@ struct Tree {
     /// How many of the named axes are those of the tree; the others are inside a place.
     tree_axes: usize,
     /// The levels of the tree, each as what its places have in common.
-    levels: Vec<Constraint>,
+    levels: Vec<SamePlace>,
     /// How many of the axes, from the first on, are coordinates of a memory of each side.
     depths: [usize; 2],
     /// The axes inside a place.
@@ -309,7 +309,7 @@ impl Tree {
             }
             // A level of which there is one place is none.
             inner.retain(|unit| *unit == 1 || unit < places);
-            levels.extend(inner.into_iter().rev().map(|unit| Constraint { axis, unit }));
+            levels.extend(inner.into_iter().rev().map(|unit| SamePlace { axis, unit }));
         }
         let (address, position) = (axes.len(), axes.len() + 1);
         let word_axis = axes.iter().position(|axis| axis == WORD);
@@ -440,6 +440,9 @@ fn divides(sides: &[Vec<Piece>; 2], dim: usize, weight: i64) -> bool {
 
 /// The values that a variable takes in a box: the least, and how many.
 type Range = (i64, i64);
+
+/// Values of some variables.
+type Assignment = Vec<(usize, i64)>;
 
 /// A digit of both sides: what it adds to the coordinates of each.
 struct Var {
@@ -677,7 +680,7 @@ impl Joint {
         let moves: Vec<[i128; 2]> = vars.iter().map(|var| [step(source, *var), step(destination, *var)]).collect();
         let nearest = Nearest { offsets, units, moves };
         let first = self.vars.len();
-        let mut steps = Steps(MAX_SPLIT_STEPS);
+        let mut steps = Budget(MAX_SPLIT_STEPS);
         let mut boxes = Vec::new();
         for ranges in &self.boxes {
             let of_vars: Vec<Range> = vars.iter().map(|var| ranges[*var]).collect();
@@ -737,7 +740,7 @@ impl Joint {
     }
 
     /// The variables that constraints make equal.
-    fn equal(&self, constraints: &[Constraint]) -> Equal {
+    fn equal(&self, constraints: &[SamePlace]) -> Equal {
         let mut class: Vec<usize> = (0..self.vars.len()).collect();
         let mut zero = vec![false; self.vars.len()];
         let mut tangled = Vec::new();
@@ -773,7 +776,7 @@ impl Joint {
     }
 
     /// The number of elements and copies for which the constraints hold.
-    fn total(&self, equal: &Equal, steps: &mut Steps) -> Result<i64, Error> {
+    fn total(&self, equal: &Equal, steps: &mut Budget) -> Result<i64, Error> {
         if equal.never {
             return Ok(0);
         }
@@ -784,11 +787,11 @@ impl Joint {
     }
 
     /// Those of one box.
-    fn count(&self, equal: &Equal, ranges: &[Range], steps: &mut Steps) -> Result<i64, Error> {
+    fn count(&self, equal: &Equal, ranges: &[Range], steps: &mut Budget) -> Result<i64, Error> {
         if equal.tangled.is_empty() {
             return product(equal.classes.iter().map(|class| class.count(ranges)));
         }
-        if let [Constraint { axis, unit: 1 }] = equal.tangled[..] {
+        if let [SamePlace { axis, unit: 1 }] = equal.tangled[..] {
             return self.solutions(axis, equal, ranges, steps);
         }
         let mut count = 0i64;
@@ -803,7 +806,7 @@ impl Joint {
     }
 
     /// Those of one box where the classes hold and both coordinates along an axis whose strides do not nest are equal.
-    fn solutions(&self, axis: usize, equal: &Equal, ranges: &[Range], steps: &mut Steps) -> Result<i64, Error> {
+    fn solutions(&self, axis: usize, equal: &Equal, ranges: &[Range], steps: &mut Budget) -> Result<i64, Error> {
         let (mut wanted, mut free, mut terms) = (0, 1i64, Vec::new());
         for class in &equal.classes {
             let step = |side: usize| {
@@ -823,7 +826,7 @@ impl Joint {
     }
 
     /// The variables that constraints are about.
-    fn involved(&self, constraints: &[Constraint]) -> Vec<usize> {
+    fn involved(&self, constraints: &[SamePlace]) -> Vec<usize> {
         let sides = constraints.iter().flat_map(|constraint| &self.coordinates[constraint.axis]);
         let mut vars: Vec<usize> = sides.flatten().map(|(var, _)| *var).collect();
         vars.sort_unstable();
@@ -832,12 +835,12 @@ impl Joint {
     }
 
     /// Whether a constraint holds where all its variables have one value.
-    fn holds(&self, constraint: Constraint, ranges: &[Range]) -> bool {
+    fn holds(&self, constraint: SamePlace, ranges: &[Range]) -> bool {
         let [from, to] = [FROM, TO].map(|side| self.coordinate(constraint, side, ranges));
         from == to
     }
 
-    fn coordinate(&self, constraint: Constraint, side: usize, ranges: &[Range]) -> i128 {
+    fn coordinate(&self, constraint: SamePlace, side: usize, ranges: &[Range]) -> i128 {
         let steps = self.coordinates[constraint.axis][side].iter();
         let sum: i128 = steps.map(|(var, stride)| i128::from(ranges[*var].0) * i128::from(*stride)).sum();
         sum.div_euclid(i128::from(constraint.unit))
@@ -847,7 +850,7 @@ impl Joint {
     ///
     /// A place is a value of each variable behind its coordinates. The number that leaves is constant in between the
     /// bounds of ranges, but for places where equal variables differ: some values from each bound on tell all.
-    fn busiest(&self, side: usize, same: &[Constraint], equal: &Equal, steps: &mut Steps) -> Result<i64, Error> {
+    fn busiest(&self, side: usize, same: &[SamePlace], equal: &Equal, steps: &mut Budget) -> Result<i64, Error> {
         let mut fixed: Vec<usize> = Vec::new();
         for constraint in same {
             let coordinate = self.coordinates[constraint.axis][side].iter();
@@ -856,43 +859,11 @@ impl Joint {
         fixed.sort_unstable();
         fixed.dedup();
         let Some(first) = self.boxes.first() else { return Ok(0) };
-        // For each class the values of its variables that are worth trying.
-        let mut choices: Vec<Vec<Vec<(usize, i64)>>> = Vec::new();
-        let mut tried = self.boxes.len();
-        for class in equal.classes.iter().filter(|_| equal.tangled.is_empty()) {
-            let among: Vec<usize> = class.vars.iter().copied().filter(|var| fixed.contains(var)).collect();
-            let uniform = self.boxes.iter().all(|ranges| class.vars.iter().all(|var| ranges[*var] == first[*var]));
-            let mut values = vec![Vec::new()];
-            for var in &among {
-                let mut bounds = if class.zero { vec![0, 1] } else { vec![0] };
-                for ranges in self.boxes.iter().take(if uniform { 1 } else { MAX_BLOCKS }) {
-                    bounds.extend(class.vars.iter().flat_map(|var| [ranges[*var].0, ranges[*var].0 + ranges[*var].1]));
-                }
-                if among.len() > 1 {
-                    bounds.extend(bounds.clone().into_iter().map(|bound| bound + 1));
-                }
-                bounds.sort_unstable();
-                bounds.dedup();
-                let range = if uniform { first[*var] } else { (0, self.vars[*var].extent) };
-                bounds.retain(|bound| (range.0..range.0 + range.1).contains(bound));
-                tried = tried.saturating_mul(bounds.len());
-                if tried > MAX_TRIED {
-                    break;
-                }
-                let with = |some: &Vec<(usize, i64)>, bound: &i64| [&some[..], &[(*var, *bound)]].concat();
-                values = values.iter().flat_map(|some| bounds.iter().map(move |bound| with(some, bound))).collect();
-            }
-            if uniform && tried <= MAX_TRIED {
-                // The same in all boxes: where the fewest stay, the most leave, whatever the other classes do.
-                let staying = |some: &Vec<(usize, i64)>| class.count(&placed(first, some));
-                tried /= values.len().max(1);
-                values = values.into_iter().min_by_key(staying).into_iter().collect();
-            }
-            choices.push(values);
-        }
-        if equal.tangled.is_empty() && tried <= MAX_TRIED {
+        if equal.tangled.is_empty()
+            && let Some((choices, tried)) = self.places_to_try(first, &fixed, equal)
+        {
             let mut most = 0;
-            for number in 0..tried / self.boxes.len() {
+            for number in 0..tried {
                 let mut rest = number;
                 let place = choices.iter().flat_map(|values| {
                     let value = &values[rest % values.len()];
@@ -916,6 +887,52 @@ impl Joint {
             })?;
         }
         Ok(leaving.into_values().max().unwrap_or(0))
+    }
+
+    /// For each class the values of its variables that are worth trying, and how many places that makes; `None` where
+    /// these are too many. `fixed` are the variables that say which place it is, `first` are the ranges of the first box.
+    fn places_to_try(&self, first: &[Range], fixed: &[usize], equal: &Equal) -> Option<(Vec<Vec<Assignment>>, usize)> {
+        let mut choices: Vec<Vec<Assignment>> = Vec::new();
+        let mut tried = self.boxes.len();
+        for class in &equal.classes {
+            let among: Vec<usize> = class.vars.iter().copied().filter(|var| fixed.contains(var)).collect();
+            let uniform = self.boxes.iter().all(|ranges| class.vars.iter().all(|var| ranges[*var] == first[*var]));
+            let mut values: Vec<Assignment> = vec![Vec::new()];
+            for var in &among {
+                let bounds = self.bounds_of(class, *var, uniform.then_some(first), among.len() > 1);
+                tried = tried.saturating_mul(bounds.len());
+                if tried > MAX_TRIED {
+                    return None;
+                }
+                let with = |some: &Assignment, bound: &i64| [&some[..], &[(*var, *bound)]].concat();
+                values = values.iter().flat_map(|some| bounds.iter().map(move |bound| with(some, bound))).collect();
+            }
+            if uniform {
+                // The same in all boxes: where the fewest stay, the most leave, whatever the other classes do.
+                let staying = |some: &Assignment| class.count(&placed(first, some));
+                tried /= values.len().max(1);
+                values = values.into_iter().min_by_key(staying).into_iter().collect();
+            }
+            choices.push(values);
+        }
+        Some((choices, tried / self.boxes.len()))
+    }
+
+    /// The values of a variable of a class at which the number that leaves may change: the bounds of the class's ranges in
+    /// all boxes, or in the first where all are alike, and with `next` the values behind them.
+    fn bounds_of(&self, class: &Class, var: usize, alike: Option<&[Range]>, next: bool) -> Vec<i64> {
+        let mut bounds = if class.zero { vec![0, 1] } else { vec![0] };
+        for ranges in self.boxes.iter().take(if alike.is_some() { 1 } else { MAX_BLOCKS }) {
+            bounds.extend(class.vars.iter().flat_map(|var| [ranges[*var].0, ranges[*var].0 + ranges[*var].1]));
+        }
+        if next {
+            bounds.extend(bounds.clone().into_iter().map(|bound| bound + 1));
+        }
+        bounds.sort_unstable();
+        bounds.dedup();
+        let range = alike.map_or((0, self.vars[var].extent), |first| first[var]);
+        bounds.retain(|bound| (range.0..range.0 + range.1).contains(bound));
+        bounds
     }
 
     /// The elements with these values of variables that are not where the classes would have them.
@@ -985,7 +1002,7 @@ fn is_nested(sides: &[Vec<(i64, i64)>; 2], units: impl Iterator<Item = i64>) -> 
 }
 
 /// The ranges of some variables, and what the nearest copy adds to the coordinate there.
-type Part = (Vec<Range>, i128);
+type SplitRanges = (Vec<Range>, i128);
 
 /// Which of partial copies along an axis is the nearest.
 struct Nearest<'a> {
@@ -1009,13 +1026,13 @@ impl Nearest<'_> {
     }
 
     /// Parts of the ranges of the last variables in which one copy is the nearest, where those before add up to `at`.
-    fn parts(&self, ranges: &[Range], at: [i128; 2], steps: &mut Steps) -> Result<Vec<Part>, Error> {
+    fn parts(&self, ranges: &[Range], at: [i128; 2], steps: &mut Budget) -> Result<Vec<SplitRanges>, Error> {
         steps.take()?;
         let Some((&(low, count), rest)) = ranges.split_first() else {
             return Ok(vec![(Vec::new(), self.offset(at))]);
         };
         let [source, destination] = self.moves[self.moves.len() - ranges.len()];
-        let mut found: Vec<(Range, Vec<Part>)> = Vec::new();
+        let mut found: Vec<(Range, Vec<SplitRanges>)> = Vec::new();
         for value in low..low + count {
             let now = [at[FROM] + source * i128::from(value), at[TO] + destination * i128::from(value)];
             let parts = self.parts(rest, now, steps)?;
@@ -1024,7 +1041,7 @@ impl Nearest<'_> {
                 _ => found.push(((value, 1), parts)),
             }
         }
-        let of = |(range, parts): (Range, Vec<Part>)| {
+        let of = |(range, parts): (Range, Vec<SplitRanges>)| {
             parts.into_iter().map(move |(part, offset)| ([&part[..], &[range]].concat(), offset))
         };
         Ok(found.into_iter().flat_map(of).collect())
@@ -1055,14 +1072,16 @@ fn continued(counters: &[(i64, [Vec<i64>; 2])]) -> Option<(usize, usize)> {
 }
 
 fn too_many_blocks() -> Error {
-    Error::new(format!("the layouts have too little in common: more than {MAX_BLOCKS} copies are needed"))
+    Error::new(format!(
+        "a plan must have at most {MAX_BLOCKS} blocks, found more: the layouts have too little in common"
+    ))
 }
 
 /// Which variables are equal.
 struct Equal {
     classes: Vec<Class>,
     /// What the classes do not say.
-    tangled: Vec<Constraint>,
+    tangled: Vec<SamePlace>,
     /// Whether source and destination are in different places whatever the variables are.
     never: bool,
 }
@@ -1090,7 +1109,7 @@ impl Class {
 
 /// How many values of unknowns, each from 0 up to its count, bring `sum(factor * unknown)` to `wanted`. The factors are
 /// not 0, the largest first: of all but two unknowns the values are gone through that the smaller ones can make up for.
-fn solutions(terms: &[(i128, i128)], wanted: i128, steps: &mut Steps) -> Result<i64, Error> {
+fn solutions(terms: &[(i128, i128)], wanted: i128, steps: &mut Budget) -> Result<i64, Error> {
     steps.take()?;
     let divisor = terms.iter().fold(0, |divisor, (factor, _)| gcd(divisor, *factor).0);
     if wanted.checked_rem(divisor).unwrap_or(wanted) != 0 {
@@ -1142,9 +1161,9 @@ fn gcd(a: i128, b: i128) -> (i128, i128) {
 }
 
 /// How many values may still be gone through.
-struct Steps(usize);
+struct Budget(usize);
 
-impl Steps {
+impl Budget {
     fn take(&mut self) -> Result<(), Error> {
         self.0 = self.0.checked_sub(1).ok_or_else(entangled)?;
         Ok(())
@@ -1159,7 +1178,7 @@ fn entangled() -> Error {
 fn each(
     vars: &[usize],
     ranges: &[Range],
-    steps: &mut Steps,
+    steps: &mut Budget,
     visit: &mut dyn FnMut(&[Range]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut now = ranges.to_vec();

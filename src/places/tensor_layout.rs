@@ -115,7 +115,7 @@ impl TensorLayout {
     /// let layout = TensorLayout::parse("(12,8)/((4_PE:1,3:8),(8:1))").unwrap();
     /// assert_eq!(layout.to_string(), "((4_PE, 3:8), (8:1))");
     /// let error = TensorLayout::parse("((4_PE, 3), (8))").unwrap_err();
-    /// assert_eq!((error.at, &*error.message), (Some(8), "a part on the address needs its stride: `3:1`"));
+    /// assert_eq!((error.at, &*error.message), (Some(8), "a part on the address must have a stride, as `3:1`, found none"));
     /// ```
     pub fn parse(text: &str) -> Result<TensorLayout, Error> {
         TensorLayout::read(text).map(|(layout, _)| layout)
@@ -124,7 +124,7 @@ impl TensorLayout {
     pub(crate) fn read(text: &str) -> Result<(TensorLayout, Offsets), Error> {
         // Comments belong to the texts of XLA only.
         let mut cursor = Cursor::without_comments(text);
-        let mut reader = Reader { cursor: &mut cursor, offsets: Offsets::default(), parts: 0 };
+        let mut reader = LayoutReader { cursor: &mut cursor, offsets: Offsets::default(), parts: 0 };
         let mut layout = reader.layout()?;
         let offsets = reader.offsets;
         cursor.finish("the end of the layout")?;
@@ -229,7 +229,7 @@ impl TensorLayout {
     /// Checks what the fields promise, but for strides that are missing in the text.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.dims.is_empty() {
-            return Err((None, "a layout has at least one dimension".to_string()));
+            return Err((None, "a layout must have at least one dimension, found none".to_string()));
         }
         if self.dims.len() > Layout::MAX_RANK {
             return Err((None, too_many_dims()));
@@ -238,60 +238,78 @@ impl TensorLayout {
             return Err((None, too_many_parts()));
         }
         for (dim, parts) in self.dims.iter().enumerate() {
-            let mut size = 1i64;
-            for (k, part) in parts.iter().enumerate() {
-                let spot = Some(Spot::Part(dim, k));
-                check_extent(part.extent).map_err(|message| (spot, message))?;
-                if part.stride < 0 {
-                    return Err((spot, format!("a stride must not be negative, got {}", part.stride)));
-                }
-                size = size
-                    .checked_mul(part.extent)
-                    .ok_or_else(|| (spot, format!("the size of dimension {dim} does not fit in 64 bits")))?;
-            }
-            if let Some(shape) = self.shape.as_ref().and_then(|shape| shape.get(dim)) {
-                let spot = Some(Spot::Shape(dim));
-                if *shape < 0 {
-                    return Err((spot, format!("a size must not be negative, got {shape}")));
-                }
-                if *shape > size {
-                    return Err((spot, format!("dimension {dim} has {shape} elements, its parts reach {size}")));
-                }
-            }
+            self.check_dim(dim, parts)?;
         }
         if let Some(shape) = self.shape.as_ref().filter(|shape| shape.len() != self.dims.len()) {
             let spot = Spot::Shape(shape.len().saturating_sub(1));
-            let message =
-                format!("the prefix has {} sizes, the layout has {} dimensions", shape.len(), self.dims.len());
-            return Err((Some(spot), message));
+            return Err((Some(spot), prefix_length(self.dims.len(), shape.len())));
         }
         for (k, broadcast) in self.broadcast.iter().enumerate() {
-            let spot = Some(Spot::Broadcast(k));
-            match broadcast {
-                Broadcast::Axis(axis) => {
-                    let other = self.uses().find(|(other, used)| Some(*other) != spot && used == axis);
-                    if let Some((other, _)) = other {
-                        let why = match other {
-                            Spot::Part(dim, _) => format!("dimension {dim} is spread over it"),
-                            _ => "it stands twice behind `B@`".to_string(),
-                        };
-                        return Err((spot, format!("`{}` cannot be broadcast whole: {why}", excerpt(axis))));
-                    }
-                }
-                Broadcast::Part { extent, stride, .. } => {
-                    check_extent(*extent).map_err(|message| (spot, message))?;
-                    if stride.is_some_and(|stride| stride < 0) {
-                        return Err((spot, "a stride must not be negative".to_string()));
-                    }
-                }
-            }
+            self.check_broadcast(k, broadcast)?;
         }
         self.check_reach()
     }
+
+    /// The parts of a dimension, and its size where there is a prefix.
+    fn check_dim(&self, dim: usize, parts: &[Part]) -> Result<(), Fault> {
+        let mut size = 1i64;
+        for (k, part) in parts.iter().enumerate() {
+            let spot = Some(Spot::Part(dim, k));
+            check_extent(part.extent).map_err(|message| (spot, message))?;
+            if part.stride < 0 {
+                return Err((spot, format!("a stride must be at least 0, found {}", part.stride)));
+            }
+            size = size
+                .checked_mul(part.extent)
+                .ok_or_else(|| (spot, format!("the size of dimension {dim} does not fit in 64 bits")))?;
+        }
+        if let Some(shape) = self.shape.as_ref().and_then(|shape| shape.get(dim)) {
+            let spot = Some(Spot::Shape(dim));
+            if *shape < 0 {
+                return Err((spot, format!("a size must be at least 0, found {shape}")));
+            }
+            if *shape > size {
+                return Err((spot, beyond_parts(dim, *shape, size)));
+            }
+        }
+        Ok(())
+    }
+
+    /// An entry behind `B@`.
+    fn check_broadcast(&self, k: usize, broadcast: &Broadcast) -> Result<(), Fault> {
+        let spot = Some(Spot::Broadcast(k));
+        match broadcast {
+            Broadcast::Axis(axis) => {
+                let other = self.uses().find(|(other, used)| Some(*other) != spot && used == axis);
+                let Some((other, _)) = other else { return Ok(()) };
+                let why = match other {
+                    Spot::Part(dim, _) => format!("found dimension {dim} along it"),
+                    _ => "found it twice".to_string(),
+                };
+                Err((spot, format!("`{}` must have no other use where it is broadcast whole, {why}", excerpt(axis))))
+            }
+            Broadcast::Part { extent, stride, .. } => {
+                check_extent(*extent).map_err(|message| (spot, message))?;
+                match stride.filter(|stride| *stride < 0) {
+                    Some(stride) => Err((spot, format!("a stride must be at least 0, found {stride}"))),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// The message for a size that the parts of its dimension do not reach.
+pub(crate) fn beyond_parts(dim: usize, size: i64, most: i64) -> String {
+    format!("the size of dimension {dim} must be at most {most}, the product of its parts, found {size}")
+}
+
+fn prefix_length(rank: usize, sizes: usize) -> String {
+    format!("the prefix must have a size for each of the {rank} dimensions of the layout, found {sizes}")
 }
 
 pub(crate) fn check_extent(extent: i64) -> Result<(), String> {
-    if extent > 0 { Ok(()) } else { Err(format!("an extent must be at least 1, got {extent}")) }
+    if extent > 0 { Ok(()) } else { Err(format!("an extent must be at least 1, found {extent}")) }
 }
 
 /// Whether a text can be the name of an axis other than the address.
@@ -300,37 +318,40 @@ pub(crate) fn check_extent(extent: i64) -> Result<(), String> {
 /// Says what is wrong with it.
 pub fn check_axis(axis: &str) -> Result<(), String> {
     if axis == ADDRESS {
-        return Err(format!("`{ADDRESS}` is the local address: a tensor has one in each place"));
+        return Err(format!("the name of an axis must not be `{ADDRESS}`, which is the local address"));
     }
     if axis == "B" {
-        return Err("`B` alone is not an axis: it says what is broadcast".to_string());
+        return Err("the name of an axis must not be `B`, which says what is broadcast".to_string());
     }
     let mut letters = axis.chars();
     if !letters.next().is_some_and(|c| c.is_ascii_alphabetic()) || !letters.all(|c| c.is_ascii_alphanumeric()) {
-        return Err(format!("`{}` is not an axis: a letter, then letters and digits", excerpt(axis)));
+        return Err(format!(
+            "the name of an axis must be a letter and then letters and digits, found `{}`",
+            excerpt(axis)
+        ));
     }
     Ok(())
 }
 
 fn too_many_parts() -> String {
-    format!("a layout may have {} parts", TensorLayout::MAX_PARTS)
+    format!("a layout must have at most {} parts, found more", TensorLayout::MAX_PARTS)
 }
 
-struct Reader<'a, 'b> {
+struct LayoutReader<'a, 'b> {
     cursor: &'a mut Cursor<'b>,
     offsets: Offsets,
     parts: usize,
 }
 
 /// A part as it was read.
-struct Read {
+struct ReadPart {
     at: usize,
     extent: i64,
     axis: Option<String>,
     stride: Option<i64>,
 }
 
-impl Reader<'_, '_> {
+impl LayoutReader<'_, '_> {
     fn layout(&mut self) -> Result<TensorLayout, Error> {
         let mut shape = None;
         if self.cursor.eat("/") {
@@ -341,63 +362,71 @@ impl Reader<'_, '_> {
         let start = *self.cursor;
         self.cursor.expect("(", "`(` to open a layout")?;
         let strided = !matches!(self.cursor.peek(), Some(b'(' | b')') | None);
-        let mut read: Vec<Vec<Read>> = Vec::new();
-        let mut broadcast = Vec::new();
-        if strided {
-            if shape.is_some() {
-                let message = "a prefix goes with a dimension in each inner parenthesis: `((..), (..))`";
-                return Err(Error::at(start.at(), message));
-            }
-            loop {
-                let part = self.part()?;
-                if let Some(axis) = &part.axis {
-                    let message = format!(
-                        "a strided layout has parts on the address only: write `((.._{axis}))` with a dimension in each inner parenthesis",
-                    );
-                    return Err(Error::at(part.at, message));
-                }
-                read.push(vec![part]);
-                self.dimension(read.len())?;
-                if !self.cursor.eat(",") {
-                    break;
-                }
-            }
-            self.cursor.expect(")", "`,` or `)` to close the layout")?;
-        } else {
-            if self.cursor.peek() == Some(b')') {
-                return Err(self.cursor.expected("`(` to open a dimension: `()` is one of size 1"));
-            }
-            loop {
-                self.cursor.expect("(", "`(` to open a dimension")?;
-                let mut parts = Vec::new();
-                if !self.cursor.eat(")") {
-                    loop {
-                        parts.push(self.part()?);
-                        if !self.cursor.eat(",") {
-                            break;
-                        }
-                    }
-                    self.cursor.expect(")", "`,` or `)` to close the dimension")?;
-                }
-                read.push(parts);
-                self.dimension(read.len())?;
-                if !self.cursor.eat(",") {
-                    break;
-                }
-            }
-            if self.cursor.eat(";") {
-                broadcast = self.broadcast()?;
-                self.cursor.expect(")", "`)` to close the layout")?;
-            } else {
-                self.cursor.expect(")", "`,`, `;` or `)` to close the layout")?;
-            }
-        }
-        if let Some(sizes) = shape.as_ref().filter(|sizes| sizes.len() != read.len()) {
-            let message = format!("the layout has {} dimensions, the prefix {} sizes", read.len(), sizes.len());
+        if strided && shape.is_some() {
+            let message = "a prefix goes with a dimension in each inner parenthesis: `((..), (..))`";
             return Err(Error::at(start.at(), message));
+        }
+        let (read, broadcast) = if strided { (self.strided()?, Vec::new()) } else { self.dimensions()? };
+        if let Some(sizes) = shape.as_ref().filter(|sizes| sizes.len() != read.len()) {
+            return Err(Error::at(start.at(), prefix_length(read.len(), sizes.len())));
         }
         self.offsets.parts = read.iter().map(|parts| parts.iter().map(|part| part.at).collect()).collect();
         self.finish(shape, read, broadcast, strided)
+    }
+
+    /// `2:3, 3:1)`: one part on the address for each dimension.
+    fn strided(&mut self) -> Result<Vec<Vec<ReadPart>>, Error> {
+        let mut read: Vec<Vec<ReadPart>> = Vec::new();
+        loop {
+            let part = self.part()?;
+            if let Some(axis) = &part.axis {
+                let message = format!(
+                    "a strided layout has parts on the address only: write `((.._{axis}))` with a dimension in each inner parenthesis",
+                );
+                return Err(Error::at(part.at, message));
+            }
+            read.push(vec![part]);
+            self.dimension(read.len())?;
+            if !self.cursor.eat(",") {
+                break;
+            }
+        }
+        self.cursor.expect(")", "`,` or `)` to close the layout")?;
+        Ok(read)
+    }
+
+    /// `(4_PE, 3:8), (8:1); B@[L2B])`: a list of parts for each dimension, and where there are copies.
+    fn dimensions(&mut self) -> Result<(Vec<Vec<ReadPart>>, Vec<Broadcast>), Error> {
+        if self.cursor.peek() == Some(b')') {
+            return Err(self.cursor.expected("`(` to open a dimension: `()` is one of size 1"));
+        }
+        let mut read: Vec<Vec<ReadPart>> = Vec::new();
+        loop {
+            self.cursor.expect("(", "`(` to open a dimension")?;
+            let mut parts = Vec::new();
+            if !self.cursor.eat(")") {
+                loop {
+                    parts.push(self.part()?);
+                    if !self.cursor.eat(",") {
+                        break;
+                    }
+                }
+                self.cursor.expect(")", "`,` or `)` to close the dimension")?;
+            }
+            read.push(parts);
+            self.dimension(read.len())?;
+            if !self.cursor.eat(",") {
+                break;
+            }
+        }
+        let mut broadcast = Vec::new();
+        if self.cursor.eat(";") {
+            broadcast = self.broadcast()?;
+            self.cursor.expect(")", "`)` to close the layout")?;
+        } else {
+            self.cursor.expect(")", "`,`, `;` or `)` to close the layout")?;
+        }
+        Ok((read, broadcast))
     }
 
     fn dimension(&self, rank: usize) -> Result<(), Error> {
@@ -446,17 +475,17 @@ impl Reader<'_, '_> {
         if self.parts > TensorLayout::MAX_PARTS { Err(Error::at(self.cursor.at(), too_many_parts())) } else { Ok(()) }
     }
 
-    fn part(&mut self) -> Result<Read, Error> {
+    fn part(&mut self) -> Result<ReadPart, Error> {
         let at = self.cursor.at();
         self.count()?;
         if self.cursor.peek() == Some(b'-') {
-            return Err(Error::at(at, "an extent must be at least 1, got a negative number"));
+            return Err(Error::at(at, "an extent must be at least 1, found a negative number"));
         }
         let extent = self.cursor.integer("a part: an extent, such as in `8:1` or `4_PE`")?;
         check_extent(extent).map_err(|message| Error::at(at, message))?;
         let axis = if self.cursor.eat("_") { Some(self.axis()?) } else { None };
         let stride = self.stride()?;
-        Ok(Read { at, extent, axis: axis.filter(|axis| axis != ADDRESS), stride })
+        Ok(ReadPart { at, extent, axis: axis.filter(|axis| axis != ADDRESS), stride })
     }
 
     fn stride(&mut self) -> Result<Option<i64>, Error> {
@@ -464,7 +493,7 @@ impl Reader<'_, '_> {
             return Ok(None);
         }
         if self.cursor.peek() == Some(b'-') {
-            return Err(Error::at(self.cursor.at(), "a stride must not be negative"));
+            return Err(Error::at(self.cursor.at(), "a stride must be at least 0, found a negative number"));
         }
         self.cursor.integer("a stride").map(Some)
     }
@@ -512,13 +541,13 @@ impl Reader<'_, '_> {
     fn finish(
         &self,
         shape: Option<Vec<i64>>,
-        read: Vec<Vec<Read>>,
+        read: Vec<Vec<ReadPart>>,
         broadcast: Vec<Broadcast>,
         strided: bool,
     ) -> Result<TensorLayout, Error> {
         let written = read.iter().map(|parts| parts.iter().map(|part| part.stride.is_some()).collect::<Vec<_>>());
         let written: Vec<_> = written.collect();
-        let part = |part: Read| Part { extent: part.extent, axis: part.axis, stride: part.stride.unwrap_or(1) };
+        let part = |part: ReadPart| Part { extent: part.extent, axis: part.axis, stride: part.stride.unwrap_or(1) };
         let dims = read.into_iter().map(|parts| parts.into_iter().map(part).collect()).collect();
         let layout = TensorLayout { shape, dims, broadcast, strided };
         for (dim, parts) in layout.dims.iter().enumerate() {
@@ -526,7 +555,7 @@ impl Reader<'_, '_> {
                 let message = match &part.axis {
                     _ if written[dim][k] => continue,
                     None if part.extent == 1 => continue,
-                    None => format!("a part on the address needs its stride: `{}:1`", part.extent),
+                    None => format!("a part on the address must have a stride, as `{}:1`, found none", part.extent),
                     Some(axis) if layout.times_used(axis) > 1 => needs_stride(part.extent, axis),
                     Some(_) => continue,
                 };
@@ -545,7 +574,7 @@ impl Reader<'_, '_> {
 }
 
 fn needs_stride(extent: i64, axis: &str) -> String {
-    format!("`{axis}` stands in several places, so each needs its stride: `{extent}_{axis}:1`")
+    format!("parts of an axis with several must each have a stride, as `{extent}_{axis}:1`, found none for `{axis}`")
 }
 
 impl fmt::Display for TensorLayout {

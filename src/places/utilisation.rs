@@ -44,10 +44,7 @@ impl Placement {
         own.truncate(axes);
         let extents = extents.map_or(own, <[i64]>::to_vec);
         if extents.len() != axes {
-            return Err(Error::new(format!(
-                "{axes} extents are needed, one for each axis; {} are given",
-                extents.len()
-            )));
+            return Err(Error::new(format!("expected {axes} extents, one for each axis, found {}", extents.len())));
         }
         let large = || Error::new("the number of places does not fit in 127 bits");
         let product = |n: i128, by: i128| n.checked_mul(by).ok_or_else(large);
@@ -59,7 +56,9 @@ impl Placement {
             let last = self.last(axis);
             if last >= *extent {
                 let name = &self.axes()[axis];
-                return Err(Error::new(format!("an element is at {name} {last}, and {name} has the extent {extent}")));
+                return Err(Error::new(format!(
+                    "the extent of {name} must be greater than {last}, where an element is, found {extent}"
+                )));
             }
         }
         let mut used = 1;

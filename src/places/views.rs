@@ -56,7 +56,9 @@ impl TensorLayout {
         sorted.sort_unstable();
         if sorted != (0..self.rank()).collect::<Vec<_>>() {
             let rank = dimensions(self.rank());
-            return Err(Error::new(format!("{permutation:?} is no order of the {rank} of the layout")));
+            return Err(Error::new(format!(
+                "a permutation must list each of the {rank} of the layout once, found {permutation:?}"
+            )));
         }
         let shape = self.shape.as_ref().map(|shape| permutation.iter().map(|dim| shape[*dim]).collect());
         let dims = permutation.iter().map(|dim| self.dims[*dim].clone()).collect();
@@ -66,6 +68,8 @@ impl TensorLayout {
     }
 
     /// A slice along each dimension.
+    ///
+    /// Post-condition: element `i` of the view is element `start + i * step` of the layout, at the view's offset more.
     ///
     /// # Errors
     /// A slice that does not lie in its dimension; one that begins or ends amid a part, so that its elements are no
@@ -82,7 +86,10 @@ impl TensorLayout {
         let sizes = self.checked_sizes()?;
         if slices.len() != sizes.len() {
             let rank = dimensions(sizes.len());
-            return Err(Error::new(format!("{} slices are given, the layout has {rank}", slices.len())));
+            return Err(Error::new(format!(
+                "expected a slice for each of the {rank} of the layout, found {}",
+                slices.len()
+            )));
         }
         let mut offset = 0i64;
         let mut dims = Vec::new();
@@ -90,7 +97,7 @@ impl TensorLayout {
             let Slice { start, limit, step } = *slice;
             if start < 0 || limit < start || limit > sizes[dim] || step < 1 {
                 return Err(Error::new(format!(
-                    "the slice {start}:{limit}:{step} does not lie in dimension {dim}, whose size is {}",
+                    "a slice of dimension {dim} must lie in its size {}, found {start}:{limit}:{step}",
                     sizes[dim]
                 )));
             }
@@ -104,6 +111,8 @@ impl TensorLayout {
     }
 
     /// The same elements in row-major order with other sizes.
+    ///
+    /// Post-condition: the elements of both, counted in row-major order, are in the same places.
     ///
     /// # Errors
     /// Sizes of another number of elements, and those that are not a view: it names the dimension of the result, and
@@ -125,76 +134,21 @@ impl TensorLayout {
         let count = |sizes: &[i64]| sizes.iter().map(|n| i128::from(*n)).try_fold(1, i128::checked_mul);
         let negative = sizes.iter().any(|n| *n < 0);
         if negative || count(&old).is_none() || !sizes.contains(&0) && count(sizes) != count(&old) {
-            return Err(Error::new(format!("the sizes {old:?} and {sizes:?} have different numbers of elements")));
+            return Err(Error::new(format!("the sizes must have as many elements as {old:?}, found {sizes:?}")));
         }
         if sizes.contains(&0) {
             if !old.contains(&0) {
-                return Err(Error::new(format!("the sizes {old:?} and {sizes:?} have different numbers of elements")));
+                return Err(Error::new(format!("the sizes must have as many elements as {old:?}, found {sizes:?}")));
             }
             // Nothing is anywhere.
             let any = |n: &i64| vec![Part { extent: (*n).max(1), axis: None, stride: 0 }];
             let dims = sizes.iter().map(any).collect();
             return Ok(View { offset: 0, layout: self.with(sizes.to_vec(), dims)? });
         }
-        // From the last dimensions on: the parts that are not dealt out yet, most significant first, and the number of
-        // indices that they stand for.
-        let (mut parts, mut held): (Vec<From>, i64) = (Vec::new(), 1);
-        let mut next = old.len();
+        let mut source = Undealt { layout: self, sizes: &old, parts: Vec::new(), held: 1, next: old.len() };
         let mut dims = vec![Vec::new(); sizes.len()];
         for (result, size) in sizes.iter().enumerate().rev() {
-            let mut left = *size;
-            let mut taken: Vec<From> = Vec::new();
-            while left > 1 {
-                // As many dimensions of the source as this result reaches into.
-                while held % left != 0 {
-                    let Some(dim) = next.checked_sub(1) else { break };
-                    next = dim;
-                    if old[dim] == 1 {
-                        continue;
-                    }
-                    self.can_go_before(&old, dim, &mut parts, held)?;
-                    held *= old[dim];
-                    let more = self.dims[dim].iter().filter(|part| part.extent > 1).map(|part| (dim, part.clone()));
-                    parts.splice(0..0, more);
-                    join(&mut parts);
-                }
-                if held == left {
-                    // All of it, the padding too.
-                    taken.splice(0..0, parts.drain(..));
-                    held = 1;
-                    break;
-                }
-                let Some((dim, part)) = parts.pop() else { break };
-                let (extent, stride) = (part.extent, part.stride);
-                if left % extent == 0 {
-                    left /= extent;
-                    held /= extent;
-                    taken.insert(0, (dim, part));
-                } else if extent % left == 0 {
-                    let far = stride.checked_mul(left).ok_or_else(|| Error::new("a stride does not fit in 64 bits"))?;
-                    parts.push((dim, Part { extent: extent / left, axis: part.axis.clone(), stride: far }));
-                    taken.insert(0, (dim, Part { extent: left, ..part }));
-                    held /= left;
-                    left = 1;
-                } else {
-                    return Err(Error::new(format!(
-                        "dimension {result} of the result has {size} elements and would end amid {} of dimension {dim}: neither of {left} and {extent} divides the other",
-                        quoted(&part)
-                    )));
-                }
-            }
-            join(&mut taken);
-            if let ([(a, above), (b, below), ..], true) = (&taken[..], self.strided) {
-                return Err(Error::new(format!(
-                    "dimension {result} of the result is {} of dimension {a} and {} of dimension {b}, which are one part only where the stride {} is {}*{}",
-                    quoted(above),
-                    quoted(below),
-                    above.stride,
-                    below.extent,
-                    below.stride
-                )));
-            }
-            dims[result] = taken.into_iter().map(|(_, part)| part).collect();
+            dims[result] = source.deal(result, *size)?;
         }
         Ok(View { offset: 0, layout: self.with(sizes.to_vec(), dims)? })
     }
@@ -203,24 +157,6 @@ impl TensorLayout {
     fn checked_sizes(&self) -> Result<Vec<i64>, Error> {
         self.check().map_err(|(_, message)| Error::new(message))?;
         self.sizes()
-    }
-
-    /// Refuses a dimension before parts that are padded, but for whole steps of the first part.
-    fn can_go_before(&self, old: &[i64], dim: usize, parts: &mut [From], held: i64) -> Result<(), Error> {
-        let behind: i64 = parts.iter().skip(1).map(|(_, part)| part.extent).product();
-        if let Some((_, first)) = parts.first_mut().filter(|_| held % behind == 0) {
-            first.extent = held / behind;
-            return Ok(());
-        }
-        if parts.is_empty() {
-            return Ok(());
-        }
-        let padded = parts.first().map_or(dim, |(dim, _)| *dim);
-        Err(Error::new(format!(
-            "dimension {dim} would be joined to dimension {padded}, which is padded from {} to {}",
-            old[padded],
-            self.padded_sizes()?[padded]
-        )))
     }
 
     /// This layout with other dimensions, its axes named and its copies.
@@ -249,6 +185,100 @@ impl TensorLayout {
         layout.tell_apart();
         layout.check().map_err(|(_, message)| Error::new(message))?;
         Ok(layout)
+    }
+}
+
+/// The parts of a layout that a reshape has not dealt out yet, taken from the last dimension on.
+struct Undealt<'a> {
+    layout: &'a TensorLayout,
+    sizes: &'a [i64],
+    /// Those at hand, most significant first.
+    parts: Vec<From>,
+    /// The number of indices that they stand for.
+    held: i64,
+    /// The dimensions from this one on have been taken.
+    next: usize,
+}
+
+impl Undealt<'_> {
+    /// The parts of a dimension of the result: least significant first, until they have `size` values.
+    ///
+    /// Post-condition: the product of their extents is `size`, or reaches it where the dimension is padded.
+    fn deal(&mut self, result: usize, size: i64) -> Result<Vec<Part>, Error> {
+        let mut left = size;
+        let mut taken: Vec<From> = Vec::new();
+        while left > 1 {
+            self.take_up_to(left)?;
+            if self.held == left {
+                // All of it, the padding too.
+                taken.splice(0..0, self.parts.drain(..));
+                self.held = 1;
+                break;
+            }
+            let Some((dim, part)) = self.parts.pop() else { break };
+            let extent = part.extent;
+            if left % extent == 0 {
+                left /= extent;
+                self.held /= extent;
+                taken.insert(0, (dim, part));
+            } else if extent % left == 0 {
+                let far =
+                    part.stride.checked_mul(left).ok_or_else(|| Error::new("a stride does not fit in 64 bits"))?;
+                self.parts.push((dim, Part { extent: extent / left, axis: part.axis.clone(), stride: far }));
+                taken.insert(0, (dim, Part { extent: left, ..part }));
+                self.held /= left;
+                left = 1;
+            } else {
+                return Err(Error::new(format!(
+                    "dimension {result} of the result has {size} elements and would end amid {} of dimension {dim}: neither of {left} and {extent} divides the other",
+                    quoted(&part)
+                )));
+            }
+        }
+        join(&mut taken);
+        if let ([(a, above), (b, below), ..], true) = (&taken[..], self.layout.strided) {
+            return Err(Error::new(format!(
+                "dimension {result} of the result is {} of dimension {a} and {} of dimension {b}, which are one part only where the stride {} is {}*{}",
+                quoted(above),
+                quoted(below),
+                above.stride,
+                below.extent,
+                below.stride
+            )));
+        }
+        Ok(taken.into_iter().map(|(_, part)| part).collect())
+    }
+
+    /// Takes as many dimensions as a result of which `left` values are missing reaches into.
+    fn take_up_to(&mut self, left: i64) -> Result<(), Error> {
+        while self.held % left != 0 {
+            let Some(dim) = self.next.checked_sub(1) else { break };
+            self.next = dim;
+            if self.sizes[dim] == 1 {
+                continue;
+            }
+            self.can_go_before(dim)?;
+            self.held *= self.sizes[dim];
+            let more = self.layout.dims[dim].iter().filter(|part| part.extent > 1).map(|part| (dim, part.clone()));
+            self.parts.splice(0..0, more);
+            join(&mut self.parts);
+        }
+        Ok(())
+    }
+
+    /// Refuses a dimension before parts that are padded, but for whole steps of the first part.
+    fn can_go_before(&mut self, dim: usize) -> Result<(), Error> {
+        let behind: i64 = self.parts.iter().skip(1).map(|(_, part)| part.extent).product();
+        if let Some((_, first)) = self.parts.first_mut().filter(|_| self.held % behind == 0) {
+            first.extent = self.held / behind;
+            return Ok(());
+        }
+        let Some((padded, _)) = self.parts.first() else { return Ok(()) };
+        Err(Error::new(format!(
+            "dimension {dim} would be joined to dimension {padded}, which is padded from {} to {}",
+            self.sizes[*padded],
+            self.layout.padded_sizes()?[*padded]
+        )))
     }
 }
 
@@ -294,7 +324,7 @@ fn cut(dim: usize, parts: &[Part], slice: Slice) -> Result<(Vec<Part>, i64), Err
     }
     let mut begin = |part: &Part, digit: i64| match &part.axis {
         Some(axis) if digit != 0 => Err(Error::new(format!(
-            "the slice of dimension {dim} begins at {axis} {}, and a view begins at place 0",
+            "a view must begin at place 0 of an axis, found a slice of dimension {dim} that begins at {axis} {}",
             digit * part.stride
         ))),
         Some(_) => Ok(()),

@@ -16,7 +16,8 @@
 use crate::element::ElementType;
 use crate::expr::Expr;
 use crate::text::Error;
-use crate::tiled::layout::{Layout, TileEntry, dimensions};
+use crate::tiled::layout::{Layout, dimensions};
+use crate::tiled::tiling::{self, Tiling};
 use std::cmp::Reverse;
 
 /// A layout applied to the logical sizes of an array.
@@ -25,7 +26,7 @@ pub struct Expansion {
     logical: Vec<i64>,
     /// The size of every value; those of the logical dimensions come first.
     sizes_of: Vec<i64>,
-    steps: Vec<Step>,
+    steps: Vec<TilingStep>,
     /// The values that are the expanded indices, majormost first.
     expanded: Vec<usize>,
     sizes: Vec<i64>,
@@ -33,13 +34,13 @@ pub struct Expansion {
     elements: i64,
     allocated: i64,
     element_bits: i64,
-    parts: Vec<Part>,
+    parts: Vec<LoweredDim>,
     split: bool,
 }
 
 /// One dimension of the lowered form: a part of a logical dimension that tiling has cut up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct LoweredDim {
     /// The lowest logical dimension among those it belongs to (several where `*` merged them); `None` where a tile
     /// longer than the rank made it.
     pub dim: Option<usize>,
@@ -62,7 +63,7 @@ pub(crate) struct Equations {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum TilingStep {
     /// Value `outer` is `value floordiv by` and value `outer + 1` is `value mod by`.
     Split { value: usize, by: i64, shift: Option<u32>, outer: usize },
     /// Value `merged` is `major * (size of minor) + minor`.
@@ -81,7 +82,7 @@ impl Expansion {
     /// elements that 64 bits do not hold.
     pub fn new(sizes: &[i64], layout: &Layout) -> Result<Expansion, Error> {
         if let Some(size) = sizes.iter().find(|size| **size < 0) {
-            return Err(Error::new(format!("a size must not be negative, got {size}")));
+            return Err(Error::new(format!("a size must be at least 0, found {size}")));
         }
         layout.check(sizes)?;
         Builder::new(sizes, layout)?.build(sizes, layout)
@@ -154,6 +155,9 @@ impl Expansion {
 
     /// The expanded index of the element at a logical index.
     ///
+    /// Post-condition: each entry is less than its size in [`Expansion::sizes`], and the sum of entries times
+    /// [`Expansion::strides`] is [`Expansion::offset`].
+    ///
     /// # Errors
     /// As [`Expansion::offset`].
     pub fn expand(&self, index: &[i64]) -> Result<Vec<i64>, Error> {
@@ -167,7 +171,10 @@ impl Expansion {
     pub fn index(&self, offset: i64) -> Result<Option<Vec<i64>>, Error> {
         self.in_one_memory()?;
         if !(0..self.allocated).contains(&offset) {
-            let message = format!("offset {offset} is out of range: the allocation has {} elements", self.allocated);
+            let message = format!(
+                "an offset must be at least 0 and less than the {} elements of the allocation, found {offset}",
+                self.allocated
+            );
             return Err(Error::new(message));
         }
         if offset >= self.elements {
@@ -181,13 +188,13 @@ impl Expansion {
         }
         for step in self.steps.iter().rev() {
             match *step {
-                Step::Split { value, by, outer, .. } => {
+                TilingStep::Split { value, by, outer, .. } => {
                     values[value] = values[outer] * by + values[outer + 1];
                     if values[value] >= self.sizes_of[value] {
                         return Ok(None);
                     }
                 }
-                Step::Merge { major, minor, merged } => {
+                TilingStep::Merge { major, minor, merged } => {
                     values[major] = values[merged] / self.sizes_of[minor];
                     values[minor] = values[merged] % self.sizes_of[minor];
                 }
@@ -205,13 +212,13 @@ impl Expansion {
         values.resize(self.sizes_of.len(), Expr::Const(0));
         for step in &self.steps {
             match *step {
-                Step::Split { value, .. } if values[value] == Expr::Const(0) => {}
-                Step::Split { value, by, outer, .. } => {
+                TilingStep::Split { value, .. } if values[value] == Expr::Const(0) => {}
+                TilingStep::Split { value, by, outer, .. } => {
                     let split = std::mem::replace(&mut values[value], Expr::Const(0));
                     values[outer] = split.clone().floor_div(by);
                     values[outer + 1] = split.modulo(by);
                 }
-                Step::Merge { major, minor, merged } => {
+                TilingStep::Merge { major, minor, merged } => {
                     let [a, b] = [major, minor].map(|v| std::mem::replace(&mut values[v], Expr::Const(0)));
                     values[merged] = scaled(a, self.sizes_of[minor]) + b;
                 }
@@ -228,9 +235,9 @@ impl Expansion {
 
     /// The steps as equations over numbered values, the first of which are the logical indices.
     pub(crate) fn equations(&self) -> Equations {
-        let step = |step: &Step| match *step {
-            Step::Split { value, by, outer, .. } => (value, outer, by, outer + 1),
-            Step::Merge { major, minor, merged } => (merged, major, self.sizes_of[minor], minor),
+        let step = |step: &TilingStep| match *step {
+            TilingStep::Split { value, by, outer, .. } => (value, outer, by, outer + 1),
+            TilingStep::Merge { major, minor, merged } => (merged, major, self.sizes_of[minor], minor),
         };
         Equations {
             sizes: self.sizes_of.clone(),
@@ -245,7 +252,7 @@ impl Expansion {
     ///
     /// Where a later tile merges pieces of several dimensions, these dimensions are one from there on, and its parts
     /// stand in memory order.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<LoweredDim> {
         self.parts.clone()
     }
 
@@ -254,11 +261,16 @@ impl Expansion {
         self.in_one_memory()?;
         if index.len() != self.logical.len() {
             let rank = dimensions(self.logical.len());
-            return Err(Error::new(format!("the index has {}, the shape has {rank}", dimensions(index.len()))));
+            return Err(Error::new(format!(
+                "the index must have {rank}, as the shape has, found {}",
+                dimensions(index.len())
+            )));
         }
         if let Some(dim) = (0..index.len()).find(|&dim| index[dim] < 0 || index[dim] >= self.logical[dim]) {
             let (at, size) = (index[dim], self.logical[dim]);
-            return Err(Error::new(format!("index {at} of dimension {dim} is out of range: its size is {size}")));
+            return Err(Error::new(format!(
+                "the index of dimension {dim} must be at least 0 and less than its size {size}, found {at}"
+            )));
         }
         // Few layouts have more values than this, and an allocation would take longer than all the rest.
         let mut few = [0; 32];
@@ -272,13 +284,13 @@ impl Expansion {
         values[..index.len()].copy_from_slice(index);
         for step in &self.steps {
             match *step {
-                Step::Split { value, by, shift, outer } => {
+                TilingStep::Split { value, by, shift, outer } => {
                     let v = values[value];
                     let quotient = if let Some(shift) = shift { v >> shift } else { v / by };
                     values[outer] = quotient;
                     values[outer + 1] = v - quotient * by;
                 }
-                Step::Merge { major, minor, merged } => {
+                TilingStep::Merge { major, minor, merged } => {
                     values[merged] = values[major] * self.sizes_of[minor] + values[minor];
                 }
             }
@@ -321,7 +333,7 @@ struct Group {
 struct Builder {
     values: Vec<Value>,
     groups: Vec<Group>,
-    steps: Vec<Step>,
+    steps: Vec<TilingStep>,
     /// The values that no step has used, majormost first.
     expanded: Vec<usize>,
 }
@@ -341,7 +353,9 @@ impl Builder {
             builder.values[value].size = largest_piece(sizes[value], &split.cuts);
         }
         for tile in &layout.tiles {
-            builder.tile(tile)?;
+            let mut dims = std::mem::take(&mut builder.expanded);
+            tiling::tile(&mut builder, &mut dims, tile)?;
+            builder.expanded = dims;
         }
         let nodes = builder.expanded.iter().fold(0, |sum: u64, v| sum.saturating_add(builder.values[*v].nodes));
         if nodes > Expansion::MAX_NODES {
@@ -363,47 +377,8 @@ impl Builder {
         self.values.len() - 1
     }
 
-    fn tile(&mut self, tile: &[TileEntry]) -> Result<(), Error> {
-        let missing = tile.len().saturating_sub(self.expanded.len());
-        let leading: Vec<usize> = (0..missing).map(|_| self.whole(1, None, 1)).collect();
-        self.expanded.splice(..0, leading.iter().copied());
-        let named = self.expanded.split_off(self.expanded.len() - tile.len());
-
-        // From the minor end, so that a merged dimension finds the one it goes into, itself merged already.
-        let mut cut: Vec<(usize, i64)> = Vec::with_capacity(tile.len());
-        for (&value, entry) in named.iter().zip(tile).rev() {
-            match (entry, cut.last_mut()) {
-                (TileEntry::Size(size), _) => cut.push((value, *size)),
-                // A dimension of size 1 that only this tile has put in front adds nothing.
-                (TileEntry::Combine, Some(_)) if leading.contains(&value) => {}
-                (TileEntry::Combine, Some((minor, _))) => *minor = self.merge(value, *minor)?,
-                (TileEntry::Combine, None) => unreachable!("a checked tile ends with a size"),
-            }
-        }
-        let mut inner = Vec::with_capacity(cut.len());
-        for (value, by) in cut.into_iter().rev() {
-            let outer = self.split(value, by)?;
-            self.expanded.push(outer);
-            inner.push(outer + 1);
-        }
-        self.expanded.extend(inner);
-        Ok(())
-    }
-
-    /// Splits a value by a tile's size; gives the number of the quotient, which the remainder's follows.
-    fn split(&mut self, value: usize, by: i64) -> Result<usize, Error> {
-        let Value { size, group, scale, nodes } = self.values[value];
-        self.groups[group].parts += 1;
-        let quotients = size / by + i64::from(size % by != 0);
-        let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
-        self.value(by, group, scale, nodes.saturating_add(1));
-        let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
-        self.steps.push(Step::Split { value, by, shift, outer });
-        Ok(outer)
-    }
-
     /// Merges a value into the next more-minor one.
-    fn merge(&mut self, major: usize, minor: usize) -> Result<usize, Error> {
+    fn join(&mut self, major: usize, minor: usize) -> Result<usize, Error> {
         let [a, b] = [major, minor].map(|v| self.values[v]);
         let [ga, gb] = [a.group, b.group].map(|g| self.groups[g]);
         let size = a.size.checked_mul(b.size).ok_or_else(too_large)?;
@@ -424,7 +399,7 @@ impl Builder {
             }
             self.value(size, group, b.scale, nodes)
         };
-        self.steps.push(Step::Merge { major, minor, merged });
+        self.steps.push(TilingStep::Merge { major, minor, merged });
         Ok(merged)
     }
 
@@ -453,7 +428,7 @@ impl Builder {
         })
     }
 
-    fn parts(&self, sizes: &[i64], strides: &[i64]) -> Vec<Part> {
+    fn parts(&self, sizes: &[i64], strides: &[i64]) -> Vec<LoweredDim> {
         let mut first = vec![usize::MAX; self.groups.len()];
         for (position, value) in self.expanded.iter().enumerate().rev() {
             first[self.values[*value].group] = position;
@@ -470,7 +445,8 @@ impl Builder {
         let mut parts = Vec::new();
         for run in order.chunk_by(|a, b| group(*a) == group(*b)) {
             let dim = self.groups[group(run[0])].dim;
-            let part = |&position: &usize| Part { dim, position, size: sizes[position], stride: strides[position] };
+            let part =
+                |&position: &usize| LoweredDim { dim, position, size: sizes[position], stride: strides[position] };
             let before = parts.len();
             parts.extend(run.iter().filter(|position| sizes[**position] != 1).map(part));
             if parts.len() == before && dim.is_some() {
@@ -478,6 +454,34 @@ impl Builder {
             }
         }
         parts
+    }
+}
+
+/// Dimensions are numbered values, whose sizes are known.
+impl Tiling for Builder {
+    type Dim = usize;
+    type Error = Error;
+
+    fn leading(&mut self) -> usize {
+        self.whole(1, None, 1)
+    }
+
+    /// From the minor end, so that pieces of one dimension are one again before another is merged into them.
+    fn merge(&mut self, mut run: Vec<usize>) -> Result<usize, Error> {
+        let minor = run.pop().unwrap_or_default();
+        run.into_iter().rev().try_fold(minor, |minor, major| self.join(major, minor))
+    }
+
+    /// The remainder's number follows the quotient's.
+    fn split(&mut self, value: usize, by: i64) -> Result<(usize, usize), Error> {
+        let Value { size, group, scale, nodes } = self.values[value];
+        self.groups[group].parts += 1;
+        let quotients = size / by + i64::from(size % by != 0);
+        let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
+        self.value(by, group, scale, nodes.saturating_add(1));
+        let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
+        self.steps.push(TilingStep::Split { value, by, shift, outer });
+        Ok((outer, outer + 1))
     }
 }
 

@@ -7,7 +7,8 @@
 //! parsing what was printed gives the layout back. Limits: [`Layout::MAX_RANK`], [`Layout::MAX_TILE_ENTRIES`].
 
 use crate::element::ElementType;
-use crate::text::{Cursor, Error, excerpt, instead, nearest};
+use crate::text::{Cursor, Error, counted, did_you_mean, excerpt, instead};
+use crate::tiled::memory_space;
 use std::fmt;
 
 /// One entry of a tile.
@@ -123,7 +124,7 @@ impl Layout {
         }
         check_tail(self.tail_alignment).map_err(Error::new)?;
         if self.element_bits < 0 {
-            return Err(Error::new(format!("an element takes 0 bits or more, got {}", self.element_bits)));
+            return Err(Error::new(format!("the bits of an element must be at least 0, found {}", self.element_bits)));
         }
         for (i, split) in self.splits.iter().enumerate() {
             check_split(&self.splits[..i], split.dim as u64, sizes.len()).map_err(Error::new)?;
@@ -165,7 +166,7 @@ impl Layout {
         if cursor.eat(":") {
             layout.read_attributes(cursor, sizes)?;
         } else if sizes.is_some_and(<[_]>::is_empty) {
-            return Err(Error::at(cursor.at(), "a scalar has no dimension to order: leave the `{}` out"));
+            return Err(Error::at(cursor.at(), "expected no layout behind a scalar, found `{}`"));
         }
         cursor.expect("}", "`}` to close the layout")?;
         Ok(layout)
@@ -186,11 +187,11 @@ impl Layout {
                 return Err(Error::at(at, format!("unknown attribute `{}`{hint}", excerpt(name))));
             };
             if seen[rank] {
-                return Err(Error::at(at, format!("`{name}` appears twice")));
+                return Err(Error::at(at, format!("an attribute must appear once, found a second `{name}`")));
             }
             if let Some(later) = seen.iter().skip(rank).position(|s| *s) {
                 let later = ATTRIBUTES[rank + later];
-                return Err(Error::at(at, format!("`{name}` must come before `{later}`")));
+                return Err(Error::at(at, format!("`{name}` must come before `{later}`, found it after")));
             }
             seen[rank] = true;
             cursor.eat(name);
@@ -210,10 +211,7 @@ impl Layout {
                 "E" => self.element_bits = in_parentheses(cursor, name, |c| value(c, "an element's size in bits"))?.0,
                 "S" => {
                     let (n, n_at) = in_parentheses(cursor, name, |c| value(c, "the number of a memory space"))?;
-                    self.memory_space = u8::try_from(n)
-                        .ok()
-                        .filter(|n| *n < 128)
-                        .ok_or_else(|| Error::at(n_at, format!("memory spaces are numbered from 0 to 127, got {n}")))?;
+                    self.memory_space = memory_space::check(n).map_err(|m| Error::at(n_at, m))?;
                 }
                 "SC" => self.read_splits(cursor, sizes)?,
                 _ => self.metadata_prefix = in_parentheses(cursor, name, |c| value(c, "a number of bytes"))?.0,
@@ -228,18 +226,24 @@ impl Layout {
             for dim in 0.. {
                 if dim == self.rank() {
                     let rank = dimensions(self.rank());
-                    return Err(Error::at(cursor.at(), format!("`D` has more levels than the {rank} of the layout")));
+                    return Err(Error::at(
+                        cursor.at(),
+                        format!("`D` must have one level for each of the {rank}, found more"),
+                    ));
                 }
                 let at = cursor.at();
                 let level = cursor.word().ok_or_else(|| cursor.expected("a level, `D`"))?;
                 if level != "D" || cursor.eat("+") || cursor.eat("~") {
-                    let message = format!("dimension {dim} is not dense: only `D` levels are supported");
+                    let message = format!("a level must be dense (`D`), found another one for dimension {dim}");
                     return Err(Error::at(at, message));
                 }
                 if !cursor.eat(",") {
                     if dim + 1 < self.rank() {
                         let rank = dimensions(self.rank());
-                        let message = format!("`D` has {} for {rank}: one each is needed", count(dim + 1, "level"));
+                        let message = format!(
+                            "`D` must have one level for each of the {rank}, found {}",
+                            counted(dim + 1, "level")
+                        );
                         return Err(if cursor.peek() == Some(b')') {
                             Error::at(cursor.at(), message)
                         } else {
@@ -333,7 +337,7 @@ fn unsigned(cursor: &mut Cursor) -> Result<ElementType, Error> {
     let name = cursor.word().ok_or_else(|| cursor.expected("an unsigned integer type"))?;
     ElementType::from_name(name).filter(|t| t.is_unsigned()).ok_or_else(|| {
         let types = ElementType::ALL.iter().filter(|t| t.is_unsigned());
-        let hint = nearest(name, types.map(|t| t.name())).map_or(String::new(), |t| format!(": did you mean `{t}`?"));
+        let hint = did_you_mean(name, types.map(|t| t.name()));
         Error::at(at, format!("expected an unsigned integer type, found `{}`{hint}", excerpt(name)))
     })
 }
@@ -356,8 +360,7 @@ fn check_order(order: &[usize], rank: usize) -> Result<(), (usize, String)> {
         return Err((order.len(), too_many_dims()));
     }
     if order.len() != rank {
-        let entries = if order.len() == 1 { "entry" } else { "entries" };
-        let message = format!("minor_to_major has {} {entries}, the shape has {}", order.len(), dimensions(rank));
+        let message = format!("minor_to_major must list {}, found {}", dimensions(rank), counted(order.len(), "entry"));
         return Err((order.len().min(rank), message));
     }
     let mut seen = vec![false; rank];
@@ -365,9 +368,11 @@ fn check_order(order: &[usize], rank: usize) -> Result<(), (usize, String)> {
         match seen.get_mut(dim) {
             None => {
                 let last = rank - 1;
-                return Err((entry, format!("dimension {dim} in minor_to_major is out of range: the last is {last}")));
+                return Err((entry, format!("a dimension in minor_to_major must be in 0 to {last}, found {dim}")));
             }
-            Some(true) => return Err((entry, format!("dimension {dim} appears twice in minor_to_major"))),
+            Some(true) => {
+                return Err((entry, format!("minor_to_major must list each dimension once, found {dim} twice")));
+            }
             Some(seen) => *seen = true,
         }
     }
@@ -375,18 +380,18 @@ fn check_order(order: &[usize], rank: usize) -> Result<(), (usize, String)> {
 }
 
 fn check_tile_size(size: i64) -> Result<(), String> {
-    if size > 0 { Ok(()) } else { Err(format!("tile sizes must be positive, got {size}")) }
+    if size > 0 { Ok(()) } else { Err(format!("a tile size must be at least 1, found {size}")) }
 }
 
 fn check_tail(n: i64) -> Result<(), String> {
-    if n > 0 { Ok(()) } else { Err(format!("the tail alignment must be positive, got {n}")) }
+    if n > 0 { Ok(()) } else { Err(format!("the tail alignment must be at least 1, found {n}")) }
 }
 
 fn check_split(before: &[Split], dim: u64, rank: usize) -> Result<(), String> {
     if dim >= rank as u64 {
-        Err(format!("cannot cut physical dimension {dim}: the layout has {}", dimensions(rank)))
+        Err(format!("a physical dimension must be less than the rank, {rank}, found {dim}"))
     } else if before.iter().any(|s| s.dim as u64 == dim) {
-        Err(format!("physical dimension {dim} is cut twice: give all its cuts in one list"))
+        Err(format!("each physical dimension must have one list of cuts, found a second one for {dim}"))
     } else {
         Ok(())
     }
@@ -394,34 +399,30 @@ fn check_split(before: &[Split], dim: u64, rank: usize) -> Result<(), String> {
 
 fn check_cut(previous: i64, cut: i64, size: Option<i64>) -> Result<(), String> {
     if cut <= previous {
-        Err(format!("cuts must increase from 0: {cut} does not come after {previous}"))
+        Err(format!("a cut must be greater than the one before it, {previous}, found {cut}"))
     } else if let Some(size) = size.filter(|size| cut >= *size) {
-        Err(format!("cut {cut} is not inside the dimension, whose size is {size}"))
+        Err(format!("a cut must be less than the size of the dimension, {size}, found {cut}"))
     } else {
         Ok(())
     }
 }
 
 fn last_entry() -> String {
-    "a tile's last entry must be a size: `*` there has no dimension to merge into".to_string()
+    "the last entry of a tile must be a size, found `*`: there is no more-minor dimension to merge into".to_string()
 }
 
 fn too_many_entries() -> String {
-    format!("a layout's tiles may have {} entries together", Layout::MAX_TILE_ENTRIES)
+    format!("the tiles of a layout must have at most {} entries together, found more", Layout::MAX_TILE_ENTRIES)
 }
 
 /// The message for a rank over the limit.
 pub(crate) fn too_many_dims() -> String {
-    format!("a shape may have {} dimensions", Layout::MAX_RANK)
-}
-
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+    format!("a shape must have at most {} dimensions, found more", Layout::MAX_RANK)
 }
 
 /// `1 dimension`, `2 dimensions`.
 pub(crate) fn dimensions(n: usize) -> String {
-    count(n, "dimension")
+    counted(n, "dimension")
 }
 
 impl fmt::Display for Layout {

@@ -1,9 +1,32 @@
 //! Tiled layouts, as XLA writes them: `{1,0:T(8,128)(2,1)S(1)}`.
 //!
-//! [`layout`] is the text and the structure; [`expansion`] the arithmetic: padded sizes, strides, offsets, maps.
+//! # Beside other descriptions of layouts
+//!
+//! A layout is a function from a logical index to a place. Four projects write that function down in different ways:
+//!
+//! | | elements of the description | what it can say and tiled layouts cannot | what tiled layouts and indexing maps can say and it cannot |
+//! |---|---|---|---|
+//! | XLA's indexing maps | affine expressions with `floordiv` and `mod`, intervals, constraints | run-time variables, several elements for one index; [`crate::maps`] has the same | which bytes are padding: a map has no size of the memory |
+//! | CuTe | nested shapes with strides, `(4,2):(1,16)` | any stride, also 0 (copies) and overlapping ones; composition and complement in closed form | padding: sizes that tiles do not divide (`3` by `2`); a remainder must be written as a predicate |
+//! | Triton's `LinearLayout` | a matrix over bits: each bit of a place (register, lane, warp) is the exclusive or of bits of the index | swizzles such as `row ^ column`, inverses by elimination | sizes that are no powers of two, and so padding and tiles like `T(6,100)` |
+//! | MLIR's affine maps | affine expressions, no ranges | symbols of unknown size | sizes; simplification that needs an interval |
+//!
+//! What tiled layouts cannot say: copies and places of a machine, which are TensorLayouts ([`crate::places`], whose parts
+//! are CuTe's modes with a named axis); swizzles, which no notation here has. Directions differ, too: here a map takes the
+//! logical index to the place, a `LinearLayout` takes the place to the logical index.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`memory_space`] | numbers and names of memory spaces |
+//! | [`layout`] | the text and the structure |
+//! | [`tiling`] | the rule of tiling, over dimensions of any kind |
+//! | [`expansion`] | the arithmetic: padded sizes, strides, offsets, maps |
 
 pub mod expansion;
 pub mod layout;
+pub mod memory_space;
+pub mod tiling;
 
-pub use expansion::{Expansion, Part};
+pub use expansion::{Expansion, LoweredDim};
 pub use layout::{Layout, Split, Tile, TileEntry};
+pub use tiling::{Tiling, tile};

@@ -4,13 +4,13 @@
 
 // minor_to_major is a permutation.
 // CHECK: :[[#@LINE+2]]:59: error:
-// expected-error@+1 {{dimension 1 appears twice in minor_to_major}}
+// expected-error@+1 {{minor_to_major must list each dimension once, found 1 twice}}
 func.func private @order(tensor<3x5xf32, #layout.tiled<{1,1}>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:59: error:
-// expected-error@+1 {{dimension 2 in minor_to_major is out of range: the last is 1}}
+// expected-error@+1 {{a dimension in minor_to_major must be in 0 to 1, found 2}}
 func.func private @order(tensor<3x5xf32, #layout.tiled<{1,2}>>)
 
 // -----
@@ -23,13 +23,13 @@ func.func private @order(tensor<3x5xf32, #layout.tiled<{1,0,}>>)
 
 // Tiles.
 // CHECK: :[[#@LINE+2]]:64: error:
-// expected-error@+1 {{tile sizes must be positive, got 0}}
+// expected-error@+1 {{a tile size must be at least 1, found 0}}
 func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(8,0)}>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:62: error:
-// expected-error@+1 {{tile sizes must be positive, got -3}}
+// expected-error@+1 {{a tile size must be at least 1, found -3}}
 func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(-3)}>>)
 
 // -----
@@ -47,7 +47,7 @@ func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(8}>>)
 // -----
 
 // CHECK: :[[#@LINE+2]]:64: error:
-// expected-error@+1 {{a tile's last entry must be a size: `*` there has no dimension to merge into}}
+// expected-error@+1 {{the last entry of a tile must be a size, found `*`: there is no more-minor dimension to merge into}}
 func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(2,*)}>>)
 
 // -----
@@ -60,13 +60,13 @@ func.func private @tile(tensor<3x5xf32, #layout.tiled<{1,0:T(9999999999999999999
 
 // The other attributes.
 // CHECK: :[[#@LINE+2]]:68: error:
-// expected-error@+1 {{the tail alignment must be positive, got 0}}
+// expected-error@+1 {{the tail alignment must be at least 1, found 0}}
 func.func private @tail(tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(0)}>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:63: error:
-// expected-error@+1 {{memory spaces are numbered from 0 to 127, got 128}}
+// expected-error@+1 {{the number of a memory space must be in 0 to 127, found 128}}
 func.func private @space(tensor<3x5xf32, #layout.tiled<{1,0:S(128)}>>)
 
 // -----
@@ -78,7 +78,7 @@ func.func private @order(tensor<3x5xf32, #layout.tiled<{1,0:S(1)T(2)}>>)
 // -----
 
 // CHECK: :[[#@LINE+2]]:67: error:
-// expected-error@+1 {{cuts must increase from 0: 2 does not come after 2}}
+// expected-error@+1 {{a cut must be greater than the one before it, 2, found 2}}
 func.func private @cuts(tensor<3x5xf32, #layout.tiled<{1,0:SC(0:2,2)}>>)
 
 // -----
@@ -127,7 +127,7 @@ func.func private @behind(tensor<3x5xf32, #layout<tiled<{1,0}> x>>)
 // -----
 
 // CHECK: :[[#@LINE+2]]:49: error:
-// expected-error@+1 {{unknown attribute `layout.toled`: did you mean `tiled`?}}
+// expected-error@+1 {{unknown attribute `layout.toled`; did you mean `tiled`?}}
 func.func private @name(tensor<3x5xf32, #layout.toled<{1,0}>>)
 
 // -----
@@ -244,7 +244,7 @@ func.func private @bytes(tensor<4294967296x1073741824xf32, #layout.tiled<{1,0:T(
 // -----
 
 // CHECK: :[[#@LINE+2]]:69: error:
-// expected-error@+1 {{layout {1,0:SC(0:7)}: cut 7 is not inside the dimension, whose size is 3}}
+// expected-error@+1 {{layout {1,0:SC(0:7)}: a cut must be less than the size of the dimension, 3, found 7}}
 func.func private @cuts(tensor<3x5xf32, #layout.tiled<{1,0:SC(0:7)}>>)
 
 // -----
@@ -277,7 +277,7 @@ func.func private @bits(tensor<3x5xindex, #layout.tiled<{1,0:E(32)}>>)
 
 // Indexing maps.
 // CHECK: :[[#@LINE+2]]:80: error:
-// expected-error@+1 {{there is no variable `d1`}}
+// expected-error@+1 {{unknown variable `d1`}}
 func.func private @map1() attributes {test.map = #layout.indexing_map<(d0) -> (d1), domain: d0 in [0, 9]>}
 
 // -----
@@ -297,31 +297,31 @@ func.func private @map2() attributes {test.map = #layout.indexing_map<(d0) -> (m
 
 // TensorLayouts: the text.
 // CHECK: :[[#@LINE+2]]:72: error:
-// expected-error@+1 {{a part on the address needs its stride: `3:1`}}
+// expected-error@+1 {{a part on the address must have a stride, as `3:1`, found none}}
 func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3), (8))>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:66: error:
-// expected-error@+1 {{`PE` stands in several places, so each needs its stride: `4_PE:1`}}
+// expected-error@+1 {{parts of an axis with several must each have a stride, as `4_PE:1`, found none for `PE`}}
 func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8, 2_PE), (8:1))>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:90: error:
-// expected-error@+1 {{`PE` cannot be broadcast whole: dimension 0 is spread over it}}
+// expected-error@+1 {{`PE` must have no other use where it is broadcast whole, found dimension 0 along it}}
 func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_PE:1, 3:8), (8:1); B@[PE])>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:66: error:
-// expected-error@+1 {{an extent must be at least 1, got 0}}
+// expected-error@+1 {{an extent must be at least 1, found 0}}
 func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((0_PE, 3:8), (8:1))>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:68: error:
-// expected-error@+1 {{`B` alone is not an axis: it says what is broadcast}}
+// expected-error@+1 {{the name of an axis must not be `B`, which says what is broadcast}}
 func.func private @text(tensor<12x8xf32, #layout.tensor_layout<((4_B, 3:8), (8:1))>>)
 
 // -----
@@ -353,14 +353,14 @@ func.func private @rank(memref<?x8x2xf32, #layout.tensor_layout<((4_PE, 3:8), (8
 // -----
 
 // CHECK: :[[#@LINE+2]]:94: error:
-// expected-error@+1 {{layout (10,8)/((4_PE, 3:8), (8:1)): the layout is for the sizes [10, 8], the shape has [11, 8]}}
+// expected-error@+1 {{layout (10,8)/((4_PE, 3:8), (8:1)): the shape must have the sizes [10, 8] of the layout's prefix, found [11, 8]}}
 func.func private @prefix(tensor<11x8xf32, #layout.tensor_layout<(10,8)/((4_PE, 3:8), (8:1))>>)
 
 // -----
 
 // (tensor_layout_c2)
 // CHECK: :[[#@LINE+2]]:86: error:
-// expected-error@+1 {{layout ((4_PE, 3:8), (8:1)): dimension 0 has 13 elements, its parts reach 12}}
+// expected-error@+1 {{layout ((4_PE, 3:8), (8:1)): the size of dimension 0 must be at most 12, the product of its parts, found 13}}
 func.func private @reach(tensor<13x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>)
 
 // -----
@@ -387,19 +387,19 @@ func.func private @element(tensor<12x8x!llvm.ptr, #layout.tensor_layout<((4_PE, 
 
 // Machines.
 // CHECK: :[[#@LINE+2]]:73: error:
-// expected-error@+1 {{`mn_cor` is no machine: `mn_core` is near}}
+// expected-error@+1 {{unknown machine `mn_cor`; did you mean `mn_core`?}}
 func.func private @machine() attributes {test.machine = #layout.machine<mn_cor>}
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:88: error:
-// expected-error@+1 {{`PE` is the name of another axis}}
+// expected-error@+1 {{an axis must have a name of its own, found a second `PE`}}
 func.func private @machine() attributes {test.machine = #layout.machine<axes: (2_PE, 4_PE), memories: (), word: 64>}
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:107: error:
-// expected-error@+1 {{the machine has no axis `L1B`: its axes are 2 PE}}
+// expected-error@+1 {{unknown axis `L1B`; the machine has 2 PE}}
 func.func private @machine() attributes {test.machine = #layout.machine<axes: (2_PE), memories: (LM: 1 at L1B with 3 bytes), word: 64>}
 
 // -----
@@ -429,7 +429,7 @@ module attributes {layout.machine = 3} {}
 // (machine_c3)
 module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM: 1 at PE with 64 bytes), word: 64>} {
   // CHECK: :[[#@LINE+2]]:3: error:
-  // expected-error@+1 {{tensor<12x8xf32, #layout.tensor_layout<((4_MAB, 3:8), (8:1))>> does not fit the machine: the machine has no axis `MAB`: its axes are 4 PE}}
+  // expected-error@+1 {{tensor<12x8xf32, #layout.tensor_layout<((4_MAB, 3:8), (8:1))>> does not fit the machine: unknown axis `MAB`; the machine has 4 PE}}
   func.func private @axis(tensor<12x8xf32, #layout.tensor_layout<((4_MAB, 3:8), (8:1))>>)
 }
 
@@ -437,7 +437,7 @@ module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM:
 
 module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM: 1 at PE with 64 bytes), word: 64>} {
   // CHECK: :[[#@LINE+2]]:3: error:
-  // expected-error@+1 {{tensor<10xf32, #layout.tensor_layout<((5_PE, 2:1))>> does not fit the machine: the layout reaches 5 along PE, the machine has 4}}
+  // expected-error@+1 {{tensor<10xf32, #layout.tensor_layout<((5_PE, 2:1))>> does not fit the machine: the extent along PE must be at most the machine's 4, found 5}}
   func.func private @extent(tensor<10xf32, #layout.tensor_layout<((5_PE, 2:1))>>)
 }
 
@@ -456,17 +456,17 @@ module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (LM:
 
 // Names that the dialect does not have, on operations, arguments and results.
 // CHECK: :[[#@LINE+2]]:1: error:
-// expected-error@+1 {{unknown attribute `layout.machin`: did you mean `machine`?}}
+// expected-error@+1 {{unknown attribute `layout.machin`; did you mean `machine`?}}
 module attributes {layout.machin = 1} {}
 
 // -----
 
-// expected-error@+1 {{unknown attribute `layout.color`: one of machine, reads, feeds, manual_deallocation is known}}
+// expected-error@+1 {{unknown attribute `layout.color`; expected machine, reads, feeds or manual_deallocation}}
 func.func private @argument(index {layout.color = 1})
 
 // -----
 
-// expected-error@+1 {{unknown attribute `layout.raeds`: did you mean `reads`?}}
+// expected-error@+1 {{unknown attribute `layout.raeds`; did you mean `reads`?}}
 func.func private @result() -> (index {layout.raeds = []})
 
 // -----
@@ -478,7 +478,7 @@ func.func private @space(memref<3x5xf32, #layout.memory_space<vmen>>)
 
 // (axis_c1) The name is one that a TensorLayout can give to an axis.
 // CHECK: :[[#@LINE+2]]:63: error:
-// expected-error@+1 {{`P E` is not an axis: a letter, then letters and digits}}
+// expected-error@+1 {{the name of an axis must be a letter and then letters and digits, found `P E`}}
 func.func private @axis() attributes {test.axis = #layout.axis<"P E", level = 0>}
 
 // -----

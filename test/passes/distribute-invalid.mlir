@@ -50,21 +50,21 @@ func.func @buffers(%m: memref<2xmemref<4xf32, #layout.tensor_layout<((4_PE))>>>)
 
 // On a machine, layouts that do not fit are refused before any pass, with what would.
 module attributes {layout.machine = #layout.machine<mn_core>} {
-  // expected-error@+1 {{tensor<8xf32, #layout.tensor_layout<((8_Pe))>> does not fit the machine: the machine has no axis `Pe`: `PE` is near}}
+  // expected-error@+1 {{tensor<8xf32, #layout.tensor_layout<((8_Pe))>> does not fit the machine: unknown axis `Pe`; did you mean `PE`?}}
   func.func private @axis(tensor<8xf32, #layout.tensor_layout<((8_Pe))>>)
 }
 
 // -----
 
 module attributes {layout.machine = #layout.machine<mn_core>} {
-  // expected-error@+1 {{the layout reaches 8 along PE, the machine has 4}}
+  // expected-error@+1 {{the extent along PE must be at most the machine's 4, found 8}}
   func.func private @extent(tensor<8xf32, #layout.tensor_layout<((8_PE))>>)
 }
 
 // -----
 
 module attributes {layout.machine = #layout.machine<mn_core>} {
-  // expected-error@+1 {{the layout reaches 5 along PE, the machine has 4}}
+  // expected-error@+1 {{the extent along PE must be at most the machine's 4, found 5}}
   func.func private @stride(memref<2xf32, #layout.tensor_layout<((2_PE:4))>>)
 }
 

@@ -41,6 +41,6 @@
 
 // RUN: not layout-opt %s --pass-pipeline='builtin.module(layout-indexing-analysis{repotr})' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: unknown option `repotr`: did you mean `report`?
+// UNKNOWN: error: unknown option `repotr`; did you mean `report`?
 
 module {}

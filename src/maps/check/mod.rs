@@ -23,7 +23,7 @@
 //! accepted is proved for every point of the domain, however large that is; only [`Rule::Enumerated`] looks at points.
 //!
 //! *Trust.* The checker uses of this crate the data of maps and steps, and the evaluation of an expression at a point. It
-//! shares no code with [`crate::maps::simplify`]: sums of atoms and `gcd` are written again in `linear`.
+//! shares no code with [the simplifier](mod@crate::maps::simplify): sums of atoms and `gcd` are written again in `linear`.
 //!
 //! *Limits.* It refuses what it cannot prove, also where that is true, and numbers from 2^100 on. The reasons are
 //! [`Refusal`].
@@ -40,7 +40,7 @@ use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::IndexingMap;
 use crate::maps::steps::{Claim, Constraint, Rule, Step, Using};
 use linear::Linear;
-use premises::{Checked, Premises, Table, holds, require};
+use premises::{Checked, Premises, Proved, holds, require};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ struct State {
     domain: Domain,
     results: Vec<Expr>,
     /// The equations, apart for each set of premises.
-    tables: BTreeMap<Using, Table>,
+    tables: BTreeMap<Using, Proved>,
     /// Whether a step has shown that there is no point.
     empty: bool,
 }

@@ -24,7 +24,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 /// What is proved of an atom: its value, and the steps that say so.
-pub(super) type Table = BTreeMap<Expr, (Linear, Vec<usize>)>;
+pub(super) type Proved = BTreeMap<Expr, (Linear, Vec<usize>)>;
 
 /// Accepted, or why not.
 pub(super) type Checked = Result<(), Refusal>;
@@ -40,7 +40,7 @@ pub(super) fn require(condition: bool, reason: Refusal) -> Checked {
 pub(super) struct Premises<'a> {
     pub vars: &'a [Interval],
     pub constraints: Vec<&'a Constraint>,
-    pub table: Option<&'a Table>,
+    pub table: Option<&'a Proved>,
     pub hits: &'a RefCell<Vec<usize>>,
     facts: OnceCell<Vec<(Linear, i128, i128)>>,
 }
@@ -49,7 +49,7 @@ impl<'a> Premises<'a> {
     pub fn new(
         vars: &'a [Interval],
         constraints: Vec<&'a Constraint>,
-        table: Option<&'a Table>,
+        table: Option<&'a Proved>,
         hits: &'a RefCell<Vec<usize>>,
     ) -> Premises<'a> {
         Premises { vars, constraints, table, hits, facts: OnceCell::new() }

@@ -21,6 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const ROUNDS: usize = 8;
 const PAIRED: usize = 12;
 
+/// How many operations are taken off a constraint.
+const PEELED: usize = 64;
+
 /// There is no point.
 struct Empty;
 
@@ -31,7 +34,7 @@ pub(crate) fn simplify_domain(domain: &Domain) -> Option<Domain> {
 
 /// [`simplify_domain`] with its steps written down.
 pub(crate) fn simplify_domain_with(domain: &Domain, log: &mut Option<&mut Log>) -> Option<Domain> {
-    let mut state = State {
+    let mut state = Tightening {
         vars: domain.vars.clone(),
         bounds: BTreeMap::new(),
         congruences: BTreeMap::new(),
@@ -46,7 +49,7 @@ pub(crate) fn simplify_domain_with(domain: &Domain, log: &mut Option<&mut Log>) 
     Some(Domain { vars: state.vars, constraints })
 }
 
-struct State {
+struct Tightening {
     vars: Vec<Interval>,
     /// Expressions in normal form, with their interval.
     bounds: BTreeMap<Expr, Interval>,
@@ -55,7 +58,7 @@ struct State {
     log: Option<Log>,
 }
 
-impl State {
+impl Tightening {
     /// Writes a step down, which uses no constraints but those it names.
     fn note(&mut self, rule: Rule, claim: impl FnOnce() -> Claim, fact: Option<&Constraint>) {
         if let Some(log) = self.log.as_mut().filter(|log| log.open()) {
@@ -112,66 +115,70 @@ impl State {
         all
     }
 
-    /// Peels a constraint, and keeps what is left of it.
+    /// Peels a constraint, and keeps what is left of it: as an interval of a variable, a congruence, or bounds of a sum.
     fn take(&mut self, form: &mut Form, e: Expr, i: Interval) -> Result<(), Empty> {
-        let (mut e, mut i) = (e, i);
-        for _ in 0..64 {
+        let (e, i) = self.peeled(form, e, i)?;
+        match &e {
+            Expr::Const(c) if i.lo <= *c && *c <= i.hi => self.drop(&e, i, None),
+            Expr::Const(_) => return self.nothing(vec![(e.clone(), i)]),
+            Expr::Var(v) => {
+                self.narrow(*v, i, &(e.clone(), i))?;
+                self.drop(&e, i, None);
+            }
+            Expr::Mod(x, m) if i.lo == i.hi && self.take_congruence(form, (&e, i), x, *m)? => {}
+            _ => return self.take_bounds(form, e, i),
+        }
+        Ok(())
+    }
+
+    /// A constraint simplified, with the outermost operations taken off as long as that helps.
+    fn peeled(&mut self, form: &mut Form, mut e: Expr, mut i: Interval) -> Result<Constraint, Empty> {
+        for _ in 0..PEELED {
             if i.lo > i.hi {
-                return self.nothing(vec![(e, i)]);
+                break;
             }
             let simple = form.simplify(&e);
             form.note_same(&e, &simple, |before, after| Claim::Constraints(vec![(before, i)], vec![(after, i)]));
             self.log_from(form);
             e = simple;
-            let (peeled, inside) = match peel(&e, i) {
-                Peeled::More(peeled, inside) => (peeled, inside),
-                Peeled::Done => break,
-            };
+            let Peeled::More(peeled, inside) = peel(&e, i) else { break };
             let rule = if matches!(e, Expr::FloorDiv(..)) { Rule::Quotient } else { Rule::Scale };
             self.note_one(rule, (&e, i), (&peeled, inside), None);
             (e, i) = (peeled, inside);
         }
-        if i.lo > i.hi {
-            return self.nothing(vec![(e, i)]);
+        if i.lo > i.hi { self.nothing(vec![(e, i)]) } else { Ok((e, i)) }
+    }
+
+    /// Keeps `x mod m = r` as a congruence, if it can be one; says whether it is done with.
+    fn take_congruence(&mut self, form: &mut Form, (e, i): (&Expr, Interval), x: &Expr, m: i64) -> Result<bool, Empty> {
+        let found = match congruence(form, x, m, i.lo) {
+            Err(Empty) => return self.nothing(vec![(e.clone(), i)]),
+            Ok(None) => return Ok(false),
+            Ok(Some(found)) => found,
+        };
+        self.log_from(form);
+        let (x, r, m) = found;
+        if m == 1 {
+            self.drop(e, i, None);
+            return Ok(true);
         }
-        match &e {
-            Expr::Const(c) if i.lo <= *c && *c <= i.hi => {
-                self.drop(&e, i, None);
-                return Ok(());
-            }
-            Expr::Const(_) => return self.nothing(vec![(e.clone(), i)]),
-            Expr::Var(v) => {
-                let given = (e.clone(), i);
-                self.narrow(*v, i, &given)?;
-                self.drop(&e, i, None);
-                return Ok(());
-            }
-            Expr::Mod(x, m) if i.lo == i.hi => match congruence(form, x, *m, i.lo) {
-                Err(Empty) => return self.nothing(vec![(e.clone(), i)]),
-                Ok(None) => {}
-                Ok(Some((_, _, 1))) => {
-                    self.log_from(form);
-                    self.drop(&e, i, None);
-                    return Ok(());
-                }
-                Ok(Some((x, r, m))) => {
-                    self.log_from(form);
-                    let inside = Interval::new(r, r);
-                    if self.log.is_some() {
-                        let _ = form.normal(&x);
-                        self.log_from(form);
-                        self.note_one(Rule::Residue, (&e, i), (&x.clone().modulo(m), inside), None);
-                    }
-                    let new = self.congruences.entry(x.clone()).or_default().insert((r, m));
-                    if !new {
-                        let same = (x.modulo(m), inside);
-                        self.note(Rule::Meet, || Claim::Constraints(vec![same.clone(); 2], vec![same]), None);
-                    }
-                    return Ok(());
-                }
-            },
-            _ => {}
+        let inside = Interval::new(r, r);
+        if self.log.is_some() {
+            let _ = form.normal(&x);
+            self.log_from(form);
+            self.note_one(Rule::Residue, (e, i), (&x.clone().modulo(m), inside), None);
         }
+        let new = self.congruences.entry(x.clone()).or_default().insert((r, m));
+        if !new {
+            let same = (x.modulo(m), inside);
+            self.note(Rule::Meet, || Claim::Constraints(vec![same.clone(); 2], vec![same]), None);
+        }
+        Ok(true)
+    }
+
+    /// Keeps a constraint as bounds of a primitive sum, met with those that are known of it; drops it where the intervals
+    /// of the variables say it anyway.
+    fn take_bounds(&mut self, form: &mut Form, e: Expr, i: Interval) -> Result<(), Empty> {
         let before = (e.clone(), i);
         let (e, i) = primitive(form, e, i);
         let range = form.interval(&e);
@@ -187,20 +194,17 @@ impl State {
             return Ok(());
         }
         self.note_one(Rule::Ends, (&e, i), (&e, inside), Some(&(e.clone(), range)));
-        match self.bounds.get(&e).copied() {
-            None => {
-                self.bounds.insert(e, inside);
-            }
-            Some(known) => {
-                let both = Interval::new(known.lo.max(inside.lo), known.hi.min(inside.hi));
-                let two = vec![(e.clone(), known), (e.clone(), inside)];
-                if both.lo > both.hi {
-                    return self.nothing(two);
-                }
-                self.note(Rule::Meet, || Claim::Constraints(two, vec![(e.clone(), both)]), None);
-                self.bounds.insert(e, both);
-            }
+        let Some(known) = self.bounds.get(&e).copied() else {
+            self.bounds.insert(e, inside);
+            return Ok(());
+        };
+        let both = Interval::new(known.lo.max(inside.lo), known.hi.min(inside.hi));
+        let two = vec![(e.clone(), known), (e.clone(), inside)];
+        if both.lo > both.hi {
+            return self.nothing(two);
         }
+        self.note(Rule::Meet, || Claim::Constraints(two, vec![(e.clone(), both)]), None);
+        self.bounds.insert(e, both);
         Ok(())
     }
 
@@ -354,6 +358,7 @@ impl State {
         Ok(())
     }
 
+    /// Sends the bounds of an expression to what is inside it, down to variables, whose intervals they narrow.
     fn through(&mut self, form: &mut Form, e: &Expr, i: Interval, by: &Constraint, depth: u32) -> Result<(), Empty> {
         if depth > 8 {
             return Ok(());
@@ -382,6 +387,18 @@ impl State {
         if let Peeled::More(inner, inside) = peel(e, i) {
             return self.through(form, &inner, inside, by, depth + 1);
         }
+        self.through_sum(form, e, i, by, depth)
+    }
+
+    /// Sends the bounds of a sum to each term: what the others leave for it.
+    fn through_sum(
+        &mut self,
+        form: &mut Form,
+        e: &Expr,
+        i: Interval,
+        by: &Constraint,
+        depth: u32,
+    ) -> Result<(), Empty> {
         let terms = e.terms();
         if terms.len() < 2 {
             return Ok(());

@@ -11,7 +11,7 @@ use crate::maps::domain::{Domain, Interval};
 use std::collections::BTreeSet;
 
 /// `coefficient * ((variable floordiv place) mod count)`.
-pub(crate) struct Digit {
+pub(crate) struct VariableDigit {
     pub coefficient: i64,
     pub variable: usize,
     pub place: i64,
@@ -20,7 +20,7 @@ pub(crate) struct Digit {
 
 /// Each expression as a constant and digits; `None` where one is no such sum. Variables are from 0 to below their size.
 /// Digits of a variable are cut in the same places in all expressions.
-pub(crate) fn digits(exprs: &[Expr], sizes: &[i64]) -> Option<Vec<(i64, Vec<Digit>)>> {
+pub(crate) fn digits(exprs: &[Expr], sizes: &[i64]) -> Option<Vec<(i64, Vec<VariableDigit>)>> {
     let domain = Domain { vars: sizes.iter().map(|n| Interval::new(0, n - 1)).collect(), constraints: Vec::new() };
     let mut form = Form::new(&domain);
     let sums = exprs.iter().map(|e| form.normal(e)).collect::<Option<Vec<_>>>()?;
@@ -67,7 +67,7 @@ pub(crate) fn digits(exprs: &[Expr], sizes: &[i64]) -> Option<Vec<(i64, Vec<Digi
                 if !divides(s.den, sum) {
                     return None;
                 }
-                found.push(Digit {
+                found.push(VariableDigit {
                     coefficient: i64::try_from(sum / s.den).ok()?,
                     variable: v,
                     place: i64::try_from(place).ok()?,

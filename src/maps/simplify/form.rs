@@ -1,4 +1,37 @@
-//! The normal form: expressions as sums of atoms, and the rules for remainders.
+//! The normal form of an expression: a sum of atoms with rational coefficients, and the rules for remainders.
+//!
+//! *Atoms* are variables, remainders `sum mod m` and minima `min(sum, 0)`. Everything else is written in them:
+//!
+//! | expression | becomes |
+//! |---|---|
+//! | `e floordiv d` | `(e - e mod d) / d` |
+//! | `min(a, b)` | `b + min(a - b, 0)` |
+//! | `max(a, b)` | `a - min(a - b, 0)` |
+//!
+//! So terms cancel by addition, and only `mod` and `min` have rules. Of an atom the form knows an interval and a residue
+//! class, for which constraints are facts.
+//!
+//! *Example.* `(8*d0 + d1) floordiv 8 * 8 + d1 mod 8` with `d1 in [0, 7]`: the quotient is
+//! `(8*d0 + d1 - (8*d0 + d1) mod 8) / 8`; by [`Form::reduced`] the remainder is that of `d1`, and by [`Form::one_period`]
+//! that is `d1`. The quotient is `d0`, the sum `8*d0 + d1`.
+//!
+//! *Rules for `e mod m`*, tried in this order ([`Form::by_rules`]); each is an equation that holds at every point, which
+//! `crate::maps::check` proves again:
+//!
+//! | rule | equation | condition |
+//! |---|---|---|
+//! | one period | `e mod m = e - k*m` | `e in [k*m, (k+1)*m - 1]` |
+//! | congruent | `e mod m = r mod m` | coefficients modulo `m`; `q*(y mod s) = q*y` where `m` divides `q*s`; known residues are constants |
+//! | near a fact | `e mod m = d + r` | a constraint holds `d + r` in one period, and `e - d` is `r` modulo `m` |
+//! | digit | `e mod m = x mod m - k*(y mod s)` | `k*s` divides `m` and `x - k*y` |
+//! | factor | `e mod m = g*(a mod (m/g)) + b` | `g` divides `m`, `e = g*a + b`, `b in [0, g - 1]` |
+//! | none | a new atom | |
+//!
+//! *Cost.* Each expression may look at [`STEPS`] terms and [`STEPS_PER_OPERATION`] more for each of its operations, at most
+//! [`FACTS`] constraints, and [`OPAQUE`] subexpressions on which the arithmetic gave up. Then the expression is returned
+//! as it is. So time is proportional to the size of the expression, and remainders are looked up in a table.
+//!
+//! *Not promised:* that equal expressions have equal forms. Remainders of non-linear sums may stay apart.
 
 use super::planned::Planned;
 use super::sum::{

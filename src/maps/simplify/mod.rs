@@ -22,7 +22,7 @@ mod sum;
 mod write;
 
 pub(crate) use constraints::{simplify_domain, simplify_domain_with};
-pub(crate) use digits::{Digit, digits};
+pub(crate) use digits::{VariableDigit, digits};
 pub use form::Form;
 
 use crate::expr::Expr;
@@ -68,7 +68,7 @@ pub(crate) struct Chain {
 }
 
 /// The results of a map of a chain, and the constraints that it adds, over the box.
-type Step = (Vec<Normal>, Vec<(Expr, Interval)>);
+type Link = (Vec<Normal>, Vec<(Expr, Interval)>);
 
 impl Chain {
     /// A chain that starts over this domain.
@@ -88,7 +88,7 @@ impl Chain {
         more: &[usize],
         constraints: &[(Expr, Interval)],
         results: &[Expr],
-    ) -> Option<Step> {
+    ) -> Option<Link> {
         let mut said = Vec::new();
         self.form.given = None;
         for (k, (s, i)) in last.iter().zip(intervals).enumerate() {

@@ -22,6 +22,9 @@ const MANY: usize = 16;
 /// How large an expression may be to be simplified part by part.
 const PARTS: usize = 150;
 
+/// A last term of a sum, its coefficient, and the terms before it.
+type LastTerm = (Term, i128, Sum);
+
 impl Form {
     /// The simplest equivalent of an expression that this form finds.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
@@ -81,48 +84,17 @@ impl Form {
         plan
     }
 
+    /// The cheapest way to write a sum: its last term, and what is left. The search takes the alternatives in the order of
+    /// what they cost at least, and ends where that is no less than the best one costs.
     fn cheapest(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
         let plain = |form: &Form, a: Atom| matches!(form.atoms[a as usize].what, What::Var(_) | What::Opaque(_));
-        let mut others: Vec<(Atom, i128)> = s.terms.iter().copied().filter(|t| !plain(self, t.0)).collect();
+        let others: Vec<(Atom, i128)> = s.terms.iter().copied().filter(|t| !plain(self, t.0)).collect();
         if others.is_empty() && s.den == 1 {
-            let costs = |form: &Form, a: Atom| match &form.atoms[a as usize].what {
-                What::Opaque(e) => cost(e),
-                _ => 0,
-            };
-            let terms = s.terms.iter().map(|t| 1 + costs(self, t.0)).sum::<u32>() + factors(s);
-            let leads = s.terms.iter().any(|t| t.1 != -1) || s.constant > 0 || s.terms.is_empty();
-            return Some(Planned { list: terms + u32::from(s.constant != 0), leads, choice: Rc::new(Choice::Plain) });
+            return Some(self.plain(s));
         }
-        let many = others.len() > MANY;
-        // Those made last hold the others.
-        others.reverse();
-        others.truncate(if many { 1 } else { TRIED });
-        let mut alternatives = Vec::new();
-        for &(atom, num) in &others {
-            self.alternatives(s, atom, num, many, &mut alternatives)?;
-        }
-        if s.den > 1 {
-            // A constant that stays inside is none beside it.
-            alternatives.push(whole(s, s.constant)?);
-            let within = residue(s.constant, s.den);
-            if within != s.constant {
-                alternatives.push(whole(s, within)?);
-            }
-        }
-        self.work(alternatives.len() * s.terms.len())?;
-        let mut bounded: Vec<(u32, usize)> = alternatives
-            .iter()
-            .enumerate()
-            .map(|(k, (term, c, rest))| {
-                let inner = match term {
-                    Term::Quotient(x, _) | Term::Remainder(x, _) => 3 + self.least_cost(x).saturating_sub(1),
-                    Term::Min(a, b) | Term::Max(a, b) => {
-                        1 + self.least_cost(a).saturating_sub(1) + self.least_cost(b).saturating_sub(1)
-                    }
-                };
-                (1 + u32::from(c.abs() != 1) + inner + self.least_cost(rest), k)
-            })
-            .collect();
+        let mut alternatives = self.last_terms(s, others)?;
+        let mut bounded: Vec<(u32, usize)> =
+            alternatives.iter().enumerate().map(|(k, last)| (self.least_cost_with(last), k)).collect();
         bounded.sort_unstable();
         let mut best: Option<Planned> = None;
         let mut chosen = None;
@@ -148,6 +120,50 @@ impl Form {
         let (term, c, rest) = alternatives.swap_remove(k);
         best.choice = Rc::new(Choice::Term(Box::new(term), c, rest));
         Some(best)
+    }
+
+    /// The one way to write variables and a constant.
+    fn plain(&self, s: &Sum) -> Planned {
+        let costs = |a: Atom| match &self.atoms[a as usize].what {
+            What::Opaque(e) => cost(e),
+            _ => 0,
+        };
+        let terms = s.terms.iter().map(|t| 1 + costs(t.0)).sum::<u32>() + factors(s);
+        let leads = s.terms.iter().any(|t| t.1 != -1) || s.constant > 0 || s.terms.is_empty();
+        Planned { list: terms + u32::from(s.constant != 0), leads, choice: Rc::new(Choice::Plain) }
+    }
+
+    /// The last terms that are tried for a sum with these remainders and minima.
+    fn last_terms(&mut self, s: &Sum, mut others: Vec<(Atom, i128)>) -> Option<Vec<LastTerm>> {
+        let many = others.len() > MANY;
+        // Those made last hold the others.
+        others.reverse();
+        others.truncate(if many { 1 } else { TRIED });
+        let mut alternatives = Vec::new();
+        for &(atom, num) in &others {
+            self.alternatives(s, atom, num, many, &mut alternatives)?;
+        }
+        if s.den > 1 {
+            // A constant that stays inside is none beside it.
+            alternatives.push(whole(s, s.constant)?);
+            let within = residue(s.constant, s.den);
+            if within != s.constant {
+                alternatives.push(whole(s, within)?);
+            }
+        }
+        self.work(alternatives.len() * s.terms.len())?;
+        Some(alternatives)
+    }
+
+    /// What a sum costs at least, as a list of terms, with this last term.
+    fn least_cost_with(&self, (term, c, rest): &LastTerm) -> u32 {
+        let inner = match term {
+            Term::Quotient(x, _) | Term::Remainder(x, _) => 3 + self.least_cost(x).saturating_sub(1),
+            Term::Min(a, b) | Term::Max(a, b) => {
+                1 + self.least_cost(a).saturating_sub(1) + self.least_cost(b).saturating_sub(1)
+            }
+        };
+        1 + u32::from(c.abs() != 1) + inner + self.least_cost(rest)
     }
 
     /// What writing a sum costs at least, as a list of terms.
@@ -176,14 +192,7 @@ impl Form {
     }
 
     /// The ways in which this atom can be in the last term of the sum.
-    fn alternatives(
-        &mut self,
-        s: &Sum,
-        atom: Atom,
-        num: i128,
-        many: bool,
-        out: &mut Vec<(Term, i128, Sum)>,
-    ) -> Option<()> {
+    fn alternatives(&mut self, s: &Sum, atom: Atom, num: i128, many: bool, out: &mut Vec<LastTerm>) -> Option<()> {
         let without = s.plus_atom(atom, -num, s.den)?;
         let whole = divides(s.den, num);
         let (x, m) = match &self.atoms[atom as usize].what {
@@ -234,13 +243,7 @@ impl Form {
     }
 
     /// The ways to write `rest + num/den * min(x, 0)`.
-    fn minima(
-        &mut self,
-        rest: &Sum,
-        x: &Sum,
-        (num, den): (i128, i128),
-        out: &mut Vec<(Term, i128, Sum)>,
-    ) -> Option<()> {
+    fn minima(&mut self, rest: &Sum, x: &Sum, (num, den): (i128, i128), out: &mut Vec<LastTerm>) -> Option<()> {
         let term = |a, b| if num > 0 { Term::Min(a, b) } else { Term::Max(a, b) };
         // All of the rest goes inside.
         out.push((term(rest.plus(x, num, den)?, rest.clone()), 1, Sum::constant(0)));
@@ -334,7 +337,7 @@ fn scaled(e: Expr, c: i64) -> Expr {
 }
 
 /// The terms that a denominator does not divide, divided together, with this much of the constant.
-fn whole(s: &Sum, constant: i128) -> Option<(Term, i128, Sum)> {
+fn whole(s: &Sum, constant: i128) -> Option<LastTerm> {
     let (whole, part) = s.split(|_, c| divides(s.den, c));
     let part = Sum { constant, terms: part.terms, den: 1 };
     let whole = Sum { constant: s.constant - constant, ..whole }.lowest()?;

@@ -248,10 +248,10 @@ fn offsets() {
 fn failures() {
     let text = "f32[3,5]{1,0:T(2,2)}";
     for (request, message, at) in [
-        (json!({"op": "layout", "text": "f32[2]{0:T(0)}"}), "tile sizes must be positive, got 0", Some(11)),
+        (json!({"op": "layout", "text": "f32[2]{0:T(0)}"}), "a tile size must be at least 1, found 0", Some(11)),
         (
             json!({"op": "layout", "text": "((4_PE, 3), (8:1))"}),
-            "a part on the address needs its stride: `3:1`",
+            "a part on the address must have a stride, as `3:1`, found none",
             Some(8),
         ),
         (json!({"op": "layout"}), "`text` is missing", None),
@@ -263,18 +263,18 @@ fn failures() {
         ),
         (
             json!({"op": "dance"}),
-            "unknown operation `dance`: one of layout, linear_index, logical_index, place, equal, simplify, compose, evaluate is known",
+            "unknown operation `dance`; expected layout, linear_index, logical_index, place, equal, simplify, compose or evaluate",
             None,
         ),
         (json!([1]), "a request must be an object, found a list", None),
         (
             json!({"op": "linear_index", "text": text, "index": [3, 0]}),
-            "index 3 of dimension 0 is out of range: its size is 3",
+            "the index of dimension 0 must be at least 0 and less than its size 3, found 3",
             None,
         ),
         (
             json!({"op": "linear_index", "text": text, "index": [0]}),
-            "the index has 1 dimension, the shape has 2 dimensions",
+            "the index must have 2 dimensions, as the shape has, found 1 dimension",
             None,
         ),
         (
@@ -285,12 +285,12 @@ fn failures() {
         (json!({"op": "linear_index", "text": text}), "`index` is missing", None),
         (
             json!({"op": "logical_index", "text": text, "linear": 24}),
-            "offset 24 is out of range: the allocation has 24 elements",
+            "an offset must be at least 0 and less than the 24 elements of the allocation, found 24",
             None,
         ),
         (
             json!({"op": "logical_index", "text": text, "linear": -1}),
-            "offset -1 is out of range: the allocation has 24 elements",
+            "an offset must be at least 0 and less than the 24 elements of the allocation, found -1",
             None,
         ),
         (json!({"op": "logical_index", "text": "()", "linear": 0}), "a tuple has no offsets", None),
@@ -379,13 +379,13 @@ fn maps() {
         ),
         (
             json!({"op": "compose", "maps": [quotient, "(a) -> (b), domain: a in [0, 1]"]}),
-            json!({"ok": false, "error": "there is no variable `b`", "at": 8, "in": 1}),
+            json!({"ok": false, "error": "unknown variable `b`", "at": 8, "in": 1}),
         ),
         (
             json!({"op": "compose", "maps": [quotient, "() -> ()"]}),
-            json!({"ok": false, "error": "the first map has 1 result, the second 0 dimensions"}),
+            json!({"ok": false, "error": "the second map must have a dimension for each of the 1 result of the first, found 0 dimensions"}),
         ),
-        (json!({"op": "compose", "maps": []}), json!({"ok": false, "error": "there is no map to compose"})),
+        (json!({"op": "compose", "maps": []}), json!({"ok": false, "error": "expected a map to compose, found none"})),
         (json!({"op": "compose", "maps": [3]}), json!({"ok": false, "error": "`maps[0]` must be a string, found 3"})),
         (json!({"op": "evaluate", "map": quotient, "point": {"d0": 9}}), json!({"ok": true, "results": [2]})),
         (json!({"op": "evaluate", "map": quotient, "point": {"d0": 10}}), json!({"ok": true, "outside": true})),
@@ -432,7 +432,7 @@ fn steps() {
     assert_eq!(wrong, json!({"ok": false, "error": "`explain` must be true or false, found 1"}));
     let long = format!("(d0) -> ({}), domain: d0 in [0, 9]", vec!["(d0 + 1) mod 7"; 40_000].join(" + "));
     let long = answer(&json!({"op": "simplify", "map": long, "explain": true}));
-    assert_eq!(long["error"], "the steps are too long to be shown: more than 131072 operations");
+    assert_eq!(long["error"], "the steps must have at most 131072 operations, found more");
 }
 
 #[test]
@@ -453,7 +453,7 @@ fn equality() {
         (
             map("d0"),
             "() -> (d0)".to_string(),
-            json!({"ok": false, "error": "there is no variable `d0`", "at": 7, "in": "b"}),
+            json!({"ok": false, "error": "unknown variable `d0`", "at": 7, "in": "b"}),
         ),
         (
             map("d0"),
@@ -483,7 +483,7 @@ fn equality() {
             "f32[3]{0}".to_string(),
             "f32[3]{1}".to_string(),
             json!({
-                "ok": false, "error": "dimension 1 in minor_to_major is out of range: the last is 0", "at": 7, "in": "b",
+                "ok": false, "error": "a dimension in minor_to_major must be in 0 to 0, found 1", "at": 7, "in": "b",
             }),
         ),
         ("(f32[2]{0}, token[])".to_string(), "(f32[2]{0}, token[])".to_string(), json!({"ok": true, "equal": true})),
@@ -526,7 +526,7 @@ fn tensor_layouts() {
         ),
         (
             json!({"op": "place", "text": "((4_PE:2))", "index": [4]}),
-            json!({"error": "index 4 of dimension 0 is out of range: its size is 4", "ok": false}),
+            json!({"error": "the index of dimension 0 must be at least 0 and less than its size 4, found 4", "ok": false}),
         ),
         (json!({"op": "place", "text": "((4_PE:2))"}), json!({"error": "`index` is missing", "ok": false})),
         (
@@ -539,7 +539,7 @@ fn tensor_layouts() {
         ),
         (
             json!({"op": "layout", "text": "((4_PE, 3), (8:1))"}),
-            json!({"at": 8, "error": "a part on the address needs its stride: `3:1`", "ok": false}),
+            json!({"at": 8, "error": "a part on the address must have a stride, as `3:1`, found none", "ok": false}),
         ),
         (
             json!({"op": "layout", "text": "((4:1); B@[2_PE:0])"}),

@@ -44,7 +44,7 @@ places    2 of 2 are used: PE 2
 held      9 elements in a place, padding included, at addresses up to 8
 results   PE, Addr
 map       (d0, d1) -> (d0 floordiv 3, d1 + (d0 mod 3) * 3), domain: d0 in [0, 4], d1 in [0, 2]
-as        no tiled layout: it names the axis PE, and a tiled layout has the address alone
+as        no tiled layout: a tiled layout must use the address alone, found the axis PE
 
 places, each as PE/Addr
            0   1   2
@@ -94,7 +94,7 @@ held      2 elements in a place, padding included, at addresses up to 1
 copies    at every PE; 2 L1B, 3 apart
 results   L2B, W, PE, L1B, Addr
 map       (d0, d1, d2) -> (d0 * 2, d1, 0, 0, d2), domain: d0 in [0, 1], d1 in [0, 1], d2 in [0, 1]
-as        no tiled layout: it names the axis L2B, and a tiled layout has the address alone
+as        no tiled layout: a tiled layout must use the address alone, found the axis L2B
 
 places, each as L2B/W/PE/L1B/Addr
   [0,:,:]
@@ -138,9 +138,9 @@ fn the_other_notation() {
             "f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}",
             "as        no TensorLayout: `*` merges dimensions 0, 1 and 2, and the tile cuts across them",
         ),
-        ("f32[6]{0:SC(0:1)}", "as        no TensorLayout: the layout is cut across memories (SC)"),
+        ("f32[6]{0:SC(0:1)}", "as        no TensorLayout: the layout must not be cut across memories, found `SC`"),
         ("((4:8), (5:1))", "as        {1,0:T(8)}"),
-        ("((4_PE))", "as        no tiled layout: it names the axis PE, and a tiled layout has the address alone"),
+        ("((4_PE))", "as        no tiled layout: a tiled layout must use the address alone, found the axis PE"),
     ] {
         let found = printed(&[text]);
         assert!(found.lines().any(|found| found == line), "{found}");
