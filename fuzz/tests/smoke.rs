@@ -21,7 +21,15 @@ fn smoke(name: &str) {
     let checkout = Checkout::new();
     if name == "json" {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "layout-inspect", "--profile", checkout.profile(), "--target-dir"]);
+        cargo.args([
+            "build",
+            "--quiet",
+            "--package",
+            "layout-inspect",
+            "--profile",
+            checkout.profile(),
+            "--target-dir",
+        ]);
         let status = cargo.arg(checkout.target()).current_dir(&checkout.root).status().expect("cargo runs");
         assert!(status.success(), "layout-inspect does not build");
     }
