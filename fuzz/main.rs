@@ -1,11 +1,14 @@
 //! `layout-fuzz CHECK [SECONDS [SEED [CASES]]]` runs a check on its corpus and then on mutations of it.
 //!
 //! The text at hand is in the file that the variable `LAYOUT_FUZZ_INPUT` names, so that whoever started this has it where a
-//! crash ends the process. `layout-fuzz CHECK FILE` runs a check on one text. Without arguments it lists the checks.
+//! crash ends the process. A text that takes long is printed. `layout-fuzz CHECK FILE` runs a check on one text. Without arguments it lists the checks.
 
 use layout_fuzz::{CHECKS, Check, Mutator};
 use std::time::{Duration, Instant};
 use std::{env, fs, process::ExitCode};
+
+/// A text that takes longer is printed.
+const SLOW: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -39,7 +42,11 @@ fn main() -> ExitCode {
             text = mutator.mutate(&text, &mut rng);
             let began = Instant::now();
             run(&text);
-            slowest = slowest.max(began.elapsed());
+            let took = began.elapsed();
+            if took > SLOW {
+                eprintln!("{took:?} for this text:\n{text}");
+            }
+            slowest = slowest.max(took);
             cases += 1;
         }
     }
