@@ -1,14 +1,14 @@
 //! Reading, importing and analysing HLO: the largest model of the corpus, beside stock `mlir-opt` on a file of as many
 //! bytes in the same run, and made-up modules, whose cost is to grow in proportion to their instructions.
 
-use layout::analysis::{flow, maps};
-use layout::hlo::Module;
-use layout::shape::Shape;
 use std::fmt::Write;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use tensor_layout::analysis::{flow, maps};
+use tensor_layout::hlo::Module;
+use tensor_layout::operations::Shape;
 
 /// The median of some runs.
 fn median(mut run: impl FnMut()) -> Duration {

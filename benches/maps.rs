@@ -5,8 +5,8 @@ mod random;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use fastrand::Rng;
-use layout::map::{Indexing, IndexingMap};
 use std::hint::black_box;
+use tensor_layout::maps::{Indexing, IndexingMap};
 
 /// The examples of the reference's documentation, and a pair of reshapes that is the identity.
 const EXAMPLES: [&str; 5] = [

@@ -1,10 +1,10 @@
 //! How fast layouts are read and how fast they find an element.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use layout::expansion::Expansion;
-use layout::layout::Layout;
-use layout::shape::Shape;
 use std::hint::black_box;
+use tensor_layout::operations::Shape;
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::Layout;
 
 /// The golden shapes that are there to be printed, as real programs have them.
 fn texts() -> Vec<String> {

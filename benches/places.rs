@@ -1,10 +1,10 @@
 //! How fast elements of a TensorLayout are placed and found, and how fast conversions are planned.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use layout::machine::Machine;
-use layout::placement::{Held, Placement};
-use layout::traffic::plan;
 use std::hint::black_box;
+use tensor_layout::places::Machine;
+use tensor_layout::places::plan;
+use tensor_layout::places::{Held, Placement};
 
 /// 1024×512 over a whole board.
 const BOARD: &str = "((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))";

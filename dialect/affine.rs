@@ -1,6 +1,6 @@
 //! Affine maps of MLIR and quasi-affine expressions of ours, one walk each way.
 
-use layout::expr::Expr;
+use ::tensor_layout::expr::Expr;
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap};
 

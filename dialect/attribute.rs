@@ -5,13 +5,10 @@
 //! attributes that hold other attributes and no such notation: `axis` and `pending`.
 
 use crate::{indexing_map, memory_space};
-use layout::{
-    layout::Layout,
-    machine::Machine,
-    map::Indexing,
-    tensor_layout::TensorLayout,
-    text::{Error, instead},
-};
+use ::tensor_layout::maps::Indexing;
+use ::tensor_layout::places::{Machine, TensorLayout};
+use ::tensor_layout::text::{Error, instead};
+use ::tensor_layout::tiled::Layout;
 
 /// An attribute with a notation of its own.
 pub enum Body {

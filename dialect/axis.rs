@@ -1,6 +1,6 @@
 //! `#layout.axis`: the axis of a machine that a parallel loop runs over.
 
-use layout::tensor_layout::check_axis;
+use ::tensor_layout::places::check_axis;
 
 /// Checks the parts of a `#layout.axis`.
 pub fn verify_axis(name: &str, level: i64) -> Result<(), String> {

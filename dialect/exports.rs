@@ -9,7 +9,9 @@ use crate::imports::{ConvertOp, RawIndexingMap};
 use crate::strings::{bytes, hand_over, string_ref};
 use crate::values::{attribute_from_text, attribute_of, body, tensor_layout, tiled};
 use crate::{axis, convert, indexing_map, machine, memory_space, values};
-use layout::{layout::Layout, tensor_layout::TensorLayout, text::Error};
+use ::tensor_layout::places::TensorLayout;
+use ::tensor_layout::text::Error;
+use ::tensor_layout::tiled::Layout;
 use melior::{
     ContextRef,
     ir::{Attribute, AttributeLike, OperationRef, Type, ValueLike},

@@ -7,7 +7,7 @@
 
 use crate::indexing_map as map;
 use crate::strings::{bytes, string_ref, with_message};
-use layout::text::Error;
+use ::tensor_layout::text::Error;
 use melior::{
     Context,
     dialect::DialectRegistry,

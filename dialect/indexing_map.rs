@@ -8,10 +8,10 @@
 //! with either is refused, unless simplification over the domain removes the cause.
 
 use crate::affine;
-use layout::expr::Expr;
-use layout::map::{Indexing, IndexingMap};
-use layout::simplify::{Domain, Interval};
-use layout::text::Error;
+use ::tensor_layout::expr::Expr;
+use ::tensor_layout::maps::{Domain, Interval};
+use ::tensor_layout::maps::{Indexing, IndexingMap};
+use ::tensor_layout::text::Error;
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap};
 

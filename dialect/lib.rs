@@ -1,10 +1,12 @@
 //! The `layout` dialect of MLIR: layouts as tensor encodings and memref layouts.
 //!
 //! `Layout.td` lists the attributes and operations; C++ generated from it calls the bodies in this crate. What a layout
-//! means is the business of [`layout`], which knows no MLIR; here are the rules that tie a layout to a type.
+//! means is the business of [`tensor_layout`](::tensor_layout), which knows no MLIR; here are the rules that tie a layout to a type.
 //!
 //! ```
-//! use layout::{layout::Layout, map::Indexing, tensor_layout::TensorLayout};
+//! use tensor_layout::maps::Indexing;
+//! use tensor_layout::places::TensorLayout;
+//! use tensor_layout::tiled::Layout;
 //! use melior::{Context, dialect::DialectRegistry, ir::Attribute};
 //!
 //! let registry = DialectRegistry::new();
@@ -105,7 +107,10 @@ pub use strings::{bytes, hand_over, string_ref, with_message};
 #[cfg(test)]
 mod tests {
     use super::*;
-    use layout::{layout::Layout, machine::Machine, map::Indexing, tensor_layout::TensorLayout, text::Error};
+    use ::tensor_layout::maps::Indexing;
+    use ::tensor_layout::places::{Machine, TensorLayout};
+    use ::tensor_layout::text::Error;
+    use ::tensor_layout::tiled::Layout;
     use melior::{Context, dialect::DialectRegistry, ir::Attribute};
 
     fn registry() -> DialectRegistry {

@@ -10,9 +10,9 @@
 use crate::element::least_bits;
 use crate::imports::{encoding, memref_parts, shape, walk};
 use crate::values::{machine, memory_space, pending, tensor_layout};
-use layout::machine::Machine;
-use layout::placement::Placement;
-use layout::text::instead;
+use ::tensor_layout::places::Machine;
+use ::tensor_layout::places::Placement;
+use ::tensor_layout::text::instead;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};

@@ -3,8 +3,8 @@
 //! 0 is `hbm`, 1 `vmem`, 5 `host`. Every other number n up to 127 is device-specific and is written `device n`. The parser
 //! takes `device n` for a number with a name too, and the printer writes the name: `device 1` prints as `vmem`.
 
-use layout::machine::Machine;
-use layout::text::{Error, nearest};
+use ::tensor_layout::places::Machine;
+use ::tensor_layout::text::{Error, nearest};
 
 const NAMED: [(&str, i64); 3] = [("hbm", 0), ("vmem", 1), ("host", 5)];
 /// The largest number, which is that of the maths.

@@ -2,9 +2,9 @@
 
 use crate::affine::affine_expr;
 use crate::element::{bits, not_a_number};
-use layout::expr::Expr;
-use layout::placement::Placement;
-use layout::tensor_layout::{Part, TensorLayout};
+use ::tensor_layout::expr::Expr;
+use ::tensor_layout::places::Placement;
+use ::tensor_layout::places::{Part, TensorLayout};
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap, Type};
 

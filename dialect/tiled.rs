@@ -1,10 +1,7 @@
 //! `#layout.tiled`: a layout as an affine map, as strides, and against the type that has it.
 
 use crate::element::{bits, not_a_number, stored_bits};
-use layout::{
-    expansion::Expansion,
-    layout::{Layout, TileEntry},
-};
+use ::tensor_layout::tiled::{Expansion, Layout, TileEntry};
 use melior::{
     Context,
     ir::{AffineExpr, AffineMap, Type},

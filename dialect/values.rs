@@ -13,7 +13,10 @@ use crate::axis::verify_axis;
 use crate::imports::{self, MACHINE, TENSOR_LAYOUT, TILED, load};
 use crate::indexing_map as map;
 use crate::memory_space as space;
-use layout::{layout::Layout, machine::Machine, map::Indexing, tensor_layout::TensorLayout, text::Error};
+use ::tensor_layout::maps::Indexing;
+use ::tensor_layout::places::{Machine, TensorLayout};
+use ::tensor_layout::text::Error;
+use ::tensor_layout::tiled::Layout;
 use melior::{
     Context,
     ir::{AffineMap, Attribute},

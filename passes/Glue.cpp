@@ -1,7 +1,6 @@
 //===- Glue.cpp - What the passes' Rust needs and MLIR's C API lacks ------===//
 
 #include "passes/Glue.h"
-#include "passes/Passes.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"

@@ -1,7 +1,8 @@
 //===- Glue.h - The C ABI between the passes' C++ and their Rust ----------===//
 //
 // `layout_rs_*` is Rust that C++ calls, `layout_cc_*` is C++ that Rust calls.
-// The Rust side of each declaration is in passes/ffi.rs.
+// The Rust side is passes/exports.rs for the first, passes/upstream.rs for the
+// second.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,30 +1,33 @@
 //! `layout-indexing-analysis`: which elements every operation on tensors reads and feeds.
 //!
 //! `site` is the one table from MLIR's operations to [`Operation`]: structured operations through their indexing maps,
-//! those of `tensor` through what they mean. [`layout::analysis`] does the rest. Functions of one block are graphs of such
+//! those of `tensor` through what they mean. [`tensor_layout::analysis`] does the rest. Functions of one block are graphs of such
 //! operations: a call reads what its callee's results read of its arguments, and a function gets the maps between its
 //! results and its arguments.
 
-use crate::{Diagnostic, Severity, emit};
-use layout::analysis::{Access, Flows, Graph, Mapped, Maps, Node, Place, RunTime, Value, maps};
-use layout::element::ElementType;
-use layout::expansion::Expansion;
-use layout::expr::Expr;
-use layout::layout::Layout;
-use layout::map::{Indexing, Kind};
-use layout::notation::to_tensor_layout;
-use layout::operation::{Loops, Operation};
-use layout::placement::Placement;
-use layout::shape::{Array, Dim, Shape};
-use layout::simplify::Interval;
-use layout::text::Error;
-use layout::traffic::plan;
+use crate::buffers::operations::{ELEMENTWISE, is};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::upstream::emit;
 use layout_dialect::{FEEDS, MACHINE, READS, affine};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, Type, ValueLike};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use tensor_layout::analysis::{Access, Flows, Mapped, Maps, Place, RunTime, maps};
+use tensor_layout::element::ElementType;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::Interval;
+use tensor_layout::maps::{Indexing, Kind};
+use tensor_layout::notations::to_tensor_layout;
+use tensor_layout::operations::{Array, Dim, Shape};
+use tensor_layout::operations::{Graph, Node, Value};
+use tensor_layout::operations::{Loops, Operation};
+use tensor_layout::places::Placement;
+use tensor_layout::places::plan;
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::Layout;
 
 /// What stands where [`Operation`] has an operand.
 #[derive(Clone, Copy)]
@@ -612,7 +615,7 @@ fn site(op: Op) -> Option<Site> {
             Some(loops) => (Operation::Loops(Box::new(loops)), operands.len()),
             None => return Some(unknown(op, "the slice has a size or stride that is known only at run time")),
         },
-        name if name.starts_with("arith.") || name.starts_with("math.") => (Operation::Elementwise, operands.len()),
+        name if is(name, ELEMENTWISE) => (Operation::Elementwise, operands.len()),
         name => match ir::indexing_maps(op) {
             Some(maps) => match structured(op, &maps) {
                 Some(loops) => (Operation::Loops(Box::new(loops)), operands.len()),

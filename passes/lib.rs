@@ -29,79 +29,31 @@
 //! analysis without a pass: the indexing maps of an operation as values.
 #![deny(unsafe_code)]
 
-mod board;
-mod carriers;
-mod combiner;
+mod buffers;
 pub mod deallocate;
+mod diagnostic;
 pub mod expand_clones;
-#[allow(unsafe_code, reason = "the one place where C++ and Rust meet")]
-mod ffi;
-mod fusion;
-mod index;
+#[allow(unsafe_code, reason = "C++ calls these functions")]
+mod exports;
 pub mod indexing_analysis;
+mod kernel;
 pub mod lower_memrefs;
-mod lowered;
 pub mod mask_as_integers;
-mod nest;
 mod options;
 mod pass;
 pub mod pipelines;
-mod places;
 pub mod prepare_bufferization;
-mod retype;
 pub mod simplify_indexing;
 pub mod strip_memory_spaces;
+#[allow(unsafe_code, reason = "these functions call C++")]
+mod upstream;
 mod vectorize;
-mod vectors;
 
-pub use ffi::{add_passes, register, try_register};
-pub(crate) use ffi::{emit, is_valid_dim};
+pub use diagnostic::{Diagnostic, Severity};
 pub use options::{Form, Options, Parallel, Target};
 pub use pass::Pass;
+pub use pipelines::add_passes;
 // For the other crates of this project alone.
 #[doc(hidden)]
 pub use pipelines::spelling;
-
-use melior::ir::Location;
-
-/// How much a diagnostic matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
-    /// What was asked for cannot be done.
-    Error,
-    /// It was done, and may not be what was wanted.
-    Warning,
-    /// Something worth knowing.
-    Remark,
-}
-
-/// Something to tell the user, at a place in the program.
-#[derive(Clone, Debug)]
-pub struct Diagnostic<'c> {
-    /// How much it matters.
-    pub severity: Severity,
-    /// The place.
-    pub location: Location<'c>,
-    /// The text, without a final full stop.
-    pub message: String,
-    /// What stands below it, each at a place of its own.
-    pub notes: Vec<(Location<'c>, String)>,
-}
-
-impl<'c> Diagnostic<'c> {
-    /// An error without notes.
-    pub fn error(location: Location<'c>, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, location, message: message.into(), notes: Vec::new() }
-    }
-
-    /// A remark without notes.
-    pub fn remark(location: Location<'c>, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Remark, ..Self::error(location, message) }
-    }
-
-    /// The diagnostic with one more note.
-    pub fn note(mut self, location: Location<'c>, message: impl Into<String>) -> Self {
-        self.notes.push((location, message.into()));
-        self
-    }
-}
+pub use upstream::{register, try_register};

@@ -6,18 +6,21 @@
 //! disappear. The pass works on a copy of the module and puts it in place of the original only when everything could
 //! be lowered, so a failure leaves the module as it was.
 
-use crate::board::Axes;
-use crate::carriers::carries;
-use crate::combiner::Combiner;
-use crate::fusion::Described;
-use crate::index::{Leaves, constant_value};
-use crate::lowered::{Lowered, Notation, row_major};
-use crate::nest::{Access, Nest, Operand, Size};
-use crate::places;
-use crate::retype::{Retype, hides_layout};
-use crate::{Diagnostic, Form, Options, Target, ffi, vectorize, vectors};
-use layout::expr::Expr;
-use layout::simplify::{Domain, Interval, simplify};
+use crate::buffers::index::{Leaves, constant_value, indices};
+use crate::buffers::lowered::{Lowered, Notation};
+use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is};
+use crate::buffers::spread::Axes;
+use crate::buffers::type_converter::{Retype, hides_layout};
+use crate::diagnostic::Diagnostic;
+use crate::kernel::access::{Access, Buffers, Operand, Size, is_view};
+use crate::kernel::body::{Argument, Body};
+use crate::kernel::combiner::Combiner;
+use crate::kernel::fusion::{Described, Fusion};
+use crate::kernel::nest::{Nest, copy_nest};
+use crate::kernel::places;
+use crate::kernel::{self, transfers};
+use crate::options::{Form, Options, Target};
+use crate::{upstream, vectorize};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
@@ -25,21 +28,7 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{AffineMap, Attribute, BlockRef, Location, OperationRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-
-/// Operations of the `memref` dialect on strided memrefs, which an untiled layout is.
-const STRIDED: &[&str] = &[
-    "memref.cast",
-    "memref.collapse_shape",
-    "memref.expand_shape",
-    "memref.extract_aligned_pointer_as_index",
-    "memref.extract_strided_metadata",
-    "memref.reinterpret_cast",
-    "memref.subview",
-    "memref.transpose",
-];
-
-/// Operations that show part of a buffer or show it in another shape.
-const VIEWS: &[&str] = &["memref.cast", "memref.collapse_shape", "memref.expand_shape", "memref.subview"];
+use tensor_layout::expr::Expr;
 
 /// Lowers all tiled memrefs of a module as the options say, or says what could not be and changes nothing.
 pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
@@ -53,11 +42,10 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
         axes: Axes::of(root, &operations),
         types: HashMap::new(),
         hidden: HashMap::new(),
-        buffers: HashMap::new(),
+        buffers: Buffers::default(),
         maps: HashMap::new(),
         erased: HashSet::new(),
         views: Vec::new(),
-        accesses: HashMap::new(),
         errors: Vec::new(),
         remarks: Vec::new(),
         deferred: HashMap::new(),
@@ -77,31 +65,29 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
     if !lowering.errors.is_empty() {
         return Err(lowering.errors);
     }
-    lowering.remarks.iter().for_each(ffi::emit);
+    lowering.remarks.iter().for_each(upstream::emit);
     ir::replace_contents(module, root);
     Ok(())
 }
 
 /// A pass over one module.
-pub(crate) struct Lowering<'c> {
+struct Lowering<'c> {
     options: Options,
     axes: Axes,
     types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
     /// Whether a type has a layout inside it where none can be lowered.
     hidden: HashMap<Type<'c>, bool>,
-    /// Tiled buffers, by value.
-    buffers: HashMap<usize, Rc<Lowered<'c>>>,
+    buffers: Buffers<'c>,
     /// The indexing maps of structured operations.
-    pub(crate) maps: HashMap<usize, Vec<AffineMap<'c>>>,
+    maps: HashMap<usize, Vec<AffineMap<'c>>>,
     erased: HashSet<usize>,
-    /// Slices and reshapes of pending buffers, outer ones first, and how what they show is reached.
+    /// Slices and reshapes of pending buffers, outer ones first.
     views: Vec<Op<'c>>,
-    accesses: HashMap<usize, Access<'c>>,
     errors: Vec<Diagnostic<'c>>,
     /// What is said if there are no errors.
     remarks: Vec<Diagnostic<'c>>,
     /// Operations that go into the one with this key, in order.
-    pub(crate) deferred: HashMap<usize, Vec<Op<'c>>>,
+    deferred: HashMap<usize, Vec<Op<'c>>>,
     /// Operations that go into none.
     alone: HashSet<usize>,
 }
@@ -132,10 +118,10 @@ impl<'c> Lowering<'c> {
                     continue;
                 }
                 if let Some(lowered) = self.lowered(t, location) {
-                    self.buffers.insert(ir::key(value), lowered);
+                    self.buffers.lowered.insert(ir::key(value), lowered);
                 }
             }
-            if VIEWS.contains(&ir::name(*op)) && is_view(ir::result(*op, 0)) {
+            if is(ir::name(*op), VIEW) && is_view(ir::result(*op, 0)) {
                 continue;
             }
             if ir::name(*op) == "memref.global" {
@@ -165,9 +151,8 @@ impl<'c> Lowering<'c> {
         made
     }
 
-    /// Whether a value is a tiled buffer or a view of one.
-    pub(crate) fn reaches_tiles(&self, v: Val<'c>) -> bool {
-        self.buffers.contains_key(&ir::key(v)) || is_view(v)
+    fn fusion(&self) -> Fusion<'_, 'c> {
+        Fusion { buffers: &self.buffers, maps: &self.maps, deferred: &self.deferred }
     }
 
     fn visit(&mut self, op: Op<'c>) {
@@ -176,7 +161,7 @@ impl<'c> Lowering<'c> {
         }
         let name = ir::name(op);
         let touched = name == "memref.global"
-            || ir::operands(op).into_iter().chain(ir::results(op)).any(|v| self.reaches_tiles(v));
+            || ir::operands(op).into_iter().chain(ir::results(op)).any(|v| self.buffers.reach(v));
         if touched {
             // It may be gone afterwards.
             let location = ir::location(op);
@@ -201,7 +186,7 @@ impl<'c> Lowering<'c> {
             "memref.load" | "affine.load" => {
                 let mut leaves = Leaves::default();
                 let index = self.element(op, operands[0], &operands[1..], &mut leaves)?;
-                let base = self.access(operands[0])?.base;
+                let base = self.buffers.access(operands[0])?.base;
                 let loaded = if ir::name(op) == "affine.load" {
                     leaves.load(b, base, &index)
                 } else {
@@ -214,7 +199,7 @@ impl<'c> Lowering<'c> {
                 let mut leaves = Leaves::default();
                 let index = self.element(op, operands[1], &operands[2..], &mut leaves)?;
                 let affine = ir::name(op) == "affine.store";
-                self.access(operands[1])?.store(&leaves, b, operands[0], &index, affine);
+                self.buffers.access(operands[1])?.store(&leaves, b, operands[0], &index, affine);
                 self.replace(op, &[]);
                 Ok(())
             }
@@ -223,29 +208,29 @@ impl<'c> Lowering<'c> {
                 if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
                     return Ok(());
                 }
-                let (from, to) = (self.access(operands[0])?, self.access(operands[1])?);
-                copy_nest(from, to).emit(b, |inner| inner.store(1, inner.load(0)));
+                let (from, to) = (self.buffers.access(operands[0])?, self.buffers.access(operands[1])?);
+                kernel::emit(&copy_nest(from, to), b, |inner| inner.store(1, inner.load(0)));
                 self.replace(op, &[]);
                 Ok(())
             }
             "layout.convert" => self.convert(b, op),
             name if name.starts_with("vector.") || name.starts_with("affine.vector_") => {
-                let spread = |v: &&Val<'c>| self.access(**v).is_ok_and(|access| access.board().is_some());
-                if operands.iter().filter(|v| self.reaches_tiles(**v)).find(spread).is_some() {
+                let spread = |v: &&Val<'c>| self.buffers.access(**v).is_ok_and(|access| access.board().is_some());
+                if operands.iter().filter(|v| self.buffers.reach(**v)).find(spread).is_some() {
                     return Err("a vector does not reach over the places of a TensorLayout".into());
                 }
-                let made = vectors::lower(self, b, op)?;
+                let made = transfers::lower(&self.buffers, b, op)?;
                 self.replace(op, &made);
                 Ok(())
             }
-            name if VIEWS.contains(&name) && is_view(ir::result(op, 0)) => {
-                let access = self.access(ir::result(op, 0))?;
-                self.accesses.insert(ir::key(ir::result(op, 0)), access);
+            name if is(name, VIEW) && is_view(ir::result(op, 0)) => {
+                let access = self.buffers.access(ir::result(op, 0))?;
+                self.buffers.views.insert(ir::key(ir::result(op, 0)), access);
                 self.views.push(op);
                 Ok(())
             }
-            name if STRIDED.contains(&name) && !self.buffers.contains_key(&ir::key(ir::result(op, 0))) => {
-                let lowered = self.buffers.get(&ir::key(operands[0])).ok_or("its source is not a buffer")?;
+            name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => {
+                let lowered = self.buffers.get(operands[0]).ok_or("its source is not a buffer")?;
                 let view = lowered.logical_view(b, operands[0]).ok_or_else(|| {
                     format!("a buffer laid out as {} has no strides to make a view from", lowered.layout)
                 })?;
@@ -253,7 +238,7 @@ impl<'c> Lowering<'c> {
                 Ok(())
             }
             "memref.cast" | "memref.dealloc" => self.whole_only(&operands),
-            name if carries(name) => self.whole_only(&operands),
+            name if is(name, FORWARDS) => self.whole_only(&operands),
             _ if self.maps.contains_key(&ir::op_key(op)) => self.structured(b, op),
             _ => Err(self.unknown(op)),
         }
@@ -268,7 +253,7 @@ impl<'c> Lowering<'c> {
     }
 
     fn unknown(&self, op: Op<'c>) -> String {
-        let buffer = |v: &Val<'c>| self.buffers.get(&ir::key(*v));
+        let buffer = |v: &Val<'c>| self.buffers.get(*v);
         let values: Vec<_> = ir::operands(op).into_iter().chain(ir::results(op)).collect();
         match values.iter().find_map(buffer) {
             Some(lowered) => format!("nothing is known of what it does to a buffer laid out as {}", lowered.layout),
@@ -286,7 +271,7 @@ impl<'c> Lowering<'c> {
             self.maps.remove(&ir::op_key(gone));
             // What is made later may come to lie at the same address.
             for value in ir::results(gone).into_iter().chain(ir::blocks(gone).into_iter().flat_map(ir::arguments)) {
-                self.buffers.remove(&ir::key(value));
+                self.buffers.lowered.remove(&ir::key(value));
             }
         }
         ir::erase(op);
@@ -294,7 +279,7 @@ impl<'c> Lowering<'c> {
 
     fn allocation(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let result = ir::result(op, 0);
-        let lowered = self.buffers[&ir::key(result)].clone();
+        let lowered = self.buffers.lowered[&ir::key(result)].clone();
         let sizes = lowered.shape.iter().filter(|n| **n == DYNAMIC).count();
         let operands = ir::operands(op);
         // What follows are symbols of the layout's map: sizes that the type says better.
@@ -305,7 +290,7 @@ impl<'c> Lowering<'c> {
             .map(|(name, a)| b.named(&name, a))
             .collect();
         let made = lowered.allocate(b, ir::name(op), operands, &attributes);
-        self.buffers.insert(ir::key(made), lowered);
+        self.buffers.lowered.insert(ir::key(made), lowered);
         self.replace(op, &[made]);
         Ok(())
     }
@@ -333,12 +318,12 @@ impl<'c> Lowering<'c> {
     }
 
     fn get_global(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
-        let lowered = self.buffers[&ir::key(ir::result(op, 0))].clone();
+        let lowered = self.buffers.lowered[&ir::key(ir::result(op, 0))].clone();
         let name = ir::attribute(op, "name").ok_or("it names no global")?;
         let allocation = lowered.allocation_type(b.location);
         let allocation = b.value("memref.get_global", &[], allocation, &[b.named("name", name)]);
         let made = lowered.view(b, allocation);
-        self.buffers.insert(ir::key(made), lowered);
+        self.buffers.lowered.insert(ir::key(made), lowered);
         self.replace(op, &[made]);
         Ok(())
     }
@@ -352,13 +337,13 @@ impl<'c> Lowering<'c> {
         leaves: &mut Leaves<'c>,
     ) -> Result<Vec<Expr>, String> {
         let view = indices(op, operands, leaves)?;
-        Ok(self.access(memref)?.simple_index(leaves, &view))
+        Ok(self.buffers.access(memref)?.simple_index(leaves, &view))
     }
 
     fn dim(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let operands = ir::operands(op);
         let which = constant_value(operands[1]).ok_or("which dimension is not a constant")?;
-        let access = self.access(operands[0])?;
+        let access = self.buffers.access(operands[0])?;
         let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
         let value = size.ok_or_else(|| format!("there is no dimension {which}"))?.value(b);
         self.replace(op, &[value]);
@@ -370,25 +355,25 @@ impl<'c> Lowering<'c> {
         if ir::memref(result.r#type()).is_none() {
             return Ok(());
         }
-        let to = self.buffers.get(&ir::key(result)).cloned();
+        let to = self.buffers.get(result).cloned();
         if source.r#type() == result.r#type()
-            && self.buffers.get(&ir::key(source)).map(|l| &l.layout) == to.as_ref().map(|l| &l.layout)
+            && self.buffers.get(source).map(|l| &l.layout) == to.as_ref().map(|l| &l.layout)
         {
             self.replace(op, &[source]);
             return Ok(());
         }
-        let from = self.access(source)?;
+        let from = self.buffers.access(source)?;
         let unknown = from.sizes.iter().filter(|n| n.known().is_none());
         let sizes: Vec<Val<'c>> = unknown.map(|n| n.value(b)).collect();
         let made = match to {
             Some(lowered) => {
                 let made = lowered.allocate(b, "memref.alloc", &sizes, &[]);
-                self.buffers.insert(ir::key(made), lowered);
+                self.buffers.lowered.insert(ir::key(made), lowered);
                 made
             }
             None => b.value("memref.alloc", &sizes, result.r#type(), &[b.segments(&[sizes.len() as i32, 0])]),
         };
-        let to = self.access(made)?;
+        let to = self.buffers.access(made)?;
         self.copy(b, from, to);
         self.replace(op, &[made]);
         Ok(())
@@ -398,13 +383,13 @@ impl<'c> Lowering<'c> {
     fn copy(&mut self, b: Builder<'c>, from: Access<'c>, to: Access<'c>) {
         let nest = copy_nest(from, to);
         if self.options.vectorize != Target::None {
-            let source = (nest.operands[0].access.base, vectorize::Argument::Element(0));
-            match vectorize::emit(b, &nest, &vectorize::Body::simple(vec![source], None), &self.options) {
+            let source = (nest.operands[0].access.base, Argument::Element(0));
+            match vectorize::emit(b, &nest, &Body::simple(vec![source], None), &self.options) {
                 Ok(()) => return,
                 Err(reason) => self.remarks.push(stays(b.location, &reason)),
             }
         }
-        nest.emit(b, |inner| inner.store(1, inner.load(0)));
+        kernel::emit(&nest, b, |inner| inner.store(1, inner.load(0)));
     }
 
     /// A structured operation becomes a nest with its body inside.
@@ -412,14 +397,14 @@ impl<'c> Lowering<'c> {
         if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
             return Ok(());
         }
-        let Described { values, number, inputs, mut nest, body } = self.described(op)?;
+        let Described { values, number, inputs, mut nest, body } = self.fusion().described(op)?;
         let body = body.ok_or("it has no body")?;
         let arguments = ir::arguments(body);
         let combined = self.shared_out(b, &mut nest, body);
         if !is_copy(body, &nest) {
             self.bring(b, &mut nest);
         }
-        nest.emit(b, |inner| {
+        kernel::emit(&nest, b, |inner| {
             for (k, argument) in arguments.iter().enumerate() {
                 match number[k] {
                     Some(n) if ir::is_used(*argument) => ir::replace_all_uses(*argument, inner.load(n)),
@@ -458,12 +443,12 @@ impl<'c> Lowering<'c> {
     /// that it goes into itself. False where it is to be lowered one element at a time.
     fn in_vectors(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
-        if let Some(consumer) = self.consumer(op).filter(|_| !self.alone.contains(&key)) {
+        if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.alone.contains(&key)) {
             let parts = self.deferred.remove(&key).unwrap_or_default();
             self.deferred.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
             return Ok(true);
         }
-        let made = self.fused(op).and_then(|(nest, body)| vectorize::emit(b, &nest, &body, &self.options));
+        let made = self.fusion().fused(op).and_then(|(nest, body)| vectorize::emit(b, &nest, &body, &self.options));
         let parts = self.deferred.remove(&key).unwrap_or_default();
         if made.is_ok() {
             for part in parts.into_iter().chain([op]) {
@@ -502,14 +487,14 @@ impl<'c> Lowering<'c> {
         let output = nest.operands.last()?;
         let lowered = output.access.lowered.clone()?;
         let base = lowered.allocate(b, "memref.alloc", &[], &[]);
-        self.buffers.insert(ir::key(base), lowered);
+        self.buffers.lowered.insert(ir::key(base), lowered);
         let partial = Operand::new(Access { base, ..output.access.clone() }, output.map.clone());
         let sizes: Vec<Size<'c>> = output.access.sizes.clone();
         let identity = (0..sizes.len()).map(Expr::Var).collect();
         let whole = Operand::new(partial.access.clone(), identity);
         let neutral = b.constant(combiner.neutral);
-        Nest { extents: sizes, operands: vec![whole], outputs: 1, contracted: Vec::new() }
-            .emit(b, |inner| inner.store(0, neutral));
+        let fill = Nest { extents: sizes, operands: vec![whole], outputs: 1, contracted: Vec::new() };
+        kernel::emit(&fill, b, |inner| inner.store(0, neutral));
         nest.contracted = contracted;
         let output = std::mem::replace(nest.operands.last_mut()?, partial);
         Some((combiner, output))
@@ -533,52 +518,11 @@ impl<'c> Lowering<'c> {
             };
             let lowered = Rc::new(lowered);
             let made = lowered.allocate(b, "memref.alloc", &[], &[]);
-            self.buffers.insert(ir::key(made), lowered);
-            let Ok(to) = self.access(made) else { continue };
+            self.buffers.lowered.insert(ir::key(made), lowered);
+            let Ok(to) = self.buffers.access(made) else { continue };
             self.copy(b, nest.operands[k].access.clone(), to.clone());
             nest.operands[k].access = to;
         }
-    }
-
-    /// How the elements of a memref are reached; views are followed to their buffer.
-    pub(crate) fn access(&self, v: Val<'c>) -> Result<Access<'c>, String> {
-        // Views from the value down to the buffer, without recursion: chains may be long.
-        let mut chain = Vec::new();
-        let mut base = v;
-        let known = |v: Val<'c>| self.accesses.get(&ir::key(v));
-        while known(base).is_none() && !self.buffers.contains_key(&ir::key(base)) && is_view(base) {
-            let op = ir::defining_op(base).ok_or("its buffer is not known")?;
-            chain.push(op);
-            base = ir::operands(op)[0];
-        }
-        let mut access = match known(base) {
-            Some(access) => access.clone(),
-            None => self.whole(base)?,
-        };
-        for op in chain.into_iter().rev() {
-            access = view(op, access)?;
-        }
-        Ok(access)
-    }
-
-    /// The access to a whole memref, tiled or not.
-    fn whole(&self, base: Val<'c>) -> Result<Access<'c>, String> {
-        let lowered = self.buffers.get(&ir::key(base)).cloned();
-        let plain = ir::memref(base.r#type()).ok_or("an operand is not a memref")?;
-        let (shape, strides) = match &lowered {
-            Some(lowered) => (lowered.shape.clone(), lowered.strides.clone()),
-            None => {
-                let strides = plain.layout.and_then(ir::strides_of).unwrap_or_else(|| row_major(&plain.shape));
-                (plain.shape.clone(), strides)
-            }
-        };
-        let size = |(d, n): (usize, &i64)| match *n {
-            DYNAMIC => Size::Dim(base, lowered.as_ref().and_then(|l| l.dim_of_size(d)).unwrap_or(d)),
-            n => Size::Static(n),
-        };
-        let sizes = shape.iter().enumerate().map(size).collect();
-        let logical = (0..shape.len()).map(Expr::Var).collect();
-        Ok(Access { base, lowered, sizes, logical, symbols: Vec::new(), shape, strides })
     }
 
     /// Erases the views that no one uses any more, innermost first.
@@ -591,15 +535,6 @@ impl<'c> Lowering<'c> {
             }
         }
     }
-}
-
-/// The nest that copies all elements.
-pub(crate) fn copy_nest<'c>(from: Access<'c>, to: Access<'c>) -> Nest<'c> {
-    let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });
-    let extents: Vec<Size<'c>> = extents.collect();
-    let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
-    let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
-    Nest { extents, operands, outputs: 1, contracted: Vec::new() }
 }
 
 /// Says why there is no vector code.
@@ -622,7 +557,8 @@ fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &
     }
     let partial = Operand { access: partial.access.clone(), map: identity.clone(), across };
     let operands = vec![partial, Operand::new(output.access, identity)];
-    Nest { extents, operands, outputs: 1, contracted: Vec::new() }.emit(b, |inner| {
+    let sums = Nest { extents, operands, outputs: 1, contracted: Vec::new() };
+    kernel::emit(&sums, b, |inner| {
         let operands = [inner.load(1), inner.load(0)];
         let kept = b.attributes_of(combiner.op);
         let sum = inner.b.value(ir::name(combiner.op), &operands, operands[0].r#type(), &kept);
@@ -651,33 +587,11 @@ fn symbols_to_dims(op: Op) {
     }
 }
 
-/// The index that an operation's index operands and map, if it has one, stand for.
-pub(crate) fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], leaves: &mut Leaves<'c>) -> Result<Vec<Expr>, String> {
-    match ir::attribute(op, "map").and_then(ir::affine_map) {
-        Some(map) => leaves.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
-        None => Ok(operands.iter().map(|v| leaves.expr(*v)).collect()),
-    }
-}
-
 /// The layout of a type: in its own slot, or pending in that of the memory space.
 fn tiled_layout<'c>(t: Type<'c>) -> Option<Attribute<'c>> {
     let shaped = ir::memref(t)?;
     let own = shaped.layout.filter(|a| Notation::of(*a).is_some());
     own.or_else(|| shaped.space.and_then(layout_dialect::pending))
-}
-
-/// Whether a value shows part of a pending buffer, or shows it in another shape.
-pub(crate) fn is_view(v: Val) -> bool {
-    let mut v = v;
-    loop {
-        let shaped = ir::memref(v.r#type());
-        let pending = shaped.as_ref().and_then(|t| t.space).and_then(layout_dialect::pending).is_some();
-        let Some(op) = ir::defining_op(v).filter(|_| pending) else { return false };
-        match ir::name(op) {
-            "memref.cast" if shaped.is_some_and(|t| t.layout.is_none()) => v = ir::operands(op)[0],
-            name => return VIEWS.contains(&name),
-        }
-    }
 }
 
 fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) -> Result<Lowered<'c>, String> {
@@ -703,104 +617,4 @@ fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) 
         (given, own) => given.or(own),
     };
     Lowered::new(location, &Shaped { layout: None, space, ..shaped }, &layout, axes, form)
-}
-
-/// The access through one more view of what is accessed.
-fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
-    let result = ir::memref(ir::result(op, 0).r#type()).ok_or("it is not a memref")?;
-    let rank = result.shape.len();
-    let old_rank = source.sizes.len();
-    let mut symbols = source.symbols.clone();
-    let mut index: Vec<Expr> = Vec::new();
-    let mut sizes: Vec<Size<'c>> = Vec::new();
-    let statics = |sizes: &[Size<'c>]| -> Result<Vec<i64>, String> {
-        let known = sizes.iter().map(|n| n.known()).collect::<Option<_>>();
-        known.ok_or_else(|| "it reshapes sizes known only at run time".into())
-    };
-    match ir::name(op) {
-        "memref.cast" => {
-            index = (0..rank).map(Expr::Var).collect();
-            sizes = source.sizes.clone();
-            for (size, n) in sizes.iter_mut().zip(&result.shape) {
-                if *n != DYNAMIC {
-                    *size = Size::Static(*n);
-                }
-            }
-        }
-        "memref.subview" => {
-            let operands = ir::operands(op);
-            let segments = ir::integers(op, "operandSegmentSizes");
-            let (mut offset, mut size) = (1, 1 + segments[1] as usize);
-            let offsets = ir::integers(op, "static_offsets");
-            let strides = ir::integers(op, "static_strides");
-            for (d, n) in ir::integers(op, "static_sizes").into_iter().enumerate() {
-                let from = if offsets[d] == DYNAMIC {
-                    symbols.push(operands[offset]);
-                    offset += 1;
-                    Expr::Var(rank + symbols.len() - 1)
-                } else {
-                    Expr::Const(offsets[d])
-                };
-                let length = if n == DYNAMIC {
-                    size += 1;
-                    Size::Value(operands[size - 1])
-                } else {
-                    Size::Static(n)
-                };
-                if strides[d] == DYNAMIC {
-                    return Err("its stride is known only at run time".into());
-                }
-                // A dimension of size 1 that the result leaves out, or has one of: either way its index is 0.
-                let kept = result.shape.get(sizes.len()).is_some_and(|r| *r == n);
-                if kept {
-                    index.push(from + Expr::Var(sizes.len()).times(strides[d]));
-                    sizes.push(length);
-                } else {
-                    index.push(from);
-                }
-            }
-            if sizes.len() != rank {
-                return Err("which of its dimensions the result keeps is not clear".into());
-            }
-        }
-        "memref.collapse_shape" => {
-            let old = statics(&source.sizes)?;
-            index = vec![Expr::Const(0); old.len()];
-            for (k, group) in ir::reassociation(op).into_iter().enumerate() {
-                let mut below = 1i64;
-                for (n, d) in group.iter().enumerate().rev() {
-                    let digit = Expr::Var(k).floor_div(below.max(1));
-                    index[*d] = if n == 0 { digit } else { digit.modulo(old[*d].max(1)) };
-                    below = below.checked_mul(old[*d]).ok_or("its sizes overflow")?;
-                }
-                sizes.push(Size::Static(below));
-            }
-        }
-        "memref.expand_shape" => {
-            statics(&source.sizes)?;
-            sizes = result.shape.iter().map(|n| Size::Static(*n)).collect();
-            let new = if result.shape.contains(&DYNAMIC) {
-                return Err("it reshapes sizes known only at run time".into());
-            } else {
-                &result.shape
-            };
-            for group in ir::reassociation(op) {
-                let (mut sum, mut below) = (Expr::Const(0), 1i64);
-                for d in group.into_iter().rev() {
-                    sum = Expr::Var(d).times(below) + sum;
-                    below = below.checked_mul(new[d]).ok_or("its sizes overflow")?;
-                }
-                index.push(sum);
-            }
-        }
-        _ => return Err("it is not a view".into()),
-    }
-    debug_assert_eq!(index.len(), old_rank);
-    let by: Vec<Expr> = index.into_iter().chain((0..source.symbols.len()).map(|k| Expr::Var(rank + k))).collect();
-    let logical: Vec<Expr> = source.logical.iter().map(|e| e.substitute(&by)).collect();
-    // Simplified, so that a slice of a slice of a slice costs as much as a slice.
-    let inside = |n: &Size| n.known().map_or(Interval::new(0, i64::MAX), |n| Interval::new(0, n - 1));
-    let vars = sizes.iter().map(inside).chain(symbols.iter().map(|_| Interval::ALL)).collect();
-    let logical = simplify(&logical, &Domain { vars, constraints: Vec::new() });
-    Ok(Access { sizes, logical, symbols, ..source })
 }

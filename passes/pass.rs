@@ -1,6 +1,7 @@
 //! The passes as values: what `Passes.td` lists, with its options as fields.
 
-use crate::{Options, ffi};
+use crate::options::Options;
+use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
 use std::fmt;
 
@@ -48,9 +49,8 @@ impl Pass {
     /// Adds the pass behind those that the manager has.
     ///
     /// # Errors
-    /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] finds wrong,
-    /// and a process in which another copy of this
-    /// library registered its passes.
+    /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] finds wrong, and
+    /// a process in which another copy of this library registered its passes.
     ///
     /// # Example
     /// ```
@@ -65,7 +65,7 @@ impl Pass {
     /// assert!(text.starts_with("any(layout-lower-memrefs{") && text.ends_with("},func.func(layout-deallocate))"));
     /// ```
     pub fn add_to(self, manager: OperationPassManager) -> Result<(), Error> {
-        ffi::add_passes(manager, &self.to_string())
+        upstream::add_passes(manager, &self.to_string())
     }
 }
 
@@ -91,7 +91,8 @@ impl fmt::Display for Pass {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Form, Parallel, Target, pipelines::TO_LLVM};
+    use crate::options::{Form, Parallel, Target};
+    use crate::pipelines::{TO_LLVM, add_passes};
     use melior::{Context, pass::PassManager};
 
     /// Every pass of `Passes.td` is here, with all its options: MLIR prints each as it is written here.
@@ -132,7 +133,7 @@ mod tests {
         let add = |passes: &str| {
             let manager = PassManager::new(&context);
             let place = manager.nested_under("builtin.module");
-            ffi::add_passes(place, passes).map(|()| place.to_string())
+            add_passes(place, passes).map(|()| place.to_string())
         };
         let vectors =
             Options { vectorize: Target::Avx512, vector_registers: 24, cache_bytes: 1 << 40, ..Options::default() };

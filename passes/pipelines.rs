@@ -1,8 +1,10 @@
 //! The passes that each pipeline runs.
 
-use crate::{Options, ffi, pass::NAMES};
-use layout::text::nearest;
+use crate::options::Options;
+use crate::pass::NAMES;
+use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
+use tensor_layout::text::nearest;
 
 /// A pipeline: its name, what it does, and its passes as text.
 pub struct Pipeline {
@@ -18,9 +20,10 @@ impl Pipeline {
     /// Adds the passes, with options or only a form of memrefs, behind those that a manager of passes over modules has.
     ///
     /// # Errors
-    /// A manager of passes over anything else, options that [`Options::check`] finds wrong, and a process in which another copy of this library registered its passes.
+    /// A manager of passes over anything else, options that [`Options::check`] finds wrong, and a process in which another
+    /// copy of this library registered its passes.
     pub fn add_to(&self, manager: OperationPassManager, options: impl Into<Options>) -> Result<(), Error> {
-        ffi::add_passes(manager, &(self.passes)(&options.into()))
+        upstream::add_passes(manager, &(self.passes)(&options.into()))
     }
 }
 
@@ -64,6 +67,24 @@ pub const TO_LLVM: Pipeline = Pipeline {
         )
     },
 };
+
+/// Adds passes and pipelines, as in the text of a pipeline, after those that a manager has.
+///
+/// # Errors
+/// A name that is not registered, wrong options, a pass over other operations than the manager's, and another copy of
+/// this library that registered its passes before.
+pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Error> {
+    upstream::add_passes(manager, passes).map_err(|error| match error {
+        Error::ParsePassPipeline(message) if message.contains(UNREGISTERED) => {
+            let hint = spelling(passes).map(|hint| format!("\n{hint}"));
+            Error::ParsePassPipeline(message + &hint.unwrap_or_default())
+        }
+        error => error,
+    })
+}
+
+/// What MLIR says of a name in the text of a pipeline that it does not know.
+const UNREGISTERED: &str = "does not refer to a registered pass";
 
 /// What is nearly a name of a pass or pipeline here, in the text of a pipeline, and which.
 #[doc(hidden)]

@@ -16,56 +16,20 @@
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
-use crate::board::Axes;
-use crate::carriers::carries;
-use crate::index::constant_value;
-use crate::lowered::{Lowered, Notation};
-use crate::retype::{Retype, hides_layout};
-use crate::{Diagnostic, Form, deallocate, ffi};
-use layout::expr::Expr;
+use crate::buffers::index::constant_value;
+use crate::buffers::lowered::{Lowered, Notation};
+use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, READS, VIEW, is};
+use crate::buffers::spread::Axes;
+use crate::buffers::type_converter::{Retype, hides_layout};
+use crate::diagnostic::Diagnostic;
+use crate::options::Form;
+use crate::{deallocate, upstream};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Identifier, OperationRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
-
-/// Operations on tensors that lowering knows, besides structured and elementwise ones and those that hand values on.
-const KNOWN: &[&str] = &[
-    "arith.constant",
-    "layout.convert",
-    "linalg.softmax",
-    "linalg.yield",
-    "tensor.cast",
-    "tensor.collapse_shape",
-    "tensor.concat",
-    "tensor.dim",
-    "tensor.empty",
-    "tensor.expand_shape",
-    "tensor.extract",
-    "tensor.extract_slice",
-    "tensor.from_elements",
-    "tensor.insert",
-    "tensor.insert_slice",
-    "tensor.pad",
-    "tensor.splat",
-    "tensor.yield",
-];
-
-/// Operations whose results show (part of) their operand.
-const VIEWS: &[&str] = &["tensor.cast", "tensor.collapse_shape", "tensor.expand_shape", "tensor.extract_slice"];
-
-/// Operations through which a value leaves its block.
-const BOUNDARIES: &[&str] = &[
-    "cf.br",
-    "cf.cond_br",
-    "cf.switch",
-    "func.call",
-    "func.return",
-    "scf.condition",
-    "scf.for",
-    "scf.while",
-    "scf.yield",
-];
+use tensor_layout::expr::Expr;
 
 /// Prepares a module, or says what could not be lowered and changes nothing.
 pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> {
@@ -98,7 +62,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
                     let input = copied(Builder::before(op), input, output.r#type());
                     ir::edit(op).set_operand(0, input);
                 }
-                if !ffi::decompose(op) {
+                if !upstream::decompose(op) {
                     return Err(vec![Diagnostic::error(ir::location(op), "'linalg.softmax' op cannot be decomposed")]);
                 }
             }
@@ -116,14 +80,14 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
                 ir::replace_all_uses(result, ir::result(filled, 0));
                 ir::erase(op);
             }
-            name if VIEWS.contains(&name) && changes_layout(op) && !only_read(ir::result(op, 0)) => settle(op),
-            name if is_elementwise(name) && touches_layouts(op) => elementwise(op),
+            name if is(name, VIEW) && changes_layout(op) && !only_read(ir::result(op, 0)) => settle(op),
+            name if is(name, ELEMENTWISE) && touches_layouts(op) => elementwise(op),
             _ => {}
         }
     }
     let operations = ir::all_operations(module);
     let mut views = HashMap::new();
-    for op in operations.iter().filter(|op| BOUNDARIES.contains(&ir::name(**op))) {
+    for op in operations.iter().filter(|op| is(ir::name(**op), BOUNDARY)) {
         for (k, v) in ir::operands(*op).into_iter().enumerate() {
             if tensor_layout(v).is_some() && is_view(v, &mut views) {
                 let copy = copied(Builder::before(*op), v, v.r#type());
@@ -150,11 +114,7 @@ fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
     for op in operations {
         let name = ir::name(*op);
         let location = ir::location(*op);
-        // Bufferization does not know indirect calls.
-        let known = KNOWN.contains(&name)
-            || (carries(name) && name != "func.call_indirect")
-            || is_elementwise(name)
-            || ir::indexing_maps(*op).is_some();
+        let known = is(name, BUFFERIZES) || ir::indexing_maps(*op).is_some();
         if touches_layouts(*op) && !known {
             let message = format!("'{name}' op cannot be lowered: nothing is known of what it does to a tiled tensor");
             errors.push(Diagnostic::error(location, message));
@@ -235,10 +195,6 @@ fn has_layouts(op: Op) -> bool {
     })
 }
 
-fn is_elementwise(name: &str) -> bool {
-    (name.starts_with("arith.") || name.starts_with("math.")) && name != "arith.constant"
-}
-
 /// Whether a tensor may come to lie in part of another's buffer, or in its buffer under another shape. An operation
 /// that updates a tensor passes on where that tensor lies.
 fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
@@ -255,7 +211,7 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
         seen.push(ir::key(v));
         let operands = ir::operands(op);
         match ir::name(op) {
-            name if VIEWS.contains(&name) => found = true,
+            name if is(name, VIEW) => found = true,
             "tensor.insert" | "tensor.insert_slice" => stack.push(operands[1]),
             "arith.select" => stack.extend(&operands[1..]),
             _ if ir::indexing_maps(op).is_some() => {
@@ -354,7 +310,7 @@ fn changes_layout(op: Op) -> bool {
 /// Whether all that is done to a tensor is to read its elements in place.
 fn only_read(v: Val) -> bool {
     ir::uses(v).into_iter().all(|(user, operand)| match ir::name(user) {
-        "layout.convert" | "tensor.dim" | "tensor.extract" => true,
+        name if is(name, READS) => true,
         "tensor.insert_slice" => operand == 0,
         _ => ir::indexing_maps(user).is_some() && operand + ir::results(user).len() < ir::operands(user).len(),
     })

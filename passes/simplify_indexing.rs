@@ -7,15 +7,16 @@
 //! decide are dropped; so are conditions that always hold. `#layout.indexing_map` attributes are simplified over their
 //! own domain.
 
-use crate::index::Leaves;
-use layout::expr::Expr;
-use layout::map::Indexing;
-use layout::simplify::{Form, Interval, cost, simplify};
+use crate::buffers::index::Leaves;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{AffineMap, Attribute, OperationRef, Type, ValueLike};
+use tensor_layout::expr::Expr;
+use tensor_layout::expr::cost;
+use tensor_layout::maps::Indexing;
+use tensor_layout::maps::{Form, Interval, simplify};
 
 /// How the results of a map come together.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,6 +1,6 @@
 //! `layout-strip-memory-spaces`: puts all buffers of `#layout.memory_space` in the one memory that a CPU has.
 
-use crate::retype::Retype;
+use crate::buffers::type_converter::Retype;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Shaped};
 use melior::ir::OperationRef;

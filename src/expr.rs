@@ -2,7 +2,7 @@
 //!
 //! An expression is a small tree over numbered variables; division rounds towards minus infinity and a remainder is
 //! never negative, so `-3 floordiv 2` is `-2` and `-3 mod 2` is `1`. Rounding up needs no operation of its own:
-//! `x ceildiv 8` is `(x + 7) floordiv 8`, and prints as the former. Nothing here simplifies: see [`crate::simplify`].
+//! `x ceildiv 8` is `(x + 7) floordiv 8`, and prints as the former. Nothing here simplifies: see [`crate::maps::simplify`].
 //!
 //! Sums of many terms are balanced trees ([`Expr::sum`]), so that walking a tree never goes deep.
 
@@ -262,6 +262,26 @@ impl Named<'_> {
                 self.write(f, e, 0)
             }
         }
+    }
+}
+
+/// What an expression costs to evaluate: 3 for each division or remainder, 1 for any other operation.
+pub fn cost(e: &Expr) -> u32 {
+    match e {
+        Expr::Const(_) | Expr::Var(_) => 0,
+        Expr::Add(..) => {
+            let terms = e.terms();
+            let signed = |(k, term): (usize, &&Expr)| match term {
+                // A difference is one operation, not a product and a sum.
+                Expr::Mul(x, -1) if k > 0 => cost(x),
+                term => cost(term),
+            };
+            terms.iter().enumerate().map(signed).fold(terms.len() as u32 - 1, u32::saturating_add)
+        }
+        Expr::Mul(a, _) => cost(a).saturating_add(1),
+        Expr::FloorDiv(a, _) => cost(e.ceil_div().unwrap_or(a)).saturating_add(3),
+        Expr::Mod(a, _) => cost(a).saturating_add(3),
+        Expr::Min(a, b) | Expr::Max(a, b) => cost(a).saturating_add(cost(b)).saturating_add(1),
     }
 }
 

@@ -1,25 +1,52 @@
-//! Where each element of a tensor lives: shapes, tiled layouts and indexing maps.
+//! Where each element of a tensor is: layouts, indexing maps, and what operations read and write.
+//!
+//! A layout maps the indices of a tensor to positions in memory. `f32[3,5]{1,0:T(2,2)}` has 3 rows and 5 columns in
+//! tiles of 2×2, padded to 6 tiles; element (2, 3) is at offset 17 of 24:
+//!
+//! ```
+//! use tensor_layout::operations::Shape;
+//! use tensor_layout::tiled::Expansion;
+//!
+//! let shape = Shape::parse("f32[3,5]{1,0:T(2,2)}").unwrap();
+//! let Shape::Array(array) = shape else { panic!("an array") };
+//! let expansion = Expansion::new(&array.sizes().unwrap(), &array.layout).unwrap();
+//! assert_eq!(expansion.offset(&[2, 3]).unwrap(), 17);
+//! ```
+//!
+//! # Rooms
+//!
+//! Each file and folder of the crate, in the order of what may use what: a room uses only the rooms of its last column,
+//! all of them above it. `test/arrows.rs` reads this table and the imports.
+//!
+//! | room | what it holds | uses |
+//! |---|---|---|
+//! | [`text`] | cursor over a text, errors with a byte offset, suggestions | |
+//! | [`element`] | element types and their sizes | |
+//! | [`expr`] | quasi-affine expressions as trees | |
+//! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `text` |
+//! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `text` |
+//! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `maps`, `text`, `tiled` |
+//! | [`notations`] | tiled layout to TensorLayout and back | `maps`, `places`, `text`, `tiled` |
+//! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
+//! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
+//! | [`hlo`] | HLO text to operations | `element`, `operations`, `text`, `tiled` |
+//!
+//! # Invariants
+//!
+//! - Nothing here knows MLIR, reads files or prints; there is no unsafe code.
+//! - One grammar for each text: [`tiled::Layout`], [`places::TensorLayout`], [`maps::Indexing`] and [`hlo`] parse it, and
+//!   the dialect and the tools call them.
+//! - [`maps::check`] shares no code with [`maps::simplify`].
+//! - Sizes are `i64` and never wrap: what does not fit is an error. The simplifier computes in 128 bits.
+//! - No input panics; nesting is bounded, so no input overflows the stack.
+
 pub mod analysis;
-pub mod check;
 pub mod element;
-pub mod equal;
-pub mod expansion;
 pub mod expr;
 pub mod hlo;
-pub mod layout;
-pub mod machine;
-pub mod map;
-mod map_change;
-mod map_text;
-pub mod meaning;
-pub mod notation;
-pub mod occupancy;
-pub mod operation;
-pub mod placement;
-pub mod shape;
-pub mod simplify;
-pub mod steps;
-pub mod tensor_layout;
+pub mod maps;
+pub mod notations;
+pub mod operations;
+pub mod places;
 pub mod text;
-pub mod traffic;
-pub mod views;
+pub mod tiled;

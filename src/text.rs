@@ -201,7 +201,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 /// too many, or in each other's place.
 ///
 /// ```
-/// assert_eq!(layout::text::nearest("tilde", ["tiled", "machine"].into_iter()), Some("tiled"));
+/// assert_eq!(tensor_layout::text::nearest("tilde", ["tiled", "machine"].into_iter()), Some("tiled"));
 /// ```
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > 40 {
@@ -232,7 +232,7 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
 /// What follows `unknown ..`: `: did you mean` the [`nearest`] name, or else what `names` are.
 ///
 /// ```
-/// use layout::text::instead;
+/// use tensor_layout::text::instead;
 /// assert_eq!(instead("vmen", &["hbm", "vmem"]), ": did you mean `vmem`?");
 /// assert_eq!(instead("disk", &["hbm", "vmem"]), ": one of hbm, vmem is known");
 /// ```

@@ -8,18 +8,18 @@ mod interpreter;
 use fastrand::Rng;
 use graphs::{node, reads_of, some_graph, value};
 use interpreter::{Case, Index, KINDS, reads, some};
-use layout::analysis::{
-    Access, Cause, Graph, Mapped, Moved, Movement, Needed, Node, Place, Tile, Traffic, Value, flow, maps, movement,
-    traffic,
-};
-use layout::expansion::Expansion;
-use layout::expr::{Expr, Named};
-use layout::layout::{Layout, TileEntry};
-use layout::map::{Indexing, IndexingMap};
-use layout::operation::{Convolution, Gather, Operation, WindowDim};
-use layout::shape::{Array, Shape};
-use layout::simplify::Interval;
 use std::collections::{BTreeMap, BTreeSet};
+use tensor_layout::analysis::{
+    Access, Cause, Mapped, Moved, Movement, Needed, Place, Tile, Traffic, flow, maps, movement, traffic,
+};
+use tensor_layout::expr::{Expr, Named};
+use tensor_layout::maps::Interval;
+use tensor_layout::maps::{Indexing, IndexingMap};
+use tensor_layout::operations::{Array, Shape};
+use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};
+use tensor_layout::operations::{Graph, Node, Value};
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::{Layout, TileEntry};
 
 fn shape(text: &str) -> Shape {
     Shape::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -633,7 +633,8 @@ fn softmax() {
     assert_eq!(feeds, expected);
     // Dimensions that do not matter can be left out.
     let all = &found.reads(0, 0, 0).unwrap().maps;
-    let short = all.iter().find(|m| m.map.ranges == 1).unwrap().map.without_unused(&[layout::map::Kind::Dimension]).0;
+    let short =
+        all.iter().find(|m| m.map.ranges == 1).unwrap().map.without_unused(&[tensor_layout::maps::Kind::Dimension]).0;
     let text = "(d0, d1)[s0] -> (d0, d1, s0), domain: d0 in [0, 1], d1 in [0, 64], s0 in [0, 124]";
     assert_eq!(short.to_string(), text);
 }
@@ -1074,7 +1075,7 @@ fn movement_against_bytes() {
             continue;
         }
         let mut to = interpreter::some_layout(&mut rng, &out, "f32");
-        let arrays = |s: &Shape| layout::analysis::leaves(s)[0].clone();
+        let arrays = |s: &Shape| tensor_layout::operations::leaves(s)[0].clone();
         // Half of the time with the operand's tiles, so that some are free.
         if rng.bool()
             && let Shape::Array(array) = &mut to

@@ -1,9 +1,9 @@
 //! Known facts about shapes and layouts, one a line, and wrong texts with what is said of them.
 
-use layout::expansion::Expansion;
-use layout::layout::Layout;
-use layout::shape::{Array, Shape};
 use serde_json::Value;
+use tensor_layout::operations::{Array, Shape};
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::Layout;
 
 fn array(text: &str) -> Array {
     match Shape::parse(text) {
@@ -192,7 +192,7 @@ fn printing() {
         assert_eq!(shape.to_string(), printed, "{text}");
         assert_eq!(Shape::parse(printed), Ok(shape), "{printed}");
     }
-    for type_name in layout::element::ElementType::ALL {
+    for type_name in tensor_layout::element::ElementType::ALL {
         let text = format!("{type_name}[]");
         assert_eq!(Shape::parse(&text).unwrap().to_string(), text);
     }

@@ -6,8 +6,8 @@
 mod random;
 
 use fastrand::Rng;
-use layout::expr::Expr;
-use layout::map::{Indexing, IndexingMap};
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Indexing, IndexingMap};
 
 /// What a text costs to evaluate: all operations, and those that divide.
 fn operations(map: &IndexingMap) -> (usize, usize) {

@@ -4,7 +4,7 @@
 //! The array is a box of cells, each with the logical index that lives there, or nothing for padding. The physical
 //! order is a transposition of the box; a tile pads the box, cuts it, and moves the tiles' insides to the back.
 
-use layout::layout::{Layout, TileEntry};
+use tensor_layout::tiled::{Layout, TileEntry};
 
 /// An array spread out in memory.
 pub struct Memory {

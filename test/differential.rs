@@ -19,8 +19,6 @@ mod definition;
 use board::Spread;
 use definition::lay_out;
 use fastrand::Rng;
-use layout::expansion::Expansion;
-use layout::layout::{Layout, TileEntry};
 use layout_passes::{Form, Options, Parallel, Target};
 use libtest_mimic::{Arguments, Failed, Trial};
 use melior::{
@@ -31,6 +29,8 @@ use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::{env, fmt::Write, process::Command, process::ExitCode, slice};
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::{Layout, TileEntry};
 
 /// Programs for each template and form, unless `LAYOUT_PROGRAMS` says otherwise; as many again become vector code.
 const PROGRAMS: usize = 8;

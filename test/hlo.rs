@@ -1,7 +1,7 @@
 //! HLO text: the corpus, every kind of operation, wrong texts, and texts that random changes broke.
 
-use layout::hlo::{Instruction, Module, Values};
 use std::collections::BTreeMap;
+use tensor_layout::hlo::{Instruction, Module, Values};
 
 /// Texts of the file are bodies of an entry that begin on line 3, or whole modules; `----` stands between them.
 fn blocks(file: &str, mark: &str) -> Vec<(String, Vec<String>)> {
@@ -48,7 +48,7 @@ idle {{ ROOT x = f32[8,128] parameter(0) }}, execution_thread=\"host\"
 
 fn places(text: &str) -> Vec<String> {
     let errors = Module::parse(text).err().unwrap_or_default();
-    let place = |error: &layout::text::Error| {
+    let place = |error: &tensor_layout::text::Error| {
         let (line, column) = error.line_column(text).unwrap();
         format!("{line}:{column} {error}")
     };
@@ -185,7 +185,7 @@ fn ordered(module: &Module) {
         }
         for (number, &parameter) in computation.parameters.iter().enumerate() {
             let operation = &computation.instructions[parameter].operation;
-            assert_eq!(*operation, layout::operation::Operation::Parameter { number });
+            assert_eq!(*operation, tensor_layout::operations::Operation::Parameter { number });
         }
         assert!(computation.root < computation.instructions.len());
     }

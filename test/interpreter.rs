@@ -1,9 +1,9 @@
 //! A slow interpreter of HLO, written from what its operations mean. Shared by tests; no test by itself.
 
-use layout::element::ElementType;
-use layout::hlo::{Instruction, Literal, Module, Values};
-use layout::operation::Operation;
-use layout::shape::{Array, Shape};
+use tensor_layout::element::ElementType;
+use tensor_layout::hlo::{Instruction, Literal, Module, Values};
+use tensor_layout::operations::Operation;
+use tensor_layout::operations::{Array, Shape};
 
 /// An array with its elements in row-major order. All types are kept as `f64`, rounded as the type demands.
 #[derive(Clone, Debug, PartialEq)]
@@ -326,7 +326,7 @@ fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes
         Operation::Bitcast => {
             // Memory is filled with the operand and read as the result.
             let memory = |sizes: &[i64], shape: &Array, f: &mut dyn FnMut(usize, i64)| {
-                let expansion = layout::expansion::Expansion::new(sizes, &shape.layout).unwrap();
+                let expansion = tensor_layout::tiled::Expansion::new(sizes, &shape.layout).unwrap();
                 let mut k = 0;
                 each(sizes, |index| {
                     f(k, expansion.offset(index).unwrap());
@@ -467,7 +467,7 @@ fn reduce(
     walk: impl Fn(&[i64], &mut dyn FnMut(&[i64], Option<&[i64]>)),
 ) -> Vec<Value> {
     let n = x.len() / 2;
-    let shapes: Vec<&Array> = layout::analysis::leaves(&i.shape);
+    let shapes: Vec<&Array> = tensor_layout::operations::leaves(&i.shape);
     let sizes = shapes[0].sizes().unwrap();
     let mut out: Vec<Value> = (0..n).map(|k| Value::build(x[n + k].element, &sizes, |_| x[n + k].data[0])).collect();
     let types: Vec<ElementType> = (0..2 * n).map(|k| x[n + k % n].element).collect();

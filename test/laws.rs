@@ -5,10 +5,10 @@ mod mangled;
 
 use definition::{indices, lay_out};
 use fastrand::Rng;
-use layout::expansion::Expansion;
-use layout::layout::{Layout, TileEntry};
-use layout::map::IndexingMap;
-use layout::shape::Shape;
+use tensor_layout::maps::IndexingMap;
+use tensor_layout::operations::Shape;
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::{Layout, TileEntry};
 
 const SEED: u64 = 0x1a_704d;
 

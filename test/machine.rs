@@ -1,7 +1,7 @@
 //! Machines: their text, and which layouts fit.
 
-use layout::machine::{Fit, Machine, READY};
-use layout::placement::Placement;
+use tensor_layout::places::Placement;
+use tensor_layout::places::{Fit, Machine, READY};
 
 fn machine(text: &str) -> Machine {
     Machine::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))

@@ -1,8 +1,8 @@
 //! Indexing maps: reading and printing, simplification on documented cases, composition, inversion.
 
-use layout::map::{Indexing, IndexingMap, Kind, Source};
-use layout::simplify::Interval;
 use serde_json::Value;
+use tensor_layout::maps::Interval;
+use tensor_layout::maps::{Indexing, IndexingMap, Kind, Source};
 
 fn parse(text: &str) -> IndexingMap {
     IndexingMap::parse(text).unwrap_or_else(|error| panic!("{text}: {error} at {:?}", error.at))

@@ -1,8 +1,8 @@
 //! What a TensorLayout means, carried out by hand: the set of places of each index. Shares no code with what it checks.
 
 use fastrand::Rng;
-use layout::tensor_layout::{Broadcast, TensorLayout};
 use std::collections::{BTreeMap, BTreeSet};
+use tensor_layout::places::{Broadcast, TensorLayout};
 
 /// The extent of a part, its axis, `Addr` among them, and its stride.
 pub type Part = (i64, &'static str, i64);
@@ -38,7 +38,7 @@ impl Definition {
     pub fn of(layout: &TensorLayout) -> Definition {
         let axis = |name: &str| *AXES.iter().find(|axis| **axis == name).unwrap();
         let part =
-            |part: &layout::tensor_layout::Part| (part.extent, part.axis.as_deref().map_or("Addr", axis), part.stride);
+            |part: &tensor_layout::places::Part| (part.extent, part.axis.as_deref().map_or("Addr", axis), part.stride);
         let dims: Vec<Vec<Part>> = layout.dims.iter().map(|parts| parts.iter().map(part).collect()).collect();
         let (mut copies, mut whole) = (Vec::new(), Vec::new());
         for broadcast in &layout.broadcast {

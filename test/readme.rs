@@ -5,6 +5,7 @@
 //! | `KIND file=NAME` | written to the file NAME, which later blocks read |
 //! | `console` | each `$ ` line is a command; up to the next one stands all that it prints, errors too, trimmed |
 //! | `KIND from=PATH` | its lines stand, one behind the other, in that file of the checkout, which another test runs |
+//! | `mermaid` | a drawing, which is left as it is |
 //! | `sh` | each line is a command that must succeed; of `make TARGET` only the target is looked for |
 //!
 //! Commands of `console` blocks run in an empty folder where `examples` and `target/release` are what they are in the
@@ -21,7 +22,19 @@ use std::{
 };
 
 /// The pages. What is generated is checked by `docs.rs`.
-const PAGES: &[&str] = &["README.md", "docs/tutorial.md", "docs/rationale.md"];
+const PAGES: &[&str] = &[
+    "README.md",
+    "docs/architecture.md",
+    "docs/embedding.md",
+    "docs/glossary.md",
+    "docs/hlo.md",
+    "docs/lowering.md",
+    "docs/notation.md",
+    "docs/rationale.md",
+    "docs/tensor-layouts.md",
+    "docs/tutorial.md",
+    "docs/vector-code.md",
+];
 
 #[test]
 fn pages() {
@@ -58,6 +71,7 @@ fn check(tools: &Tools, name: &str) -> Vec<String> {
                 fs::write(place.folder.join(file), body.join("\n") + "\n").expect("a file of the page is written");
                 seen += &(body.join("\n") + "\n");
             }
+            None if kind == "mermaid" => seen += &(body.join("\n") + "\n"),
             None if kind == "console" => seen += &place.console(&body),
             None if kind == "sh" => {
                 failures.extend(body.iter().filter_map(|command| place.runs(command).err()));

@@ -3,12 +3,12 @@
 //! `LAYOUT_LAWS=1000000 cargo test --release --test simplify_laws` tries that many, `LAYOUT_LAWS_SEED` others.
 
 use fastrand::Rng;
-use layout::check::replay;
-use layout::expr::Expr;
-use layout::map::{Indexing, IndexingMap};
-use layout::simplify::{Domain, Interval};
-use layout::steps::{Claim, Explained, Rule, Step, Using};
 use std::collections::BTreeMap;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::replay;
+use tensor_layout::maps::{Claim, Explained, Rule, Step, Using};
+use tensor_layout::maps::{Domain, Interval};
+use tensor_layout::maps::{Indexing, IndexingMap};
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)

@@ -5,18 +5,18 @@ mod mangled;
 mod places;
 
 use fastrand::Rng;
-use layout::equal::Equality;
-use layout::expansion::Expansion;
-use layout::layout::{Layout, TileEntry};
-use layout::meaning::Meaning;
-use layout::notation::{to_tensor_layout, to_tiled};
-use layout::placement::{Copies, Held, Placement};
-use layout::shape::Shape;
-use layout::tensor_layout::{TensorLayout, is_tensor_layout};
-use layout::text::Error;
-use layout::views::{Slice, View};
 use places::{Definition, indices};
 use std::collections::BTreeSet;
+use tensor_layout::maps::Equality;
+use tensor_layout::notations::Meaning;
+use tensor_layout::notations::{to_tensor_layout, to_tiled};
+use tensor_layout::operations::Shape;
+use tensor_layout::places::{Copies, Held, Placement};
+use tensor_layout::places::{Slice, View};
+use tensor_layout::places::{TensorLayout, is_tensor_layout};
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::{Layout, TileEntry};
 
 const SEED: u64 = 0x7e_4502;
 

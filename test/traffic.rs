@@ -1,10 +1,10 @@
 //! Conversions between placements: carried out on buffers, and counted element by element.
 
 use fastrand::Rng;
-use layout::machine::Machine;
-use layout::placement::{Copies, Held, Placement};
-use layout::traffic::{Plan, plan};
 use std::collections::HashMap;
+use tensor_layout::places::Machine;
+use tensor_layout::places::{Copies, Held, Placement};
+use tensor_layout::places::{Plan, plan};
 
 /// Every index of an array.
 fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {

@@ -6,7 +6,6 @@
 //! Each `unsafe` block calls the C API with handles of live IR, and asks of a handle only what a check in front of it has
 //! found it to be. Where more than that makes it sound, a comment says what.
 
-use layout::expr::Expr;
 use layout_dialect::affine;
 use melior::ir::attribute::{
     ArrayAttribute, AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute, TypeAttribute,
@@ -20,6 +19,7 @@ use melior::ir::{
 };
 use melior::{Context, ContextRef};
 use mlir_sys as sys;
+use tensor_layout::expr::Expr;
 
 /// An operation in the module that a pass works on.
 pub type Op<'c> = OperationRef<'c, 'c>;

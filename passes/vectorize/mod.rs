@@ -9,193 +9,31 @@
 //! Buffers are reached through views of one dimension over all their elements, so that it makes no difference which
 //! form their types have.
 
-mod ahead;
 mod plan;
+mod prefetch;
 mod registers;
 
-use crate::combiner::Combiner;
-use crate::index::Leaves;
-use crate::nest::Nest;
-use crate::{Options, Parallel};
-use ahead::Ahead;
-use layout::expr::Expr;
-use layout::simplify::Interval;
+use crate::buffers::index::Leaves;
+use crate::buffers::operations::{CONTRACTS, MULTI_INSTRUCTION, is};
+use crate::kernel::body::{Argument, Body, flags};
+use crate::kernel::combiner::Combiner;
+use crate::kernel::nest::Nest;
+use crate::options::{Options, Parallel};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, BlockRef, Identifier, Type, TypeLike, ValueLike};
+use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
 use plan::{Mode, Plan};
+use prefetch::Ahead;
 use registers::{Key, Rearranged, mask, place, shuffle, subsets};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-
-/// What is computed for each element: the body of a structured operation, and of those that are fused with it.
-pub struct Body<'c> {
-    /// What each argument of the body is.
-    pub arguments: Vec<(Val<'c>, Argument<'c>)>,
-    /// The body; none copies what its one argument is.
-    pub block: Option<BlockRef<'c, 'c>>,
-    /// What a reduction starts from.
-    pub initial: Option<Argument<'c>>,
-    /// What a reduction's results go through, if they are not stored as they are.
-    pub then: Option<Rc<Body<'c>>>,
-    /// How many operands, the first ones, are read for each step of a reduction.
-    pub feeds: usize,
-}
-
-/// What an argument of a body stands for.
-#[derive(Clone)]
-pub enum Argument<'c> {
-    /// The element of an operand of the nest.
-    Element(usize),
-    /// The same value everywhere.
-    Value(Val<'c>),
-    /// What has been reduced.
-    Sum,
-    /// What another body yields.
-    Made(Rc<Body<'c>>),
-}
-
-/// Operations that are computed lane by lane, with no way to fail.
-fn is_lanewise(op: Op) -> bool {
-    let name = ir::name(op);
-    let traps = matches!(
-        name,
-        "arith.divsi"
-            | "arith.divui"
-            | "arith.ceildivsi"
-            | "arith.ceildivui"
-            | "arith.floordivsi"
-            | "arith.remsi"
-            | "arith.remui"
-    );
-    (name.starts_with("arith.") || name.starts_with("math.")) && !traps && ir::results(op).len() == 1
-}
-
-/// Whether an operation takes several instructions: which of two numbers is greater, for zeros of both signs and NaN.
-fn is_slow(name: &str) -> bool {
-    matches!(name, "arith.maximumf" | "arith.minimumf" | "arith.maxnumf" | "arith.minnumf")
-}
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::Interval;
 
 /// The locality of what goes to the nearest cache, and of what goes to the last one.
 const NEAREST: i64 = 3;
 const FAR: i64 = 1;
-
-/// The most bits of the vectors that LLVM knows functions of the C library's vector maths for.
-const LIBRARY_BITS: u32 = 256;
-
-/// Whether an operation becomes a call, as machines have no instruction for it.
-fn is_library_call(name: &str) -> bool {
-    let instructions = [
-        "absf",
-        "absi",
-        "ceil",
-        "copysign",
-        "ctlz",
-        "cttz",
-        "ctpop",
-        "floor",
-        "fma",
-        "rint",
-        "round",
-        "roundeven",
-        "rsqrt",
-        "sqrt",
-        "trunc",
-    ];
-    name.strip_prefix("math.").is_some_and(|name| !instructions.contains(&name))
-}
-
-impl<'c> Body<'c> {
-    /// A body that yields one value for each element.
-    pub fn simple(arguments: Vec<(Val<'c>, Argument<'c>)>, block: Option<BlockRef<'c, 'c>>) -> Self {
-        Body { arguments, block, initial: None, then: None, feeds: 0 }
-    }
-
-    /// The bodies that this one is made of, itself the first.
-    fn all(&self) -> Vec<&Body<'c>> {
-        let made = self.arguments.iter().filter_map(|(_, from)| match from {
-            Argument::Made(body) => Some(body.all()),
-            _ => None,
-        });
-        [self].into_iter().chain(made.flatten()).chain(self.then.iter().flat_map(|then| then.all())).collect()
-    }
-
-    fn operations(&self) -> Vec<Op<'c>> {
-        self.all().into_iter().filter_map(|body| body.block).flat_map(ir::operations).collect()
-    }
-
-    /// The bits of the widest value that is computed; 8 where there is none.
-    fn widest(&self) -> Result<i64, String> {
-        let mut widest = 8;
-        for op in self.operations() {
-            match ir::name(op) {
-                "linalg.yield" => continue,
-                "linalg.index" => {
-                    widest = 64;
-                    continue;
-                }
-                _ if is_lanewise(op) => {}
-                name => return Err(format!("there is no vector form of '{name}' that cannot fail")),
-            }
-            let t = ir::result(op, 0).r#type();
-            match ir::bits(t) {
-                Some(n @ (1 | 8 | 16 | 32 | 64)) => widest = widest.max(n),
-                None if t.is_index() => widest = 64,
-                _ => return Err(format!("there are no vectors of {t}")),
-            }
-        }
-        Ok(widest)
-    }
-
-    /// Inputs of which nothing is used but what an operation makes of them in a wider type.
-    fn widenings(&self) -> Vec<(usize, Op<'c>)> {
-        let arguments: Vec<&(Val<'c>, Argument<'c>)> =
-            self.all().into_iter().flat_map(|body| &body.arguments).collect();
-        let operand = |from: &Argument| if let Argument::Element(operand) = from { Some(*operand) } else { None };
-        let once = |operand: usize| arguments.iter().filter(|a| self::Body::is(&a.1, operand)).count() == 1;
-        let widening = |(argument, from): &&(Val<'c>, Argument<'c>)| {
-            let operand = operand(from).filter(|operand| once(*operand))?;
-            let [(op, _)] = ir::uses(*argument)[..] else { return None };
-            matches!(ir::name(op), "arith.extf" | "arith.extsi" | "arith.extui").then_some((operand, op))
-        };
-        arguments.iter().filter_map(widening).collect()
-    }
-
-    fn is(from: &Argument, operand: usize) -> bool {
-        matches!(from, Argument::Element(o) if *o == operand)
-    }
-
-    /// The most bits of a vector that is computed with.
-    fn most_bits(&self, target: &Options) -> u32 {
-        let calls = self.operations().into_iter().any(|op| is_library_call(ir::name(op)));
-        if calls { target.vector_bits().min(LIBRARY_BITS) } else { target.vector_bits() }
-    }
-
-    /// How results are put together in any order, if they may be.
-    fn combiner(&self) -> Option<Combiner<'c>> {
-        Combiner::of(self.block?)
-    }
-
-    /// Whether results may be put together in any order.
-    fn reorders(&self, target: &Options) -> bool {
-        let Some(combiner) = self.combiner() else { return false };
-        // Sums round; of zeros that differ in their sign, and only of them, either may be the least or greatest number.
-        let free: &[&str] = match ir::name(combiner.op) {
-            "arith.addf" | "arith.mulf" => &["reassoc", "fast"],
-            "arith.maxnumf" | "arith.minnumf" => &["nsz", "fast"],
-            _ => return true,
-        };
-        target.reassociate || flags(combiner.op).iter().any(|flag| free.contains(&&flag[..]))
-    }
-}
-
-/// The names of an operation's fast-math flags.
-fn flags(op: Op) -> Vec<String> {
-    let Some(text) = ir::attribute(op, "fastmath").map(|a| a.to_string()) else { return Vec::new() };
-    let inside = text.split_once('<').and_then(|t| t.1.split_once('>')).map_or("", |t| t.0);
-    inside.split(',').map(|flag| flag.trim().to_owned()).filter(|flag| !matches!(&flag[..], "" | "none")).collect()
-}
 
 /// Makes vector code for a nest in front of `b`; the error is the reason why there can be none, and nothing was made.
 pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Options) -> Result<(), String> {
@@ -257,7 +95,7 @@ fn row<'c>(buffer: Val<'c>) -> Result<(Shaped<'c>, i64), String> {
     let shaped = ir::memref(buffer.r#type()).ok_or("an operand is not a memref")?;
     let (strides, offset) = match shaped.layout {
         Some(layout) => (ir::strides_of(layout).ok_or("a buffer has no strides")?, ir::offset_of(&shaped)),
-        None => (crate::lowered::row_major(&shaped.shape), Some(0)),
+        None => (crate::buffers::lowered::row_major(&shaped.shape), Some(0)),
     };
     let offset = offset.filter(|n| *n != DYNAMIC).ok_or("where a buffer starts is known only at run time")?;
     let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1).checked_mul((*s).max(0)));
@@ -365,7 +203,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let waits = match self.plan.mode {
             Mode::Elementwise => true,
             Mode::InOrder => false,
-            Mode::AnyOrder => self.combiner.as_ref().is_some_and(|combiner| !is_slow(ir::name(combiner.op))),
+            Mode::AnyOrder => {
+                self.combiner.as_ref().is_some_and(|combiner| !is(ir::name(combiner.op), MULTI_INSTRUCTION))
+            }
         };
         let ahead =
             |o: usize| (waits && self.is_large(o)).then(|| Ahead::new(&self.plan, o, self.bytes(o), extents)).flatten();
@@ -787,7 +627,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
 
     /// The attributes of an operation's vector form.
     fn attributes(&self, b: Builder<'c>, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
-        let contracts = self.target.contract && matches!(ir::name(op), "arith.mulf" | "arith.addf" | "arith.subf");
+        let contracts = self.target.contract && is(ir::name(op), CONTRACTS);
         let mut attributes = b.attributes_of(op);
         // Sums of parts may overflow where the whole does not.
         if self.combiner.as_ref().is_some_and(|combiner| ir::op_key(combiner.op) == ir::op_key(op)) {

@@ -4,16 +4,18 @@
 //! the dimensions. Of the levels whose elements lie side by side in an operand, a power of two goes into the block that
 //! is worked on in registers; the rest of each level is a loop.
 
-use super::Body;
-use super::registers::{Key, Lanes};
-use crate::Options;
-use crate::index::Leaves;
-use crate::nest::{Nest, Part, split};
-use crate::places;
-use layout::expr::Expr;
+use super::registers::{Key, Lanes, mask};
+use crate::buffers::index::Leaves;
+use crate::kernel::access::Size;
+use crate::kernel::body::Body;
+use crate::kernel::loops::{Part, scales, split};
+use crate::kernel::nest::Nest;
+use crate::kernel::places;
+use crate::options::Options;
 use layout_ir::{self as ir, Builder, DYNAMIC};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;
+use tensor_layout::expr::Expr;
 
 /// A part of a dimension between two cuts.
 pub struct Level {
@@ -172,7 +174,7 @@ type Order = Vec<Digit>;
 
 impl<'a> Planner<'a> {
     fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Options, leaves: &mut Leaves<'c>) -> Result<Self, String> {
-        let known = |n: &crate::nest::Size| n.known().ok_or("its sizes are known only at run time");
+        let known = |n: &Size| n.known().ok_or("its sizes are known only at run time");
         let extents: Vec<i64> = nest.extents.iter().map(known).collect::<Result<_, _>>()?;
         let output = nest.operands.len() - nest.outputs;
         let mut element_bits = Vec::new();
@@ -183,7 +185,7 @@ impl<'a> Planner<'a> {
                 _ => return Err(format!("elements of {element} do not go into vectors")),
             }
         }
-        let scales = nest.scales();
+        let scales = scales(nest);
         let (mut parts, mut dims): (Vec<Part>, Vec<Expr>) = (Vec::new(), Vec::new());
         let mut own = Leaves::default();
         for (dim, scales) in scales.iter().enumerate() {
@@ -696,11 +698,11 @@ impl<'a> Planner<'a> {
         }
         let kept = match mode {
             Mode::AnyOrder => {
-                let lanes = super::registers::mask(&chosen);
+                let lanes = mask(&chosen);
                 let all = (1u64 << next) - 1;
                 let rows = (all & !reduced & !lanes).count_ones();
                 let free: Vec<usize> = (0..next).filter(|bit| (reduced & !lanes) >> bit & 1 == 1).collect();
-                super::registers::mask(&free[..free.len().min(2usize.saturating_sub(rows as usize))])
+                mask(&free[..free.len().min(2usize.saturating_sub(rows as usize))])
             }
             _ => 0,
         };

@@ -1,24 +1,16 @@
 //! Bitcasts: which elements lie at the same bytes.
 //!
 //! A layout is a list of equations `whole = major * size + minor` between the logical indices and the expanded ones
-//! ([`crate::expansion`]); so is the statement that two expanded indices count to the same offset. All of them together
+//! ([`crate::tiled::expansion`]); so is the statement that two expanded indices count to the same offset. All of them together
 //! relate the elements of two arrays. A value that does not lie below its size is padding, so an element at a byte that
 //! is padding on the other side is related to nothing. Where the elements of one side are wider, an unknown more counts
 //! the other side's elements in them.
 
 use super::relation::{Direction, Relation};
 use super::rules::reshape;
-use crate::expansion::Expansion;
-use crate::shape::Array;
+use crate::operations::shape::{Array, bits};
 use crate::text::Error;
-
-/// The bits that an element takes in memory.
-pub(crate) fn bits(array: &Array) -> Option<i64> {
-    match array.layout.element_bits {
-        0 => Some(array.element.bytes()? * 8),
-        bits => Some(bits),
-    }
-}
+use crate::tiled::expansion::Expansion;
 
 /// Says that elements of `out` and `input`, whose indices are those of the relation, share bytes. Gives the reason
 /// where this is not known.

@@ -10,12 +10,15 @@
 //! bounds.
 
 use super::graph::{Flows, Walk};
-use super::{Access, Graph, Mapped, RunTime};
+use super::{Access, Mapped, RunTime};
 use crate::expr::Expr;
-use crate::map::{IndexingMap, Kind};
-use crate::operation::Operation;
-use crate::shape::Array;
-use crate::simplify::{Domain, Form, Interval, cost};
+use crate::expr::cost;
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::map::{IndexingMap, Kind};
+use crate::maps::simplify::Form;
+use crate::operations::graph::Graph;
+use crate::operations::operation::Operation;
+use crate::operations::shape::{Array, bits};
 use crate::text::Error;
 use std::collections::{BTreeMap, HashSet};
 
@@ -568,7 +571,7 @@ impl<S: Clone + PartialEq> Access<S> {
 }
 
 fn in_bytes(array: &Array, elements: Count) -> Count {
-    let bits = u128::try_from(super::bitcast::bits(array).unwrap_or(0)).unwrap_or(0);
+    let bits = u128::try_from(bits(array).unwrap_or(0)).unwrap_or(0);
     let up = |n: u128| n.checked_mul(bits).map(|n| n.div_ceil(8));
     Count { least: up(elements.least).unwrap_or(u128::MAX), most: elements.most.and_then(up) }
 }

@@ -6,9 +6,10 @@
 //! kept once, so forty diamonds in a chain still give one map.
 //!
 //! ```
-//! use layout::analysis::{Graph, Node, Value, flow};
-//! use layout::operation::Operation;
-//! use layout::shape::Shape;
+//! use tensor_layout::analysis::flow;
+//! use tensor_layout::operations::{Graph, Node, Value};
+//! use tensor_layout::operations::Operation;
+//! use tensor_layout::operations::Shape;
 //!
 //! let node = |operation, operands: &[usize]| Node {
 //!     operation,
@@ -32,46 +33,20 @@
 
 use super::relation::{Direction, Relation};
 use super::rules::Site;
-use super::{Access, Mapped, RunTime, Traffic, leaves};
-use crate::equal::Equality;
+use super::{Access, Mapped, RunTime, Traffic};
 use crate::expr::Expr;
-use crate::map::{Indexing, IndexingMap, Kind};
-use crate::operation::Operation;
-use crate::shape::{Array, Shape};
-use crate::simplify::{Interval, simplify};
+use crate::maps::domain::Interval;
+use crate::maps::equal::Equality;
+use crate::maps::map::{Indexing, IndexingMap, Kind};
+use crate::maps::simplify::simplify;
+use crate::operations::graph::{Graph, Node, Value};
+use crate::operations::operation::Operation;
+use crate::operations::shape::leaves;
+use crate::operations::shape::{Array, Shape};
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
-
-/// A result of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Value {
-    /// Where the node stands in its graph.
-    pub node: usize,
-    /// Which of its results.
-    pub result: usize,
-}
-
-/// An operation in a graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// What it does.
-    pub operation: Operation,
-    /// What it does it to.
-    pub operands: Vec<Value>,
-    /// The shapes of its results: one in HLO, where it may be a tuple.
-    pub results: Vec<Shape>,
-}
-
-/// A computation: each node stands behind those that it uses, and each graph behind those that it calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Graph {
-    /// The operations.
-    pub nodes: Vec<Node>,
-    /// What it computes.
-    pub roots: Vec<Value>,
-}
 
 /// A leaf of a node's results, in a graph or in one that it calls. Prints as `7#0`, and `4/7#0` in what node 4 calls.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

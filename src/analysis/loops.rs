@@ -2,8 +2,9 @@
 
 use super::relation::{Relation, Terms, too_large};
 use crate::expr::Expr;
-use crate::operation::Loops;
-use crate::simplify::{Domain, Form, Interval};
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::simplify::Form;
+use crate::operations::operation::Loops;
 use crate::text::Error;
 use std::collections::BTreeMap;
 
@@ -99,8 +100,8 @@ fn add(
 mod tests {
     use super::*;
     use crate::analysis::{Access, maps};
-    use crate::operation::Operation;
-    use crate::shape::Shape;
+    use crate::operations::operation::Operation;
+    use crate::operations::shape::Shape;
     use std::collections::BTreeSet;
 
     /// An index over the loops and the offset, and how large it gets.
@@ -145,7 +146,7 @@ mod tests {
             let operation = Operation::Loops(Box::new(nest));
             let found = maps(&operation, &[&operand, &start], &[&result]).unwrap();
             let at = |index: &[Expr], p: &[i64]| index.iter().map(|e| e.evaluate(p).unwrap()).collect::<Vec<_>>();
-            let box_of_loops = crate::map::IndexingMap::new(domain.vars.clone(), Vec::new());
+            let box_of_loops = crate::maps::map::IndexingMap::new(domain.vars.clone(), Vec::new());
             let expected: BTreeSet<_> =
                 box_of_loops.points().map(|p| (at(&of_result.0, &p), at(&of_operand.0, &p), p[p.len() - 1])).collect();
             let pairs = |access: &Access, turned: bool| {

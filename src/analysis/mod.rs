@@ -2,13 +2,13 @@
 //!
 //! For the element of a result at an index, [`Maps::reads`] says which elements of an operand it is made of; for the
 //! element of an operand, [`Maps::feeds`] says which elements of a result it goes into. Both describe one relation, and
-//! both are sets of [indexing maps](crate::map), because one map does not say everything: what a padding reads of its
+//! both are sets of [indexing maps](crate::maps::map), because one map does not say everything: what a padding reads of its
 //! value is all that lies before, behind and between the data.
 //!
 //! ```
-//! use layout::analysis::maps;
-//! use layout::operation::Operation;
-//! use layout::shape::Shape;
+//! use tensor_layout::analysis::maps;
+//! use tensor_layout::operations::Operation;
+//! use tensor_layout::operations::Shape;
 //!
 //! let [long, short] = ["f32[256,10]", "f32[10]"].map(|text| Shape::parse(text).unwrap());
 //! let init = Shape::parse("f32[]").unwrap();
@@ -36,14 +36,13 @@ mod rules;
 mod tile;
 
 use crate::expr::Expr;
-use crate::map::IndexingMap;
-use crate::operation::Operation;
-use crate::shape::{Array, Shape};
-use crate::simplify::Interval;
+use crate::maps::domain::Interval;
+use crate::maps::map::IndexingMap;
+use crate::operations::operation::Operation;
+use crate::operations::shape::Shape;
 use crate::text::Error;
-pub(crate) use bitcast::bits as stored_bits;
 pub use count::{COUNTED, Count, Traffic, Usage, traffic};
-pub use graph::{Flow, Flows, Graph, Node, Place, Value, flow};
+pub use graph::{Flow, Flows, Place, flow};
 pub use moves::{Cause, Moved, Movement, movement};
 use relation::Direction;
 use std::fmt;
@@ -113,18 +112,6 @@ pub fn maps(operation: &Operation, operands: &[&Shape], results: &[&Shape]) -> R
     };
     let row = |operand| (0..site.results.len()).map(|result| pair(operand, result)).collect::<Result<_, Error>>();
     Ok(Maps { pairs: (0..site.operands.len()).map(row).collect::<Result<_, Error>>()? })
-}
-
-/// The arrays of a shape, from left to right.
-pub fn leaves(shape: &Shape) -> Vec<&Array> {
-    let (mut found, mut stack) = (Vec::new(), vec![shape]);
-    while let Some(shape) = stack.pop() {
-        match shape {
-            Shape::Tuple(parts) => stack.extend(parts.iter().rev()),
-            Shape::Array(array) | Shape::Buffer(array) => found.push(array),
-        }
-    }
-    found
 }
 
 impl<S> Access<S> {

@@ -12,15 +12,16 @@
 //! that does not do, tiles join all dimensions, cut them as the operand's are, and put them in its order.
 
 use super::count::{COUNTED, linear};
-use super::{Access, bitcast, maps};
-use crate::expansion::Expansion;
+use super::{Access, maps};
 use crate::expr::Expr;
-use crate::layout::{Layout, Tile, TileEntry};
-use crate::map::IndexingMap;
-use crate::operation::Operation;
-use crate::shape::{Array, Shape};
-use crate::simplify::{Form, Interval};
+use crate::maps::domain::Interval;
+use crate::maps::map::IndexingMap;
+use crate::maps::simplify::Form;
+use crate::operations::operation::Operation;
+use crate::operations::shape::{Array, Shape, bits};
 use crate::text::Error;
+use crate::tiled::expansion::Expansion;
+use crate::tiled::layout::{Layout, Tile, TileEntry};
 use std::collections::HashSet;
 
 /// Whether an operation moves anything.
@@ -77,9 +78,9 @@ pub struct Moved {
 /// Another operation, shapes that it cannot have, elements of different widths, layouts cut across memories.
 ///
 /// ```
-/// use layout::analysis::{Cause, Movement, movement};
-/// use layout::operation::Operation;
-/// use layout::shape::Shape;
+/// use tensor_layout::analysis::{Cause, Movement, movement};
+/// use tensor_layout::operations::Operation;
+/// use tensor_layout::operations::Shape;
 ///
 /// let [from, to] = ["f32[8,128]{1,0}", "f32[128,8]{1,0}"].map(|text| Shape::parse(text).unwrap());
 /// let transpose = Operation::Transpose { permutation: vec![1, 0] };
@@ -97,7 +98,7 @@ pub fn movement(operation: &Operation, operand: &Shape, result: &Shape) -> Resul
     let (Shape::Array(from), Shape::Array(to)) = (operand, result) else {
         return Err(Error::new("the operand and the result must be arrays"));
     };
-    if bitcast::bits(from).is_none() || bitcast::bits(from) != bitcast::bits(to) {
+    if bits(from).is_none() || bits(from) != bits(to) {
         return Err(Error::new("the elements of the operand and of the result must take as many bits"));
     }
     let (Some(sizes), Some(out)) = (from.sizes(), to.sizes()) else {

@@ -11,8 +11,9 @@
 //! always hold.
 
 use crate::expr::Expr;
-use crate::map::{Indexing, IndexingMap};
-use crate::simplify::{Domain, Interval, simplify};
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::map::{Indexing, IndexingMap};
+use crate::maps::simplify::simplify;
 use crate::text::Error;
 
 use super::{Mapped, RunTime};

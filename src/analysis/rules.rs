@@ -1,9 +1,10 @@
 //! What each operation demands of its shapes, and the equations between an operand's index and a result's.
 
 use super::relation::{Direction, Element, Relation, too_large};
-use super::{Access, bitcast, leaves, loops};
-use crate::operation::{Convolution, Gather, Operation, WindowDim};
-use crate::shape::{Array, Shape};
+use super::{Access, bitcast, loops};
+use crate::operations::operation::{Convolution, Gather, Operation, WindowDim};
+use crate::operations::shape::leaves;
+use crate::operations::shape::{Array, Shape, bits};
 use crate::text::Error;
 use std::ops::Range;
 
@@ -189,7 +190,7 @@ impl<'a> Site<'a> {
             Operation::Bitcast => {
                 arity(1, 1)?;
                 let bytes = |array: &Array, sizes: &Sizes| {
-                    let bits = bitcast::bits(array).filter(|_| !array.layout.is_tiled());
+                    let bits = bits(array).filter(|_| !array.layout.is_tiled());
                     Ok(bits.zip(elements(sizes)?.into()).and_then(|(bits, n): (i64, i128)| n.checked_mul(bits.into())))
                 };
                 match (bytes(self.operands[0], &ins[0])?, bytes(self.results[0], &outs[0])?) {

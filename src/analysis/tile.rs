@@ -13,8 +13,9 @@
 use super::count::{gapless, linear};
 use super::{Access, Mapped};
 use crate::expr::{Expr, Named};
-use crate::map::{IndexingMap, Kind};
-use crate::simplify::{Domain, Form, Interval};
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::map::{IndexingMap, Kind};
+use crate::maps::simplify::Form;
 use crate::text::Error;
 
 /// A part of a tensor: along each dimension the elements `offset + stride * k` for `k` from 0 to below `size`.

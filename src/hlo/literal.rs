@@ -1,7 +1,7 @@
 //! The values of constants.
 
 use crate::element::ElementType;
-use crate::shape::{Array, Shape};
+use crate::operations::shape::{Array, Shape};
 use crate::text::{Cursor, Error, excerpt, length};
 
 /// The value of a constant, typed by the constant's shape.

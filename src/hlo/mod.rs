@@ -1,8 +1,8 @@
 //! HLO text, as XLA and JAX dump it, before and after optimisation.
 //!
 //! ```
-//! use layout::hlo::Module;
-//! use layout::operation::Operation;
+//! use tensor_layout::hlo::Module;
+//! use tensor_layout::operations::Operation;
 //!
 //! let text = "HloModule flip
 //! ENTRY main {
@@ -36,9 +36,9 @@ mod rules;
 
 pub use literal::{Literal, Values};
 
-use crate::analysis::{Graph, Node, Value};
-use crate::operation::Operation;
-use crate::shape::Shape;
+use crate::operations::graph::{Graph, Node, Value};
+use crate::operations::operation::Operation;
+use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error};
 
 /// A module.

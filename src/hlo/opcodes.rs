@@ -1,7 +1,7 @@
 //! The operations of HLO: one row each.
 
 use super::rules::*;
-use crate::operation::Operation;
+use crate::operations::operation::Operation;
 use crate::text::Error;
 
 /// A row of the table.

@@ -5,7 +5,7 @@
 
 use super::literal::Literal;
 use super::{Attribute, Module};
-use crate::shape::Shape;
+use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt, length};
 use std::collections::HashMap;
 

@@ -4,8 +4,8 @@ use super::opcodes::{find, nearest};
 use super::read::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables, name, unquote};
 use super::rules::{Signature, Site, fits, plain};
 use super::{Computation, Instruction, Module, Source};
-use crate::operation::Operation;
-use crate::shape::Shape;
+use crate::operations::operation::Operation;
+use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
 use std::collections::{BTreeMap, HashMap};
 

@@ -6,12 +6,12 @@
 
 use super::opcodes::{ANY, Opcode};
 use super::read::{RawAttribute, RawInstruction, number, numbers};
-use crate::analysis::stored_bits;
 use crate::element::ElementType;
-use crate::layout::{Layout, dimensions};
-use crate::operation::{Convolution, Gather, Operation, WindowDim};
-use crate::shape::{Array, Dim, Shape};
+use crate::operations::operation::{Convolution, Gather, Operation, WindowDim};
+use crate::operations::shape::bits;
+use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::{Cursor, Error, excerpt};
+use crate::tiled::layout::{Layout, dimensions};
 
 /// What a computation takes and gives.
 pub(super) struct Signature<'a> {
@@ -648,7 +648,7 @@ fn same_bits(site: &Site, each: fn(&Array) -> Option<i64>) -> Result<(), Error> 
 
 pub(super) fn bitcast(site: &Site) -> Found {
     // Layouts with tiles may add padding on either side.
-    same_bits(site, |array| stored_bits(array).filter(|_| !array.layout.is_tiled()))?;
+    same_bits(site, |array| bits(array).filter(|_| !array.layout.is_tiled()))?;
     Ok(Operation::Bitcast)
 }
 

@@ -2,10 +2,10 @@
 
 use super::interpreter::{Case, Index, Pair, array, factors, indices, reads, sizes, some};
 use fastrand::Rng;
-use layout::analysis::{Graph, Node, Value};
-use layout::operation::{Gather, Operation};
-use layout::shape::Shape;
 use std::collections::BTreeSet;
+use tensor_layout::operations::Shape;
+use tensor_layout::operations::{Gather, Operation};
+use tensor_layout::operations::{Graph, Node, Value};
 
 pub fn value(node: usize) -> Value {
     Value { node, result: 0 }

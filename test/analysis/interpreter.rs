@@ -2,11 +2,11 @@
 //! operations with the shapes that they take.
 
 use fastrand::Rng;
-use layout::analysis::leaves;
-use layout::expansion::Expansion;
-use layout::operation::{Convolution, Gather, Operation, WindowDim};
-use layout::shape::Shape;
 use std::collections::BTreeSet;
+use tensor_layout::operations::Shape;
+use tensor_layout::operations::leaves;
+use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};
+use tensor_layout::tiled::Expansion;
 
 pub type Index = Vec<i64>;
 /// An operand's leaf, a result's leaf, an index of the result, an index of the operand that it reads.
@@ -636,7 +636,7 @@ pub fn spoil(rng: &mut Rng, case: &mut Case) {
         if let Shape::Array(array) = &mut shapes[k]
             && let Some(dim) = array.dims.first_mut()
         {
-            *dim = layout::shape::Dim::Exact(number);
+            *dim = tensor_layout::operations::Dim::Exact(number);
         }
         return;
     }

@@ -3,7 +3,6 @@
 //! Every body goes through [`answer`], which turns an error and a panic into a message for the callback and the given
 //! value. Handles may be null and numbers out of range; pointers that are not null are valid for the call.
 
-use layout::{expansion::Expansion, map::Indexing, placement::Placement};
 use layout_dialect::{complaint, guard, tensor_layout as tensor, tiled};
 use layout_passes::{Form, indexing_analysis, pipelines};
 use melior::{
@@ -16,6 +15,9 @@ use mlir_sys::{
     MlirStringCallback, MlirStringRef,
 };
 use std::{borrow::Cow, ffi::c_void, ptr, slice};
+use tensor_layout::maps::Indexing;
+use tensor_layout::places::Placement;
+use tensor_layout::tiled::Expansion;
 
 type Outcome<T> = Result<T, Cow<'static, str>>;
 
@@ -509,11 +511,11 @@ fn given<'a>(attribute: MlirAttribute) -> Outcome<Attribute<'a>> {
     unsafe { Attribute::from_option_raw(attribute) }.ok_or("the attribute is null".into())
 }
 
-fn tiled_of(attribute: MlirAttribute) -> Outcome<layout::layout::Layout> {
+fn tiled_of(attribute: MlirAttribute) -> Outcome<tensor_layout::tiled::Layout> {
     layout_dialect::tiled(given(attribute)?).ok_or("the attribute is no #layout.tiled".into())
 }
 
-fn tensor_of(attribute: MlirAttribute) -> Outcome<layout::tensor_layout::TensorLayout> {
+fn tensor_of(attribute: MlirAttribute) -> Outcome<tensor_layout::places::TensorLayout> {
     layout_dialect::tensor_layout(given(attribute)?).ok_or("the attribute is no #layout.tensor_layout".into())
 }
 

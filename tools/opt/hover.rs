@@ -5,13 +5,13 @@
 //! `tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>`, stands what these layouts do. Everything else passes as it is. A layout
 //! without a type, which is what hovering over an alias `#t` shows, has no sizes: nothing can be said of it.
 
-use layout::expansion::Expansion;
-use layout::layout::Layout;
-use layout::placement::Placement;
-use layout::tensor_layout::TensorLayout;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Read, Write};
+use tensor_layout::places::Placement;
+use tensor_layout::places::TensorLayout;
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::Layout;
 
 /// The types that are explained in one hover: an operation may have thousands.
 const MOST: usize = 8;

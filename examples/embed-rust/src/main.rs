@@ -7,13 +7,9 @@
 mod buffer;
 
 use buffer::Buffer;
-use layout::{
-    expansion::Expansion,
-    layout::Layout,
-    machine::Machine,
-    map::{Indexing, IndexingMap},
-    tensor_layout::TensorLayout,
-};
+use tensor_layout::maps::{Indexing, IndexingMap};
+use tensor_layout::places::{Machine, TensorLayout};
+use tensor_layout::tiled::{Expansion, Layout};
 use layout_passes::{Form, Pass, indexing_analysis, pipelines};
 use melior::{
     Context, ExecutionEngine,

@@ -1,12 +1,12 @@
 //! What moves when a tensor goes from one layout to another.
 
 use crate::report;
-use layout::element::ElementType;
-use layout::machine::Machine;
-use layout::tensor_layout::ADDRESS;
-use layout::text::Error;
-use layout::traffic::{Block, plan};
 use std::fmt::Write;
+use tensor_layout::element::ElementType;
+use tensor_layout::places::ADDRESS;
+use tensor_layout::places::Machine;
+use tensor_layout::places::{Block, plan};
+use tensor_layout::text::Error;
 
 /// What is asked for.
 pub struct Options<'a> {

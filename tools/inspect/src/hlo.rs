@@ -1,19 +1,17 @@
 //! What the instructions of an HLO module read and feed: a table for people, a JSON object a line for programs.
 
 use crate::report;
-use layout::analysis::{
-    Access, Cause, Count, Flow, Flows, Graph, Moved, Movement, Needed, Node, Tile, Usage, Value as Use, leaves,
-    movement,
-};
-use layout::expansion::Expansion;
-use layout::expr::{Expr, Named};
-use layout::hlo::{Computation, Instruction, Module};
-use layout::operation::Operation;
-use layout::shape::Shape;
-use layout::simplify::Interval;
-use layout::text::Error;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
+use tensor_layout::analysis::{Access, Cause, Count, Flow, Flows, Moved, Movement, Needed, Tile, Usage, movement};
+use tensor_layout::expr::{Expr, Named};
+use tensor_layout::hlo::{Computation, Instruction, Module};
+use tensor_layout::maps::Interval;
+use tensor_layout::operations::Operation;
+use tensor_layout::operations::Shape;
+use tensor_layout::operations::{Graph, Node, Value as Use, leaves};
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Expansion;
 
 /// A module with what each of its instructions reads.
 pub struct Report {
@@ -190,7 +188,7 @@ impl Report {
     }
 
     /// What a tile of the result needs of an operand.
-    fn tiles(&self, access: &Access<layout::analysis::Place>, from: &[i64], to: &[i64]) -> Vec<String> {
+    fn tiles(&self, access: &Access<tensor_layout::analysis::Place>, from: &[i64], to: &[i64]) -> Vec<String> {
         // One tile is asked for; results of another rank have none.
         let Some(sizes) = self.tile.as_ref().filter(|sizes| sizes.len() == from.len()) else { return Vec::new() };
         let pieces = |(n, size): (&i64, &i64)| Interval::new(0, (n - 1).max(0) / (*size).max(1));
@@ -291,7 +289,7 @@ impl Report {
         (0..found.roots()).map(row).collect()
     }
 
-    fn told(&self, access: &Access<layout::analysis::Place>, names: &[&str]) -> Told {
+    fn told(&self, access: &Access<tensor_layout::analysis::Place>, names: &[&str]) -> Told {
         let mut told = Told { maps: Vec::new(), run_time: Vec::new(), unknown: access.unknown.clone() };
         for (number, mapped) in access.maps.iter().enumerate() {
             let name = |v| mapped.map.name(v);

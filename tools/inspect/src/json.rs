@@ -7,17 +7,17 @@
 
 use crate::maps;
 use crate::report::{self, Subject};
-use layout::equal::Equality;
-use layout::expansion::Expansion;
-use layout::map::{Indexing, IndexingMap};
-use layout::meaning::Meaning;
-use layout::placement::{Copies, Held, Misplaced, Placement};
-use layout::shape::{Array, Shape};
-use layout::tensor_layout::ADDRESS;
-use layout::text::{Error, instead};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
+use tensor_layout::maps::Equality;
+use tensor_layout::maps::{Indexing, IndexingMap};
+use tensor_layout::notations::Meaning;
+use tensor_layout::operations::{Array, Shape};
+use tensor_layout::places::ADDRESS;
+use tensor_layout::places::{Copies, Held, Misplaced, Placement};
+use tensor_layout::text::{Error, instead};
+use tensor_layout::tiled::Expansion;
 
 /// Answers every line of `input`.
 ///

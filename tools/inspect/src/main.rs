@@ -16,12 +16,12 @@ mod report;
 mod svg;
 mod usage;
 
-use layout::analysis::movement;
-use layout::operation::Operation;
-use layout::text::Error;
-use layout::views::Slice;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
+use tensor_layout::analysis::movement;
+use tensor_layout::operations::Operation;
+use tensor_layout::places::Slice;
+use tensor_layout::text::Error;
 
 const USAGE: &str = "\
 Shows what the layout of a tensor does, and simplifies indexing maps.
@@ -220,7 +220,7 @@ fn moves(from: &str, to: &str, transpose: Option<&str>) -> io::Result<bool> {
     };
     let mut shapes = Vec::new();
     for text in [from, to] {
-        match layout::shape::Shape::parse(text) {
+        match tensor_layout::operations::Shape::parse(text) {
             Ok(shape) => shapes.push(shape),
             Err(error) => return show(text, Err(error)),
         }
@@ -274,7 +274,7 @@ fn inspect_hlo(options: &HloOptions) -> io::Result<bool> {
     let mut report = match hlo::Report::new(&text, tile.clone()) {
         Ok(report) => report,
         Err(errors) => {
-            eprint!("{}", layout::text::complaints(file, &text, &errors));
+            eprint!("{}", tensor_layout::text::complaints(file, &text, &errors));
             return Ok(false);
         }
     };
@@ -326,10 +326,10 @@ mod tests {
     #[test]
     fn the_caret_stands_under_the_column() {
         let text = "(f32[2],\n/*é*/\tf32[2]{1})";
-        let error = layout::shape::Shape::parse(text).unwrap_err();
+        let error = tensor_layout::operations::Shape::parse(text).unwrap_err();
         let expected = "error: dimension 1 in minor_to_major is out of range: the last is 0\n  /*é*/\tf32[2]{1})\n       \t       ^\n";
         assert_eq!(complaint(text, &error), expected);
-        let end = layout::shape::Shape::parse("f32[").unwrap_err();
+        let end = tensor_layout::operations::Shape::parse("f32[").unwrap_err();
         assert!(complaint("f32[", &end).ends_with("\n  f32[\n      ^\n"));
         assert_eq!(complaint("f32[2]", &Error::new("no place")), "error: no place\n");
     }

@@ -1,10 +1,10 @@
 //! Indexing maps: those of a layout, and how one is simplified.
 
-use layout::expansion::Expansion;
-use layout::map::{Indexing, IndexingMap};
-use layout::steps::{Claim, Rule, Shown};
-use layout::text::Error;
 use std::collections::BTreeSet;
+use tensor_layout::maps::{Claim, Rule, Shown};
+use tensor_layout::maps::{Indexing, IndexingMap};
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Expansion;
 
 /// The map from the logical index to the index in the expanded sizes, and the map to the offset, in elements.
 pub fn texts(expansion: &Expansion) -> (String, String) {

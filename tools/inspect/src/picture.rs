@@ -11,8 +11,8 @@
 //!         .  .  .  .  .  .
 //! ```
 
-use layout::expansion::Expansion;
-use layout::layout::{Layout, TileEntry};
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::{Layout, TileEntry};
 
 /// What is drawn at most.
 const ROWS: i64 = 24;

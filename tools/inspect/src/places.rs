@@ -12,11 +12,11 @@
 
 use crate::picture::{SLICES, next, slices};
 use crate::report::counted;
-use layout::notation::to_tiled;
-use layout::placement::{Copies, Held, Placement};
-use layout::tensor_layout::ADDRESS;
-use layout::text::Error;
 use std::fmt::Write;
+use tensor_layout::notations::to_tiled;
+use tensor_layout::places::ADDRESS;
+use tensor_layout::places::{Copies, Held, Placement};
+use tensor_layout::text::Error;
 
 /// How much of what a place holds is drawn.
 const LINES: i64 = 12;

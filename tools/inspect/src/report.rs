@@ -1,13 +1,13 @@
 //! What a person wants to know of a shape.
 
 use crate::{maps, picture, places};
-use layout::expansion::Expansion;
-use layout::notation::to_tensor_layout;
-use layout::placement::{Misplaced, Placement};
-use layout::shape::{Array, Shape};
-use layout::tensor_layout::is_tensor_layout;
-use layout::text::Error;
 use std::fmt::Write;
+use tensor_layout::notations::to_tensor_layout;
+use tensor_layout::operations::{Array, Shape};
+use tensor_layout::places::is_tensor_layout;
+use tensor_layout::places::{Misplaced, Placement};
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Expansion;
 
 /// What a text describes.
 pub enum Subject {

@@ -6,10 +6,10 @@
 use crate::picture::{padded_sizes, tile_sizes};
 use crate::places::label;
 use crate::report::{self, Subject};
-use layout::expansion::Expansion;
-use layout::placement::Placement;
-use layout::text::Error;
 use std::fmt::Write;
+use tensor_layout::places::Placement;
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Expansion;
 
 /// The most rows and columns that are drawn, and the most places in the legend.
 const MOST: i64 = 64;

@@ -2,7 +2,7 @@
 //!
 //! The commands and the options are those that the help names, so there is no second list of them.
 
-use layout::text::nearest;
+use tensor_layout::text::nearest;
 
 /// What is wrong where the arguments are none of the help's usages.
 pub fn wrong(help: &str, arguments: &[&str]) -> String {

@@ -2,15 +2,16 @@
 
 use crate::scalar::{self, Writer};
 use crate::{element, encoded, plain, quoted, symbol};
-use layout::analysis::{leaves, maps};
-use layout::element::ElementType;
-use layout::expr::{Expr, Named};
-use layout::hlo::{Computation, Instruction, Module};
-use layout::operation::{Convolution, Gather, Operation, WindowDim};
-use layout::shape::{Array, Shape};
-use layout::simplify::Interval;
-use layout::text::Error;
 use std::fmt::Write;
+use tensor_layout::analysis::maps;
+use tensor_layout::element::ElementType;
+use tensor_layout::expr::{Expr, Named};
+use tensor_layout::hlo::{Computation, Instruction, Module};
+use tensor_layout::maps::Interval;
+use tensor_layout::operations::leaves;
+use tensor_layout::operations::{Array, Shape};
+use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};
+use tensor_layout::text::Error;
 
 /// A tensor that an instruction gives: its name, and the array it is.
 #[derive(Clone)]
@@ -932,13 +933,13 @@ fn dims(of: impl IntoIterator<Item = usize>) -> String {
 fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
     let one = |array: &&Array| {
         let sizes = array.dims.iter().map(|dim| match dim {
-            layout::shape::Dim::Exact(n) => Ok(*n),
+            tensor_layout::operations::Dim::Exact(n) => Ok(*n),
             _ => Err("sizes that are known only at run time cannot be imported".to_string()),
         });
         let sizes = sizes.collect::<Done<Vec<i64>>>()?;
         let of = element(array.element).ok_or_else(|| format!("`{}` cannot be imported", array.element.name()))?;
         // Elements that 64 bits do not count have no place in memory, and no products of sizes either.
-        layout::expansion::Expansion::new(&sizes, &array.layout).map_err(|error| error.message)?;
+        tensor_layout::tiled::Expansion::new(&sizes, &array.layout).map_err(|error| error.message)?;
         let ty = encoded(array, &sizes, &of);
         Ok(Tensor { name: String::new(), sizes, element: array.element, of, ty })
     };

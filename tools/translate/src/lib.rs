@@ -15,7 +15,7 @@
 //!   x = f32[2,3]{1,0:T(2,128)} parameter(0)
 //!   ROOT y = f32[2,3]{0,1} negate(x)
 //! }";
-//! let module = layout::hlo::Module::parse(text).unwrap();
+//! let module = tensor_layout::hlo::Module::parse(text).unwrap();
 //! let mlir = layout_translate::import(&module, text, "m.hlo").unwrap();
 //! assert!(mlir.contains("func.func @main(%a0: tensor<2x3xf32, #layout.tiled<{1,0:T(2,128)}>>"));
 //! assert!(mlir.contains("arith.negf"));
@@ -25,10 +25,10 @@ mod function;
 mod scalar;
 
 use function::Function;
-use layout::element::ElementType;
-use layout::hlo::Module;
-use layout::shape::Array;
-use layout::text::Error;
+use tensor_layout::element::ElementType;
+use tensor_layout::hlo::Module;
+use tensor_layout::operations::Array;
+use tensor_layout::text::Error;
 
 /// The module as MLIR's text. `text` and `file` are what it was read from, for locations.
 ///

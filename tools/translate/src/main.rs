@@ -1,9 +1,9 @@
 //! `layout-translate --import-hlo FILE` prints HLO as MLIR.
 
-use layout::hlo::Module;
-use layout::text::{complaints, nearest};
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
+use tensor_layout::hlo::Module;
+use tensor_layout::text::{complaints, nearest};
 
 const USAGE: &str = "\
 Turns HLO text into MLIR whose tensors carry the layouts of the text.

@@ -1,7 +1,7 @@
 //! Instructions on single elements, as operations of `arith` and `math`.
 
-use layout::element::ElementType::{self, Pred};
-use layout::hlo::{Instruction, Literal, Values};
+use tensor_layout::element::ElementType::{self, Pred};
+use tensor_layout::hlo::{Instruction, Literal, Values};
 
 /// Where operations are written, and the number of the next value.
 pub struct Writer {

@@ -1,0 +1,447 @@
+//! Index values as expressions, with what loops and bounds say of them.
+//!
+//! `affine.apply`, sums, products with constants, linearised and delinearised indices are looked through; what is left
+//! are *leaves*: loop variables, whose intervals and steps come from their loops, and values of which nothing is known.
+//! A tree of such operations can be exponentially larger than the graph it stands for, so the walk has a budget; past
+//! it a value is a leaf.
+
+use crate::upstream;
+use layout_dialect::affine;
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
+use melior::ir::{Type, ValueLike};
+use std::collections::HashMap;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Domain, Form, Interval, simplify};
+
+/// How many bounds of a loop that are no numbers are kept in mind.
+const BOUNDS: usize = 4;
+
+/// Operations that one index is looked through.
+const BUDGET: usize = 24;
+
+/// Index values as variables of a domain.
+#[derive(Clone, Default)]
+pub struct Leaves<'c> {
+    /// The value of each leaf; none yet for the variable of a loop still to be made.
+    values: Vec<Option<Val<'c>>>,
+    numbers: HashMap<usize, usize>,
+    /// What is known of the leaves.
+    pub domain: Domain,
+}
+
+/// What is known of a leaf.
+#[derive(Default)]
+struct Known {
+    interval: Option<Interval>,
+    /// Its step and a value that it takes, where it does not step by one.
+    step: Option<(i64, Expr)>,
+    /// It is at least each of these.
+    from: Vec<Expr>,
+    /// It is less than each of these.
+    below: Vec<Expr>,
+}
+
+impl Known {
+    fn of(interval: Interval) -> Known {
+        Known { interval: Some(interval), ..Known::default() }
+    }
+}
+
+impl<'c> Leaves<'c> {
+    /// The expression of an index value.
+    pub fn expr(&mut self, v: Val<'c>) -> Expr {
+        let mut budget = BUDGET;
+        self.looked_through(v, &mut budget)
+    }
+
+    /// The expression of an index value whose operation is not looked through, unless it is a constant.
+    pub fn shallow(&mut self, v: Val<'c>) -> Expr {
+        match (constant_value(v), self.numbers.get(&ir::key(v))) {
+            (Some(c), _) => Expr::Const(c),
+            (None, Some(number)) => Expr::Var(*number),
+            (None, None) => self.as_leaf(v, &mut { BUDGET }),
+        }
+    }
+
+    /// A leaf of its own for a value, with what is known of it.
+    pub fn leaf(&mut self, v: Val<'c>, interval: Interval) -> Expr {
+        let next = self.values.len();
+        let number = *self.numbers.entry(ir::key(v)).or_insert(next);
+        if number == next {
+            self.values.push(Some(v));
+            self.domain.vars.push(interval);
+        }
+        Expr::Var(number)
+    }
+
+    /// A leaf for a value that does not exist yet; [`Leaves::bind`] gives it.
+    pub fn unbound(&mut self, interval: Interval) -> usize {
+        self.values.push(None);
+        self.domain.vars.push(interval);
+        self.values.len() - 1
+    }
+
+    /// Says which value an unbound leaf is.
+    pub fn bind(&mut self, leaf: usize, v: Val<'c>) {
+        self.values[leaf] = Some(v);
+    }
+
+    /// The value of a leaf.
+    pub fn bound(&self, leaf: usize) -> Val<'c> {
+        self.values[leaf].expect("a leaf is bound before it is used")
+    }
+
+    /// The expressions of a map's results at these operands.
+    pub fn apply(&mut self, map: melior::ir::AffineMap<'c>, operands: &[Val<'c>]) -> Option<Vec<Expr>> {
+        let operands: Vec<Expr> = operands.iter().map(|v| self.expr(*v)).collect();
+        affine::exprs_at(map, &operands)
+    }
+
+    fn looked_through(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
+        if let Some(number) = self.numbers.get(&ir::key(v)) {
+            return Expr::Var(*number);
+        }
+        if *budget > 0
+            && let Some(op) = ir::defining_op(v)
+        {
+            *budget -= 1;
+            if let Some(e) = self.operation(op, ir::result_number(v), budget) {
+                return e;
+            }
+        }
+        self.as_leaf(v, budget)
+    }
+
+    /// A leaf for a value, with all that is known of it.
+    fn as_leaf(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
+        let Known { interval, step, from, below } = self.known(v).unwrap_or_default();
+        let interval = self.upstream(v, interval.unwrap_or(Interval::ALL), budget);
+        let e = self.leaf(v, interval);
+        let gap = |more: &Expr, less: &Expr| more.clone() + less.clone().times(-1);
+        // The intervals say all of bounds that are numbers.
+        let open = |e: &&Expr| !matches!(e, Expr::Const(_));
+        let low = from.iter().filter(open).map(|low| (gap(&e, low), Interval::new(0, i64::MAX)));
+        let high = below.iter().filter(open).map(|high| (gap(high, &e), Interval::new(1, i64::MAX)));
+        self.domain.constraints.extend(low.chain(high).take(BOUNDS));
+        match step {
+            Some((step, Expr::Const(first))) => {
+                let residue = first.rem_euclid(step);
+                self.domain.constraints.push((e.clone().modulo(step), Interval::new(residue, residue)));
+            }
+            Some((step, first)) => {
+                self.domain.constraints.push((gap(&e, &first).modulo(step), Interval::new(0, 0)));
+            }
+            None => {}
+        }
+        e
+    }
+
+    fn operation(&mut self, op: Op<'c>, result: usize, budget: &mut usize) -> Option<Expr> {
+        let operands = ir::operands(op);
+        let mut through = |v: Val<'c>| self.looked_through(v, budget);
+        match ir::name(op) {
+            "arith.constant" => constant(op).map(Expr::Const),
+            "arith.addi" => {
+                let sum = through(operands[0]) + through(operands[1]);
+                self.no_overflow(op, sum)
+            }
+            "arith.subi" => {
+                let difference = through(operands[0]) + through(operands[1]).times(-1);
+                self.no_overflow(op, difference)
+            }
+            "arith.muli" => {
+                let b = constant_value(operands[1]).map(|c| (operands[0], c));
+                let (v, c) = b.or_else(|| constant_value(operands[0]).map(|c| (operands[1], c)))?;
+                let product = through(v).times(c);
+                self.no_overflow(op, product)
+            }
+            "affine.apply" => {
+                let map = ir::affine_map(ir::attribute(op, "map")?)?;
+                let operands: Vec<Expr> = operands.into_iter().map(through).collect();
+                affine::exprs_at(map, &operands)?.pop()
+            }
+            "affine.linearize_index" => {
+                let basis = ir::integers(op, "static_basis");
+                let count = *ir::integers(op, "operandSegmentSizes").first()? as usize;
+                let (mut sum, mut stride) = (Expr::Const(0), 1i64);
+                for (k, v) in operands[..count].iter().enumerate().rev() {
+                    sum = through(*v).times(stride) + sum;
+                    // The basis may leave the outermost size out; it is not needed.
+                    if k > 0 {
+                        let size = *basis.get(basis.len().checked_sub(count - k)?)?;
+                        stride = stride.checked_mul(size).filter(|_| size > 0)?;
+                    }
+                }
+                Some(sum)
+            }
+            "affine.delinearize_index" => {
+                let basis = ir::integers(op, "static_basis");
+                let inner = ir::results(op).len() - 1 - result;
+                let below = (basis.len().checked_sub(inner)?..basis.len())
+                    .try_fold(1i64, |n, k| n.checked_mul(basis[k]).filter(|_| basis[k] > 0))?;
+                let digit = through(operands[0]).floor_div(below);
+                if result == 0 {
+                    return Some(digit);
+                }
+                let size = *basis.get(basis.len().checked_sub(inner + 1)?)?;
+                (size > 0).then(|| digit.modulo(size))
+            }
+            "memref.dim" | "tensor.dim" => {
+                let t = operands[0].r#type();
+                let shape = ir::memref(t).or_else(|| ir::tensor(t))?.shape;
+                let size = *shape.get(usize::try_from(constant_value(operands[1])?).ok()?)?;
+                (size != DYNAMIC).then_some(Expr::Const(size))
+            }
+            _ => None,
+        }
+    }
+
+    /// The expression of an operation whose result wraps around, if it does not: its operation says so, or what is
+    /// known of its leaves does.
+    fn no_overflow(&self, op: Op<'c>, e: Expr) -> Option<Expr> {
+        let promised = ir::attribute(op, "overflowFlags").is_some_and(|a| a.to_string().contains("nsw"));
+        let interval = Form::new(&self.domain).interval(&e);
+        (promised || (interval.lo > i64::MIN && interval.hi < i64::MAX)).then_some(e)
+    }
+
+    /// What the operation that gives a leaf says of it.
+    fn known(&mut self, v: Val<'c>) -> Option<Known> {
+        if let Some((op, argument)) = ir::block_argument(v) {
+            return self.loop_interval(op, argument);
+        }
+        let op = ir::defining_op(v)?;
+        let bounds = match ir::name(op) {
+            "affine.min" | "affine.max" => self.bounds(op, "map", &ir::operands(op))?,
+            "memref.dim" | "tensor.dim" => return Some(Known::of(Interval::new(0, i64::MAX))),
+            _ => return None,
+        };
+        extreme(&bounds, ir::name(op) == "affine.max").map(Known::of)
+    }
+
+    /// An interval, narrowed by what upstream's interface infers from the operands' intervals.
+    fn upstream(&mut self, v: Val<'c>, interval: Interval, budget: &mut usize) -> Interval {
+        // Of a map with a remainder MLIR 22 infers wrong bounds: [10, 11] for `i mod 16`, i in [10, 27].
+        let wrong = |op| matches!(ir::name(op), "affine.apply" | "affine.min" | "affine.max");
+        if *budget == 0 || ir::defining_op(v).is_none_or(wrong) {
+            return interval;
+        }
+        let mut bounds = |operand: Val<'c>| {
+            let e = self.looked_through(operand, budget);
+            let interval = Form::new(&self.domain).interval(&e);
+            Some((interval.lo, interval.hi))
+        };
+        let Some((lo, hi)) = upstream::infer_range(v, &mut bounds) else { return interval };
+        Interval::new(interval.lo.max(lo), interval.hi.min(hi))
+    }
+
+    /// What a loop says of its variable.
+    fn loop_interval(&mut self, op: Op<'c>, argument: usize) -> Option<Known> {
+        let (mut from, mut below) = (Vec::new(), Vec::new());
+        let (lower, upper, step) = match ir::name(op) {
+            "scf.for" if argument == 0 => {
+                let operands = ir::operands(op);
+                let (lower, upper) = (self.interval(operands[0]), self.interval(operands[1]));
+                if ir::attribute(op, "unsignedCmp").is_some() && (lower.lo < 0 || upper.lo < 0) {
+                    return None;
+                }
+                (lower, upper, constant_value(operands[2])?)
+            }
+            "scf.parallel" => {
+                let loops = usize::try_from(*ir::integers(op, "operandSegmentSizes").first()?).ok()?;
+                let operands = ir::operands(op);
+                if argument >= loops {
+                    return None;
+                }
+                let (lower, upper) = (self.interval(operands[argument]), self.interval(operands[loops + argument]));
+                (lower, upper, constant_value(operands[2 * loops + argument])?)
+            }
+            "scf.forall" => {
+                // Each bound stands in an attribute, or among the operands of its group.
+                let segments = ir::integers(op, "operandSegmentSizes");
+                let operands = ir::operands(op);
+                let mut group = 0;
+                let mut bounds = Vec::new();
+                for (name, count) in ["staticLowerBound", "staticUpperBound", "staticStep"].into_iter().zip(segments) {
+                    let known = ir::integers(op, name);
+                    let value = *known.get(argument)?;
+                    let before = known[..argument].iter().filter(|n| **n == DYNAMIC).count();
+                    bounds.push(match value {
+                        DYNAMIC => self.interval(*operands.get(group + before)?),
+                        n => Interval::new(n, n),
+                    });
+                    group += usize::try_from(count).ok()?;
+                }
+                let [lower, upper, step] = bounds[..] else { return None };
+                (lower, upper, if step.lo == step.hi { step.lo } else { return None })
+            }
+            "affine.for" if argument == 0 => {
+                let segments = ir::integers(op, "operandSegmentSizes");
+                let operands = ir::operands(op);
+                let (low, rest) = operands.split_at(usize::try_from(*segments.first()?).ok()?);
+                let high = &rest[..usize::try_from(*segments.get(1)?).ok()?];
+                from = self.apply(ir::affine_map(ir::attribute(op, "lowerBoundMap")?)?, low)?;
+                below = self.apply(ir::affine_map(ir::attribute(op, "upperBoundMap")?)?, high)?;
+                let mut form = Form::new(&self.domain);
+                let lower: Vec<Interval> = from.iter().map(|e| form.interval(e)).collect();
+                let upper: Vec<Interval> = below.iter().map(|e| form.interval(e)).collect();
+                let step = ir::integer(ir::attribute(op, "step")?)?;
+                (extreme(&lower, true)?, extreme(&upper, false)?, step)
+            }
+            "affine.parallel" => {
+                // All bounds of all loops are results of one map; a group of them belongs to each loop.
+                let operands = ir::operands(op);
+                let map = ir::affine_map(ir::attribute(op, "lowerBoundsMap")?)?;
+                let (low, high) = operands.split_at(map.dim_count() + map.symbol_count());
+                let mut group = |bounds: &str, groups: &str, operands: &[Val<'c>]| {
+                    let counts = ir::integers(op, groups);
+                    let before = counts.get(..argument)?.iter().sum::<i64>() as usize;
+                    let all = self.bounds(op, bounds, operands)?;
+                    all.get(before..before + *counts.get(argument)? as usize).map(<[_]>::to_vec)
+                };
+                let lower = group("lowerBoundsMap", "lowerBoundsGroups", low)?;
+                let upper = group("upperBoundsMap", "upperBoundsGroups", high)?;
+                let step = *ir::integers(op, "steps").get(argument)?;
+                (extreme(&lower, true)?, extreme(&upper, false)?, step)
+            }
+            _ => return None,
+        };
+        if step <= 0 {
+            return None;
+        }
+        let last = if upper.hi == i64::MAX { i64::MAX } else { upper.hi.checked_sub(1)? };
+        let exact = lower.lo == lower.hi;
+        let last = match last.checked_sub(lower.lo) {
+            Some(reach) if exact && last != i64::MAX && reach >= 0 => lower.lo + reach / step * step,
+            _ => last,
+        };
+        let step = match &from[..] {
+            _ if step == 1 => None,
+            _ if exact => Some((step, Expr::Const(lower.lo))),
+            [first] => Some((step, first.clone())),
+            _ => None,
+        };
+        Some(Known { interval: Some(Interval::new(lower.lo, last)), step, from, below })
+    }
+
+    /// The interval of an index value.
+    fn interval(&mut self, v: Val<'c>) -> Interval {
+        let e = self.expr(v);
+        Form::new(&self.domain).interval(&e)
+    }
+
+    fn bounds(&mut self, op: Op<'c>, name: &str, operands: &[Val<'c>]) -> Option<Vec<Interval>> {
+        let exprs = self.apply(ir::affine_map(ir::attribute(op, name)?)?, operands)?;
+        let mut form = Form::new(&self.domain);
+        Some(exprs.iter().map(|e| form.interval(e)).collect())
+    }
+
+    /// Simplifies expressions over the leaves, knowing besides that each of `within` lies in its interval.
+    pub fn simplified(&self, exprs: &[Expr], within: &[(Expr, Interval)]) -> Vec<Expr> {
+        let mut domain = self.domain.clone();
+        domain.constraints.extend(within.iter().cloned());
+        simplify(exprs, &domain)
+    }
+
+    /// An affine map with these results, and the values of its dimensions.
+    pub fn map(&self, b: Builder<'c>, exprs: &[Expr]) -> (melior::ir::Attribute<'c>, Vec<Val<'c>>) {
+        let (dims, positions) = self.dims(exprs);
+        (b.map(dims.len(), exprs, &|v| positions[&v]), dims)
+    }
+
+    /// The values of the leaves in these expressions, each once, and the position of each leaf among them.
+    pub fn dims(&self, exprs: &[Expr]) -> (Vec<Val<'c>>, HashMap<usize, usize>) {
+        let (mut dims, mut positions) = (Vec::new(), HashMap::new());
+        for e in exprs {
+            e.for_each_var(&mut |v| {
+                positions.entry(v).or_insert_with(|| {
+                    dims.push(self.bound(v));
+                    dims.len() - 1
+                });
+            });
+        }
+        (dims, positions)
+    }
+
+    /// A value for an expression over the leaves.
+    pub fn value(&self, b: Builder<'c>, e: &Expr) -> Val<'c> {
+        match e {
+            Expr::Const(c) => b.index(*c),
+            Expr::Var(v) => self.bound(*v),
+            _ => {
+                let (map, operands) = self.map(b, std::slice::from_ref(e));
+                b.value("affine.apply", &operands, Type::index(b.context()), &[b.named("map", map)])
+            }
+        }
+    }
+
+    /// Whether affine operations can hold these expressions, with all their leaves as dimensions.
+    pub fn are_affine(&self, exprs: &[Expr]) -> bool {
+        let mut affine = exprs.iter().all(affine::is_affine);
+        for e in exprs {
+            e.for_each_var(&mut |v| affine &= upstream::is_valid_dim(self.bound(v)));
+        }
+        affine
+    }
+
+    /// Loads an element, with an affine operation where that is allowed.
+    pub fn load(&self, b: Builder<'c>, base: Val<'c>, index: &[Expr]) -> Val<'c> {
+        let element = ir::memref(base.r#type()).expect("loads are from memrefs").element;
+        if self.are_affine(index) {
+            let (map, dims) = self.map(b, index);
+            let operands: Vec<_> = [base].into_iter().chain(dims).collect();
+            return b.value("affine.load", &operands, element, &[b.named("map", map)]);
+        }
+        self.load_anywhere(b, base, index)
+    }
+
+    /// Loads an element with an operation that is allowed everywhere.
+    pub fn load_anywhere(&self, b: Builder<'c>, base: Val<'c>, index: &[Expr]) -> Val<'c> {
+        let element = ir::memref(base.r#type()).expect("loads are from memrefs").element;
+        let operands: Vec<_> = [base].into_iter().chain(index.iter().map(|e| self.value(b, e))).collect();
+        b.value("memref.load", &operands, element, &[])
+    }
+
+    /// Stores an element, with an affine operation where that is allowed.
+    pub fn store(&self, b: Builder<'c>, value: Val<'c>, base: Val<'c>, index: &[Expr]) {
+        if self.are_affine(index) {
+            let (map, dims) = self.map(b, index);
+            let operands: Vec<_> = [value, base].into_iter().chain(dims).collect();
+            b.op("affine.store", &operands, &[], &[b.named("map", map)]);
+        } else {
+            self.store_anywhere(b, value, base, index);
+        }
+    }
+
+    /// Stores an element with an operation that is allowed everywhere.
+    pub fn store_anywhere(&self, b: Builder<'c>, value: Val<'c>, base: Val<'c>, index: &[Expr]) {
+        let operands: Vec<_> = [value, base].into_iter().chain(index.iter().map(|e| self.value(b, e))).collect();
+        b.op("memref.store", &operands, &[], &[]);
+    }
+}
+
+/// The index that an operation's index operands and map, if it has one, stand for.
+pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], leaves: &mut Leaves<'c>) -> Result<Vec<Expr>, String> {
+    match ir::attribute(op, "map").and_then(ir::affine_map) {
+        Some(map) => leaves.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
+        None => Ok(operands.iter().map(|v| leaves.expr(*v)).collect()),
+    }
+}
+
+/// The interval of the greatest, or of the least, of values that lie in these intervals.
+fn extreme(of: &[Interval], greatest: bool) -> Option<Interval> {
+    let (lows, highs) = (of.iter().map(|i| i.lo), of.iter().map(|i| i.hi));
+    Some(match greatest {
+        true => Interval::new(lows.max()?, highs.max()?),
+        false => Interval::new(lows.min()?, highs.min()?),
+    })
+}
+
+/// The integer of an `arith.constant`.
+fn constant(op: Op) -> Option<i64> {
+    (ir::name(op) == "arith.constant").then(|| ir::attribute(op, "value").and_then(ir::integer)).flatten()
+}
+
+/// The integer that a value always is.
+pub fn constant_value(v: Val) -> Option<i64> {
+    ir::defining_op(v).and_then(constant)
+}

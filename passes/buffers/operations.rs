@@ -1,0 +1,207 @@
+//! What lowering has to know of MLIR's own operations: one row for each operation, and one for each dialect whose
+//! operations are mostly alike.
+//!
+//! A row has all traits of its operation: `arith.divsi` has no `LANEWISE`, which `arith.*` has. Structured operations are
+//! not here, as their indexing maps say what they read and write; nor is what a single `match` rewrites or reads.
+
+use std::ops::BitOr;
+
+/// A set of traits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits(u16);
+
+impl BitOr for Traits {
+    type Output = Traits;
+
+    fn bitor(self, other: Traits) -> Traits {
+        self.and(other)
+    }
+}
+
+impl Traits {
+    /// [`BitOr`], in constants.
+    const fn and(self, other: Traits) -> Traits {
+        Traits(self.0 | other.0)
+    }
+}
+
+/// Forwards whole values unchanged, tensors and memrefs alike: lowering only has to convert their types.
+pub const FORWARDS: Traits = Traits(1 << 0);
+/// A value leaves its block through it.
+pub const BOUNDARY: Traits = Traits(1 << 1);
+/// Stock bufferization, or what prepares it, knows it on tensors with layouts.
+pub const BUFFERIZES: Traits = Traits(1 << 2);
+/// The result shows (part of) the first operand, and indices into it are affine in indices into the result.
+pub const VIEW: Traits = Traits(1 << 3);
+/// The result is in the same buffer as the first operand.
+pub const SAME_BUFFER: Traits = Traits(1 << 4);
+/// Takes any strided memref.
+pub const STRIDED: Traits = Traits(1 << 5);
+/// Reads and writes no memory, and may be between operations that become one kernel.
+pub const NO_ACCESS: Traits = Traits(1 << 6);
+/// Reads the elements of its operand in place.
+pub const READS: Traits = Traits(1 << 7);
+/// On tensors it computes each element from those at the same index.
+pub const ELEMENTWISE: Traits = Traits(1 << 8);
+/// A vector of it computes the same lane by lane, and cannot fail in lanes that are not used.
+pub const LANEWISE: Traits = Traits(1 << 9);
+/// Takes several machine instructions.
+pub const MULTI_INSTRUCTION: Traits = Traits(1 << 10);
+/// Becomes a call into a maths library, as machines have no instruction for it.
+pub const LIBRARY_CALL: Traits = Traits(1 << 11);
+/// Makes the type of its operand wider without a change of its value.
+pub const WIDENS: Traits = Traits(1 << 12);
+/// May become one operation with a product or sum beside it, rounded once.
+pub const CONTRACTS: Traits = Traits(1 << 13);
+
+const NONE: Traits = Traits(0);
+const CONTROL: Traits = FORWARDS.and(BUFFERIZES);
+const ARITH: Traits = BUFFERIZES.and(ELEMENTWISE).and(LANEWISE).and(NO_ACCESS);
+/// A division traps where the divisor is 0, also in a lane that is not used.
+const TRAPS: Traits = BUFFERIZES.and(ELEMENTWISE).and(NO_ACCESS);
+/// A machine has an instruction for it; other functions of `math` are library calls.
+const MATH: Traits = BUFFERIZES.and(ELEMENTWISE).and(LANEWISE);
+const SHOWS: Traits = SAME_BUFFER.and(NO_ACCESS);
+
+/// The rows, in the order of their names.
+#[rustfmt::skip]
+const OPERATIONS: &[(&str, Traits)] = &[
+    ("affine.apply",                           NO_ACCESS),
+    ("arith.*",                                ARITH),
+    ("arith.addf",                             ARITH.and(CONTRACTS)),
+    ("arith.ceildivsi",                        TRAPS),
+    ("arith.ceildivui",                        TRAPS),
+    ("arith.constant",                         BUFFERIZES.and(LANEWISE).and(NO_ACCESS)),
+    ("arith.divsi",                            TRAPS),
+    ("arith.divui",                            TRAPS),
+    ("arith.extf",                             ARITH.and(WIDENS)),
+    ("arith.extsi",                            ARITH.and(WIDENS)),
+    ("arith.extui",                            ARITH.and(WIDENS)),
+    ("arith.floordivsi",                       TRAPS),
+    // NaN and zeros of both signs: x86 compares and blends twice.
+    ("arith.maximumf",                         ARITH.and(MULTI_INSTRUCTION)),
+    ("arith.maxnumf",                          ARITH.and(MULTI_INSTRUCTION)),
+    ("arith.minimumf",                         ARITH.and(MULTI_INSTRUCTION)),
+    ("arith.minnumf",                          ARITH.and(MULTI_INSTRUCTION)),
+    ("arith.mulf",                             ARITH.and(CONTRACTS)),
+    ("arith.remsi",                            TRAPS),
+    ("arith.remui",                            TRAPS),
+    ("arith.select",                           ARITH.and(FORWARDS)),
+    ("arith.subf",                             ARITH.and(CONTRACTS)),
+    ("builtin.module",                         CONTROL),
+    ("cf.br",                                  CONTROL.and(BOUNDARY)),
+    ("cf.cond_br",                             CONTROL.and(BOUNDARY)),
+    ("cf.switch",                              CONTROL.and(BOUNDARY)),
+    ("func.call",                              CONTROL.and(BOUNDARY)),
+    // Bufferization does not know indirect calls.
+    ("func.call_indirect",                     FORWARDS),
+    ("func.func",                              CONTROL),
+    ("func.return",                            CONTROL.and(BOUNDARY)),
+    ("layout.convert",                         BUFFERIZES.and(READS)),
+    ("linalg.softmax",                         BUFFERIZES),
+    ("linalg.yield",                           BUFFERIZES),
+    ("math.*",                                 MATH.and(LIBRARY_CALL)),
+    ("math.absf",                              MATH),
+    ("math.absi",                              MATH),
+    ("math.ceil",                              MATH),
+    ("math.copysign",                          MATH),
+    ("math.ctlz",                              MATH),
+    ("math.ctpop",                             MATH),
+    ("math.cttz",                              MATH),
+    ("math.floor",                             MATH),
+    ("math.fma",                               MATH),
+    ("math.rint",                              MATH),
+    ("math.round",                             MATH),
+    ("math.roundeven",                         MATH),
+    ("math.rsqrt",                             MATH),
+    ("math.sqrt",                              MATH),
+    ("math.trunc",                             MATH),
+    ("memref.alloc",                           NO_ACCESS),
+    ("memref.assume_alignment",                SHOWS),
+    ("memref.cast",                            SHOWS.and(STRIDED).and(VIEW)),
+    ("memref.collapse_shape",                  SHOWS.and(STRIDED).and(VIEW)),
+    ("memref.expand_shape",                    SHOWS.and(STRIDED).and(VIEW)),
+    ("memref.extract_aligned_pointer_as_index", STRIDED),
+    ("memref.extract_strided_metadata",        STRIDED),
+    ("memref.get_global",                      NO_ACCESS),
+    ("memref.memory_space_cast",               SHOWS),
+    ("memref.reinterpret_cast",                SHOWS.and(STRIDED)),
+    ("memref.subview",                         SHOWS.and(STRIDED).and(VIEW)),
+    ("memref.transpose",                       SHOWS.and(STRIDED)),
+    ("memref.view",                            SHOWS),
+    ("scf.condition",                          CONTROL.and(BOUNDARY)),
+    ("scf.execute_region",                     CONTROL),
+    ("scf.for",                                CONTROL.and(BOUNDARY)),
+    ("scf.if",                                 CONTROL),
+    ("scf.index_switch",                       CONTROL),
+    ("scf.while",                              CONTROL.and(BOUNDARY)),
+    ("scf.yield",                              CONTROL.and(BOUNDARY)),
+    ("tensor.cast",                            BUFFERIZES.and(VIEW)),
+    ("tensor.collapse_shape",                  BUFFERIZES.and(VIEW)),
+    ("tensor.concat",                          BUFFERIZES),
+    ("tensor.dim",                             BUFFERIZES.and(READS)),
+    ("tensor.empty",                           BUFFERIZES),
+    ("tensor.expand_shape",                    BUFFERIZES.and(VIEW)),
+    ("tensor.extract",                         BUFFERIZES.and(READS)),
+    ("tensor.extract_slice",                   BUFFERIZES.and(VIEW)),
+    ("tensor.from_elements",                   BUFFERIZES),
+    ("tensor.insert",                          BUFFERIZES),
+    ("tensor.insert_slice",                    BUFFERIZES),
+    ("tensor.pad",                             BUFFERIZES),
+    ("tensor.splat",                           BUFFERIZES),
+    ("tensor.yield",                           BUFFERIZES),
+];
+
+/// The traits of an operation; none for one that is not in the table.
+fn traits(name: &str) -> Traits {
+    let row = |name: &str| OPERATIONS.binary_search_by_key(&name, |row| row.0).ok().map(|row| OPERATIONS[row].1);
+    let dialect = || {
+        row(match name.split_once('.')?.0 {
+            "arith" => "arith.*",
+            "math" => "math.*",
+            _ => return None,
+        })
+    };
+    row(name).or_else(dialect).unwrap_or(NONE)
+}
+
+/// Whether an operation has all of these traits.
+pub fn is(name: &str, wanted: Traits) -> bool {
+    traits(name).0 & wanted.0 == wanted.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use melior::{Context, StringRef, dialect::DialectRegistry, utility::register_all_dialects};
+
+    /// The order that the search needs, and no name twice.
+    #[test]
+    fn rows_are_sorted() {
+        assert!(OPERATIONS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+
+    /// MLIR has an operation of each name.
+    #[test]
+    #[allow(unsafe_code, reason = "melior does not wrap this question")]
+    fn operations_exist() {
+        let registry = DialectRegistry::new();
+        register_all_dialects(&registry);
+        layout_dialect::register(&registry);
+        let context = Context::new_with_registry(&registry, false);
+        context.load_all_available_dialects();
+        for (name, _) in OPERATIONS.iter().filter(|row| !row.0.ends_with(".*")) {
+            // SAFETY: the context and the text are alive.
+            let known =
+                unsafe { mlir_sys::mlirContextIsRegisteredOperation(context.to_raw(), StringRef::new(name).to_raw()) };
+            assert!(known, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_row_goes_before_its_dialect() {
+        assert!(is("arith.muli", LANEWISE | NO_ACCESS) && !is("arith.remsi", LANEWISE));
+        assert!(is("math.exp", LIBRARY_CALL | ELEMENTWISE) && !is("math.sqrt", LIBRARY_CALL));
+        assert_eq!((traits("vector.load"), traits("memref"), traits("")), (NONE, NONE, NONE));
+    }
+}

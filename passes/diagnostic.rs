@@ -1,0 +1,45 @@
+//! What a pass has to tell the user.
+
+use melior::ir::Location;
+
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// What was asked for cannot be done.
+    Error,
+    /// It was done, and may not be what was wanted.
+    Warning,
+    /// Something worth knowing.
+    Remark,
+}
+
+/// Something to tell the user, at a place in the program.
+#[derive(Clone, Debug)]
+pub struct Diagnostic<'c> {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The place.
+    pub location: Location<'c>,
+    /// The text, without a final full stop.
+    pub message: String,
+    /// What stands below it, each at a place of its own.
+    pub notes: Vec<(Location<'c>, String)>,
+}
+
+impl<'c> Diagnostic<'c> {
+    /// An error without notes.
+    pub fn error(location: Location<'c>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, location, message: message.into(), notes: Vec::new() }
+    }
+
+    /// A remark without notes.
+    pub fn remark(location: Location<'c>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Remark, ..Self::error(location, message) }
+    }
+
+    /// The diagnostic with one more note.
+    pub fn note(mut self, location: Location<'c>, message: impl Into<String>) -> Self {
+        self.notes.push((location, message.into()));
+        self
+    }
+}

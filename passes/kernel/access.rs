@@ -1,0 +1,333 @@
+//! How a nest reaches the elements of its operands.
+//!
+//! Views are followed from the value down to its buffer, by composing index maps, so that an access has one buffer and
+//! one index into it whatever slices and reshapes are between.
+
+use crate::buffers::index::Leaves;
+use crate::buffers::lowered::{Lowered, row_major};
+use crate::buffers::operations::{VIEW, is};
+use crate::buffers::spread::Board;
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
+use melior::ir::{Type, ValueLike};
+use std::collections::HashMap;
+use std::rc::Rc;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Domain, Interval, simplify};
+
+/// The size of a dimension.
+#[derive(Clone, Copy)]
+pub enum Size<'c> {
+    /// Known now.
+    Static(i64),
+    /// A value.
+    Value(Val<'c>),
+    /// The size of this dimension of a buffer.
+    Dim(Val<'c>, usize),
+}
+
+impl<'c> Size<'c> {
+    /// The size, if it is known now.
+    pub fn known(self) -> Option<i64> {
+        if let Size::Static(n) = self { Some(n) } else { None }
+    }
+
+    /// The size as a value.
+    pub fn value(self, b: Builder<'c>) -> Val<'c> {
+        match self {
+            Size::Static(n) => b.index(n),
+            Size::Value(v) => v,
+            Size::Dim(base, dim) => b.value("memref.dim", &[base, b.index(dim as i64)], Type::index(b.context()), &[]),
+        }
+    }
+}
+
+/// How an element of a logical memref, or of a view of one, is reached.
+#[derive(Clone)]
+pub struct Access<'c> {
+    /// The buffer.
+    pub base: Val<'c>,
+    /// Its layout; none where its index is the logical index.
+    pub lowered: Option<Rc<Lowered<'c>>>,
+    /// The sizes of the view.
+    pub sizes: Vec<Size<'c>>,
+    /// The buffer's logical index over the view's index, which are the first variables, and the symbols after them.
+    pub logical: Vec<Expr>,
+    /// What the variables after the view's index stand for.
+    pub symbols: Vec<Val<'c>>,
+    /// The logical sizes of the buffer, [`DYNAMIC`] where unknown.
+    pub shape: Vec<i64>,
+    /// The strides of the buffer's own dimensions.
+    pub strides: Vec<i64>,
+}
+
+impl<'c> Access<'c> {
+    /// The index into the buffer for a view index over `leaves`, and what is known of the logical index on the way.
+    pub fn index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
+        let (logical, within) = self.logical(leaves, view);
+        let index = match &self.lowered {
+            Some(lowered) => lowered.exprs.iter().map(|e| e.substitute(&logical)).collect(),
+            None => logical,
+        };
+        (index, within)
+    }
+
+    /// The logical index of the buffer for a view index over `leaves`, and the intervals that it lies in.
+    pub fn logical(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
+        let symbols: Vec<Expr> = self.symbols.iter().map(|v| leaves.expr(*v)).collect();
+        let by: Vec<Expr> = view.iter().cloned().chain(symbols).collect();
+        let logical: Vec<Expr> = self.logical.iter().map(|e| e.substitute(&by)).collect();
+        let inside = |n: &i64| Interval::new(0, if *n == DYNAMIC { i64::MAX } else { n - 1 });
+        let within = logical.iter().cloned().zip(self.shape.iter().map(inside)).collect();
+        (logical, within)
+    }
+
+    /// Stores an element in all its places.
+    pub fn store(&self, leaves: &Leaves<'c>, b: Builder<'c>, value: Val<'c>, index: &[Expr], affine: bool) {
+        let copies = self.board().map(Board::copies).unwrap_or_default();
+        store_copies(leaves, b, value, self.base, index, &copies, affine);
+    }
+
+    /// What the buffer's index is made of, for a view index over `leaves`: cut where these are, each is a sum.
+    pub fn cut_index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> Vec<Expr> {
+        let Some(board) = self.board() else { return self.simple_index(leaves, view) };
+        let (logical, within) = self.logical(leaves, view);
+        let digits: Vec<Expr> = board.digits().iter().map(|e| e.substitute(&logical)).collect();
+        leaves.simplified(&digits, &within)
+    }
+
+    /// The places that the buffer is spread over.
+    pub fn board(&self) -> Option<&Board> {
+        self.lowered.as_ref()?.board()
+    }
+
+    /// Whether the view is the whole buffer.
+    pub fn is_whole(&self) -> bool {
+        self.logical.len() == self.sizes.len() && self.logical.iter().enumerate().all(|(d, e)| *e == Expr::Var(d))
+    }
+
+    /// The simplified index into the buffer for a view index over `leaves`.
+    pub fn simple_index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> Vec<Expr> {
+        let (index, within) = self.index(leaves, view);
+        leaves.simplified(&index, &within)
+    }
+}
+
+/// Stores an element at an index and at all its copies: the dimension that they are along, how many, how far apart.
+pub fn store_copies<'c>(
+    leaves: &Leaves<'c>,
+    b: Builder<'c>,
+    value: Val<'c>,
+    base: Val<'c>,
+    index: &[Expr],
+    copies: &[(usize, i64, i64)],
+    affine: bool,
+) {
+    if copies.is_empty() && affine {
+        return leaves.store(b, value, base, index);
+    }
+    let mut b = b;
+    let mut at: Vec<Val<'c>> = index.iter().map(|e| leaves.value(b, e)).collect();
+    for &(axis, extent, stride) in copies {
+        let index = Type::index(b.context());
+        let bounds = [b.index(0), b.index(extent * stride), b.index(stride)];
+        let (op, end) = b.with_body("scf.for", &bounds, &[], &[], &[index], "scf.yield");
+        b = b.at(end);
+        let step = ir::arguments(ir::blocks(op)[0])[0];
+        at[axis] = b.value("arith.addi", &[at[axis], step], index, &[]);
+    }
+    let operands: Vec<_> = [value, base].into_iter().chain(at).collect();
+    b.op("memref.store", &operands, &[], &[]);
+}
+
+/// An operand of a nest: which of its elements the iteration reads or writes.
+pub struct Operand<'c> {
+    /// How its elements are reached.
+    pub access: Access<'c>,
+    /// Its index over the dimensions of the iteration space.
+    pub map: Vec<Expr>,
+    /// Axes of its places along which not the place at hand is reached, but the one that a dimension says.
+    pub across: Vec<(usize, usize)>,
+}
+
+impl<'c> Operand<'c> {
+    /// An operand of which each place reaches what it holds itself, as far as it holds it.
+    pub fn new(access: Access<'c>, map: Vec<Expr>) -> Self {
+        Operand { access, map, across: Vec::new() }
+    }
+}
+
+/// The tiled buffers of a module.
+#[derive(Default)]
+pub struct Buffers<'c> {
+    /// Their layouts, by value.
+    pub lowered: HashMap<usize, Rc<Lowered<'c>>>,
+    /// How the elements of views that have been lowered are reached, by value.
+    pub views: HashMap<usize, Access<'c>>,
+}
+
+impl<'c> Buffers<'c> {
+    /// The layout of a tiled buffer.
+    pub fn get(&self, v: Val<'c>) -> Option<&Rc<Lowered<'c>>> {
+        self.lowered.get(&ir::key(v))
+    }
+
+    /// Whether a value is a tiled buffer or a view of one.
+    pub fn reach(&self, v: Val<'c>) -> bool {
+        self.get(v).is_some() || is_view(v)
+    }
+
+    /// How the elements of a memref are reached; views are followed to their buffer.
+    pub fn access(&self, v: Val<'c>) -> Result<Access<'c>, String> {
+        // Views from the value down to the buffer, without recursion: chains may be long.
+        let mut chain = Vec::new();
+        let mut base = v;
+        let known = |v: Val<'c>| self.views.get(&ir::key(v));
+        while known(base).is_none() && !self.lowered.contains_key(&ir::key(base)) && is_view(base) {
+            let op = ir::defining_op(base).ok_or("its buffer is not known")?;
+            chain.push(op);
+            base = ir::operands(op)[0];
+        }
+        let mut access = match known(base) {
+            Some(access) => access.clone(),
+            None => self.whole(base)?,
+        };
+        for op in chain.into_iter().rev() {
+            access = view(op, access)?;
+        }
+        Ok(access)
+    }
+
+    /// The access to a whole memref, tiled or not.
+    fn whole(&self, base: Val<'c>) -> Result<Access<'c>, String> {
+        let lowered = self.lowered.get(&ir::key(base)).cloned();
+        let plain = ir::memref(base.r#type()).ok_or("an operand is not a memref")?;
+        let (shape, strides) = match &lowered {
+            Some(lowered) => (lowered.shape.clone(), lowered.strides.clone()),
+            None => {
+                let strides = plain.layout.and_then(ir::strides_of).unwrap_or_else(|| row_major(&plain.shape));
+                (plain.shape.clone(), strides)
+            }
+        };
+        let size = |(d, n): (usize, &i64)| match *n {
+            DYNAMIC => Size::Dim(base, lowered.as_ref().and_then(|l| l.dim_of_size(d)).unwrap_or(d)),
+            n => Size::Static(n),
+        };
+        let sizes = shape.iter().enumerate().map(size).collect();
+        let logical = (0..shape.len()).map(Expr::Var).collect();
+        Ok(Access { base, lowered, sizes, logical, symbols: Vec::new(), shape, strides })
+    }
+}
+
+/// Whether a value shows part of a pending buffer, or shows it in another shape.
+pub fn is_view(v: Val) -> bool {
+    let mut v = v;
+    loop {
+        let shaped = ir::memref(v.r#type());
+        let pending = shaped.as_ref().and_then(|t| t.space).and_then(layout_dialect::pending).is_some();
+        let Some(op) = ir::defining_op(v).filter(|_| pending) else { return false };
+        match ir::name(op) {
+            "memref.cast" if shaped.is_some_and(|t| t.layout.is_none()) => v = ir::operands(op)[0],
+            name => return is(name, VIEW),
+        }
+    }
+}
+
+/// The access through one more view of what is accessed.
+fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
+    let result = ir::memref(ir::result(op, 0).r#type()).ok_or("it is not a memref")?;
+    let rank = result.shape.len();
+    let old_rank = source.sizes.len();
+    let mut symbols = source.symbols.clone();
+    let mut index: Vec<Expr> = Vec::new();
+    let mut sizes: Vec<Size<'c>> = Vec::new();
+    let statics = |sizes: &[Size<'c>]| -> Result<Vec<i64>, String> {
+        let known = sizes.iter().map(|n| n.known()).collect::<Option<_>>();
+        known.ok_or_else(|| "it reshapes sizes known only at run time".into())
+    };
+    match ir::name(op) {
+        "memref.cast" => {
+            index = (0..rank).map(Expr::Var).collect();
+            sizes = source.sizes.clone();
+            for (size, n) in sizes.iter_mut().zip(&result.shape) {
+                if *n != DYNAMIC {
+                    *size = Size::Static(*n);
+                }
+            }
+        }
+        "memref.subview" => {
+            let operands = ir::operands(op);
+            let segments = ir::integers(op, "operandSegmentSizes");
+            let (mut offset, mut size) = (1, 1 + segments[1] as usize);
+            let offsets = ir::integers(op, "static_offsets");
+            let strides = ir::integers(op, "static_strides");
+            for (d, n) in ir::integers(op, "static_sizes").into_iter().enumerate() {
+                let from = if offsets[d] == DYNAMIC {
+                    symbols.push(operands[offset]);
+                    offset += 1;
+                    Expr::Var(rank + symbols.len() - 1)
+                } else {
+                    Expr::Const(offsets[d])
+                };
+                let length = if n == DYNAMIC {
+                    size += 1;
+                    Size::Value(operands[size - 1])
+                } else {
+                    Size::Static(n)
+                };
+                if strides[d] == DYNAMIC {
+                    return Err("its stride is known only at run time".into());
+                }
+                // A dimension of size 1 that the result leaves out, or has one of: either way its index is 0.
+                let kept = result.shape.get(sizes.len()).is_some_and(|r| *r == n);
+                if kept {
+                    index.push(from + Expr::Var(sizes.len()).times(strides[d]));
+                    sizes.push(length);
+                } else {
+                    index.push(from);
+                }
+            }
+            if sizes.len() != rank {
+                return Err("which of its dimensions the result keeps is not clear".into());
+            }
+        }
+        "memref.collapse_shape" => {
+            let old = statics(&source.sizes)?;
+            index = vec![Expr::Const(0); old.len()];
+            for (k, group) in ir::reassociation(op).into_iter().enumerate() {
+                let mut below = 1i64;
+                for (n, d) in group.iter().enumerate().rev() {
+                    let digit = Expr::Var(k).floor_div(below.max(1));
+                    index[*d] = if n == 0 { digit } else { digit.modulo(old[*d].max(1)) };
+                    below = below.checked_mul(old[*d]).ok_or("its sizes overflow")?;
+                }
+                sizes.push(Size::Static(below));
+            }
+        }
+        "memref.expand_shape" => {
+            statics(&source.sizes)?;
+            sizes = result.shape.iter().map(|n| Size::Static(*n)).collect();
+            let new = if result.shape.contains(&DYNAMIC) {
+                return Err("it reshapes sizes known only at run time".into());
+            } else {
+                &result.shape
+            };
+            for group in ir::reassociation(op) {
+                let (mut sum, mut below) = (Expr::Const(0), 1i64);
+                for d in group.into_iter().rev() {
+                    sum = Expr::Var(d).times(below) + sum;
+                    below = below.checked_mul(new[d]).ok_or("its sizes overflow")?;
+                }
+                index.push(sum);
+            }
+        }
+        _ => return Err("it is not a view".into()),
+    }
+    debug_assert_eq!(index.len(), old_rank);
+    let by: Vec<Expr> = index.into_iter().chain((0..source.symbols.len()).map(|k| Expr::Var(rank + k))).collect();
+    let logical: Vec<Expr> = source.logical.iter().map(|e| e.substitute(&by)).collect();
+    // Simplified, so that a slice of a slice of a slice costs as much as a slice.
+    let inside = |n: &Size| n.known().map_or(Interval::new(0, i64::MAX), |n| Interval::new(0, n - 1));
+    let vars = sizes.iter().map(inside).chain(symbols.iter().map(|_| Interval::ALL)).collect();
+    let logical = simplify(&logical, &Domain { vars, constraints: Vec::new() });
+    Ok(Access { sizes, logical, symbols, ..source })
+}

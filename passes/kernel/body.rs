@@ -1,0 +1,129 @@
+//! What a kernel computes for each element.
+
+use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is};
+use crate::kernel::combiner::Combiner;
+use crate::options::Options;
+use layout_ir::{self as ir, Op, Val};
+use melior::ir::{BlockRef, TypeLike, ValueLike};
+use std::rc::Rc;
+
+/// What is computed for each element: the body of a structured operation, and of those that are fused with it.
+pub struct Body<'c> {
+    /// What each argument of the body is.
+    pub arguments: Vec<(Val<'c>, Argument<'c>)>,
+    /// The body; none copies what its one argument is.
+    pub block: Option<BlockRef<'c, 'c>>,
+    /// What a reduction starts from.
+    pub initial: Option<Argument<'c>>,
+    /// What a reduction's results go through, if they are not stored as they are.
+    pub then: Option<Rc<Body<'c>>>,
+    /// How many operands, the first ones, are read for each step of a reduction.
+    pub feeds: usize,
+}
+
+/// What an argument of a body stands for.
+#[derive(Clone)]
+pub enum Argument<'c> {
+    /// The element of an operand of the nest.
+    Element(usize),
+    /// The same value everywhere.
+    Value(Val<'c>),
+    /// What has been reduced.
+    Sum,
+    /// What another body yields.
+    Made(Rc<Body<'c>>),
+}
+
+/// The most bits of the vectors that LLVM knows functions of the C library's vector maths for.
+const LIBRARY_BITS: u32 = 256;
+
+impl<'c> Body<'c> {
+    /// A body that yields one value for each element.
+    pub fn simple(arguments: Vec<(Val<'c>, Argument<'c>)>, block: Option<BlockRef<'c, 'c>>) -> Self {
+        Body { arguments, block, initial: None, then: None, feeds: 0 }
+    }
+
+    /// The bodies that this one is made of, itself the first.
+    fn all(&self) -> Vec<&Body<'c>> {
+        let made = self.arguments.iter().filter_map(|(_, from)| match from {
+            Argument::Made(body) => Some(body.all()),
+            _ => None,
+        });
+        [self].into_iter().chain(made.flatten()).chain(self.then.iter().flat_map(|then| then.all())).collect()
+    }
+
+    fn operations(&self) -> Vec<Op<'c>> {
+        self.all().into_iter().filter_map(|body| body.block).flat_map(ir::operations).collect()
+    }
+
+    /// The bits of the widest value that is computed; 8 where there is none.
+    pub fn widest(&self) -> Result<i64, String> {
+        let mut widest = 8;
+        for op in self.operations() {
+            match ir::name(op) {
+                "linalg.yield" => continue,
+                "linalg.index" => {
+                    widest = 64;
+                    continue;
+                }
+                name if is(name, LANEWISE) && ir::results(op).len() == 1 => {}
+                name => return Err(format!("there is no vector form of '{name}' that cannot fail")),
+            }
+            let t = ir::result(op, 0).r#type();
+            match ir::bits(t) {
+                Some(n @ (1 | 8 | 16 | 32 | 64)) => widest = widest.max(n),
+                None if t.is_index() => widest = 64,
+                _ => return Err(format!("there are no vectors of {t}")),
+            }
+        }
+        Ok(widest)
+    }
+
+    /// Inputs of which nothing is used but what an operation makes of them in a wider type.
+    pub fn widenings(&self) -> Vec<(usize, Op<'c>)> {
+        let arguments: Vec<&(Val<'c>, Argument<'c>)> =
+            self.all().into_iter().flat_map(|body| &body.arguments).collect();
+        let operand = |from: &Argument| if let Argument::Element(operand) = from { Some(*operand) } else { None };
+        let once = |operand: usize| arguments.iter().filter(|a| self::Body::is(&a.1, operand)).count() == 1;
+        let widening = |(argument, from): &&(Val<'c>, Argument<'c>)| {
+            let operand = operand(from).filter(|operand| once(*operand))?;
+            let [(op, _)] = ir::uses(*argument)[..] else { return None };
+            is(ir::name(op), WIDENS).then_some((operand, op))
+        };
+        arguments.iter().filter_map(widening).collect()
+    }
+
+    pub fn is(from: &Argument, operand: usize) -> bool {
+        matches!(from, Argument::Element(o) if *o == operand)
+    }
+
+    /// The most bits of a vector that is computed with.
+    pub fn most_bits(&self, target: &Options) -> u32 {
+        let calls = self.operations().into_iter().any(|op| is(ir::name(op), LIBRARY_CALL));
+        if calls { target.vector_bits().min(LIBRARY_BITS) } else { target.vector_bits() }
+    }
+
+    /// How results are put together in any order, if they may be.
+    pub fn combiner(&self) -> Option<Combiner<'c>> {
+        Combiner::of(self.block?)
+    }
+
+    /// Whether results may be put together in any order.
+    pub fn reorders(&self, target: &Options) -> bool {
+        let Some(combiner) = self.combiner() else { return false };
+        // Sums round; of zeros that differ in their sign, and only of them, either may be the least or greatest number.
+        let free: &[&str] = match ir::name(combiner.op) {
+            "arith.addf" | "arith.mulf" => &["reassoc", "fast"],
+            "arith.maxnumf" | "arith.minnumf" => &["nsz", "fast"],
+            _ => return true,
+        };
+        target.reassociate || flags(combiner.op).iter().any(|flag| free.contains(&&flag[..]))
+    }
+}
+
+/// The names of an operation's fast-math flags.
+pub fn flags(op: Op) -> Vec<String> {
+    let Some(text) = ir::attribute(op, "fastmath").map(|a| a.to_string()) else { return Vec::new() };
+    let inside = text.split_once('<').and_then(|t| t.1.split_once('>')).map_or("", |t| t.0);
+    inside.split(',').map(|flag| flag.trim().to_owned()).filter(|flag| !matches!(&flag[..], "" | "none")).collect()
+}

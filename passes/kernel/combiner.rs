@@ -1,0 +1,29 @@
+//! How reductions put their elements together.
+
+use crate::upstream;
+use layout_ir::{self as ir, Op};
+use melior::ir::{Attribute, BlockRef};
+
+/// How partial results are put together.
+pub struct Combiner<'c> {
+    /// The operation, of two elements.
+    pub op: Op<'c>,
+    /// The element that changes nothing.
+    pub neutral: Attribute<'c>,
+}
+
+impl<'c> Combiner<'c> {
+    /// The operation by which the body of a reduction adds to its one output, where that may be done in any order.
+    pub fn of(body: BlockRef<'c, 'c>) -> Option<Combiner<'c>> {
+        let output = *ir::arguments(body).last()?;
+        let end = *ir::operations(body).last()?;
+        let [result] = ir::operands(end)[..] else { return None };
+        let op = ir::defining_op(result)?;
+        let inside = ir::operations(body).iter().any(|o| ir::op_key(*o) == ir::op_key(op));
+        if !inside || ir::uses(output).len() != 1 || !ir::operands(op).iter().any(|v| ir::key(*v) == ir::key(output)) {
+            return None;
+        }
+        let neutral = upstream::neutral_element(op)?;
+        Some(Combiner { op, neutral })
+    }
+}

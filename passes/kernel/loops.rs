@@ -1,0 +1,328 @@
+//! A nest as loops over the parts of its dimensions.
+
+use crate::buffers::index::Leaves;
+use crate::buffers::spread::{Board, Spread};
+use crate::kernel::access::{Size, store_copies};
+use crate::kernel::nest::Nest;
+use layout_ir::{self as ir, Builder, DYNAMIC, Val};
+use melior::ir::Type;
+use std::collections::HashMap;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Form, Interval};
+
+/// One loop: a part of a dimension.
+pub struct Part {
+    pub dim: usize,
+    /// Its place among the scales of its dimension.
+    pub level: usize,
+    pub leaf: usize,
+    /// The loop ends at the least of these.
+    pub bounds: Vec<Expr>,
+}
+
+/// The innermost place of a nest.
+pub struct Inner<'a, 'c> {
+    /// Inserts at the end of the innermost body.
+    pub b: Builder<'c>,
+    pub leaves: &'a Leaves<'c>,
+    pub dims: &'a [Expr],
+    pub reached: Vec<Reached<'c>>,
+}
+
+/// What a nest reads or writes of an operand.
+pub struct Reached<'c> {
+    /// The buffer, or the part of it at a place.
+    pub base: Val<'c>,
+    /// The index into that.
+    pub index: Vec<Expr>,
+    /// The copies that are to be kept alike: the dimension that they are along, how many, how far apart.
+    pub copies: Vec<(usize, i64, i64)>,
+}
+
+impl<'c> Inner<'_, 'c> {
+    /// The current element of an operand.
+    pub fn load(&self, operand: usize) -> Val<'c> {
+        self.leaves.load(self.b, self.reached[operand].base, &self.reached[operand].index)
+    }
+
+    /// Sets the current element of an operand.
+    pub fn store(&self, operand: usize, value: Val<'c>) {
+        let Reached { base, ref index, ref copies } = self.reached[operand];
+        store_copies(self.leaves, self.b, value, base, index, copies, true);
+    }
+
+    /// The current index in a dimension of the iteration space, in front of an operation.
+    pub fn dim(&self, before: Builder<'c>, dim: usize) -> Val<'c> {
+        self.leaves.value(before, &self.dims[dim])
+    }
+}
+
+/// Makes the loops of a nest before `b` and calls back for what is inside.
+pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
+    let scales = scales(nest);
+    let mut leaves = Leaves::default();
+    let mut parts = Vec::new();
+    let mut dims = Vec::new();
+    for (dim, scales) in scales.iter().enumerate() {
+        dims.push(split(b, &mut leaves, &mut parts, dim, scales, nest.extents[dim]));
+    }
+    let mut index = Vec::new();
+    let mut within = Vec::new();
+    for operand in &nest.operands {
+        let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
+        let (exprs, inside) = operand.access.index(&mut leaves, &view);
+        index.push(exprs);
+        within.extend(inside);
+    }
+    let index: Vec<Vec<Expr>> = index.iter().map(|exprs| leaves.simplified(exprs, &within)).collect();
+    let dims = leaves.simplified(&dims, &[]);
+
+    order(nest, &mut parts, &index, leaves.domain.vars.len());
+    let affine = nest.extents.iter().all(|n| n.known().is_some());
+    let mut b = b;
+    for part in &parts {
+        let bounds = leaves.simplified(&part.bounds, &[]);
+        b = a_loop(b, &mut leaves, part.leaf, &bounds, affine);
+    }
+    let reached = nest.operands.iter().zip(index).map(|(operand, index)| {
+        let copies = operand.access.board().map(Board::copies).unwrap_or_default();
+        Reached { base: operand.access.base, index, copies }
+    });
+    body(&Inner { b, leaves: &leaves, dims: &dims, reached: reached.collect() });
+}
+
+/// For each dimension the scales of its parts, largest first, the last of them 1.
+pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
+    let mut leaves = Leaves::default();
+    for n in &nest.extents {
+        leaves.unbound(Interval::new(0, n.known().map_or(i64::MAX, |n| n - 1)));
+    }
+    let dims: Vec<Expr> = (0..nest.extents.len()).map(Expr::Var).collect();
+    let mut scales = vec![vec![1i64]; nest.extents.len()];
+    let digit = |part: &Spread| Some(Expr::Var(part.dim?).floor_div(part.weight).modulo(part.extent));
+    let contracted: Vec<Expr> = nest.contracted.iter().filter_map(digit).collect();
+    // Outputs first: their cuts win.
+    let mut index: Vec<Expr> = Vec::new();
+    for (k, operand) in nest.operands.iter().enumerate().rev() {
+        if k + nest.outputs + 1 == nest.operands.len() {
+            index.extend(contracted.iter().cloned());
+        }
+        let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
+        index.extend(operand.access.cut_index(&mut leaves, &view));
+    }
+    for e in index {
+        cuts(&e, &mut |dim, cut, inside| {
+            let known = scales.get_mut(dim).filter(|s| cut > 1 && !s.contains(&cut));
+            let Some(known) = known else { return };
+            let above = known.iter().rposition(|s| *s > cut);
+            let below = known[above.map_or(0, |k| k + 1)];
+            let fits = above.is_none_or(|k| known[k] % cut == 0 || inside == Some(known[k]));
+            if fits && cut % below == 0 {
+                known.insert(above.map_or(0, |k| k + 1), cut);
+            }
+        });
+    }
+    scales
+}
+
+/// Puts the parts in the order of the loops, outermost first.
+pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], leaves: usize) {
+    let stride = |operand: usize, leaf: usize| -> i64 {
+        let (mut one, zero) = (vec![0; leaves], vec![0; leaves]);
+        one[leaf] = 1;
+        let step = |(k, e): (usize, &Expr)| {
+            let difference = e.evaluate(&one)?.checked_sub(e.evaluate(&zero)?)?;
+            let stride = nest.operands[operand].access.strides[k];
+            // An unknown stride counts as a large one, larger for earlier dimensions.
+            difference.checked_mul(if stride == DYNAMIC { 1 << (60 - k.min(20)) } else { stride })
+        };
+        index[operand].iter().enumerate().map(|e| step(e).unwrap_or(0)).fold(0, i64::saturating_add)
+    };
+    let uses = |operand: usize, dim: usize| {
+        let mut found = false;
+        nest.operands[operand].map.iter().for_each(|e| e.for_each_var(&mut |v| found |= v == dim));
+        found
+    };
+    let inputs = nest.operands.len() - nest.outputs;
+    let reduced = |dim: usize| !(inputs..nest.operands.len()).any(|o| uses(o, dim));
+    let dims = nest.extents.len();
+    let descending = |parts: &mut [Part], operand: usize| {
+        parts.sort_by_key(|p| (std::cmp::Reverse(stride(operand, p.leaf)), p.dim, p.level));
+    };
+    if nest.outputs == 0 {
+        // Nothing to order by.
+    } else if !(0..dims).any(reduced) {
+        descending(parts, inputs);
+    } else if let Some(whole) = (0..inputs).find(|o| (0..dims).all(|d| uses(*o, d))) {
+        // A reduction of one operand: in that operand's memory order, but for what is reduced, which is added up
+        // dimension by dimension, as the program has it.
+        descending(parts, whole);
+        let slots: Vec<usize> = (0..parts.len()).filter(|k| reduced(parts[*k].dim)).collect();
+        sort_within(parts, &slots);
+    } else {
+        // A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it
+        // is near.
+        let tiled = |dim: usize| parts.iter().any(|p| p.dim == dim && p.level > 0);
+        let any_tiled = (0..dims).any(|d| !reduced(d) && tiled(d));
+        let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(inputs, p.leaf));
+        let innermost = innermost.map(|p| (p.dim, p.level));
+        let group = |p: &Part| match () {
+            () if reduced(p.dim) => 1,
+            () if any_tiled && p.level > 0 => 2,
+            () if !any_tiled && Some((p.dim, p.level)) == innermost => 2,
+            () => 0,
+        };
+        let keys = parts.iter().map(|p| {
+            let group = group(p);
+            (p.leaf, (group, if group == 1 { 0 } else { -stride(inputs, p.leaf) }, p.dim, p.level))
+        });
+        let keys: HashMap<usize, _> = keys.collect();
+        parts.sort_by_key(|p| keys[&p.leaf]);
+    }
+    // A part whose bound depends on the larger parts of its dimension stands inside them.
+    for dim in 0..dims {
+        let slots: Vec<usize> = (0..parts.len()).filter(|k| parts[*k].dim == dim).collect();
+        if slots.iter().any(|k| parts[*k].bounds.len() > 1) {
+            sort_within(parts, &slots);
+        }
+    }
+}
+
+/// Puts the parts in these slots in the order of their dimensions, larger parts first; the others stay.
+fn sort_within(parts: &mut [Part], slots: &[usize]) {
+    for (n, slot) in slots.iter().enumerate() {
+        let first = slots[n..].iter().copied().min_by_key(|k| (parts[*k].dim, parts[*k].level));
+        parts.swap(*slot, first.unwrap_or(*slot));
+    }
+}
+
+/// Cuts a dimension into parts with these scales; returns its index as their sum.
+pub fn split<'c>(
+    b: Builder<'c>,
+    leaves: &mut Leaves<'c>,
+    parts: &mut Vec<Part>,
+    dim: usize,
+    scales: &[i64],
+    extent: Size<'c>,
+) -> Expr {
+    // What the whole index stays below: a number, or the leaf of a value.
+    let whole = match extent {
+        Size::Static(n) => Expr::Const(n),
+        unknown => leaves.leaf(unknown.value(b), Interval::new(0, i64::MAX)),
+    };
+    // The parts so far, each times its scale.
+    let mut terms: Vec<Expr> = Vec::new();
+    let mut boxes = leaves.domain.clone();
+    for (level, scale) in scales.iter().enumerate() {
+        let most = match level {
+            0 => extent.known().map(|n| ceil_div(n, *scale)),
+            _ => Some(ceil_div(scales[level - 1], *scale)),
+        };
+        if most == Some(1) {
+            terms.push(Expr::Const(0));
+            continue;
+        }
+        let mut bounds: Vec<Expr> = most.map(Expr::Const).into_iter().collect();
+        // The rest of the dimension, and of each larger part, also ends the loop where it can be the shorter.
+        for above in 0..=level {
+            let limit = if above == 0 { whole.clone() } else { Expr::Const(scales[above - 1]) };
+            let rest = terms[above..].iter().fold(limit + Expr::Const(scale - 1), |rest, t| rest + t.clone().times(-1));
+            let rest = rest.floor_div(*scale);
+            // What is left is a positive multiple of the part above where that divides all it is left from.
+            let left_from = [if above == 0 { extent.known() } else { Some(scales[above - 1]) }];
+            let mut left_from = left_from.into_iter().chain(scales[above..level].iter().map(|s| Some(*s)));
+            if level > above && left_from.all(|n| n.is_some_and(|n| n % scales[level - 1] == 0)) {
+                continue;
+            }
+            if most.is_none_or(|most| Form::new(&boxes).interval(&rest).lo < most) {
+                bounds.push(rest);
+            }
+        }
+        let interval = Interval::new(0, most.map_or(i64::MAX, |n| n - 1));
+        let leaf = leaves.unbound(interval);
+        boxes.vars.push(interval);
+        terms.push(Expr::Var(leaf).times(*scale));
+        parts.push(Part { dim, level, leaf, bounds });
+    }
+    let sum = |terms: &[Expr]| terms.iter().cloned().fold(Expr::Const(0), |a, b| a + b);
+    let mut within = |from: usize, size: i64| {
+        leaves.domain.constraints.push((sum(&terms[from..]), Interval::new(0, size - 1)));
+    };
+    if let Some(n) = extent.known()
+        && n % scales[0] != 0
+    {
+        within(0, n);
+    }
+    for k in 1..scales.len() {
+        if scales[k - 1] % scales[k] != 0 {
+            within(k, scales[k - 1]);
+        }
+    }
+    sum(&terms)
+}
+
+fn ceil_div(a: i64, b: i64) -> i64 {
+    a.div_euclid(b) + i64::from(a.rem_euclid(b) != 0)
+}
+
+/// Calls back with each cut that an index makes in a dimension: the dimension, the scale, and the size of the part
+/// that the cut is inside of, if it is.
+fn cuts(e: &Expr, found: &mut impl FnMut(usize, i64, Option<i64>)) {
+    if let Some((dim, chain)) = digit(e) {
+        let (mut scale, mut inside) = (1i64, None);
+        for (divide, by) in chain {
+            let Some(cut) = scale.checked_mul(by) else { return };
+            found(dim, cut, inside);
+            if divide {
+                scale = cut;
+            } else {
+                inside = Some(cut);
+            }
+        }
+        return;
+    }
+    match e {
+        Expr::Const(_) | Expr::Var(_) => {}
+        Expr::Add(a, b) | Expr::Min(a, b) | Expr::Max(a, b) => {
+            cuts(a, found);
+            cuts(b, found);
+        }
+        Expr::Mul(a, _) | Expr::FloorDiv(a, _) | Expr::Mod(a, _) => cuts(a, found),
+    }
+}
+
+/// A chain of divisions and remainders of one variable: the variable, and each divisor, true for a division.
+fn digit(e: &Expr) -> Option<(usize, Vec<(bool, i64)>)> {
+    match e {
+        Expr::Var(v) => Some((*v, Vec::new())),
+        Expr::FloorDiv(a, d) | Expr::Mod(a, d) => {
+            let (v, mut chain) = digit(a)?;
+            chain.push((matches!(e, Expr::FloorDiv(..)), *d));
+            Some((v, chain))
+        }
+        _ => None,
+    }
+}
+
+/// A loop from 0 to the least of `bounds` by 1; binds `leaf` to its variable and returns the inside.
+pub fn a_loop<'c>(b: Builder<'c>, leaves: &mut Leaves<'c>, leaf: usize, bounds: &[Expr], affine: bool) -> Builder<'c> {
+    let index = Type::index(b.context());
+    let (map, operands) = leaves.map(b, bounds);
+    let (op, end) = if affine {
+        let attributes = [
+            b.named("lowerBoundMap", b.map(0, &[Expr::Const(0)], &|v| v)),
+            b.named("upperBoundMap", map),
+            b.named("step", b.index_attribute(1)),
+            b.segments(&[0, operands.len() as i32, 0]),
+        ];
+        b.with_body("affine.for", &operands, &[], &attributes, &[index], "affine.yield")
+    } else {
+        let upper = match bounds {
+            [one] => leaves.value(b, one),
+            _ => b.value("affine.min", &operands, index, &[b.named("map", map)]),
+        };
+        b.with_body("scf.for", &[b.index(0), upper, b.index(1)], &[], &[], &[index], "scf.yield")
+    };
+    leaves.bind(leaf, ir::arguments(ir::blocks(op)[0])[0]);
+    b.at(end)
+}

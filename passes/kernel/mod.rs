@@ -1,0 +1,26 @@
+//! An operation on whole buffers as loops over their elements.
+
+pub mod access;
+pub mod body;
+pub mod combiner;
+pub mod fusion;
+pub mod loops;
+pub mod nest;
+pub mod places;
+pub mod transfers;
+
+use layout_ir::Builder;
+use loops::Inner;
+use nest::Nest;
+
+/// Makes the code of a nest before `b` and calls back for what is inside its loops: one program for each place of the
+/// machine where places write the outputs, else one set of loops.
+pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
+    if nest.extents.iter().any(|n| n.known() == Some(0)) {
+        return;
+    }
+    match places::are_written(nest) {
+        true => places::emit(nest, b, body),
+        false => loops::emit(nest, b, body),
+    }
+}

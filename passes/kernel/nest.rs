@@ -1,0 +1,34 @@
+//! Loop nests over the parts of tiled operands.
+//!
+//! A structured operation runs over an iteration space whose dimensions index its operands. The nest cuts each
+//! dimension where its operands' tiles do: with one operand in tiles of 8 rows and another in tiles of 2, row `i` is
+//! `8*i0 + 2*i1 + i2`, one loop for each part, and every operand's index is a sum of loop variables. Ragged ends are
+//! loop bounds, `min(2, 15 - 8*i0 - 2*i1)`, so padding is neither read nor written.
+//!
+//! Cuts that do not divide each other cannot all be loops: then the outputs' cuts win, and the other operands keep a
+//! division in their index. It is right all the same.
+
+use crate::buffers::spread::Spread;
+use crate::kernel::access::{Access, Operand, Size};
+use tensor_layout::expr::Expr;
+
+/// An iteration over the elements of operands; the last `outputs` of them are written.
+pub struct Nest<'c> {
+    /// The sizes of the iteration space.
+    pub extents: Vec<Size<'c>>,
+    /// What is read and written.
+    pub operands: Vec<Operand<'c>>,
+    /// How many operands, the last ones, are written.
+    pub outputs: usize,
+    /// Parts of dimensions that no output has, spread over places: each place does its own share of them.
+    pub contracted: Vec<Spread>,
+}
+
+/// The nest that copies all elements.
+pub fn copy_nest<'c>(from: Access<'c>, to: Access<'c>) -> Nest<'c> {
+    let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });
+    let extents: Vec<Size<'c>> = extents.collect();
+    let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
+    let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
+    Nest { extents, operands, outputs: 1, contracted: Vec::new() }
+}

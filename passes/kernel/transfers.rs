@@ -1,0 +1,226 @@
+//! Vector reads and writes of tiled buffers.
+//!
+//! Where the elements of a vector lie next to each other inside a tile, in the buffer's last dimension, the operation
+//! becomes a vector load or store of the lowered buffer. Elsewhere it becomes a loop over its elements; those that a
+//! mask leaves out, and those outside the logical sizes of a transfer, are not touched.
+
+use crate::buffers::index::{Leaves, indices};
+use crate::kernel::access::{Access, Buffers};
+use layout_dialect::affine;
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, Type, ValueLike};
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Form, Interval};
+
+/// A vector operation taken apart.
+struct Transfer<'c> {
+    write: bool,
+    /// What is written; for reads the value of elements that are not there, if the operation gives one.
+    value: Option<Val<'c>>,
+    mask: Option<Val<'c>>,
+    vector: Shaped<'c>,
+    vector_type: Type<'c>,
+    /// The logical index of the first element.
+    first: Vec<Expr>,
+    /// For each dimension of the vector the logical dimension it runs along, none where it repeats.
+    along: Vec<Option<usize>>,
+    /// For each dimension of the vector whether all of it is inside the logical sizes.
+    in_bounds: Vec<bool>,
+}
+
+/// Lowers a vector operation in front of `b`; returns its results.
+pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Vec<Val<'c>>, String> {
+    let name = ir::name(op);
+    let operands = ir::operands(op);
+    let write = matches!(name, "vector.store" | "vector.transfer_write" | "affine.vector_store");
+    let plain = matches!(name, "vector.load" | "vector.store" | "affine.vector_load" | "affine.vector_store");
+    if !plain && !matches!(name, "vector.transfer_read" | "vector.transfer_write") {
+        return Err("of the vector operations only loads, stores and transfers reach into tiled buffers".into());
+    }
+    let vector_type = if write { operands[0].r#type() } else { ir::result(op, 0).r#type() };
+    let vector = ir::vector(vector_type).ok_or("its vector is scalable")?;
+    let (base, rest) = operands[usize::from(write)..].split_first().ok_or("it has no memref")?;
+    let access = buffers.access(*base)?;
+    let element = access.base.r#type();
+    if ir::memref(element).is_none_or(|t| t.element != vector.element) {
+        return Err("the elements of its memref are not those of its vector".into());
+    }
+    let rank = access.sizes.len();
+    let mut leaves = Leaves::default();
+    let index_operands = if plain { rest } else { &rest[..rank] };
+    let first = indices(op, index_operands, &mut leaves)?;
+    let mut transfer = Transfer {
+        write,
+        value: write.then(|| operands[0]),
+        mask: None,
+        along: (rank.saturating_sub(vector.shape.len())..rank).map(Some).collect(),
+        in_bounds: vec![true; vector.shape.len()],
+        first,
+        vector,
+        vector_type,
+    };
+    if !plain {
+        if !write {
+            transfer.value = Some(rest[rank]);
+        }
+        transfer.mask = rest.get(rank + usize::from(!write)).copied();
+        transfer.in_bounds = ir::booleans(op, "in_bounds");
+        let map = ir::attribute(op, "permutation_map").and_then(ir::affine_map).and_then(affine::exprs_of_map);
+        let along = map.ok_or("it has no permutation map")?.into_iter().map(|e| match e {
+            Expr::Var(d) => Some(d),
+            _ => None,
+        });
+        transfer.along = along.collect();
+    }
+    if transfer.vector.shape.len() != transfer.along.len() {
+        return Err("its vector has more dimensions than its memref".into());
+    }
+    if transfer.mask.is_none()
+        && let Some(results) = contiguous(b, &access, &mut leaves, &transfer)
+    {
+        return Ok(results);
+    }
+    Ok(element_by_element(b, &access, &mut leaves, &transfer))
+}
+
+/// The elements lie side by side in the buffer: one vector load or store.
+fn contiguous<'c>(
+    b: Builder<'c>,
+    access: &Access<'c>,
+    leaves: &mut Leaves<'c>,
+    t: &Transfer<'c>,
+) -> Option<Vec<Val<'c>>> {
+    let [length] = t.vector.shape[..] else { return None };
+    let along = t.along[0]?;
+    if ir::bits(t.vector.element).is_some_and(|n| n % 8 != 0) {
+        // In a vector such elements are packed, in a buffer each has bytes of its own.
+        return None;
+    }
+    if access.strides.last() != Some(&1) {
+        return None;
+    }
+    if !t.in_bounds[0] {
+        let n = access.sizes[along].known()?;
+        let first = Form::new(&leaves.domain).interval(&t.first[along]);
+        if first.lo < 0 || first.hi == i64::MAX || first.hi > n - length {
+            return None;
+        }
+    }
+    let step = leaves.unbound(Interval::new(0, length - 1));
+    let mut view = t.first.clone();
+    view[along] = view[along].clone() + Expr::Var(step);
+    let moving = access.simple_index(leaves, &view);
+    let (last, outer) = moving.split_last()?;
+    let uses = |e: &Expr| {
+        let mut found = false;
+        e.for_each_var(&mut |v| found |= v == step);
+        found
+    };
+    let start = leaves.simplified(&[last.clone() + Expr::Var(step).times(-1)], &[]).pop()?;
+    if outer.iter().any(uses) || uses(&start) {
+        return None;
+    }
+    let index: Vec<Val<'c>> = outer.iter().chain([&start]).map(|e| leaves.value(b, e)).collect();
+    Some(if t.write {
+        let operands: Vec<_> = [t.value?, access.base].into_iter().chain(index).collect();
+        b.op("vector.store", &operands, &[], &[]);
+        Vec::new()
+    } else {
+        let operands: Vec<_> = [access.base].into_iter().chain(index).collect();
+        vec![b.value("vector.load", &operands, t.vector_type, &[])]
+    })
+}
+
+/// A loop over the vector's elements, seen as one row.
+fn element_by_element<'c>(
+    b: Builder<'c>,
+    access: &Access<'c>,
+    leaves: &mut Leaves<'c>,
+    t: &Transfer<'c>,
+) -> Vec<Val<'c>> {
+    let index = Type::index(b.context());
+    let count: i64 = t.vector.shape.iter().product();
+    let row = ir::vector_type(&[count], t.vector.element);
+    let as_row = |b: Builder<'c>, v: Val<'c>, element: Type<'c>| {
+        let count = ir::vector(v.r#type()).map_or(count, |v| v.shape.iter().product());
+        let row = ir::vector_type(&[count], element);
+        if v.r#type() == row { v } else { b.value("vector.shape_cast", &[v], row, &[]) }
+    };
+    let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
+    let mask = t.mask.map(|m| as_row(b, m, bit));
+    let start = match (t.write, t.value) {
+        (true, Some(v)) => as_row(b, v, t.vector.element),
+        (false, Some(padding)) => b.value("vector.broadcast", &[padding], row, &[]),
+        (_, None) => b.constant(ir::zeros(row)),
+    };
+    let carried: Vec<Val<'c>> = if t.write { Vec::new() } else { vec![start] };
+    let results: Vec<Type<'c>> = carried.iter().map(|v| v.r#type()).collect();
+    let bounds = [b.index(0), b.index(count), b.index(1)];
+    let operands: Vec<_> = bounds.into_iter().chain(carried).collect();
+    let arguments: Vec<_> = [index].into_iter().chain(results.iter().copied()).collect();
+    let (a_loop, end) = b.with_body("scf.for", &operands, &results, &[], &arguments, "scf.yield");
+    let arguments = ir::arguments(ir::blocks(a_loop)[0]);
+    let inside = b.at(end);
+
+    let number = leaves.unbound(Interval::new(0, count - 1));
+    leaves.bind(number, arguments[0]);
+    let mut view = t.first.clone();
+    let mut conditions = Vec::new();
+    let mut below = 1i64;
+    // A mask has one dimension for each of the memref's that the vector runs along, in the memref's order.
+    let mut masked: Vec<(usize, i64, Expr)> = Vec::new();
+    for (k, n) in t.vector.shape.iter().enumerate().rev() {
+        let digit = Expr::Var(number).floor_div(below.max(1)).modulo((*n).max(1));
+        below *= n;
+        let Some(d) = t.along[k] else { continue };
+        view[d] = view[d].clone() + digit.clone();
+        masked.push((d, *n, digit));
+        if !t.in_bounds[k] {
+            conditions.push(d);
+        }
+    }
+    let less = |d: usize| {
+        let at = leaves.simplified(&[view[d].clone()], &[]).remove(0);
+        let size = access.sizes[d].value(inside);
+        inside.value("arith.cmpi", &[leaves.value(inside, &at), size], bit, &[predicate(inside, 2)])
+    };
+    let mut conditions: Vec<Val<'c>> = conditions.into_iter().map(less).collect();
+    let position = |b: Builder<'c>| b.named("static_position", ir::integers_attribute(b.context(), &[DYNAMIC]));
+    if let Some(mask) = mask {
+        masked.sort_by_key(|m| m.0);
+        let at = masked.into_iter().fold(Expr::Const(0), |sum, (_, n, digit)| sum.times(n) + digit);
+        let at = leaves.value(inside, &leaves.simplified(&[at], &[])[0]);
+        conditions.push(inside.value("vector.extract", &[mask, at], bit, &[position(inside)]));
+    }
+    let condition = conditions.into_iter().reduce(|x, y| inside.value("arith.andi", &[x, y], bit, &[]));
+    let (place, ends) = match condition {
+        None => (inside, None),
+        Some(condition) => {
+            let (then, otherwise) = inside.conditional(condition, &results);
+            (inside.at(then), Some((then, otherwise)))
+        }
+    };
+    let at = access.simple_index(leaves, &view);
+    if t.write {
+        let value = place.value("vector.extract", &[start, arguments[0]], t.vector.element, &[position(place)]);
+        leaves.store_anywhere(place, value, access.base, &at);
+        return Vec::new();
+    }
+    let value = leaves.load_anywhere(place, access.base, &at);
+    let mut next = place.value("vector.insert", &[value, arguments[1], arguments[0]], row, &[position(place)]);
+    if let Some((then, otherwise)) = ends {
+        ir::set_operands(then, &[next]);
+        ir::set_operands(otherwise, &[arguments[1]]);
+        next = ir::result(ir::parent(then).expect("a branch is in its scf.if"), 0);
+    }
+    ir::set_operands(end, &[next]);
+    let read = ir::result(a_loop, 0);
+    vec![if row == t.vector_type { read } else { b.value("vector.shape_cast", &[read], t.vector_type, &[]) }]
+}
+
+/// The predicate of an `arith.cmpi`; 2 is signed less than.
+fn predicate<'c>(b: Builder<'c>, number: i64) -> (melior::ir::Identifier<'c>, Attribute<'c>) {
+    let t = IntegerType::new(b.context(), 64).into();
+    b.named("predicate", melior::ir::attribute::IntegerAttribute::new(t, number))
+}

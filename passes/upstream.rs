@@ -1,0 +1,166 @@
+//! What Rust takes of MLIR's C++ and melior does not wrap: each function of `Glue.h` that Rust calls, in a safe function.
+//!
+//! Pointers are valid for the call; C++ keeps nothing. To take something more of MLIR's: declare it in `Glue.h`, define
+//! it in `Glue.cpp`, and declare it once more in the `extern` block below with a safe function around it.
+
+use crate::diagnostic::{Diagnostic, Severity};
+use layout_dialect::guard;
+use melior::{
+    Error,
+    ir::{Attribute, OperationRef, Value, ValueLike},
+    pass::OperationPassManager,
+};
+use mlir_sys::{
+    MlirAttribute, MlirDiagnosticSeverity, MlirDiagnosticSeverity_MlirDiagnosticError,
+    MlirDiagnosticSeverity_MlirDiagnosticRemark, MlirDiagnosticSeverity_MlirDiagnosticWarning, MlirLocation,
+    MlirOperation, MlirStringCallback, MlirStringRef, MlirValue, mlirOpPassManagerAddPipeline,
+};
+use std::ffi::c_void;
+
+#[link(name = "layout_passes_glue", kind = "static")]
+unsafe extern "C" {
+    fn layout_cc_register_passes(error: MlirStringCallback, user: *mut c_void) -> bool;
+    fn layout_cc_emit(
+        location: MlirLocation,
+        severity: MlirDiagnosticSeverity,
+        message: MlirStringRef,
+        count: usize,
+        note_locations: *const MlirLocation,
+        notes: *const MlirStringRef,
+    );
+    fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
+    fn layout_cc_decompose(op: MlirOperation) -> bool;
+    fn layout_cc_neutral_element(op: MlirOperation) -> MlirAttribute;
+    fn layout_cc_infer_range(
+        result: MlirValue,
+        bounds: unsafe extern "C" fn(MlirValue, *mut i64, *mut i64, *mut c_void) -> bool,
+        user: *mut c_void,
+        lo: *mut i64,
+        hi: *mut i64,
+    ) -> bool;
+}
+
+/// Registers the passes and the pipelines in this process, by name, and upstream's passes, of which pipelines are made.
+/// Calling it again does nothing.
+///
+/// # Panics
+/// Where another copy of this library registered its passes before.
+pub fn register() {
+    try_register().unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// [`register`] for a process that may hold several copies of this library.
+///
+/// # Errors
+/// Where another copy registered its passes before, which are left in charge.
+pub fn try_register() -> Result<(), String> {
+    // SAFETY: C++ sees to it that this runs once, and the callback is for this call.
+    with_message(|error, user| unsafe { layout_cc_register_passes(error, user) })
+}
+
+/// Calls C++ that answers false with a message, which becomes the error.
+fn with_message(call: impl FnOnce(MlirStringCallback, *mut c_void) -> bool) -> Result<(), String> {
+    unsafe extern "C" fn write(text: MlirStringRef, message: *mut c_void) {
+        // SAFETY: this is the string below, and the text is valid for the call.
+        let (text, message) = unsafe { (text_of(text), &mut *message.cast::<String>()) };
+        *message += &String::from_utf8_lossy(text);
+    }
+    let mut message = String::new();
+    if call(Some(write), (&raw mut message).cast()) { Ok(()) } else { Err(message.trim().into()) }
+}
+
+/// Adds passes and pipelines, as in the text of a pipeline, after those that a manager has.
+///
+/// # Errors
+/// A name that is not registered, wrong options, a pass over other operations than the manager's, and another copy of
+/// this library that registered its passes before.
+pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Error> {
+    try_register().map_err(Error::ParsePassPipeline)?;
+    let added = with_message(|error, user| {
+        // SAFETY: the manager is alive; the text and the callback are for this call.
+        unsafe { mlirOpPassManagerAddPipeline(manager.to_raw(), string_ref(passes), error, user) }.value != 0
+    });
+    added.map_err(Error::ParsePassPipeline)
+}
+
+/// Emits a diagnostic.
+pub fn emit(diagnostic: &Diagnostic) {
+    let severity = match diagnostic.severity {
+        Severity::Error => MlirDiagnosticSeverity_MlirDiagnosticError,
+        Severity::Warning => MlirDiagnosticSeverity_MlirDiagnosticWarning,
+        Severity::Remark => MlirDiagnosticSeverity_MlirDiagnosticRemark,
+    };
+    let (locations, notes): (Vec<_>, Vec<_>) =
+        diagnostic.notes.iter().map(|(location, note)| (location.to_raw(), string_ref(note))).unzip();
+    // SAFETY: the locations are alive, the texts too, and both arrays hold as many notes as is said.
+    unsafe {
+        layout_cc_emit(
+            diagnostic.location.to_raw(),
+            severity,
+            string_ref(&diagnostic.message),
+            notes.len(),
+            locations.as_ptr(),
+            notes.as_ptr(),
+        );
+    }
+}
+
+/// Whether the value may be a dimension of an affine map.
+pub fn is_valid_dim(value: Value) -> bool {
+    // SAFETY: the value is alive.
+    unsafe { layout_cc_affine_is_valid_dim(value.to_raw()) }
+}
+
+/// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured operations that it stands for; false
+/// where it is none.
+pub fn decompose(op: OperationRef) -> bool {
+    // SAFETY: the operation is alive; its replacement comes in front of it.
+    unsafe { layout_cc_decompose(op.to_raw()) }
+}
+
+/// The constant that changes nothing as an operand of an operation of `arith`, as upstream knows it.
+pub fn neutral_element<'c>(op: OperationRef<'c, 'c>) -> Option<Attribute<'c>> {
+    // SAFETY: the operation is alive, and so is its context.
+    unsafe { Attribute::from_option_raw(layout_cc_neutral_element(op.to_raw())) }
+}
+
+/// The closed signed bounds that a result's operation infers for it through upstream's `InferIntRangeInterface`, from
+/// the bounds of its 64-bit and index operands.
+pub fn infer_range<'c>(
+    result: Value<'c, 'c>,
+    bounds: &mut dyn FnMut(Value<'c, 'c>) -> Option<(i64, i64)>,
+) -> Option<(i64, i64)> {
+    unsafe extern "C" fn ask(operand: MlirValue, lo: *mut i64, hi: *mut i64, user: *mut c_void) -> bool {
+        guard(
+            |_| false,
+            || {
+                // SAFETY: this is the closure that `infer_range` hands over, for the time of that call.
+                let bounds = unsafe { &mut *user.cast::<&mut dyn FnMut(Value) -> Option<(i64, i64)>>() };
+                // SAFETY: the operand is alive.
+                let Some(known) = bounds(unsafe { Value::from_raw(operand) }) else { return false };
+                // SAFETY: C++ gives places for both.
+                unsafe { (*lo, *hi) = known };
+                true
+            },
+        )
+    }
+    let (mut bounds, mut lo, mut hi) = (bounds, 0, 0);
+    let user = (&raw mut bounds).cast();
+    // SAFETY: the value is alive, and all pointers are for this call.
+    let known = unsafe { layout_cc_infer_range(result.to_raw(), ask, user, &mut lo, &mut hi) };
+    known.then_some((lo, hi))
+}
+
+/// The bytes of a text from C++.
+///
+/// # Safety
+/// They are alive and unchanged for `'a`.
+pub unsafe fn text_of<'a>(text: MlirStringRef) -> &'a [u8] {
+    // SAFETY: the caller's promise; the pointer is not null.
+    if text.data.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) } }
+}
+
+/// The text as C++ takes it, for as long as `text` lives.
+pub fn string_ref(text: &str) -> MlirStringRef {
+    MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
+}

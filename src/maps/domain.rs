@@ -1,0 +1,48 @@
+//! What is known of variables: an interval for each, and constraints on expressions of them.
+
+use crate::expr::Expr;
+use std::fmt;
+
+/// All integers from `lo` to `hi`, both included; `i64::MIN` and `i64::MAX` stand for "no bound known".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Interval {
+    /// The least value.
+    pub lo: i64,
+    /// The greatest value.
+    pub hi: i64,
+}
+
+impl Interval {
+    /// Every integer.
+    pub const ALL: Interval = Interval { lo: i64::MIN, hi: i64::MAX };
+
+    /// `[lo, hi]`.
+    pub const fn new(lo: i64, hi: i64) -> Interval {
+        Interval { lo, hi }
+    }
+
+    /// Whether a number lies inside. Where there is no bound, that is so of numbers beyond 64 bits too.
+    pub(crate) fn contains(self, x: i128) -> bool {
+        (self.lo == i64::MIN || i128::from(self.lo) <= x) && (self.hi == i64::MAX || x <= self.hi.into())
+    }
+
+    /// Whether both bounds lie inside.
+    pub(crate) fn holds(self, (lo, hi): (i128, i128)) -> bool {
+        self.contains(lo) && self.contains(hi)
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}, {}]", self.lo, self.hi)
+    }
+}
+
+/// What is known of the points at which an expression is evaluated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Domain {
+    /// The interval of each variable.
+    pub vars: Vec<Interval>,
+    /// Expressions with the interval in which their value lies.
+    pub constraints: Vec<(Expr, Interval)>,
+}

@@ -1,0 +1,901 @@
+//! The normal form: expressions as sums of atoms, and the rules for remainders.
+
+use super::sum::{
+    Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, gcd, high, low, plus_bounds, product, residue,
+};
+use super::write::Planned;
+use crate::expr::Expr;
+use crate::expr::cost;
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::steps::{Claim, Constraint, Log, Rule};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// What an atom is and what is known of it: it lies in `lo..=hi` and is `residue` modulo `step`.
+pub(super) struct Known {
+    pub what: What,
+    pub lo: i128,
+    pub hi: i128,
+    pub step: i128,
+    pub residue: i128,
+}
+
+/// What an atom stands for. The sums have integer coefficients.
+pub(super) enum What {
+    /// A variable of the domain.
+    Var(usize),
+    /// `sum mod m`.
+    Remainder(Sum, i128),
+    /// `min(sum, 0)`; its first coefficient is positive and its coefficients have no common divisor.
+    Least(Sum),
+    /// An expression on which the arithmetic gave up.
+    Opaque(Expr),
+}
+
+/// The normal form over one domain: its atoms, and the facts that constraints give.
+///
+/// Tables are only looked up, never walked, so the outcome does not depend on their order.
+pub struct Form {
+    pub(super) atoms: Vec<Known>,
+    remainders: Table<(Sum, i128), Sum>,
+    least: Table<Sum, Atom>,
+    /// Sums without a constant, first coefficient positive and all coprime, with the interval of their value.
+    facts: Vec<(Sum, i128, i128)>,
+    pub(super) written: Table<Sum, Option<Planned>>,
+    /// What is left of the work that the expression at hand is worth.
+    steps: usize,
+    /// What the variables stand for, where that is not themselves.
+    pub(super) given: Option<Vec<Sum>>,
+    opaque: usize,
+    /// What is done is written down here, where somebody wants to know.
+    pub(super) log: Option<Log>,
+}
+
+/// A table for lookups.
+pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mixer>>;
+
+/// A fast hash function of words.
+#[derive(Default)]
+pub(super) struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+    fn write_u128(&mut self, word: u128) {
+        self.write_u64(word as u64);
+        self.write_u64((word >> 64) as u64);
+    }
+    fn write_i128(&mut self, word: i128) {
+        self.write_u128(word as u128);
+    }
+}
+
+/// The work that any expression is worth, in terms looked at, and what each of its operations adds.
+const STEPS: usize = 2_000;
+const STEPS_PER_OPERATION: usize = 20;
+
+/// The facts and the expressions given up on that are kept at most; and how long a sum may be for facts to be tried.
+const FACTS: usize = 64;
+const OPAQUE: usize = 64;
+const LONG: usize = 64;
+
+/// How large an expression may be to be simplified part by part.
+const PARTS: usize = 150;
+
+impl Form {
+    /// The normal form over a domain.
+    pub fn new(domain: &Domain) -> Form {
+        Form::logged(domain, None)
+    }
+
+    /// The normal form over a domain, with its steps written down.
+    pub(super) fn logged(domain: &Domain, log: Option<Log>) -> Form {
+        let mut form = Form::of_box(&domain.vars);
+        form.log_with(log);
+        for (e, i) in &domain.constraints {
+            // A constraint that does not fit into the arithmetic is one that is not used.
+            let _ = form.assume(e, *i);
+        }
+        form
+    }
+
+    /// The normal form over a domain in which equalities fix variables, these replaced by what they equal; `None`
+    /// where there are none.
+    pub(super) fn solved(domain: &Domain, log: Option<Log>) -> Option<Form> {
+        let equal = |c: &&(Expr, Interval)| c.1.lo == c.1.hi;
+        domain.constraints.iter().find(equal)?;
+        let mut form = Form::of_box(&domain.vars);
+        form.log_with(log);
+        let mut given: Vec<Sum> = (0..domain.vars.len()).map(|v| form.atom(v as Atom)).collect();
+        let mut any = false;
+        for (e, i) in domain.constraints.iter().filter(equal).take(FACTS) {
+            let Some(mut sum) = form.normal(e).filter(|s| s.den == 1 && s.terms.len() <= LONG) else { continue };
+            // Written in what is not yet replaced.
+            let Some(mut next) = sum.clone().shifted(-i128::from(i.lo)) else { continue };
+            sum.constant = 0;
+            for &(a, c) in &sum.terms {
+                if let Some(by) = given.get(a as usize) {
+                    let replaced = next.plus_atom(a, -c, 1).and_then(|s| s.plus(by, c, 1));
+                    next = replaced?;
+                }
+            }
+            let vars_only = next.terms.iter().all(|t| (t.0 as usize) < given.len());
+            let Some(&(v, c)) = next.terms.iter().rev().find(|t| t.1.abs() == 1).filter(|_| vars_only) else {
+                continue;
+            };
+            let value = next.plus_atom(v, -c, 1)?.scaled(-c, 1)?;
+            form.note(Rule::Solved, |form| Some((Expr::Var(v as usize), form.expr(&value)?, Some((e.clone(), *i)))));
+            for by in &mut given {
+                let k = by.coefficient(v);
+                if k != 0 {
+                    *by = by.plus_atom(v, -k, 1)?.plus(&value, k, 1)?;
+                }
+            }
+            any = true;
+        }
+        any.then_some(())?;
+        let log = form.log.take();
+        form = Form::of_box(&domain.vars);
+        form.log_with(log);
+        for (v, by) in given.iter().enumerate() {
+            if *by != Sum::atom(v as Atom) {
+                let _ = form.assume_sum(by, domain.vars[v]);
+            }
+        }
+        form.given = Some(given);
+        for (e, i) in &domain.constraints {
+            let _ = form.assume(e, *i);
+        }
+        Some(form)
+    }
+
+    /// From here on writes down what is done.
+    pub(super) fn log_with(&mut self, log: Option<Log>) {
+        if log.is_some() {
+            self.log = log;
+            for a in 0..self.atoms.len() {
+                self.note_fixed(a as Atom);
+            }
+        }
+    }
+
+    /// The normal form over a box.
+    pub(super) fn of_box(vars: &[Interval]) -> Form {
+        let mut form = Form {
+            atoms: Vec::with_capacity(vars.len() + 16),
+            remainders: Table::default(),
+            least: Table::default(),
+            facts: Vec::new(),
+            written: Table::default(),
+            steps: 0,
+            given: None,
+            opaque: 0,
+            log: None,
+        };
+        for (v, i) in vars.iter().enumerate() {
+            let (lo, hi) = bounds(*i);
+            form.atoms.push(Known { what: What::Var(v), lo, hi, step: 1, residue: 0 });
+        }
+        form
+    }
+
+    /// Takes note of `interval` as the place of `e`.
+    pub(super) fn assume(&mut self, e: &Expr, interval: Interval) -> Option<()> {
+        let sum = self.normal(e)?;
+        self.assume_sum(&sum, interval)
+    }
+
+    pub(super) fn assume_sum(&mut self, sum: &Sum, interval: Interval) -> Option<()> {
+        if let [(atom, coefficient @ (1 | -1))] = sum.terms[..]
+            && sum.den == 1
+        {
+            let (lo, hi) =
+                plus_bounds((-coefficient * sum.constant, -coefficient * sum.constant), coefficient, bounds(interval));
+            self.narrow(atom, lo, hi);
+            return Some(());
+        }
+        let first = sum.terms.first()?.1;
+        let unit = sum.content() * first.signum();
+        // The direction is (den * sum - constant) / unit.
+        let terms = sum.terms.iter().map(|t| (t.0, t.1 / unit)).collect();
+        let numerators = plus_bounds((-sum.constant, -sum.constant), sum.den, bounds(interval));
+        let (lo, hi) = divided_bounds(plus_bounds((0, 0), unit.signum(), numerators), unit.abs());
+        let direction = Sum { constant: 0, terms, den: 1 };
+        if self.facts.len() < FACTS && direction.terms.len() <= LONG {
+            self.facts.push((direction, lo, hi));
+        }
+        Some(())
+    }
+
+    /// Takes note that an atom lies in `lo..=hi`.
+    fn narrow(&mut self, atom: Atom, lo: i128, hi: i128) {
+        let known = &mut self.atoms[atom as usize];
+        known.lo = known.lo.max(lo);
+        known.hi = known.hi.min(hi);
+        let (fixed, value) = (known.lo == known.hi, known.lo);
+        self.note_fixed(atom);
+        let known = &self.atoms[atom as usize];
+        if let (true, What::Remainder(y, m)) = (fixed, &known.what)
+            && let [(v, c)] = y.terms[..]
+        {
+            let (y, m) = (Sum { constant: y.constant, terms: vec![(v, c)], den: 1 }, *m);
+            if let Some((atom, step, residue)) = self.residue_of((y, m, value)) {
+                self.learn_residue(atom, step, residue);
+            }
+        }
+    }
+
+    /// What `sum = value` modulo `m` says of the residue of its one atom.
+    fn residue_of(&self, (sum, m, value): (Sum, i128, i128)) -> Option<(Atom, i128, i128)> {
+        let [(atom, c)] = sum.terms[..] else { return None };
+        let g = gcd(c, m);
+        let right = value - sum.constant;
+        if !divides(g, right) {
+            return None;
+        }
+        let (m, c) = (m / g, residue(c / g, m / g));
+        (m > 1).then_some(())?;
+        Some((atom, m, residue(residue(right / g, m).checked_mul(inverse(c, m)?)?, m)))
+    }
+
+    /// Joins what is known of the residue of an atom with `residue` modulo `step` (Chinese remainder).
+    fn learn_residue(&mut self, atom: Atom, step: i128, residue: i128) {
+        let known = &mut self.atoms[atom as usize];
+        if let Some((residue, step)) = chinese((known.residue, known.step), (residue, step)) {
+            (known.step, known.residue) = (step, residue);
+        }
+    }
+
+    /// The simplest equivalent of an expression that this form finds.
+    pub fn simplify(&mut self, e: &Expr) -> Expr {
+        match self.normal(e).and_then(|s| self.write(&s)) {
+            Some(simple) if cost(&simple) <= cost(e) => simple,
+            _ if e.size() <= PARTS => self.simplify_parts(e),
+            _ => e.clone(),
+        }
+    }
+
+    /// Where the whole comes out dearer or not at all, its parts may still do well.
+    fn simplify_parts(&mut self, e: &Expr) -> Expr {
+        match e {
+            Expr::Const(_) | Expr::Var(_) => e.clone(),
+            Expr::Add(..) => {
+                let term = |t: &Expr| match t {
+                    // The sign is part of the sum.
+                    Expr::Mul(x, -1) => scaled(self.simplify(x), -1),
+                    t => self.simplify(t),
+                };
+                let terms: Vec<Expr> = e.terms().into_iter().map(term).collect();
+                let sum = Expr::sum(terms.iter().flat_map(Expr::terms).cloned().collect());
+                if cost(&sum) <= cost(e) { sum } else { e.clone() }
+            }
+            Expr::Mul(a, c) => scaled(self.simplify(a), *c),
+            Expr::Mod(a, m) => self.simplify(a).modulo(*m),
+            Expr::FloorDiv(a, d) => {
+                let quotient = self.simplify(a).floor_div(*d);
+                if cost(&quotient) <= cost(e) {
+                    return quotient;
+                }
+                let above = e.ceil_div().map(|above| self.simplify(above));
+                above.map_or_else(|| e.clone(), |above| (above + Expr::Const(d - 1)).floor_div(*d))
+            }
+            Expr::Min(a, b) => Expr::Min(self.simplify(a).into(), self.simplify(b).into()),
+            Expr::Max(a, b) => Expr::Max(self.simplify(a).into(), self.simplify(b).into()),
+        }
+    }
+
+    /// The closed interval in which an expression lies, if 64 bits hold it.
+    pub fn interval(&mut self, e: &Expr) -> Interval {
+        let bounds = self.normal(e).map_or((-FAR, FAR), |s| self.range(&s));
+        let clamp = |x: i128| x.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        Interval::new(clamp(bounds.0), clamp(bounds.1))
+    }
+
+    /// The normal form of an expression, with work in proportion to its size.
+    pub(super) fn normal(&mut self, e: &Expr) -> Option<Sum> {
+        self.allow(0);
+        self.sum(e)
+    }
+
+    /// Allows the work that this many operations are worth.
+    pub(super) fn allow(&mut self, operations: usize) {
+        self.steps = STEPS + STEPS_PER_OPERATION * operations;
+    }
+
+    /// Takes note of work on this many terms; none once it is more than the expression is worth.
+    pub(super) fn work(&mut self, terms: usize) -> Option<()> {
+        self.steps = self.steps.checked_sub(1 + terms)?;
+        Some(())
+    }
+
+    fn sum(&mut self, e: &Expr) -> Option<Sum> {
+        self.steps += STEPS_PER_OPERATION;
+        match e {
+            Expr::Const(c) => Some(Sum::constant((*c).into())),
+            Expr::Var(v) => match &self.given {
+                Some(given) => Some(given[*v].clone()),
+                None => Some(self.atom(*v as Atom)),
+            },
+            Expr::Add(a, b) => {
+                let before = self.sum(a)?;
+                let added = match &**b {
+                    Expr::Var(v) => self.with_var(before, *v, 1),
+                    Expr::Mul(x, c) if matches!(**x, Expr::Var(_)) => {
+                        let Expr::Var(v) = **x else { unreachable!("matched above") };
+                        self.with_var(before, v, (*c).into())
+                    }
+                    Expr::Const(c) => before.shifted((*c).into()),
+                    b => before.plus(&self.sum(b)?, 1, 1),
+                };
+                added.or_else(|| self.opaque(e))
+            }
+            Expr::Mul(a, f) => {
+                let a = self.sum(a)?;
+                a.scaled((*f).into(), 1).or_else(|| self.opaque(e))
+            }
+            Expr::Mod(a, m) => {
+                let a = self.sum(a)?;
+                self.modulo(&a, (*m).into()).or_else(|| self.opaque(e))
+            }
+            Expr::FloorDiv(a, d) => {
+                let a = self.sum(a)?;
+                let quotient = |form: &mut Form| {
+                    let rest = form.modulo(&a, (*d).into())?;
+                    a.plus(&rest, -1, 1)?.scaled(1, (*d).into())
+                };
+                quotient(self).or_else(|| self.opaque(e))
+            }
+            Expr::Min(a, b) => {
+                // min(a, b) = b + min(a - b, 0)
+                let (a, b) = (self.sum(a)?, self.sum(b)?);
+                let least = |form: &mut Form| b.plus(&form.least(&a.plus(&b, -1, 1)?)?, 1, 1);
+                least(self).or_else(|| self.opaque(e))
+            }
+            Expr::Max(a, b) => {
+                // max(a, b) = a - min(a - b, 0)
+                let (a, b) = (self.sum(a)?, self.sum(b)?);
+                let most = |form: &mut Form| a.plus(&form.least(&a.plus(&b, -1, 1)?)?, -1, 1);
+                most(self).or_else(|| self.opaque(e))
+            }
+        }
+    }
+
+    /// `sum + v * c`; this is what most expressions are made of.
+    fn with_var(&self, mut sum: Sum, v: usize, c: i128) -> Option<Sum> {
+        if let Some(given) = &self.given {
+            return sum.plus(&given[v], c, 1);
+        }
+        let known = &self.atoms[v];
+        if known.lo == known.hi {
+            return sum.shifted(product(known.lo, c)?);
+        }
+        sum.add_to_numerator(v as Atom, product(c, sum.den)?)?;
+        sum.lowest()
+    }
+
+    /// An atom as a sum: a constant where it has one value.
+    pub(super) fn atom(&self, a: Atom) -> Sum {
+        let known = &self.atoms[a as usize];
+        if known.lo == known.hi { Sum::constant(known.lo) } else { Sum::atom(a) }
+    }
+
+    /// An atom for an expression on which the arithmetic gives up. None where variables stand for something else.
+    fn opaque(&mut self, e: &Expr) -> Option<Sum> {
+        if self.given.is_some() || self.opaque == OPAQUE || e.size() > 1000 {
+            return None;
+        }
+        let same = |known: &Known| matches!(&known.what, What::Opaque(o) if o == e);
+        if let Some(a) = self.atoms.iter().position(same) {
+            return Some(self.atom(a as Atom));
+        }
+        self.opaque += 1;
+        let (lo, hi) = if let Expr::Mod(_, m) = e { (0, i128::from(*m) - 1) } else { (-FAR, FAR) };
+        self.atoms.push(Known { what: What::Opaque(e.clone()), lo, hi, step: 1, residue: 0 });
+        Some(Sum::atom(self.atoms.len() as Atom - 1))
+    }
+
+    /// Closed bounds of a sum: those of its atoms added up, or better ones through a fact on part of it.
+    pub(super) fn range(&self, s: &Sum) -> (i128, i128) {
+        let mut best = self.numerators(s.constant, &s.terms);
+        if s.terms.len() > 1 && s.terms.len() <= LONG {
+            for (direction, lo, hi) in &self.facts {
+                self.range_by(s, direction, (*lo, *hi), &mut best);
+            }
+            for &(a, c) in &s.terms {
+                match &self.atoms[a as usize].what {
+                    // y - y mod m is a multiple of m, between those next to the bounds of y.
+                    What::Remainder(y, m) => {
+                        if let Some(&(x, k)) = y.terms.last()
+                            && c.checked_mul(k).is_some_and(|ck| s.coefficient(x) == -ck)
+                            && let Some(whole) = y.plus_atom(a, -1, 1)
+                        {
+                            let (lo, hi) = self.numerators(y.constant, &y.terms);
+                            let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, *m) * m - y.constant };
+                            let direction = Sum { constant: 0, ..whole };
+                            self.range_by(s, &direction, (low(at(lo)), high(at(hi))), &mut best);
+                        }
+                    }
+                    What::Least(x) => self.range_of_least(s, a, c, x, &mut best),
+                    What::Var(_) | What::Opaque(_) => {}
+                }
+            }
+        }
+        if s.den == 1 {
+            return best;
+        }
+        // An integer between two fractions lies between the integers inside them.
+        divided_bounds(best, s.den)
+    }
+
+    /// Betters the bounds of the numerators of `s` by those of a direction that is a part of them.
+    fn range_by(&self, s: &Sum, direction: &Sum, (lo, hi): (i128, i128), best: &mut (i128, i128)) {
+        let (a, c) = direction.terms[0];
+        let num = s.coefficient(a);
+        if num == 0 || !divides(c, num) {
+            return;
+        }
+        // The numerators are k * direction + rest.
+        let (k, numerators) = (num / c, Sum { den: 1, ..s.clone() });
+        let rest = numerators.plus(direction, -k, 1);
+        let Some(rest) = rest.filter(|r| r.terms.len() < s.terms.len()) else { return };
+        let (lo, hi) = plus_bounds(self.numerators(rest.constant, &rest.terms), k, (lo, hi));
+        *best = (best.0.max(lo), best.1.min(hi));
+    }
+
+    /// Betters the bounds of the numerators of `s`, which has the term `c * a` where `a` is `min(x, 0)`: for positive `c`
+    /// they are the less of the rest and the rest with `c * x`, for negative `c` the greater.
+    fn range_of_least(&self, s: &Sum, a: Atom, c: i128, x: &Sum, best: &mut (i128, i128)) {
+        let numerators = Sum { den: 1, ..s.clone() };
+        let Some(rest) = numerators.plus_atom(a, -c, 1) else { return };
+        let Some(with) = rest.plus(x, c, 1).filter(|with| with.terms.len() < s.terms.len()) else { return };
+        let of = |s: &Sum| self.numerators(s.constant, &s.terms);
+        let ((a, b), (x, y)) = (of(&rest), of(&with));
+        let (lo, hi) = if c > 0 { (a.min(x), b.min(y)) } else { (a.max(x), b.max(y)) };
+        *best = (best.0.max(lo), best.1.min(hi));
+    }
+
+    /// Closed bounds of a sum with denominator 1: its terms' intervals added up.
+    fn numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> (i128, i128) {
+        terms.iter().fold((constant, constant), |sum, &(a, c)| {
+            let known = &self.atoms[a as usize];
+            plus_bounds(sum, c, (known.lo, known.hi))
+        })
+    }
+
+    /// `min(e, 0)`.
+    fn least(&mut self, e: &Sum) -> Option<Sum> {
+        self.work(e.terms.len())?;
+        let (lo, hi) = self.range(e);
+        if hi <= 0 || lo >= 0 {
+            let value = if hi <= 0 { e.clone() } else { Sum::constant(0) };
+            self.note(Rule::Decided, |form| {
+                let numerators = form.expr(&Sum { den: 1, ..e.clone() })?;
+                let least = if hi <= 0 { numerators.clone() } else { Expr::Const(0) };
+                let fact = form.within(e);
+                Some((Expr::Min(numerators.into(), Expr::Const(0).into()), least, fact))
+            });
+            return Some(value);
+        }
+        // min(x * k, 0) = k * min(x, 0) for k > 0, and min(-x, 0) = min(x, 0) - x
+        let content = gcd(e.content(), e.constant);
+        let negative = e.terms.first()?.1 < 0;
+        let unit = if negative { -content } else { content };
+        let terms = e.terms.iter().map(|t| (t.0, t.1 / unit)).collect();
+        let primitive = Sum { constant: e.constant / unit, terms, den: 1 };
+        let atom = match self.least.get(&primitive) {
+            Some(atom) => *atom,
+            None => {
+                let atom = self.atoms.len() as Atom;
+                let (lo, hi) = self.range(&primitive);
+                let what = What::Least(primitive.clone());
+                self.atoms.push(Known { what, lo: lo.min(0), hi: hi.min(0), step: 1, residue: 0 });
+                self.least.insert(primitive.clone(), atom);
+                atom
+            }
+        };
+        let least = self.atom(atom);
+        if negative { least.plus(&primitive, -1, 1)?.scaled(content, e.den) } else { least.scaled(content, e.den) }
+    }
+
+    /// `e mod m`, the one operation with rules.
+    pub(super) fn modulo(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+        if m == 1 {
+            return Some(Sum::constant(0));
+        }
+        if m >= FAR {
+            return None;
+        }
+        if e.terms.is_empty() && e.den == 1 {
+            return Some(Sum::constant(residue(e.constant, m)));
+        }
+        self.work(e.terms.len())?;
+        if e.den > 1 {
+            // e mod m = ((den * e) mod (den * m)) / den
+            let scaled = Sum { den: 1, ..e.clone() };
+            return self.modulo(&scaled, e.den.checked_mul(m)?)?.scaled(1, e.den);
+        }
+        let key = (e.clone(), m);
+        if let Some(done) = self.remainders.get(&key) {
+            // A fact may have fixed the atom since.
+            return match done.terms[..] {
+                [(a, 1)] if done.den == 1 && self.atoms[a as usize].lo == self.atoms[a as usize].hi => {
+                    Some(Sum::constant(self.atoms[a as usize].lo + done.constant))
+                }
+                _ => Some(done.clone()),
+            };
+        }
+        let done = self.by_rules(e, m)?;
+        self.remainders.insert(key, done.clone());
+        Some(done)
+    }
+
+    /// Writes down an equation: its sides and the fact used. Where 64 bits do not hold a number, nothing.
+    fn note(&mut self, rule: Rule, sides: impl FnOnce(&Form) -> Option<(Expr, Expr, Option<Constraint>)>) {
+        if self.log.as_ref().is_some_and(Log::open)
+            && let Some((before, after, fact)) = sides(self)
+            && let Some(log) = &mut self.log
+        {
+            log.add(rule, Claim::Equal(before, after), fact);
+        }
+    }
+
+    fn note_period(&mut self, e: &Sum, m: i128, done: &Sum) {
+        self.note(Rule::OnePeriod, |form| {
+            let constant = done.terms.is_empty();
+            // A constant speaks for itself, unless bounds alone make it one.
+            let fact = form.within(if constant { e } else { done }).filter(|(_, i)| !constant || i.lo == i.hi);
+            Some((form.remainder_expr(e, m)?, form.expr(done)?, fact))
+        });
+    }
+
+    /// Writes down that an expression becomes another, which has the same normal form.
+    pub(super) fn note_result(&mut self, k: usize, before: &Expr, after: &Expr) {
+        self.note_same(before, after, |before, after| Claim::Result(k, before, after));
+    }
+
+    /// Writes down a claim that stands on two expressions having one normal form, and that they have.
+    pub(super) fn note_same(&mut self, before: &Expr, after: &Expr, claim: impl FnOnce(Expr, Expr) -> Claim) {
+        if self.log.is_some() && before != after {
+            // The equations that the way back needs are written down on the way.
+            let _ = self.normal(after);
+            if let Some(log) = &mut self.log {
+                log.add(Rule::Definition, claim(before.clone(), after.clone()), None);
+            }
+        }
+    }
+
+    /// Hands the steps on.
+    pub(super) fn log_into(&mut self, log: &mut Option<&mut Log>) {
+        if let (Some(log), Some(own)) = (log, self.log.take()) {
+            log.append(own);
+        }
+    }
+
+    /// Writes down that an atom has one value, where it has.
+    fn note_fixed(&mut self, a: Atom) {
+        let known = &self.atoms[a as usize];
+        if known.lo == known.hi {
+            self.note(Rule::Fixed, |form| {
+                let (e, value) = (form.atom_expr(a)?, i64::try_from(form.atoms[a as usize].lo).ok()?);
+                Some((e.clone(), Expr::Const(value), Some((e, Interval::new(value, value)))))
+            });
+        }
+    }
+
+    /// The sum as an expression, term by term.
+    pub(super) fn expr(&self, s: &Sum) -> Option<Expr> {
+        let mut terms = Vec::with_capacity(s.terms.len() + 1);
+        for &(a, c) in &s.terms {
+            terms.push(self.atom_expr(a)?.times(c.try_into().ok()?));
+        }
+        if s.constant != 0 || terms.is_empty() {
+            terms.push(Expr::Const(s.constant.try_into().ok()?));
+        }
+        Some(Expr::sum(terms).floor_div(s.den.try_into().ok()?))
+    }
+
+    fn remainder_expr(&self, s: &Sum, m: i128) -> Option<Expr> {
+        Some(Expr::Mod(self.expr(s)?.into(), m.try_into().ok()?))
+    }
+
+    fn atom_expr(&self, a: Atom) -> Option<Expr> {
+        match &self.atoms[a as usize].what {
+            What::Var(v) => Some(Expr::Var(*v)),
+            What::Remainder(s, m) => self.remainder_expr(s, *m),
+            What::Least(s) => Some(Expr::Min(self.expr(s)?.into(), Expr::Const(0).into())),
+            What::Opaque(e) => Some(e.clone()),
+        }
+    }
+
+    /// The interval of a sum, as a fact.
+    fn within(&self, s: &Sum) -> Option<Constraint> {
+        let (lo, hi) = self.range(s);
+        Some((self.expr(s)?, Interval::new(lo.try_into().ok()?, hi.try_into().ok()?)))
+    }
+
+    /// A known residue of a variable in the sum, as a fact.
+    fn residue_used(&self, s: &Sum) -> Option<Constraint> {
+        s.terms.iter().find_map(|&(a, _)| match &self.atoms[a as usize] {
+            Known { what: What::Var(v), step: 2.., residue, .. } => {
+                let (m, r) = (self.atoms[a as usize].step.try_into().ok()?, (*residue).try_into().ok()?);
+                Some((Expr::Var(*v).modulo(m), Interval::new(r, r)))
+            }
+            _ => None,
+        })
+    }
+
+    fn by_rules(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+        if let Some(done) = self.one_period(e, m) {
+            self.note_period(e, m, &done);
+            return Some(done);
+        }
+        let reduced = self.reduced(e, m)?;
+        if reduced != *e {
+            let done = self.modulo_reduced(&reduced, m)?;
+            if reduced.terms.is_empty() {
+                self.note_period(e, m, &done);
+                return Some(done);
+            }
+            self.note(Rule::Congruent, |form| {
+                let right = Expr::Mod(form.expr(&reduced)?.into(), m.try_into().ok()?);
+                Some((form.remainder_expr(e, m)?, right, form.residue_used(e)))
+            });
+            return Some(done);
+        }
+        self.modulo_reduced(e, m)
+    }
+
+    fn modulo_reduced(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+        if e.terms.is_empty() {
+            return Some(Sum::constant(residue(e.constant, m)));
+        }
+        if let Some(done) = self.one_period(e, m) {
+            self.note_period(e, m, &done);
+            return Some(done);
+        }
+        let symmetric = e.symmetric(m);
+        if let Some(done) = self.one_period(&symmetric, m) {
+            self.note_period(e, m, &done);
+            return Some(done);
+        }
+        if let Some(done) = self.near_fact(e, m) {
+            self.note_period(e, m, &done);
+            return Some(done);
+        }
+        if let Some(done) = self.digit(e, m)? {
+            return Some(done);
+        }
+        if let Some(done) = self.factor(e, m)? {
+            return Some(done);
+        }
+        self.remainder(e, m)
+    }
+
+    /// Where all values of `e` lie in one period `[k*m, (k+1)*m)`: `e mod m = e - k*m`.
+    fn one_period(&self, e: &Sum, m: i128) -> Option<Sum> {
+        let (lo, hi) = self.range(e);
+        if lo > hi || lo <= -FAR || hi >= FAR || hi - lo >= m {
+            return None;
+        }
+        let k = floor_div(lo, m);
+        if k != floor_div(hi, m) {
+            return None;
+        }
+        if lo == hi { Some(Sum::constant(residue(lo, m))) } else { e.clone().shifted(k.checked_mul(-m)?) }
+    }
+
+    /// Where `e = r + d` or `e = r - d` modulo `m`, and a fact on `d` holds that in one period: what is left of it.
+    fn near_fact(&self, e: &Sum, m: i128) -> Option<Sum> {
+        let facts = if e.terms.len() <= LONG { &self.facts[..] } else { &[] };
+        facts.iter().flat_map(|fact| [(&fact.0, 1), (&fact.0, -1)]).find_map(|(direction, sign)| {
+            let residue = self.residue(&e.plus(direction, -sign, 1)?, m)?;
+            self.one_period(&direction.scaled(sign, 1)?.shifted(residue)?, m)
+        })
+    }
+
+    /// An equal of `e` modulo `m`: coefficients in `1..m`, remainders that `m` sees through opened
+    /// (`q * (y mod s) = q * y` where `m` divides `q * s`), and terms of known residue made constants.
+    fn reduced(&self, e: &Sum, m: i128) -> Option<Sum> {
+        let mut sum = e.clone();
+        loop {
+            let mut next =
+                Sum { constant: residue(sum.constant, m), terms: Vec::with_capacity(sum.terms.len()), den: 1 };
+            let mut opened = false;
+            for &(a, c) in &sum.terms {
+                let c = residue(c, m);
+                if c == 0 {
+                    continue;
+                }
+                let known = &self.atoms[a as usize];
+                match &known.what {
+                    _ if known.step > 1 && divides(m, c.checked_mul(known.step)?) => {
+                        next.constant = residue(next.constant + c.checked_mul(known.residue)?, m);
+                    }
+                    What::Remainder(y, s) if divides(m, c.checked_mul(*s)?) => {
+                        next.constant = residue(next.constant.checked_add(product(y.constant, c)?)?, m);
+                        for &(a, k) in &y.terms {
+                            next.terms.push((a, residue(product(k, c)?, m)));
+                        }
+                        opened = true;
+                    }
+                    _ => next.terms.push((a, c)),
+                }
+            }
+            if !opened {
+                return Some(next);
+            }
+            next.terms.sort_by_key(|t| t.0);
+            next.terms.dedup_by(|t, before| {
+                let same = t.0 == before.0;
+                if same {
+                    before.1 = residue(before.1 + t.1, m);
+                }
+                same
+            });
+            next.terms.retain(|t| t.1 != 0);
+            sum = next;
+        }
+    }
+
+    /// `e = rest - k * (y mod s)` where `k*s` divides `m` and `rest = k*y` modulo `k*s`: taking the digit off does not
+    /// borrow, so `e mod m = rest mod m - k * (y mod s)`.
+    fn digit(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
+        for &(a, c) in &e.terms {
+            let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
+            let k = m - c;
+            let Some(ks) = k.checked_mul(*s) else { continue };
+            if !divides(ks, m) {
+                continue;
+            }
+            let rest = e.plus_atom(a, -c, 1)?;
+            let difference = rest.plus(y, -k, 1)?;
+            if self.residue(&difference, ks) == Some(0) {
+                let other = self.modulo(&rest, m)?;
+                self.note(Rule::Digit, |form| {
+                    let x = form.remainder_expr(&rest, m)?;
+                    let digit = form.atom_expr(a)?.times(k.checked_neg()?.try_into().ok()?);
+                    Some((
+                        form.remainder_expr(e, m)?,
+                        Expr::Add(x.into(), digit.into()),
+                        form.residue_used(&difference),
+                    ))
+                });
+                return Some(Some(other.plus_atom(a, -k, 1)?));
+            }
+        }
+        Some(None)
+    }
+
+    /// What a sum with integer coefficients is modulo `m`, where congruences tell.
+    pub(super) fn residue(&self, s: &Sum, m: i128) -> Option<i128> {
+        let mut sum = residue(s.constant, m);
+        for &(a, c) in &s.terms {
+            let known = &self.atoms[a as usize];
+            if !divides(m, c.checked_mul(known.step)?) {
+                return None;
+            }
+            sum = residue(sum + c.checked_mul(known.residue)? % m, m);
+        }
+        Some(sum)
+    }
+
+    /// `e = g*A + B` where `g` divides `m` and `B` lies in one period of `g`: `e mod m = g * (A mod (m/g)) + B`.
+    fn factor(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
+        let mut divisors: Vec<i128> = Vec::with_capacity(e.terms.len());
+        for &(a, c) in &e.terms {
+            let g = gcd(c.checked_mul(self.atoms[a as usize].step)?, m);
+            if g > 1 && !divisors.contains(&g) {
+                divisors.push(g);
+            }
+        }
+        divisors.sort_unstable_by(|x, y| y.cmp(x));
+        for g in divisors {
+            self.work(e.terms.len())?;
+            let of = |form: &Form, a: Atom| (form.atoms[a as usize].step, form.atoms[a as usize].residue);
+            let (high, low) = e.split(|a, c| c.checked_mul(of(self, a).0).is_some_and(|x| divides(g, x)));
+            let mut shift = e.constant;
+            for &(a, c) in &high.terms {
+                shift = shift.checked_add(c.checked_mul(of(self, a).1)?)?;
+            }
+            // e = (high - (shift - constant)) + shift + low, the first of which g divides.
+            let low = Sum { constant: residue(shift, g), ..low };
+            let least = Sum {
+                constant: low.constant,
+                terms: low.terms.iter().map(|t| (t.0, residue(t.1, g))).collect(),
+                den: 1,
+            };
+            let mut symmetric = low.symmetric(g);
+            symmetric.constant = low.constant;
+            for low in [least, symmetric] {
+                let Some(low) = self.one_period(&low, g) else { continue };
+                let rest = e.plus(&low, -1, 1)?.scaled(1, g)?;
+                if low == Sum::constant(0) && rest.den == g {
+                    // Known to be a multiple of g, but only as a whole: nothing gained.
+                    continue;
+                }
+                let other = self.modulo(&rest, m / g)?;
+                self.note(Rule::Factor, |form| {
+                    // The part above has a denominator where it is known to be a multiple only as a whole.
+                    let (den, numerators) = (rest.den, Sum { den: 1, ..rest.clone() });
+                    let above = form.remainder_expr(&numerators, (m / g).checked_mul(den)?)?;
+                    let right = Expr::Add(above.times((g / den).try_into().ok()?).into(), form.expr(&low)?.into());
+                    Some((form.remainder_expr(e, m)?, right, form.within(&low)))
+                });
+                return Some(Some(other.scaled(g, 1)?.plus(&low, 1, 1)?));
+            }
+        }
+        Some(None)
+    }
+
+    /// The remainder as an atom.
+    fn remainder(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+        if let Some(done) = self.remainders.get(&(e.clone(), m)) {
+            return Some(done.clone());
+        }
+        let (mut g, mut r) = (m, e.constant);
+        for &(a, c) in &e.terms {
+            let known = &self.atoms[a as usize];
+            g = gcd(g, c.checked_mul(known.step)?);
+            r = r.checked_add(c.checked_mul(known.residue)?)?;
+        }
+        let r = residue(r, g);
+        let atom = self.atoms.len() as Atom;
+        let what = What::Remainder(e.clone(), m);
+        self.atoms.push(Known { what, lo: r, hi: m - g + r, step: g, residue: r });
+        let done = Sum::atom(atom);
+        self.remainders.insert((e.clone(), m), done.clone());
+        Some(done)
+    }
+}
+
+/// `e * c`, with one product at most.
+fn scaled(e: Expr, c: i64) -> Expr {
+    match e {
+        Expr::Const(x) if x.checked_mul(c).is_some() => Expr::Const(x * c),
+        Expr::Mul(x, f) if f.checked_mul(c).is_some() => x.times(f * c),
+        e => e.times(c),
+    }
+}
+
+/// The inverse of `c` modulo `m`, for coprime `c` and `m`.
+pub(super) fn inverse(c: i128, m: i128) -> Option<i128> {
+    let (mut r0, mut r1, mut t0, mut t1) = (m, residue(c, m), 0i128, 1i128);
+    while r1 != 0 {
+        let q = r0 / r1;
+        (r0, r1) = (r1, r0 - q * r1);
+        (t0, t1) = (t1, t0.checked_sub(q.checked_mul(t1)?)?);
+    }
+    (r0 == 1).then(|| residue(t0, m))
+}
+
+/// The residue and modulus of what has both residues; `None` where nothing has, or the modulus is too large.
+pub(super) fn chinese(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
+    let ((r1, m1), (r2, m2)) = (a, b);
+    let g = gcd(m1, m2);
+    if !divides(g, r2 - r1) {
+        return None;
+    }
+    let m = m1.checked_mul(m2 / g).filter(|m| *m < FAR)?;
+    if m2 / g == 1 {
+        return Some((residue(r1, m), m));
+    }
+    let k = residue((r2 - r1) / g, m2 / g).checked_mul(inverse(m1 / g, m2 / g)?)?;
+    Some((residue(r1 + m1.checked_mul(residue(k, m2 / g))?, m), m))
+}

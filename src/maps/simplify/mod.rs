@@ -1,0 +1,253 @@
+//! A simplifier for quasi-affine expressions that uses what is known of their variables.
+//!
+//! The idea: floor division is redundant, because `e floordiv s = (e - e mod s) / s`. So an expression becomes a sum of
+//! *atoms* with rational coefficients, where an atom is a variable or a remainder `e mod m`. Terms that belong together
+//! then cancel by addition: with `i = (i floordiv 8) * 8 + i mod 8` put into `i floordiv 8 * 8 + i mod 8`, the two
+//! remainders meet with opposite signs and `i` is left. Only `mod` has rules; each is an equation
+//! that holds for all integers, or for all points that the intervals and congruences of the atoms allow.
+//!
+//! Example: with `i` in `[0, 1]` and `j` in `[0, 7]`, `(8*i + j) floordiv 8` is `(8*i + j - (8*i + j) mod 8) / 8`. Both
+//! coefficients modulo 8 leave `j mod 8`, which is `j` by its interval; the sum is `i`.
+//!
+//! Minima need one more kind of atom, `min(e, 0)`: `min(a, b)` is `b + min(a - b, 0)`, `max(a, b)` is `a - min(a - b, 0)`.
+//!
+//! Arithmetic is checked in 128 bits, and work is bounded in proportion to the expression; where either runs out the
+//! expression is returned as it came.
+
+mod digits;
+mod domain;
+mod form;
+mod sum;
+mod write;
+
+pub(crate) use digits::{Digit, digits};
+pub(crate) use domain::{simplify_domain, simplify_domain_with};
+pub use form::Form;
+
+use crate::expr::Expr;
+use crate::expr::cost;
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::steps::{Log, Using};
+
+/// Simplifies expressions over one domain. The result equals the input at every point of the domain and costs no more.
+pub fn simplify(exprs: &[Expr], domain: &Domain) -> Vec<Expr> {
+    simplify_with(exprs, domain, &mut None)
+}
+
+/// [`simplify`] with its steps written down.
+pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&mut Log>) -> Vec<Expr> {
+    let own = |using| log.is_some().then(|| Log::new(using));
+    let (mut form, solved) = (Form::logged(domain, own(Using::All)), Form::solved(domain, own(Using::Solved)));
+    let mut simple = exprs.to_vec();
+    for (k, e) in simple.iter_mut().enumerate() {
+        let other = form.simplify(e);
+        form.note_result(k, e, &other);
+        *e = other;
+    }
+    form.log_into(log);
+    if let Some(mut solved) = solved {
+        for (k, e) in simple.iter_mut().enumerate() {
+            let other = solved.simplify(e);
+            if cost(&other) < cost(e) {
+                solved.note_result(k, e, &other);
+                *e = other;
+            }
+        }
+        solved.log_into(log);
+    }
+    simple
+}
+
+/// Expressions over variables that stand for other expressions, worked out in the normal form.
+///
+/// The variables of a chain of maps are those of one box. [`Chain::step`] goes to the next map, whose variables are the
+/// last results and more variables of the box.
+pub(crate) struct Chain {
+    form: Form,
+}
+
+/// The results of a map of a chain, and the constraints that it adds, over the box.
+type Step = (Vec<Normal>, Vec<(Expr, Interval)>);
+
+impl Chain {
+    /// A chain that starts over this domain.
+    pub(crate) fn new(domain: &Domain) -> Chain {
+        Chain { form: Form::new(domain) }
+    }
+
+    /// Gives variables to the next map: the last results, one for each, and then these of the box. `results` and
+    /// `constraints` are over those variables. Returns the constraints that the box does not say anyway, over the
+    /// box, among them that `last` results lie in `intervals`, where that is not `known`. `None` where the arithmetic
+    /// gives up.
+    pub(crate) fn step(
+        &mut self,
+        last: &[Normal],
+        intervals: &[Interval],
+        known: &[Interval],
+        more: &[usize],
+        constraints: &[(Expr, Interval)],
+        results: &[Expr],
+    ) -> Option<Step> {
+        let mut said = Vec::new();
+        self.form.given = None;
+        for (k, (s, i)) in last.iter().zip(intervals).enumerate() {
+            self.form.allow(100);
+            if let Some(known) = known.get(k)
+                && !known.holds(self.form.range(&s.0))
+            {
+                let _ = self.form.assume_sum(&s.0, *known);
+            }
+            if known.get(k).is_none_or(|known| known.lo < i.lo || i.hi < known.hi) {
+                self.say(&s.0, *i, &mut said)?;
+            }
+        }
+        let given = last.iter().map(|s| s.0.clone()).chain(more.iter().map(|v| self.form.atom(*v as sum::Atom)));
+        self.form.given = Some(given.collect());
+        for (e, i) in constraints {
+            let s = self.form.normal(e)?;
+            self.say(&s, *i, &mut said)?;
+        }
+        let results = results.iter().map(|e| Some(Normal(self.form.normal(e)?))).collect::<Option<Vec<_>>>()?;
+        Some((results, said))
+    }
+
+    fn say(&mut self, s: &sum::Sum, i: Interval, said: &mut Vec<(Expr, Interval)>) -> Option<()> {
+        if !i.holds(self.form.range(s)) {
+            said.push((self.form.write(s)?, i));
+            let _ = self.form.assume_sum(s, i);
+        }
+        Some(())
+    }
+
+    /// A result as an expression over the box; `None` where the arithmetic gives up.
+    pub(crate) fn write(&mut self, s: &Normal) -> Option<Expr> {
+        self.form.allow(200);
+        self.form.write(&s.0)
+    }
+}
+
+/// An expression in normal form.
+#[derive(Clone)]
+pub(crate) struct Normal(sum::Sum);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::Named;
+
+    fn var(v: usize) -> Expr {
+        Expr::Var(v)
+    }
+
+    fn check(e: Expr, ranges: &[(i64, i64)], constraints: &[(Expr, i64, i64)], expected: &str) {
+        let domain = Domain {
+            vars: ranges.iter().map(|r| Interval::new(r.0, r.1)).collect(),
+            constraints: constraints.iter().map(|(e, lo, hi)| (e.clone(), Interval::new(*lo, *hi))).collect(),
+        };
+        let simple = simplify(&[e], &domain).remove(0);
+        assert_eq!(Named(&simple, &|v| format!("d{v}")).to_string(), expected);
+    }
+
+    #[test]
+    fn documented_examples() {
+        let sixteen = var(0) + var(1).floor_div(16);
+        check(sixteen, &[(0, 6), (0, 14)], &[], "d0");
+        let hundred = var(0).times(100) + var(1).times(10) + var(2);
+        let nine = &[(0, 9), (0, 9), (0, 9)];
+        check(hundred.clone().floor_div(100), nine, &[], "d0");
+        check(hundred.modulo(100).floor_div(10), nine, &[], "d1");
+        let eight = var(0).times(16) + var(1).times(4) + var(2);
+        check(eight.clone().floor_div(8), nine, &[], "d0 * 2 + (d1 * 4 + d2) floordiv 8");
+        check(eight.modulo(8), nine, &[], "(d1 * 4 + d2) mod 8");
+        let negative = (var(0).times(-11) + var(1).times(-1) + Expr::Const(109)).floor_div(11).times(-1);
+        check(negative + Expr::Const(9), &[(0, 9), (0, 10)], &[], "d0");
+    }
+
+    #[test]
+    fn digits_of_a_tiled_index() {
+        let all = &[(0, 15)];
+        check(var(0).modulo(8).floor_div(2), all, &[], "(d0 mod 8) floordiv 2");
+        check(var(0).modulo(8).modulo(2), all, &[], "d0 mod 2");
+        check(var(0).floor_div(8).floor_div(2), &[(0, 99)], &[], "d0 floordiv 16");
+        let back = var(0).floor_div(8).times(8) + var(0).modulo(8);
+        check(back, all, &[], "d0");
+        let parts = var(0).times(8) + var(1).times(2) + var(2);
+        let bounds = &[(0, 1), (0, 3), (0, 1)];
+        check(parts.clone().floor_div(8), bounds, &[], "d0");
+        check(parts.clone().modulo(8).floor_div(2), bounds, &[], "d1");
+        check(parts.modulo(8).modulo(2), bounds, &[], "d2");
+    }
+
+    #[test]
+    fn congruences_and_facts() {
+        // A loop that steps by 8, and one inside the step.
+        let sum = var(0) + var(1);
+        let step = (var(0).modulo(8), 0, 0);
+        check(sum.clone().floor_div(8), &[(0, 56), (0, 7)], std::slice::from_ref(&step), "d0 floordiv 8");
+        check(sum.modulo(8), &[(0, 56), (0, 7)], &[step], "d1");
+        // Rows of an uneven tile: three at a time inside eight.
+        let row = var(0).times(8) + var(1).times(3) + var(2);
+        let inside = (var(1).times(3) + var(2), 0, 7);
+        check(row.floor_div(8), &[(0, 9), (0, 2), (0, 2)], &[inside], "d0");
+    }
+
+    /// A small linear congruential generator: the sequence is part of the test.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: i64) -> i64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            ((self.0 >> 33) % n as u64) as i64
+        }
+
+        fn expr(&mut self, depth: u32) -> Expr {
+            let kinds = if depth == 0 { 2 } else { 7 };
+            match self.below(kinds) {
+                0 => Expr::Const(self.below(25) - 12),
+                1 => Expr::Var(self.below(2) as usize),
+                2 | 3 => self.expr(depth - 1) + self.expr(depth - 1),
+                4 => self.expr(depth - 1).times(self.below(17) - 8),
+                5 => self.expr(depth - 1).floor_div(1 + self.below(12)),
+                _ => self.expr(depth - 1).modulo(1 + self.below(12)),
+            }
+        }
+    }
+
+    /// Equal on every point of the domain, never dearer, and the same when simplified again.
+    #[test]
+    fn laws_on_random_expressions() {
+        let mut random = Random(7);
+        for _ in 0..20_000 {
+            let mut range = || {
+                let lo = random.below(12) - 6;
+                Interval::new(lo, lo + random.below(10))
+            };
+            let vars = vec![range(), range()];
+            let mut constraints = Vec::new();
+            for _ in 0..random.below(3) {
+                let lo = random.below(12) - 6;
+                constraints.push((random.expr(2), Interval::new(lo, lo + random.below(6))));
+            }
+            let domain = Domain { vars, constraints };
+            let e = random.expr(4);
+            let simple = simplify(std::slice::from_ref(&e), &domain).remove(0);
+            assert!(cost(&simple) <= cost(&e), "{e:?} became {simple:?}");
+            for x in domain.vars[0].lo..=domain.vars[0].hi {
+                for y in domain.vars[1].lo..=domain.vars[1].hi {
+                    let point = [x, y];
+                    let inside = |(c, i): &(Expr, Interval)| {
+                        let value = c.evaluate(&point).unwrap();
+                        i.lo <= value && value <= i.hi
+                    };
+                    if domain.constraints.iter().all(inside) {
+                        assert_eq!(
+                            simple.evaluate(&point),
+                            e.evaluate(&point),
+                            "{domain:?} {e:?} {simple:?} {point:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! Writing a normal form out as a quasi-affine expression, as cheap as a bounded search finds it.
+//!
+//! A remainder atom leaves by one of two doors: as `c * (x mod m)`, or, with a coefficient `-c`, together with what it
+//! completes to a division: `c*m * (x floordiv m) = c*x - c*(x mod m)`, where `x` may be any sum that is the same
+//! modulo `m`; it is chosen to cancel most of the rest. A minimum leaves together with a part of the rest, which goes
+//! into both sides. The search first finds the cheapest plan, remembered for each sum, and builds expressions last.
+
+use super::form::{Form, What};
+use super::sum::{Atom, Sum, divides, floor_div, gcd, residue};
+use crate::expr::Expr;
+use crate::expr::cost;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// The cheapest way found to write a sum.
+#[derive(Clone)]
+pub(super) struct Planned {
+    /// Each term with its coefficient and the sign before it, and a constant that is not 0.
+    list: u32,
+    /// Whether some term can stand first without a sign.
+    leads: bool,
+    choice: Rc<Choice>,
+}
+
+/// The last term of a written sum, and what stands before it.
+enum Choice {
+    /// Variables and a constant: nothing to choose.
+    Plain,
+    /// A term with its coefficient.
+    Term(Box<Term>, i128, Sum),
+}
+
+/// A term that is no variable.
+enum Term {
+    Quotient(Sum, i128),
+    Remainder(Sum, i128),
+    Min(Sum, Sum),
+    Max(Sum, Sum),
+}
+
+/// How deep plans nest, how many atoms of a sum are tried as its last term, and how many remainders a sum may have to
+/// be searched at all.
+const DEPTH: u32 = 24;
+const TRIED: usize = 2;
+const MANY: usize = 16;
+
+impl Planned {
+    /// What the whole expression costs.
+    fn total(&self) -> u32 {
+        self.list.saturating_sub(1) + u32::from(self.list > 0 && !self.leads)
+    }
+}
+
+impl Form {
+    /// Writes a sum as an expression; `None` where no way is found.
+    pub(super) fn write(&mut self, s: &Sum) -> Option<Expr> {
+        self.plan(s, 0)?;
+        self.build(s)
+    }
+
+    /// Finds the cheapest way to write a sum.
+    fn plan(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
+        if let Some(known) = self.written.get(s) {
+            return known.clone();
+        }
+        if depth > DEPTH {
+            return None;
+        }
+        self.work(s.terms.len())?;
+        let plan = self.cheapest(s, depth);
+        self.written.insert(s.clone(), plan.clone());
+        plan
+    }
+
+    fn cheapest(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
+        let plain = |form: &Form, a: Atom| matches!(form.atoms[a as usize].what, What::Var(_) | What::Opaque(_));
+        let mut others: Vec<(Atom, i128)> = s.terms.iter().copied().filter(|t| !plain(self, t.0)).collect();
+        if others.is_empty() && s.den == 1 {
+            let costs = |form: &Form, a: Atom| match &form.atoms[a as usize].what {
+                What::Opaque(e) => cost(e),
+                _ => 0,
+            };
+            let terms = s.terms.iter().map(|t| 1 + costs(self, t.0)).sum::<u32>() + factors(s);
+            let leads = s.terms.iter().any(|t| t.1 != -1) || s.constant > 0 || s.terms.is_empty();
+            return Some(Planned { list: terms + u32::from(s.constant != 0), leads, choice: Rc::new(Choice::Plain) });
+        }
+        let many = others.len() > MANY;
+        // Those made last hold the others.
+        others.reverse();
+        others.truncate(if many { 1 } else { TRIED });
+        let mut alternatives = Vec::new();
+        for &(atom, num) in &others {
+            self.alternatives(s, atom, num, many, &mut alternatives)?;
+        }
+        if s.den > 1 {
+            // A constant that stays inside is none beside it.
+            alternatives.push(whole(s, s.constant)?);
+            let within = residue(s.constant, s.den);
+            if within != s.constant {
+                alternatives.push(whole(s, within)?);
+            }
+        }
+        self.work(alternatives.len() * s.terms.len())?;
+        let mut bounded: Vec<(u32, usize)> = alternatives
+            .iter()
+            .enumerate()
+            .map(|(k, (term, c, rest))| {
+                let inner = match term {
+                    Term::Quotient(x, _) | Term::Remainder(x, _) => 3 + self.least_cost(x).saturating_sub(1),
+                    Term::Min(a, b) | Term::Max(a, b) => {
+                        1 + self.least_cost(a).saturating_sub(1) + self.least_cost(b).saturating_sub(1)
+                    }
+                };
+                (1 + u32::from(c.abs() != 1) + inner + self.least_cost(rest), k)
+            })
+            .collect();
+        bounded.sort_unstable();
+        let mut best: Option<Planned> = None;
+        let mut chosen = None;
+        for (bound, k) in bounded {
+            if best.as_ref().is_some_and(|b| bound >= b.list) {
+                break;
+            }
+            let (term, c, rest) = &alternatives[k];
+            let Some(inner) = self.term_cost(term, depth + 1) else { continue };
+            let own = 1 + u32::from(c.abs() != 1) + inner;
+            if best.as_ref().is_some_and(|b| own + self.least_cost(rest) >= b.list) {
+                continue;
+            }
+            let Some(before) = self.plan(rest, depth + 1) else { continue };
+            let (list, leads) = (own + before.list, *c != -1 || before.leads);
+            let better = |b: &Planned| (list, !leads) < (b.list, !b.leads);
+            if best.as_ref().is_none_or(better) {
+                chosen = Some(k);
+                best = Some(Planned { list, leads, choice: before.choice });
+            }
+        }
+        let (mut best, k) = (best?, chosen?);
+        let (term, c, rest) = alternatives.swap_remove(k);
+        best.choice = Rc::new(Choice::Term(Box::new(term), c, rest));
+        Some(best)
+    }
+
+    /// What writing a sum costs at least, as a list of terms.
+    fn least_cost(&self, s: &Sum) -> u32 {
+        let what = |a: Atom| &self.atoms[a as usize].what;
+        let vars = s.terms.iter().filter(|t| matches!(what(t.0), What::Var(_) | What::Opaque(_))).count() as u32;
+        let others = vars as usize != s.terms.len() || s.den > 1;
+        match others {
+            false => vars + factors(s),
+            // A remainder is a term beside the variables, or completes them to a quotient, which then has a factor.
+            true if s.den == 1 && s.terms.iter().all(|t| !matches!(what(t.0), What::Least(_))) => vars + 4,
+            true => (vars + 3).max(4),
+        }
+    }
+
+    fn term_cost(&mut self, term: &Term, depth: u32) -> Option<u32> {
+        match term {
+            Term::Quotient(x, m) => {
+                let total = self.plan(x, depth)?.total();
+                // Rounding up takes no addition.
+                Some(3 + total - u32::from(x.den == 1 && x.constant == m - 1 && !x.terms.is_empty() && total > 0))
+            }
+            Term::Remainder(x, _) => Some(3 + self.plan(x, depth)?.total()),
+            Term::Min(a, b) | Term::Max(a, b) => Some(1 + self.plan(a, depth)?.total() + self.plan(b, depth)?.total()),
+        }
+    }
+
+    /// The ways in which this atom can be in the last term of the sum.
+    fn alternatives(
+        &mut self,
+        s: &Sum,
+        atom: Atom,
+        num: i128,
+        many: bool,
+        out: &mut Vec<(Term, i128, Sum)>,
+    ) -> Option<()> {
+        let without = s.plus_atom(atom, -num, s.den)?;
+        let whole = divides(s.den, num);
+        let (x, m) = match &self.atoms[atom as usize].what {
+            What::Remainder(x, m) => (x.clone(), *m),
+            What::Least(x) => {
+                let x = x.clone();
+                return self.minima(&without, &x, (num, s.den), out);
+            }
+            What::Var(_) | What::Opaque(_) => unreachable!("filtered by the caller"),
+        };
+        let symmetric = x.symmetric(m);
+        if whole {
+            if symmetric != x && !many {
+                out.push((Term::Remainder(symmetric.clone(), m), num / s.den, without.clone()));
+            }
+            out.push((Term::Remainder(x.clone(), m), num / s.den, without.clone()));
+        }
+        // -num/den = c; the quotient's coefficient is c*m.
+        let product = num.checked_mul(m)?;
+        if many && whole || !divides(s.den, product) {
+            return Some(());
+        }
+        let wanted = without.scaled(s.den, -num)?;
+        let mut bases = vec![x.clone()];
+        for &(other, _) in &s.terms {
+            if let What::Remainder(y, n) = &self.atoms[other as usize].what
+                && other != atom
+                && divides(m, *n)
+                && self.residue(&x.plus(y, -1, 1)?, m) == Some(0)
+            {
+                bases.push(Sum::atom(other));
+            }
+        }
+        for k in 0..bases.len() {
+            let nearest = self.nearest(&bases[k], &wanted, m)?;
+            if !bases.contains(&nearest) {
+                bases.push(nearest);
+            }
+        }
+        if !bases.contains(&symmetric) {
+            bases.push(symmetric);
+        }
+        for numerator in bases {
+            let rest = without.plus(&numerator, num, s.den)?;
+            out.push((Term::Quotient(numerator, m), -product / s.den, rest));
+        }
+        Some(())
+    }
+
+    /// The ways to write `rest + num/den * min(x, 0)`.
+    fn minima(
+        &mut self,
+        rest: &Sum,
+        x: &Sum,
+        (num, den): (i128, i128),
+        out: &mut Vec<(Term, i128, Sum)>,
+    ) -> Option<()> {
+        let term = |a, b| if num > 0 { Term::Min(a, b) } else { Term::Max(a, b) };
+        // All of the rest goes inside.
+        out.push((term(rest.plus(x, num, den)?, rest.clone()), 1, Sum::constant(0)));
+        if rest.den > 1 {
+            // As little as makes both sides integers goes inside.
+            let inside = Sum { den: rest.den, ..rest.symmetric(rest.den) }.lowest()?;
+            let other = inside.plus(x, num, den)?;
+            out.push((term(other, inside.clone()), 1, rest.plus(&inside, -1, 1)?));
+        }
+        if den / gcd(num, den) != 1 {
+            return Some(());
+        }
+        let c = num / den;
+        let sign = c.signum();
+        // What has variables of x goes inside, with or without the constant; or nothing.
+        let (shared, _) = rest.split(|a, k| x.coefficient(a) != 0 && divides(c, k / gcd(k, rest.den)));
+        for constant in [0, rest.constant] {
+            let inside = Sum { constant, ..shared.clone() }.lowest()?.scaled(1, c.abs())?;
+            if inside.den == 1 {
+                let before = rest.plus(&inside, -c.abs(), 1)?;
+                out.push((term(inside.plus(x, sign, 1)?, inside), c.abs(), before));
+            }
+        }
+        out.push((term(x.scaled(sign, 1)?, Sum::constant(0)), c.abs(), rest.clone()));
+        Some(())
+    }
+
+    /// `base` with each coefficient changed by a multiple of `m` where that makes it the one in `wanted`.
+    fn nearest(&self, base: &Sum, wanted: &Sum, m: i128) -> Option<Sum> {
+        let step = wanted.den.checked_mul(m)?;
+        let mut sum = Sum { constant: base.constant, terms: Vec::new(), den: 1 };
+        let (mut i, mut j) = (0, 0);
+        while i < base.terms.len() || j < wanted.terms.len() {
+            let a = base.terms.get(i).map_or(Atom::MAX, |t| t.0);
+            let b = wanted.terms.get(j).map_or(Atom::MAX, |t| t.0);
+            let own = if a <= b { base.terms[i].1 } else { 0 };
+            let other = if b <= a { wanted.terms[j].1 } else { 0 };
+            i += usize::from(a <= b);
+            j += usize::from(b <= a);
+            let gap = other.checked_sub(own.checked_mul(wanted.den)?)?;
+            let c = if divides(step, gap) { own + gap / wanted.den } else { own };
+            if c != 0 {
+                sum.terms.push((a.min(b), c));
+            }
+        }
+        let gap = wanted.constant.checked_sub(sum.constant.checked_mul(wanted.den)?)?;
+        sum.constant = sum.constant.checked_add(floor_div(gap, step).checked_mul(m)?)?;
+        sum.lowest()
+    }
+
+    /// The expression that was planned for a sum.
+    fn build(&mut self, s: &Sum) -> Option<Expr> {
+        let mut terms: Vec<(i128, Expr)> = Vec::new();
+        let mut s = s.clone();
+        loop {
+            let choice = self.written.get(&s)?.as_ref()?.choice.clone();
+            let (term, c, rest) = match &*choice {
+                Choice::Plain => break,
+                Choice::Term(term, c, rest) => (term, *c, rest.clone()),
+            };
+            let base = match &**term {
+                Term::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), narrow(*m)?),
+                Term::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), narrow(*m)?),
+                Term::Min(a, b) => Expr::Min(Box::new(self.build(a)?), Box::new(self.build(b)?)),
+                Term::Max(a, b) => Expr::Max(Box::new(self.build(a)?), Box::new(self.build(b)?)),
+            };
+            match terms.iter_mut().find(|t| t.1 == base) {
+                Some(same) => same.0 = same.0.checked_add(c)?,
+                None => terms.push((c, base)),
+            }
+            s = rest;
+        }
+        terms.sort_by(|a, b| a.1.cmp(&b.1));
+        let plain = s.terms.iter().map(|&(a, c)| match &self.atoms[a as usize].what {
+            What::Var(v) => (c, Expr::Var(*v)),
+            What::Opaque(e) => (c, e.clone()),
+            _ => unreachable!("only plain atoms are left"),
+        });
+        let all: Vec<(i128, Expr)> = plain.chain(terms).filter(|t| t.0 != 0).collect();
+        assemble(all, s.constant)
+    }
+}
+
+/// The terms that a denominator does not divide, divided together, with this much of the constant.
+fn whole(s: &Sum, constant: i128) -> Option<(Term, i128, Sum)> {
+    let (whole, part) = s.split(|_, c| divides(s.den, c));
+    let part = Sum { constant, terms: part.terms, den: 1 };
+    let whole = Sum { constant: s.constant - constant, ..whole }.lowest()?;
+    Some((Term::Quotient(part, s.den), 1, whole))
+}
+
+/// How many factors other than 1 and -1 the terms have, equal ones once: terms of one factor share it.
+fn factors(s: &Sum) -> u32 {
+    let factor = |k: usize| s.terms[k].1.abs();
+    if s.terms.len() <= 16 {
+        return (0..s.terms.len()).filter(|k| factor(*k) != 1 && (0..*k).all(|j| factor(j) != factor(*k))).count()
+            as u32;
+    }
+    (0..s.terms.len()).map(factor).filter(|c| *c != 1).collect::<BTreeSet<i128>>().len() as u32
+}
+
+/// A sum of terms, equal factors taken out, and so ordered that it needs as few signs as it can.
+fn assemble(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
+    let mut groups: Vec<(i128, Vec<(i128, Expr)>)> = Vec::with_capacity(terms.len());
+    let mut places: BTreeMap<i128, usize> = BTreeMap::new();
+    for (c, e) in terms {
+        match places.get(&c.abs()) {
+            Some(k) => groups[*k].1.push((c.signum(), e)),
+            None => {
+                if c.abs() != 1 {
+                    places.insert(c.abs(), groups.len());
+                }
+                groups.push((c, vec![(c.signum(), e)]));
+            }
+        }
+    }
+    let mut together = Vec::with_capacity(groups.len());
+    for (c, mut members) in groups {
+        let sign = if members.iter().any(|m| m.0 > 0) { 1 } else { -1 };
+        let e = if members.len() == 1 {
+            members.pop()?.1
+        } else {
+            members.iter_mut().for_each(|m| m.0 *= sign);
+            ordered(members, 0)?
+        };
+        together.push((c.abs() * sign, e));
+    }
+    ordered(together, constant)
+}
+
+/// A sum of terms, a term without a sign of its own first, where there is one.
+fn ordered(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
+    let rank = |c: i128| if c > 0 { 0 } else { 1 };
+    let lead = match terms.iter().any(|t| t.0 > 0) {
+        true => None,
+        false if constant > 0 && terms.iter().any(|t| t.0 == -1) => None,
+        false => terms.iter().position(|t| t.0 != -1),
+    };
+    let constant_first = constant > 0 && !terms.is_empty() && lead.is_none() && terms.iter().all(|t| t.0 < 0);
+    let mut list = Vec::with_capacity(terms.len() + 1);
+    if constant_first {
+        list.push(Expr::Const(narrow(constant)?));
+    }
+    let mut order: Vec<usize> = (0..terms.len()).collect();
+    order.sort_by_key(|k| (lead != Some(*k), rank(terms[*k].0)));
+    let mut terms: Vec<Option<(i128, Expr)>> = terms.into_iter().map(Some).collect();
+    for k in order {
+        let (c, base) = terms[k].take()?;
+        list.push(base.times(narrow(c)?));
+    }
+    if (constant != 0 || list.is_empty()) && !constant_first {
+        list.push(Expr::Const(narrow(constant)?));
+    }
+    Some(Expr::sum(list))
+}
+
+fn narrow(x: i128) -> Option<i64> {
+    i64::try_from(x).ok()
+}

@@ -1,0 +1,462 @@
+//! The text of indexing maps, both ways.
+//!
+//! `(d0, d1)[s0] -> (d0, d1 floordiv 8, s0), domain: d0 in [0, 9], d1 in [0, 63], s0 in [0, 15], d0 + s0 in [0, 20]`
+//! names the variables, says what they are mapped to, and gives an interval for each variable, in order, and for each
+//! constraint. White space is free; `/` is `floordiv`.
+//!
+//! From strong to weak bind: a sign; `*`, `floordiv`, `ceildiv`, `mod`, from left to right; `+` and `-`. One sign is
+//! weaker: before a parenthesis at the start of a term it negates the whole term, as it would after a 0. So
+//! `-(d0 + 1) floordiv 11` is `-((d0 + 1) floordiv 11)`, but `-d0 floordiv 11` is `(-d0) floordiv 11`. What is printed
+//! has parentheses in both places and can be read in one way only.
+//!
+//! A sum may have any number of terms; everything else nests up to [`DEPTH`] deep. Reading is linear in the text.
+
+use crate::expr::{Expr, Named};
+use crate::maps::domain::{Domain, Interval};
+use crate::maps::map::{Indexing, IndexingMap, Kind};
+use crate::text::{Error, excerpt};
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Write};
+
+/// How deep operations nest.
+pub const DEPTH: usize = 256;
+
+/// Words that are no variable's name.
+const RESERVED: [&str; 6] = ["floordiv", "ceildiv", "mod", "min", "max", "in"];
+
+impl Indexing {
+    /// Reads a map, `KNOWN EMPTY` or `UNDEFINED`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the text, and at which byte.
+    pub fn parse(text: &str) -> Result<Indexing, Error> {
+        let mut reader = Reader { text, at: 0, names: BTreeMap::new() };
+        reader.advance(0);
+        let value = match reader.peek_word() {
+            Some("KNOWN") => {
+                reader.advance("KNOWN".len());
+                if reader.peek_word() != Some("EMPTY") {
+                    return Err(reader.expected("`EMPTY`"));
+                }
+                reader.advance("EMPTY".len());
+                Indexing::KnownEmpty
+            }
+            Some("UNDEFINED") => {
+                reader.advance("UNDEFINED".len());
+                Indexing::Undefined
+            }
+            _ => Indexing::Map(reader.map()?),
+        };
+        if reader.at < text.len() { Err(reader.expected("the end of the text")) } else { Ok(value) }
+    }
+}
+
+impl IndexingMap {
+    /// Reads a map. Unlike [`Indexing::parse`], refuses `KNOWN EMPTY` and `UNDEFINED`.
+    ///
+    /// # Errors
+    /// Says what is wrong with the text, and at which byte.
+    ///
+    /// # Example
+    /// ```
+    /// use tensor_layout::maps::IndexingMap;
+    /// let text = "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 3], d0 + s0 in [0, 10]";
+    /// assert_eq!(IndexingMap::parse(text).unwrap().to_string(), text);
+    /// assert_eq!(IndexingMap::parse("(d0) -> (d1), domain: d0 in [0, 9]").unwrap_err().at, Some(9));
+    /// ```
+    pub fn parse(text: &str) -> Result<IndexingMap, Error> {
+        match Indexing::parse(text)? {
+            Indexing::Map(map) => Ok(map),
+            value => Err(Error::at(0, format!("expected a map, found `{value}`"))),
+        }
+    }
+}
+
+/// An expression, and how deep its operations nest.
+struct Node {
+    expr: Expr,
+    depth: usize,
+}
+
+/// The place in a text that is being read, always at the start of a token.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    names: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.at += bytes;
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
+    }
+
+    fn eat(&mut self, symbol: &str) -> bool {
+        let next = self.rest().starts_with(symbol);
+        if next {
+            self.advance(symbol.len());
+        }
+        next
+    }
+
+    fn expect(&mut self, symbol: &str, what: &str) -> Result<(), Error> {
+        if self.eat(symbol) { Ok(()) } else { Err(self.expected(what)) }
+    }
+
+    fn peek_word(&self) -> Option<&'a str> {
+        let rest = self.rest();
+        let starts = rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        starts.then(|| &rest[..rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len())])
+    }
+
+    fn expected(&self, what: &str) -> Error {
+        let rest = self.rest();
+        let found = match rest.chars().next() {
+            None => return Error::at(self.at, format!("expected {what}, found the end of the text")),
+            Some(c) if c.is_ascii_alphanumeric() || c == '_' => {
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+                excerpt(&rest[..end])
+            }
+            Some(c) => c.escape_debug().to_string(),
+        };
+        Error::at(self.at, format!("expected {what}, found `{found}`"))
+    }
+
+    fn map(&mut self) -> Result<IndexingMap, Error> {
+        let mut names = Vec::new();
+        self.expect("(", "`(` and the dimension variables")?;
+        self.variables(&mut names, ")", "`)`")?;
+        let dims = names.len();
+        if self.eat("[") {
+            self.variables(&mut names, "]", "`]`")?;
+        }
+        let ranges = names.len() - dims;
+        if self.eat("{") {
+            self.variables(&mut names, "}", "`}`")?;
+        }
+        self.expect("->", "`->`")?;
+        self.expect("(", "`(` and the results")?;
+        let mut results = Vec::new();
+        if !self.eat(")") {
+            loop {
+                results.push(self.sum(0)?.expr);
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            self.expect(")", "an operator, `,` or `)`")?;
+        }
+        let domain = self.domain(&names)?;
+        let mut map = IndexingMap { dims, ranges, names: Vec::new(), results, domain };
+        map.names =
+            (0..names.len()).map(|v| Some(names[v].to_string()).filter(|name| *name != map.default_name(v))).collect();
+        Ok(map)
+    }
+
+    fn variables(&mut self, names: &mut Vec<&'a str>, close: &str, closing: &str) -> Result<(), Error> {
+        if self.eat(close) {
+            return Ok(());
+        }
+        loop {
+            let name = self.peek_word().ok_or_else(|| self.expected("a variable's name"))?;
+            if RESERVED.contains(&name) {
+                return Err(Error::at(self.at, format!("`{name}` cannot be a variable's name")));
+            }
+            if self.names.insert(name, names.len()).is_some() {
+                return Err(Error::at(self.at, format!("there are two variables `{}`", excerpt(name))));
+            }
+            names.push(name);
+            self.advance(name.len());
+            if !self.eat(",") {
+                return self.expect(close, &format!("`,` or {closing}"));
+            }
+        }
+    }
+
+    fn domain(&mut self, names: &[&str]) -> Result<Domain, Error> {
+        let mut domain = Domain { vars: Vec::with_capacity(names.len()), constraints: Vec::new() };
+        if self.at == self.text.len() && names.is_empty() {
+            return Ok(domain);
+        }
+        self.expect(",", if names.is_empty() { "`, domain:` or the end of the text" } else { "`, domain:`" })?;
+        if self.peek_word() != Some("domain") {
+            return Err(self.expected("`domain:`"));
+        }
+        self.advance("domain".len());
+        self.expect(":", "`:`")?;
+        if names.is_empty() && self.at == self.text.len() {
+            return Ok(domain);
+        }
+        let mut names = names.iter();
+        loop {
+            match names.next() {
+                Some(name) => {
+                    if self.peek_word() != Some(name) {
+                        let name = excerpt(name);
+                        return Err(self.expected(&format!("the domain of `{name}`, as `{name} in [lo, hi]`")));
+                    }
+                    self.advance(name.len());
+                    let interval = self.interval("`in`")?;
+                    domain.vars.push(interval);
+                }
+                None => {
+                    let e = self.sum(0)?.expr;
+                    let interval = self.interval("an operator or `in`")?;
+                    domain.constraints.push((e, interval));
+                }
+            }
+            if self.at == self.text.len() && names.len() == 0 {
+                return Ok(domain);
+            }
+            self.expect(",", if names.len() > 0 { "`,`" } else { "`,` or the end of the text" })?;
+        }
+    }
+
+    fn interval(&mut self, what: &str) -> Result<Interval, Error> {
+        if self.peek_word() != Some("in") {
+            return Err(self.expected(what));
+        }
+        self.advance("in".len());
+        self.expect("[", "`[`")?;
+        let lo = self.signed()?;
+        self.expect(",", "`,`")?;
+        let hi = self.signed()?;
+        self.expect("]", "`]`")?;
+        Ok(Interval { lo, hi })
+    }
+
+    fn signed(&mut self) -> Result<i64, Error> {
+        let negative = self.eat("-");
+        self.literal(negative)
+    }
+
+    /// A number without its sign, which is already read.
+    fn literal(&mut self, negative: bool) -> Result<i64, Error> {
+        let rest = self.rest();
+        let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
+        if digits.is_empty() {
+            return Err(self.expected("a number"));
+        }
+        let value = digits.parse::<i128>().ok().map(|n| if negative { -n } else { n });
+        let value = value.and_then(|n| i64::try_from(n).ok()).ok_or_else(|| {
+            let sign = if negative { "-" } else { "" };
+            Error::at(self.at, format!("`{sign}{}` does not fit in 64 bits", excerpt(digits)))
+        })?;
+        self.advance(digits.len());
+        Ok(value)
+    }
+
+    /// Refuses an operation that would nest too deep.
+    fn nested(&self, depth: usize, at: usize) -> Result<usize, Error> {
+        if depth < DEPTH { Ok(depth + 1) } else { Err(Error::at(at, format!("nested more than {DEPTH} deep"))) }
+    }
+
+    /// A sum, with `outer` parentheses open around it.
+    fn sum(&mut self, outer: usize) -> Result<Node, Error> {
+        let first = self.product(outer)?;
+        let mut depth = first.depth;
+        let mut terms = vec![first.expr];
+        loop {
+            let negative = self.rest().starts_with('-') && !self.rest().starts_with("->");
+            if !negative && !self.rest().starts_with('+') {
+                break;
+            }
+            let at = self.at;
+            self.advance(1);
+            let term = self.product(outer)?;
+            depth = depth.max(term.depth);
+            // One more for the sign, where there is one.
+            self.nested(depth + 1, at)?;
+            terms.push(if negative { negated(term.expr) } else { term.expr });
+        }
+        // A sum of a few terms is a chain, one of many a balanced tree.
+        let levels = terms.len().saturating_sub(1).min(8 + terms.len().ilog2() as usize);
+        if levels > 0 {
+            self.nested(depth + levels, self.at)?;
+        }
+        Ok(Node { expr: Expr::sum(terms), depth: depth + levels })
+    }
+
+    fn product(&mut self, outer: usize) -> Result<Node, Error> {
+        let (mut negative, start) = (false, self.at);
+        while self.eat("-") {
+            negative = !negative;
+        }
+        let weak = self.rest().starts_with('(');
+        let mut node = self.primary(outer, negative && !weak)?;
+        loop {
+            let at = self.at;
+            let op = match self.rest().as_bytes().first() {
+                Some(b'*') => "*",
+                Some(b'/') => "/",
+                _ => match self.peek_word() {
+                    Some(word @ ("floordiv" | "ceildiv" | "mod")) => word,
+                    _ => break,
+                },
+            };
+            self.advance(op.len());
+            let operand = self.at;
+            let mut minus = false;
+            while self.eat("-") {
+                minus = !minus;
+            }
+            let right = self.primary(outer, minus)?;
+            // A negative divisor takes two more operations, rounding up one.
+            let depth = self.nested(node.depth.max(right.depth) + 3, at)?;
+            let expr = apply(op, node.expr, right.expr).map_err(|message| Error::at(operand, message))?;
+            node = Node { expr, depth: depth - 3 + usize::from(op != "*") * 3 };
+        }
+        if negative && weak {
+            node = Node { depth: self.nested(node.depth, start)?, expr: negated(node.expr) };
+        }
+        Ok(node)
+    }
+
+    /// A number, variable, minimum, maximum, or a sum in parentheses, negated or not.
+    fn primary(&mut self, outer: usize, negative: bool) -> Result<Node, Error> {
+        let at = self.at;
+        let node = match self.rest().chars().next() {
+            Some('0'..='9') => return Ok(Node { expr: Expr::Const(self.literal(negative)?), depth: 0 }),
+            Some('(') => {
+                let inside = self.nested(outer, at)?;
+                self.advance(1);
+                let node = self.sum(inside)?;
+                self.expect(")", "an operator or `)`")?;
+                node
+            }
+            _ => match self.peek_word() {
+                Some(word @ ("min" | "max")) => {
+                    let inside = self.nested(outer, at)?;
+                    self.advance(word.len());
+                    self.expect("(", "`(`")?;
+                    let a = self.sum(inside)?;
+                    self.expect(",", "an operator or `,`")?;
+                    let b = self.sum(inside)?;
+                    self.expect(")", "an operator or `)`")?;
+                    let depth = self.nested(a.depth.max(b.depth), at)?;
+                    let (a, b) = (Box::new(a.expr), Box::new(b.expr));
+                    Node { expr: if word == "min" { Expr::Min(a, b) } else { Expr::Max(a, b) }, depth }
+                }
+                Some(word) if !RESERVED.contains(&word) => {
+                    let variable = self.names.get(word).copied();
+                    let variable =
+                        variable.ok_or_else(|| Error::at(at, format!("there is no variable `{}`", excerpt(word))))?;
+                    self.advance(word.len());
+                    Node { expr: Expr::Var(variable), depth: 0 }
+                }
+                _ => return Err(self.expected("an expression")),
+            },
+        };
+        if !negative {
+            return Ok(node);
+        }
+        Ok(Node { depth: self.nested(node.depth, at)?, expr: negated(node.expr) })
+    }
+}
+
+/// `-e`.
+fn negated(e: Expr) -> Expr {
+    match e {
+        Expr::Const(c) if c != i64::MIN => Expr::Const(-c),
+        Expr::Mul(x, f) if f != i64::MIN => x.times(-f),
+        e => e.times(-1),
+    }
+}
+
+/// The value of an expression without variables; an error where 64 bits do not hold it.
+fn constant(e: &Expr) -> Option<Result<i64, String>> {
+    if let Expr::Const(c) = e {
+        return Some(Ok(*c));
+    }
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        if let Expr::Var(_) = e {
+            return None;
+        }
+        stack.extend(e.operands());
+    }
+    Some(e.evaluate(&[]).ok_or_else(|| "this does not fit in 64 bits".to_string()))
+}
+
+/// An operation of a product, with a constant where it must have one.
+fn apply(op: &str, a: Expr, b: Expr) -> Result<Expr, String> {
+    if op == "*" {
+        if let Some(factor) = constant(&b) {
+            return Ok(a.times(factor?));
+        }
+        let factor = constant(&a).ok_or("one side of a product must be a constant")?;
+        return Ok(b.times(factor?));
+    }
+    let divisor = constant(&b).ok_or("the divisor must be a constant")??;
+    if divisor == 0 {
+        return Err("division by 0".to_string());
+    }
+    let size = divisor.checked_abs().ok_or("the divisor does not fit in 64 bits")?;
+    // By a negative divisor: a floordiv -b = (-a) floordiv b, and a mod -b = -((-a) mod b).
+    let a = if divisor < 0 { negated(a) } else { a };
+    Ok(match op {
+        "mod" if divisor < 0 => negated(a.modulo(size)),
+        "mod" => a.modulo(size),
+        "ceildiv" => (a + Expr::Const(size - 1)).floor_div(size),
+        _ => a.floor_div(size),
+    })
+}
+
+impl Display for IndexingMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |v: usize| self.name(v);
+        let mut kinds = [const { Vec::new() }; 3];
+        for v in 0..self.domain.vars.len() {
+            kinds[self.kind(v) as usize].push(name(v));
+        }
+        let [dims, ranges, run_time] = kinds;
+        write!(f, "({})", dims.join(", "))?;
+        if !ranges.is_empty() {
+            write!(f, "[{}]", ranges.join(", "))?;
+        }
+        if !run_time.is_empty() {
+            write!(f, "{{{}}}", run_time.join(", "))?;
+        }
+        f.write_str(" -> (")?;
+        for (k, e) in self.results.iter().enumerate() {
+            write!(f, "{}{}", if k == 0 { "" } else { ", " }, Named(e, &name))?;
+        }
+        f.write_char(')')?;
+        let mut separator = ", domain: ";
+        for (v, i) in self.domain.vars.iter().enumerate() {
+            write!(f, "{separator}{} in [{}, {}]", name(v), i.lo, i.hi)?;
+            separator = ", ";
+        }
+        for (e, i) in &self.domain.constraints {
+            write!(f, "{separator}{} in [{}, {}]", Named(e, &name), i.lo, i.hi)?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}
+
+impl IndexingMap {
+    /// The name that a variable has where it was given none: `d`, `s` or `rt` and its number among its kind.
+    pub(crate) fn default_name(&self, v: usize) -> String {
+        match self.kind(v) {
+            Kind::Dimension => format!("d{v}"),
+            Kind::Range => format!("s{}", v - self.dims),
+            Kind::RunTime => format!("rt{}", v - self.dims - self.ranges),
+        }
+    }
+}
+
+impl Display for Indexing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Indexing::Map(map) => map.fmt(f),
+            Indexing::KnownEmpty => f.write_str("KNOWN EMPTY"),
+            Indexing::Undefined => f.write_str("UNDEFINED"),
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! From a tiled layout to a TensorLayout of the same meaning, and back, or why there is none.
+//!
+//! `f32[3,5]{1,0:T(2,2)}` is `(3,5)/((2:12, 2:2), (3:4, 2:1))`: each part of the lowered form is a part on the address.
+//! A TensorLayout has no tail padding, so that of `L(n)` is dropped; and it cannot say what has no digits, such as an
+//! index that `*` merges with another before a tile cuts across both.
+//!
+//! The other way, the parts by falling strides are the dimensions of memory. Each stride has to be what is behind it,
+//! or else something has to be padded there: the dimension behind, where that was its most significant part, else one
+//! of size 1, else the leading dimension of a tile that is longer than the rank. Then tiles cut what is not in place
+//! yet until all is; a padded part is never outside of the first.
+//!
+//! Whatever is found is compared with what it was made from before it is given.
+
+use crate::maps::equal::Equality;
+use crate::notations::meaning::Meaning;
+use crate::places::placement::Placement;
+use crate::places::tensor_layout::{Broadcast, Part, TensorLayout};
+use crate::places::views::{joined, quoted};
+use crate::text::Error;
+use crate::tiled::expansion::Expansion;
+use crate::tiled::layout::{Layout, TileEntry};
+use std::cmp::Reverse;
+
+/// The largest size of a dimension that is looked at element by element.
+const PROBED: i64 = 1 << 16;
+
+/// The TensorLayout that puts each element where `layout`, which `expansion` is of, puts it.
+///
+/// # Errors
+/// There is none, and why: no dimensions, cuts across memories, or offsets of a dimension that have no digits.
+///
+/// # Example
+/// ```
+/// use tensor_layout::notations::to_tensor_layout;
+/// use tensor_layout::tiled::{Expansion, Layout};
+/// let parts = |sizes: &[i64], layout: &str| {
+///     let layout = Layout::parse(layout).unwrap();
+///     to_tensor_layout(&Expansion::new(sizes, &layout).unwrap(), &layout)
+/// };
+/// assert_eq!(parts(&[3, 5], "{1,0:T(2,2)}").unwrap().to_string(), "(3,5)/((2:12, 2:2), (3:4, 2:1))");
+/// assert_eq!(parts(&[2, 3], "{0,1}").unwrap().to_string(), "(2:1, 3:2)");
+/// let none = parts(&[9, 20], "{0,1:T(8,16)(3,1)}").unwrap_err();
+/// assert_eq!(none.message, "the tile size 3 does not divide the tile size 8");
+/// ```
+pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<TensorLayout, Error> {
+    if expansion.is_split() {
+        return Err(Error::new("the layout is cut across memories (SC)"));
+    }
+    let sizes = expansion.logical_sizes();
+    if sizes.is_empty() {
+        return Err(Error::new("a TensorLayout has at least one dimension"));
+    }
+    let of_parts = |dim: usize| {
+        let parts = expansion.parts().into_iter().filter(|part| part.dim == Some(dim));
+        Some(parts.map(|part| Part { extent: part.size, axis: None, stride: part.stride }).collect())
+    };
+    // Where `*` merges dimensions, one has the parts of all; the digits of each are found by looking.
+    let looked_at = |dim: usize| digits(expansion, dim);
+    let mut why = None;
+    for parts in [&of_parts as &dyn Fn(usize) -> Option<Vec<Part>>, &looked_at] {
+        let Some(dims) = (0..sizes.len()).map(parts).collect::<Option<Vec<_>>>() else { continue };
+        match verified(expansion, made(sizes, dims)) {
+            Ok(made) => return Ok(made),
+            Err(error) => why = Some(error),
+        }
+    }
+    Err(obstacle(layout).or(why).unwrap_or_else(|| Error::new("the dimensions are too large to look for their digits")))
+}
+
+/// A layout of these parts on the address; those of one step are left out.
+fn made(sizes: &[i64], dims: Vec<Vec<Part>>) -> TensorLayout {
+    let dims: Vec<Vec<Part>> = match sizes.contains(&0) {
+        // Nothing is anywhere.
+        true => sizes.iter().map(|size| joined(vec![Part { extent: (*size).max(1), axis: None, stride: 0 }])).collect(),
+        false => dims.into_iter().map(joined).collect(),
+    };
+    let mut made = TensorLayout { shape: None, dims, broadcast: Vec::new(), strided: false };
+    made.shape = Some(sizes.to_vec()).filter(|sizes| made.padded_sizes().as_ref() != Ok(sizes));
+    made.strided = made.shape.is_none() && made.dims.iter().all(|parts| parts.len() <= 1);
+    if made.strided {
+        let one = Part { extent: 1, axis: None, stride: 1 };
+        made.dims.iter_mut().filter(|parts| parts.is_empty()).for_each(|parts| parts.push(one.clone()));
+    }
+    made
+}
+
+/// The layout, if it means what it was made from.
+fn verified(expansion: &Expansion, made: TensorLayout) -> Result<TensorLayout, Error> {
+    let placement = Placement::new(&made, None).map_err(|misplaced| misplaced.error)?;
+    same(expansion, &placement).map(|()| made)
+}
+
+/// Refuses two that are not the same.
+fn same(tiled: &Expansion, parts: &Placement) -> Result<(), Error> {
+    match Meaning::of_tiled(tiled, 0).compare(&Meaning::from(parts)) {
+        Equality::Equal => Ok(()),
+        Equality::Different { witness: Some(index), .. } => {
+            Err(Error::new(format!("the offsets have no digits that reach element {index:?}")))
+        }
+        Equality::Different { reason, .. } | Equality::Unknown { reason } => Err(Error::new(reason)),
+    }
+}
+
+/// The parts of a dimension's offsets where all other indices are 0, found from the least significant on: as many steps
+/// as are alike, and then the same among every so many elements.
+fn digits(expansion: &Expansion, dim: usize) -> Option<Vec<Part>> {
+    let sizes = expansion.logical_sizes();
+    if sizes[dim] > PROBED || sizes.contains(&0) {
+        return None;
+    }
+    let mut index = vec![0; sizes.len()];
+    let mut offset = |i: i64| {
+        index[dim] = i;
+        expansion.offset(&index).ok()
+    };
+    let mut parts = Vec::new();
+    let mut weight = 1;
+    while weight < sizes[dim] {
+        let stride = offset(weight)?;
+        let like = |n: &i64| stride.checked_mul(*n).is_some_and(|far| offset(n * weight) == Some(far));
+        let count = sizes[dim] / weight + i64::from(sizes[dim] % weight != 0);
+        let extent = 1 + (1..count).take_while(like).count() as i64;
+        if stride < 0 || extent == 1 {
+            return None;
+        }
+        parts.insert(0, Part { extent, axis: None, stride });
+        weight *= extent;
+    }
+    Some(parts)
+}
+
+/// What of the tiles is in the way, as far as that can be told from their text.
+fn obstacle(layout: &Layout) -> Option<Error> {
+    for (k, tile) in layout.tiles.iter().enumerate() {
+        if let Some(merge) = tile.iter().position(|entry| *entry == TileEntry::Combine) {
+            let order: Vec<usize> = layout.major_to_minor().collect();
+            let run = tile[merge..].iter().take_while(|entry| **entry == TileEntry::Combine).count();
+            let first = (order.len() + merge).checked_sub(tile.len());
+            let merged = first.and_then(|first| order.get(first..=first + run)).filter(|_| k == 0);
+            return Some(Error::new(match merged {
+                Some(merged) => {
+                    let (last, others) = merged.split_last()?;
+                    let others = others.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+                    format!("`*` merges dimensions {others} and {last}, and the tile cuts across them")
+                }
+                None => "`*` merges what a tile before it has cut".to_string(),
+            }));
+        }
+    }
+    layout.tiles.windows(2).find_map(|pair| {
+        let both = pair[0].iter().rev().zip(pair[1].iter().rev());
+        both.into_iter().find_map(|both| match both {
+            (TileEntry::Size(large), TileEntry::Size(small)) if large % small != 0 => {
+                Some(Error::new(format!("the tile size {small} does not divide the tile size {large}")))
+            }
+            _ => None,
+        })
+    })
+}
+
+/// One dimension of memory on the way to tiles: a part of a logical dimension; `None` is the leading dimension of a
+/// tile that is longer than the rank.
+#[derive(Clone, Copy)]
+struct Run {
+    dim: Option<usize>,
+    extent: i64,
+    /// How far a step moves in the index of the dimension; of what only pads, more than any other.
+    weight: i64,
+    /// Whether its dimension is padded there.
+    padded: bool,
+}
+
+/// The tiled layout that puts each element where the placement puts it.
+///
+/// # Errors
+/// There is none, and why: a named axis, copies, or strides that no padding makes.
+///
+/// # Example
+/// ```
+/// use tensor_layout::notations::to_tiled;
+/// use tensor_layout::places::Placement;
+/// let tiled = |text| to_tiled(&Placement::parse(text).unwrap());
+/// assert_eq!(tiled("((4:8), (5:1))").unwrap().to_string(), "{1,0:T(8)}");
+/// assert_eq!(tiled("(3,5)/((2:12, 2:2), (3:4, 2:1))").unwrap().to_string(), "{1,0:T(2,2)}");
+/// assert_eq!(tiled("((4_PE), (8:1))").unwrap_err().message, "it names the axis PE, and a tiled layout has the address alone");
+/// ```
+pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
+    let layout = placement.layout();
+    if let Some(axis) = layout.dims.iter().flatten().find_map(|part| part.axis.as_ref()) {
+        return Err(Error::new(format!("it names the axis {axis}, and a tiled layout has the address alone")));
+    }
+    let copies = layout.broadcast.iter().find_map(|broadcast| match broadcast {
+        Broadcast::Part { axis, .. } => Some(axis),
+        Broadcast::Axis(_) => None,
+    });
+    if let Some(axis) = copies {
+        return Err(Error::new(format!("it has copies along {axis}, and a tiled layout has none")));
+    }
+    let sizes = placement.sizes();
+    if sizes.contains(&0) {
+        return Ok(Layout::row_major(sizes.len()));
+    }
+    let runs = runs(placement)?;
+    // Dimensions of size 1 can stand anywhere: where their number says, or before all others.
+    let mut order: Vec<usize> = Vec::new();
+    for dim in runs.iter().filter_map(|run| run.dim.filter(|dim| sizes[*dim] > 1)) {
+        if !order.contains(&dim) {
+            order.push(dim);
+        }
+    }
+    let mut natural = order.clone();
+    let single: Vec<usize> = (0..sizes.len()).filter(|dim| !order.contains(dim)).collect();
+    for dim in &single {
+        let before = natural.iter().position(|other| other > dim).unwrap_or(natural.len());
+        natural.insert(before, *dim);
+    }
+    let mut why = Error::new("the parts stand in memory in another order than tiles make");
+    for order in [natural, [single, order].concat()] {
+        let tiled = arranged(&runs, &order);
+        match Expansion::new(sizes, &tiled) {
+            Ok(expansion) if same(&expansion, placement).is_ok() => return Ok(tiled),
+            Ok(_) => {}
+            Err(error) => why = error,
+        }
+    }
+    Err(why)
+}
+
+/// The dimensions of memory, majormost first, with those that pad.
+fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
+    let sizes = placement.sizes();
+    // The part, its dimension, its weight, and whether it is the most significant one there.
+    let mut parts: Vec<(Part, usize, i64, bool)> = Vec::new();
+    for (dim, own) in placement.layout().dims.iter().enumerate() {
+        let mut weight = 1;
+        let mut top = None;
+        for part in joined(own.clone()).into_iter().rev().filter(|part| part.extent > 1) {
+            if weight >= sizes[dim] {
+                break;
+            }
+            // What no element reaches is padding.
+            let reach = sizes[dim] / weight + i64::from(sizes[dim] % weight != 0);
+            top = Some(parts.len());
+            parts.push((Part { extent: part.extent.min(reach), ..part.clone() }, dim, weight, false));
+            weight *= part.extent;
+        }
+        if let Some(top) = top {
+            parts[top].3 = true;
+        }
+    }
+    parts.sort_by_key(|(part, ..)| Reverse(part.stride));
+    let mut runs: Vec<Run> = Vec::new();
+    // What is behind the next part, and the stride of the one behind it, where that can grow.
+    let (mut behind, mut grows) = (1i64, None);
+    for (part, dim, weight, top) in parts.into_iter().rev() {
+        let unlike = || {
+            let part = quoted(&part);
+            Error::new(format!("the part {part} of dimension {dim} would have the stride {behind}"))
+        };
+        match (grows, runs.last_mut()) {
+            _ if part.stride == behind => {}
+            (Some(stride), Some(last)) if part.stride > behind && part.stride % stride == 0 => {
+                *last = Run { extent: part.stride / stride, padded: true, ..*last };
+            }
+            _ if part.stride < behind || part.stride % behind != 0 => return Err(unlike()),
+            _ => {
+                let single = sizes.iter().position(|size| *size == 1);
+                runs.push(Run { dim: single, extent: part.stride / behind, weight: i64::MAX, padded: true });
+            }
+        }
+        let large = || Error::new("the size in elements does not fit in 64 bits");
+        behind = part.stride.checked_mul(part.extent).ok_or_else(large)?;
+        runs.push(Run { dim: Some(dim), extent: part.extent, weight, padded: false });
+        grows = top.then_some(part.stride);
+    }
+    runs.reverse();
+    Ok(runs)
+}
+
+/// The tiles that make these dimensions of memory, where the logical ones are ordered so. Whether they do is for the
+/// caller to ask.
+///
+/// Each dimension on the way is a list of runs, the most significant first. Those in front that are in place stay; a
+/// tile cuts all others, and leaves outside, dimension by dimension, what is next in memory. Where that is amid a
+/// dimension, a tile first cuts this one in front of it.
+fn arranged(runs: &[Run], order: &[usize]) -> Layout {
+    let of = |dim: Option<usize>| {
+        let mut own: Vec<usize> = (0..runs.len()).filter(|k| runs[*k].dim == dim).collect();
+        own.sort_by_key(|k| Reverse(runs[*k].weight));
+        own
+    };
+    let leading = Some(of(None)).filter(|own| !own.is_empty());
+    let mut dims: Vec<Vec<usize>> = leading.into_iter().chain(order.iter().map(|dim| of(Some(*dim)))).collect();
+    let mut layout = Layout::row_major(order.len());
+    layout.minor_to_major = order.iter().rev().copied().collect();
+    let (mut placed, mut from) = (0, 0);
+    loop {
+        // Nothing is padded but in tiles.
+        let untiled = layout.tiles.is_empty();
+        let can_stay = |run: usize| !(untiled && runs[run].padded);
+        let in_place =
+            |own: &Vec<usize>, next: usize| own.iter().enumerate().all(|(k, run)| *run == next + k && can_stay(*run));
+        while from < dims.len() && in_place(&dims[from], placed) {
+            placed += dims[from].len();
+            from += 1;
+        }
+        if from == dims.len() {
+            return layout;
+        }
+        let mut next = placed;
+        let mut outside = Vec::new();
+        for own in &dims[from..] {
+            let before = next;
+            next += own.iter().enumerate().take_while(|(k, run)| **run == before + k && can_stay(**run)).count();
+            outside.push(next - before);
+        }
+        let mut first = from;
+        if next == placed && can_stay(placed) {
+            let amid = |own: &Vec<usize>| own.iter().position(|run| *run == placed);
+            let Some((dim, at)) = (from..dims.len()).find_map(|dim| Some((dim, amid(&dims[dim])?))) else {
+                return layout;
+            };
+            first = dim;
+            outside = vec![0; dims.len() - dim];
+            outside[0] = at;
+        }
+        let mut inside: Vec<Vec<usize>> =
+            dims[first..].iter_mut().zip(outside).map(|(own, count)| own.split_off(count)).collect();
+        let entry = |own: &Vec<usize>| TileEntry::Size(own.iter().map(|run| runs[*run].extent).product());
+        layout.tiles.push(inside.iter().map(entry).collect());
+        dims.append(&mut inside);
+    }
+}

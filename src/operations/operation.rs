@@ -1,0 +1,152 @@
+//! What an operation does with indices: the parts of its meaning that say which elements it reads.
+//!
+//! One [`Operation`] stands for an instruction of HLO or an op of MLIR; shapes come from its operands and results.
+//! Dimensions are numbered from 0.
+
+use crate::expr::Expr;
+use crate::maps::domain::Interval;
+
+/// An operation, as far as its indices are concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
+pub enum Operation {
+    /// The result at an index is made of the operands at the same index; a scalar operand is read at every index.
+    Elementwise,
+    /// Dimension `i` of the operand is dimension `dims[i]` of the result.
+    Broadcast { dims: Vec<usize> },
+    /// Dimension `i` of the result is dimension `permutation[i]` of the operand.
+    Transpose { permutation: Vec<usize> },
+    /// These dimensions run backwards.
+    Reverse { dims: Vec<usize> },
+    /// These dimensions of all inputs are combined; the operands are the inputs, then as many initial values.
+    Reduce { dims: Vec<usize> },
+    /// From `starts` to before `limits` in steps of `strides`.
+    Slice { starts: Vec<i64>, limits: Vec<i64>, strides: Vec<i64> },
+    /// The same elements in row-major order.
+    Reshape,
+    /// The same bytes, under both shapes' layouts.
+    Bitcast,
+    /// The operands one behind the other along a dimension.
+    Concatenate { dim: usize },
+    /// A product over the contracting dimensions; result dimensions are batch, then the left's, then the right's.
+    Dot { lhs_batch: Vec<usize>, rhs_batch: Vec<usize>, lhs_contracting: Vec<usize>, rhs_contracting: Vec<usize> },
+    /// Padding before and after each dimension, negative to cut off, and between elements; operands: data, value.
+    Pad { low: Vec<i64>, high: Vec<i64>, interior: Vec<i64> },
+    /// Windows of all inputs are combined; the operands are the inputs, then as many initial values. One entry a dimension.
+    ReduceWindow { window: Vec<WindowDim> },
+    /// Windows of the left operand times the right one, the kernel.
+    Convolution(Box<Convolution>),
+    /// A block of these sizes at a start that is clamped into the operand; operands: data, then one scalar a dimension.
+    DynamicSlice { sizes: Vec<i64> },
+    /// A block written at a clamped start; operands: data, update, then one scalar a dimension.
+    DynamicUpdateSlice,
+    /// A block written from `starts` on in steps of `strides`; operands: data, update.
+    InsertSlice { starts: Vec<i64>, strides: Vec<i64> },
+    /// Blocks of the first operand at starts that the second one holds, clamped.
+    Gather(Box<Gather>),
+    /// Blocks of updates combined into the data, where they fit; operands: data, indices, updates. The fields are those
+    /// of the gather that would read the updates back from the result; it needs no slice sizes, the updates have them.
+    Scatter(Box<Gather>),
+    /// Loops that read one element of each operand and make one of each result.
+    Loops(Box<Loops>),
+    /// The predicate, then what is taken where it holds and where not; a scalar predicate is read at every index.
+    Select,
+    /// The index along a dimension.
+    Iota { dim: usize },
+    /// Values that come from no operand.
+    Constant,
+    /// The argument of a computation with this number.
+    Parameter { number: usize },
+    /// All operands, each a part of the result.
+    Tuple,
+    /// One part of a tuple.
+    GetTupleElement { index: usize },
+    /// A computation, run on the operands; the number of the computation in its module.
+    Call { computation: usize },
+    /// While one computation says true, another runs.
+    While { condition: usize, body: usize },
+    /// One of these computations runs, the first operand says which; each has one further operand.
+    Conditional { branches: Vec<usize> },
+    /// The elements of the result depend on the operands in a way that is not said by indices.
+    Other { reason: String },
+}
+
+/// Loops around an element of each operand and result. Expressions are over the loops, in order, and then the offsets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loops {
+    /// How often each loop runs.
+    pub sizes: Vec<i64>,
+    /// Scalar operands that the expressions use, and where they lie.
+    pub offsets: Vec<(usize, Interval)>,
+    /// For each operand the index that is read; none where it is not read at one.
+    pub operands: Vec<Option<Vec<Expr>>>,
+    /// For each result the index that is made.
+    pub results: Vec<Vec<Expr>>,
+}
+
+/// One dimension of a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WindowDim {
+    /// The number of places in the window.
+    pub size: i64,
+    /// From one window to the next.
+    pub stride: i64,
+    /// Padding before the data, negative to cut off.
+    pub low: i64,
+    /// Padding after the data.
+    pub high: i64,
+    /// From one place of the window to the next.
+    pub window_dilation: i64,
+    /// From one element of the data to the next; what is between is padding.
+    pub base_dilation: i64,
+    /// Whether the window's places run backwards.
+    pub reversed: bool,
+}
+
+/// What is what in a convolution. Spatial dimensions are in the order of the window's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Convolution {
+    /// One entry for each spatial dimension.
+    pub window: Vec<WindowDim>,
+    /// The input's dimension of batches.
+    pub input_batch: usize,
+    /// The input's dimension of features.
+    pub input_feature: usize,
+    /// The input's dimensions that the window moves over.
+    pub input_spatial: Vec<usize>,
+    /// The kernel's dimension of the input's features, those of one group.
+    pub kernel_input_feature: usize,
+    /// The kernel's dimension of the output's features.
+    pub kernel_output_feature: usize,
+    /// The kernel's dimensions of places in the window.
+    pub kernel_spatial: Vec<usize>,
+    /// The output's dimension of batches.
+    pub output_batch: usize,
+    /// The output's dimension of features.
+    pub output_feature: usize,
+    /// The output's dimensions of windows.
+    pub output_spatial: Vec<usize>,
+    /// Into how many groups the features of the input and of the output are cut; each makes its own.
+    pub feature_groups: i64,
+    /// Into how many groups the batches and the features of the output are cut; each makes its own.
+    pub batch_groups: i64,
+}
+
+/// Which dimension does what in a gather.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gather {
+    /// The result's dimensions that count inside a block; all others say which block.
+    pub offset_dims: Vec<usize>,
+    /// The data's dimensions that blocks have no dimension for.
+    pub collapsed_slice_dims: Vec<usize>,
+    /// The data's dimensions in which a block is at the place of its index; blocks have no dimension for them.
+    pub operand_batching_dims: Vec<usize>,
+    /// The dimensions of the indices that go with those.
+    pub start_indices_batching_dims: Vec<usize>,
+    /// The data's dimension that each entry of an index is for.
+    pub start_index_map: Vec<usize>,
+    /// The dimension of the indices that lists an index; their rank where each element is one.
+    pub index_vector_dim: usize,
+    /// The sizes of a block, in the data's dimensions.
+    pub slice_sizes: Vec<i64>,
+}

@@ -1,0 +1,226 @@
+//! Shapes: an element type, sizes and a layout; and tuples of shapes.
+//!
+//! `f32[123,456]` is an array of 123 rows and 456 columns without a layout, which means major to minor, and prints
+//! `f32[123,456]{1,0}`. `(f32[2], token[])` is a tuple, `b(f32[2])` a buffer that holds an array. A size may be a
+//! bound, `<=n`, or unknown, `?`.
+//!
+//! Printing is XLA's, canonical, and parses to the same shape. Limits: [`Shape::MAX_DEPTH`], [`Layout::MAX_RANK`].
+
+use crate::element::ElementType;
+use crate::text::{Cursor, Error, excerpt, nearest};
+use crate::tiled::layout::{Layout, list, too_many_dims};
+use std::fmt;
+
+/// The size of one logical dimension, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dim {
+    /// `n`.
+    Exact(i64),
+    /// `<=n`: known at run time, and at most `n`, which memory is laid out for.
+    Bounded(i64),
+    /// `?`: known at run time.
+    Unbounded,
+}
+
+impl Dim {
+    /// The size that memory is laid out for; `None` where there is no bound.
+    pub fn bound(self) -> Option<i64> {
+        match self {
+            Dim::Exact(n) | Dim::Bounded(n) => Some(n),
+            Dim::Unbounded => None,
+        }
+    }
+}
+
+/// An array, or `token[]` or `opaque[]`, which have no dimensions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Array {
+    /// The type of its elements.
+    pub element: ElementType,
+    /// Its logical sizes.
+    pub dims: Vec<Dim>,
+    /// Its layout, of the same rank.
+    pub layout: Layout,
+}
+
+impl Array {
+    /// The logical sizes that memory is laid out for; `None` where one is unbounded.
+    pub fn sizes(&self) -> Option<Vec<i64>> {
+        self.dims.iter().map(|dim| dim.bound()).collect()
+    }
+}
+
+/// A shape.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// `(a, b)`.
+    Tuple(Vec<Shape>),
+    /// `b(a)`.
+    Buffer(Array),
+    /// `f32[2,3]{1,0}`, `token[]`.
+    Array(Array),
+}
+
+impl Shape {
+    /// How deep tuples may be nested.
+    pub const MAX_DEPTH: usize = 256;
+
+    /// Reads a shape, with white space and comments between its tokens and at both ends.
+    ///
+    /// # Errors
+    /// Says what is wrong at which byte of `text`.
+    ///
+    /// ```
+    /// use tensor_layout::operations::Shape;
+    /// assert_eq!(Shape::parse("f32[2, 3]").unwrap().to_string(), "f32[2,3]{1,0}");
+    /// let error = Shape::parse("f32[2]{0:T(0)}").unwrap_err();
+    /// assert_eq!((error.at, &*error.message), (Some(11), "tile sizes must be positive, got 0"));
+    /// ```
+    pub fn parse(text: &str) -> Result<Shape, Error> {
+        let mut cursor = Cursor::new(text);
+        let shape = Shape::read(&mut cursor, 0)?;
+        cursor.finish("the end of the shape")?;
+        Ok(shape)
+    }
+
+    /// Reads a shape inside `depth` tuples.
+    pub(crate) fn read(cursor: &mut Cursor, depth: usize) -> Result<Shape, Error> {
+        let at = cursor.at();
+        if cursor.eat("(") {
+            if depth == Self::MAX_DEPTH {
+                return Err(Error::at(at, format!("tuples may be nested {} deep", Self::MAX_DEPTH)));
+            }
+            let mut elements = Vec::new();
+            if cursor.eat(")") {
+                return Ok(Shape::Tuple(elements));
+            }
+            loop {
+                elements.push(Shape::read(cursor, depth + 1)?);
+                if !cursor.eat(",") {
+                    cursor.expect(")", "`,` or `)` to close the tuple")?;
+                    return Ok(Shape::Tuple(elements));
+                }
+            }
+        }
+        if cursor.peek_word() == Some("b") {
+            cursor.word();
+            cursor.expect("(", "`(` after `b`")?;
+            let array = Array::read(cursor, "an array: an element type")?;
+            cursor.expect(")", "`)` to close `b(`")?;
+            return Ok(Shape::Buffer(array));
+        }
+        Ok(Shape::Array(Array::read(cursor, "a shape: an element type, `b(` or `(`")?))
+    }
+}
+
+impl Array {
+    fn read(cursor: &mut Cursor, what: &str) -> Result<Array, Error> {
+        let at = cursor.at();
+        let name = cursor.word().ok_or_else(|| cursor.expected(what))?;
+        let element = ElementType::from_name(name).ok_or_else(|| {
+            let near = nearest(name, ElementType::ALL.iter().map(|t| t.name()));
+            let hint = near.map_or(String::new(), |t| format!(": did you mean `{t}`?"));
+            Error::at(at, format!("unknown element type `{}`{hint}", excerpt(name)))
+        })?;
+        cursor.expect("[", &format!("`[` after `{name}`"))?;
+        let mut dims = Vec::new();
+        if !element.is_data() {
+            cursor.expect("]", &format!("`]`: `{name}` has no dimensions"))?;
+            if cursor.at_layout() {
+                return Err(Error::at(cursor.at(), format!("`{name}` has no layout")));
+            }
+            return Ok(Array { element, dims, layout: Layout::row_major(0) });
+        }
+        if !cursor.eat("]") {
+            loop {
+                if dims.len() == Layout::MAX_RANK {
+                    return Err(Error::at(cursor.at(), too_many_dims()));
+                }
+                dims.push(if cursor.eat("?") {
+                    Dim::Unbounded
+                } else if cursor.eat("<=") {
+                    Dim::Bounded(cursor.integer("a bound")?)
+                } else {
+                    let what = if dims.is_empty() { "a size, `<=`, `?` or `]`" } else { "a size, `<=` or `?`" };
+                    Dim::Exact(cursor.integer(what)?)
+                });
+                if !cursor.eat(",") {
+                    break;
+                }
+            }
+            cursor.expect("]", "`,` or `]` to close the sizes")?;
+        }
+        let layout = if cursor.at_layout() {
+            let sizes: Vec<_> = dims.iter().map(|dim| dim.bound()).collect();
+            Layout::read(cursor, Some(&sizes))?
+        } else {
+            Layout::row_major(dims.len())
+        };
+        Ok(Array { element, dims, layout })
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Array(array) => write!(f, "{array}"),
+            Shape::Buffer(array) => write!(f, "b({array})"),
+            Shape::Tuple(elements) => {
+                f.write_str("(")?;
+                for (i, element) in elements.iter().enumerate() {
+                    if i != 0 {
+                        f.write_str(", ")?;
+                        if i % 5 == 0 {
+                            write!(f, "/*index={i}*/")?;
+                        }
+                    }
+                    write!(f, "{element}")?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.element)?;
+        list(f, &self.dims)?;
+        f.write_str("]")?;
+        // A scalar without attributes is the one array whose layout is not written.
+        if self.dims.is_empty() && self.layout == Layout::row_major(0) {
+            return Ok(());
+        }
+        write!(f, "{}", self.layout)
+    }
+}
+
+impl fmt::Display for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Dim::Exact(n) => write!(f, "{n}"),
+            Dim::Bounded(n) => write!(f, "<={n}"),
+            Dim::Unbounded => f.write_str("?"),
+        }
+    }
+}
+
+/// The arrays of a shape, from left to right.
+pub fn leaves(shape: &Shape) -> Vec<&Array> {
+    let (mut found, mut stack) = (Vec::new(), vec![shape]);
+    while let Some(shape) = stack.pop() {
+        match shape {
+            Shape::Tuple(parts) => stack.extend(parts.iter().rev()),
+            Shape::Array(array) | Shape::Buffer(array) => found.push(array),
+        }
+    }
+    found
+}
+
+/// The bits that an element takes in memory.
+pub(crate) fn bits(array: &Array) -> Option<i64> {
+    match array.layout.element_bits {
+        0 => Some(array.element.bytes()? * 8),
+        bits => Some(bits),
+    }
+}

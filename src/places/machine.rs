@@ -1,0 +1,385 @@
+//! Machines as data: a tree of places, and the memories that hang from it.
+//!
+//! `axes: (4x2_L2B, 8_L1B), memories: (LM: 1 at L1B with 16384 bytes), word: 64` is a machine of 8 L2Bs, each of 8 L1Bs:
+//! an axis stands after the axis that its places lie in. `4x2` says that the 8 L2Bs are 4 groups of 2. Every L1B has a
+//! memory LM of 16 KiB, memory space 1. A word has 64 bits.
+//!
+//! Two axes belong to no machine, since all have them: [`WORD`], the element inside a word, and [`TIME`].
+//!
+//! [`Machine::check`] says whether a layout fits. What a machine can compute, and how fast, is not said here.
+
+use crate::places::placement::Placement;
+use crate::places::tensor_layout::{check_axis, check_extent};
+use crate::text::{Cursor, Error, excerpt, nearest};
+use std::fmt;
+
+/// The axis inside a word: a word of 64 bits has 2 elements of 32 bits along it.
+pub const WORD: &str = "W";
+
+/// The axis of time.
+pub const TIME: &str = "Time";
+
+/// Machines that go by a name. Capacities are those of the example, to be set to the machine at hand.
+pub const READY: [(&str, &str); 3] = [
+    (
+        "mn_core",
+        "axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
+    ),
+    (
+        "mn_core_2",
+        "axes: (4x2_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
+    ),
+    ("tpu_like", "axes: (), memories: (hbm: 0 with 17179869184 bytes, vmem: 1 with 16777216 bytes), word: 32"),
+];
+
+/// Children of one kind of place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Axis {
+    /// The name that layouts use.
+    pub name: String,
+    /// The number of places in each place of the axis before, at least 1.
+    pub extent: i64,
+    /// The levels that the extent is made up of, outer first; their product is the extent.
+    pub groups: Vec<i64>,
+}
+
+/// A kind of memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Memory {
+    /// A word: a letter, then letters, digits and `_`.
+    pub name: String,
+    /// The memory space, 0 to [`Machine::MAX_SPACE`].
+    pub space: u8,
+    /// The bytes that one such memory holds.
+    pub bytes: i64,
+    /// The axis whose places have one each; `None` where the machine has one.
+    pub axis: Option<String>,
+}
+
+/// A tree of places with memories.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Machine {
+    /// The axes from parent to child.
+    pub axes: Vec<Axis>,
+    /// The memories.
+    pub memories: Vec<Memory>,
+    /// The bits of a word, at least 1.
+    pub word_bits: i64,
+}
+
+/// What a tensor takes of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// The memory that it lies in, as a number in [`Machine::memories`]; `None` where the machine names none.
+    pub memory: Option<usize>,
+    /// The bytes that it takes of each such memory; without one, of each place.
+    pub bytes: i64,
+}
+
+/// How far a placement reaches along the axes of a machine.
+pub(crate) struct Reach {
+    /// The steps of time.
+    steps: i64,
+    /// Whether addresses count words.
+    in_words: bool,
+    /// The places along each axis, where the layout names it.
+    along: Vec<Option<i64>>,
+}
+
+impl Machine {
+    /// The most axes, groups of one axis, and memories.
+    pub const MAX_ENTRIES: usize = 64;
+    /// The largest number of a memory space.
+    pub const MAX_SPACE: u8 = 127;
+
+    /// Reads a machine, or the name of a [`READY`] one.
+    ///
+    /// # Errors
+    /// Says what is wrong at which byte of `text`.
+    ///
+    /// # Example
+    /// ```
+    /// use tensor_layout::places::Machine;
+    /// let machine = Machine::parse("mn_core_2").unwrap();
+    /// assert_eq!((machine.axes[0].extent, &*machine.axes[0].groups), (8, &[4, 2][..]));
+    /// assert_eq!(Machine::parse(&machine.to_string()), Ok(machine));
+    /// let error = Machine::parse("axes: (2_PE, 4_PE), memories: (), word: 64").unwrap_err();
+    /// assert_eq!((error.at, &*error.message), (Some(15), "`PE` is the name of another axis"));
+    /// ```
+    pub fn parse(text: &str) -> Result<Machine, Error> {
+        let mut cursor = Cursor::without_comments(text);
+        if let Some(name) = cursor.peek_word().filter(|name| *name != "axes") {
+            let start = cursor.at();
+            cursor.word();
+            let Some((_, ready)) = READY.iter().find(|(ready, _)| *ready == name) else {
+                let names = READY.map(|(ready, _)| ready);
+                let hint = match nearest(name, names.into_iter()) {
+                    Some(near) => format!("`{near}` is near"),
+                    None => format!("there are {}; or it begins `axes: (`", names.join(", ")),
+                };
+                return Err(Error::at(start, format!("`{}` is no machine: {hint}", excerpt(name))));
+            };
+            cursor.finish("the end of the text behind a machine's name")?;
+            return Machine::parse(ready);
+        }
+        let machine = Machine::read(&mut cursor)?;
+        cursor.finish("the end of the machine")?;
+        Ok(machine)
+    }
+
+    fn read(cursor: &mut Cursor) -> Result<Machine, Error> {
+        let mut machine = Machine { axes: Vec::new(), memories: Vec::new(), word_bits: 0 };
+        key(cursor, "axes", "`axes: (`, or the name of a machine")?;
+        cursor.expect("(", "`(` to list the axes")?;
+        let mut places = 1i64;
+        while !cursor.eat(")") {
+            comma(cursor, machine.axes.is_empty(), "axes")?;
+            check_count(cursor, machine.axes.len(), "axes")?;
+            let at = cursor.at();
+            let axis = machine.axis(cursor)?;
+            places = places.checked_mul(axis.extent).ok_or_else(|| {
+                let message = format!("with `{}` the number of places does not fit in 64 bits", excerpt(&axis.name));
+                Error::at(at, message)
+            })?;
+            machine.axes.push(axis);
+        }
+        cursor.expect(",", "`,` and then the memories: `, memories: (`")?;
+        key(cursor, "memories", "`memories: (`")?;
+        cursor.expect("(", "`(` to list the memories")?;
+        while !cursor.eat(")") {
+            comma(cursor, machine.memories.is_empty(), "memories")?;
+            check_count(cursor, machine.memories.len(), "memories")?;
+            let memory = machine.memory(cursor)?;
+            machine.memories.push(memory);
+        }
+        cursor.expect(",", "`,` and then the bits of a word: `, word: 64`")?;
+        key(cursor, "word", "the bits of a word: `word: 64`")?;
+        let at = cursor.at();
+        machine.word_bits = cursor.integer("the bits of a word")?;
+        if machine.word_bits < 1 {
+            return Err(Error::at(at, "a word has at least 1 bit"));
+        }
+        Ok(machine)
+    }
+
+    /// Reads an axis: `8_L1B`, or `4x2_L2B`.
+    fn axis(&self, cursor: &mut Cursor) -> Result<Axis, Error> {
+        let (mut extent, mut groups) = (1i64, Vec::new());
+        loop {
+            let at = cursor.at();
+            check_count(cursor, groups.len(), "groups")?;
+            let group = cursor.integer("an axis, such as `8_L1B` or `4x2_L2B`")?;
+            check_extent(group).map_err(|message| Error::at(at, message))?;
+            extent = extent
+                .checked_mul(group)
+                .ok_or_else(|| Error::at(at, "with this the extent does not fit in 64 bits"))?;
+            groups.push(group);
+            if !cursor.eat("x") {
+                break;
+            }
+        }
+        cursor.expect("_", "`x` and the size of a group, or `_` and the name of the axis")?;
+        let at = cursor.at();
+        let name = cursor.word().ok_or_else(|| cursor.expected("the name of an axis"))?;
+        check_axis(name).map_err(|message| Error::at(at, message))?;
+        match name {
+            WORD => return Err(Error::at(at, "`W` is the element inside a word: every machine has it")),
+            TIME => return Err(Error::at(at, "`Time` is time itself: every machine has it")),
+            _ if self.depth(name).is_some() => {
+                return Err(Error::at(at, format!("`{}` is the name of another axis", excerpt(name))));
+            }
+            _ => {}
+        }
+        Ok(Axis { name: name.to_string(), extent, groups })
+    }
+
+    /// Reads a memory: `LM: 1 at PE with 16384 bytes`.
+    fn memory(&self, cursor: &mut Cursor) -> Result<Memory, Error> {
+        let at = cursor.at();
+        let form = "a memory, such as `LM: 1 at PE with 16384 bytes`";
+        let name = cursor.word().ok_or_else(|| cursor.expected(form))?;
+        if self.memories.iter().any(|memory| memory.name == name) {
+            return Err(Error::at(at, format!("`{}` is the name of another memory", excerpt(name))));
+        }
+        cursor.expect(":", "`:` and the memory space")?;
+        let at = cursor.at();
+        let space = cursor.integer("the memory space")?;
+        let space = u8::try_from(space).ok().filter(|space| *space <= Self::MAX_SPACE).ok_or_else(|| {
+            Error::at(at, format!("a memory space is a number from 0 to {}, got {space}", Self::MAX_SPACE))
+        })?;
+        let mut axis = None;
+        if eat_word(cursor, "at") {
+            let at = cursor.at();
+            let name = cursor.word().ok_or_else(|| cursor.expected("the axis that has the memory"))?;
+            self.depth(name).ok_or_else(|| Error { at: Some(at), ..self.no_axis(name) })?;
+            axis = Some(name.to_string());
+        }
+        if !eat_word(cursor, "with") {
+            let what = if axis.is_some() { "`with`" } else { "`at` and an axis, or `with`" };
+            return Err(cursor.expected(&format!("{what} and the bytes of one memory")));
+        }
+        let bytes = cursor.integer("the bytes of one memory")?;
+        if !eat_word(cursor, "bytes") {
+            return Err(cursor.expected("`bytes`"));
+        }
+        Ok(Memory { name: name.to_string(), space, bytes, axis })
+    }
+
+    /// The number of the axis of this name in [`Machine::axes`].
+    pub fn depth(&self, axis: &str) -> Option<usize> {
+        self.axes.iter().position(|known| known.name == axis)
+    }
+
+    fn no_axis(&self, name: &str) -> Error {
+        let known = |axis: &Axis| format!("{} {}", axis.extent, axis.name);
+        let hint = match nearest(name, self.axes.iter().map(|axis| &*axis.name)) {
+            Some(near) => format!(": `{near}` is near"),
+            None if self.axes.is_empty() => ": it has no axes".to_string(),
+            None => format!(": its axes are {}", self.axes.iter().map(known).collect::<Vec<_>>().join(", ")),
+        };
+        Error::new(format!("the machine has no axis `{}`{hint}", excerpt(name)))
+    }
+
+    /// Whether a tensor of elements of `element_bits` bits fits where it is placed; says what it takes of which memory.
+    ///
+    /// The memory is that of `space`, if given; among several, one at the deepest axis that the layout names, else the
+    /// nearest below it, else the nearest above, and of those the largest. A place takes as many units as its addresses
+    /// reach, padding included, for each step of [`TIME`]; the unit is a word where the layout names [`WORD`], else an
+    /// element in whole bytes. A memory above places that the layout names holds what all of them take.
+    ///
+    /// # Errors
+    /// The layout names an axis that the machine lacks, or reaches further along it, a word holds fewer elements, there
+    /// is no such memory, or it is too small.
+    pub fn check(&self, placement: &Placement, element_bits: i64, space: Option<u8>) -> Result<Fit, Error> {
+        let Reach { steps, in_words, along } = self.reach(placement, element_bits)?;
+        let extents = placement.extents();
+        let memory = self.memory_for(along.iter().rposition(Option::is_some), space)?;
+        let below = memory.and_then(|memory| self.below(&self.memories[memory])).unwrap_or(along.len());
+        let bits = if in_words { self.word_bits } else { element_bits };
+        let unit = bits / 8 + i64::from(bits % 8 != 0);
+        let mut pieces = along[below..].iter().flatten().chain([&steps, &extents[extents.len() - 1]]);
+        let bytes = pieces.try_fold(unit, |bytes, n| bytes.checked_mul(*n));
+        let bytes = bytes.ok_or_else(|| Error::new("the bytes that the layout needs do not fit in 64 bits"))?;
+        if let Some(Memory { name, bytes: most, .. }) = memory.map(|memory| &self.memories[memory])
+            && bytes > *most
+        {
+            let message = format!("capacity exceeded: the layout needs {bytes} bytes in each {name}, which has {most}");
+            return Err(Error::new(message));
+        }
+        Ok(Fit { memory, bytes })
+    }
+
+    /// How far a placement of elements of `element_bits` bits reaches along each axis.
+    ///
+    /// # Errors
+    /// The machine lacks an axis, has fewer places along it, or words for fewer elements.
+    pub(crate) fn reach(&self, placement: &Placement, element_bits: i64) -> Result<Reach, Error> {
+        if element_bits < 1 {
+            return Err(Error::new(format!("an element has at least 1 bit, got {element_bits}")));
+        }
+        let mut reach = Reach { steps: 1, in_words: false, along: vec![None; self.axes.len()] };
+        for (name, extent) in placement.axes().iter().zip(placement.extents()) {
+            match (name.as_str(), self.depth(name)) {
+                (TIME, _) => reach.steps = extent,
+                (WORD, _) => {
+                    reach.in_words = true;
+                    let most = self.word_bits / element_bits;
+                    if extent > most {
+                        let word = self.word_bits;
+                        let message = format!(
+                            "the layout reaches {extent} along W, a word of {word} bits holds {most} elements of {element_bits} bits"
+                        );
+                        return Err(Error::new(message));
+                    }
+                }
+                (_, Some(depth)) => {
+                    let most = self.axes[depth].extent;
+                    if extent > most {
+                        return Err(Error::new(format!(
+                            "the layout reaches {extent} along {name}, the machine has {most}"
+                        )));
+                    }
+                    reach.along[depth] = Some(extent);
+                }
+                (_, None) => return Err(self.no_axis(name)),
+            }
+        }
+        Ok(reach)
+    }
+
+    /// The number of the first axis below a memory.
+    fn below(&self, memory: &Memory) -> Option<usize> {
+        memory.axis.as_ref().map_or(Some(0), |axis| self.depth(axis).map(|depth| depth + 1))
+    }
+
+    /// The memory for a layout whose deepest axis is the one with this number.
+    fn memory_for(&self, deepest: Option<usize>, space: Option<u8>) -> Result<Option<usize>, Error> {
+        let deepest = deepest.map_or(0, |depth| depth + 1);
+        let asked = |memory: &Memory| space.is_none_or(|space| memory.space == space);
+        let rank = |(number, memory): (usize, &Memory)| {
+            let below = self.below(memory)?;
+            // At the axis itself or below comes first, then the nearest, then the largest, then the first named.
+            let order = (below < deepest, below.abs_diff(deepest), std::cmp::Reverse(memory.bytes), number);
+            asked(memory).then_some(order)
+        };
+        let best = self.memories.iter().enumerate().filter_map(rank).min().map(|order| order.3);
+        match (best, space) {
+            (None, Some(space)) if !self.memories.is_empty() => {
+                let known = self.memories.iter().map(|memory| format!("{} {}", memory.space, memory.name));
+                let known = known.collect::<Vec<_>>().join(", ");
+                Err(Error::new(format!("the machine has no memory space {space}: there are {known}")))
+            }
+            _ => Ok(best),
+        }
+    }
+}
+
+/// Takes `name:`.
+fn key(cursor: &mut Cursor, name: &str, what: &str) -> Result<(), Error> {
+    if !eat_word(cursor, name) {
+        return Err(cursor.expected(what));
+    }
+    cursor.expect(":", &format!("`:` behind `{name}`"))
+}
+
+fn eat_word(cursor: &mut Cursor, word: &str) -> bool {
+    let next = cursor.peek_word() == Some(word);
+    if next {
+        cursor.word();
+    }
+    next
+}
+
+/// Takes the comma between two entries of a list.
+fn comma(cursor: &mut Cursor, first: bool, what: &str) -> Result<(), Error> {
+    if first { Ok(()) } else { cursor.expect(",", &format!("`,` or `)` to close the {what}")) }
+}
+
+fn check_count(cursor: &Cursor, count: usize, what: &str) -> Result<(), Error> {
+    if count < Machine::MAX_ENTRIES {
+        return Ok(());
+    }
+    Err(Error::at(cursor.at(), format!("a machine may have {} {what}", Machine::MAX_ENTRIES)))
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("axes: (")?;
+        for (k, axis) in self.axes.iter().enumerate() {
+            f.write_str(if k == 0 { "" } else { ", " })?;
+            for (k, group) in axis.groups.iter().enumerate() {
+                write!(f, "{}{group}", if k == 0 { "" } else { "x" })?;
+            }
+            write!(f, "_{}", axis.name)?;
+        }
+        f.write_str("), memories: (")?;
+        for (k, memory) in self.memories.iter().enumerate() {
+            write!(f, "{}{}: {}", if k == 0 { "" } else { ", " }, memory.name, memory.space)?;
+            if let Some(axis) = &memory.axis {
+                write!(f, " at {axis}")?;
+            }
+            write!(f, " with {} bytes", memory.bytes)?;
+        }
+        write!(f, "), word: {}", self.word_bits)
+    }
+}

@@ -1,0 +1,24 @@
+//! TensorLayouts: tensors spread over the places of a machine, `((4_PE, 3:8), (8:1))`.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`tensor_layout`] | the text and the structure |
+//! | [`placement`] | a TensorLayout on a shape: in which places and at which addresses each element is |
+//! | [`views`] | reshape, transpose and slice as a change of the layout |
+//! | [`utilisation`] | how many places and elements of their memories are used |
+//! | [`machine`] | axes, their parents, memories and capacities |
+//! | [`relayout`] | what moves between two placements, at which level of the machine |
+
+pub mod machine;
+pub mod placement;
+pub mod relayout;
+pub mod tensor_layout;
+pub mod utilisation;
+pub mod views;
+
+pub use machine::{Axis, Fit, Machine, Memory, READY, TIME, WORD};
+pub use placement::{Copies, Digit, Held, Misplaced, Placement};
+pub use relayout::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan, plan};
+pub use tensor_layout::{ADDRESS, Broadcast, Part, Spot, TensorLayout, check_axis, is_tensor_layout};
+pub use utilisation::Occupancy;
+pub use views::{Slice, View};

@@ -1,0 +1,615 @@
+//! A TensorLayout applied to sizes: the places of each element.
+//!
+//! Each part of the layout is a *digit* of its dimension's index: `index floordiv weight mod extent`, where the weight
+//! is the product of the extents of the parts behind it. A digit adds itself times its stride to the coordinate of its
+//! axis; the local address is the last axis. Copies are digits that belong to no dimension. So `((4_PE, 3:8), (8:1))`
+//! puts element `(i, j)` at `PE = i floordiv 3` and address `i mod 3 * 8 + j`.
+//!
+//! Two elements collide where their digits differ by `delta`, with `sum(delta * stride) = 0` on every axis. Dropping
+//! the differences on all axes but one leaves a collision, so each axis is looked at alone, from the largest stride to
+//! the smallest, keeping only sums that the smaller ones can still bring back to 0. Of the indices with a given
+//! difference the least are those with digits `max(0, delta)` and `max(0, -delta)`: they tell whether padding is in the
+//! way, and are named in the message.
+//!
+//! Addresses and sizes count elements (or words, where the layout says so), not bytes. What 64 bits do not hold is an
+//! error.
+
+use crate::expr::Expr;
+use crate::maps::map::IndexingMap;
+use crate::places::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout};
+use crate::text::Error;
+use crate::tiled::layout::dimensions;
+use std::cmp::Reverse;
+
+/// A TensorLayout applied to the sizes of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    layout: TensorLayout,
+    sizes: Vec<i64>,
+    padded: Vec<i64>,
+    axes: Vec<String>,
+    digits: Vec<Digit>,
+}
+
+/// One part of a layout: a digit of an index, or of the number of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digit {
+    /// The dimension whose index it is a digit of; `None` for copies.
+    pub dim: Option<usize>,
+    /// How far a step of it moves in the index of its dimension; 1 for copies.
+    pub weight: i64,
+    /// The number of its values, at least 1.
+    pub extent: i64,
+    /// The axis, as a number in [`Placement::axes`]; their count stands for the local address.
+    pub axis: usize,
+    /// How far a step of it moves along the axis.
+    pub stride: i64,
+    /// Where it stands in the layout.
+    pub spot: Spot,
+}
+
+/// What lies at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// The element at this index.
+    Element(Vec<i64>),
+    /// Nothing: the place is taken for padding.
+    Padding,
+    /// The layout does not reach there.
+    Outside,
+}
+
+/// Where along an axis an element is found besides its coordinate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// At every place of the axis.
+    All,
+    /// At the coordinate plus each sum of steps: `(extent, stride)`, by falling strides, as few as can be.
+    Steps(Vec<(i64, i64)>),
+}
+
+impl Copies {
+    /// Whether both are the same set of offsets.
+    ///
+    /// `n` steps of `s` are the exponents of `(1 - x^(n*s)) / (1 - x^s)`, and no product of the polynomials `1 - x^k`
+    /// is another one: after cancelling, which leaves of [`Placement::copies`] nothing to cancel, the `n*s` and the `s`
+    /// decide. So 4 steps of 3 and 3 of 2 are 6 of 2 and 2 of 3.
+    pub fn same(&self, other: &Copies) -> bool {
+        let (Copies::Steps(a), Copies::Steps(b)) = (self, other) else { return self == other };
+        let ends = |steps: &[(i64, i64)]| {
+            let mut ends = [
+                steps.iter().map(|(n, s)| i128::from(*n) * i128::from(*s)).collect::<Vec<_>>(),
+                steps.iter().map(|(_, s)| i128::from(*s)).collect(),
+            ];
+            ends.iter_mut().for_each(|all| all.sort_unstable());
+            ends
+        };
+        ends(a) == ends(b)
+    }
+}
+
+/// Why a layout cannot be applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misplaced {
+    /// What is wrong; its place is in the text, where there is one.
+    pub error: Error,
+    /// Two elements in one place, or twice the same one where its copies are.
+    pub collide: Option<Box<[Vec<i64>; 2]>>,
+}
+
+impl From<Error> for Misplaced {
+    fn from(error: Error) -> Misplaced {
+        Misplaced { error, collide: None }
+    }
+}
+
+/// What a search for a collision or for an element may look at. Layouts whose strides divide each other, which is to
+/// say all in use, need a step for each part.
+const SEARCHED: usize = 1 << 20;
+
+impl Placement {
+    /// Reads a layout that says the sizes itself, by its prefix or its parts, and applies it to them.
+    ///
+    /// # Errors
+    /// Those of [`TensorLayout::parse`] and of [`Placement::new`], at the part at fault.
+    ///
+    /// # Example
+    /// ```
+    /// use tensor_layout::places::{Held, Placement};
+    /// let p = Placement::parse("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))").unwrap();
+    /// assert_eq!(p.axes(), ["L2B", "L1B", "MAB", "PE"]);
+    /// assert_eq!(p.place(&[77, 38]).unwrap(), [1, 1, 1, 2, 5 * 8 + 1]);
+    /// assert_eq!(p.held(&[1, 1, 1, 2, 41]).unwrap(), Held::Element(vec![77, 38]));
+    /// let collision = Placement::parse("((4_PE, 3:7), (8:1))").unwrap_err();
+    /// assert_eq!(*collision.collide.unwrap(), [vec![1, 0], vec![0, 7]]);
+    /// ```
+    pub fn parse(text: &str) -> Result<Placement, Misplaced> {
+        let (layout, offsets) = TensorLayout::read(text)?;
+        Placement::located(&layout, None).map_err(|(fault, collide)| Misplaced { error: offsets.error(fault), collide })
+    }
+
+    /// Applies `layout` to a tensor of these sizes, or of the sizes that it says itself.
+    ///
+    /// # Errors
+    /// Sizes that are not the layout's, counts that 64 bits do not hold, and elements that share a place.
+    pub fn new(layout: &TensorLayout, sizes: Option<&[i64]>) -> Result<Placement, Misplaced> {
+        layout.check().map_err(|(_, message)| Error::new(message))?;
+        let misplaced = |(fault, collide): (Fault, _)| Misplaced { error: Error::new(fault.1), collide };
+        Placement::located(layout, sizes).map_err(misplaced)
+    }
+
+    #[allow(clippy::type_complexity, reason = "a fault and the elements that collide")]
+    fn located(layout: &TensorLayout, sizes: Option<&[i64]>) -> Result<Placement, (Fault, Option<Box<[Vec<i64>; 2]>>)> {
+        let plain = |message: String| ((None, message), None);
+        let padded = layout.padded_sizes().map_err(|e| plain(e.message))?;
+        let own = layout.shape.as_ref();
+        let sizes = sizes.map_or_else(|| own.unwrap_or(&padded).clone(), <[i64]>::to_vec);
+        if sizes.len() != layout.rank() {
+            let (rank, other) = (dimensions(layout.rank()), dimensions(sizes.len()));
+            return Err(plain(format!("the layout has {rank}, the shape has {other}")));
+        }
+        if let Some(shape) = own.filter(|shape| **shape != sizes) {
+            return Err(plain(format!("the layout is for the sizes {shape:?}, the shape has {sizes:?}")));
+        }
+        for (dim, (size, most)) in sizes.iter().zip(&padded).enumerate() {
+            if *size < 0 {
+                return Err(plain(format!("a size must not be negative, got {size}")));
+            }
+            if size > most {
+                return Err(plain(format!("dimension {dim} has {size} elements, its parts reach {most}")));
+            }
+        }
+        let mut elements = 1i64;
+        for (dim, size) in padded.iter().enumerate() {
+            elements = elements.checked_mul(*size).ok_or_else(|| {
+                let message = "the number of elements, padding included, does not fit in 64 bits".to_string();
+                ((Some(Spot::Part(dim, 0)), message), None)
+            })?;
+        }
+        let axes = layout.axes();
+        let number = |axis: Option<&String>| match axis {
+            None => axes.len(),
+            Some(axis) => axes.iter().position(|a| a == axis).unwrap_or(axes.len()),
+        };
+        let mut digits = Vec::new();
+        for (dim, parts) in layout.dims.iter().enumerate() {
+            let mut weight = padded[dim];
+            for (k, part) in parts.iter().enumerate() {
+                weight /= part.extent;
+                digits.push(Digit {
+                    dim: Some(dim),
+                    weight,
+                    extent: part.extent,
+                    axis: number(part.axis.as_ref()),
+                    stride: part.stride,
+                    spot: Spot::Part(dim, k),
+                });
+            }
+        }
+        for (k, broadcast) in layout.broadcast.iter().enumerate() {
+            if let Broadcast::Part { extent, axis, stride } = broadcast {
+                let (axis, stride) = (number(Some(axis)), stride.unwrap_or(1));
+                digits.push(Digit { dim: None, weight: 1, extent: *extent, axis, stride, spot: Spot::Broadcast(k) });
+            }
+        }
+        let placement = Placement { layout: layout.clone(), sizes, padded, axes, digits };
+        for axis in 0..=placement.axes.len() {
+            match placement.collision(axis) {
+                Ok(None) => {}
+                Ok(Some(delta)) => return Err(placement.colliding(axis, &delta)),
+                Err(error) => {
+                    let spot = placement.digits.iter().rev().find(|d| d.axis == axis).map(|d| d.spot);
+                    return Err(((spot, error.message), None));
+                }
+            }
+        }
+        Ok(placement)
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &TensorLayout {
+        &self.layout
+    }
+
+    /// The sizes of the tensor.
+    pub fn sizes(&self) -> &[i64] {
+        &self.sizes
+    }
+
+    /// The sizes with padding.
+    pub fn padded_sizes(&self) -> &[i64] {
+        &self.padded
+    }
+
+    /// The named axes, in the order in which the layout names them first.
+    pub fn axes(&self) -> &[String] {
+        &self.axes
+    }
+
+    /// The digits: those of each dimension, the most significant first, then those of copies.
+    pub fn digits(&self) -> &[Digit] {
+        &self.digits
+    }
+
+    /// The number of elements.
+    pub fn elements(&self) -> i64 {
+        self.sizes.iter().product()
+    }
+
+    /// The number of elements with padding, over all places, a copy counted once.
+    pub fn padded_elements(&self) -> i64 {
+        self.padded.iter().product()
+    }
+
+    /// The number of elements that one place holds, padding included.
+    pub fn local_elements(&self) -> i64 {
+        self.digits.iter().filter(|d| d.axis == self.axes.len()).map(|d| d.extent).product()
+    }
+
+    /// One more than the highest coordinate along each axis that an element or its padding takes, the local address
+    /// last. An axis that is broadcast whole counts 1.
+    pub fn extents(&self) -> Vec<i64> {
+        let mut extents = vec![1; self.axes.len() + 1];
+        for digit in &self.digits {
+            extents[digit.axis] += (digit.extent - 1) * digit.stride;
+        }
+        extents
+    }
+
+    /// The coordinate along each axis of [`Placement::axes`], and last the local address, of the first copy of an
+    /// element. That of an axis that is broadcast is the least.
+    ///
+    /// # Errors
+    /// The index does not lie in the shape.
+    pub fn place(&self, index: &[i64]) -> Result<Vec<i64>, Error> {
+        let mut place = vec![0; self.axes.len() + 1];
+        self.place_into(index, &mut place)?;
+        Ok(place)
+    }
+
+    /// [`Placement::place`] into memory that is there already, one entry for each axis and one for the address.
+    ///
+    /// # Errors
+    /// As [`Placement::place`], and where `place` has another length.
+    pub fn place_into(&self, index: &[i64], place: &mut [i64]) -> Result<(), Error> {
+        if index.len() != self.sizes.len() {
+            let (rank, other) = (dimensions(self.sizes.len()), dimensions(index.len()));
+            return Err(Error::new(format!("the index has {other}, the shape has {rank}")));
+        }
+        if let Some(dim) = (0..index.len()).find(|&dim| index[dim] < 0 || index[dim] >= self.sizes[dim]) {
+            let (at, size) = (index[dim], self.sizes[dim]);
+            return Err(Error::new(format!("index {at} of dimension {dim} is out of range: its size is {size}")));
+        }
+        if place.len() != self.axes.len() + 1 {
+            return Err(Error::new(format!("a place has {} coordinates", self.axes.len() + 1)));
+        }
+        place.fill(0);
+        for digit in &self.digits {
+            if let Some(dim) = digit.dim {
+                place[digit.axis] += index[dim] / digit.weight % digit.extent * digit.stride;
+            }
+        }
+        Ok(())
+    }
+
+    /// The copies along an axis.
+    pub fn copies(&self, axis: usize) -> Copies {
+        let whole = |b: &Broadcast| matches!(b, Broadcast::Axis(name) if self.axes.get(axis) == Some(name));
+        if self.layout.broadcast.iter().any(whole) {
+            return Copies::All;
+        }
+        let mut steps: Vec<(i64, i64)> = self.copying(axis).map(|d| (d.extent, d.stride)).collect();
+        steps.retain(|(extent, _)| *extent != 1);
+        steps.sort_by_key(|(_, stride)| Reverse(*stride));
+        let mut merged: Vec<(i64, i64)> = Vec::new();
+        // Of a stride there is one step, or two copies would share a place; so each goes on with one step at most,
+        // whose stride is larger. The product of both extents fits, as the highest coordinate does.
+        for (extent, stride) in steps {
+            match merged.iter_mut().find(|(_, larger)| Some(*larger) == extent.checked_mul(stride)) {
+                Some(step) => *step = (step.0 * extent, stride),
+                None => merged.push((extent, stride)),
+            }
+        }
+        merged.sort_by_key(|(_, stride)| Reverse(*stride));
+        Copies::Steps(merged)
+    }
+
+    fn copying(&self, axis: usize) -> impl Iterator<Item = &Digit> {
+        self.digits.iter().filter(move |d| d.dim.is_none() && d.axis == axis)
+    }
+
+    /// What lies at a place, said by its coordinates along [`Placement::axes`] and the local address.
+    ///
+    /// # Errors
+    /// The place has another number of coordinates, or the strides are too entangled to tell.
+    pub fn held(&self, place: &[i64]) -> Result<Held, Error> {
+        if place.len() != self.axes.len() + 1 {
+            let axes = self.axes.iter().map(String::as_str).chain([ADDRESS]).collect::<Vec<_>>().join(", ");
+            return Err(Error::new(format!("a place has the coordinates {axes}; {} are given", place.len())));
+        }
+        self.held_where(place, |_| true)
+    }
+
+    /// Whether some element lies in a place, wherever its address; coordinates as in [`Placement::held`] but the
+    /// address.
+    ///
+    /// # Errors
+    /// As [`Placement::held`].
+    pub fn is_used(&self, place: &[i64]) -> Result<bool, Error> {
+        if place.len() != self.axes.len() {
+            return Err(Error::new(format!("a place has {} coordinates; {} are given", self.axes.len(), place.len())));
+        }
+        // Where there is one, there is one with all digits of the address 0.
+        let place = [place, &[0]].concat();
+        Ok(matches!(self.held_where(&place, |axis| axis < self.axes.len())?, Held::Element(_)))
+    }
+
+    /// Whether some element has this coordinate along an axis.
+    pub(crate) fn is_used_along(&self, axis: usize, coordinate: i64) -> Result<bool, Error> {
+        let mut place = vec![0; self.axes.len() + 1];
+        place[axis] = coordinate;
+        Ok(matches!(self.held_where(&place, |other| other == axis)?, Held::Element(_)))
+    }
+
+    fn held_where(&self, place: &[i64], asked: impl Fn(usize) -> bool) -> Result<Held, Error> {
+        if place.iter().any(|c| *c < 0) {
+            return Ok(Held::Outside);
+        }
+        let empty = self.sizes.contains(&0);
+        for padding in [false, true] {
+            if !padding && empty {
+                continue;
+            }
+            let most = |d: &Digit| if padding { d.extent - 1 } else { self.most(d) };
+            let mut order: Vec<(Digit, i64)> =
+                self.digits.iter().filter(|d| asked(d.axis)).map(|d| (*d, most(d))).collect();
+            order.retain(|(d, most)| *most > 0 && d.stride > 0);
+            order.sort_by_key(|(d, _)| (d.axis, Reverse(d.stride)));
+            let mut search = Search::new(order, if padding { &self.padded } else { &self.sizes });
+            let wanted: Vec<i128> = place.iter().map(|c| i128::from(*c)).collect();
+            let unreached = |axis: usize| {
+                let whole = axis < self.axes.len() && self.copies(axis) == Copies::All;
+                asked(axis) && !whole && wanted[axis] != 0 && !search.order.iter().any(|(d, _)| d.axis == axis)
+            };
+            if (0..wanted.len()).any(unreached) {
+                continue;
+            }
+            if search.element(0, &mut wanted.clone())? {
+                return Ok(if padding { Held::Padding } else { Held::Element(std::mem::take(&mut search.plus)) });
+            }
+        }
+        Ok(Held::Outside)
+    }
+
+    /// The coordinate of each axis and the local address as a map of the index, simplified.
+    pub fn map(&self) -> IndexingMap {
+        let mut results: Vec<Vec<Expr>> = vec![Vec::new(); self.axes.len() + 1];
+        for digit in &self.digits {
+            let Some(dim) = digit.dim.filter(|_| digit.extent != 1) else { continue };
+            let part = Expr::Var(dim).floor_div(digit.weight);
+            let top = digit.weight * digit.extent == self.padded[dim];
+            let part = if top { part } else { part.modulo(digit.extent) };
+            results[digit.axis].push(part.times(digit.stride));
+        }
+        IndexingMap::of_sizes(&self.sizes, results.into_iter().map(Expr::sum).collect())
+    }
+
+    /// The highest value of a digit that an element has. There must be elements.
+    fn most(&self, digit: &Digit) -> i64 {
+        let size = digit.dim.map_or(i64::MAX, |dim| self.sizes[dim]);
+        (digit.extent - 1).min((size - 1) / digit.weight)
+    }
+
+    /// Differences between the digits of two elements, or two copies, that share their coordinate along an axis.
+    fn collision(&self, axis: usize) -> Result<Option<Vec<i64>>, Error> {
+        if self.sizes.contains(&0) {
+            return Ok(None);
+        }
+        let mut order: Vec<(Digit, i64)> =
+            self.digits.iter().filter(|d| d.axis == axis).map(|d| (*d, self.most(d))).collect();
+        order.retain(|(_, most)| *most > 0);
+        order.sort_by_key(|(d, _)| Reverse(d.stride));
+        let mut search = Search::new(order, &self.sizes);
+        if (0..search.order.len()).all(|k| i128::from(search.order[k].0.stride) > search.reach[k + 1]) {
+            return Ok(None);
+        }
+        if !search.difference(0, 0)? {
+            return Ok(None);
+        }
+        let number = |d: &Digit| search.order.iter().position(|(o, _)| o.spot == d.spot);
+        Ok(Some(self.digits.iter().map(|d| number(d).map_or(0, |k| search.delta[k])).collect()))
+    }
+
+    fn colliding(&self, axis: usize, delta: &[i64]) -> (Fault, Option<Box<[Vec<i64>; 2]>>) {
+        let mut elements = [vec![0; self.sizes.len()], vec![0; self.sizes.len()]];
+        let mut spot = None;
+        let mut copies = false;
+        for (digit, delta) in self.digits.iter().zip(delta).filter(|(_, delta)| **delta != 0) {
+            spot = Some(digit.spot);
+            match digit.dim {
+                Some(dim) => elements[usize::from(*delta < 0)][dim] += delta.abs() * digit.weight,
+                None => copies = true,
+            }
+        }
+        let [a, b] = &elements;
+        let along = self.axes.get(axis).map_or(ADDRESS, String::as_str);
+        let message = match () {
+            () if a == b => format!("two copies of each element share a place along {along}"),
+            () if copies => format!("copies of the elements {a:?} and {b:?} share a place along {along}"),
+            () => format!("the elements {a:?} and {b:?} share a place: their coordinates along {along} are the same"),
+        };
+        ((spot, message), Some(Box::new(elements)))
+    }
+}
+
+/// The greatest common divisor; of 0 and a number, that number.
+fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The values `first + k * period` with `sum + value * stride` divisible by `by`; `None` where there are none. Where `by`
+/// is 0 they are all values.
+fn residue(stride: i128, sum: i128, by: i128) -> Option<(i128, i128)> {
+    if by == 0 {
+        // At most one value, which bounds find.
+        return Some((0, 1));
+    }
+    let common = gcd(stride, by);
+    if sum % common != 0 {
+        return None;
+    }
+    // The inverse of `stride / common` to the modulus, by Euclid's steps.
+    let period = by / common;
+    let (mut a, mut b, mut x, mut y) = ((stride / common).rem_euclid(period), period, 1i128, 0i128);
+    while a > 1 && b > 0 {
+        let q = a / b;
+        (a, b) = (b, a % b);
+        (x, y) = (y, x - q * y);
+    }
+    let inverse = if period == 1 { 0 } else { x.rem_euclid(period) };
+    Some(((-sum / common).rem_euclid(period) * inverse % period, period))
+}
+
+/// A walk through the values of digits, those of one axis together and by falling strides.
+struct Search<'a> {
+    order: Vec<(Digit, i64)>,
+    /// How far the digits from each one on reach along its axis; of the one behind the last, 0.
+    reach: Vec<i128>,
+    /// What divides the strides of the digits from each one on along its axis; of the one behind the last, 0.
+    divisor: Vec<i128>,
+    sizes: &'a [i64],
+    delta: Vec<i64>,
+    /// The indices that the positive and the negative differences come to.
+    plus: Vec<i64>,
+    minus: Vec<i64>,
+    left: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(order: Vec<(Digit, i64)>, sizes: &'a [i64]) -> Search<'a> {
+        let (mut reach, mut divisor) = (vec![0; order.len() + 1], vec![0; order.len() + 1]);
+        for (k, (digit, most)) in order.iter().enumerate().rev() {
+            let same = order.get(k + 1).is_some_and(|(next, _)| next.axis == digit.axis);
+            let behind = if same { reach[k + 1] } else { 0 };
+            reach[k] = behind + i128::from(*most) * i128::from(digit.stride);
+            divisor[k] = gcd(i128::from(digit.stride), if same { divisor[k + 1] } else { 0 });
+        }
+        let (delta, plus, minus) = (vec![0; order.len()], vec![0; sizes.len()], vec![0; sizes.len()]);
+        Search { order, reach, divisor, sizes, delta, plus, minus, left: SEARCHED }
+    }
+
+    fn step(&mut self) -> Result<(), Error> {
+        let message = "the strides are too entangled to tell which elements share a place";
+        self.left = self.left.checked_sub(1).ok_or_else(|| Error::new(message))?;
+        Ok(())
+    }
+
+    /// How far the digits behind this one reach along its axis.
+    fn behind(&self, k: usize) -> i128 {
+        let axis = self.order[k].0.axis;
+        if self.order.get(k + 1).is_some_and(|(next, _)| next.axis == axis) { self.reach[k + 1] } else { 0 }
+    }
+
+    /// Adds a difference to the indices; takes it back and says false where an index would leave the shape.
+    fn moved(&mut self, k: usize, delta: i64) -> bool {
+        let digit = self.order[k].0;
+        let Some(dim) = digit.dim else { return true };
+        let index = if delta > 0 { &mut self.plus[dim] } else { &mut self.minus[dim] };
+        // At most the size, and then once more at most the size.
+        let Some(more) = index.checked_add(delta.abs() * digit.weight).filter(|i| *i < self.sizes[dim]) else {
+            return false;
+        };
+        *index = more;
+        true
+    }
+
+    fn back(&mut self, k: usize, delta: i64) {
+        let digit = self.order[k].0;
+        let Some(dim) = digit.dim else { return };
+        let index = if delta > 0 { &mut self.plus[dim] } else { &mut self.minus[dim] };
+        *index -= delta.abs() * digit.weight;
+    }
+
+    /// Looks for differences from digit `k` on, not all 0, that bring `sum` back to 0; the first one is positive.
+    fn difference(&mut self, k: usize, sum: i128) -> Result<bool, Error> {
+        self.step()?;
+        if k == self.order.len() {
+            return Ok(sum == 0 && self.delta.iter().any(|d| *d != 0));
+        }
+        let (digit, most) = self.order[k];
+        let (stride, most, behind) = (i128::from(digit.stride), i128::from(most), self.behind(k));
+        let started = self.delta[..k].iter().any(|d| *d != 0);
+        let least = if started { -most } else { 0 };
+        let (low, high) = match stride {
+            0 => (least, most),
+            s => (least.max(-(sum + behind).div_euclid(s)), most.min((behind - sum).div_euclid(s))),
+        };
+        // What divides all smaller strides must divide what is left for them.
+        let below = if behind > 0 { self.divisor[k + 1] } else { 0 };
+        let Some((first, period)) = residue(stride, sum, below) else { return Ok(false) };
+        // Small differences first, and no difference last where there is none yet: near elements are easier to picture.
+        let least = if started { low } else { low.max(1) };
+        let near = 0.clamp(least, high.max(least));
+        let mut up = near + (first - near).rem_euclid(period);
+        let mut down = up - period;
+        while up <= high || down >= least {
+            let value = if up <= high && (down < least || up.abs() <= down.abs()) { up } else { down };
+            if value == up {
+                up += period;
+            } else {
+                down -= period;
+            }
+            if self.differs_by(k, sum, value)? {
+                return Ok(true);
+            }
+        }
+        Ok(!started && low <= 0 && self.differs_by(k, sum, 0)?)
+    }
+
+    /// [`Search::difference`] where the difference of digit `k` is `value`.
+    fn differs_by(&mut self, k: usize, sum: i128, value: i128) -> Result<bool, Error> {
+        self.step()?;
+        // Between the extent and its negative, so 64 bits hold it.
+        let delta = value as i64;
+        if !self.moved(k, delta) {
+            return Ok(false);
+        }
+        self.delta[k] = delta;
+        if self.difference(k + 1, sum + value * i128::from(self.order[k].0.stride))? {
+            return Ok(true);
+        }
+        self.back(k, delta);
+        self.delta[k] = 0;
+        Ok(false)
+    }
+
+    /// Looks for digits from `k` on whose coordinates are what is left of those wanted, with an index in the shape.
+    fn element(&mut self, k: usize, left: &mut [i128]) -> Result<bool, Error> {
+        self.step()?;
+        if k == self.order.len() {
+            return Ok(true);
+        }
+        let (digit, most) = self.order[k];
+        let (stride, behind, wanted) = (i128::from(digit.stride), self.behind(k), left[digit.axis]);
+        let low = -(behind - wanted).div_euclid(stride);
+        let mut value = i128::from(most).min(wanted.div_euclid(stride));
+        while value >= low.max(0) {
+            let delta = value as i64;
+            if self.moved(k, delta) {
+                left[digit.axis] = wanted - value * stride;
+                let done = left[digit.axis] == 0 || behind > 0;
+                if done && self.element(k + 1, left)? {
+                    return Ok(true);
+                }
+                self.back(k, delta);
+            }
+            self.step()?;
+            value -= 1;
+        }
+        left[digit.axis] = wanted;
+        Ok(false)
+    }
+}

@@ -1,0 +1,586 @@
+//! TensorLayouts: tensors over a tree of memories, in their notation.
+//!
+//! `((4_PE, 3:8), (8:1))` lays a 12×8 matrix over four PEs: row `i` is cut into `i floordiv 3`, the PE, and `i mod 3`,
+//! which moves 8 units along the address; column `j` moves `j`. One entry for each dimension, its parts most
+//! significant first; a part steps along an axis (`4_PE`), or along the local address (`3:8`), `Addr`. `(2:3, 3:1)` is
+//! short for `((2:3), (3:1))`. `(10,7)/((3:7, 4_PE), (7:1))` pads 10 rows to 12. `; B@[PE]` says that every PE has a
+//! copy, `B@[8_L2B:1]` that eight L2Bs do.
+//!
+//! Printing is canonical: strides where they are needed or are not 1, a prefix only where there is padding, what is
+//! behind `B@` as given. [`crate::places::placement`] gives the notation its arithmetic.
+
+use crate::text::{Cursor, Error, excerpt};
+use crate::tiled::layout::{Layout, list, too_many_dims};
+use std::fmt;
+
+/// The name of the local address as an axis.
+pub const ADDRESS: &str = "Addr";
+
+/// Steps along an axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// The number of steps, at least 1.
+    pub extent: i64,
+    /// The axis; `None` is the local address.
+    pub axis: Option<String>,
+    /// How far a step moves along the axis: places, or units of the address.
+    pub stride: i64,
+}
+
+/// What every copy of the tensor is told apart by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Broadcast {
+    /// A copy at every place of the axis.
+    Axis(String),
+    /// A copy at each step of a part of an axis.
+    Part {
+        /// The number of copies, at least 1.
+        extent: i64,
+        /// The axis, never the address.
+        axis: String,
+        /// How far a step moves, `None` for a 1 that was left out.
+        stride: Option<i64>,
+    },
+}
+
+/// Where the elements of a tensor are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TensorLayout {
+    /// The sizes before padding, where they are not those of the parts.
+    pub shape: Option<Vec<i64>>,
+    /// The parts of each dimension, the most significant first; none for a dimension of size 1.
+    pub dims: Vec<Vec<Part>>,
+    /// Where there are copies.
+    pub broadcast: Vec<Broadcast>,
+    /// Whether it is written as a strided layout: one part on the address for each dimension.
+    pub strided: bool,
+}
+
+/// Where a part stands in a layout, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// The part with the second number in the dimension with the first.
+    Part(usize, usize),
+    /// The entry behind `B@` with this number.
+    Broadcast(usize),
+    /// An entry of the prefix.
+    Shape(usize),
+}
+
+/// What is wrong in a layout, and with which part.
+pub(crate) type Fault = (Option<Spot>, String);
+
+/// The byte offset of everything that can be at fault.
+#[derive(Default)]
+pub(crate) struct Offsets {
+    parts: Vec<Vec<usize>>,
+    broadcast: Vec<usize>,
+    shape: Vec<usize>,
+}
+
+impl Offsets {
+    /// An error at the byte of the part at fault.
+    pub(crate) fn error(&self, (spot, message): Fault) -> Error {
+        let at = match spot {
+            Some(Spot::Part(dim, k)) => self.parts.get(dim).and_then(|parts| parts.get(k)),
+            Some(Spot::Broadcast(k)) => self.broadcast.get(k),
+            Some(Spot::Shape(k)) => self.shape.get(k),
+            None => None,
+        };
+        Error { at: at.copied(), message }
+    }
+}
+
+/// Whether a text is a TensorLayout and not a shape of XLA: the first character that is neither a parenthesis, a comma
+/// nor white space is a digit, or the text has what no shape has.
+pub fn is_tensor_layout(text: &str) -> bool {
+    let start = text.trim_start_matches(|c: char| matches!(c, '(' | ')' | ',') || c.is_whitespace());
+    start.starts_with(|c: char| c.is_ascii_digit() || matches!(c, ';' | ':' | '-' | '+'))
+        || start.starts_with('/') && !start.starts_with("/*") && !start.starts_with("//")
+}
+
+impl TensorLayout {
+    /// The most parts that a layout may have.
+    pub const MAX_PARTS: usize = 512;
+
+    /// Reads a layout, with white space between its tokens.
+    ///
+    /// # Errors
+    /// Says what is wrong at which byte of `text`. Whether elements collide is asked by
+    /// [`Placement::new`](crate::places::placement::Placement::new), since it depends on the shape.
+    ///
+    /// # Example
+    /// ```
+    /// use tensor_layout::places::TensorLayout;
+    /// let layout = TensorLayout::parse("(12,8)/((4_PE:1,3:8),(8:1))").unwrap();
+    /// assert_eq!(layout.to_string(), "((4_PE, 3:8), (8:1))");
+    /// let error = TensorLayout::parse("((4_PE, 3), (8))").unwrap_err();
+    /// assert_eq!((error.at, &*error.message), (Some(8), "a part on the address needs its stride: `3:1`"));
+    /// ```
+    pub fn parse(text: &str) -> Result<TensorLayout, Error> {
+        TensorLayout::read(text).map(|(layout, _)| layout)
+    }
+
+    pub(crate) fn read(text: &str) -> Result<(TensorLayout, Offsets), Error> {
+        // Comments belong to the texts of XLA only.
+        let mut cursor = Cursor::without_comments(text);
+        let mut reader = Reader { cursor: &mut cursor, offsets: Offsets::default(), parts: 0 };
+        let mut layout = reader.layout()?;
+        let offsets = reader.offsets;
+        cursor.finish("the end of the layout")?;
+        layout.check().map_err(|fault| offsets.error(fault))?;
+        if layout.shape == layout.padded_sizes().ok() {
+            layout.shape = None;
+        }
+        layout.tell_apart();
+        Ok((layout, offsets))
+    }
+
+    /// `(())` is a tuple to XLA: puts a part that does nothing into a layout that would print so.
+    pub(crate) fn tell_apart(&mut self) {
+        if self.shape.is_none() && self.broadcast.is_empty() && self.dims.iter().all(Vec::is_empty) {
+            let part = Part { extent: 1, axis: None, stride: 1 };
+            self.dims.iter_mut().take(1).for_each(|parts| parts.push(part.clone()));
+        }
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// The size of each dimension with its padding: the product of its parts.
+    ///
+    /// # Errors
+    /// 64 bits do not hold a size.
+    pub fn padded_sizes(&self) -> Result<Vec<i64>, Error> {
+        let product = |parts: &Vec<Part>| parts.iter().try_fold(1i64, |n, part| n.checked_mul(part.extent));
+        let large = |dim| Error::new(format!("the size of dimension {dim} does not fit in 64 bits"));
+        self.dims.iter().enumerate().map(|(dim, parts)| product(parts).ok_or_else(|| large(dim))).collect()
+    }
+
+    /// The sizes of the tensor: those of the prefix, else those of the parts.
+    ///
+    /// # Errors
+    /// 64 bits do not hold a size.
+    pub fn sizes(&self) -> Result<Vec<i64>, Error> {
+        self.shape.clone().map_or_else(|| self.padded_sizes(), Ok)
+    }
+
+    /// Where each named axis is used.
+    fn uses(&self) -> impl Iterator<Item = (Spot, &str)> {
+        self.steps().filter_map(|(spot, axis, _, _)| Some((spot, axis?)))
+    }
+
+    /// The named axes, in the order in which they first appear.
+    pub fn axes(&self) -> Vec<String> {
+        let mut axes: Vec<String> = Vec::new();
+        for (_, axis) in self.uses() {
+            if !axes.iter().any(|known| known == axis) {
+                axes.push(axis.to_string());
+            }
+        }
+        axes
+    }
+
+    /// How many parts an axis has.
+    fn times_used(&self, axis: &str) -> usize {
+        let whole = |spot| matches!(spot, Spot::Broadcast(k) if matches!(self.broadcast[k], Broadcast::Axis(_)));
+        self.uses().filter(|(spot, used)| *used == axis && !whole(*spot)).count()
+    }
+
+    /// Checks the axes' names, and that 64 bits hold every coordinate.
+    fn check_reach(&self) -> Result<(), Fault> {
+        let mut reach: Vec<(Option<&str>, i64)> = Vec::new();
+        for (spot, axis, extent, stride) in self.steps() {
+            if let Some(axis) = axis {
+                check_axis(axis).map_err(|message| (Some(spot), message))?;
+            }
+            let known = reach.iter().position(|(known, _)| *known == axis).unwrap_or_else(|| {
+                reach.push((axis, 0));
+                reach.len() - 1
+            });
+            let most = (extent - 1).checked_mul(stride).and_then(|most| most.checked_add(reach[known].1));
+            // One more, so that the number of places can be told.
+            let Some(most) = most.filter(|most| *most < i64::MAX) else {
+                let axis = axis.unwrap_or(ADDRESS);
+                return Err((Some(spot), format!("the coordinates along {axis} do not fit in 64 bits")));
+            };
+            reach[known].1 = most;
+        }
+        Ok(())
+    }
+
+    /// Everything that steps along an axis: where it stands, the axis, its extent and its stride.
+    fn steps(&self) -> impl Iterator<Item = (Spot, Option<&str>, i64, i64)> {
+        let parts = self.dims.iter().enumerate().flat_map(|(dim, parts)| {
+            let parts = parts.iter().enumerate();
+            parts.map(move |(k, part)| (Spot::Part(dim, k), part.axis.as_deref(), part.extent, part.stride))
+        });
+        let broadcast = self.broadcast.iter().enumerate().map(|(k, broadcast)| match broadcast {
+            Broadcast::Axis(axis) => (Spot::Broadcast(k), Some(axis.as_str()), 1, 1),
+            Broadcast::Part { extent, axis, stride } => {
+                (Spot::Broadcast(k), Some(axis.as_str()), *extent, stride.unwrap_or(1))
+            }
+        });
+        parts.chain(broadcast)
+    }
+
+    /// Checks what the fields promise, but for strides that are missing in the text.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        if self.dims.is_empty() {
+            return Err((None, "a layout has at least one dimension".to_string()));
+        }
+        if self.dims.len() > Layout::MAX_RANK {
+            return Err((None, too_many_dims()));
+        }
+        if self.dims.iter().map(Vec::len).sum::<usize>() + self.broadcast.len() > Self::MAX_PARTS {
+            return Err((None, too_many_parts()));
+        }
+        for (dim, parts) in self.dims.iter().enumerate() {
+            let mut size = 1i64;
+            for (k, part) in parts.iter().enumerate() {
+                let spot = Some(Spot::Part(dim, k));
+                check_extent(part.extent).map_err(|message| (spot, message))?;
+                if part.stride < 0 {
+                    return Err((spot, format!("a stride must not be negative, got {}", part.stride)));
+                }
+                size = size
+                    .checked_mul(part.extent)
+                    .ok_or_else(|| (spot, format!("the size of dimension {dim} does not fit in 64 bits")))?;
+            }
+            if let Some(shape) = self.shape.as_ref().and_then(|shape| shape.get(dim)) {
+                let spot = Some(Spot::Shape(dim));
+                if *shape < 0 {
+                    return Err((spot, format!("a size must not be negative, got {shape}")));
+                }
+                if *shape > size {
+                    return Err((spot, format!("dimension {dim} has {shape} elements, its parts reach {size}")));
+                }
+            }
+        }
+        if let Some(shape) = self.shape.as_ref().filter(|shape| shape.len() != self.dims.len()) {
+            let spot = Spot::Shape(shape.len().saturating_sub(1));
+            let message =
+                format!("the prefix has {} sizes, the layout has {} dimensions", shape.len(), self.dims.len());
+            return Err((Some(spot), message));
+        }
+        for (k, broadcast) in self.broadcast.iter().enumerate() {
+            let spot = Some(Spot::Broadcast(k));
+            match broadcast {
+                Broadcast::Axis(axis) => {
+                    let other = self.uses().find(|(other, used)| Some(*other) != spot && used == axis);
+                    if let Some((other, _)) = other {
+                        let why = match other {
+                            Spot::Part(dim, _) => format!("dimension {dim} is spread over it"),
+                            _ => "it stands twice behind `B@`".to_string(),
+                        };
+                        return Err((spot, format!("`{}` cannot be broadcast whole: {why}", excerpt(axis))));
+                    }
+                }
+                Broadcast::Part { extent, stride, .. } => {
+                    check_extent(*extent).map_err(|message| (spot, message))?;
+                    if stride.is_some_and(|stride| stride < 0) {
+                        return Err((spot, "a stride must not be negative".to_string()));
+                    }
+                }
+            }
+        }
+        self.check_reach()
+    }
+}
+
+pub(crate) fn check_extent(extent: i64) -> Result<(), String> {
+    if extent > 0 { Ok(()) } else { Err(format!("an extent must be at least 1, got {extent}")) }
+}
+
+/// Whether a text can be the name of an axis other than the address.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub fn check_axis(axis: &str) -> Result<(), String> {
+    if axis == ADDRESS {
+        return Err(format!("`{ADDRESS}` is the local address: a tensor has one in each place"));
+    }
+    if axis == "B" {
+        return Err("`B` alone is not an axis: it says what is broadcast".to_string());
+    }
+    let mut letters = axis.chars();
+    if !letters.next().is_some_and(|c| c.is_ascii_alphabetic()) || !letters.all(|c| c.is_ascii_alphanumeric()) {
+        return Err(format!("`{}` is not an axis: a letter, then letters and digits", excerpt(axis)));
+    }
+    Ok(())
+}
+
+fn too_many_parts() -> String {
+    format!("a layout may have {} parts", TensorLayout::MAX_PARTS)
+}
+
+struct Reader<'a, 'b> {
+    cursor: &'a mut Cursor<'b>,
+    offsets: Offsets,
+    parts: usize,
+}
+
+/// A part as it was read.
+struct Read {
+    at: usize,
+    extent: i64,
+    axis: Option<String>,
+    stride: Option<i64>,
+}
+
+impl Reader<'_, '_> {
+    fn layout(&mut self) -> Result<TensorLayout, Error> {
+        let mut shape = None;
+        if self.cursor.eat("/") {
+            // An empty prefix is none.
+        } else if let Some(sizes) = self.prefix()? {
+            shape = Some(sizes);
+        }
+        let start = *self.cursor;
+        self.cursor.expect("(", "`(` to open a layout")?;
+        let strided = !matches!(self.cursor.peek(), Some(b'(' | b')') | None);
+        let mut read: Vec<Vec<Read>> = Vec::new();
+        let mut broadcast = Vec::new();
+        if strided {
+            if shape.is_some() {
+                let message = "a prefix goes with a dimension in each inner parenthesis: `((..), (..))`";
+                return Err(Error::at(start.at(), message));
+            }
+            loop {
+                let part = self.part()?;
+                if let Some(axis) = &part.axis {
+                    let message = format!(
+                        "a strided layout has parts on the address only: write `((.._{axis}))` with a dimension in each inner parenthesis",
+                    );
+                    return Err(Error::at(part.at, message));
+                }
+                read.push(vec![part]);
+                self.dimension(read.len())?;
+                if !self.cursor.eat(",") {
+                    break;
+                }
+            }
+            self.cursor.expect(")", "`,` or `)` to close the layout")?;
+        } else {
+            if self.cursor.peek() == Some(b')') {
+                return Err(self.cursor.expected("`(` to open a dimension: `()` is one of size 1"));
+            }
+            loop {
+                self.cursor.expect("(", "`(` to open a dimension")?;
+                let mut parts = Vec::new();
+                if !self.cursor.eat(")") {
+                    loop {
+                        parts.push(self.part()?);
+                        if !self.cursor.eat(",") {
+                            break;
+                        }
+                    }
+                    self.cursor.expect(")", "`,` or `)` to close the dimension")?;
+                }
+                read.push(parts);
+                self.dimension(read.len())?;
+                if !self.cursor.eat(",") {
+                    break;
+                }
+            }
+            if self.cursor.eat(";") {
+                broadcast = self.broadcast()?;
+                self.cursor.expect(")", "`)` to close the layout")?;
+            } else {
+                self.cursor.expect(")", "`,`, `;` or `)` to close the layout")?;
+            }
+        }
+        if let Some(sizes) = shape.as_ref().filter(|sizes| sizes.len() != read.len()) {
+            let message = format!("the layout has {} dimensions, the prefix {} sizes", read.len(), sizes.len());
+            return Err(Error::at(start.at(), message));
+        }
+        self.offsets.parts = read.iter().map(|parts| parts.iter().map(|part| part.at).collect()).collect();
+        self.finish(shape, read, broadcast, strided)
+    }
+
+    fn dimension(&self, rank: usize) -> Result<(), Error> {
+        if rank > Layout::MAX_RANK { Err(Error::at(self.cursor.at(), too_many_dims())) } else { Ok(()) }
+    }
+
+    /// Reads the sizes before a `/`, if that is what comes next.
+    fn prefix(&mut self) -> Result<Option<Vec<i64>>, Error> {
+        let mut ahead = *self.cursor;
+        if !ahead.eat("(") || !ahead.peek().is_some_and(|b| b.is_ascii_digit()) {
+            return Ok(None);
+        }
+        // A number and then `:` or `_` belongs to a part; so does everything behind it.
+        let mut sizes = Vec::new();
+        let mut offsets = Vec::new();
+        loop {
+            offsets.push(ahead.at());
+            if !ahead.peek().is_some_and(|b| b.is_ascii_digit()) {
+                return Ok(None);
+            }
+            sizes.push(ahead.integer("a size")?);
+            if sizes.len() > Layout::MAX_RANK {
+                return Err(Error::at(ahead.at(), too_many_dims()));
+            }
+            if !ahead.eat(",") {
+                break;
+            }
+        }
+        if !ahead.eat(")") {
+            return Ok(None);
+        }
+        if ahead.peek() == Some(b'(') {
+            return Err(ahead.expected("`/` behind the sizes"));
+        }
+        if !ahead.eat("/") {
+            return Ok(None);
+        }
+        *self.cursor = ahead;
+        self.offsets.shape = offsets;
+        Ok(Some(sizes))
+    }
+
+    /// Counts what counts as a part.
+    fn count(&mut self) -> Result<(), Error> {
+        self.parts += 1;
+        if self.parts > TensorLayout::MAX_PARTS { Err(Error::at(self.cursor.at(), too_many_parts())) } else { Ok(()) }
+    }
+
+    fn part(&mut self) -> Result<Read, Error> {
+        let at = self.cursor.at();
+        self.count()?;
+        if self.cursor.peek() == Some(b'-') {
+            return Err(Error::at(at, "an extent must be at least 1, got a negative number"));
+        }
+        let extent = self.cursor.integer("a part: an extent, such as in `8:1` or `4_PE`")?;
+        check_extent(extent).map_err(|message| Error::at(at, message))?;
+        let axis = if self.cursor.eat("_") { Some(self.axis()?) } else { None };
+        let stride = self.stride()?;
+        Ok(Read { at, extent, axis: axis.filter(|axis| axis != ADDRESS), stride })
+    }
+
+    fn stride(&mut self) -> Result<Option<i64>, Error> {
+        if !self.cursor.eat(":") {
+            return Ok(None);
+        }
+        if self.cursor.peek() == Some(b'-') {
+            return Err(Error::at(self.cursor.at(), "a stride must not be negative"));
+        }
+        self.cursor.integer("a stride").map(Some)
+    }
+
+    /// A name; `Addr` is the address.
+    fn axis(&mut self) -> Result<String, Error> {
+        let at = self.cursor.at();
+        let axis = self.cursor.word().ok_or_else(|| self.cursor.expected("the name of an axis"))?;
+        if axis != ADDRESS {
+            check_axis(axis).map_err(|message| Error::at(at, message))?;
+        }
+        Ok(axis.to_string())
+    }
+
+    fn broadcast(&mut self) -> Result<Vec<Broadcast>, Error> {
+        self.cursor.expect("B@[", "`B@[` to list what is broadcast")?;
+        let mut broadcast = Vec::new();
+        loop {
+            let at = self.cursor.at();
+            self.offsets.broadcast.push(at);
+            broadcast.push(if self.cursor.peek().is_some_and(|b| b.is_ascii_digit() || b == b'-') {
+                let part = self.part()?;
+                let Some(axis) = part.axis else {
+                    let message = "a copy needs an axis: the local address has one of each element";
+                    return Err(Error::at(at, message));
+                };
+                Broadcast::Part { extent: part.extent, axis, stride: part.stride }
+            } else {
+                self.count()?;
+                let axis = self.cursor.peek_word().map(str::to_string);
+                let axis = axis.ok_or_else(|| self.cursor.expected("an axis, or a part of one such as `8_L2B:1`"))?;
+                check_axis(&axis).map_err(|message| Error::at(at, message))?;
+                self.cursor.word();
+                Broadcast::Axis(axis)
+            });
+            if !self.cursor.eat(",") {
+                break;
+            }
+        }
+        self.cursor.expect("]", "`,` or `]` to close `B@[`")?;
+        Ok(broadcast)
+    }
+
+    /// Asks for the strides that may not be left out.
+    fn finish(
+        &self,
+        shape: Option<Vec<i64>>,
+        read: Vec<Vec<Read>>,
+        broadcast: Vec<Broadcast>,
+        strided: bool,
+    ) -> Result<TensorLayout, Error> {
+        let written = read.iter().map(|parts| parts.iter().map(|part| part.stride.is_some()).collect::<Vec<_>>());
+        let written: Vec<_> = written.collect();
+        let part = |part: Read| Part { extent: part.extent, axis: part.axis, stride: part.stride.unwrap_or(1) };
+        let dims = read.into_iter().map(|parts| parts.into_iter().map(part).collect()).collect();
+        let layout = TensorLayout { shape, dims, broadcast, strided };
+        for (dim, parts) in layout.dims.iter().enumerate() {
+            for (k, part) in parts.iter().enumerate() {
+                let message = match &part.axis {
+                    _ if written[dim][k] => continue,
+                    None if part.extent == 1 => continue,
+                    None => format!("a part on the address needs its stride: `{}:1`", part.extent),
+                    Some(axis) if layout.times_used(axis) > 1 => needs_stride(part.extent, axis),
+                    Some(_) => continue,
+                };
+                return Err(Error::at(self.offsets.parts[dim][k], message));
+            }
+        }
+        for (k, broadcast) in layout.broadcast.iter().enumerate() {
+            if let Broadcast::Part { extent, axis, stride: None } = broadcast
+                && layout.times_used(axis) > 1
+            {
+                return Err(Error::at(self.offsets.broadcast[k], needs_stride(*extent, axis)));
+            }
+        }
+        Ok(layout)
+    }
+}
+
+fn needs_stride(extent: i64, axis: &str) -> String {
+    format!("`{axis}` stands in several places, so each needs its stride: `{extent}_{axis}:1`")
+}
+
+impl fmt::Display for TensorLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(shape) = &self.shape {
+            f.write_str("(")?;
+            list(f, shape)?;
+            f.write_str(")/")?;
+        }
+        let part = |f: &mut fmt::Formatter<'_>, part: &Part| match &part.axis {
+            None if part.extent == 1 && part.stride == 1 => write!(f, "1"),
+            None => write!(f, "{}:{}", part.extent, part.stride),
+            Some(axis) if part.stride != 1 || self.times_used(axis) > 1 => {
+                write!(f, "{}_{axis}:{}", part.extent, part.stride)
+            }
+            Some(axis) => write!(f, "{}_{axis}", part.extent),
+        };
+        f.write_str("(")?;
+        for (dim, parts) in self.dims.iter().enumerate() {
+            f.write_str(if dim == 0 { "" } else { ", " })?;
+            f.write_str(if self.strided { "" } else { "(" })?;
+            for (k, p) in parts.iter().enumerate() {
+                f.write_str(if k == 0 { "" } else { ", " })?;
+                part(f, p)?;
+            }
+            f.write_str(if self.strided { "" } else { ")" })?;
+        }
+        for (k, broadcast) in self.broadcast.iter().enumerate() {
+            f.write_str(if k == 0 { "; B@[" } else { ", " })?;
+            match broadcast {
+                Broadcast::Axis(axis) => f.write_str(axis)?,
+                Broadcast::Part { extent, axis, stride: None } => write!(f, "{extent}_{axis}")?,
+                Broadcast::Part { extent, axis, stride: Some(stride) } => write!(f, "{extent}_{axis}:{stride}")?,
+            }
+        }
+        f.write_str(if self.broadcast.is_empty() { ")" } else { "])" })
+    }
+}

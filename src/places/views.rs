@@ -1,0 +1,330 @@
+//! Which reshapes, transposes and slices of a layout are views, and how the view is laid out.
+//!
+//! A view has its elements where they are. `(2:3, 3:1)` transposed is `(3:1, 2:3)`; its last two columns are `(2:3,
+//! 2:1)` from offset 1 on; flattened it is `(6:1)`, while its transpose cannot be flattened: its addresses are 0, 3, 1,
+//! 4, 2, 5. A reshape takes the parts of the dimensions as the digits of one number and deals them out anew, from the
+//! least significant on. Neighbours `n:s, m:t` with `s = m*t` are one part, and a part is cut where the size of a
+//! result divides it; so a layout with several parts in a dimension can have views that strides alone cannot say. What
+//! was written as a strided layout stays one: each dimension is one part, which is the rule of NumPy.
+//!
+//! Where a dimension is padded, only its most significant part is not used up: such a dimension can be joined to those
+//! behind it, not to one before it. Axes stay named, `1_PE` if need be, since a layout that does not name an axis is
+//! copied along it.
+
+use crate::places::tensor_layout::{Part, TensorLayout};
+use crate::text::Error;
+use crate::tiled::layout::dimensions;
+
+/// Elements of a tensor, where they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// The local address of the first element, in the units of the layout.
+    pub offset: i64,
+    /// Where the elements are, from there.
+    pub layout: TensorLayout,
+}
+
+/// The indices of a dimension from `start` on, below `limit`, `step` apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// The first index.
+    pub start: i64,
+    /// What all indices are below.
+    pub limit: i64,
+    /// How far they are apart, at least 1.
+    pub step: i64,
+}
+
+impl Slice {
+    /// How many indices there are.
+    fn count(self) -> i64 {
+        let span = self.limit - self.start;
+        span / self.step + i64::from(span % self.step != 0)
+    }
+}
+
+/// A part and the dimension that it is from.
+type From = (usize, Part);
+
+impl TensorLayout {
+    /// The transpose whose dimension `k` is dimension `permutation[k]` of this layout. It is always a view.
+    ///
+    /// # Errors
+    /// `permutation` does not list every dimension once.
+    pub fn transposed(&self, permutation: &[usize]) -> Result<View, Error> {
+        let mut sorted = permutation.to_vec();
+        sorted.sort_unstable();
+        if sorted != (0..self.rank()).collect::<Vec<_>>() {
+            let rank = dimensions(self.rank());
+            return Err(Error::new(format!("{permutation:?} is no order of the {rank} of the layout")));
+        }
+        let shape = self.shape.as_ref().map(|shape| permutation.iter().map(|dim| shape[*dim]).collect());
+        let dims = permutation.iter().map(|dim| self.dims[*dim].clone()).collect();
+        let mut layout = TensorLayout { shape, dims, ..self.clone() };
+        layout.tell_apart();
+        Ok(View { offset: 0, layout })
+    }
+
+    /// A slice along each dimension.
+    ///
+    /// # Errors
+    /// A slice that does not lie in its dimension; one that begins or ends amid a part, so that its elements are no
+    /// digits of their own; and one that does not begin at place 0 of an axis.
+    ///
+    /// # Example
+    /// ```
+    /// use tensor_layout::places::{Slice, TensorLayout};
+    /// let every_other_column = [Slice { start: 0, limit: 2, step: 1 }, Slice { start: 1, limit: 3, step: 2 }];
+    /// let view = TensorLayout::parse("(2:3, 3:1)").unwrap().sliced(&every_other_column).unwrap();
+    /// assert_eq!((view.offset, view.layout.to_string().as_str()), (1, "(2:3, 1)"));
+    /// ```
+    pub fn sliced(&self, slices: &[Slice]) -> Result<View, Error> {
+        let sizes = self.sizes()?;
+        if slices.len() != sizes.len() {
+            let rank = dimensions(sizes.len());
+            return Err(Error::new(format!("{} slices are given, the layout has {rank}", slices.len())));
+        }
+        let mut offset = 0i64;
+        let mut dims = Vec::new();
+        for (dim, slice) in slices.iter().enumerate() {
+            let Slice { start, limit, step } = *slice;
+            if start < 0 || limit < start || limit > sizes[dim] || step < 1 {
+                return Err(Error::new(format!(
+                    "the slice {start}:{limit}:{step} does not lie in dimension {dim}, whose size is {}",
+                    sizes[dim]
+                )));
+            }
+            let (parts, begin) = cut(dim, &joined(self.dims[dim].clone()), *slice)?;
+            dims.push(parts);
+            // No address is larger than the highest one, which fits.
+            offset += begin;
+        }
+        let view = self.with(slices.iter().map(|slice| slice.count()).collect(), dims)?;
+        Ok(View { offset, layout: view })
+    }
+
+    /// The same elements in row-major order with other sizes.
+    ///
+    /// # Errors
+    /// Sizes of another number of elements, and those that are not a view: it names the dimension of the result, and
+    /// the parts that it cannot be made of.
+    ///
+    /// # Example
+    /// ```
+    /// use tensor_layout::places::TensorLayout;
+    /// let layout = |text| TensorLayout::parse(text).unwrap();
+    /// assert_eq!(layout("(2:3, 3:1)").reshaped(&[6]).unwrap().layout.to_string(), "(6:1)");
+    /// assert_eq!(layout("((3:1), (2:3))").reshaped(&[6]).unwrap().layout.to_string(), "((3:1, 2:3))");
+    /// assert_eq!(
+    ///     layout("(3:1, 2:3)").reshaped(&[6]).unwrap_err().message,
+    ///     "dimension 0 of the result is `3:1` of dimension 0 and `2:3` of dimension 1, which are one part only where the stride 1 is 2*3"
+    /// );
+    /// ```
+    pub fn reshaped(&self, sizes: &[i64]) -> Result<View, Error> {
+        let old = self.sizes()?;
+        let count = |sizes: &[i64]| sizes.iter().map(|n| i128::from(*n)).try_fold(1, i128::checked_mul);
+        let negative = sizes.iter().any(|n| *n < 0);
+        if negative || count(&old).is_none() || !sizes.contains(&0) && count(sizes) != count(&old) {
+            return Err(Error::new(format!("the sizes {old:?} and {sizes:?} have different numbers of elements")));
+        }
+        if sizes.contains(&0) {
+            if !old.contains(&0) {
+                return Err(Error::new(format!("the sizes {old:?} and {sizes:?} have different numbers of elements")));
+            }
+            // Nothing is anywhere.
+            let any = |n: &i64| vec![Part { extent: (*n).max(1), axis: None, stride: 0 }];
+            let dims = sizes.iter().map(any).collect();
+            return Ok(View { offset: 0, layout: self.with(sizes.to_vec(), dims)? });
+        }
+        // From the last dimensions on: the parts that are not dealt out yet, most significant first, and the number of
+        // indices that they stand for.
+        let (mut parts, mut held): (Vec<From>, i64) = (Vec::new(), 1);
+        let mut next = old.len();
+        let mut dims = vec![Vec::new(); sizes.len()];
+        for (result, size) in sizes.iter().enumerate().rev() {
+            let mut left = *size;
+            let mut taken: Vec<From> = Vec::new();
+            while left > 1 {
+                // As many dimensions of the source as this result reaches into.
+                while held % left != 0 {
+                    let Some(dim) = next.checked_sub(1) else { break };
+                    next = dim;
+                    if old[dim] == 1 {
+                        continue;
+                    }
+                    self.can_go_before(&old, dim, &mut parts, held)?;
+                    held *= old[dim];
+                    let more = self.dims[dim].iter().filter(|part| part.extent > 1).map(|part| (dim, part.clone()));
+                    parts.splice(0..0, more);
+                    join(&mut parts);
+                }
+                if held == left {
+                    // All of it, the padding too.
+                    taken.splice(0..0, parts.drain(..));
+                    held = 1;
+                    break;
+                }
+                let Some((dim, part)) = parts.pop() else { break };
+                let (extent, stride) = (part.extent, part.stride);
+                if left % extent == 0 {
+                    left /= extent;
+                    held /= extent;
+                    taken.insert(0, (dim, part));
+                } else if extent % left == 0 {
+                    let far = stride.checked_mul(left).ok_or_else(|| Error::new("a stride does not fit in 64 bits"))?;
+                    parts.push((dim, Part { extent: extent / left, axis: part.axis.clone(), stride: far }));
+                    taken.insert(0, (dim, Part { extent: left, ..part }));
+                    held /= left;
+                    left = 1;
+                } else {
+                    return Err(Error::new(format!(
+                        "dimension {result} of the result has {size} elements and would end amid {} of dimension {dim}: neither of {left} and {extent} divides the other",
+                        quoted(&part)
+                    )));
+                }
+            }
+            join(&mut taken);
+            if let ([(a, above), (b, below), ..], true) = (&taken[..], self.strided) {
+                return Err(Error::new(format!(
+                    "dimension {result} of the result is {} of dimension {a} and {} of dimension {b}, which are one part only where the stride {} is {}*{}",
+                    quoted(above),
+                    quoted(below),
+                    above.stride,
+                    below.extent,
+                    below.stride
+                )));
+            }
+            dims[result] = taken.into_iter().map(|(_, part)| part).collect();
+        }
+        Ok(View { offset: 0, layout: self.with(sizes.to_vec(), dims)? })
+    }
+
+    /// Refuses a dimension before parts that are padded, but for whole steps of the first part.
+    fn can_go_before(&self, old: &[i64], dim: usize, parts: &mut [From], held: i64) -> Result<(), Error> {
+        let behind: i64 = parts.iter().skip(1).map(|(_, part)| part.extent).product();
+        if let Some((_, first)) = parts.first_mut().filter(|_| held % behind == 0) {
+            first.extent = held / behind;
+            return Ok(());
+        }
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let padded = parts.first().map_or(dim, |(dim, _)| *dim);
+        Err(Error::new(format!(
+            "dimension {dim} would be joined to dimension {padded}, which is padded from {} to {}",
+            old[padded],
+            self.padded_sizes()?[padded]
+        )))
+    }
+
+    /// This layout with other dimensions, its axes named and its copies.
+    fn with(&self, sizes: Vec<i64>, mut dims: Vec<Vec<Part>>) -> Result<TensorLayout, Error> {
+        if !dims.is_empty() {
+            let axes = self.dims.iter().flatten().filter_map(|part| part.axis.as_ref());
+            let mut lost: Vec<&String> = Vec::new();
+            for axis in axes {
+                if !lost.contains(&axis) {
+                    lost.push(axis);
+                }
+            }
+            lost.retain(|axis| !dims.iter().flatten().any(|part| part.axis.as_ref() == Some(axis)));
+            let named = |axis: &String| Part { extent: 1, axis: Some(axis.clone()), stride: 1 };
+            let named: Vec<Part> = lost.into_iter().map(named).collect();
+            dims[0].splice(0..0, named);
+        }
+        let strided = self.strided && !sizes.contains(&0);
+        if strided {
+            for parts in dims.iter_mut().filter(|parts| parts.is_empty()) {
+                parts.push(Part { extent: 1, axis: None, stride: 1 });
+            }
+        }
+        let mut layout = TensorLayout { shape: None, dims, broadcast: self.broadcast.clone(), strided };
+        layout.shape = Some(sizes).filter(|sizes| layout.padded_sizes().as_ref() != Ok(sizes));
+        layout.tell_apart();
+        layout.check().map_err(|(_, message)| Error::new(message))?;
+        Ok(layout)
+    }
+}
+
+pub(crate) fn quoted(part: &Part) -> String {
+    match &part.axis {
+        Some(axis) => format!("`{}_{axis}:{}`", part.extent, part.stride),
+        None => format!("`{}:{}`", part.extent, part.stride),
+    }
+}
+
+/// Makes one part of neighbours that are one.
+fn join(parts: &mut Vec<From>) {
+    let mut joined: Vec<From> = Vec::with_capacity(parts.len());
+    for (dim, part) in parts.drain(..) {
+        match joined.last_mut() {
+            Some((first, last))
+                if last.axis == part.axis && Some(last.stride) == part.stride.checked_mul(part.extent) =>
+            {
+                // No extent is larger than the padded size.
+                *last = Part { extent: last.extent * part.extent, ..part };
+                *first = dim.min(*first);
+            }
+            _ => joined.push((dim, part)),
+        }
+    }
+    *parts = joined;
+}
+
+/// The parts of a dimension with more than one step, as few as can be.
+pub(crate) fn joined(parts: Vec<Part>) -> Vec<Part> {
+    let mut parts: Vec<From> = parts.into_iter().filter(|part| part.extent > 1).map(|part| (0, part)).collect();
+    join(&mut parts);
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+/// The parts of a slice of a dimension, and the address at which it begins.
+fn cut(dim: usize, parts: &[Part], slice: Slice) -> Result<(Vec<Part>, i64), Error> {
+    let Slice { mut start, mut step, .. } = slice;
+    let mut count = slice.count();
+    let (mut taken, mut offset) = (Vec::new(), 0);
+    if count == 0 {
+        return Ok((taken, 0));
+    }
+    let mut begin = |part: &Part, digit: i64| match &part.axis {
+        Some(axis) if digit != 0 => Err(Error::new(format!(
+            "the slice of dimension {dim} begins at {axis} {}, and a view begins at place 0",
+            digit * part.stride
+        ))),
+        Some(_) => Ok(()),
+        None => {
+            offset += digit * part.stride;
+            Ok(())
+        }
+    };
+    for part in parts.iter().rev() {
+        let first = start % part.extent;
+        begin(part, first)?;
+        start /= part.extent;
+        if count == 1 || step % part.extent == 0 {
+            // The digit stays.
+            step /= part.extent;
+            continue;
+        }
+        let span = (count - 1).checked_mul(step).and_then(|span| span.checked_add(first));
+        if span.is_some_and(|span| span < part.extent) {
+            taken.insert(0, Part { extent: count, axis: part.axis.clone(), stride: part.stride * step });
+            count = 1;
+        } else if part.extent % step == 0 && first < step {
+            let extent = part.extent / step;
+            taken.insert(0, Part { extent, axis: part.axis.clone(), stride: part.stride * step });
+            count = count / extent + i64::from(count % extent != 0);
+            step = 1;
+        } else {
+            return Err(Error::new(format!(
+                "the slice {}:{}:{} of dimension {dim} goes over the end of {} at no multiple of its step",
+                slice.start,
+                slice.limit,
+                slice.step,
+                quoted(part)
+            )));
+        }
+    }
+    taken.retain(|part| part.extent > 1);
+    Ok((taken, offset))
+}

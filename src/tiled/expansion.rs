@@ -1,0 +1,555 @@
+//! A layout applied to sizes: where each element lives.
+//!
+//! Tiling replaces the last `k` sizes by `k` outer sizes and `k` inner ones. `f32[3,5]{1,0:T(2,2)}` has the physical
+//! sizes `[3, 5]` and the expanded sizes `[2, 3, 2, 2]`; element (2, 3) is at `[1, 1, 0, 1]`, because
+//! `2 = 1*2 + 0` and `3 = 1*2 + 1`, and so at offset `1*12 + 1*4 + 0*2 + 1 = 17`. Of the 24 places 15 hold an element;
+//! the others are padding.
+//!
+//! The whole meaning is a list of two kinds of step over numbered values, the first of which are the logical indices:
+//! *split* one value into quotient and remainder by a tile's size, and *merge* two values, `major * size + minor`,
+//! which is what `*` asks for. Every value is used by one step, or else it is an expanded index; so the steps
+//! read forwards take an index to its offset, read backwards an offset to its index, and carried out on expressions
+//! they give the indexing map. A value that comes out at or above its size on the way back is padding.
+//!
+//! Offsets count elements, not bytes. Sizes that 64 bits do not hold are errors, never wrapped.
+
+use crate::element::ElementType;
+use crate::expr::Expr;
+use crate::text::Error;
+use crate::tiled::layout::{Layout, TileEntry, dimensions};
+use std::cmp::Reverse;
+
+/// A layout applied to the logical sizes of an array.
+#[derive(Clone, Debug)]
+pub struct Expansion {
+    logical: Vec<i64>,
+    /// The size of every value; those of the logical dimensions come first.
+    sizes_of: Vec<i64>,
+    steps: Vec<Step>,
+    /// The values that are the expanded indices, majormost first.
+    expanded: Vec<usize>,
+    sizes: Vec<i64>,
+    strides: Vec<i64>,
+    elements: i64,
+    allocated: i64,
+    element_bits: i64,
+    parts: Vec<Part>,
+    split: bool,
+}
+
+/// One dimension of the lowered form: a part of a logical dimension that tiling has cut up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The lowest logical dimension among those it belongs to (several where `*` merged them); `None` where a tile
+    /// longer than the rank made it.
+    pub dim: Option<usize>,
+    /// Its place among [`Expansion::sizes`].
+    pub position: usize,
+    /// Its size.
+    pub size: i64,
+    /// Its stride in elements.
+    pub stride: i64,
+}
+
+/// How the logical indices and the expanded ones hang together.
+pub(crate) struct Equations {
+    /// The size of each value.
+    pub sizes: Vec<i64>,
+    /// `(whole, major, size, minor)`, where `whole = major * size + minor`.
+    pub digits: Vec<(usize, usize, i64, usize)>,
+    /// The values that are the expanded indices, majormost first.
+    pub expanded: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Value `outer` is `value floordiv by` and value `outer + 1` is `value mod by`.
+    Split { value: usize, by: i64, shift: Option<u32>, outer: usize },
+    /// Value `merged` is `major * (size of minor) + minor`.
+    Merge { major: usize, minor: usize, merged: usize },
+}
+
+impl Expansion {
+    /// The most nodes that the index expressions may have together. Tiles that merge what tiles have split can double
+    /// them again and again; what is in use has a few dozen.
+    pub const MAX_NODES: u64 = 1 << 18;
+
+    /// Applies `layout` to an array of these logical sizes.
+    ///
+    /// # Errors
+    /// A rank that is not the layout's, a negative size, a layout whose fields break their promise, and counts of
+    /// elements that 64 bits do not hold.
+    pub fn new(sizes: &[i64], layout: &Layout) -> Result<Expansion, Error> {
+        if let Some(size) = sizes.iter().find(|size| **size < 0) {
+            return Err(Error::new(format!("a size must not be negative, got {size}")));
+        }
+        layout.check(sizes)?;
+        Builder::new(sizes, layout)?.build(sizes, layout)
+    }
+
+    /// The logical sizes.
+    pub fn logical_sizes(&self) -> &[i64] {
+        &self.logical
+    }
+
+    /// The expanded sizes in memory order, majormost first; those of the largest piece where the layout is cut.
+    pub fn sizes(&self) -> &[i64] {
+        &self.sizes
+    }
+
+    /// The strides of [`Expansion::sizes`], in elements.
+    pub fn strides(&self) -> &[i64] {
+        &self.strides
+    }
+
+    /// The product of the expanded sizes.
+    pub fn elements(&self) -> i64 {
+        self.elements
+    }
+
+    /// The elements that memory is taken for: [`Expansion::elements`], rounded up to the tail alignment where there
+    /// are tiles.
+    pub fn allocated_elements(&self) -> i64 {
+        self.allocated
+    }
+
+    /// The product of the logical sizes.
+    ///
+    /// # Errors
+    /// 64 bits do not hold it, which happens only where the layout is cut across memories.
+    pub fn logical_elements(&self) -> Result<i64, Error> {
+        product(&self.logical)
+    }
+
+    /// The bytes of the elements themselves, without padding.
+    ///
+    /// # Errors
+    /// 64 bits do not hold them, or `element` is not data.
+    pub fn logical_bytes(&self, element: ElementType) -> Result<i64, Error> {
+        bytes(self.logical_elements()?, element, self.element_bits)
+    }
+
+    /// The bytes of memory taken, padding included.
+    ///
+    /// # Errors
+    /// 64 bits do not hold them, or `element` is not data.
+    pub fn padded_bytes(&self, element: ElementType) -> Result<i64, Error> {
+        bytes(self.allocated, element, self.element_bits)
+    }
+
+    /// Whether the layout is cut across memories, so that an offset means nothing without naming one of them.
+    pub fn is_split(&self) -> bool {
+        self.split
+    }
+
+    /// The offset of the element at a logical index, in elements.
+    ///
+    /// Post-condition: `index(offset(i)) == i`, and no two elements share an offset.
+    ///
+    /// # Errors
+    /// The index does not lie in the logical shape, or the layout is cut across memories.
+    pub fn offset(&self, index: &[i64]) -> Result<i64, Error> {
+        self.forward(index, |values| self.expanded.iter().zip(&self.strides).map(|(v, s)| values[*v] * s).sum())
+    }
+
+    /// The expanded index of the element at a logical index.
+    ///
+    /// # Errors
+    /// As [`Expansion::offset`].
+    pub fn expand(&self, index: &[i64]) -> Result<Vec<i64>, Error> {
+        self.forward(index, |values| self.expanded.iter().map(|v| values[*v]).collect())
+    }
+
+    /// The logical index of the element at an offset in elements; `None` for padding, that of the tail included.
+    ///
+    /// # Errors
+    /// The offset lies outside the memory taken, or the layout is cut across memories.
+    pub fn index(&self, offset: i64) -> Result<Option<Vec<i64>>, Error> {
+        self.in_one_memory()?;
+        if !(0..self.allocated).contains(&offset) {
+            let message = format!("offset {offset} is out of range: the allocation has {} elements", self.allocated);
+            return Err(Error::new(message));
+        }
+        if offset >= self.elements {
+            return Ok(None);
+        }
+        let mut values = vec![0; self.sizes_of.len()];
+        let mut rest = offset;
+        for (&value, size) in self.expanded.iter().zip(&self.sizes).rev() {
+            values[value] = rest % size;
+            rest /= size;
+        }
+        for step in self.steps.iter().rev() {
+            match *step {
+                Step::Split { value, by, outer, .. } => {
+                    values[value] = values[outer] * by + values[outer + 1];
+                    if values[value] >= self.sizes_of[value] {
+                        return Ok(None);
+                    }
+                }
+                Step::Merge { major, minor, merged } => {
+                    values[major] = values[merged] / self.sizes_of[minor];
+                    values[minor] = values[merged] % self.sizes_of[minor];
+                }
+            }
+        }
+        values.truncate(self.logical.len());
+        Ok(Some(values))
+    }
+
+    /// The expanded index as expressions of the logical index: variable `k` is logical dimension `k`. They spell out
+    /// the steps and are not simplified. Where the layout is cut they hold inside a piece.
+    pub fn exprs(&self) -> Vec<Expr> {
+        let mut values: Vec<Expr> = (0..self.logical.len()).map(Expr::Var).collect();
+        // The other values that no step makes are leading dimensions of size 1.
+        values.resize(self.sizes_of.len(), Expr::Const(0));
+        for step in &self.steps {
+            match *step {
+                Step::Split { value, .. } if values[value] == Expr::Const(0) => {}
+                Step::Split { value, by, outer, .. } => {
+                    let split = std::mem::replace(&mut values[value], Expr::Const(0));
+                    values[outer] = split.clone().floor_div(by);
+                    values[outer + 1] = split.modulo(by);
+                }
+                Step::Merge { major, minor, merged } => {
+                    let [a, b] = [major, minor].map(|v| std::mem::replace(&mut values[v], Expr::Const(0)));
+                    values[merged] = scaled(a, self.sizes_of[minor]) + b;
+                }
+            }
+        }
+        self.expanded.iter().map(|v| values[*v].clone()).collect()
+    }
+
+    /// The offset in elements as an expression of the logical index, not simplified.
+    pub fn offset_expr(&self) -> Expr {
+        let terms = self.exprs().into_iter().zip(&self.strides).map(|(e, s)| scaled(e, *s));
+        terms.fold(Expr::Const(0), |sum, term| sum + term)
+    }
+
+    /// The steps as equations over numbered values, the first of which are the logical indices.
+    pub(crate) fn equations(&self) -> Equations {
+        let step = |step: &Step| match *step {
+            Step::Split { value, by, outer, .. } => (value, outer, by, outer + 1),
+            Step::Merge { major, minor, merged } => (merged, major, self.sizes_of[minor], minor),
+        };
+        Equations {
+            sizes: self.sizes_of.clone(),
+            digits: self.steps.iter().map(step).collect(),
+            expanded: self.expanded.clone(),
+        }
+    }
+
+    /// The dimensions of the lowered form, in its order: the parts that belong to no logical dimension, then those of
+    /// logical dimension 0, and so on; within a dimension the most significant first. Parts of size 1 are left out, but
+    /// for the last of a dimension that has no others.
+    ///
+    /// Where a later tile merges pieces of several dimensions, these dimensions are one from there on, and its parts
+    /// stand in memory order.
+    pub fn parts(&self) -> Vec<Part> {
+        self.parts.clone()
+    }
+
+    /// Takes a logical index through the steps, and hands the value of every number to `read`.
+    fn forward<T>(&self, index: &[i64], read: impl FnOnce(&[i64]) -> T) -> Result<T, Error> {
+        self.in_one_memory()?;
+        if index.len() != self.logical.len() {
+            let rank = dimensions(self.logical.len());
+            return Err(Error::new(format!("the index has {}, the shape has {rank}", dimensions(index.len()))));
+        }
+        if let Some(dim) = (0..index.len()).find(|&dim| index[dim] < 0 || index[dim] >= self.logical[dim]) {
+            let (at, size) = (index[dim], self.logical[dim]);
+            return Err(Error::new(format!("index {at} of dimension {dim} is out of range: its size is {size}")));
+        }
+        // Few layouts have more values than this, and an allocation would take longer than all the rest.
+        let mut few = [0; 32];
+        let mut many = Vec::new();
+        let values = if let Some(few) = few.get_mut(..self.sizes_of.len()) {
+            few
+        } else {
+            many.resize(self.sizes_of.len(), 0);
+            &mut many[..]
+        };
+        values[..index.len()].copy_from_slice(index);
+        for step in &self.steps {
+            match *step {
+                Step::Split { value, by, shift, outer } => {
+                    let v = values[value];
+                    let quotient = if let Some(shift) = shift { v >> shift } else { v / by };
+                    values[outer] = quotient;
+                    values[outer + 1] = v - quotient * by;
+                }
+                Step::Merge { major, minor, merged } => {
+                    values[merged] = values[major] * self.sizes_of[minor] + values[minor];
+                }
+            }
+        }
+        Ok(read(values))
+    }
+
+    fn in_one_memory(&self) -> Result<(), Error> {
+        if self.split {
+            let message = "the layout is cut across memories (`SC`): an offset needs the memory it is in";
+            return Err(Error::new(message));
+        }
+        Ok(())
+    }
+}
+
+/// What is known of a value while the steps are laid out.
+#[derive(Clone, Copy)]
+struct Value {
+    size: i64,
+    /// The group of logical dimensions that it is a part of.
+    group: usize,
+    /// How far a step of this value moves in the index of its group.
+    scale: i64,
+    /// The nodes of its expression.
+    nodes: u64,
+}
+
+/// Logical dimensions whose indices the layout has made one, or a leading dimension of size 1.
+#[derive(Clone, Copy)]
+struct Group {
+    /// The lowest of its logical dimensions.
+    dim: Option<usize>,
+    /// How many values that no step has used belong to it.
+    parts: usize,
+    /// Whether its index is the sum of its parts times their scales. Where not, parts have no order of significance.
+    ordered: bool,
+}
+
+struct Builder {
+    values: Vec<Value>,
+    groups: Vec<Group>,
+    steps: Vec<Step>,
+    /// The values that no step has used, majormost first.
+    expanded: Vec<usize>,
+}
+
+impl Builder {
+    /// Carries out the tiles one after the other.
+    fn new(sizes: &[i64], layout: &Layout) -> Result<Builder, Error> {
+        let rank = sizes.len();
+        let mut builder =
+            Builder { values: Vec::new(), groups: Vec::new(), steps: Vec::new(), expanded: Vec::with_capacity(rank) };
+        for (dim, size) in sizes.iter().enumerate() {
+            builder.whole(*size, Some(dim), 1);
+        }
+        builder.expanded.extend(layout.major_to_minor());
+        for split in &layout.splits {
+            let value = builder.expanded[split.dim];
+            builder.values[value].size = largest_piece(sizes[value], &split.cuts);
+        }
+        for tile in &layout.tiles {
+            builder.tile(tile)?;
+        }
+        let nodes = builder.expanded.iter().fold(0, |sum: u64, v| sum.saturating_add(builder.values[*v].nodes));
+        if nodes > Expansion::MAX_NODES {
+            return Err(Error::new(
+                "the tiles merge and split again so often that the index expressions are too large",
+            ));
+        }
+        Ok(builder)
+    }
+
+    /// A new value that is the index of a group of its own.
+    fn whole(&mut self, size: i64, dim: Option<usize>, nodes: u64) -> usize {
+        self.groups.push(Group { dim, parts: 1, ordered: true });
+        self.value(size, self.groups.len() - 1, 1, nodes)
+    }
+
+    fn value(&mut self, size: i64, group: usize, scale: i64, nodes: u64) -> usize {
+        self.values.push(Value { size, group, scale, nodes });
+        self.values.len() - 1
+    }
+
+    fn tile(&mut self, tile: &[TileEntry]) -> Result<(), Error> {
+        let missing = tile.len().saturating_sub(self.expanded.len());
+        let leading: Vec<usize> = (0..missing).map(|_| self.whole(1, None, 1)).collect();
+        self.expanded.splice(..0, leading.iter().copied());
+        let named = self.expanded.split_off(self.expanded.len() - tile.len());
+
+        // From the minor end, so that a merged dimension finds the one it goes into, itself merged already.
+        let mut cut: Vec<(usize, i64)> = Vec::with_capacity(tile.len());
+        for (&value, entry) in named.iter().zip(tile).rev() {
+            match (entry, cut.last_mut()) {
+                (TileEntry::Size(size), _) => cut.push((value, *size)),
+                // A dimension of size 1 that only this tile has put in front adds nothing.
+                (TileEntry::Combine, Some(_)) if leading.contains(&value) => {}
+                (TileEntry::Combine, Some((minor, _))) => *minor = self.merge(value, *minor)?,
+                (TileEntry::Combine, None) => unreachable!("a checked tile ends with a size"),
+            }
+        }
+        let mut inner = Vec::with_capacity(cut.len());
+        for (value, by) in cut.into_iter().rev() {
+            let outer = self.split(value, by)?;
+            self.expanded.push(outer);
+            inner.push(outer + 1);
+        }
+        self.expanded.extend(inner);
+        Ok(())
+    }
+
+    /// Splits a value by a tile's size; gives the number of the quotient, which the remainder's follows.
+    fn split(&mut self, value: usize, by: i64) -> Result<usize, Error> {
+        let Value { size, group, scale, nodes } = self.values[value];
+        self.groups[group].parts += 1;
+        let quotients = size / by + i64::from(size % by != 0);
+        let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
+        self.value(by, group, scale, nodes.saturating_add(1));
+        let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
+        self.steps.push(Step::Split { value, by, shift, outer });
+        Ok(outer)
+    }
+
+    /// Merges a value into the next more-minor one.
+    fn merge(&mut self, major: usize, minor: usize) -> Result<usize, Error> {
+        let [a, b] = [major, minor].map(|v| self.values[v]);
+        let [ga, gb] = [a.group, b.group].map(|g| self.groups[g]);
+        let size = a.size.checked_mul(b.size).ok_or_else(too_large)?;
+        let nodes = a.nodes.saturating_add(b.nodes).saturating_add(2);
+        let dim = ga.dim.into_iter().chain(gb.dim).min();
+        let merged = if a.group == b.group && ga.ordered && b.scale.checked_mul(b.size) == Some(a.scale) {
+            // Neighbouring parts of one index become a longer part of it.
+            self.groups[a.group].parts -= 1;
+            self.value(size, a.group, b.scale, nodes)
+        } else if a.group != b.group && [(a, ga), (b, gb)].iter().all(|(v, g)| g.parts == 1 && v.scale == 1) {
+            self.whole(size, dim, nodes)
+        } else {
+            let parts = ga.parts + if a.group == b.group { 0 } else { gb.parts } - 1;
+            self.groups.push(Group { dim, parts, ordered: false });
+            let group = self.groups.len() - 1;
+            for value in self.values.iter_mut().filter(|v| v.group == a.group || v.group == b.group) {
+                value.group = group;
+            }
+            self.value(size, group, b.scale, nodes)
+        };
+        self.steps.push(Step::Merge { major, minor, merged });
+        Ok(merged)
+    }
+
+    fn build(self, logical: &[i64], layout: &Layout) -> Result<Expansion, Error> {
+        let sizes: Vec<i64> = self.expanded.iter().map(|v| self.values[*v].size).collect();
+        let elements = product(&sizes)?;
+        let mut strides = vec![1_i64; sizes.len()];
+        for i in (1..sizes.len()).rev() {
+            strides[i - 1] = strides[i].checked_mul(sizes[i]).ok_or_else(too_large)?;
+        }
+        let tail = if layout.is_tiled() { layout.tail_alignment } else { 1 };
+        let allocated = (elements / tail + i64::from(elements % tail != 0)).checked_mul(tail).ok_or_else(too_large)?;
+        let parts = self.parts(&sizes, &strides);
+        Ok(Expansion {
+            logical: logical.to_vec(),
+            sizes_of: self.values.iter().map(|v| v.size).collect(),
+            steps: self.steps,
+            expanded: self.expanded,
+            sizes,
+            strides,
+            elements,
+            allocated,
+            element_bits: layout.element_bits,
+            parts,
+            split: !layout.splits.is_empty(),
+        })
+    }
+
+    fn parts(&self, sizes: &[i64], strides: &[i64]) -> Vec<Part> {
+        let mut first = vec![usize::MAX; self.groups.len()];
+        for (position, value) in self.expanded.iter().enumerate().rev() {
+            first[self.values[*value].group] = position;
+        }
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        // `None` sorts before every logical dimension, as leading dimensions stand before them. A part of size 1 and its
+        // neighbour can have one scale; memory order then has the quotient before the remainder.
+        order.sort_by_key(|&position| {
+            let Value { group, scale, .. } = self.values[self.expanded[position]];
+            let Group { dim, ordered, .. } = self.groups[group];
+            (dim, first[group], Reverse(if ordered { scale } else { 0 }), position)
+        });
+        let group = |position: usize| self.values[self.expanded[position]].group;
+        let mut parts = Vec::new();
+        for run in order.chunk_by(|a, b| group(*a) == group(*b)) {
+            let dim = self.groups[group(run[0])].dim;
+            let part = |&position: &usize| Part { dim, position, size: sizes[position], stride: strides[position] };
+            let before = parts.len();
+            parts.extend(run.iter().filter(|position| sizes[**position] != 1).map(part));
+            if parts.len() == before && dim.is_some() {
+                parts.extend(run.last().map(part));
+            }
+        }
+        parts
+    }
+}
+
+/// `e * factor`, and 0 where `e` is: leading dimensions leave no trace.
+fn scaled(e: Expr, factor: i64) -> Expr {
+    if e == Expr::Const(0) { e } else { e.times(factor) }
+}
+
+/// The size of the largest piece of a dimension that is cut.
+fn largest_piece(size: i64, cuts: &[i64]) -> i64 {
+    let starts = std::iter::once(&0).chain(cuts);
+    let ends = cuts.iter().chain(std::iter::once(&size));
+    starts.zip(ends).map(|(start, end)| end - start).max().unwrap_or(size)
+}
+
+/// The product of sizes, 0 where one of them is.
+fn product(sizes: &[i64]) -> Result<i64, Error> {
+    if sizes.contains(&0) {
+        return Ok(0);
+    }
+    sizes.iter().try_fold(1_i64, |product, size| product.checked_mul(*size)).ok_or_else(too_large)
+}
+
+/// The bytes that `count` elements take, `element_bits` each; 0 stands for the whole bytes of the type.
+fn bytes(count: i64, element: ElementType, element_bits: i64) -> Result<i64, Error> {
+    let Some(own) = element.bytes() else {
+        return Err(Error::new(format!("`{element}` has no size")));
+    };
+    let bits = if element_bits == 0 { own * 8 } else { element_bits };
+    let bytes = (i128::from(count) * i128::from(bits) + 7) / 8;
+    bytes.try_into().map_err(|_| Error::new("the size in bytes does not fit in 64 bits"))
+}
+
+fn too_large() -> Error {
+    Error::new("the number of elements does not fit in 64 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations::shape::Shape;
+
+    /// The lowered sizes and strides of the shape's parts.
+    fn lowered(text: &str) -> (Vec<i64>, Vec<i64>) {
+        let Ok(Shape::Array(array)) = Shape::parse(text) else { panic!("{text}: not an array") };
+        let expansion = Expansion::new(&array.sizes().unwrap(), &array.layout).unwrap();
+        expansion.parts().into_iter().map(|part| (part.size, part.stride)).unzip()
+    }
+
+    #[test]
+    fn lowered_types() {
+        for (text, sizes, strides) in [
+            ("f32[3,5]{1,0:T(2,2)}", &[2, 2, 3, 2][..], &[12, 2, 4, 1][..]),
+            ("f32[2,3]{0,1}", &[2, 3], &[1, 2]),
+            ("bf16[16,256]{1,0:T(8,128)(2,1)}", &[2, 4, 2, 2, 128], &[2048, 256, 1, 1024, 2]),
+            ("bf16[2048]{0:T(1024)(128)(2,1)}", &[2, 4, 2, 128], &[1024, 256, 1, 2]),
+            // No dimension at all, and one of size 1, which keeps the stride of its last part.
+            ("f32[]", &[], &[]),
+            ("f32[1,300]{1,0:T(1,128)}", &[1, 3, 128], &[128, 128, 1]),
+            // Leading dimensions come first, the major one before the minor one.
+            ("f32[]{:T(8,128)}", &[8, 128], &[128, 1]),
+            ("bf16[]{:T(8,128)(2,1)}", &[4, 2, 128], &[256, 1, 2]),
+            ("bf16[300]{0:T(8,128)}", &[8, 3, 128], &[128, 1024, 1]),
+            // Merged dimensions stand where the first of them does.
+            ("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", &[56, 2, 37, 3], &[222, 3, 6, 1]),
+            ("f32[3,4,5]{1,2,0:T(*,4)}", &[3, 5, 4], &[20, 4, 1]),
+            // Pieces that are merged back in order are one part again; in another order they unite their dimensions.
+            ("f32[8,8]{1,0:T(4)(*,4)}", &[8, 2, 4], &[8, 4, 1]),
+            ("f32[4,6]{1,0:T(2,2)(*,2)}", &[2, 3, 2, 2], &[12, 4, 2, 1]),
+            ("f32[16]{0:T(8)(2,2)(*,3)}", &[4, 2, 3], &[6, 3, 1]),
+        ] {
+            assert_eq!(lowered(text), (sizes.to_vec(), strides.to_vec()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The structure of the crates: which file may import which.
+//!
+//! An arrow goes from a file to each file of its crate that it names by a path that starts with `crate`, `super` or
+//! `self`. Four rules, checked for every crate of the workspace:
+//!
+//! 1. **Circles:** the files of a crate do not import each other in a circle.
+//! 2. **Rooms:** a room is a file or folder next to `lib.rs`. The documentation of `lib.rs` has a table with a row for
+//!    each room and, in its last column, the rooms that it may use. Rows are in order: a room uses only earlier ones.
+//!    So the table that people read is the list that is checked.
+//! 3. **Faces:** a `pub use` of a folder serves what is outside of the folder. Inside, and everywhere for that of
+//!    `lib.rs`, an item is imported from the file that defines it. An arrow always goes to that file.
+//! 4. **Everything is listed:** every room has a row, and every name in a last column is used.
+//!
+//! The files are read as tokens, so paths in macros count and those in comments do not. Modules behind `#[cfg(test)]`
+//! are left out: tests may look anywhere. Not seen: a method that is defined in another file than its type.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// The crates, by the folder that `lib.rs` or `main.rs` is in, and whether the face has a table of rooms.
+const CRATES: &[(&str, bool)] = &[
+    ("src", true),
+    ("dialect", true),
+    ("passes", true),
+    ("passes/ir", false),
+    ("tools/inspect/src", false),
+    ("tools/translate/src", false),
+    ("tools/embed", false),
+    ("tools/opt", false),
+];
+
+#[test]
+fn imports_run_down() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut wrong = Vec::new();
+    for (folder, has_rooms) in CRATES {
+        let mut files = BTreeMap::new();
+        read(&root.join(folder), &mut Vec::new(), &mut files);
+        assert!(!files.is_empty(), "{folder} has no files");
+        wrong.extend(check(&files, *has_rooms).into_iter().map(|line| format!("{folder}: {line}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Each rule, broken in a crate of a few lines.
+#[test]
+fn each_rule_can_be_broken() {
+    let table = "//! | room | uses |\n//! |---|---|\n//! | [`low`] | |\n//! | `high` | `low` |\n";
+    let face = format!("{table}mod low; mod high;");
+    let found = |files: &[(&str, &str)]| {
+        let mut all = BTreeMap::from([(Vec::new(), face.clone())]);
+        for (name, text) in files {
+            all.insert(name.split("::").map(str::to_string).collect::<Vec<_>>(), text.to_string());
+        }
+        check(&all, true).join("\n")
+    };
+    let high = ("high", "use crate::low::{One, Two as Other}; pub struct Three;");
+    let low = ("low", "pub struct One; pub struct Two;");
+    assert_eq!(found(&[high, low]), "");
+    // A comment and a test may name anything.
+    assert_eq!(
+        found(&[high, ("low", "// crate::high::Three\n#[cfg(test)] mod tests { use crate::high::Three; }")]),
+        ""
+    );
+    let up = "low imports high, which is not in the last column of its row";
+    assert_eq!(found(&[("high", ""), ("low", "fn f() { crate::high::g() }")]), format!("{up}\nhigh does not use low"));
+    assert!(found(&[high, ("low", "use super::high;")]).contains("a circle: high, low"));
+    assert!(found(&[high, ("low", "rules! { a => crate::high::Three }")]).contains("a circle: high, low"));
+    assert_eq!(found(&[high, low, ("extra", "")]), "extra has no row in the table of lib.rs");
+    let room = ("low", "mod inner; mod other; pub use inner::One;");
+    let through = ("high", "use crate::low::One;");
+    let inner = ("low::inner", "pub struct One;");
+    assert_eq!(found(&[through, room, inner]), "");
+    // An arrow through a face is one to the file behind it.
+    assert!(found(&[through, room, ("low::inner", "use crate::high;")]).contains("a circle: high, low/inner"));
+    let message = "low/other imports One through low, where it is not defined";
+    assert_eq!(found(&[through, room, inner, ("low::other", "use super::One;")]), message);
+}
+
+/// A module: its path below the crate, empty for `lib.rs`.
+type Module = Vec<String>;
+
+/// Reads the `.rs` files of a crate.
+fn read(folder: &Path, module: &mut Module, files: &mut BTreeMap<Module, String>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+        let path = entry.expect("a folder is readable").path();
+        let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_string();
+        if path.is_dir() && !path.join("Cargo.toml").exists() {
+            module.push(name);
+            read(&path, module, files);
+            module.pop();
+        } else if path.extension().is_some_and(|e| e == "rs") && name != "build" {
+            let mut module = module.clone();
+            if !["lib", "main", "mod"].contains(&name.as_str()) {
+                module.push(name);
+            }
+            // A package may have a library and executables in one folder: they have one face.
+            files.entry(module).or_default().push_str(&fs::read_to_string(&path).expect("a source file is text"));
+        }
+    }
+}
+
+/// What breaks a rule, a line each.
+fn check(files: &BTreeMap<Module, String>, has_rooms: bool) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut arrows: BTreeMap<&Module, BTreeSet<&Module>> = BTreeMap::new();
+    let sources: BTreeMap<&Module, Source> = files.iter().map(|(module, text)| (module, Source::new(text))).collect();
+    for (module, source) in &sources {
+        for path in &source.paths {
+            let Some(absolute) = resolve(module, path) else { continue };
+            let mut target = longest(files, &absolute);
+            // Through the faces, to where the item is defined.
+            let mut rest = absolute[target.len()..].to_vec();
+            while let Some(item) = rest.first()
+                && let Some(from) = sources[target].handed_on.get(item)
+                && !sources[target].defined.contains(item)
+            {
+                if module.starts_with(target) {
+                    wrong.push(format!(
+                        "{} imports {item} through {}, where it is not defined",
+                        name(module),
+                        name(target)
+                    ));
+                }
+                let Some(from) = resolve(target, from) else { break };
+                let next = longest(files, &from);
+                if next == target {
+                    break;
+                }
+                rest = from[next.len()..].to_vec();
+                target = next;
+            }
+            // A face hands names on: its arrows to its own children are not imports.
+            if target != *module && !(source.is_face && target.starts_with(module)) {
+                arrows.entry(module).or_default().insert(target);
+            }
+        }
+    }
+    wrong.extend(circles(&arrows).iter().map(|circle| format!("a circle: {}", circle.join(", "))));
+    if has_rooms {
+        wrong.extend(rooms(files, &arrows));
+    }
+    wrong
+}
+
+/// The module that a path leads to: the longest start of it that is one.
+fn longest<'a>(files: &'a BTreeMap<Module, String>, path: &Module) -> &'a Module {
+    let found = (0..=path.len()).rev().find_map(|n| files.get_key_value(&path[..n]));
+    found.expect("a crate has a face").0
+}
+
+fn name(module: &Module) -> String {
+    if module.is_empty() { "lib.rs".to_string() } else { module.join("/") }
+}
+
+/// The table of rooms against the arrows between them.
+fn rooms(files: &BTreeMap<Module, String>, arrows: &BTreeMap<&Module, BTreeSet<&Module>>) -> Vec<String> {
+    let mut allowed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    for row in files[&Vec::new()].lines().filter_map(|line| line.strip_prefix("//! | ")) {
+        let cells: Vec<&str> = row.trim_end_matches('|').split('|').collect();
+        let Some(room) = cells[0].split('`').nth(1) else { continue };
+        let uses: BTreeSet<&str> = cells[cells.len() - 1].split('`').skip(1).step_by(2).collect();
+        for used in uses.iter().filter(|used| !allowed.contains_key(*used)) {
+            wrong.push(format!("the row of {room} names {used}, which is no earlier row"));
+        }
+        allowed.insert(room, uses);
+    }
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (from, to) in arrows.iter().flat_map(|(from, all)| all.iter().map(move |to| (from, to))) {
+        if let (Some(from), Some(to)) = (from.first(), to.first())
+            && from != to
+        {
+            found.entry(from).or_default().insert(to);
+        }
+    }
+    let rooms: BTreeSet<&str> = files.keys().filter_map(|module| module.first()).map(String::as_str).collect();
+    for room in rooms {
+        let Some(allowed) = allowed.get(room) else {
+            wrong.push(format!("{room} has no row in the table of lib.rs"));
+            continue;
+        };
+        let found = found.remove(room).unwrap_or_default();
+        for used in found.difference(allowed) {
+            wrong.push(format!("{room} imports {used}, which is not in the last column of its row"));
+        }
+        for unused in allowed.difference(&found) {
+            wrong.push(format!("{room} does not use {unused}"));
+        }
+    }
+    wrong.sort_by_key(|line| !line.contains("imports"));
+    wrong
+}
+
+/// A path of a file as a path of the crate; `None` where it leaves the crate.
+fn resolve(module: &Module, path: &[String]) -> Option<Module> {
+    let mut base = module.clone();
+    let mut rest = path;
+    match rest.first().map(String::as_str) {
+        Some("crate") => {
+            base.clear();
+            rest = &rest[1..];
+        }
+        Some("self") => rest = &rest[1..],
+        _ => {
+            while rest.first().is_some_and(|part| part == "super") {
+                base.pop()?;
+                rest = &rest[1..];
+            }
+        }
+    }
+    base.extend(rest.iter().cloned());
+    Some(base)
+}
+
+/// The circles: sets of modules of which each reaches each.
+fn circles(arrows: &BTreeMap<&Module, BTreeSet<&Module>>) -> BTreeSet<Vec<String>> {
+    let reached = |from: &Module| {
+        let mut seen: BTreeSet<&Module> = BTreeSet::new();
+        let mut stack: Vec<&Module> = arrows.get(from).into_iter().flatten().copied().collect();
+        while let Some(module) = stack.pop() {
+            if seen.insert(module) {
+                stack.extend(arrows.get(module).into_iter().flatten());
+            }
+        }
+        seen
+    };
+    let all: BTreeMap<&Module, BTreeSet<&Module>> = arrows.keys().map(|module| (*module, reached(module))).collect();
+    let on_circle = all.iter().filter(|(module, reached)| reached.contains(*module));
+    let circle = |(module, reached): (&&Module, &BTreeSet<&Module>)| {
+        reached.iter().filter(|other| all.get(*other).is_some_and(|r| r.contains(module))).map(|m| name(m)).collect()
+    };
+    on_circle.map(circle).collect()
+}
+
+/// What a file names and defines.
+#[derive(Default)]
+struct Source {
+    /// The paths that start with `crate`, `super` or `self`.
+    paths: Vec<Vec<String>>,
+    /// The items that it defines.
+    defined: BTreeSet<String>,
+    /// The names of its `pub use`, and where they are from.
+    handed_on: BTreeMap<String, Vec<String>>,
+    /// Whether it declares modules.
+    is_face: bool,
+}
+
+impl Source {
+    fn new(text: &str) -> Source {
+        let tokens: TokenStream = text.parse().expect("a source file is Rust");
+        let mut source = Source::default();
+        source.items(tokens.clone());
+        source.paths(tokens);
+        source
+    }
+
+    /// The items at the top of the file.
+    fn items(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for (k, token) in tokens.iter().enumerate() {
+            let TokenTree::Ident(keyword) = token else { continue };
+            let after = tokens.get(k + 1).map(TokenTree::to_string).unwrap_or_default();
+            match keyword.to_string().as_str() {
+                "fn" | "struct" | "enum" | "union" | "const" | "static" | "type" | "trait" => {
+                    self.defined.insert(after);
+                }
+                "macro_rules" => {
+                    self.defined.extend(tokens.get(k + 2).map(TokenTree::to_string));
+                }
+                "mod" => {
+                    self.is_face = true;
+                    self.defined.insert(after);
+                }
+                "use" if k > 0 && !matches!(tokens[k - 1], TokenTree::Punct(_)) => {
+                    let is_public = tokens[..k].iter().rev().find_map(|t| match t {
+                        TokenTree::Group(_) => None,
+                        other => Some(other.to_string() == "pub"),
+                    });
+                    if is_public == Some(true) {
+                        let mut paths = Vec::new();
+                        tree(&tokens[k + 1..], &mut Vec::new(), &mut paths);
+                        let named = |path: Vec<String>| Some((path.last()?.clone(), path));
+                        self.handed_on.extend(paths.into_iter().filter_map(named));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The paths, also inside groups; what is behind `#[cfg(test)]` is left out.
+    fn paths(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut k = 0;
+        while k < tokens.len() {
+            match &tokens[k] {
+                TokenTree::Group(group) if group.to_string().replace(' ', "") == "[cfg(test)]" => {
+                    // The item ends with its body or with a semicolon.
+                    while k < tokens.len() && !ends_item(&tokens[k]) {
+                        k += 1;
+                    }
+                }
+                TokenTree::Group(group) => self.paths(group.stream()),
+                TokenTree::Ident(ident)
+                    if ["crate", "super", "self"].contains(&ident.to_string().as_str())
+                        && is_colon(&tokens, k + 1)
+                        && !(k >= 2 && is_colon(&tokens, k - 2)) =>
+                {
+                    tree(&tokens[k..], &mut Vec::new(), &mut self.paths);
+                }
+                _ => {}
+            }
+            k += 1;
+        }
+    }
+}
+
+fn ends_item(token: &TokenTree) -> bool {
+    match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        TokenTree::Punct(punct) => punct.as_char() == ';',
+        _ => false,
+    }
+}
+
+/// Whether `::` is at a place.
+fn is_colon(tokens: &[TokenTree], k: usize) -> bool {
+    let colon = |k: usize| matches!(tokens.get(k), Some(TokenTree::Punct(p)) if p.as_char() == ':');
+    colon(k) && colon(k + 1)
+}
+
+/// The paths of a `use` tree, or of a path in code, that starts here: `a::{b, c::d as e}` is `a::b` and `a::c::d`.
+fn tree(tokens: &[TokenTree], prefix: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
+    let depth = prefix.len();
+    let mut k = 0;
+    loop {
+        match tokens.get(k) {
+            Some(TokenTree::Ident(ident)) => prefix.push(ident.to_string()),
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                let comma = |token: &TokenTree| matches!(token, TokenTree::Punct(p) if p.as_char() == ',');
+                inner.split(comma).filter(|part| !part.is_empty()).for_each(|part| tree(part, prefix, paths));
+                break;
+            }
+            _ => {
+                paths.push(prefix.clone());
+                break;
+            }
+        }
+        if !is_colon(tokens, k + 1) {
+            paths.push(prefix.clone());
+            break;
+        }
+        k += 3;
+    }
+    prefix.truncate(depth);
+}
