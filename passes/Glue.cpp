@@ -1,6 +1,7 @@
 //===- Glue.cpp - What the passes' Rust needs and MLIR's C API lacks ------===//
 
 #include "passes/Glue.h"
+#include "dialect/Layout.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
@@ -31,6 +32,40 @@ bool layout_cc_affine_is_valid_dim(MlirValue value) {
   return affine::isValidDim(unwrap(value));
 }
 
+bool layout_cc_contains_layout(MlirType type) {
+  return unwrap(type)
+      .walk([](Attribute inside) {
+        bool found = isa<layout::TiledAttr, layout::TensorLayoutAttr,
+                         layout::PendingAttr>(inside);
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool layout_cc_no_signed_wrap(MlirOperation op) {
+  auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(unwrap(op));
+  return flags && flags.hasNoSignedWrap();
+}
+
+static_assert(LayoutFastMathReassoc ==
+              static_cast<uint32_t>(arith::FastMathFlags::reassoc));
+static_assert(LayoutFastMathNoSignedZeros ==
+              static_cast<uint32_t>(arith::FastMathFlags::nsz));
+static_assert(LayoutFastMathContract ==
+              static_cast<uint32_t>(arith::FastMathFlags::contract));
+
+uint32_t layout_cc_fast_math(MlirOperation op) {
+  auto fast = dyn_cast<arith::ArithFastMathInterface>(unwrap(op));
+  arith::FastMathFlagsAttr flags = fast ? fast.getFastMathFlagsAttr() : nullptr;
+  return flags ? static_cast<uint32_t>(flags.getValue()) : 0;
+}
+
+MlirAttribute layout_cc_fast_math_attribute(MlirContext context,
+                                            uint32_t flags) {
+  return wrap(Attribute(arith::FastMathFlagsAttr::get(
+      unwrap(context), static_cast<arith::FastMathFlags>(flags))));
+}
+
 bool layout_cc_decompose(MlirOperation op) {
   auto aggregate = dyn_cast<linalg::AggregatedOpInterface>(unwrap(op));
   if (!aggregate)
@@ -39,7 +74,7 @@ bool layout_cc_decompose(MlirOperation op) {
   FailureOr<SmallVector<Value>> parts = aggregate.decomposeOperation(rewriter);
   if (failed(parts))
     return false;
-  rewriter.replaceOp(aggregate, *parts);
+  aggregate->replaceAllUsesWith(*parts);
   return true;
 }
 

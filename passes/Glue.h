@@ -71,8 +71,27 @@ void layout_cc_emit(MlirLocation location, MlirDiagnosticSeverity severity,
 
 bool layout_cc_affine_is_valid_dim(MlirValue value);
 
-/// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured
-/// operations that it stands for; false where it is none.
+/// Whether a layout of this dialect is anywhere inside a type.
+bool layout_cc_contains_layout(MlirType type);
+
+/// Whether an operation of integers promises not to wrap around as signed.
+bool layout_cc_no_signed_wrap(MlirOperation op);
+
+/// Bits of arith::FastMathFlags that Rust reads.
+enum LayoutFastMath : uint32_t {
+  LayoutFastMathReassoc = 1 << 0,
+  LayoutFastMathNoSignedZeros = 1 << 3,
+  LayoutFastMathContract = 1 << 5,
+};
+/// An operation's arith::FastMathFlags; 0 for one without.
+uint32_t layout_cc_fast_math(MlirOperation op);
+/// The attribute with these flags.
+MlirAttribute layout_cc_fast_math_attribute(MlirContext context,
+                                            uint32_t flags);
+
+/// Puts the structured operations that an aggregate of linalg stands for, such
+/// as those of `linalg.softmax`, in front of it and lets its users use them,
+/// which leaves it without users; false where it is no aggregate.
 bool layout_cc_decompose(MlirOperation op);
 
 /// The constant that changes nothing as an operand of an operation of arith;

@@ -6,7 +6,7 @@
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
 use layout_ir::{self as ir, Op};
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{Attribute, OperationRef, ValueLike};
+use melior::ir::{Attribute, ValueLike};
 
 /// On an allocation or deallocation: upstream's passes are to leave it.
 pub(crate) const LEFT: &str = "bufferization.manual_deallocation";
@@ -33,8 +33,7 @@ pub fn mark(function: Op) {
 }
 
 /// Removes the marks; returns the passes to run, if any.
-pub fn passes(function: OperationRef) -> Option<&'static str> {
-    let function = ir::long_lived(function);
+pub fn passes(function: Op) -> Option<&'static str> {
     let operations = ir::all_operations(function);
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, LEFT).is_none();
     let by_hand = ir::edit(function).remove_attribute(BY_HAND).is_ok();

@@ -4,19 +4,19 @@
 //! lowers clones of buffers without strides only. Here the copy gets the strides of its source: a row of as many
 //! elements as the source reaches over, `1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
 
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
-use melior::ir::{OperationRef, Type, ValueLike};
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Rewriter, Shaped, Val};
+use melior::ir::{Type, ValueLike};
 
 /// Expands all clones of strided buffers in a module.
-pub fn run(module: OperationRef) {
-    for op in ir::all_operations(ir::long_lived(module)) {
+pub fn run(rewriter: &Rewriter) {
+    for op in ir::all_operations(rewriter.root()) {
         if ir::name(op) == "bufferization.clone" {
-            expand(op);
+            expand(rewriter, op);
         }
     }
 }
 
-fn expand<'c>(op: Op<'c>) {
+fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
     let source = ir::operands(op)[0];
     let t = source.r#type();
     let Some(shaped) = ir::memref(t) else { return };
@@ -61,5 +61,5 @@ fn expand<'c>(op: Op<'c>) {
         b.reinterpret(allocation, t, &shaped.shape, &values(&shaped.shape, 0), &strides, &values(&strides, rank));
     b.op("memref.copy", &[source, copy], &[], &[]);
     ir::replace_all_uses(ir::result(op, 0), copy);
-    ir::erase(op);
+    rewriter.erase(op);
 }

@@ -12,7 +12,7 @@ use crate::{
     simplify_indexing, strip_memory_spaces,
 };
 use layout_dialect::guard;
-use melior::ir::{Location, OperationRef, operation::OperationLike};
+use layout_ir::{self as ir, Rewriter};
 use mlir_sys::{MlirOperation, MlirStringCallback, MlirStringRef};
 use std::ffi::c_void;
 use tensor_layout::text::instead;
@@ -20,9 +20,10 @@ use tensor_layout::text::instead;
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_lower_memrefs(module: MlirOperation, asked: Asked) -> bool {
-    pass(module, |module| {
-        let options = asked.options().map_err(|message| vec![Diagnostic::error(module.location(), message)])?;
-        lower_memrefs::run(module, options)
+    pass(module, |rewriter| {
+        let location = ir::location(rewriter.root());
+        let options = asked.options().map_err(|message| vec![Diagnostic::error(location, message)])?;
+        lower_memrefs::run(rewriter, options)
     })
 }
 
@@ -46,9 +47,9 @@ extern "C" fn layout_rs_prepare_bufferization(module: MlirOperation) -> bool {
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_deallocation(function: MlirOperation, passes: MlirStringCallback, user: *mut c_void) -> bool {
-    pass(function, |function| {
+    pass(function, |rewriter| {
         let callback = passes.expect("C++ gives a callback");
-        if let Some(text) = deallocate::passes(function) {
+        if let Some(text) = deallocate::passes(rewriter.root()) {
             // SAFETY: C++ gives a callback and the pointer it takes.
             unsafe { callback(string_ref(text), user) };
         }
@@ -59,8 +60,8 @@ extern "C" fn layout_rs_deallocation(function: MlirOperation, passes: MlirString
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
-    pass(function, |function| {
-        deallocate::unmark(layout_ir::long_lived(function));
+    pass(function, |rewriter| {
+        deallocate::unmark(rewriter.root());
         Ok(())
     })
 }
@@ -68,8 +69,8 @@ extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_expand_clones(module: MlirOperation) -> bool {
-    pass(module, |module| {
-        expand_clones::run(module);
+    pass(module, |rewriter| {
+        expand_clones::run(rewriter);
         Ok(())
     })
 }
@@ -77,8 +78,8 @@ extern "C" fn layout_rs_expand_clones(module: MlirOperation) -> bool {
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_simplify_indexing(root: MlirOperation) -> bool {
-    pass(root, |root| {
-        simplify_indexing::run(root);
+    pass(root, |rewriter| {
+        simplify_indexing::run(rewriter);
         Ok(())
     })
 }
@@ -86,8 +87,8 @@ extern "C" fn layout_rs_simplify_indexing(root: MlirOperation) -> bool {
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_indexing_analysis(root: MlirOperation, report: bool) -> bool {
-    pass(root, |root| {
-        indexing_analysis::run(root, report);
+    pass(root, |rewriter| {
+        indexing_analysis::run(rewriter.root(), report);
         Ok(())
     })
 }
@@ -95,16 +96,16 @@ extern "C" fn layout_rs_indexing_analysis(root: MlirOperation, report: bool) -> 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_mask_as_integers(module: MlirOperation) -> bool {
-    pass(module, |module| {
-        mask_as_integers::run(module);
+    pass(module, |rewriter| {
+        mask_as_integers::run(rewriter);
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_strip_memory_spaces(module: MlirOperation) -> bool {
-    pass(module, |module| {
-        strip_memory_spaces::run(module);
+    pass(module, |rewriter| {
+        strip_memory_spaces::run(rewriter.root());
         Ok(())
     })
 }
@@ -188,14 +189,11 @@ impl Asked {
 }
 
 /// Runs the body of a pass and emits what it has to say; true where it succeeded.
-fn pass(
-    operation: MlirOperation,
-    body: impl for<'c, 'a> FnOnce(OperationRef<'c, 'a>) -> Result<(), Vec<Diagnostic<'c>>>,
-) -> bool {
-    // SAFETY: the operation is alive for the call.
-    let operation = unsafe { OperationRef::from_raw(operation) };
-    let location: Location = operation.location();
-    let outcome = guard(|message| Err(vec![Diagnostic::error(location, message)]), || body(operation));
+fn pass(operation: MlirOperation, body: impl for<'s> FnOnce(&'s Rewriter) -> Result<(), Vec<Diagnostic<'s>>>) -> bool {
+    // SAFETY: the operation is alive for the call, in which MLIR leaves it to the pass alone.
+    let rewriter = unsafe { Rewriter::new(operation) };
+    let location = ir::location(rewriter.root());
+    let outcome = guard(|message| Err(vec![Diagnostic::error(location, message)]), || body(&rewriter));
     let Err(diagnostics) = outcome else { return true };
     diagnostics.iter().for_each(emit);
     false

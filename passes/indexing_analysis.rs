@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::upstream::emit;
 use layout_dialect::{FEEDS, MACHINE, READS, affine};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
-use melior::ir::attribute::ArrayAttribute;
+use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, Type, ValueLike};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -59,8 +59,7 @@ pub struct Pair {
 pub type Pairs = Vec<Vec<Pair>>;
 
 /// Attaches what each operation below `root` reads and feeds, or reports it as remarks.
-pub fn run(root: OperationRef, report: bool) {
-    let root = ir::long_lived(root);
+pub fn run(root: Op, report: bool) {
     for (op, pairs) in below(root) {
         if report && let Some(said) = traffic(root, op) {
             emit(&said);
@@ -76,8 +75,8 @@ pub fn run(root: OperationRef, report: bool) {
 }
 
 /// The operations on tensors below `root`, itself included, with what they read and feed. Calls are looked into.
-pub fn analyse_below<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<(OperationRef<'c, 'a>, Pairs)> {
-    below(ir::long_lived(root)).collect()
+pub fn analyse_below<'a>(root: OperationRef<'_, 'a>) -> Vec<(Op<'a>, Pairs)> {
+    below(root).collect()
 }
 
 fn below<'c>(root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
@@ -190,7 +189,7 @@ fn remark<'c>(op: Op<'c>, pairs: &[Vec<Pair>]) -> Diagnostic<'c> {
 /// assert_eq!(pairs[0][0].feeds.to_string(), "(d0, d1) -> (d0 * 3 + d1), domain: d0 in [0, 1], d1 in [0, 2]");
 /// ```
 pub fn analyse(op: OperationRef) -> Option<Pairs> {
-    let op = ir::long_lived(op);
+    let op: Op = op;
     if !matches!(ir::name(op), "func.func" | "func.call") {
         return alone(op);
     }
@@ -277,7 +276,7 @@ impl Functions {
         let mut bodies: BTreeMap<String, Option<Op>> = BTreeMap::new();
         for op in ir::all_operations(root) {
             if ir::name(op) == "func.func"
-                && let Some(name) = symbol(op, "sym_name")
+                && let Some(name) = symbol(op)
             {
                 // What has the name of another, in a nested module, is not looked into.
                 bodies.entry(name).and_modify(|body| *body = None).or_insert(Some(op));
@@ -466,7 +465,7 @@ impl Functions {
 
     /// What a function's results read of its arguments, or a call's of its operands.
     fn analyse(&mut self, op: Op) -> Option<Pairs> {
-        let name = if ir::name(op) == "func.func" { symbol(op, "sym_name")? } else { callee(op)? };
+        let name = if ir::name(op) == "func.func" { symbol(op)? } else { callee(op)? };
         let entry = *self.numbers.get(&name)?;
         let found = self.flows.flow(&self.graphs, entry).ok()?;
         let value = |place: &Place| self.fixed.get(&(place.graph, place.node)).copied();
@@ -576,14 +575,15 @@ impl Building {
     }
 }
 
-/// The symbol that an attribute names.
-fn symbol(op: Op, attribute: &str) -> Option<String> {
-    let attribute = ir::attribute(op, attribute)?.to_string();
-    Some(attribute.trim_start_matches('@').trim_matches('"').to_string())
+/// The symbol that a function defines.
+fn symbol(function: Op) -> Option<String> {
+    ir::text(ir::attribute(function, "sym_name")?).map(str::to_string)
 }
 
+/// The symbol of the function that an operation calls, if it is a call.
 fn callee(op: Op) -> Option<String> {
-    if ir::name(op) == "func.call" { symbol(op, "callee") } else { None }
+    let callee = (ir::name(op) == "func.call").then(|| ir::attribute(op, "callee")).flatten()?;
+    FlatSymbolRefAttribute::try_from(callee).ok().map(|symbol| symbol.value().to_string())
 }
 
 /// The table: what an operation does with indices; none where it takes or gives no tensor.

@@ -22,22 +22,22 @@ use crate::kernel::{self, transfers};
 use crate::options::{Form, Options, Target};
 use crate::{upstream, vectorize};
 use layout_dialect::affine;
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{AffineMap, Attribute, BlockRef, Location, OperationRef, Type, ValueLike};
+use melior::ir::{AffineMap, Attribute, BlockRef, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
 
 /// Lowers all tiled memrefs of a module as the options say, or says what could not be and changes nothing.
-pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
-    let module = ir::long_lived(module);
+pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
+    let module = rewriter.root();
     options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
-    let copy = ir::clone(module);
-    let root = ir::long_lived_copy(&copy);
+    let root = rewriter.copy(module);
     let operations = ir::all_operations(root);
     let mut lowering = Lowering {
+        rewriter,
         options,
         axes: Axes::of(root, &operations),
         types: HashMap::new(),
@@ -66,12 +66,13 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
         return Err(lowering.errors);
     }
     lowering.remarks.iter().for_each(upstream::emit);
-    ir::replace_contents(module, root);
+    rewriter.replace_contents(module, root);
     Ok(())
 }
 
 /// A pass over one module.
 struct Lowering<'c> {
+    rewriter: &'c Rewriter,
     options: Options,
     axes: Axes,
     types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
@@ -269,12 +270,8 @@ impl<'c> Lowering<'c> {
         for gone in ir::all_operations(op) {
             self.erased.insert(ir::op_key(gone));
             self.maps.remove(&ir::op_key(gone));
-            // What is made later may come to lie at the same address.
-            for value in ir::results(gone).into_iter().chain(ir::blocks(gone).into_iter().flat_map(ir::arguments)) {
-                self.buffers.lowered.remove(&ir::key(value));
-            }
         }
-        ir::erase(op);
+        self.rewriter.erase(op);
     }
 
     fn allocation(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
@@ -307,7 +304,7 @@ impl<'c> Lowering<'c> {
             let shape = ir::memref(allocation).ok_or("its type is not a memref")?;
             let data = ir::tensor_type(&Shaped { layout: None, space: None, ..shape });
             let value = if constant.splat {
-                constant.resplat(data)
+                constant.resplat(data).ok_or("its elements are not those of its type")?
             } else {
                 constant.gathered(data, &lowered.gather()?).ok_or("its elements are of a type without plain bytes")?
             };
@@ -529,7 +526,7 @@ impl<'c> Lowering<'c> {
     fn erase_views(&mut self) {
         for op in std::mem::take(&mut self.views).into_iter().rev() {
             if !ir::is_used(ir::result(op, 0)) {
-                ir::erase(op);
+                self.rewriter.erase(op);
             } else if self.errors.is_empty() {
                 self.error(ir::location(op), format!("'{}' op cannot be lowered: a use of it remains", ir::name(op)));
             }

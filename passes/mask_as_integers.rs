@@ -3,16 +3,16 @@
 //! Moving them between lanes is then a move of integers, which LLVM has instructions for on every machine; of bf16 it
 //! knows no shuffle of 256 bits on machines with AVX-512 for that type. A load without a mask is turned by LLVM itself.
 
-use layout_ir::{self as ir, Builder, Op, Val};
+use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{OperationRef, Type, TypeLike, ValueLike};
+use melior::ir::{Type, TypeLike, ValueLike};
 
 /// Changes all masked loads and stores of the LLVM dialect in a module.
-pub fn run(module: OperationRef) {
-    for op in ir::all_operations(ir::long_lived(module)) {
+pub fn run(rewriter: &Rewriter) {
+    for op in ir::all_operations(rewriter.root()) {
         match ir::name(op) {
-            "llvm.intr.masked.load" => load(op),
-            "llvm.intr.masked.store" => store(op),
+            "llvm.intr.masked.load" => load(rewriter, op),
+            "llvm.intr.masked.store" => store(rewriter, op),
             _ => {}
         }
     }
@@ -29,7 +29,7 @@ fn cast<'c>(b: Builder<'c>, v: Val<'c>, t: Type<'c>) -> Val<'c> {
     b.value("llvm.bitcast", &[v], t, &[])
 }
 
-fn load(op: Op) {
+fn load(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let loaded = ir::result(op, 0);
     let Some(t) = integers(b, loaded.r#type()) else { return };
@@ -38,14 +38,14 @@ fn load(op: Op) {
     operands[2..].iter_mut().for_each(|v| *v = cast(b, *v, t));
     let made = b.value(ir::name(op), &operands, t, &b.attributes_of(op));
     ir::replace_all_uses(loaded, cast(b, made, loaded.r#type()));
-    ir::erase(op);
+    rewriter.erase(op);
 }
 
-fn store(op: Op) {
+fn store(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let mut operands = ir::operands(op);
     let Some(t) = integers(b, operands[0].r#type()) else { return };
     operands[0] = cast(b, operands[0], t);
     b.op(ir::name(op), &operands, &[], &b.attributes_of(op));
-    ir::erase(op);
+    rewriter.erase(op);
 }

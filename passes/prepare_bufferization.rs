@@ -24,16 +24,16 @@ use crate::buffers::type_converter::{Retype, hides_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::{deallocate, upstream};
-use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
+use layout_ir::{self as ir, Builder, DYNAMIC, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{Attribute, Identifier, OperationRef, Type, ValueLike};
+use melior::ir::{Attribute, Identifier, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use tensor_layout::expr::Expr;
 
 /// Prepares a module, or says what could not be lowered and changes nothing.
-pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> {
-    let module = ir::long_lived(module);
+pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
+    let module = rewriter.root();
     let operations = ir::all_operations(module);
     let errors = refused(&operations, &Axes::of(module, &operations));
     if !errors.is_empty() {
@@ -53,7 +53,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
             "layout.convert" if is_tensor(ir::result(op, 0)) => {
                 let copy = copied(Builder::before(op), ir::operands(op)[0], ir::result(op, 0).r#type());
                 ir::replace_all_uses(ir::result(op, 0), copy);
-                ir::erase(op);
+                rewriter.erase(op);
             }
             "linalg.softmax" if touches_layouts(op) => {
                 // Upstream gives the parts the type of the input, and the last of them that of the output.
@@ -65,11 +65,12 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
                 if !upstream::decompose(op) {
                     return Err(vec![Diagnostic::error(ir::location(op), "'linalg.softmax' op cannot be decomposed")]);
                 }
+                rewriter.erase(op);
             }
-            "tensor.concat" if touches_layouts(op) => concatenate(op),
+            "tensor.concat" if touches_layouts(op) => concatenate(rewriter, op),
             "tensor.pad" if is_spread(ir::operands(op)[0]) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
-                pad(op);
+                pad(rewriter, op);
             }
             "tensor.splat" if touches_layouts(op) => {
                 let result = ir::result(op, 0);
@@ -78,10 +79,10 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
                 let empty = b.value("tensor.empty", &sizes, result.r#type(), &[]);
                 let filled = b.named_structured("linalg.fill", &[scalar, empty], &[1, 1], result.r#type());
                 ir::replace_all_uses(result, ir::result(filled, 0));
-                ir::erase(op);
+                rewriter.erase(op);
             }
             name if is(name, VIEW) && changes_layout(op) && !only_read(ir::result(op, 0)) => settle(op),
-            name if is(name, ELEMENTWISE) && touches_layouts(op) => elementwise(op),
+            name if is(name, ELEMENTWISE) && touches_layouts(op) => elementwise(rewriter, op),
             _ => {}
         }
     }
@@ -217,7 +218,7 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
             _ if ir::indexing_maps(op).is_some() => {
                 // The operands that are updated come last, one for each result.
                 let inputs = operands.len().saturating_sub(ir::results(op).len());
-                stack.extend(operands.get(inputs + ir::result_number(v)));
+                stack.extend(ir::result_number(v).and_then(|result| operands.get(inputs + result)));
             }
             _ => {}
         }
@@ -250,7 +251,7 @@ fn constant<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
 }
 
 /// Fills an empty tensor and inserts what is padded. Bufferization would give the padded sizes the layout of the source.
-fn pad(op: Op) {
+fn pad(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let (source, result) = (ir::operands(op)[0], ir::result(op, 0).r#type());
     let value = padding(op).expect("what is refused is not lowered");
@@ -262,7 +263,7 @@ fn pad(op: Op) {
     let dynamic = low.iter().filter(|n| **n == DYNAMIC).count();
     let inserted = inserted(b, source, filled, &low, &ir::operands(op)[1..=dynamic]);
     ir::replace_all_uses(ir::result(op, 0), inserted);
-    ir::erase(op);
+    rewriter.erase(op);
 }
 
 /// A tensor with all of `part`, of static sizes, put into it at an offset, whose dynamic entries are values.
@@ -280,7 +281,7 @@ fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[i64], 
 }
 
 /// Inserts the operands of a concatenation into an empty tensor, one behind the other.
-fn concatenate(op: Op) {
+fn concatenate(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let result = ir::result(op, 0).r#type();
     let operands = ir::operands(op);
@@ -293,7 +294,7 @@ fn concatenate(op: Op) {
         offsets[along] += ir::tensor(part.r#type()).map_or(0, |t| t.shape[along]);
     }
     ir::replace_all_uses(ir::result(op, 0), whole);
-    ir::erase(op);
+    rewriter.erase(op);
 }
 
 /// Whether a concatenation has sizes known only at run time.
@@ -348,7 +349,7 @@ fn empty<'c>(b: Builder<'c>, like: Val<'c>, t: Type<'c>) -> Val<'c> {
 }
 
 /// An elementwise operation becomes a structured one with the same operation on elements inside.
-fn elementwise(op: Op) {
+fn elementwise(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let operands = ir::operands(op);
     let results = ir::results(op);
@@ -376,7 +377,7 @@ fn elementwise(op: Op) {
     for (old, new) in results.into_iter().zip(ir::results(generic)) {
         ir::replace_all_uses(old, new);
     }
-    ir::erase(op);
+    rewriter.erase(op);
 }
 
 /// The element type of a tensor, or the type of a scalar.

@@ -9,10 +9,10 @@
 
 use crate::buffers::index::Leaves;
 use layout_dialect::affine;
-use layout_ir::{self as ir, Builder, Op, Val};
+use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{AffineMap, Attribute, OperationRef, Type, ValueLike};
+use melior::ir::{AffineMap, Attribute, Type, ValueLike};
 use tensor_layout::expr::Expr;
 use tensor_layout::expr::cost;
 use tensor_layout::maps::Indexing;
@@ -30,15 +30,14 @@ enum Joined {
 }
 
 /// Simplifies the affine operations below `root`.
-pub fn run(root: OperationRef) {
-    let root = ir::long_lived(root);
-    for op in ir::all_operations(root) {
+pub fn run(rewriter: &Rewriter) {
+    for op in ir::all_operations(rewriter.root()) {
         for (name, attribute) in ir::attributes(op) {
             if let Some(simple) = simplified(Builder::before(op), attribute) {
                 ir::edit(op).set_attribute(&name, simple);
             }
         }
-        visit(op);
+        visit(rewriter, op);
     }
 }
 
@@ -65,12 +64,12 @@ fn simplified<'c>(b: Builder<'c>, attribute: Attribute<'c>) -> Option<Attribute<
     })
 }
 
-fn visit(op: Op) {
+fn visit(rewriter: &Rewriter, op: Op) {
     match ir::name(op) {
-        "affine.apply" => value(op, Joined::Each),
-        "affine.min" => value(op, Joined::Least),
-        "affine.max" => value(op, Joined::Greatest),
-        "affine.linearize_index" | "affine.delinearize_index" => index(op),
+        "affine.apply" => value(rewriter, op, Joined::Each),
+        "affine.min" => value(rewriter, op, Joined::Least),
+        "affine.max" => value(rewriter, op, Joined::Greatest),
+        "affine.linearize_index" | "affine.delinearize_index" => index(rewriter, op),
         "affine.load" | "affine.vector_load" | "affine.prefetch" => access(op, 1),
         "affine.store" | "affine.vector_store" => access(op, 2),
         "affine.for" => bounds(op),
@@ -108,7 +107,7 @@ fn better<'c>(
 }
 
 /// An operation whose value is that of its map.
-fn value(op: Op, joined: Joined) {
+fn value(rewriter: &Rewriter, op: Op, joined: Joined) {
     let operands = ir::operands(op);
     let Some(map) = map_of(op, "map") else { return };
     let Some((leaves, exprs)) = better(map, &operands, joined, None) else { return };
@@ -121,11 +120,11 @@ fn value(op: Op, joined: Joined) {
         }
     };
     ir::replace_all_uses(ir::result(op, 0), value);
-    ir::erase(op);
+    rewriter.erase(op);
 }
 
 /// A linearised or delinearised index: each result that is a value or a constant after all.
-fn index(op: Op) {
+fn index(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     for result in ir::results(op) {
         let mut leaves = Leaves::default();
@@ -137,7 +136,7 @@ fn index(op: Op) {
         }
     }
     if !ir::results(op).into_iter().any(ir::is_used) {
-        ir::erase(op);
+        rewriter.erase(op);
     }
 }
 

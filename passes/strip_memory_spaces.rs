@@ -2,13 +2,11 @@
 
 use crate::buffers::type_converter::Retype;
 use layout_dialect::MACHINE;
-use layout_ir::{self as ir, Shaped};
-use melior::ir::OperationRef;
+use layout_ir::{self as ir, Op, Shaped};
 use melior::ir::operation::OperationMutLike;
 
 /// Removes the memory spaces of this dialect from all memref types of a module, and the machine that it was for.
-pub fn run(module: OperationRef) {
-    let module = ir::long_lived(module);
+pub fn run(module: Op) {
     let location = ir::location(module);
     let mut strip = Retype::new(|t| {
         let shaped = ir::memref(t)?;

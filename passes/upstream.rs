@@ -6,14 +6,14 @@
 use crate::diagnostic::{Diagnostic, Severity};
 use layout_dialect::guard;
 use melior::{
-    Error,
-    ir::{Attribute, OperationRef, Value, ValueLike},
+    Context, Error,
+    ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike},
     pass::OperationPassManager,
 };
 use mlir_sys::{
-    MlirAttribute, MlirDiagnosticSeverity, MlirDiagnosticSeverity_MlirDiagnosticError,
+    MlirAttribute, MlirContext, MlirDiagnosticSeverity, MlirDiagnosticSeverity_MlirDiagnosticError,
     MlirDiagnosticSeverity_MlirDiagnosticRemark, MlirDiagnosticSeverity_MlirDiagnosticWarning, MlirLocation,
-    MlirOperation, MlirStringCallback, MlirStringRef, MlirValue, mlirOpPassManagerAddPipeline,
+    MlirOperation, MlirStringCallback, MlirStringRef, MlirType, MlirValue, mlirOpPassManagerAddPipeline,
 };
 use std::ffi::c_void;
 
@@ -29,6 +29,10 @@ unsafe extern "C" {
         notes: *const MlirStringRef,
     );
     fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
+    fn layout_cc_contains_layout(r#type: MlirType) -> bool;
+    fn layout_cc_no_signed_wrap(op: MlirOperation) -> bool;
+    fn layout_cc_fast_math(op: MlirOperation) -> u32;
+    fn layout_cc_fast_math_attribute(context: MlirContext, flags: u32) -> MlirAttribute;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
     fn layout_cc_neutral_element(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_infer_range(
@@ -111,10 +115,57 @@ pub fn is_valid_dim(value: Value) -> bool {
     unsafe { layout_cc_affine_is_valid_dim(value.to_raw()) }
 }
 
-/// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured operations that it stands for; false
-/// where it is none.
+/// Whether a layout of this dialect is anywhere inside a type.
+pub fn contains_layout(r#type: Type) -> bool {
+    // SAFETY: the type is alive.
+    unsafe { layout_cc_contains_layout(r#type.to_raw()) }
+}
+
+/// Whether an operation of integers promises not to wrap around as signed.
+pub fn no_signed_wrap(op: OperationRef) -> bool {
+    // SAFETY: the operation is alive.
+    unsafe { layout_cc_no_signed_wrap(op.to_raw()) }
+}
+
+/// Fast-math flags, as bits of `arith::FastMathFlags`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct FastMath(u32);
+
+impl FastMath {
+    /// Operations may be grouped in another way.
+    pub const REASSOC: FastMath = FastMath(1 << 0);
+    /// The sign of a zero does not matter.
+    pub const NO_SIGNED_ZEROS: FastMath = FastMath(1 << 3);
+    /// A product and a sum may be rounded once.
+    pub const CONTRACT: FastMath = FastMath(1 << 5);
+
+    /// The flags of an operation; none for one that cannot have any.
+    pub fn of(op: OperationRef) -> FastMath {
+        // SAFETY: the operation is alive.
+        FastMath(unsafe { layout_cc_fast_math(op.to_raw()) })
+    }
+
+    /// Whether all of these flags are set.
+    pub fn has(self, flags: FastMath) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// These flags as well.
+    pub fn with(self, flags: FastMath) -> FastMath {
+        FastMath(self.0 | flags.0)
+    }
+
+    /// The attribute `#arith.fastmath`.
+    pub fn attribute<'c>(self, context: &'c Context) -> Attribute<'c> {
+        // SAFETY: the context is alive, and all bits are flags.
+        unsafe { Attribute::from_raw(layout_cc_fast_math_attribute(context.to_raw(), self.0)) }
+    }
+}
+
+/// Puts the structured operations that an aggregate of linalg stands for, such as those of `linalg.softmax`, in front of it
+/// and lets its users use them, which leaves it without users; false where it is no aggregate.
 pub fn decompose(op: OperationRef) -> bool {
-    // SAFETY: the operation is alive; its replacement comes in front of it.
+    // SAFETY: the operation is alive and stays so; what stands for it comes in front of it.
     unsafe { layout_cc_decompose(op.to_raw()) }
 }
 

@@ -102,10 +102,10 @@ impl<'c> Leaves<'c> {
             return Expr::Var(*number);
         }
         if *budget > 0
-            && let Some(op) = ir::defining_op(v)
+            && let (Some(op), Some(result)) = (ir::defining_op(v), ir::result_number(v))
         {
             *budget -= 1;
-            if let Some(e) = self.operation(op, ir::result_number(v), budget) {
+            if let Some(e) = self.operation(op, result, budget) {
                 return e;
             }
         }
@@ -199,7 +199,7 @@ impl<'c> Leaves<'c> {
     /// The expression of an operation whose result wraps around, if it does not: its operation says so, or what is
     /// known of its leaves does.
     fn no_overflow(&self, op: Op<'c>, e: Expr) -> Option<Expr> {
-        let promised = ir::attribute(op, "overflowFlags").is_some_and(|a| a.to_string().contains("nsw"));
+        let promised = upstream::no_signed_wrap(op);
         let interval = Form::new(&self.domain).interval(&e);
         (promised || (interval.lo > i64::MIN && interval.hi < i64::MAX)).then_some(e)
     }

@@ -110,7 +110,6 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("math.cttz",                              MATH),
     ("math.floor",                             MATH),
     ("math.fma",                               MATH),
-    ("math.rint",                              MATH),
     ("math.round",                             MATH),
     ("math.roundeven",                         MATH),
     ("math.rsqrt",                             MATH),

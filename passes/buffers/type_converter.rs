@@ -1,23 +1,18 @@
 //! Changes types wherever a module names them: values, function types, globals, constants.
 
+use crate::upstream;
 use layout_ir::{self as ir, Op};
 use melior::ir::attribute::{AttributeLike, TypeAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 
-/// Whether a layout stands inside a type where no pass looks: in a tuple, or in an element of a buffer.
+/// Whether a type contains a layout that no pass converts: in a tuple, or in the element of a buffer.
 pub fn hides_layout(t: Type) -> bool {
-    let inside = match ir::memref(t).or_else(|| ir::tensor(t)) {
-        Some(shaped) => shaped.element,
-        None if ir::function(t).is_some() || ir::bits(t).is_some() => return false,
-        None => t,
-    };
-    if ir::bits(inside).is_some() {
-        return false;
+    match ir::memref(t).or_else(|| ir::tensor(t)) {
+        Some(shaped) => upstream::contains_layout(shaped.element),
+        None => ir::function(t).is_none() && upstream::contains_layout(t),
     }
-    let text = inside.to_string();
-    ["#layout.tiled<", "#layout.tensor_layout<", "#layout.pending<"].iter().any(|layout| text.contains(layout))
 }
 
 /// Changes types by one rule, remembering what it said.
@@ -84,6 +79,6 @@ impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> Retype<'c, F> {
         let constant = ir::constant(attribute)?;
         let t = attribute.r#type();
         let new = self.of(t);
-        (new != t).then(|| constant.reshaped(new))
+        if new == t { None } else { constant.reshaped(new) }
     }
 }

@@ -232,6 +232,11 @@ pub fn is_view(v: Val) -> bool {
     }
 }
 
+/// The dimensions that a reshape puts together.
+fn groups(op: Op) -> Result<Vec<Vec<usize>>, String> {
+    ir::reassociation(op).ok_or_else(|| "its `reassociation` is no array of arrays of numbers".into())
+}
+
 /// The access through one more view of what is accessed.
 fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
     let result = ir::memref(ir::result(op, 0).r#type()).ok_or("it is not a memref")?;
@@ -293,7 +298,7 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
         "memref.collapse_shape" => {
             let old = statics(&source.sizes)?;
             index = vec![Expr::Const(0); old.len()];
-            for (k, group) in ir::reassociation(op).into_iter().enumerate() {
+            for (k, group) in groups(op)?.into_iter().enumerate() {
                 let mut below = 1i64;
                 for (n, d) in group.iter().enumerate().rev() {
                     let digit = Expr::Var(k).floor_div(below.max(1));
@@ -311,7 +316,7 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
             } else {
                 &result.shape
             };
-            for group in ir::reassociation(op) {
+            for group in groups(op)? {
                 let (mut sum, mut below) = (Expr::Const(0), 1i64);
                 for d in group.into_iter().rev() {
                     sum = Expr::Var(d).times(below) + sum;

@@ -3,6 +3,7 @@
 use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is};
 use crate::kernel::combiner::Combiner;
 use crate::options::Options;
+use crate::upstream::FastMath;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, TypeLike, ValueLike};
 use std::rc::Rc;
@@ -112,18 +113,11 @@ impl<'c> Body<'c> {
     pub fn reorders(&self, target: &Options) -> bool {
         let Some(combiner) = self.combiner() else { return false };
         // Sums round; of zeros that differ in their sign, and only of them, either may be the least or greatest number.
-        let free: &[&str] = match ir::name(combiner.op) {
-            "arith.addf" | "arith.mulf" => &["reassoc", "fast"],
-            "arith.maxnumf" | "arith.minnumf" => &["nsz", "fast"],
+        let free = match ir::name(combiner.op) {
+            "arith.addf" | "arith.mulf" => FastMath::REASSOC,
+            "arith.maxnumf" | "arith.minnumf" => FastMath::NO_SIGNED_ZEROS,
             _ => return true,
         };
-        target.reassociate || flags(combiner.op).iter().any(|flag| free.contains(&&flag[..]))
+        target.reassociate || FastMath::of(combiner.op).has(free)
     }
-}
-
-/// The names of an operation's fast-math flags.
-pub fn flags(op: Op) -> Vec<String> {
-    let Some(text) = ir::attribute(op, "fastmath").map(|a| a.to_string()) else { return Vec::new() };
-    let inside = text.split_once('<').and_then(|t| t.1.split_once('>')).map_or("", |t| t.0);
-    inside.split(',').map(|flag| flag.trim().to_owned()).filter(|flag| !matches!(&flag[..], "" | "none")).collect()
 }

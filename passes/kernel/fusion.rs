@@ -11,7 +11,7 @@ use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::{Nest, copy_nest};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Op, Val};
-use melior::ir::{AffineMap, BlockRef, ValueLike};
+use melior::ir::{AffineMap, Attribute, BlockRef, ValueLike};
 use std::collections::HashMap;
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
@@ -92,6 +92,15 @@ impl<'c> Described<'c> {
             |op: &Op| is(ir::name(*op), WIDENS) || matches!(ir::name(*op), "linalg.yield" | "arith.truncf");
         operations.len() <= 2 && operations.iter().all(conversion)
     }
+}
+
+/// What a buffer is part of: two of which are different do not overlap.
+#[derive(PartialEq)]
+enum Base<'c> {
+    /// An allocation, or an argument of a function.
+    Value(usize),
+    /// The global of this name.
+    Global(Attribute<'c>),
 }
 
 /// How many operations go into one at most.
@@ -207,7 +216,7 @@ impl<'c> Fusion<'_, 'c> {
         let reading = (0..then.inputs).filter(|k| ir::key(then.values[*k]) == ir::key(through)).count();
         let fuses = fuses && parts.len() < MOST && (reading == 1 || first.reduces() || parts.is_empty());
         // What is read on the way must not be written meanwhile.
-        let written: Vec<Option<String>> = then.outputs().map(|k| self.base(&then, k)).collect();
+        let written: Vec<Option<Base<'c>>> = then.outputs().map(|k| self.base(&then, k)).collect();
         let disturbs = |d: &Described<'c>, k: usize| {
             let base = self.base(d, k);
             base.is_none() || written.iter().any(|other| other.is_none() || *other == base)
@@ -221,19 +230,19 @@ impl<'c> Fusion<'_, 'c> {
     }
 
     /// The allocation or argument that an operand is a view of; none where it could be any.
-    fn base(&self, d: &Described<'c>, k: usize) -> Option<String> {
+    fn base(&self, d: &Described<'c>, k: usize) -> Option<Base<'c>> {
         let mut base = d.nest.operands[d.number[k]?].access.base;
         while let Some(op) = ir::defining_op(base) {
             match ir::name(op) {
-                "memref.alloc" | "memref.alloca" => return Some(ir::key(base).to_string()),
-                "memref.get_global" => return ir::attribute(op, "name").map(|name| name.to_string()),
+                "memref.alloc" | "memref.alloca" => return Some(Base::Value(ir::key(base))),
+                "memref.get_global" => return ir::attribute(op, "name").map(Base::Global),
                 name if is(name, SAME_BUFFER) => base = ir::operands(op)[0],
                 _ => return None,
             }
         }
         // What a loop carries may be any buffer; an argument of a function is one of its own.
         let (owner, _) = ir::block_argument(base)?;
-        (ir::name(owner) == "func.func").then(|| ir::key(base).to_string())
+        (ir::name(owner) == "func.func").then(|| Base::Value(ir::key(base)))
     }
 
     /// Whether an operation computes each element of its output once, from nothing that was there.

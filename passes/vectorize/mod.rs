@@ -15,10 +15,11 @@ mod registers;
 
 use crate::buffers::index::Leaves;
 use crate::buffers::operations::{CONTRACTS, MULTI_INSTRUCTION, is};
-use crate::kernel::body::{Argument, Body, flags};
+use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
 use crate::kernel::nest::Nest;
 use crate::options::{Options, Parallel};
+use crate::upstream::FastMath;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
@@ -634,12 +635,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             attributes.retain(|a| a.0 != Identifier::new(b.context(), "overflowFlags"));
         }
         if contracts {
-            let mut flags = flags(op);
-            if !flags.iter().any(|f| matches!(&f[..], "contract" | "fast")) {
-                flags.push("contract".into());
-            }
-            let text = format!("#arith.fastmath<{}>", flags.join(","));
-            let flags = Attribute::parse(b.context(), &text).expect("flags of arith are an attribute");
+            let flags = FastMath::of(op).with(FastMath::CONTRACT).attribute(b.context());
             attributes.retain(|a| a.0 != Identifier::new(b.context(), "fastmath"));
             attributes.push(b.named("fastmath", flags));
         }

@@ -6,8 +6,7 @@
 //! is padding on the other side is related to nothing. Where the elements of one side are wider, an unknown more counts
 //! the other side's elements in them.
 
-use super::relation::{Direction, Relation};
-use super::rules::reshape;
+use super::relation::{Direction, Relation, reshape};
 use crate::operations::shape::{Array, bits};
 use crate::text::Error;
 use crate::tiled::expansion::Expansion;

@@ -1,4 +1,4 @@
-//! How much of a tensor is read, how often, and how many bytes that moves.
+//! How much of a tensor is read, and how often.
 //!
 //! A transposed and a plain read of the same 9×9 tensor read all 81 elements, 162 times. What is read by `(d0)[s0] ->
 //! (d0 * 2 + s0)` with `d0` in `[0, 3]` and `s0` in `[0, 2]` are 9 elements in 12 reads.
@@ -9,95 +9,18 @@
 //! whole tensor, or, where its source depends on the index, a value for each; what depends on values is given as
 //! bounds.
 
-use super::graph::{Flows, Walk};
-use super::{Access, Mapped, RunTime};
+use super::access::{Access, Mapped, RunTime};
+use super::amount::{Count, Usage};
+use super::linear::{gapless, linear};
 use crate::expr::Expr;
 use crate::expr::cost;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::{IndexingMap, Kind};
 use crate::maps::simplify::Form;
-use crate::operations::graph::Graph;
-use crate::operations::operation::Operation;
-use crate::operations::shape::{Array, bits};
-use crate::text::Error;
 use std::collections::{BTreeMap, HashSet};
 
 /// How many points are gone through to count; fewer where a map is long.
 pub const COUNTED: u128 = 1 << 20;
-
-/// A number that is known, or between two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count {
-    /// At least as many.
-    pub least: u128,
-    /// At most as many; `None` where there is no bound.
-    pub most: Option<u128>,
-}
-
-/// How much of a tensor is read when everything that is made of it is needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Usage {
-    /// The elements of the tensor.
-    pub size: u128,
-    /// How many of them are read.
-    pub elements: Count,
-    /// How often elements are read: once for each point of each map.
-    pub reads: Count,
-}
-
-/// Bytes to and from memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traffic {
-    /// Bytes of elements that are read, each at least once.
-    pub read: Count,
-    /// Bytes that are written.
-    pub written: Count,
-}
-
-impl Count {
-    /// A number that is known.
-    pub fn exactly(n: u128) -> Count {
-        Count { least: n, most: Some(n) }
-    }
-
-    fn between(least: u128, most: u128) -> Count {
-        Count { least, most: Some(most) }
-    }
-
-    /// The number, where it is known.
-    pub fn exact(self) -> Option<u128> {
-        self.most.filter(|most| *most == self.least)
-    }
-
-    fn plus(self, other: Count) -> Count {
-        let most = self.most.zip(other.most).and_then(|(a, b)| a.checked_add(b));
-        Count { least: self.least.saturating_add(other.least), most }
-    }
-
-    fn times(self, other: Count) -> Count {
-        let most = self.most.zip(other.most).and_then(|(a, b)| a.checked_mul(b));
-        Count { least: self.least.saturating_mul(other.least), most }
-    }
-
-    fn at_most(self, n: u128) -> Count {
-        Count::between(self.least.min(n), self.most.map_or(n, |most| most.min(n)))
-    }
-}
-
-impl Usage {
-    /// Which share of the tensor is read, where this is known; all of a tensor without elements.
-    pub fn share(&self) -> Option<f64> {
-        let elements = self.elements.exact()?;
-        Some(if self.size == 0 { 1.0 } else { elements as f64 / self.size as f64 })
-    }
-
-    /// How often an element that is read is read, on average.
-    pub fn reads_per_element(&self) -> Option<f64> {
-        let (reads, elements) = (self.reads.exact()?, self.elements.exact()?);
-        (elements != 0).then(|| reads as f64 / elements as f64)
-    }
-}
-
 impl<S: Clone + PartialEq> Access<S> {
     /// How much is read of a tensor of these sizes, where the maps lead to it.
     pub fn usage(&self, sizes: &[i64]) -> Usage {
@@ -218,48 +141,6 @@ impl PartialEq for Part<'_> {
 
 fn length(i: &Interval) -> u128 {
     u128::try_from(i128::from(i.hi) - i128::from(i.lo) + 1).unwrap_or(0)
-}
-
-/// The coefficient of each variable, and the constant.
-type Linear = (BTreeMap<usize, i128>, i128);
-
-/// A sum of products of variables with constants.
-pub(super) fn linear(e: &Expr) -> Option<Linear> {
-    let (mut all, mut constant): (BTreeMap<usize, i128>, i128) = Default::default();
-    for term in e.terms() {
-        match term {
-            Expr::Const(c) => constant += i128::from(*c),
-            Expr::Var(v) => *all.entry(*v).or_default() += 1,
-            Expr::Mul(x, c) => {
-                let (vars, more) = linear(x)?;
-                constant = constant.checked_add(more.checked_mul((*c).into())?)?;
-                for (v, f) in vars {
-                    let sum = all.entry(v).or_default();
-                    *sum = sum.checked_add(f.checked_mul((*c).into())?)?;
-                }
-            }
-            _ => return None,
-        }
-    }
-    all.retain(|_, c| *c != 0);
-    Some((all, constant))
-}
-
-/// The number of different sums of these terms `(step, count)`, and their common step, if they leave no gap.
-pub(super) fn gapless(mut terms: Vec<(i128, u128)>) -> Option<(u128, i128)> {
-    terms.retain(|t| t.1 != 1);
-    terms.iter_mut().for_each(|t| t.0 = t.0.abs());
-    terms.sort_unstable();
-    let step = terms.first().map_or(1, |t| t.0);
-    let mut reach = 1u128;
-    for (c, n) in terms {
-        let wide = u128::try_from(c / step).ok()?;
-        if c % step != 0 || wide > reach {
-            return None;
-        }
-        reach = reach.checked_add(wide.checked_mul(n.checked_sub(1)?)?)?;
-    }
-    Some((reach, step))
 }
 
 impl Part<'_> {
@@ -470,118 +351,4 @@ fn together<S: Clone + PartialEq>(maps: &[Mapped<S>]) -> Option<(Count, Count)> 
         found = Some(found.map_or((Count::exactly(e), Count::exactly(p)), |(a, b)| (join(a, e), join(b, p))));
     }
     found
-}
-
-/// The bytes that a graph moves where all of it is one kernel, and where every operation is one: read are the elements
-/// that are needed, once; written are all results. Tuples, and what only renames bytes, move nothing. In a called graph
-/// every operation is one too; a loop moves as much each round, and the number of rounds is not known.
-///
-/// # Errors
-/// As [`flow`](super::flow).
-pub fn traffic(graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Error> {
-    Flows::default().traffic(graphs, entry)
-}
-
-impl Flows {
-    /// [`traffic`] of a graph.
-    ///
-    /// # Errors
-    /// As [`flow`](super::flow).
-    pub fn traffic(&mut self, graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Error> {
-        let needed = self.add(graphs, entry)?;
-        let (all, apart) = (&self.known, &mut self.apart);
-        let none = Traffic { read: Count::exactly(0), written: Count::exactly(0) };
-        let add = |a: Traffic, b: Traffic| Traffic { read: a.read.plus(b.read), written: a.written.plus(b.written) };
-        let mut fused = none;
-        for number in needed {
-            if number != entry && apart.contains_key(&number) {
-                continue;
-            }
-            let mut walk = Walk::new(graphs, number, all)?;
-            let flow = &all[&number];
-            let mut sum = none;
-            for (k, node) in graphs[number].nodes.iter().enumerate() {
-                sum = match &node.operation {
-                    Operation::Parameter { .. }
-                    | Operation::Constant
-                    | Operation::Tuple
-                    | Operation::GetTupleElement { .. }
-                    | Operation::Bitcast => sum,
-                    Operation::Call { computation } => add(sum, apart[computation]),
-                    Operation::Conditional { branches } => {
-                        // One of them runs.
-                        let each = branches.iter().map(|b| apart[b]);
-                        let join = |a: Count, b: Count| Count {
-                            least: a.least.min(b.least),
-                            most: a.most.zip(b.most).map(|(a, b)| a.max(b)),
-                        };
-                        let joined = each
-                            .reduce(|a, b| Traffic { read: join(a.read, b.read), written: join(a.written, b.written) });
-                        add(sum, joined.unwrap_or(none))
-                    }
-                    Operation::While { .. } => {
-                        let more = Count { least: 0, most: None };
-                        add(sum, Traffic { read: more, written: more })
-                    }
-                    _ => add(sum, walk.moved(k)?),
-                };
-            }
-            apart.insert(number, sum);
-            if number == entry {
-                for (parameter, leaves) in walk.parameter_arrays().into_iter().enumerate() {
-                    for (leaf, array) in leaves.into_iter().enumerate() {
-                        let mut access = Access::none();
-                        for root in (0..flow.roots()).filter(|root| !flow.hands_on(*root)) {
-                            access.join(flow.reads(parameter, leaf, root));
-                        }
-                        fused.read = fused.read.plus(bytes(array, &access));
-                    }
-                }
-                let written = walk.root_arrays().into_iter().enumerate().filter(|(root, _)| !flow.hands_on(*root));
-                fused.written = written.map(|(_, array)| whole(array)).fold(Count::exactly(0), Count::plus);
-            }
-        }
-        Ok((fused, apart[&entry]))
-    }
-}
-
-impl Walk<'_> {
-    /// What one operation reads and writes.
-    fn moved(&mut self, k: usize) -> Result<Traffic, Error> {
-        let mut read = Count::exactly(0);
-        for operand in 0..self.sites[k].operands.len() {
-            let mut access = Access::none();
-            for result in 0..self.sites[k].results.len() {
-                access.join(Some(&self.pair(k, operand, result)?.0));
-            }
-            read = read.plus(bytes(self.sites[k].operands[operand], &access));
-        }
-        let written = self.sites[k].results.iter().map(|array| whole(array)).fold(Count::exactly(0), Count::plus);
-        Ok(Traffic { read, written })
-    }
-}
-
-impl<S: Clone + PartialEq> Access<S> {
-    /// Adds what another one says.
-    fn join(&mut self, other: Option<&Access<S>>) {
-        let Some(other) = other else { return };
-        self.maps.extend(other.maps.iter().filter(|m| !self.maps.contains(m)).cloned().collect::<Vec<_>>());
-        self.unknown.extend(other.unknown.iter().cloned());
-    }
-}
-
-fn in_bytes(array: &Array, elements: Count) -> Count {
-    let bits = u128::try_from(bits(array).unwrap_or(0)).unwrap_or(0);
-    let up = |n: u128| n.checked_mul(bits).map(|n| n.div_ceil(8));
-    Count { least: up(elements.least).unwrap_or(u128::MAX), most: elements.most.and_then(up) }
-}
-
-fn whole(array: &Array) -> Count {
-    let sizes = array.sizes().map(|sizes| Access::<usize>::none().usage(&sizes).size);
-    in_bytes(array, sizes.map_or(Count { least: 0, most: None }, Count::exactly))
-}
-
-fn bytes<S: Clone + PartialEq>(array: &Array, access: &Access<S>) -> Count {
-    let elements = array.sizes().map(|sizes| access.usage(&sizes).elements);
-    in_bytes(array, elements.unwrap_or(Count { least: 0, most: None }))
 }

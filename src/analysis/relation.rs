@@ -16,7 +16,7 @@ use crate::maps::map::{Indexing, IndexingMap};
 use crate::maps::simplify::simplify;
 use crate::text::Error;
 
-use super::{Mapped, RunTime};
+use super::access::{Mapped, RunTime};
 
 /// Which side is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,6 +307,32 @@ impl Solver<'_> {
             .collect();
         Some(Mapped { map, run_time })
     }
+}
+
+/// Says that two lists of unknowns, each with its size and the majormost first, count to the same place in row-major
+/// order. They fall into groups with equal numbers of places, from the minor end, and an equation for each group.
+pub(super) fn reshape(r: &mut Relation, outs: &[(usize, i64)], ins: &[(usize, i64)]) -> Result<(), Error> {
+    if outs.iter().chain(ins).any(|x| x.1 == 0) {
+        return Ok(());
+    }
+    let mut sides = [outs, ins].map(|side| side.iter().filter(|x| x.1 != 1).rev().peekable());
+    while sides.iter_mut().any(|side| side.peek().is_some()) {
+        let (mut places, mut terms) = ([1i64; 2], Vec::new());
+        loop {
+            let smaller = usize::from(places[1] < places[0]);
+            let Some(side) = [smaller, 1 - smaller].into_iter().find(|side| sides[*side].peek().is_some()) else {
+                break;
+            };
+            let Some((v, n)) = sides[side].next() else { break };
+            terms.push((*v, if side == 0 { places[0] } else { -places[1] }));
+            places[side] = places[side].checked_mul(*n).ok_or_else(too_large)?;
+            if places[0] == places[1] {
+                break;
+            }
+        }
+        r.equation(terms, 0)?;
+    }
+    Ok(())
 }
 
 fn scaled(e: &Expr, c: i64) -> Expr {

@@ -1,7 +1,8 @@
 //! What each operation demands of its shapes, and the equations between an operand's index and a result's.
 
-use super::relation::{Direction, Element, Relation, too_large};
-use super::{Access, bitcast, loops};
+use super::access::Access;
+use super::relation::{Direction, Element, Relation, reshape, too_large};
+use super::{bitcast, loops};
 use crate::operations::operation::{Convolution, Gather, Operation, WindowDim};
 use crate::operations::shape::leaves;
 use crate::operations::shape::{Array, Shape, bits};
@@ -510,32 +511,6 @@ impl<'a> Site<'a> {
         }
         Ok(Related::By(vec![r]))
     }
-}
-
-/// Says that two lists of unknowns, each with its size and the majormost first, count to the same place in row-major
-/// order. They fall into groups with equal numbers of places, from the minor end, and an equation for each group.
-pub(super) fn reshape(r: &mut Relation, outs: &[(usize, i64)], ins: &[(usize, i64)]) -> Result<(), Error> {
-    if outs.iter().chain(ins).any(|x| x.1 == 0) {
-        return Ok(());
-    }
-    let mut sides = [outs, ins].map(|side| side.iter().filter(|x| x.1 != 1).rev().peekable());
-    while sides.iter_mut().any(|side| side.peek().is_some()) {
-        let (mut places, mut terms) = ([1i64; 2], Vec::new());
-        loop {
-            let smaller = usize::from(places[1] < places[0]);
-            let Some(side) = [smaller, 1 - smaller].into_iter().find(|side| sides[*side].peek().is_some()) else {
-                break;
-            };
-            let Some((v, n)) = sides[side].next() else { break };
-            terms.push((*v, if side == 0 { places[0] } else { -places[1] }));
-            places[side] = places[side].checked_mul(*n).ok_or_else(too_large)?;
-            if places[0] == places[1] {
-                break;
-            }
-        }
-        r.equation(terms, 0)?;
-    }
-    Ok(())
 }
 
 /// Says that `i` is at a place of window `o`; gives the place.

@@ -10,8 +10,8 @@
 //! the tile goes on beyond the result, must lie at the ends of a dimension, so that the tile is the same with its edge
 //! cut off; else the reason says which constraint it is. Reasons are over the variables of the map.
 
-use super::count::{gapless, linear};
-use super::{Access, Mapped};
+use super::access::{Access, Mapped};
+use super::linear::{gapless, linear};
 use crate::expr::{Expr, Named};
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::{IndexingMap, Kind};

@@ -28,8 +28,6 @@ const fn row(
 }
 
 const MANY: usize = usize::MAX;
-/// Elements of any kind.
-pub(super) const ANY: &str = "psufc";
 const FLOAT: &str = "fc";
 const DEVICES: &str = "the value comes from other devices";
 const ASYNC: &str = "the operation runs beside others";

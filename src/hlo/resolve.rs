@@ -1,9 +1,10 @@
 //! From the parts of a text to a [`Module`]: names become numbers, order is made, every instruction is checked.
 
+use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, nearest};
-use super::read::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables, name, unquote};
+use super::raw::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
 use super::rules::{Signature, Site, fits, plain};
-use super::{Computation, Instruction, Module, Source};
+use super::words::{name, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
@@ -368,7 +369,7 @@ fn operation(
     let operands: Option<Vec<&Shape>> = uses[..*count].iter().map(shape).collect();
     match (operands, &instruction.shape, resolved.whole[i]) {
         (Some(operands), Some(shape), true) => {
-            (opcode.rule)(&Site { raw: instruction, opcode, shape, operands, called, signatures }).map(Some)
+            (opcode.rule)(&Site { raw: instruction, note: opcode.note, shape, operands, called, signatures }).map(Some)
         }
         _ => Ok(None),
     }

@@ -4,14 +4,17 @@
 //! are the compiler's choice; sizes that are known at run time only fit any. Where XLA lets floats of different
 //! precision be mixed, so do the rules.
 
-use super::opcodes::{ANY, Opcode};
-use super::read::{RawAttribute, RawInstruction, number, numbers};
+use super::raw::{RawAttribute, RawInstruction};
+use super::words::{number, numbers};
 use crate::element::ElementType;
 use crate::operations::operation::{Convolution, Gather, Operation, WindowDim};
 use crate::operations::shape::bits;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::{Cursor, Error, excerpt};
 use crate::tiled::layout::{Layout, dimensions};
+
+/// Elements of any kind.
+pub(super) const ANY: &str = "psufc";
 
 /// What a computation takes and gives.
 pub(super) struct Signature<'a> {
@@ -23,7 +26,8 @@ pub(super) struct Signature<'a> {
 /// An instruction to be checked.
 pub(super) struct Site<'a> {
     pub raw: &'a RawInstruction<'a>,
-    pub opcode: &'static Opcode,
+    /// What the table of opcodes says besides the rule.
+    pub note: &'static str,
     pub shape: &'a Shape,
     pub operands: Vec<&'a Shape>,
     /// The computations that it names.
@@ -255,7 +259,7 @@ impl<'a> Site<'a> {
             _ if element.is_complex() => ('c', "complex numbers"),
             _ => (' ', "values without elements"),
         };
-        if self.opcode.note.contains(class) {
+        if self.note.contains(class) {
             return Ok(element);
         }
         Err(self.blame(operand, format!("does not take {classes}")))
@@ -398,12 +402,12 @@ fn without(sizes: &[Option<i64>], dims: &[usize]) -> Sizes {
 }
 
 pub(super) fn other(site: &Site) -> Found {
-    Ok(Operation::Other { reason: format!("{}: {}", site.raw.opcode, site.opcode.note) })
+    Ok(Operation::Other { reason: format!("{}: {}", site.raw.opcode, site.note) })
 }
 
 /// Of operands of one shape and type, that of the result.
 pub(super) fn elementwise(site: &Site) -> Found {
-    if let ([tuple @ Shape::Tuple(_)], ANY) = (&site.operands[..], site.opcode.note) {
+    if let ([tuple @ Shape::Tuple(_)], ANY) = (&site.operands[..], site.note) {
         // A whole tuple may be copied, or held back by a barrier.
         site.gives(tuple)?;
         return Ok(Operation::Other { reason: format!("{}: a tuple is passed on as it is", site.raw.opcode) });

@@ -4,17 +4,23 @@
 //! |---|---|
 //! | [`domain`] | intervals of variables and constraints |
 //! | [`steps`] | the steps of a simplification as data: rules, claims, facts |
+//! | [`map`] | [`IndexingMap`]: evaluation, points, composition without simplification |
+//! | [`check`] | [`check::replay`]: accepts or refuses steps; uses `domain`, `steps` and `map`, nothing of `simplify` |
 //! | [`simplify`] | the normal form and its rules; writes steps |
-//! | [`map`] | [`IndexingMap`]: composition, images, evaluation |
+//! | `compose` | maps simplified, and composed in normal form |
 //! | `text` | parsing and printing of maps |
 //! | `change` | change of variables: domains split into digits, unused variables removed |
 //! | [`equal`] | whether two maps agree at every point |
-//! | [`check`] | [`check::replay`]: accepts or refuses steps; uses `domain`, `steps` and `map`, nothing of `simplify` |
+//! | [`explain`] | a simplification with the steps that the checker accepts |
+//!
+//! Each file uses only files above it.
 
 mod change;
 pub mod check;
+mod compose;
 pub mod domain;
 pub mod equal;
+pub mod explain;
 pub mod map;
 pub mod simplify;
 pub mod steps;
@@ -23,6 +29,7 @@ pub(crate) mod text;
 pub use check::{Refused, replay};
 pub use domain::{Domain, Interval};
 pub use equal::{Equality, SEARCHED};
+pub use explain::Explained;
 pub use map::{Indexing, IndexingMap, Kind, Source};
 pub use simplify::{Form, simplify};
-pub use steps::{Claim, Constraint, Explained, Rule, Shown, Step, Using};
+pub use steps::{Claim, Constraint, Rule, Shown, Step, Using};

@@ -2,13 +2,10 @@
 //!
 //! A [`Step`] names a [`Rule`], says what it changes, and gives the fact it uses. `(8*d0 + d1) mod 8 = d1` is "one
 //! period" by the fact `d1 in [0, 7]`: 8 divides the difference of the two sides, and the right one needs no rounding.
-//! [`IndexingMap::explain`] makes the steps, [`crate::maps::check::replay`] holds them against the rules.
+//! The simplifier writes steps into a [`Log`]; `crate::maps::check` accepts or refuses them.
 
 use crate::expr::{Expr, Named};
-use crate::maps::check::follow;
 use crate::maps::domain::Interval;
-use crate::maps::map::{Indexing, IndexingMap};
-use crate::text::Error;
 use std::fmt;
 
 /// An expression and the interval in which it lies.
@@ -101,17 +98,8 @@ pub enum Claim {
     Nothing(Vec<Constraint>),
 }
 
-/// A map made simple, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explained {
-    /// What [`IndexingMap::simplify`] returns.
-    pub result: Indexing,
-    /// How it comes about.
-    pub steps: Vec<Step>,
-}
-
 /// How large the map and the steps may be together, in variables, constants and operations.
-const LARGEST: usize = 1 << 17;
+pub(crate) const LARGEST: usize = 1 << 17;
 
 /// Steps as they are made.
 #[derive(Clone, Debug)]
@@ -123,7 +111,12 @@ pub(crate) struct Log {
 
 impl Log {
     pub fn new(using: Using) -> Log {
-        Log { steps: Vec::new(), using, size: 0 }
+        Log::of_size(using, 0)
+    }
+
+    /// A log that counts what is explained, too, which has this size.
+    pub fn of_size(using: Using, size: usize) -> Log {
+        Log { steps: Vec::new(), using, size }
     }
 
     /// Whether more is taken; no longer where the steps are too large.
@@ -145,50 +138,6 @@ impl Log {
     pub fn append(&mut self, other: Log) {
         self.size += other.size;
         self.steps.extend(other.steps);
-    }
-}
-
-impl IndexingMap {
-    /// [`IndexingMap::simplify`] with the steps that lead there, each of which [`crate::maps::check::replay`] accepts, and
-    /// none that does not help.
-    ///
-    /// # Errors
-    /// Where the steps are too large to be shown, or the numbers too large to be followed.
-    pub fn explain(&self) -> Result<Explained, Error> {
-        let mut log = Log::new(Using::All);
-        let constraints = self.domain.constraints.iter().map(|c| &c.0);
-        log.size = self.results.iter().chain(constraints).map(Expr::size).sum();
-        let result = self.simplify_with(&mut Some(&mut log));
-        if !log.open() {
-            return Err(Error::new(format!("the steps are too long to be shown: more than {LARGEST} operations")));
-        }
-        // Where the simplifier's own steps leave a gap, few points are looked at one by one.
-        let (end, used) = loop {
-            match follow(self, &log.steps) {
-                Ok(followed) => break followed,
-                Err(refused) => match log.steps.get_mut(refused.step) {
-                    Some(step) if step.rule != Rule::Enumerated => (step.rule, step.fact) = (Rule::Enumerated, None),
-                    _ => return Err(Error::new(format!("the steps cannot be followed: {refused}"))),
-                },
-            }
-        };
-        let same = match (&end, &result) {
-            (None, Indexing::KnownEmpty) => true,
-            (Some(end), Indexing::Map(map)) => {
-                let sorted = |map: &IndexingMap| {
-                    let mut constraints = map.domain.constraints.clone();
-                    constraints.sort();
-                    constraints
-                };
-                end.results == map.results && end.domain.vars == map.domain.vars && sorted(end) == sorted(map)
-            }
-            _ => false,
-        };
-        if !same {
-            return Err(Error::new("the steps do not lead to the result"));
-        }
-        let steps = log.steps.into_iter().zip(used).filter_map(|(step, used)| used.then_some(step)).collect();
-        Ok(Explained { result, steps })
     }
 }
 

@@ -13,7 +13,7 @@
 
 use crate::expr::{Expr, Named};
 use crate::maps::domain::{Domain, Interval};
-use crate::maps::map::{Indexing, IndexingMap, Kind};
+use crate::maps::map::{Indexing, IndexingMap};
 use crate::text::{Error, excerpt};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
@@ -437,17 +437,6 @@ impl Display for IndexingMap {
             separator = ", ";
         }
         Ok(())
-    }
-}
-
-impl IndexingMap {
-    /// The name that a variable has where it was given none: `d`, `s` or `rt` and its number among its kind.
-    pub(crate) fn default_name(&self, v: usize) -> String {
-        match self.kind(v) {
-            Kind::Dimension => format!("d{v}"),
-            Kind::Range => format!("s{}", v - self.dims),
-            Kind::RunTime => format!("rt{}", v - self.dims - self.ranges),
-        }
     }
 }
 

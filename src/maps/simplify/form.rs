@@ -1,11 +1,10 @@
 //! The normal form: expressions as sums of atoms, and the rules for remainders.
 
+use super::planned::Planned;
 use super::sum::{
     Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, gcd, high, low, plus_bounds, product, residue,
 };
-use super::write::Planned;
 use crate::expr::Expr;
-use crate::expr::cost;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
 use std::collections::HashMap;
@@ -95,9 +94,6 @@ const STEPS_PER_OPERATION: usize = 20;
 const FACTS: usize = 64;
 const OPAQUE: usize = 64;
 const LONG: usize = 64;
-
-/// How large an expression may be to be simplified part by part.
-const PARTS: usize = 150;
 
 impl Form {
     /// The normal form over a domain.
@@ -260,44 +256,6 @@ impl Form {
         let known = &mut self.atoms[atom as usize];
         if let Some((residue, step)) = chinese((known.residue, known.step), (residue, step)) {
             (known.step, known.residue) = (step, residue);
-        }
-    }
-
-    /// The simplest equivalent of an expression that this form finds.
-    pub fn simplify(&mut self, e: &Expr) -> Expr {
-        match self.normal(e).and_then(|s| self.write(&s)) {
-            Some(simple) if cost(&simple) <= cost(e) => simple,
-            _ if e.size() <= PARTS => self.simplify_parts(e),
-            _ => e.clone(),
-        }
-    }
-
-    /// Where the whole comes out dearer or not at all, its parts may still do well.
-    fn simplify_parts(&mut self, e: &Expr) -> Expr {
-        match e {
-            Expr::Const(_) | Expr::Var(_) => e.clone(),
-            Expr::Add(..) => {
-                let term = |t: &Expr| match t {
-                    // The sign is part of the sum.
-                    Expr::Mul(x, -1) => scaled(self.simplify(x), -1),
-                    t => self.simplify(t),
-                };
-                let terms: Vec<Expr> = e.terms().into_iter().map(term).collect();
-                let sum = Expr::sum(terms.iter().flat_map(Expr::terms).cloned().collect());
-                if cost(&sum) <= cost(e) { sum } else { e.clone() }
-            }
-            Expr::Mul(a, c) => scaled(self.simplify(a), *c),
-            Expr::Mod(a, m) => self.simplify(a).modulo(*m),
-            Expr::FloorDiv(a, d) => {
-                let quotient = self.simplify(a).floor_div(*d);
-                if cost(&quotient) <= cost(e) {
-                    return quotient;
-                }
-                let above = e.ceil_div().map(|above| self.simplify(above));
-                above.map_or_else(|| e.clone(), |above| (above + Expr::Const(d - 1)).floor_div(*d))
-            }
-            Expr::Min(a, b) => Expr::Min(self.simplify(a).into(), self.simplify(b).into()),
-            Expr::Max(a, b) => Expr::Max(self.simplify(a).into(), self.simplify(b).into()),
         }
     }
 
@@ -862,15 +820,6 @@ impl Form {
         let done = Sum::atom(atom);
         self.remainders.insert((e.clone(), m), done.clone());
         Some(done)
-    }
-}
-
-/// `e * c`, with one product at most.
-fn scaled(e: Expr, c: i64) -> Expr {
-    match e {
-        Expr::Const(x) if x.checked_mul(c).is_some() => Expr::Const(x * c),
-        Expr::Mul(x, f) if f.checked_mul(c).is_some() => x.times(f * c),
-        e => e.times(c),
     }
 }
 

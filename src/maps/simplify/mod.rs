@@ -14,14 +14,15 @@
 //! Arithmetic is checked in 128 bits, and work is bounded in proportion to the expression; where either runs out the
 //! expression is returned as it came.
 
+mod constraints;
 mod digits;
-mod domain;
 mod form;
+mod planned;
 mod sum;
 mod write;
 
+pub(crate) use constraints::{simplify_domain, simplify_domain_with};
 pub(crate) use digits::{Digit, digits};
-pub(crate) use domain::{simplify_domain, simplify_domain_with};
 pub use form::Form;
 
 use crate::expr::Expr;

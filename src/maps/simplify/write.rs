@@ -6,37 +6,12 @@
 //! into both sides. The search first finds the cheapest plan, remembered for each sum, and builds expressions last.
 
 use super::form::{Form, What};
+use super::planned::{Choice, Planned, Term};
 use super::sum::{Atom, Sum, divides, floor_div, gcd, residue};
 use crate::expr::Expr;
 use crate::expr::cost;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-
-/// The cheapest way found to write a sum.
-#[derive(Clone)]
-pub(super) struct Planned {
-    /// Each term with its coefficient and the sign before it, and a constant that is not 0.
-    list: u32,
-    /// Whether some term can stand first without a sign.
-    leads: bool,
-    choice: Rc<Choice>,
-}
-
-/// The last term of a written sum, and what stands before it.
-enum Choice {
-    /// Variables and a constant: nothing to choose.
-    Plain,
-    /// A term with its coefficient.
-    Term(Box<Term>, i128, Sum),
-}
-
-/// A term that is no variable.
-enum Term {
-    Quotient(Sum, i128),
-    Remainder(Sum, i128),
-    Min(Sum, Sum),
-    Max(Sum, Sum),
-}
 
 /// How deep plans nest, how many atoms of a sum are tried as its last term, and how many remainders a sum may have to
 /// be searched at all.
@@ -44,14 +19,48 @@ const DEPTH: u32 = 24;
 const TRIED: usize = 2;
 const MANY: usize = 16;
 
-impl Planned {
-    /// What the whole expression costs.
-    fn total(&self) -> u32 {
-        self.list.saturating_sub(1) + u32::from(self.list > 0 && !self.leads)
-    }
-}
+/// How large an expression may be to be simplified part by part.
+const PARTS: usize = 150;
 
 impl Form {
+    /// The simplest equivalent of an expression that this form finds.
+    pub fn simplify(&mut self, e: &Expr) -> Expr {
+        match self.normal(e).and_then(|s| self.write(&s)) {
+            Some(simple) if cost(&simple) <= cost(e) => simple,
+            _ if e.size() <= PARTS => self.simplify_parts(e),
+            _ => e.clone(),
+        }
+    }
+
+    /// Where the whole comes out dearer or not at all, its parts may still do well.
+    fn simplify_parts(&mut self, e: &Expr) -> Expr {
+        match e {
+            Expr::Const(_) | Expr::Var(_) => e.clone(),
+            Expr::Add(..) => {
+                let term = |t: &Expr| match t {
+                    // The sign is part of the sum.
+                    Expr::Mul(x, -1) => scaled(self.simplify(x), -1),
+                    t => self.simplify(t),
+                };
+                let terms: Vec<Expr> = e.terms().into_iter().map(term).collect();
+                let sum = Expr::sum(terms.iter().flat_map(Expr::terms).cloned().collect());
+                if cost(&sum) <= cost(e) { sum } else { e.clone() }
+            }
+            Expr::Mul(a, c) => scaled(self.simplify(a), *c),
+            Expr::Mod(a, m) => self.simplify(a).modulo(*m),
+            Expr::FloorDiv(a, d) => {
+                let quotient = self.simplify(a).floor_div(*d);
+                if cost(&quotient) <= cost(e) {
+                    return quotient;
+                }
+                let above = e.ceil_div().map(|above| self.simplify(above));
+                above.map_or_else(|| e.clone(), |above| (above + Expr::Const(d - 1)).floor_div(*d))
+            }
+            Expr::Min(a, b) => Expr::Min(self.simplify(a).into(), self.simplify(b).into()),
+            Expr::Max(a, b) => Expr::Max(self.simplify(a).into(), self.simplify(b).into()),
+        }
+    }
+
     /// Writes a sum as an expression; `None` where no way is found.
     pub(super) fn write(&mut self, s: &Sum) -> Option<Expr> {
         self.plan(s, 0)?;
@@ -312,6 +321,15 @@ impl Form {
         });
         let all: Vec<(i128, Expr)> = plain.chain(terms).filter(|t| t.0 != 0).collect();
         assemble(all, s.constant)
+    }
+}
+
+/// `e * c`, with one product at most.
+fn scaled(e: Expr, c: i64) -> Expr {
+    match e {
+        Expr::Const(x) if x.checked_mul(c).is_some() => Expr::Const(x * c),
+        Expr::Mul(x, f) if f.checked_mul(c).is_some() => x.times(f * c),
+        e => e.times(c),
     }
 }
 

@@ -11,8 +11,10 @@
 //! on to the dimensions that a reshape has made: `T(8,128)` of `f32[15,256]` is `T(*,8,128)` of `f32[3,5,256]`. Where
 //! that does not do, tiles join all dimensions, cut them as the operand's are, and put them in its order.
 
-use super::count::{COUNTED, linear};
-use super::{Access, maps};
+use super::access::Access;
+use super::count::COUNTED;
+use super::linear::linear;
+use super::maps::maps;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::map::IndexingMap;

@@ -1,0 +1,147 @@
+//! Changing operations in place, and erasing them.
+//!
+//! References to operations are copied freely, so nothing tells whether one of them still refers to an operation when that
+//! is destroyed. A [`Rewriter`] therefore destroys nothing while references can exist: an erased operation leaves its
+//! block and its operands at once and is destroyed with the rewriter, from which all references are borrowed. Until then
+//! no operation made later has its address, so an address identifies an operation in a table (see [`crate::op_key`]).
+
+use crate::read::{Op, Val, all_operations, arguments, blocks, is_used, name, operations, parent, results};
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::{OperationRef, Type, ValueLike};
+use mlir_sys as sys;
+use std::cell::RefCell;
+
+/// The operation that a pass works on, and what the pass has erased below it.
+pub struct Rewriter {
+    root: sys::MlirOperation,
+    copies: RefCell<Vec<sys::MlirOperation>>,
+    erased: RefCell<Vec<sys::MlirOperation>>,
+}
+
+impl Rewriter {
+    /// Starts work on an operation and everything below it.
+    ///
+    /// # Safety
+    /// The operation is alive until the rewriter is dropped, and nothing else reads or changes it or what is below it
+    /// meanwhile. A reference to an operation below it that was made in another way is not used once the rewriter has
+    /// erased that operation and is dropped.
+    pub unsafe fn new(root: sys::MlirOperation) -> Rewriter {
+        Rewriter { root, copies: RefCell::default(), erased: RefCell::default() }
+    }
+
+    /// The operation that the pass works on.
+    pub fn root(&self) -> Op<'_> {
+        // SAFETY: it is alive for as long as the rewriter.
+        unsafe { OperationRef::from_raw(self.root) }
+    }
+
+    /// A copy of an operation, in no block; it lives as long as the rewriter.
+    pub fn copy<'s>(&'s self, op: Op<'s>) -> Op<'s> {
+        // SAFETY: the operation is alive; its copy is destroyed with the rewriter only.
+        unsafe {
+            let raw = sys::mlirOperationClone(op.to_raw());
+            self.copies.borrow_mut().push(raw);
+            OperationRef::from_raw(raw)
+        }
+    }
+
+    /// Removes an operation. A reference to it still gives its name, attributes and results, and has no operands.
+    ///
+    /// # Panics
+    /// Where a result of it is used, and where it is in no block, as when it was erased before.
+    pub fn erase(&self, op: Op<'_>) {
+        assert!(!results(op).into_iter().any(is_used), "`{}` cannot be erased: a result of it is used", name(op));
+        self.detach(op);
+    }
+
+    /// Replaces what is in the module `to` by what is in the module `from`, which is empty then.
+    ///
+    /// # Panics
+    /// Where one of them is no module, or `to` is inside `from`.
+    pub fn replace_contents(&self, to: Op<'_>, from: Op<'_>) {
+        let body = |op| match blocks(op)[..] {
+            [body] if name(op) == "builtin.module" => body,
+            _ => panic!("expected a module, found `{}`", name(op)),
+        };
+        let (body, new) = (body(to), operations(body(from)));
+        assert!(new.iter().all(|op| !is_inside(to, *op)), "a module cannot be put into itself");
+        operations(body).into_iter().for_each(|op| self.detach(op));
+        for op in new {
+            // SAFETY: the operation is alive and in no block when the body, which is alive, takes it over.
+            unsafe {
+                sys::mlirOperationRemoveFromParent(op.to_raw());
+                sys::mlirBlockAppendOwnedOperation(body.to_raw(), op.to_raw());
+            }
+        }
+    }
+
+    /// Takes an operation out of its block, and from it and all below it their operands.
+    fn detach(&self, op: Op<'_>) {
+        assert!(op.block().is_some(), "`{}` cannot be erased: it is in no block", name(op));
+        for inside in all_operations(op) {
+            // SAFETY: the operation is alive, and MLIR reads none of no operands.
+            unsafe { sys::mlirOperationSetOperands(inside.to_raw(), 0, std::ptr::null()) }
+        }
+        // SAFETY: the operation is alive and in a block, whose ownership goes over to the list.
+        unsafe { sys::mlirOperationRemoveFromParent(op.to_raw()) }
+        self.erased.borrow_mut().push(op.to_raw());
+    }
+}
+
+impl Drop for Rewriter {
+    fn drop(&mut self) {
+        for copy in self.copies.take() {
+            // SAFETY: the rewriter owns the copy; references to it were borrowed from the rewriter.
+            unsafe { sys::mlirOperationDestroy(copy) }
+        }
+        for erased in self.erased.take() {
+            // SAFETY: the operation is alive, in no block, and owned by the rewriter.
+            let op: Op<'_> = unsafe { OperationRef::from_raw(erased) };
+            let values = |op| results(op).into_iter().chain(blocks(op).into_iter().flat_map(arguments));
+            // A value that was put to use again after its operation was erased would dangle; so the operation stays.
+            if !all_operations(op).into_iter().flat_map(values).any(is_used) {
+                // SAFETY: nothing uses it, and references to it were borrowed from the rewriter.
+                unsafe { sys::mlirOperationDestroy(erased) }
+            }
+        }
+    }
+}
+
+/// Gives a value another type.
+pub fn set_type<'c>(v: Val<'c>, r#type: Type<'c>) {
+    v.set_type(r#type);
+}
+
+/// Lets all users of `v` use `with`.
+pub fn replace_all_uses<'c>(v: Val<'c>, with: Val<'c>) {
+    // SAFETY: both values are alive.
+    unsafe { sys::mlirValueReplaceAllUsesOfWith(v.to_raw(), with.to_raw()) }
+}
+
+/// The same operation, for methods that change it.
+pub fn edit<'c>(op: Op<'c>) -> OperationRefMut<'c, 'c> {
+    // SAFETY: the operation is alive. MLIR changes operations through any handle, and there is no reference of Rust's
+    // into one.
+    unsafe { OperationRefMut::from_raw(op.to_raw()) }
+}
+
+/// Takes an operation out of its block and puts it in front of another.
+///
+/// # Panics
+/// Where one of them is in no block, or the second is inside the first.
+pub fn move_before<'c>(op: Op<'c>, other: Op<'c>) {
+    assert!(op.block().is_some() && other.block().is_some(), "an operation in no block cannot be moved");
+    assert!(!is_inside(other, op), "an operation cannot be moved into itself");
+    // SAFETY: both operations are alive and in blocks, and the move makes no circle.
+    unsafe { sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
+}
+
+/// Whether an operation is `around` or inside it.
+fn is_inside<'c>(op: Op<'c>, around: Op<'c>) -> bool {
+    std::iter::successors(Some(op), |op| parent(*op)).any(|op| op == around)
+}
+
+/// Replaces all operands of an operation.
+pub fn set_operands<'c>(op: Op<'c>, values: &[Val<'c>]) {
+    edit(op).set_operands(values);
+}

@@ -1,0 +1,46 @@
+//! Expressions that are sums of variables with factors.
+
+use crate::expr::Expr;
+use std::collections::BTreeMap;
+
+/// The coefficient of each variable, and the constant.
+type Linear = (BTreeMap<usize, i128>, i128);
+
+/// A sum of products of variables with constants.
+pub(super) fn linear(e: &Expr) -> Option<Linear> {
+    let (mut all, mut constant): (BTreeMap<usize, i128>, i128) = Default::default();
+    for term in e.terms() {
+        match term {
+            Expr::Const(c) => constant += i128::from(*c),
+            Expr::Var(v) => *all.entry(*v).or_default() += 1,
+            Expr::Mul(x, c) => {
+                let (vars, more) = linear(x)?;
+                constant = constant.checked_add(more.checked_mul((*c).into())?)?;
+                for (v, f) in vars {
+                    let sum = all.entry(v).or_default();
+                    *sum = sum.checked_add(f.checked_mul((*c).into())?)?;
+                }
+            }
+            _ => return None,
+        }
+    }
+    all.retain(|_, c| *c != 0);
+    Some((all, constant))
+}
+
+/// The number of different sums of these terms `(step, count)`, and their common step, if they leave no gap.
+pub(super) fn gapless(mut terms: Vec<(i128, u128)>) -> Option<(u128, i128)> {
+    terms.retain(|t| t.1 != 1);
+    terms.iter_mut().for_each(|t| t.0 = t.0.abs());
+    terms.sort_unstable();
+    let step = terms.first().map_or(1, |t| t.0);
+    let mut reach = 1u128;
+    for (c, n) in terms {
+        let wide = u128::try_from(c / step).ok()?;
+        if c % step != 0 || wide > reach {
+            return None;
+        }
+        reach = reach.checked_add(wide.checked_mul(n.checked_sub(1)?)?)?;
+    }
+    Some((reach, step))
+}

@@ -1,0 +1,145 @@
+//! Modules, computations and instructions.
+
+use super::literal::Literal;
+use super::words::{numbers, unquote};
+use crate::operations::graph::{Graph, Node, Value};
+use crate::operations::operation::Operation;
+use crate::operations::shape::Shape;
+use crate::text::Cursor;
+
+/// A module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Module {
+    /// Its name.
+    pub name: String,
+    /// What the header says behind the name.
+    pub attributes: Vec<Attribute>,
+    /// The computations; each stands behind those that it calls.
+    pub computations: Vec<Computation>,
+    /// Where in `computations` the entry stands.
+    pub entry: usize,
+}
+
+/// A computation: instructions that compute a root from parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Computation {
+    /// Its name.
+    pub name: String,
+    /// Where in the text its name stands, in bytes.
+    pub at: usize,
+    /// The instructions; each stands behind those that it uses.
+    pub instructions: Vec<Instruction>,
+    /// Where in `instructions` the parameters stand, by their numbers.
+    pub parameters: Vec<usize>,
+    /// Where in `instructions` the root stands.
+    pub root: usize,
+}
+
+/// An instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instruction {
+    /// Its name.
+    pub name: String,
+    /// Where in the text its name stands, in bytes.
+    pub at: usize,
+    /// The shape of its result.
+    pub shape: Shape,
+    /// The name of what it does, such as `dot`.
+    pub opcode: String,
+    /// Where in the computation its operands stand.
+    pub operands: Vec<usize>,
+    /// What it does with indices.
+    pub operation: Operation,
+    /// All computations it names, by where they stand in the module: in the order of a `while`'s condition and body,
+    /// of a conditional's branches, of `select` and `scatter` in `select-and-scatter`.
+    pub called: Vec<usize>,
+    /// Instructions that must run before though they are no operands.
+    pub control: Vec<usize>,
+    /// The value of a `constant`.
+    pub literal: Option<Literal>,
+    /// What is written behind the operands, in order.
+    pub attributes: Vec<Attribute>,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// `name=text`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// Where its value stands in the module's text, in bytes.
+    pub at: usize,
+    /// Its value as it is written: `LT`, `{0,1}`, `"Sharding"` with the quotes.
+    pub text: String,
+}
+
+/// What an instruction was made from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// `op_name` of the metadata: the path of names in the program.
+    pub op_name: Option<String>,
+    /// The program's file, from the metadata itself or through its stack frame.
+    pub file: Option<String>,
+    /// The line in the file, from 1.
+    pub line: Option<i64>,
+}
+
+impl Module {
+    /// How many errors [`Module::parse`] reports at most.
+    pub const MAX_ERRORS: usize = 100;
+
+    /// The computations as graphs for [`flow`](crate::analysis::flow): a node for each instruction, in the same places.
+    pub fn graphs(&self) -> Vec<Graph> {
+        let node = |instruction: &Instruction| Node {
+            operation: instruction.operation.clone(),
+            operands: instruction.operands.iter().map(|node| Value { node: *node, result: 0 }).collect(),
+            results: vec![instruction.shape.clone()],
+        };
+        let graph = |computation: &Computation| Graph {
+            nodes: computation.instructions.iter().map(node).collect(),
+            roots: vec![Value { node: computation.root, result: 0 }],
+        };
+        self.computations.iter().map(graph).collect()
+    }
+
+    /// The attribute of the header with this name, as it is written.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        text_of(&self.attributes, name)
+    }
+}
+
+impl Computation {
+    /// The instruction whose value the computation has.
+    pub fn result(&self) -> &Instruction {
+        &self.instructions[self.root]
+    }
+}
+
+impl Instruction {
+    /// The attribute with this name, as it is written.
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        text_of(&self.attributes, name)
+    }
+
+    /// The text that an attribute such as `custom_call_target="Sharding"` has between its quotes, unescaped.
+    pub fn string(&self, name: &str) -> Option<String> {
+        unquote(self.attribute(name)?)
+    }
+
+    /// The numbers that an attribute such as `dimensions={0,1}` lists, or the one of `index=3`.
+    pub fn numbers(&self, name: &str) -> Option<Vec<i64>> {
+        let mut cursor = Cursor::new(self.attribute(name)?);
+        let numbers = numbers(&mut cursor).ok()?;
+        cursor.finish("").ok().map(|()| numbers.into_iter().map(|(n, _)| n).collect())
+    }
+
+    /// Whether an attribute such as `is_stable=true` is there and true.
+    pub fn flag(&self, name: &str) -> bool {
+        self.attribute(name) == Some("true")
+    }
+}
+
+fn text_of<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a str> {
+    attributes.iter().find(|a| a.name == name).map(|a| &*a.text)
+}

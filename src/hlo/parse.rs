@@ -1,0 +1,20 @@
+//! From a text to a [`Module`]: it is taken apart, then names are resolved and instructions checked.
+
+use super::module::Module;
+use super::{read, resolve};
+use crate::text::Error;
+
+impl Module {
+    /// Reads a module.
+    ///
+    /// # Errors
+    /// All that is wrong with `text`, in its order; at least one error, at most [`Module::MAX_ERRORS`].
+    pub fn parse(text: &str) -> Result<Module, Vec<Error>> {
+        let mut errors = Vec::new();
+        let raw = read::module(text, &mut errors);
+        let module = resolve::module(raw, text.len(), &mut errors);
+        errors.sort_by_key(|error| error.at);
+        errors.truncate(Self::MAX_ERRORS);
+        module.filter(|_| errors.is_empty()).ok_or(errors)
+    }
+}

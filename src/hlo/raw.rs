@@ -1,0 +1,148 @@
+//! A module as it is written: names are not resolved, values of attributes are slices of the text.
+
+use super::literal::Literal;
+use super::module::Attribute;
+use super::words::{End, name, value};
+use crate::operations::shape::Shape;
+use crate::text::{Cursor, Error, excerpt};
+use std::collections::HashMap;
+
+/// A module as it is written.
+#[derive(Default)]
+pub(super) struct RawModule<'a> {
+    pub name: &'a str,
+    pub attributes: Vec<RawAttribute<'a>>,
+    pub tables: Tables,
+    pub computations: Vec<RawComputation<'a>>,
+    /// Where more than one entry, or none, is an error that was already told.
+    pub broken: bool,
+}
+
+/// A computation as it is written.
+pub(super) struct RawComputation<'a> {
+    pub name: &'a str,
+    pub at: usize,
+    pub entry: bool,
+    /// What stands between the name and the body, if anything does.
+    pub head: Option<Head>,
+    pub instructions: Vec<RawInstruction<'a>>,
+    /// Where the body ends.
+    pub end: usize,
+    /// Whether something in it could not be read.
+    pub broken: bool,
+}
+
+/// `(name: shape, name: shape) -> shape`: the shapes, each with its place.
+pub(super) struct Head {
+    pub parameters: Vec<(Shape, usize)>,
+    pub result: (Shape, usize),
+}
+
+/// An instruction as it is written; one that could not be read ends where its text is wrong.
+pub(super) struct RawInstruction<'a> {
+    pub name: &'a str,
+    pub at: usize,
+    pub root: bool,
+    pub shape: Option<Shape>,
+    pub shape_at: usize,
+    pub opcode: &'a str,
+    pub opcode_at: usize,
+    pub operands: Vec<RawOperand<'a>>,
+    /// The number of a parameter.
+    pub number: Option<i64>,
+    pub literal: Option<Literal>,
+    pub attributes: Vec<RawAttribute<'a>>,
+    pub broken: bool,
+}
+
+/// An operand as it is written.
+pub(super) struct RawOperand<'a> {
+    pub name: &'a str,
+    pub at: usize,
+    /// The shape that stands before the name, if one does.
+    pub shape: Option<Shape>,
+}
+
+/// An attribute as it is written.
+#[derive(Clone, Copy)]
+pub(super) struct RawAttribute<'a> {
+    pub name: &'a str,
+    pub at: usize,
+    pub text: &'a str,
+}
+
+impl RawAttribute<'_> {
+    /// An error in the value as one in the module's text.
+    fn place(&self, error: Error) -> Error {
+        let message = match error.message.strip_suffix("found the end of the text") {
+            Some(expected) => format!("{expected}found the end of `{}`", excerpt(self.name)),
+            None => error.message,
+        };
+        Error { at: error.at.map(|at| at + self.at), message }
+    }
+
+    pub fn owned(&self) -> Attribute {
+        Attribute { name: self.name.to_string(), at: self.at, text: self.text.to_string() }
+    }
+
+    /// What `read` makes of the whole value.
+    pub fn read<T>(&self, read: impl FnOnce(&mut Cursor) -> Result<T, Error>) -> Result<T, Error> {
+        let mut cursor = Cursor::new(self.text);
+        read(&mut cursor)
+            .and_then(|value| cursor.finish(&format!("the end of `{}`", self.name)).map(|()| value))
+            .map_err(|error| self.place(error))
+    }
+}
+
+/// The tables behind the header, by the numbers of their rows.
+#[derive(Default)]
+pub(super) struct Tables {
+    pub files: HashMap<i64, String>,
+    /// File and line.
+    pub locations: HashMap<i64, (i64, i64)>,
+    /// Location.
+    pub frames: HashMap<i64, i64>,
+}
+
+impl Tables {
+    /// File and line of a stack frame; an error where there are frames but not this one.
+    pub fn frame(&self, frame: i64) -> Result<Option<(&str, i64)>, String> {
+        if frame == 0 || self.frames.is_empty() {
+            return Ok(None);
+        }
+        let location = self.frames.get(&frame).ok_or_else(|| format!("there is no stack frame {frame}"))?;
+        let found = self.locations.get(location);
+        Ok(found.and_then(|(file, line)| Some((self.files.get(file)?.as_str(), *line))))
+    }
+}
+
+impl<'a> RawAttribute<'a> {
+    /// The fields of `{name=value name=value}`.
+    pub fn fields(&self) -> Result<Vec<RawAttribute<'a>>, Error> {
+        let mut cursor = Cursor::new(self.text);
+        let mut fields = Vec::new();
+        let mut read = || {
+            cursor.expect("{", &format!("`{{` behind `{}`", self.name))?;
+            while !cursor.eat("}") {
+                let name = name(&mut cursor, "a field or `}`")?.0;
+                cursor.expect("=", &format!("`=` behind `{}`", excerpt(name)))?;
+                let (at, text) = value(&mut cursor, End::Space)?;
+                fields.push(RawAttribute { name, at: at + self.at, text });
+                cursor.eat(",");
+            }
+            Ok(())
+        };
+        read().map_err(|error| self.place(error))?;
+        Ok(fields)
+    }
+
+    /// The number in one of the fields.
+    pub fn field(&self, name: &str) -> Result<i64, Error> {
+        let fields = self.fields()?;
+        let found = fields.iter().find(|f| f.name == name);
+        found.map_or_else(
+            || Err(Error::at(self.at, format!("a row of {} needs `{name}`", self.name))),
+            |field| field.read(|cursor| cursor.integer("a number")),
+        )
+    }
+}

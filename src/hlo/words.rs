@@ -1,0 +1,158 @@
+//! Words of HLO text: names, numbers, strings and the values of attributes.
+
+use crate::text::{Cursor, Error, length};
+
+/// The number of bytes of the name with which `text` begins.
+pub(super) fn name_length(text: &str) -> usize {
+    length(text, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+}
+
+/// Takes a name and its `%`, and says where it stood.
+pub(super) fn name<'a>(cursor: &mut Cursor<'a>, what: &str) -> Result<(&'a str, usize), Error> {
+    let (at, rest) = (cursor.at(), cursor.rest());
+    let sign = usize::from(rest.starts_with('%'));
+    let end = sign + name_length(&rest[sign..]);
+    let begins = rest.as_bytes().get(sign).is_some_and(|b| sign == 1 || b.is_ascii_alphabetic() || *b == b'_');
+    if end == sign || !begins {
+        return Err(cursor.expected(what));
+    }
+    cursor.advance(end);
+    Ok((&rest[sign..end], at))
+}
+
+/// Whether a line reads `[ROOT] name = `.
+pub(super) fn begins_instruction(line: &str) -> bool {
+    let line = line.trim_start();
+    let line = line.strip_prefix("ROOT ").unwrap_or(line).trim_start();
+    let line = line.strip_prefix('%').unwrap_or(line);
+    let rest = &line[name_length(line)..];
+    rest.len() < line.len() && rest.starts_with([' ', '\t']) && rest.trim_start().starts_with('=')
+}
+
+/// Whether a line that is not indented ends with the `{` that opens a computation.
+pub(super) fn begins_computation(line: &str) -> bool {
+    line.starts_with(|c: char| c == '%' || c == '_' || c.is_ascii_alphabetic())
+        && line.trim_end().ends_with('{')
+        && !line.contains('=')
+}
+
+/// Where an attribute's value ends: at the next `,` that is not inside brackets or quotes, or
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum End {
+    /// at the next space,
+    Space,
+    /// at the next line, as `literal=s32[2] {1, 2}` does,
+    Line,
+    /// at the next space; strings may be longer than a line. So it is in the header only.
+    Header,
+}
+
+/// Takes an attribute's value, and says where it stood.
+pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &'a str), Error> {
+    let (at, text) = (cursor.at(), cursor.rest());
+    let bytes = text.as_bytes();
+    let mut open: Vec<(u8, usize)> = Vec::new();
+    let mut end = 0;
+    let unclosed = |(close, from): (u8, usize)| {
+        let opened = match close {
+            b'}' => '{',
+            b']' => '[',
+            _ => '(',
+        };
+        Error::at(at + from, format!("expected `{}` to close this `{opened}`", char::from(close)))
+    };
+    while let Some(&byte) = bytes.get(end) {
+        end += match byte {
+            b'"' => string_length(&text[end..], until == End::Header)
+                .ok_or_else(|| Error::at(at + end, "expected `\"` to close this string on its line"))?,
+            b'{' | b'[' | b'(' => {
+                open.push((if byte == b'(' { b')' } else { byte + 2 }, end));
+                1
+            }
+            b'}' | b']' | b')' => match open.pop() {
+                Some((close, _)) if close == byte => 1,
+                Some(unclosed_one) => return Err(unclosed(unclosed_one)),
+                None => break,
+            },
+            b'/' if bytes[end..].starts_with(b"/*") => match text[end..].find("*/") {
+                Some(length) => length + 2,
+                None => return Err(Error::at(at + end, "expected `*/` to close this comment")),
+            },
+            b' ' | b'\t' if until == End::Line => 1,
+            b',' | b' ' | b'\t' | b'\r' | b'\n' if open.is_empty() => break,
+            b'\n' if text[end + 1..].lines().next().is_some_and(|l| begins_instruction(l) || begins_computation(l)) => {
+                break;
+            }
+            _ => 1,
+        };
+    }
+    if let Some(last) = open.pop() {
+        return Err(unclosed(last));
+    }
+    cursor.advance(end);
+    Ok((at, &text[..end]))
+}
+
+/// The bytes of the string with which `text` begins, with its quotes; `None` where it does not end, or not on its line.
+pub(super) fn string_length(text: &str, lines: bool) -> Option<usize> {
+    let mut bytes = text.bytes().enumerate().skip(1);
+    while let Some((i, byte)) = bytes.next() {
+        match byte {
+            b'"' => return Some(i + 1),
+            b'\n' if !lines => return None,
+            b'\\' => _ = bytes.next(),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What stands between the quotes, unescaped; `None` where there are no quotes.
+pub(super) fn unquote(text: &str) -> Option<String> {
+    let mut bytes = text.strip_prefix('"')?.strip_suffix('"')?.bytes().peekable();
+    let mut found = Vec::new();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            found.push(byte);
+            continue;
+        }
+        let (radix, digits, mut code) = match bytes.next()? {
+            b'n' => (0, 0, u32::from(b'\n')),
+            b't' => (0, 0, u32::from(b'\t')),
+            b'r' => (0, 0, u32::from(b'\r')),
+            b'x' | b'X' => (16, 2, 0),
+            b @ b'0'..=b'7' => (8, 2, u32::from(b - b'0')),
+            b => (0, 0, u32::from(b)),
+        };
+        for _ in 0..digits {
+            let Some(digit) = bytes.peek().and_then(|b| char::from(*b).to_digit(radix)) else { break };
+            code = code * radix + digit;
+            bytes.next();
+        }
+        found.push(code as u8);
+    }
+    Some(String::from_utf8_lossy(&found).into_owned())
+}
+
+/// Takes a number with its sign, and says where it stood.
+pub(super) fn number(cursor: &mut Cursor, what: &str) -> Result<(i64, usize), Error> {
+    let at = cursor.at();
+    let negative = cursor.eat("-");
+    let size = cursor.integer(what)?;
+    Ok((if negative { -size } else { size }, at))
+}
+
+/// Takes `{1,2}` or one number, and says where each stood.
+pub(super) fn numbers(cursor: &mut Cursor) -> Result<Vec<(i64, usize)>, Error> {
+    if !cursor.eat("{") {
+        return Ok(vec![number(cursor, "a number or `{`")?]);
+    }
+    let mut numbers = Vec::new();
+    while !cursor.eat("}") {
+        if !numbers.is_empty() {
+            cursor.expect(",", "`,` or `}` to close the list")?;
+        }
+        numbers.push(number(cursor, "a number or `}`")?);
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,58 @@
+//! A simplification with its steps, each of which the checker accepts.
+
+use crate::expr::Expr;
+use crate::maps::check::follow;
+use crate::maps::map::{Indexing, IndexingMap};
+use crate::maps::steps::{LARGEST, Log, Rule, Step, Using};
+use crate::text::Error;
+
+/// A map made simple, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// What [`IndexingMap::simplify`] returns.
+    pub result: Indexing,
+    /// How it comes about.
+    pub steps: Vec<Step>,
+}
+
+impl IndexingMap {
+    /// [`IndexingMap::simplify`] with the steps that lead there, each of which [`crate::maps::check::replay`] accepts, and
+    /// none that does not help.
+    ///
+    /// # Errors
+    /// Where the steps are too large to be shown, or the numbers too large to be followed.
+    pub fn explain(&self) -> Result<Explained, Error> {
+        let mut log = Log::of_size(Using::All, self.exprs().map(Expr::size).sum());
+        let result = self.simplify_with(&mut Some(&mut log));
+        if !log.open() {
+            return Err(Error::new(format!("the steps are too long to be shown: more than {LARGEST} operations")));
+        }
+        // Where the simplifier's own steps leave a gap, few points are looked at one by one.
+        let (end, used) = loop {
+            match follow(self, &log.steps) {
+                Ok(followed) => break followed,
+                Err(refused) => match log.steps.get_mut(refused.step) {
+                    Some(step) if step.rule != Rule::Enumerated => (step.rule, step.fact) = (Rule::Enumerated, None),
+                    _ => return Err(Error::new(format!("the steps cannot be followed: {refused}"))),
+                },
+            }
+        };
+        let same = match (&end, &result) {
+            (None, Indexing::KnownEmpty) => true,
+            (Some(end), Indexing::Map(map)) => {
+                let sorted = |map: &IndexingMap| {
+                    let mut constraints = map.domain.constraints.clone();
+                    constraints.sort();
+                    constraints
+                };
+                end.results == map.results && end.domain.vars == map.domain.vars && sorted(end) == sorted(map)
+            }
+            _ => false,
+        };
+        if !same {
+            return Err(Error::new("the steps do not lead to the result"));
+        }
+        let steps = log.steps.into_iter().zip(used).filter_map(|(step, used)| used.then_some(step)).collect();
+        Ok(Explained { result, steps })
+    }
+}

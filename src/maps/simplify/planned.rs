@@ -1,0 +1,37 @@
+//! How a sum is to be written: the last term, and then what is left of the sum.
+
+use super::sum::Sum;
+use std::rc::Rc;
+
+/// The cheapest way found to write a sum.
+#[derive(Clone)]
+pub(super) struct Planned {
+    /// Each term with its coefficient and the sign before it, and a constant that is not 0.
+    pub list: u32,
+    /// Whether some term can stand first without a sign.
+    pub leads: bool,
+    pub choice: Rc<Choice>,
+}
+
+/// The last term of a written sum, and what stands before it.
+pub(super) enum Choice {
+    /// Variables and a constant: nothing to choose.
+    Plain,
+    /// A term with its coefficient.
+    Term(Box<Term>, i128, Sum),
+}
+
+/// A term that is no variable.
+pub(super) enum Term {
+    Quotient(Sum, i128),
+    Remainder(Sum, i128),
+    Min(Sum, Sum),
+    Max(Sum, Sum),
+}
+
+impl Planned {
+    /// What the whole expression costs.
+    pub fn total(&self) -> u32 {
+        self.list.saturating_sub(1) + u32::from(self.list > 0 && !self.leads)
+    }
+}
