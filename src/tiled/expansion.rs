@@ -16,7 +16,8 @@
 use crate::element::ElementType;
 use crate::expr::Expr;
 use crate::text::Error;
-use crate::tiled::layout::{Layout, TileEntry, dimensions};
+use crate::tiled::layout::{Layout, dimensions};
+use crate::tiled::tiling::Tiling;
 use std::cmp::Reverse;
 
 /// A layout applied to the logical sizes of an array.
@@ -340,9 +341,11 @@ impl Builder {
             let value = builder.expanded[split.dim];
             builder.values[value].size = largest_piece(sizes[value], &split.cuts);
         }
+        let mut expanded = std::mem::take(&mut builder.expanded);
         for tile in &layout.tiles {
-            builder.tile(tile)?;
+            builder.tile(&mut expanded, tile)?;
         }
+        builder.expanded = expanded;
         let nodes = builder.expanded.iter().fold(0, |sum: u64, v| sum.saturating_add(builder.values[*v].nodes));
         if nodes > Expansion::MAX_NODES {
             return Err(Error::new(
@@ -363,47 +366,8 @@ impl Builder {
         self.values.len() - 1
     }
 
-    fn tile(&mut self, tile: &[TileEntry]) -> Result<(), Error> {
-        let missing = tile.len().saturating_sub(self.expanded.len());
-        let leading: Vec<usize> = (0..missing).map(|_| self.whole(1, None, 1)).collect();
-        self.expanded.splice(..0, leading.iter().copied());
-        let named = self.expanded.split_off(self.expanded.len() - tile.len());
-
-        // From the minor end, so that a merged dimension finds the one it goes into, itself merged already.
-        let mut cut: Vec<(usize, i64)> = Vec::with_capacity(tile.len());
-        for (&value, entry) in named.iter().zip(tile).rev() {
-            match (entry, cut.last_mut()) {
-                (TileEntry::Size(size), _) => cut.push((value, *size)),
-                // A dimension of size 1 that only this tile has put in front adds nothing.
-                (TileEntry::Combine, Some(_)) if leading.contains(&value) => {}
-                (TileEntry::Combine, Some((minor, _))) => *minor = self.merge(value, *minor)?,
-                (TileEntry::Combine, None) => unreachable!("a checked tile ends with a size"),
-            }
-        }
-        let mut inner = Vec::with_capacity(cut.len());
-        for (value, by) in cut.into_iter().rev() {
-            let outer = self.split(value, by)?;
-            self.expanded.push(outer);
-            inner.push(outer + 1);
-        }
-        self.expanded.extend(inner);
-        Ok(())
-    }
-
-    /// Splits a value by a tile's size; gives the number of the quotient, which the remainder's follows.
-    fn split(&mut self, value: usize, by: i64) -> Result<usize, Error> {
-        let Value { size, group, scale, nodes } = self.values[value];
-        self.groups[group].parts += 1;
-        let quotients = size / by + i64::from(size % by != 0);
-        let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
-        self.value(by, group, scale, nodes.saturating_add(1));
-        let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
-        self.steps.push(Step::Split { value, by, shift, outer });
-        Ok(outer)
-    }
-
     /// Merges a value into the next more-minor one.
-    fn merge(&mut self, major: usize, minor: usize) -> Result<usize, Error> {
+    fn merge_into(&mut self, major: usize, minor: usize) -> Result<usize, Error> {
         let [a, b] = [major, minor].map(|v| self.values[v]);
         let [ga, gb] = [a.group, b.group].map(|g| self.groups[g]);
         let size = a.size.checked_mul(b.size).ok_or_else(too_large)?;
@@ -478,6 +442,33 @@ impl Builder {
             }
         }
         parts
+    }
+}
+
+/// An index is the number of a value.
+impl Tiling for Builder {
+    type Index = usize;
+    type Error = Error;
+
+    fn leading(&mut self) -> usize {
+        self.whole(1, None, 1)
+    }
+
+    /// From the minor end, so that each value finds the one that it goes into, itself merged already.
+    fn merge(&mut self, indices: Vec<usize>) -> Result<usize, Error> {
+        let merged = indices.into_iter().rev().map(Ok).reduce(|minor, major| self.merge_into(major?, minor?));
+        merged.expect("a merge has two indices or more")
+    }
+
+    fn split(&mut self, value: usize, by: i64) -> Result<[usize; 2], Error> {
+        let Value { size, group, scale, nodes } = self.values[value];
+        self.groups[group].parts += 1;
+        let quotients = size / by + i64::from(size % by != 0);
+        let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
+        let inner = self.value(by, group, scale, nodes.saturating_add(1));
+        let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
+        self.steps.push(Step::Split { value, by, shift, outer });
+        Ok([outer, inner])
     }
 }
 

@@ -1,0 +1,75 @@
+//! The tiling rule: what one tile of a layout does to the indices of an array.
+//!
+//! A tile `T(8,128)` belongs to the last indices in memory order, as many as it has entries. Each of them is split: the
+//! quotients by the tile's sizes come first, and then the remainders. The indices `[i, j]` become
+//! `[i / 8, j / 128, i mod 8, j mod 128]`. The next tile goes on with these four. Two cases are special:
+//!
+//! - An entry `*` merges its index into the next one: `T(*,128)` makes one index of `[i, j]`, `i * size of j + j`, and
+//!   splits it.
+//! - A tile with more entries than there are indices finds dimensions of size 1 in front. `T(8,128)` on `[j]` is that on
+//!   `[0, j]`. Such an index adds nothing to one that it is merged into, so it is left out there.
+//!
+//! The rule does not know what an index is: [`Tiling`] says how to split and merge one. An index may be the number of a
+//! value whose size is known (see [`Expansion`](super::expansion::Expansion)), or an expression for arrays of any size.
+
+use crate::tiled::layout::TileEntry;
+use std::mem;
+
+/// What the tiling rule needs of indices.
+pub trait Tiling {
+    /// The index of a dimension.
+    type Index;
+    /// Why indices cannot be split or merged.
+    type Error;
+
+    /// The index of one more dimension, of size 1, in front of the others.
+    fn leading(&mut self) -> Self::Index;
+
+    /// The index of several dimensions that become one. There are two or more, majormost first.
+    ///
+    /// # Errors
+    /// What makes that impossible.
+    fn merge(&mut self, indices: Vec<Self::Index>) -> Result<Self::Index, Self::Error>;
+
+    /// The quotient and the remainder by a tile's size.
+    ///
+    /// # Errors
+    /// What makes that impossible.
+    fn split(&mut self, index: Self::Index, by: i64) -> Result<[Self::Index; 2], Self::Error>;
+
+    /// Applies one tile to the indices of all dimensions, majormost first. The last entry of the tile is a size.
+    ///
+    /// # Errors
+    /// Those of [`Tiling::merge`] and [`Tiling::split`].
+    fn tile(&mut self, indices: &mut Vec<Self::Index>, tile: &[TileEntry]) -> Result<(), Self::Error> {
+        let missing = tile.len().saturating_sub(indices.len());
+        let mut tiled = indices.split_off(indices.len() - (tile.len() - missing)).into_iter();
+        let (mut merged, mut run) = (Vec::with_capacity(tile.len()), Vec::new());
+        for (position, entry) in tile.iter().enumerate() {
+            match entry {
+                TileEntry::Combine if position < missing => {}
+                TileEntry::Combine => run.extend(tiled.next()),
+                TileEntry::Size(size) => {
+                    run.extend(if position < missing { Some(self.leading()) } else { tiled.next() });
+                    merged.push((mem::take(&mut run), *size));
+                }
+            }
+        }
+        let mut whole = Vec::with_capacity(merged.len());
+        for (mut run, size) in merged {
+            let index = match run.len() {
+                1 => run.remove(0),
+                _ => self.merge(run)?,
+            };
+            whole.push((index, size));
+        }
+        let mut remainders = Vec::with_capacity(whole.len());
+        for (index, size) in whole {
+            let [quotient, remainder] = self.split(index, size)?;
+            indices.push(quotient);
+            remainders.push(remainder);
+        }
+        indices.extend(remainders);
+        Ok(())
+    }
+}
