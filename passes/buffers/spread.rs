@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use tensor_layout::expr::Expr;
 use tensor_layout::places::Placement;
 use tensor_layout::places::TensorLayout;
-use tensor_layout::places::{Machine, TIME, WORD};
+use tensor_layout::places::{Machine, TIME, WORD, digit};
 
 /// The axes that the TensorLayouts of a module run over, parent to child.
 #[derive(Clone, Default)]
@@ -226,9 +226,7 @@ impl Board {
 
     /// A digit of the index of a dimension.
     fn digit(&self, dim: usize, weight: i64, extent: i64) -> Expr {
-        let digit = Expr::Var(dim).floor_div(weight);
-        let top = weight.saturating_mul(extent) >= self.placement.padded_sizes()[dim];
-        if top { digit } else { digit.modulo(extent) }
+        digit(Expr::Var(dim), weight, extent, self.placement.padded_sizes()[dim])
     }
 
     /// Where the copies of an element are besides the first: the dimension of the buffer, how many, and how far apart in

@@ -14,7 +14,6 @@
 //! Addresses and sizes count elements (or words, where the layout says so), not bytes. What 64 bits do not hold is an
 //! error.
 
-use crate::expr::Expr;
 use crate::maps::map::IndexingMap;
 use crate::places::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout};
 use crate::text::Error;
@@ -383,15 +382,7 @@ impl Placement {
 
     /// The coordinate of each axis and the local address as a map of the index, simplified.
     pub fn map(&self) -> IndexingMap {
-        let mut results: Vec<Vec<Expr>> = vec![Vec::new(); self.axes.len() + 1];
-        for digit in &self.digits {
-            let Some(dim) = digit.dim.filter(|_| digit.extent != 1) else { continue };
-            let part = Expr::Var(dim).floor_div(digit.weight);
-            let top = digit.weight * digit.extent == self.padded[dim];
-            let part = if top { part } else { part.modulo(digit.extent) };
-            results[digit.axis].push(part.times(digit.stride));
-        }
-        IndexingMap::of_sizes(&self.sizes, results.into_iter().map(Expr::sum).collect())
+        IndexingMap::of_sizes(&self.sizes, self.layout.exprs())
     }
 
     /// The highest value of a digit that an element has. There must be elements.

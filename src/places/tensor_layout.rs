@@ -9,6 +9,7 @@
 //! Printing is canonical: strides where they are needed or are not 1, a prefix only where there is padding, what is
 //! behind `B@` as given. [`crate::places::placement`] gives the notation its arithmetic.
 
+use crate::expr::Expr;
 use crate::text::{Cursor, Error, excerpt};
 use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
@@ -99,6 +100,16 @@ pub fn is_tensor_layout(text: &str) -> bool {
         || start.starts_with('/') && !start.starts_with("/*") && !start.starts_with("//")
 }
 
+/// The digit of an index that has `extent` values and this weight: `index floordiv weight mod extent`.
+///
+/// `padded` is the product of all extents of the dimension, and no index reaches it. So the most significant digit, for
+/// which `weight * extent` is `padded`, needs no remainder. Digits of 12 with the extents 4 and 3: `d0 floordiv 3` and
+/// `d0 mod 3`.
+pub fn digit(index: Expr, weight: i64, extent: i64, padded: i64) -> Expr {
+    let quotient = index.floor_div(weight);
+    if weight.saturating_mul(extent) >= padded { quotient } else { quotient.modulo(extent) }
+}
+
 impl TensorLayout {
     /// The most parts that a layout may have.
     pub const MAX_PARTS: usize = 512;
@@ -181,6 +192,30 @@ impl TensorLayout {
             }
         }
         axes
+    }
+
+    /// The coordinate along each axis, in the order of [`TensorLayout::axes`], and last the local address, as expressions
+    /// of the index: variable `k` is dimension `k`. They hold for every shape that the layout fits, and give the first
+    /// copy where there are several.
+    ///
+    /// `((4_PE, 3:8), (8:1))` has `(d0 floordiv 3, d0 mod 3 * 8 + d1)`.
+    pub fn exprs(&self) -> Vec<Expr> {
+        let axes = self.axes();
+        let mut results = vec![Vec::new(); axes.len() + 1];
+        for (dim, parts) in self.dims.iter().enumerate() {
+            // The sizes of a layout that was parsed fit in 64 bits.
+            let padded = parts.iter().fold(1i64, |n, part| n.saturating_mul(part.extent));
+            let mut weight = padded;
+            for part in parts {
+                weight /= part.extent;
+                if part.extent != 1 {
+                    let axis = axes.iter().position(|axis| Some(axis) == part.axis.as_ref());
+                    let digit = digit(Expr::Var(dim), weight, part.extent, padded);
+                    results[axis.unwrap_or(axes.len())].push(digit.times(part.stride));
+                }
+            }
+        }
+        results.into_iter().map(Expr::sum).collect()
     }
 
     /// How many parts an axis has.
