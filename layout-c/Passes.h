@@ -22,28 +22,15 @@ extern "C" {
 MLIR_CAPI_EXPORTED bool mlirLayoutRegisterPasses(MlirStringCallback error,
                                                  void *userData);
 
-/// Adds a pass or a pipeline by its name, with options as in a pipeline's text,
-/// such as "form=physical" or "vectorize=avx2 contract". Registers what is not
-/// registered yet.
+/// Adds a pass or a pipeline by its name, such as "layout-to-memref", with
+/// options as in a pipeline's text, such as "form=physical" or "vectorize=avx2
+/// contract". docs/passes.md lists the names and the options. Registers what is
+/// not registered yet.
 MLIR_CAPI_EXPORTED bool mlirLayoutOpPassManagerAdd(MlirOpPassManager manager,
                                                    MlirStringRef name,
                                                    MlirStringRef options,
                                                    MlirStringCallback error,
                                                    void *userData);
-
-/// What a tiled memref becomes.
-typedef enum {
-  /// Parts in logical order, with the strides of the layout.
-  MlirLayoutFormStrided = 0,
-  /// Parts in the order of memory, without strides.
-  MlirLayoutFormPhysical = 1,
-} MlirLayoutForm;
-
-/// Adds the pipeline from tensors and memrefs with layouts to plain memrefs,
-/// without vector code: options for that are text, as above.
-MLIR_CAPI_EXPORTED bool mlirLayoutOpPassManagerAddLayoutToMemref(
-    MlirOpPassManager manager, MlirLayoutForm form, MlirStringCallback error,
-    void *userData);
 
 #ifdef __cplusplus
 }

@@ -18,42 +18,26 @@ extern "C" {
 // Rust, for C++
 //===----------------------------------------------------------------------===//
 
-/// The options of lowering, with Rust's numbers for the names of values.
-struct LayoutOptions {
-  int32_t form, vectorize, parallel;
-  uint32_t vectorBits, vectorRegisters;
-  bool reassociate, contract;
-  uint64_t cacheBytes;
-};
-/// False with an error where the options cannot be followed.
-bool layout_rs_check_options(LayoutOptions options, MlirStringCallback error,
-                             void *user);
+/// Options are text, as in the text of a pipeline: `form=physical contract`.
 
-/// A pass's body; false where it failed, with its diagnostics emitted.
-bool layout_rs_lower_memrefs(MlirOperation module, LayoutOptions options);
-bool layout_rs_prepare_bufferization(MlirOperation module);
-/// Calls back with the passes that free a function's buffers, unless it frees
-/// them itself.
-bool layout_rs_deallocation(MlirOperation function, MlirStringCallback passes,
-                            void *user);
+/// False with an error where a pass has no such options, or cannot follow them.
+bool layout_rs_check_options(MlirStringRef pass, MlirStringRef options,
+                             MlirStringCallback error, void *user);
+
+/// Runs the body of a pass on an operation; false where it failed, with its
+/// diagnostics emitted. Calls back with passes that are to run on the operation
+/// next, if any: those that free a function's buffers.
+bool layout_rs_run_pass(MlirStringRef pass, MlirStringRef options,
+                        MlirOperation op, MlirStringCallback then, void *user);
+/// What comes after these: removes the marks that they need.
 bool layout_rs_unmark_deallocation(MlirOperation function);
-bool layout_rs_expand_clones(MlirOperation module);
-bool layout_rs_simplify_indexing(MlirOperation root);
-bool layout_rs_indexing_analysis(MlirOperation root, bool report);
-bool layout_rs_mask_as_integers(MlirOperation module);
-bool layout_rs_strip_memory_spaces(MlirOperation module);
-
-/// Calls back with what to say of an option that there is not; those that there
-/// are stand between commas.
-void layout_rs_unknown_option(MlirStringRef name, MlirStringRef known,
-                              MlirStringCallback message, void *user);
 
 /// Calls back once for each pipeline, with its name and its summary.
 void layout_rs_pipelines(void (*pipeline)(MlirStringRef name,
                                           MlirStringRef summary));
 /// Calls back once with the passes of a pipeline, as text; false with an error
 /// where there is none of that name, or the options cannot be followed.
-bool layout_rs_pipeline(MlirStringRef name, LayoutOptions options,
+bool layout_rs_pipeline(MlirStringRef name, MlirStringRef options,
                         MlirStringCallback passes, void *user);
 
 //===----------------------------------------------------------------------===//

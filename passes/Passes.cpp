@@ -30,18 +30,7 @@
 
 using namespace mlir;
 
-namespace layout {
-#define GEN_PASS_DEF_LAYOUTDEALLOCATE
-#define GEN_PASS_DEF_LAYOUTEXPANDCLONES
-#define GEN_PASS_DEF_LAYOUTINDEXINGANALYSIS
-#define GEN_PASS_DEF_LAYOUTLOWERMEMREFS
-#define GEN_PASS_DEF_LAYOUTMASKASINTEGERS
-#define GEN_PASS_DEF_LAYOUTPREPAREBUFFERIZATION
-#define GEN_PASS_DEF_LAYOUTSIMPLIFYINDEXING
-#define GEN_PASS_DEF_LAYOUTSTRIPMEMORYSPACES
-#define GEN_PASS_REGISTRATION
-#include "Passes.h.inc"
-} // namespace layout
+#include "Choices.cpp.inc"
 
 namespace {
 
@@ -49,60 +38,33 @@ void append(MlirStringRef text, void *string) {
   *static_cast<std::string *>(string) += unwrap(text);
 }
 
-/// What an option takes, where that is not this value; else empty.
-std::string takes(StringRef value, llvm::cl::generic_parser_base &names) {
-  unsigned count = names.getNumOptions();
-  if (names.findOption(value) != count)
-    return "";
-  SmallVector<StringRef> known;
-  for (unsigned i = 0; i < count; ++i)
-    known.push_back(names.getOption(i));
-  return "one of " + llvm::join(known, ", ");
-}
-
-std::string takes(StringRef value, llvm::cl::parser<bool> &) {
-  static const StringRef known[] = {"",      "true",  "TRUE",  "True", "1",
-                                    "false", "FALSE", "False", "0"};
-  return llvm::is_contained(known, value) ? "" : "true or false";
-}
-
-template <typename Number>
-std::string takes(StringRef value, llvm::cl::basic_parser<Number> &) {
-  Number number;
-  return value.getAsInteger(0, number) ? "a number" : "";
-}
-
-/// What is wrong with the first word of `text` that is none of these options,
-/// or gives one a value that it does not take; empty where nothing is.
-template <typename... Options>
-std::string firstWrong(StringRef text, Options &...options) {
-  for (StringRef word : llvm::split(text, ' ')) {
-    auto [name, value] = word.split('=');
-    std::string known, expected;
-    bool found = name.empty();
-    auto look = [&, name = name, value = value](auto &option) {
-      known += (known.empty() ? "" : ",") + option.ArgStr.str();
-      if (option.ArgStr != name)
-        return;
-      found = true;
-      expected = takes(value.trim("{}'\""), option.getParser());
-    };
-    (look(options), ...);
-    if (!expected.empty())
-      return (name + " is " + expected).str();
-    if (found)
-      continue;
-    std::string message;
-    layout_rs_unknown_option(wrap(name), wrap(StringRef(known)), append,
-                             &message);
-    return message;
+/// Writes an option as Rust reads it. The value of an enum that is none of its
+/// names is its number, of which Rust says what is wrong.
+template <typename Option>
+void writeOption(llvm::raw_ostream &text, const Option &option) {
+  auto value = option.getValue();
+  text << option.ArgStr << '=';
+  if constexpr (std::is_enum_v<decltype(value)>) {
+    StringRef name = stringifyEnum(value);
+    if (name.empty())
+      text << static_cast<int32_t>(value);
+    text << name << ' ';
+  } else {
+    text << static_cast<uint64_t>(value) << ' ';
   }
-  return "";
 }
 
-/// What all passes here have in common; `Generated` is what TableGen makes.
-template <typename Generated> struct Own : Generated {
+/// What all passes here have in common; `Generated` is what mlir-tblgen makes.
+template <typename Generated> struct Shell : Generated {
   using Generated::Generated;
+
+  /// The options as Rust takes them.
+  std::string options() const {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    writeOptions(stream);
+    return text;
+  }
 
   /// To another copy's attributes a pass is blind.
   LogicalResult initialize(MLIRContext *context) override {
@@ -121,160 +83,77 @@ template <typename Generated> struct Own : Generated {
                     function_ref<LogicalResult(const Twine &)> error) override {
     // Of a value that an option does not take MLIR says so on standard error,
     // and nothing to the caller.
-    std::string wrong = wrongOption(text);
-    return wrong.empty() ? Generated::initializeOptions(text, error)
-                         : error(wrong);
-  }
-
-private:
-  /// What is wrong with the text of options; empty where nothing is, and for a
-  /// pass that has none.
-  virtual std::string wrongOption(StringRef text) { return ""; }
-};
-
-struct LowerMemrefs : Own<layout::impl::LayoutLowerMemrefsBase<LowerMemrefs>> {
-  using Own::Own;
-
-  /// The options as Rust takes them.
-  LayoutOptions options() const {
-    return {static_cast<int32_t>(form.getValue()),
-            static_cast<int32_t>(vectorize.getValue()),
-            static_cast<int32_t>(parallel.getValue()),
-            vectorBits,
-            vectorRegisters,
-            reassociate,
-            contract,
-            cacheBytes};
-  }
-
-  /// The options as MLIR holds them, which it keeps to itself; an option knows
-  /// whose it is.
-  const detail::PassOptions &ownOptions() const {
-    llvm::cl::SubCommand *owner = *form.Subs.begin();
-    return *(const detail::PassOptions *)owner; // A base that is protected.
-  }
-
-  LogicalResult
-  initializeOptions(StringRef text,
-                    function_ref<LogicalResult(const Twine &)> error) override {
-    if (failed(Own::initializeOptions(text, error)))
-      return failure();
     std::string wrong;
-    if (layout_rs_check_options(options(), append, &wrong))
-      return success();
+    if (layout_rs_check_options(wrap(this->getArgument()), wrap(text), append,
+                                &wrong))
+      return Generated::initializeOptions(text, error);
     return error(wrong);
   }
 
   void runOnOperation() override {
-    if (!layout_rs_lower_memrefs(wrap(getOperation().getOperation()),
-                                 options()))
-      signalPassFailure();
-  }
-
-private:
-  std::string wrongOption(StringRef text) override {
-    return firstWrong(text, form, vectorize, parallel, vectorBits,
-                      vectorRegisters, reassociate, contract, cacheBytes);
-  }
-};
-
-struct PrepareBufferization
-    : Own<layout::impl::LayoutPrepareBufferizationBase<PrepareBufferization>> {
-  void runOnOperation() override {
-    if (!layout_rs_prepare_bufferization(wrap(getOperation().getOperation())))
-      signalPassFailure();
-  }
-};
-
-struct Deallocate : Own<layout::impl::LayoutDeallocateBase<Deallocate>> {
-  void runOnOperation() override {
-    MlirOperation function = wrap(getOperation().getOperation());
-    std::string passes;
-    if (!layout_rs_deallocation(function, append, &passes))
-      return signalPassFailure();
-    if (passes.empty())
+    Operation *op = this->getOperation();
+    std::string then;
+    if (!layout_rs_run_pass(wrap(this->getArgument()),
+                            wrap(StringRef(options())), wrap(op), append,
+                            &then))
+      return this->signalPassFailure();
+    if (then.empty())
       return;
-    OpPassManager manager(getOperation()->getName());
-    if (failed(parsePassPipeline(passes, manager)) ||
-        failed(runPipeline(manager, getOperation())) ||
-        !layout_rs_unmark_deallocation(function))
-      signalPassFailure();
-  }
-};
-
-struct ExpandClones : Own<layout::impl::LayoutExpandClonesBase<ExpandClones>> {
-  void runOnOperation() override {
-    if (!layout_rs_expand_clones(wrap(getOperation().getOperation())))
-      signalPassFailure();
-  }
-};
-
-struct SimplifyIndexing
-    : Own<layout::impl::LayoutSimplifyIndexingBase<SimplifyIndexing>> {
-  void runOnOperation() override {
-    if (!layout_rs_simplify_indexing(wrap(getOperation())))
-      signalPassFailure();
-  }
-};
-
-struct IndexingAnalysis
-    : Own<layout::impl::LayoutIndexingAnalysisBase<IndexingAnalysis>> {
-  using Own::Own;
-  void runOnOperation() override {
-    if (!layout_rs_indexing_analysis(wrap(getOperation()), report))
-      signalPassFailure();
+    OpPassManager manager(op->getName());
+    if (failed(parsePassPipeline(then, manager)) ||
+        failed(this->runPipeline(manager, op)) ||
+        !layout_rs_unmark_deallocation(wrap(op)))
+      this->signalPassFailure();
   }
 
 private:
-  std::string wrongOption(StringRef text) override {
-    return firstWrong(text, report);
-  }
+  /// Writes the options; nothing for a pass that has none.
+  virtual void writeOptions(llvm::raw_ostream &text) const {}
 };
 
-struct MaskAsIntegers
-    : Own<layout::impl::LayoutMaskAsIntegersBase<MaskAsIntegers>> {
-  void runOnOperation() override {
-    if (!layout_rs_mask_as_integers(wrap(getOperation().getOperation())))
-      signalPassFailure();
-  }
-};
+} // namespace
 
-struct StripMemorySpaces
-    : Own<layout::impl::LayoutStripMemorySpacesBase<StripMemorySpaces>> {
-  void runOnOperation() override {
-    if (!layout_rs_strip_memory_spaces(wrap(getOperation().getOperation())))
-      signalPassFailure();
-  }
-};
+// The classes of the passes, which the build script makes of Passes.td.
+#include "Passes.cpp.inc"
+
+namespace {
 
 /// The passes of a pipeline, added to a manager.
-LogicalResult add(OpPassManager &manager, StringRef name,
-                  const LayoutOptions &options, raw_ostream &errors) {
+LogicalResult add(OpPassManager &manager, StringRef name, StringRef options,
+                  raw_ostream &errors) {
   std::string passes;
-  if (layout_rs_pipeline(wrap(name), options, append, &passes))
+  if (layout_rs_pipeline(wrap(name), wrap(options), append, &passes))
     return parsePassPipeline(passes, manager, errors);
-  errors << passes << "\n";
+  errors << "error: " << passes << "\n";
   return failure();
 }
+
+/// The pass whose options all pipelines have: `optionsOf` in Passes.td.
+struct WithOptions : LowerMemrefs {
+  /// The options as MLIR holds them, which it keeps to itself; an option knows
+  /// whose it is.
+  const detail::PassOptions &held() const {
+    llvm::cl::SubCommand *owner = *form.Subs.begin();
+    return *(const detail::PassOptions *)owner; // A base that is protected.
+  }
+};
 
 void registerPipeline(MlirStringRef name, MlirStringRef summary) {
   auto build = [name = unwrap(name).str()](
                    OpPassManager &manager, StringRef text,
                    function_ref<LogicalResult(const Twine &)> error) {
-    LowerMemrefs lowering;
-    if (failed(lowering.initializeOptions(text, error)))
-      return failure();
     std::string message;
     llvm::raw_string_ostream errors(message);
-    if (succeeded(add(manager, name, lowering.options(), errors)))
+    if (succeeded(add(manager, name, text, errors)))
       return success();
-    return error(StringRef(message).rtrim());
+    StringRef wrong = StringRef(message).rtrim();
+    wrong.consume_front("error: ");
+    return error(wrong);
   };
-  // The options are those of the pass that every pipeline has.
   registerPassPipeline(
       unwrap(name), unwrap(summary), build,
       [](function_ref<void(const detail::PassOptions &)> show) {
-        show(LowerMemrefs().ownOptions());
+        show(WithOptions().held());
       });
 }
 

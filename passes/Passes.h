@@ -18,19 +18,14 @@
 #define LAYOUT_PASSES_PASSES_H
 
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/DenseMapInfo.h"
 #include "llvm/Support/raw_ostream.h"
+#include <optional>
+
+// The enums of options: Form, Target, Parallel.
+#include "Choices.h.inc"
 
 namespace layout {
-
-/// What a tiled memref is lowered to; the numbers are Rust's as well.
-enum class Form : int { strided = 0, physical = 1 };
-
-/// The machine that vector code is for; the numbers are Rust's as well.
-enum class Target : int { none = 0, avx2 = 1, avx512 = 2, neon = 3 };
-
-/// What a loop becomes whose iterations may run at the same time; the numbers
-/// are Rust's as well.
-enum class Parallel : int { none = 0, loops = 1, forall = 2 };
 
 #define GEN_PASS_DECL
 #include "Passes.h.inc"

@@ -1,13 +1,71 @@
 //===- Passes.td - Passes over the layout dialect -------------------------===//
 //
-// The one list of passes and their options. Every body is one call into Rust.
+// The one list of passes, of their options, and of pipelines. mlir-tblgen makes
+// the C++ of it; build.rs makes the Rust, and the classes in which C++ calls it.
+//
+// A new option is one record in the `options` of its pass: it is then in the
+// options of C++, in Rust's struct, in the text that all interfaces read, in
+// `layout-opt --help`, and in the reference (`BLESS=1 cargo test --test docs`).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LAYOUT_PASSES_TD
 #define LAYOUT_PASSES_TD
 
+include "mlir/IR/EnumAttr.td"
 include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// Options whose value is one of a few names
+//===----------------------------------------------------------------------===//
+
+/// A value: the C++ enumerator, its number, the value in text, what it means.
+class Choice<string symbol, int number, string text, string meaning>
+    : I32EnumCase<symbol, number, text> {
+  string summary = meaning;
+}
+
+/// The values of an option, the default first. `mlir-tblgen -gen-enum-decls`
+/// makes an enum class of them.
+class Choices<string name, string about, list<Choice> all>
+    : I32Enum<name, about, all> {
+  let cppNamespace = "::layout";
+  string first = !head(all).symbol;
+  string flags = "::llvm::cl::values(" # !interleave(!foreach(choice, all,
+      "clEnumValN(::layout::" # name # "::" # choice.symbol # ", \""
+      # choice.str # "\", \"" # choice.summary # "\")"), ", ") # ")";
+}
+
+/// An option with such a value.
+class ChoiceOption<string variable, string argument, Choices choices,
+                   string description>
+    : Option<variable, argument, choices.cppType,
+             choices.cppType # "::" # choices.first, description,
+             choices.flags>;
+
+def Form : Choices<"Form", "What a tiled memref becomes", [
+  Choice<"strided", 0, "strided",
+         "parts in logical order, with the strides of the layout">,
+  Choice<"physical", 1, "physical", "parts in memory order, without strides">
+]>;
+
+def Target : Choices<"Target", "The machine that vector code is for", [
+  Choice<"none", 0, "none", "no vector code: loops over single elements">,
+  Choice<"avx2", 1, "avx2", "x86-64 with AVX2 and FMA: 16 registers of 256 bits">,
+  Choice<"avx512", 2, "avx512", "x86-64 with AVX-512: 32 registers of 512 bits">,
+  Choice<"neon", 3, "neon", "AArch64 with Neon: 32 registers of 128 bits">
+]>;
+
+def Parallel : Choices<"Parallel",
+    "What outer loops become whose iterations may run at the same time", [
+  Choice<"none", 0, "none", "loops like others">,
+  Choice<"loops", 1, "parallel", "scf.parallel">,
+  Choice<"forall", 2, "forall", "scf.forall">
+]>;
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
 
 def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
   let summary = "Lower memrefs with tiled layouts to strided or physical ones";
@@ -19,23 +77,9 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
     stays as it was.
   }];
   let options = [
-    Option<"form", "form", "::layout::Form", "::layout::Form::strided",
-           "What a tiled memref becomes", [{::llvm::cl::values(
-             clEnumValN(::layout::Form::strided, "strided",
-               "parts in logical order, with the strides of the layout"),
-             clEnumValN(::layout::Form::physical, "physical",
-               "parts in memory order, without strides"))}]>,
-    Option<"vectorize", "vectorize", "::layout::Target",
-           "::layout::Target::none", "Emit vector code for this machine",
-           [{::llvm::cl::values(
-             clEnumValN(::layout::Target::none, "none",
-               "no vector code: loops over single elements"),
-             clEnumValN(::layout::Target::avx2, "avx2",
-               "x86-64 with AVX2 and FMA: 16 registers of 256 bits"),
-             clEnumValN(::layout::Target::avx512, "avx512",
-               "x86-64 with AVX-512: 32 registers of 512 bits"),
-             clEnumValN(::layout::Target::neon, "neon",
-               "AArch64 with Neon: 32 registers of 128 bits"))}]>,
+    ChoiceOption<"form", "form", Form, Form.summary>,
+    ChoiceOption<"vectorize", "vectorize", Target,
+                 "Emit vector code for this machine">,
     Option<"vectorBits", "vector-bits", "uint32_t", "0",
            "Vector code: the bits of a vector, a power of two from 64 to 2048; "
            "0: as the machine has">,
@@ -43,22 +87,19 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
            "Vector code: the vectors that registers hold, 8 to 64; 0: as the "
            "machine has">,
     Option<"reassociate", "reassociate", "bool", "false",
-           "Vector code: let reductions in floating point add in another order, "
-           "which changes results by rounding">,
+           "Vector code: let reductions in floating point add in another order "
+           "than the program's, which changes results by rounding">,
     Option<"contract", "contract", "bool", "false",
            "Vector code: let a product and a sum be one operation with one "
            "rounding (fma)">,
     Option<"cacheBytes", "cache-bytes", "uint64_t", "0",
-           "Vector code: fetch what has more bytes than this ahead, and write "
-           "it with streaming stores; 0: nothing">,
-    Option<"parallel", "parallel", "::layout::Parallel",
-           "::layout::Parallel::none",
-           "Vector code: what outer loops become whose iterations may run at the "
-           "same time", [{::llvm::cl::values(
-             clEnumValN(::layout::Parallel::none, "none",
-               "loops like others"),
-             clEnumValN(::layout::Parallel::loops, "parallel", "scf.parallel"),
-             clEnumValN(::layout::Parallel::forall, "forall", "scf.forall"))}]>
+           "Vector code: the bytes of cache that a kernel may fill. Inputs of "
+           "more bytes are prefetched, and outputs of more bytes that copies "
+           "and elementwise operations write are stored past the caches; 0: "
+           "neither">,
+    ChoiceOption<"parallel", "parallel", Parallel,
+                 "Vector code: what outer loops become whose iterations may "
+                 "run at the same time">
   ];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::affine::AffineDialect",
@@ -167,6 +208,70 @@ def LayoutStripMemorySpaces
     lowered to LLVM, and `layout.machine` from the module.
   }];
   let dependentDialects = ["::layout::LayoutDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Pipelines
+//===----------------------------------------------------------------------===//
+
+/// Passes and pipelines that run one after another on a module, registered
+/// under a name. They have the options of `optionsOf`, which `$options` stands
+/// for in their text.
+class Pipeline<string name> {
+  string argument = name;
+  string summary = "";
+  PassBase optionsOf = LayoutLowerMemrefs;
+  list<string> passes = [];
+}
+
+def LayoutToMemref : Pipeline<"layout-to-memref"> {
+  let summary = "Lower tensors and memrefs with layouts to plain memrefs";
+  let passes = [
+    "layout-prepare-bufferization",
+    "convert-elementwise-to-linalg",
+    "one-shot-bufferize{bufferize-function-boundaries "
+      "allow-return-allocs-from-loops "
+      "function-boundary-type-conversion=identity-layout-map "
+      "unknown-type-conversion=identity-layout-map "
+      "use-encoding-for-memory-space}",
+    "cse",
+    "canonicalize",
+    "layout-lower-memrefs{$options}",
+    "cse",
+    "func.func(layout-deallocate)",
+    "bufferization-lower-deallocations",
+    "layout-expand-clones",
+    "convert-bufferization-to-memref",
+    "canonicalize",
+    "cse"
+  ];
+}
+
+def LayoutDistribute : Pipeline<"layout-distribute"> {
+  let summary = "Lower tensors and memrefs with TensorLayouts to one program "
+                "for every place of the machine";
+  let passes = ["layout-to-memref{$options}"];
+}
+
+def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
+  let summary = "Lower tensors and memrefs with layouts to the LLVM dialect";
+  let passes = [
+    "layout-to-memref{$options}",
+    "convert-linalg-to-loops",
+    "func.func(scf-forall-to-for)",
+    "layout-strip-memory-spaces",
+    "func.func(convert-vector-to-scf)",
+    "lower-affine",
+    "convert-scf-to-cf",
+    "expand-strided-metadata",
+    "lower-affine",
+    "convert-vector-to-llvm",
+    "convert-math-to-llvm",
+    "convert-math-to-libm",
+    "convert-to-llvm",
+    "layout-mask-as-integers",
+    "reconcile-unrealized-casts"
+  ];
 }
 
 #endif // LAYOUT_PASSES_TD

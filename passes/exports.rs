@@ -4,7 +4,8 @@
 //! for the call; nothing is kept.
 
 use crate::diagnostic::Diagnostic;
-use crate::options::{Form, Options, Parallel, Target};
+use crate::options::Options;
+use crate::pass::Pass;
 use crate::pipelines::PIPELINES;
 use crate::upstream::{emit, string_ref, text_of};
 use crate::{
@@ -19,39 +20,35 @@ use tensor_layout::text::instead;
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
-extern "C" fn layout_rs_lower_memrefs(module: MlirOperation, asked: Asked) -> bool {
-    pass(module, |rewriter| {
-        let location = ir::location(rewriter.root());
-        let options = asked.options().map_err(|message| vec![Diagnostic::error(location, message)])?;
-        lower_memrefs::run(rewriter, options)
-    })
-}
-
-/// See `Glue.h`.
-#[unsafe(no_mangle)]
-extern "C" fn layout_rs_check_options(asked: Asked, error: MlirStringCallback, user: *mut c_void) -> bool {
-    let checked = guard(|message| Err(message.to_string()), || asked.options()?.check());
-    let Err(message) = checked else { return true };
-    let callback = error.expect("C++ gives a callback");
-    // SAFETY: C++ gives a callback and the pointer it takes.
-    unsafe { callback(string_ref(&message), user) };
-    false
-}
-
-/// See `Glue.h`.
-#[unsafe(no_mangle)]
-extern "C" fn layout_rs_prepare_bufferization(module: MlirOperation) -> bool {
-    pass(module, prepare_bufferization::run)
-}
-
-/// See `Glue.h`.
-#[unsafe(no_mangle)]
-extern "C" fn layout_rs_deallocation(function: MlirOperation, passes: MlirStringCallback, user: *mut c_void) -> bool {
-    pass(function, |rewriter| {
-        let callback = passes.expect("C++ gives a callback");
-        if let Some(text) = deallocate::passes(rewriter.root()) {
-            // SAFETY: C++ gives a callback and the pointer it takes.
-            unsafe { callback(string_ref(text), user) };
+extern "C" fn layout_rs_run_pass(
+    name: MlirStringRef,
+    options: MlirStringRef,
+    op: MlirOperation,
+    then: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the texts are valid for the call.
+    let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
+    pass(op, |rewriter| {
+        let op = rewriter.root();
+        let wrong = |message| vec![Diagnostic::error(ir::location(op), message)];
+        let pass = Pass::read(&name, &options).map_err(wrong)?;
+        pass.check().map_err(wrong)?;
+        match pass {
+            Pass::Deallocate => {
+                if let Some(passes) = deallocate::passes(op) {
+                    let callback = then.expect("C++ gives a callback");
+                    // SAFETY: C++ gives a callback and the pointer it takes.
+                    unsafe { callback(string_ref(passes), user) };
+                }
+            }
+            Pass::ExpandClones => expand_clones::run(rewriter),
+            Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
+            Pass::LowerMemrefs { options } => return lower_memrefs::run(rewriter, options),
+            Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
+            Pass::PrepareBufferization => return prepare_bufferization::run(rewriter),
+            Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
+            Pass::StripMemorySpaces => strip_memory_spaces::run(op),
         }
         Ok(())
     })
@@ -68,64 +65,20 @@ extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
-extern "C" fn layout_rs_expand_clones(module: MlirOperation) -> bool {
-    pass(module, |rewriter| {
-        expand_clones::run(rewriter);
-        Ok(())
-    })
-}
-
-/// See `Glue.h`.
-#[unsafe(no_mangle)]
-extern "C" fn layout_rs_simplify_indexing(root: MlirOperation) -> bool {
-    pass(root, |rewriter| {
-        simplify_indexing::run(rewriter);
-        Ok(())
-    })
-}
-
-/// See `Glue.h`.
-#[unsafe(no_mangle)]
-extern "C" fn layout_rs_indexing_analysis(root: MlirOperation, report: bool) -> bool {
-    pass(root, |rewriter| {
-        indexing_analysis::run(rewriter.root(), report);
-        Ok(())
-    })
-}
-
-/// See `Glue.h`.
-#[unsafe(no_mangle)]
-extern "C" fn layout_rs_mask_as_integers(module: MlirOperation) -> bool {
-    pass(module, |rewriter| {
-        mask_as_integers::run(rewriter);
-        Ok(())
-    })
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn layout_rs_strip_memory_spaces(module: MlirOperation) -> bool {
-    pass(module, |rewriter| {
-        strip_memory_spaces::run(rewriter.root());
-        Ok(())
-    })
-}
-
-/// See `Glue.h`.
-#[unsafe(no_mangle)]
-extern "C" fn layout_rs_unknown_option(
+extern "C" fn layout_rs_check_options(
     name: MlirStringRef,
-    known: MlirStringRef,
-    message: MlirStringCallback,
+    options: MlirStringRef,
+    error: MlirStringCallback,
     user: *mut c_void,
-) {
-    let text = guard(str::to_string, || {
-        // SAFETY: the texts are valid for the call.
-        let [name, known] = [name, known].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
-        format!("unknown option `{name}`{}", instead(&name, &known.split(',').collect::<Vec<_>>()))
-    });
-    let callback = message.expect("C++ gives a callback");
+) -> bool {
+    // SAFETY: the texts are valid for the call.
+    let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
+    let checked = guard(|message| Err(message.to_string()), || Pass::read(&name, &options)?.check());
+    let Err(message) = checked else { return true };
+    let callback = error.expect("C++ gives a callback");
     // SAFETY: C++ gives a callback and the pointer it takes.
-    unsafe { callback(string_ref(&text), user) };
+    unsafe { callback(string_ref(&message), user) };
+    false
 }
 
 /// See `Glue.h`.
@@ -141,20 +94,21 @@ extern "C" fn layout_rs_pipelines(pipeline: unsafe extern "C" fn(MlirStringRef, 
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_pipeline(
     name: MlirStringRef,
-    asked: Asked,
+    options: MlirStringRef,
     passes: MlirStringCallback,
     user: *mut c_void,
 ) -> bool {
+    // SAFETY: the texts are valid for the call.
+    let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
     let found = guard(
         |message| Err(message.to_string()),
         || {
-            // SAFETY: the name is valid for the call.
-            let name = String::from_utf8_lossy(unsafe { text_of(name) });
+            let names: Vec<&str> = PIPELINES.iter().map(|pipeline| pipeline.name).collect();
             let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name == name);
-            let pipeline = pipeline.ok_or_else(|| format!("error: no pipeline is called {name}"))?;
-            let options = asked.options().map_err(|message| format!("error: {message}"))?;
-            options.check().map_err(|message| format!("error: {message}"))?;
-            Ok((pipeline.passes)(&options))
+            let pipeline = pipeline.ok_or_else(|| format!("unknown pipeline `{name}`{}", instead(&name, &names)))?;
+            let options: Options = options.parse()?;
+            options.check()?;
+            Ok(pipeline.text(&options))
         },
     );
     let callback = passes.expect("C++ gives a callback");
@@ -162,30 +116,6 @@ extern "C" fn layout_rs_pipeline(
     // SAFETY: C++ gives a callback and the pointer it takes.
     unsafe { callback(string_ref(text), user) };
     found.is_ok()
-}
-
-/// `LayoutOptions` of `Glue.h`: [`Options`] with numbers for names.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Asked {
-    form: i32,
-    vectorize: i32,
-    parallel: i32,
-    vector_bits: u32,
-    vector_registers: u32,
-    reassociate: bool,
-    contract: bool,
-    cache_bytes: u64,
-}
-
-impl Asked {
-    fn options(self) -> Result<Options, String> {
-        let Asked { form, vectorize, parallel, vector_bits, vector_registers, reassociate, contract, cache_bytes } =
-            self;
-        let (form, vectorize) = (Form::of_number(form)?, Target::of_number(vectorize)?);
-        let parallel = Parallel::of_number(parallel)?;
-        Ok(Options { form, vectorize, vector_bits, vector_registers, reassociate, contract, cache_bytes, parallel })
-    }
 }
 
 /// Runs the body of a pass and emits what it has to say; true where it succeeded.

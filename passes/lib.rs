@@ -1,7 +1,7 @@
 //! Passes over the `layout` dialect of MLIR, and pipelines of them.
 //!
-//! `Passes.td` lists the passes and their options; C++ generated from it calls the bodies in this crate, one file for
-//! each pass. `pipelines.rs` lists the passes that each pipeline runs.
+//! `Passes.td` lists the passes, their options, and the pipelines; C++ generated from it calls the bodies in this crate,
+//! one file for each pass.
 //!
 //! ```
 //! use layout_passes::{Form, Pass, pipelines};
@@ -50,7 +50,7 @@ mod upstream;
 mod vectorize;
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use options::{Form, Options, Parallel, Target};
+pub use options::{Form, IndexingAnalysisOptions, Options, Parallel, Target};
 pub use pass::Pass;
 pub use pipelines::add_passes;
 // For the other crates of this project alone.

@@ -1,4 +1,5 @@
-//! What lowering is asked for: the options of `layout-lower-memrefs` and of the pipelines, as values.
+//! The options of the passes and pipelines, as values. `Passes.td` lists them, with their texts and defaults; the build
+//! script makes the enums and structs here of it.
 //!
 //! ```
 //! use layout_passes::{Form, Options, Target};
@@ -6,109 +7,197 @@
 //! let options = Options { vectorize: Target::Avx2, vector_bits: 128, ..Form::Physical.into() };
 //! assert_eq!(options.to_string(), "form=physical vector-bits=128 vectorize=avx2");
 //! assert_eq!((options.vector_bits(), options.vector_registers()), (128, 16));
+//! assert_eq!("vectorize=avx2 form=physical vector-bits=0x80".parse(), Ok(options));
+//! assert_eq!(
+//!     "vectorise=avx2".parse::<Options>().unwrap_err(),
+//!     "unknown option `vectorise`: did you mean `vectorize`?"
+//! );
 //! assert_eq!(Options { vector_bits: 100, ..options }.check().unwrap_err(),
-//!     "vector-bits is 100, which is neither a power of two from 64 to 2048 nor 0, for what vectorize has");
+//!     "vector-bits must be 0 or a power of two from 64 to 2048, found 100");
 //! ```
 //!
-//! The same options stand in `Passes.td`, and the enums with the same numbers in `Passes.h`.
+//! The text is MLIR's: `name=value`, parted by spaces, in which C++ hands the options of a pass to Rust.
 
 use std::{fmt, str::FromStr};
+use tensor_layout::text::instead;
 
-/// An option whose value is one of a few names. Its number in `Passes.h` is its place in the list.
+/// The value of an option in text.
+pub(crate) trait Value: Sized {
+    /// The values that there are, as behind `must be`.
+    fn expected() -> String;
+
+    /// Reads a value. An option without one, such as `contract`, has an empty text.
+    fn read(text: &str) -> Option<Self>;
+
+    /// Writes what [`Value::read`] reads.
+    fn write(&self) -> String;
+}
+
+impl Value for bool {
+    fn expected() -> String {
+        "true or false".into()
+    }
+
+    fn read(text: &str) -> Option<bool> {
+        match text {
+            "" | "true" | "TRUE" | "True" | "1" => Some(true),
+            "false" | "FALSE" | "False" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// The number of a text as LLVM reads it: `0x` is in front of hexadecimal digits, `0b` of binary ones, `0` and `0o` of
+/// octal ones.
+fn digits(text: &str) -> (&str, u32) {
+    let prefixes = [("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0o", 8)];
+    let known = prefixes.iter().find_map(|(prefix, radix)| Some((text.strip_prefix(prefix)?, *radix)));
+    known.unwrap_or(match text.strip_prefix('0') {
+        Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => (rest, 8),
+        _ => (text, 10),
+    })
+}
+
+macro_rules! numbers {
+    ($($number:ident),+) => {$(
+        impl Value for $number {
+            fn expected() -> String {
+                format!("a number from {} to {}", $number::MIN, $number::MAX)
+            }
+
+            fn read(text: &str) -> Option<$number> {
+                let (digits, radix) = digits(text);
+                if digits.starts_with('+') { None } else { $number::from_str_radix(digits, radix).ok() }
+            }
+
+            fn write(&self) -> String {
+                self.to_string()
+            }
+        }
+    )+};
+}
+
+numbers!(u32, u64);
+
+/// Defines the enum of an option whose value is one of a few names.
 macro_rules! choices {
-    ($(#[$about:meta])* $type:ident, $option:literal: $($(#[$meaning:meta])* $choice:ident = $name:literal),+) => {
+    ($(#[$about:meta])* $type:ident { $($(#[$meaning:meta])* $choice:ident = $name:literal;)+ }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
         pub enum $type { $($(#[$meaning])* $choice),+ }
 
         impl $type {
-            /// All of them.
+            /// All of them, the default first.
             pub const ALL: &[$type] = &[$($type::$choice),+];
 
-            /// The one whose number in `Passes.h` this is.
-            ///
-            /// # Errors
-            /// Where there is none.
-            pub fn of_number(number: i32) -> Result<$type, String> {
-                let known = usize::try_from(number).ok().and_then(|number| $type::ALL.get(number));
-                known.copied().ok_or_else(|| format!(concat!("no value of ", $option, " has the number {}"), number))
-            }
-
-            #[doc = concat!("The value of the option `", $option, "`.")]
+            /// The value in the text of options.
             pub fn name(self) -> &'static str {
                 match self { $($type::$choice => $name),+ }
+            }
+        }
+
+        impl Value for $type {
+            fn expected() -> String {
+                format!("one of {}", [$($name),+].join(", "))
+            }
+
+            fn read(text: &str) -> Option<$type> {
+                $type::ALL.iter().copied().find(|known| known.name() == text)
+            }
+
+            fn write(&self) -> String {
+                self.name().into()
             }
         }
 
         impl FromStr for $type {
             type Err = String;
 
-            fn from_str(name: &str) -> Result<$type, String> {
-                let known = $type::ALL.iter().copied().find(|known| known.name() == name);
-                known.ok_or_else(|| format!(concat!("no value of ", $option, " is called `{}`"), name))
+            fn from_str(text: &str) -> Result<$type, String> {
+                $type::read(text).ok_or_else(|| format!("expected {}, found `{text}`", $type::expected()))
             }
         }
     };
 }
 
-choices! {
-    /// What a memref with a tiled layout is lowered to.
-    Form, "form":
-        /// Parts in logical order, with the strides of the layout.
-        #[default]
-        Strided = "strided",
-        /// Parts in memory order, without strides.
-        Physical = "physical"
+/// Defines the struct of a pass's options.
+macro_rules! options {
+    ($(#[$about:meta])* $type:ident {
+        $($(#[$meaning:meta])* $field:ident: $kind:ident = $default:expr, $name:literal;)+
+    }) => {
+        $(#[$about])*
+        ///
+        /// Prints as in the text of a pipeline: the first option, and of the others what is not the default; with
+        /// `{:#}` everything, as MLIR prints it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $type { $($(#[$meaning])* pub $field: $kind,)+ }
+
+        impl Default for $type {
+            fn default() -> $type {
+                $type { $($field: $default),+ }
+            }
+        }
+
+        impl $type {
+            /// The names of the options.
+            pub const NAMES: &[&str] = &[$($name),+];
+
+            /// The values, in the order of [`Self::NAMES`].
+            fn values(&self) -> Vec<String> {
+                vec![$(self.$field.write()),+]
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_options(f, $type::NAMES, &self.values(), &$type::default().values())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = String;
+
+            /// Reads the text of options; those that it does not name are the default.
+            fn from_str(text: &str) -> Result<$type, String> {
+                let mut options = $type::default();
+                for (name, value) in words(text) {
+                    match name {
+                        $($name => {
+                            let expected = || format!("{name} must be {}, found `{value}`", $kind::expected());
+                            options.$field = $kind::read(value).ok_or_else(expected)?;
+                        })+
+                        _ => return Err(format!("unknown option `{name}`{}", instead(name, $type::NAMES))),
+                    }
+                }
+                Ok(options)
+            }
+        }
+    };
 }
 
-choices! {
-    /// The machine that vector code is for.
-    Target, "vectorize":
-        /// None: loops over single elements.
-        #[default]
-        None = "none",
-        /// x86-64 with AVX2 and FMA.
-        Avx2 = "avx2",
-        /// x86-64 with AVX-512.
-        Avx512 = "avx512",
-        /// AArch64 with Neon.
-        Neon = "neon"
+include!(concat!(env!("OUT_DIR"), "/options.rs"));
+
+/// The options of a text and their values, which may be in braces or quotation marks.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split_whitespace().map(|word| {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        (name, value.trim_matches(|c| "{}'\"".contains(c)))
+    })
 }
 
-choices! {
-    /// What a loop whose iterations may run at the same time becomes.
-    Parallel, "parallel":
-        /// A loop like any other.
-        #[default]
-        None = "none",
-        /// `scf.parallel`.
-        Loops = "parallel",
-        /// `scf.forall`.
-        Forall = "forall"
-}
-
-/// How layouts are lowered. The default is [`Form::Strided`], one element at a time.
-///
-/// Prints as in the text of a pipeline: the form, and what is not as in the default; with `{:#}` everything, as MLIR
-/// prints it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Options {
-    /// What a tiled memref becomes.
-    pub form: Form,
-    /// The machine that vector code is for. The fields below are about such code.
-    pub vectorize: Target,
-    /// The bits of a vector; 0 for those of the machine, see [`Options::vector_bits`].
-    pub vector_bits: u32,
-    /// The vectors that registers hold; 0 for those of the machine, see [`Options::vector_registers`].
-    pub vector_registers: u32,
-    /// Whether reductions in floating point may add in another order, which changes results by rounding.
-    pub reassociate: bool,
-    /// Whether a product and a sum may be one operation with one rounding.
-    pub contract: bool,
-    /// Outputs of more bytes than this are stored past the caches; 0 for none.
-    pub cache_bytes: u64,
-    /// What loops become whose iterations may run at the same time.
-    pub parallel: Parallel,
+/// The first option, and of the others what is not the default; or all of them, in MLIR's order, that of the alphabet.
+fn write_options(f: &mut fmt::Formatter<'_>, names: &[&str], values: &[String], defaults: &[String]) -> fmt::Result {
+    let all = f.alternate();
+    let shown = names.iter().zip(values).zip(defaults).enumerate();
+    let shown = shown.filter(|(at, ((_, value), default))| all || *at == 0 || value != default);
+    let mut shown: Vec<_> = shown.map(|(_, (pair, _))| pair).collect();
+    shown.sort();
+    let shown: Vec<String> = shown.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    f.write_str(&shown.join(" "))
 }
 
 impl Options {
@@ -138,52 +227,25 @@ impl Options {
     /// # Errors
     /// Numbers out of range, and numbers about vectors without a machine that has them.
     pub fn check(&self) -> Result<(), String> {
-        let numbers = [("vector-bits", self.vector_bits), ("vector-registers", self.vector_registers)];
-        if let Some((name, _)) = numbers.iter().find(|(_, number)| *number != 0 && self.vectorize == Target::None) {
-            let machines: Vec<&str> = Target::ALL[1..].iter().map(|target| target.name()).collect();
-            return Err(format!("{name} is of a machine, and vectorize names none: {}", machines.join(", ")));
-        }
         let (bits, registers) = (self.vector_bits, self.vector_registers);
-        let (range, own) = (64..=2048, "nor 0, for what vectorize has");
-        if bits != 0 && !(bits.is_power_of_two() && range.contains(&bits)) {
-            let (least, most) = range.into_inner();
-            return Err(format!("vector-bits is {bits}, which is neither a power of two from {least} to {most} {own}"));
+        let given = [("vector-bits", bits), ("vector-registers", registers)];
+        if let Some((name, _)) = given.iter().find(|(_, number)| *number != 0 && self.vectorize == Target::None) {
+            let machines: Vec<&str> = Target::ALL[1..].iter().map(|target| target.name()).collect();
+            return Err(format!("vectorize must be one of {} where {name} is given, found none", machines.join(", ")));
         }
-        let range = 8..=64;
-        if registers != 0 && !range.contains(&registers) {
-            let (least, most) = range.into_inner();
-            return Err(format!("vector-registers is {registers}, which is neither from {least} to {most} {own}"));
+        if bits != 0 && !(bits.is_power_of_two() && (64..=2048).contains(&bits)) {
+            return Err(format!("vector-bits must be 0 or a power of two from 64 to 2048, found {bits}"));
+        }
+        if registers != 0 && !(8..=64).contains(&registers) {
+            return Err(format!("vector-registers must be 0 or a number from 8 to 64, found {registers}"));
         }
         Ok(())
-    }
-
-    /// All options by name, in MLIR's order, which is that of the alphabet.
-    fn all(&self) -> [(&'static str, String); 8] {
-        [
-            ("cache-bytes", self.cache_bytes.to_string()),
-            ("contract", self.contract.to_string()),
-            ("form", self.form.name().into()),
-            ("parallel", self.parallel.name().into()),
-            ("reassociate", self.reassociate.to_string()),
-            ("vector-bits", self.vector_bits.to_string()),
-            ("vector-registers", self.vector_registers.to_string()),
-            ("vectorize", self.vectorize.name().into()),
-        ]
     }
 }
 
 impl From<Form> for Options {
     fn from(form: Form) -> Options {
         Options { form, ..Options::default() }
-    }
-}
-
-impl fmt::Display for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pairs = self.all().into_iter().zip(Options::default().all());
-        let shown = pairs.filter(|(own, default)| f.alternate() || own.0 == "form" || own != default);
-        let shown: Vec<String> = shown.map(|((name, value), _)| format!("{name}={value}")).collect();
-        f.write_str(&shown.join(" "))
     }
 }
 
@@ -194,22 +256,27 @@ mod tests {
     #[test]
     fn options_print_what_is_not_the_default() {
         assert_eq!(Options::default().to_string(), "form=strided");
-        let options = Options {
-            form: Form::Physical,
-            vectorize: Target::Neon,
-            vector_bits: 64,
-            vector_registers: 8,
-            reassociate: true,
-            contract: true,
-            cache_bytes: u64::MAX,
-            parallel: Parallel::Loops,
-        };
-        let all = "cache-bytes=18446744073709551615 contract=true form=physical parallel=parallel reassociate=true \
-                   vector-bits=64 vector-registers=8 vectorize=neon";
-        assert_eq!((options.to_string(), format!("{options:#}")), (all.into(), all.into()));
-        let all = "cache-bytes=0 contract=false form=strided parallel=none reassociate=false vector-bits=0 \
-                   vector-registers=0 vectorize=none";
-        assert_eq!(format!("{:#}", Options::default()), all);
+        let options = Options { form: Form::Physical, contract: true, cache_bytes: u64::MAX, ..Options::default() };
+        assert_eq!(options.to_string(), "cache-bytes=18446744073709551615 contract=true form=physical");
+        let report = IndexingAnalysisOptions { report: true };
+        assert_eq!(
+            (report.to_string(), IndexingAnalysisOptions::default().to_string()),
+            ("report=true".into(), "report=false".into())
+        );
+    }
+
+    /// With `{:#}` they all are, in the order of the alphabet.
+    #[test]
+    fn all_options_are_printed_and_read() {
+        for options in
+            [Options::default(), Options { parallel: Parallel::Loops, vector_bits: 64, ..Options::default() }]
+        {
+            let text = format!("{options:#}");
+            let mut names: Vec<&str> = words(&text).map(|(name, _)| name).collect();
+            assert!(names.is_sorted(), "{text}");
+            names.sort_by_key(|name| Options::NAMES.iter().position(|known| known == name));
+            assert_eq!((names, text.parse()), (Options::NAMES.to_vec(), Ok(options)));
+        }
     }
 
     #[test]
@@ -232,16 +299,47 @@ mod tests {
             assert!(with(Target::Avx512, bits, registers).is_err(), "{bits} {registers}");
         }
         assert_eq!(with(Target::None, 0, 0), Ok(()));
-        let error = "vector-registers is of a machine, and vectorize names none: avx2, avx512, neon";
+        let error = "vectorize must be one of avx2, avx512, neon where vector-registers is given, found none";
         assert_eq!(with(Target::None, 0, 16), Err(error.into()));
     }
 
     #[test]
-    fn choices_are_found_by_name_and_number() {
-        for (number, target) in Target::ALL.iter().enumerate() {
-            assert_eq!((target.name().parse(), Target::of_number(number as i32)), (Ok(*target), Ok(*target)));
+    fn choices_are_found_by_name() {
+        for target in Target::ALL {
+            assert_eq!(target.name().parse(), Ok(*target));
         }
-        assert_eq!(Form::of_number(-1).unwrap_err(), "no value of form has the number -1");
-        assert_eq!("sse".parse::<Target>().unwrap_err(), "no value of vectorize is called `sse`");
+        let error = "expected one of none, avx2, avx512, neon, found `sse`";
+        assert_eq!("sse".parse::<Target>().unwrap_err(), error);
+    }
+
+    /// As LLVM reads them: `StringRef::getAsInteger` and the parser of booleans.
+    #[test]
+    fn texts_are_read() {
+        let numbers = [("0", 0), ("17", 17), ("0x1F", 31), ("0b101", 5), ("0o17", 15), ("017", 15), ("00", 0)];
+        for (text, number) in numbers {
+            assert_eq!(
+                format!("cache-bytes={text}").parse(),
+                Ok(Options { cache_bytes: number, ..Options::default() })
+            );
+        }
+        let with = |text: &str| text.parse::<Options>();
+        let contract = Options { contract: true, ..Options::default() };
+        for text in ["contract", "contract=", "contract=1", " contract=True  ", "contract={true}", "contract='TRUE'"] {
+            assert_eq!(with(text), Ok(contract), "{text}");
+        }
+        assert_eq!(with("contract contract=0"), Ok(Options::default()));
+        for (text, error) in [
+            ("cache-bytes=-1", "cache-bytes must be a number from 0 to 18446744073709551615, found `-1`"),
+            ("vector-bits=+1", "vector-bits must be a number from 0 to 4294967295, found `+1`"),
+            ("vector-bits=", "vector-bits must be a number from 0 to 4294967295, found ``"),
+            ("vector-bits=09", "vector-bits must be a number from 0 to 4294967295, found `09`"),
+            ("vector-bits=4294967296", "vector-bits must be a number from 0 to 4294967295, found `4294967296`"),
+            ("contract=yes", "contract must be true or false, found `yes`"),
+            ("form", "form must be one of strided, physical, found ``"),
+            ("form=7", "form must be one of strided, physical, found `7`"),
+            ("from=strided", "unknown option `from`: did you mean `form`?"),
+        ] {
+            assert_eq!(with(text).unwrap_err(), error);
+        }
     }
 }

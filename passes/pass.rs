@@ -1,49 +1,13 @@
-//! The passes as values: what `Passes.td` lists, with its options as fields.
+//! The passes as values. `Passes.td` lists them; the build script makes the enum [`Pass`] of it, with the names of the
+//! passes and how they are read.
 
-use crate::options::Options;
+use crate::options::{IndexingAnalysisOptions, Options, words};
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
 use std::fmt;
+use tensor_layout::text::instead;
 
-/// A pass with its options. Prints as in the text of a pipeline: `layout-lower-memrefs{form=physical}`; with `{:#}` with
-/// all options, as MLIR prints it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
-    /// Frees what bufferization allocated; over functions, see [`crate::deallocate`].
-    Deallocate,
-    /// Expands clones of strided buffers, see [`crate::expand_clones`].
-    ExpandClones,
-    /// Says which elements every operation on tensors reads and feeds, see [`crate::indexing_analysis`].
-    IndexingAnalysis {
-        /// Remarks, and nothing attached.
-        report: bool,
-    },
-    /// Lowers memrefs with layouts, see [`crate::lower_memrefs`].
-    LowerMemrefs {
-        /// What they become, and how.
-        options: Options,
-    },
-    /// Loads and stores masked vectors of small floats as integers, see [`crate::mask_as_integers`].
-    MaskAsIntegers,
-    /// Makes tensors with layouts ready for one-shot-bufferize, see [`crate::prepare_bufferization`].
-    PrepareBufferization,
-    /// Simplifies index arithmetic, see [`crate::simplify_indexing`].
-    SimplifyIndexing,
-    /// Puts all buffers in one memory, see [`crate::strip_memory_spaces`].
-    StripMemorySpaces,
-}
-
-/// The names of all passes.
-pub(crate) const NAMES: [&str; 8] = [
-    "layout-deallocate",
-    "layout-expand-clones",
-    "layout-indexing-analysis",
-    "layout-lower-memrefs",
-    "layout-mask-as-integers",
-    "layout-prepare-bufferization",
-    "layout-simplify-indexing",
-    "layout-strip-memory-spaces",
-];
+include!(concat!(env!("OUT_DIR"), "/passes.rs"));
 
 impl Pass {
     /// Adds the pass behind those that the manager has.
@@ -67,23 +31,30 @@ impl Pass {
     pub fn add_to(self, manager: OperationPassManager) -> Result<(), Error> {
         upstream::add_passes(manager, &self.to_string())
     }
+
+    /// Whether the options can be followed.
+    ///
+    /// # Errors
+    /// Those of [`Options::check`].
+    pub fn check(&self) -> Result<(), String> {
+        if let Pass::LowerMemrefs { options } = self { options.check() } else { Ok(()) }
+    }
+}
+
+/// The pass, whose options are those of a text; it has none.
+fn without_options(pass: Pass, text: &str) -> Result<Pass, String> {
+    match words(text).next() {
+        Some((option, _)) => Err(format!("unknown option `{option}`: {} has no options", pass.name())),
+        None => Ok(pass),
+    }
 }
 
 impl fmt::Display for Pass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Pass::Deallocate => f.write_str("layout-deallocate"),
-            Pass::ExpandClones => f.write_str("layout-expand-clones"),
-            Pass::IndexingAnalysis { report } => write!(f, "layout-indexing-analysis{{report={report}}}"),
-            Pass::LowerMemrefs { options } => {
-                f.write_str("layout-lower-memrefs{")?;
-                options.fmt(f)?;
-                f.write_str("}")
-            }
-            Pass::MaskAsIntegers => f.write_str("layout-mask-as-integers"),
-            Pass::PrepareBufferization => f.write_str("layout-prepare-bufferization"),
-            Pass::SimplifyIndexing => f.write_str("layout-simplify-indexing"),
-            Pass::StripMemorySpaces => f.write_str("layout-strip-memory-spaces"),
+        match self.options() {
+            Some(options) if f.alternate() => write!(f, "{}{{{options:#}}}", self.name()),
+            Some(options) => write!(f, "{}{{{options}}}", self.name()),
+            None => f.write_str(self.name()),
         }
     }
 }
@@ -95,13 +66,13 @@ mod tests {
     use crate::pipelines::{TO_LLVM, add_passes};
     use melior::{Context, pass::PassManager};
 
-    /// Every pass of `Passes.td` is here, with all its options: MLIR prints each as it is written here.
+    /// MLIR prints each pass with all its options as it is written here, and Rust reads what it prints.
     #[test]
     fn passes_are_those_of_the_td_file() {
         let all = [
             Pass::Deallocate,
             Pass::ExpandClones,
-            Pass::IndexingAnalysis { report: false },
+            Pass::IndexingAnalysis { options: IndexingAnalysisOptions::default() },
             Pass::LowerMemrefs { options: Options::default() },
             Pass::MaskAsIntegers,
             Pass::PrepareBufferization,
@@ -116,14 +87,21 @@ mod tests {
             let place = manager.nested_under(anchor);
             pass.add_to(place).unwrap();
             assert_eq!(place.to_string(), format!("{anchor}({pass:#})"));
-            names.push(pass.to_string().split('{').next().unwrap().to_string());
+            let long = format!("{pass:#}");
+            let (name, options) = long.trim_end_matches('}').split_once('{').unwrap_or((&long, ""));
+            assert_eq!(Pass::read(name, options), Ok(pass));
+            names.push(pass.name());
         }
 
-        let td = include_str!("Passes.td");
-        let mut listed: Vec<&str> = td.split("Pass<\"").skip(1).map(|rest| rest.split_once('"').unwrap().0).collect();
-        listed.sort();
-        assert_eq!(names, listed);
         assert_eq!(names, NAMES);
+    }
+
+    #[test]
+    fn what_is_not_a_pass_is_refused() {
+        let error = "unknown pass `layout-lower-memref`: did you mean `layout-lower-memrefs`?";
+        assert_eq!(Pass::read("layout-lower-memref", "").unwrap_err(), error);
+        let error = "unknown option `form`: layout-expand-clones has no options";
+        assert_eq!(Pass::read("layout-expand-clones", "form=strided").unwrap_err(), error);
     }
 
     /// What MLIR reads of the short text it prints as the long one, and reads again.
@@ -143,10 +121,10 @@ mod tests {
             let long = format!("{pass:#}");
             assert_eq!(add(&pass.to_string()).unwrap(), format!("builtin.module({long})"));
             assert_eq!(add(&long).unwrap(), format!("builtin.module({long})"));
-            assert!(add(&(TO_LLVM.passes)(&options)).unwrap().contains(&long));
+            assert!(add(&TO_LLVM.text(&options)).unwrap().contains(&long));
         }
         let wrong = Options { vector_bits: 48, ..vectors };
-        let error = add(&(TO_LLVM.passes)(&wrong)).unwrap_err().to_string();
+        let error = add(&TO_LLVM.text(&wrong)).unwrap_err().to_string();
         assert!(error.contains(&wrong.check().unwrap_err()), "{error}");
         let error = add("layout-expand-clones,layout-lower-memref{form=physical}").unwrap_err().to_string();
         assert!(error.ends_with("\nlayout-lower-memref: did you mean `layout-lower-memrefs`?"), "{error}");

@@ -6,7 +6,7 @@
 //!
 //! Every byte is looked at a bounded number of times; reading is linear in the length of the text.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 /// What is wrong, and where in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,27 +241,4 @@ pub fn instead(name: &str, names: &[&str]) -> String {
         Some(near) => format!(": did you mean `{near}`?"),
         None => format!(": one of {} is known", names.join(", ")),
     }
-}
-
-/// The errors of a file, each with its line and column, and the line itself.
-pub fn complaints(file: &str, text: &str, errors: &[Error]) -> String {
-    let mut out = String::new();
-    for error in errors {
-        let place: &dyn fmt::Display = match error.line_column(text) {
-            Some((line, column)) => &format!("{line}:{column}: "),
-            None => &"",
-        };
-        let _ = writeln!(out, "{file}:{place}error: {}", error.message);
-        let start = error.at.map(|at| text[..at].rfind('\n').map_or(0, |newline| newline + 1));
-        if let (Some(at), Some(start)) = (error.at, start) {
-            // Lines of a dump may have thousands of characters: some around the place are enough.
-            let line = text[start..].lines().next().unwrap_or("");
-            let near = |k: usize| (0..=k.min(text.len())).rev().find(|k| text.is_char_boundary(*k)).unwrap_or(0);
-            let from = near((at.saturating_sub(60)).max(start));
-            let to = near((start + line.len()).min(at + 60)).max(from);
-            let indent: String = text[from..at].chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-            let _ = writeln!(out, "  {}\n  {indent}^", &text[from..to]);
-        }
-    }
-    out
 }

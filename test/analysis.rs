@@ -532,30 +532,55 @@ fn what_does_not_fit_is_an_error() {
         Operation::ReduceWindow { window: vec![dim] }
     };
     for (operation, operands, result, expected) in [
-        (dims(&[3]), &["f32[2]"][..], "f32[2,3]", "dimension 3 is out of range: there are 2"),
-        (dims(&[0, 0]), &["f32[2,2]"], "f32[2,3]", "dimension 0 is named twice"),
-        (dims(&[1]), &["f32[2]"], "f32[2,3]", "the operand needs the sizes [3], it has [2]"),
-        (dims(&[]), &[], "f32[2,3]", "the operation needs 1 operands, there are 0"),
-        (Operation::Elementwise, &["f32[2]", "f32[3]"], "f32[2]", "an operand needs the sizes [2], it has [3]"),
-        (slice(3, 2, 1), &["f32[9]"], "f32[1]", "[3:2:1] is no range of 9 elements"),
-        (slice(0, 2, 0), &["f32[9]"], "f32[1]", "[0:2:0] is no range of 9 elements"),
-        (slice(0, 2, 1), &["f32[9]"], "f32[1]", "the result needs the sizes [2], it has [1]"),
-        (Operation::Reshape, &["f32[9]"], "f32[4,2]", "[9] and [4, 2] have different numbers of elements"),
-        (Operation::Bitcast, &["f32[9]"], "f32[4,2]", "the operand has 288 bits, the result 256"),
-        (Operation::Concatenate { dim: 1 }, &["f32[9]"], "f32[9]", "dimension 1 is out of range: there are 1"),
-        (Operation::Concatenate { dim: 0 }, &[], "f32[9]", "the operation needs 1 operands, there are 0"),
-        (window(2, 0), &["f32[9]", "f32[]"], "f32[8]", "a window has a size and positive strides and dilations"),
-        (window(2, 1), &["f32[9]", "f32[]"], "f32[9]", "the result needs the sizes [8], it has [9]"),
-        (window(2, 1), &["f32[9]"], "f32[8]", "the operation needs 2 operands, there are 1"),
+        (dims(&[3]), &["f32[2]"][..], "f32[2,3]", "entry 0 of `dims` must be a dimension below the rank 2, found 3"),
+        (
+            dims(&[0, 0]),
+            &["f32[2,2]"],
+            "f32[2,3]",
+            "entry 1 of `dims` must be a dimension that is not named before, found 0",
+        ),
+        (dims(&[1]), &["f32[2]"], "f32[2,3]", "result 0 must have the sizes [2, 2], found [2, 3]"),
+        (dims(&[]), &[], "f32[2,3]", "the operation must have 1 operand, found 0"),
+        (Operation::Elementwise, &["f32[2]", "f32[3]"], "f32[2]", "operand 1 must have the sizes [2], found [3]"),
+        (slice(3, 2, 1), &["f32[9]"], "f32[1]", "entry 0 of `starts` must be between 0 and the limit 2, found 3"),
+        (slice(0, 2, 0), &["f32[9]"], "f32[1]", "entry 0 of `strides` must be at least 1, found 0"),
+        (slice(0, 2, 1), &["f32[9]"], "f32[1]", "result 0 must have the sizes [2], found [1]"),
+        (Operation::Reshape, &["f32[9]"], "f32[4,2]", "result 0 must have 9 elements, as the operand, found 8"),
+        (Operation::Bitcast, &["f32[9]"], "f32[4,2]", "result 0 must have 288 bits, as the operand, found 256"),
+        (
+            Operation::Concatenate { dim: 1 },
+            &["f32[9]"],
+            "f32[9]",
+            "`dim` must be a dimension below the rank 1, found 1",
+        ),
+        (Operation::Concatenate { dim: 0 }, &[], "f32[9]", "the operation must have an operand, found none"),
+        (window(2, 0), &["f32[9]", "f32[]"], "f32[8]", "entry 0 of `stride` must be at least 1, found 0"),
+        (window(2, 1), &["f32[9]", "f32[]"], "f32[9]", "result 0 must have the sizes [8], found [9]"),
+        (
+            window(2, 1),
+            &["f32[9]"],
+            "f32[8]",
+            "the operation must have an initial value for each input, found 1 operand",
+        ),
         (
             Operation::DynamicSlice { sizes: vec![3] },
             &["f32[2]", "s32[]"],
             "f32[3]",
-            "a block of [3] does not fit into [2]",
+            "entry 0 of `sizes` must be between 0 and the size 2, found 3",
         ),
-        (Operation::DynamicUpdateSlice, &["f32[2]"], "f32[2]", "the operation needs 2 operands, there are 1"),
-        (Operation::GetTupleElement { index: 2 }, &["(f32[])"], "f32[]", "part 2 is out of range: the tuple has 1"),
-        (Operation::GetTupleElement { index: 0 }, &["f32[]"], "f32[]", "the operation needs one operand, a tuple"),
+        (Operation::DynamicUpdateSlice, &["f32[2]"], "f32[2]", "the operation must have at least 2 operands, found 1"),
+        (
+            Operation::GetTupleElement { index: 2 },
+            &["(f32[])"],
+            "f32[]",
+            "`index` must be below the number of parts, 1, found 2",
+        ),
+        (
+            Operation::GetTupleElement { index: 0 },
+            &["f32[]"],
+            "f32[]",
+            "the operation must have one operand, a tuple, found",
+        ),
     ] {
         let operands: Vec<Shape> = operands.iter().map(|text| shape(text)).collect();
         let error = maps(&operation, &operands.iter().collect::<Vec<_>>(), &[&shape(result)]).unwrap_err();
@@ -746,25 +771,37 @@ fn graphs_that_are_none() {
     let fails = |graphs: &[Graph], entry: usize, expected: &str| {
         assert_eq!(flow(graphs, entry).unwrap_err().message, expected);
     };
-    fails(&[], 0, "graph 0 is out of range: there are 0");
+    fails(&[], 0, "the graph must be below the number of graphs, 0, found 0");
     let mut nodes = good();
     nodes[1].operands[0].node = 1;
-    fails(&[chain(nodes)], 0, "node 1 of graph 0: node 1 does not stand before it");
+    fails(&[chain(nodes)], 0, "node 1 of graph 0: an operand must be a node before it, found node 1");
     let mut nodes = good();
     nodes[1].operands[0].result = 1;
-    fails(&[chain(nodes)], 0, "node 1 of graph 0: node 0 has no result 1");
+    fails(
+        &[chain(nodes)],
+        0,
+        "node 1 of graph 0: a result of node 0 must be below the number of its results, 1, found 1",
+    );
     let mut nodes = good();
     nodes[1].results = vec![shape("f32[5]")];
-    fails(&[chain(nodes)], 0, "node 1 of graph 0: an operand needs the sizes [5], it has [4]");
+    fails(&[chain(nodes)], 0, "node 1 of graph 0: result 0 must have the sizes [4], found [5]");
     let mut nodes = good();
     nodes.push(node(Operation::Call { computation: 0 }, &[1], shape("f32[4]")));
-    fails(&[chain(nodes.clone())], 0, "graph 0 calls 0, which does not stand before it");
+    fails(&[chain(nodes.clone())], 0, "graph 0 must call graphs before it, found a call of graph 0");
     let two = chain(vec![parameter(0, "f32[4]"), parameter(1, "f32[4]")]);
-    fails(&[two.clone(), chain(nodes)], 1, "node 2 of graph 1: graph 0 takes other operands: [1, 1] arrays, not [1]");
-    fails(&[Graph { roots: vec![Value { node: 7, result: 0 }], ..two }], 0, "the root is node 7, which is not there");
+    fails(
+        &[two.clone(), chain(nodes)],
+        1,
+        "node 2 of graph 1: the operands of graph 0 must have [1, 1] arrays, found [1]",
+    );
+    fails(
+        &[Graph { roots: vec![Value { node: 7, result: 0 }], ..two }],
+        0,
+        "a root must be one of the 2 nodes, found node 7",
+    );
     let double = vec![parameter(0, "f32[4]"), parameter(0, "f32[4]")];
-    fails(&[chain(double)], 0, "node 1 of graph 0: parameter 0 is there already");
-    fails(&[chain(vec![parameter(1, "f32[4]")])], 0, "node 0: there is a parameter 1, but none 0");
+    fails(&[chain(double)], 0, "node 1 of graph 0: parameter 0 must be defined once, found a second");
+    fails(&[chain(vec![parameter(1, "f32[4]")])], 0, "node 0: expected parameter 0, found parameter 1");
 }
 
 #[test]

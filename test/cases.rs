@@ -216,8 +216,8 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("f32[<=]", 6, "expected a bound, found `]`"),
     ("f32[?3]", 5, "expected `,` or `]` to close the sizes, found `3`"),
     ("f32[9223372036854775808]", 4, "`9223372036854775808` does not fit in 64 bits"),
-    ("F32[2]", 0, "unknown element type `F32`: did you mean `f32`?"),
-    ("f33[2]", 0, "unknown element type `f33`: did you mean `f32`?"),
+    ("F32[2]", 0, "unknown element type `F32`; did you mean `f32`?"),
+    ("f33[2]", 0, "unknown element type `f33`; did you mean `f32`?"),
     (" foo[2]", 1, "unknown element type `foo`"),
     ("f32[2]x", 6, "expected the end of the shape, found `x`"),
     ("f32[123,456]foobar{0,1}", 12, "expected the end of the shape, found `foobar`"),
@@ -284,8 +284,8 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("f32[2]{0é}", 8, "expected `,`, `:` or `}`, found `é`"),
     ("token", 5, "expected `[` after `token`, found the end of the text"),
     ("token[2]", 6, "expected `]`: `token` has no dimensions, found `2`"),
-    ("token[]{}", 7, "`token` has no layout"),
-    ("opaque[]{:T(8)}", 8, "`opaque` has no layout"),
+    ("token[]{}", 7, "`token` must not have a layout, found one"),
+    ("opaque[]{:T(8)}", 8, "`opaque` must not have a layout, found one"),
     ("(f32[2],)", 8, "expected a shape: an element type, `b(` or `(`, found `)`"),
     ("(f32[2]", 7, "expected `,` or `)` to close the tuple, found the end of the text"),
     ("(f32[2] f32[3])", 8, "expected `,` or `)` to close the tuple, found `f32`"),
@@ -309,7 +309,7 @@ fn wrong_texts() {
     let deep = |depth: usize| format!("{}{}", "(".repeat(depth), ")".repeat(depth));
     assert!(Shape::parse(&deep(Shape::MAX_DEPTH)).is_ok());
     let error = Shape::parse(&deep(Shape::MAX_DEPTH + 1)).unwrap_err();
-    assert_eq!((error.at, &*error.message), (Some(256), "tuples may be nested 256 deep"));
+    assert_eq!((error.at, &*error.message), (Some(256), "tuples must be nested at most 256 deep, found more"));
     let error = Layout::parse("{2,0}").unwrap_err();
     assert_eq!((error.at, &*error.message), (Some(1), "dimension 2 in minor_to_major is out of range: the last is 1"));
     let error = Layout::parse("{0} x").unwrap_err();

@@ -106,7 +106,7 @@ fn passes_are_current() {
     for pipeline in PIPELINES {
         page += &format!("\n### `{}`\n\n{}.\n", pipeline.name, pipeline.summary);
         page += &place.options(pipeline.name);
-        let passes = (pipeline.passes)(&Options::default());
+        let passes = pipeline.text(&Options::default());
         page += &format!("\nWith the default it is\n\n```text\n{}\n```\n", one_a_line(&passes));
         page += &place.example(pipeline.name);
     }

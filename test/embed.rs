@@ -8,6 +8,7 @@ use layout_test::Checkout;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{
     env, fs,
+    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::{Command, ExitCode, Output},
     sync::Arc,
@@ -24,11 +25,12 @@ fn main() -> ExitCode {
         eprintln!("{error}");
         return ExitCode::FAILURE;
     }
-    let tests: [(&str, Test); 12] = [
+    let tests: [(&str, Test); 13] = [
         ("find_package", |suite| suite.example("found")),
         ("add_subdirectory", |suite| suite.example("within")),
         ("example_says_what_is_wrong", Suite::example_says_what_is_wrong),
         ("cpp_accessors", Suite::cpp_accessors),
+        ("assertions_stay", Suite::assertions_stay),
         ("c_api", Suite::c_api),
         ("headers_stand_alone", Suite::headers_stand_alone),
         ("register_again", |suite| suite.host(&["twice"])),
@@ -139,16 +141,26 @@ impl Suite {
             "here: expected a tile size or `*`, found `)` at byte 5 of `{0:T()}`",
             "here: index 5 of dimension 1 is out of range: its size is 5",
             "the layout dialect of this library is not registered in the context",
-            "no value of form has the number 7",
-            "vector-bits is 100, which is neither a power of two",
-            "vector-bits is 100, which is neither a power of two",
-            "no value of vectorize has the number 4",
-            "no value of parallel has the number 3",
-            "no pipeline is called layout-to-moon",
-            "no value of form has the number -1",
+            "form must be one of strided, physical, found `7`",
+            "vector-bits must be 0 or a power of two from 64 to 2048, found 100",
+            "vector-bits must be 0 or a power of two from 64 to 2048, found 100",
+            "vectorize must be one of none, avx2, avx512, neon, found `4`",
+            "parallel must be one of none, parallel, forall, found `3`",
+            "unknown pipeline `layout-to-moon`",
+            "form must be one of strided, physical, found `-1`",
             "restricted to 'builtin.module' on a PassManager intended to run on 'func.func'",
         ];
         in_order(&printed, &expected)
+    }
+
+    /// A compiler that is built with assertions has them still where it links the library: nothing defines NDEBUG for it.
+    fn assertions_stay(&self) -> Result<(), Failed> {
+        let output = Command::new(self.folder.join("tests/host")).arg("assert").output()?;
+        in_order(&String::from_utf8_lossy(&output.stderr), &["Assertion", "assertions are checked", "failed"])?;
+        match output.status.signal() {
+            Some(ABORT) => Ok(()),
+            _ => Err(format!("expected the end by a signal, found {}", output.status).into()),
+        }
     }
 
     fn c_api(&self) -> Result<(), Failed> {
@@ -260,6 +272,9 @@ const LOWERED: &[&str] = &["-> memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>", "af
 
 /// How the library ends the complaint of a second copy.
 const ADVICE: &str = "A process has one copy of";
+
+/// The number of the signal SIGABRT, with which a failed assertion ends a program.
+const ABORT: i32 = 6;
 
 /// Runs a program that has to succeed.
 fn succeed(command: &mut Command) -> Result<(), String> {

@@ -314,11 +314,11 @@ fn all_opcodes() {
         custom-call-start fusion-done slice-update";
     for name in names.split_whitespace() {
         let text = module(&format!("x = f32[2] {name}()\n"));
-        let unknown = places(&text).iter().any(|place| place.contains("there is no operation"));
+        let unknown = places(&text).iter().any(|place| place.contains("unknown operation"));
         assert!(!unknown, "{name}");
         assert!(name.ends_with("-done") || places(&module(&format!("x = f32[2] {name}q()\n"))).len() == 1);
     }
-    assert_eq!(places(&module("x = f32[2] start-start()\n")), ["3:12 there is no operation `start-start`"]);
+    assert_eq!(places(&module("x = f32[2] start-start()\n")), ["3:12 unknown operation `start-start`"]);
 }
 
 /// Whatever the text is, there is an answer: a module or errors with places in the text.

@@ -1,8 +1,10 @@
 //! Laws that hold for every layout, tried on random ones, against the definition carried out by hand.
 
+mod choices;
 mod definition;
 mod mangled;
 
+use choices::Choices;
 use definition::{indices, lay_out};
 use fastrand::Rng;
 use tensor_layout::maps::IndexingMap;
@@ -13,23 +15,23 @@ use tensor_layout::tiled::{Layout, TileEntry};
 const SEED: u64 = 0x1a_704d;
 
 /// A random array that is small enough to write out: its sizes and its layout.
-fn array(rng: &mut Rng) -> (Vec<i64>, Layout) {
+fn array(rng: &mut Choices) -> (Vec<i64>, Layout) {
     loop {
         let rank = rng.usize(0..=5);
-        let zero = rng.u8(0..40) == 0;
+        let zero = rng.one_in(40);
         let sizes: Vec<i64> = (0..rank).map(|_| rng.i64(if zero { 0..3 } else { 1..8 })).collect();
         let mut layout = Layout::row_major(rank);
         rng.shuffle(&mut layout.minor_to_major);
         for _ in 0..rng.usize(0..=3) {
             let length = rng.usize(1..=rank + 2);
             let mut tile: Vec<TileEntry> = (0..length)
-                .map(|_| if rng.u8(0..6) == 0 { TileEntry::Combine } else { TileEntry::Size(rng.i64(1..6)) })
+                .map(|_| if rng.one_in(6) { TileEntry::Combine } else { TileEntry::Size(rng.i64(1..6)) })
                 .collect();
             tile[length - 1] = TileEntry::Size(rng.i64(1..6));
             layout.tiles.push(tile);
         }
-        layout.tail_alignment = if rng.bool() { 1 } else { rng.i64(1..50) };
-        layout.element_bits = if rng.bool() { 0 } else { rng.i64(1..40) };
+        layout.tail_alignment = if rng.bool() { rng.i64(1..50) } else { 1 };
+        layout.element_bits = if rng.bool() { rng.i64(1..40) } else { 0 };
         layout.memory_space = rng.u8(0..128) * rng.u8(0..2);
         layout.metadata_prefix = rng.i64(0..3) * 512;
         if Expansion::new(&sizes, &layout).is_ok_and(|e| e.allocated_elements() <= 6000) {
@@ -123,11 +125,7 @@ fn check_parts(name: &str, sizes: &[i64], layout: &Layout, expansion: &Expansion
 
 #[test]
 fn laws_hold_for_random_layouts() {
-    let mut rng = Rng::with_seed(SEED);
-    for _ in 0..2000 {
-        let (sizes, layout) = array(&mut rng);
-        check(&sizes, &layout);
-    }
+    choices::check(2000, SEED, array, |(sizes, layout)| check(sizes, layout));
 }
 
 #[test]

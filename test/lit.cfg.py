@@ -1,23 +1,35 @@
-# For LLVM's own lit: `cargo build && lit test`. `cargo test` runs the same files (lit.rs).
-import glob
+# The lit tests: what is a test, and what its RUN lines may use.
+#
+# `cargo test -p layout-test --test lit` runs them (lit.rs). By hand, after `cargo build`: `/usr/lib/llvm-22/bin/lit test`,
+# with `--param tools=FOLDER` for tools of another profile and `--param llvm=PREFIX` for another LLVM.
+#
+# RUN lines are for bash, with `set -o pipefail`; lit joins them with `&&`. Inside a loop, `|| exit 1` ends the test where
+# a command fails. Beside lit's own substitutions (%s, %S, %t) there are %{plugin}, the dialect and its passes as a plugin
+# of stock mlir-opt, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing.
 import os
 import platform
+import sys
 
 import lit.formats
 
-top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-tools = os.environ.get("LAYOUT_TOOLS", os.path.join(top, "target", "debug"))
-llvm = os.environ.get("LAYOUT_LLVM") or sorted(glob.glob("/usr/lib/llvm-*/lib/libMLIR.so"))[-1].rsplit("/lib/", 1)[0]
+test = os.path.dirname(os.path.abspath(__file__))
+tools = lit_config.params.get("tools", os.path.join(os.path.dirname(test), "target", "debug"))
+llvm = lit_config.params.get("llvm", os.path.dirname(os.path.dirname(os.path.realpath(sys.argv[0]))))
 
 config.name = "layout"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs"]
-config.test_source_root = os.path.dirname(os.path.abspath(__file__))
+config.test_source_root = test
 config.test_exec_root = os.path.join(tools, "lit")
 config.available_features.add(platform.machine())
+config.environment = dict(os.environ)
 config.environment["PATH"] = os.pathsep.join([tools, os.path.join(llvm, "bin"), os.environ["PATH"]])
 config.substitutions += [
     ("%{plugin}", os.path.join(tools, "liblayout_plugin.so")),
     ("%{runner_libs}", f"{llvm}/lib/libmlir_runner_utils.so,{llvm}/lib/libmlir_c_runner_utils.so"),
 ]
+
+# A test that hangs fails after this many seconds; lit can only tell with the Python package psutil.
+if lit_config.maxIndividualTestTimeIsSupported[0] and not lit_config.maxIndividualTestTime:
+    lit_config.maxIndividualTestTime = 600

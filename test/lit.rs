@@ -1,60 +1,45 @@
-//! Runs the lit tests: every `.mlir` and `.test` file below this folder, as LLVM's `lit` would (`lit.cfg.py` is for that one).
+//! Runs LLVM's `lit` over this folder, once, and reports each of its tests (`.mlir` and `.test` files) as a test of Cargo.
 //!
-//! A file's `RUN:` lines, with `\` at the end of a line that goes on in the next, are one shell script that stops at
-//! the first command that fails, in a pipe too. Before it runs, these are put in:
+//! `lit.cfg.py` says what is a test and what its `RUN:` lines may use; it can be used without Cargo, too:
+//! `cargo build && /usr/lib/llvm-22/bin/lit test`. The tools under test are built first, in the profile of this test.
 //!
-//! | text | stands for |
-//! |---|---|
-//! | `%s`, `%S` | the file, its folder |
-//! | `%t` | a path of the test's own for what it writes |
-//! | `%{plugin}` | the dialect and its passes as a plugin of stock `mlir-opt` |
-//! | `%{runner_libs}` | what `mlir-runner -shared-libs=` needs for printing |
-//! | `%%` | a per cent sign |
-//!
-//! `REQUIRES: a, b` skips a file where one of these is missing; the architecture's name (`x86_64`) is all there is.
-//! The tools are built first, in the profile of this test. `cargo test -p layout-test --test lit -- dialect/` runs the
-//! files whose path contains that.
+//! `cargo test -p layout-test --test lit -- dialect/` runs the files whose path contains `dialect/`. The variable
+//! `LIT_OPTS` adds options of lit, for example `--timeout=60`.
 
 use layout_test::Checkout;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use serde_json::Value;
 use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::{Command, ExitCode},
-    sync::Arc,
+    collections::HashMap,
+    error::Error,
+    fs,
+    path::PathBuf,
+    process::{Command, ExitCode, Stdio},
+    sync::{Arc, OnceLock},
 };
 
-/// Seconds after which a test counts as hanging.
-const PATIENCE: &str = "600";
-
-fn main() -> ExitCode {
+fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments = Arguments::from_args();
-    let suite = Arc::new(Suite::new());
-    if !arguments.list {
-        suite.checkout.build_tools();
-    }
-    let mut files = Vec::new();
-    find(&suite.folder, &mut files);
-    files.sort();
-    let trials = files.into_iter().map(|file| suite.clone().trial(file)).collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let suite = Suite::new();
+    let names = suite.names()?;
+    let selected = names.iter().filter(|name| is_selected(&arguments, name)).cloned().collect();
+    let run = Arc::new(Run { suite, selected, threads: arguments.test_threads, results: OnceLock::new() });
+    let trials = names.into_iter().map(|name| {
+        let run = run.clone();
+        Trial::ignorable_test(name.clone(), move || run.result(&name))
+    });
+    Ok(libtest_mimic::run(&arguments, trials.collect()).exit_code())
 }
 
-/// All `.mlir` and `.test` files below a folder; those in folders called `Inputs` are no tests.
-fn find(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("the folder of the tests is readable") {
-        let path = entry.expect("an entry of the folder").path();
-        if path.is_dir() && !path.ends_with("Inputs") {
-            find(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "mlir" || extension == "test") {
-            files.push(path);
-        }
-    }
+/// Whether the command line selects a test; it is `libtest_mimic` that decides, and lit has to run the same tests.
+fn is_selected(arguments: &Arguments, name: &str) -> bool {
+    let matches = |filter: &String| if arguments.exact { name == filter } else { name.contains(filter.as_str()) };
+    arguments.filter.as_ref().is_none_or(matches) && !arguments.skip.iter().any(matches)
 }
 
-/// Where everything is.
+/// Where lit, its tests, and the tools under test are.
 struct Suite {
-    /// The tests.
+    /// The folder of the tests.
     folder: PathBuf,
     /// The tools under test, and LLVM.
     checkout: Checkout,
@@ -65,80 +50,80 @@ impl Suite {
         Suite { folder: env!("CARGO_MANIFEST_DIR").into(), checkout: Checkout::new() }
     }
 
-    fn trial(self: Arc<Self>, file: PathBuf) -> Trial {
-        let name = file.strip_prefix(&self.folder).expect("a file below the folder").display().to_string();
-        let text = fs::read(&file).expect("a test is readable");
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let missing = directives(&text, "REQUIRES:")
-            .flat_map(|list| list.split(','))
-            .any(|feature| feature.trim() != env::consts::ARCH);
-        Trial::test(name.clone(), move || self.run(&name, &file, &text)).with_ignored_flag(missing)
+    /// lit with this suite's parameters.
+    fn lit(&self) -> Command {
+        let mut lit = Command::new(self.checkout.llvm.join("bin/lit"));
+        lit.arg(format!("--param=tools={}", self.checkout.tools.display()));
+        lit.arg(format!("--param=llvm={}", self.checkout.llvm.display()));
+        lit
     }
 
-    fn run(&self, name: &str, file: &Path, text: &str) -> Result<(), Failed> {
-        let own = self.checkout.tools.join("lit").join(name);
-        fs::create_dir_all(own.parent().expect("a path below the target folder"))?;
-        let runner_libs = ["libmlir_runner_utils.so", "libmlir_c_runner_utils.so"]
-            .map(|library| self.checkout.llvm.join("lib").join(library).display().to_string())
-            .join(",");
-        let values = [
-            ("%{plugin}", self.checkout.tools.join("liblayout_plugin.so").display().to_string()),
-            ("%{runner_libs}", runner_libs),
-            ("%%", "%".into()),
-            ("%s", file.display().to_string()),
-            ("%S", file.parent().expect("a file is in a folder").display().to_string()),
-            ("%t", format!("{}.tmp", own.display())),
-        ];
-        let script = script(text);
-        if script.is_empty() {
-            return Err("there is no RUN line".into());
-        }
-        let script = format!("set -e -o pipefail\n{}", substitute(&script, &values));
-
-        let path = env::var_os("PATH").unwrap_or_default();
-        let path =
-            [self.checkout.tools.clone(), self.checkout.llvm.join("bin")].into_iter().chain(env::split_paths(&path));
-        let output = Command::new("timeout")
-            .args([PATIENCE, "bash", "-c", &script])
-            .env("PATH", env::join_paths(path)?)
-            .current_dir(own.parent().expect("a path below the target folder"))
-            .output()?;
-        if output.status.success() {
-            return Ok(());
-        }
+    /// The names of all tests: paths relative to the folder.
+    fn names(&self) -> Result<Vec<String>, Box<dyn Error>> {
+        let output = self.lit().arg("--show-tests").arg(&self.folder).output()?;
         let [stdout, stderr] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-        Err(format!("{}\n{script}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", output.status).into())
+        // A line for each test, as in `  layout :: dialect/convert.mlir`.
+        let names: Vec<String> =
+            stdout.lines().filter_map(|line| Some(line.split_once(" :: ")?.1.to_owned())).collect();
+        if !output.status.success() || names.is_empty() {
+            return Err(format!("lit does not list its tests: {}\n{stdout}{stderr}", output.status).into());
+        }
+        Ok(names)
+    }
+
+    /// Runs these tests in one process of lit.
+    fn run(&self, names: &[String], threads: Option<usize>) -> Result<HashMap<String, TestResult>, Box<dyn Error>> {
+        self.checkout.build_tools();
+        let results = tempfile::NamedTempFile::new()?;
+        let mut lit = self.lit();
+        lit.args(["--quiet", "--output"]).arg(results.path());
+        if let Some(threads) = threads {
+            lit.arg(format!("--threads={threads}"));
+        }
+        // Its report on standard output is what this test prints anyhow.
+        let status = lit.args(names.iter().map(|name| self.folder.join(name))).stdout(Stdio::null()).status()?;
+        // 1 says that a test failed; where lit itself fails, it writes no report.
+        let report: Value = serde_json::from_str(&fs::read_to_string(results.path())?)
+            .map_err(|error| format!("lit ended with {status} and without a report: {error}"))?;
+        let tests = report["tests"].as_array().ok_or("lit's report has no list of tests")?;
+        let text = |test: &Value, key: &str| test[key].as_str().unwrap_or_default().to_owned();
+        let result = |test| {
+            let name = text(test, "name");
+            let name = name.split_once(" :: ").map_or(&*name, |(_, path)| path).to_owned();
+            (name, TestResult { code: text(test, "code"), output: text(test, "output") })
+        };
+        Ok(tests.iter().map(result).collect())
     }
 }
 
-/// What stands behind a keyword, line by line.
-fn directives<'a>(text: &'a str, keyword: &'a str) -> impl Iterator<Item = &'a str> {
-    text.lines().filter_map(move |line| Some(line.split_once(keyword)?.1.trim()))
+/// What lit reports of one test.
+struct TestResult {
+    /// `PASS`, `FAIL`, `UNSUPPORTED`, ...
+    code: String,
+    /// The commands, and what they printed.
+    output: String,
 }
 
-/// The RUN lines, those that go on joined.
-fn script(text: &str) -> String {
-    let lines: Vec<_> = directives(text, "RUN:").collect();
-    lines.join("\n").replace("\\\n", "")
+/// The one run of lit. The first test that needs its result starts it; the others wait.
+struct Run {
+    suite: Suite,
+    /// The tests that are run.
+    selected: Vec<String>,
+    /// How many of them at a time, unless lit decides.
+    threads: Option<usize>,
+    /// The result of each test, or why there are none.
+    results: OnceLock<Result<HashMap<String, TestResult>, String>>,
 }
 
-/// Puts in the values from left to right; a value is not looked at again.
-fn substitute(script: &str, values: &[(&str, String)]) -> String {
-    let mut result = String::new();
-    let mut rest = script;
-    while let Some(at) = rest.find('%') {
-        result += &rest[..at];
-        rest = &rest[at..];
-        match values.iter().find(|(text, _)| rest.starts_with(text)) {
-            Some((text, value)) => {
-                result += value;
-                rest = &rest[text.len()..];
-            }
-            None => {
-                result.push('%');
-                rest = &rest[1..];
-            }
+impl Run {
+    fn result(&self, name: &str) -> Result<Completion, Failed> {
+        let start = || self.suite.run(&self.selected, self.threads).map_err(|error| error.to_string());
+        let results = self.results.get_or_init(start).as_ref()?;
+        let result = results.get(name).ok_or("lit reports nothing about this test")?;
+        match &*result.code {
+            "PASS" | "FLAKYPASS" | "XFAIL" => Ok(Completion::Completed),
+            "UNSUPPORTED" | "SKIPPED" => Ok(Completion::ignored_with(result.output.trim())),
+            code => Err(format!("{code}\n{}", result.output).into()),
         }
     }
-    result + rest
 }

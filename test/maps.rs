@@ -358,7 +358,7 @@ fn errors_have_places() {
         assert_eq!((error.at, &*error.message), (Some(at), message), "{text}");
     }
     let deep = format!("(d0) -> ({}d0{}), domain: d0 in [0, 1]", "(".repeat(5000), ")".repeat(5000));
-    assert_eq!(Indexing::parse(&deep).unwrap_err().at, Some(9 + 256));
+    assert_eq!(Indexing::parse(&deep).unwrap_err().at, Some(9 + 64));
 }
 
 /// Hostile texts end soon, in a value or an error.
@@ -397,5 +397,54 @@ fn large_and_hostile_texts() {
         }
         println!("{read:?} {done:?} {head}");
         assert!(done.as_secs() < 20, "{head}: {done:?}");
+    }
+}
+
+/// Nested text is read, or refused with an error, and what is read is worked with, on a small stack: a language server's
+/// or a plug-in's threads may have no more.
+#[test]
+fn nested_maps_fit_on_a_stack_of_128_kib() {
+    let nest = |depth: usize, wrap: &dyn Fn(String, usize) -> String| (0..depth).fold("d0".to_string(), wrap);
+    let domain = "domain: d0 in [0, 100000], d1 in [0, 9]";
+    let work = move |text: String| {
+        let Ok(map) = IndexingMap::parse(&text) else { return false };
+        let again = IndexingMap::parse("(d0) -> ((d0 + 1) floordiv 3), domain: d0 in [0, 100000]").unwrap();
+        assert_eq!(IndexingMap::parse(&map.to_string()).as_ref(), Ok(&map));
+        let (simple, _) = (map.simplify(), map.explain().is_ok());
+        let values = map.evaluate(&[3, 4]).unwrap();
+        assert_eq!(simple.map().unwrap().evaluate(&[3, 4]).unwrap(), values);
+        let _ = Indexing::Map(map.clone()).compare(&simple);
+        // Compositions nest deeper still, up to a bound of their own.
+        let (mut both, mut bounded) = (map, false);
+        for _ in 0..100 {
+            match both.then(&again) {
+                Ok((next, _)) => both = IndexingMap { dims: 2, ..next },
+                Err(error) => {
+                    bounded = true;
+                    assert!(error.message.contains("must nest at most 160 deep"), "{error}");
+                    break;
+                }
+            }
+        }
+        assert!(bounded);
+        let _ = (both.simplify(), both.to_string(), both.clone() == both);
+        true
+    };
+    let forms: [(&str, &dyn Fn(String, usize) -> String); 5] = [
+        ("parentheses", &|e, _| format!("({e})")),
+        ("minima", &|e, k| format!("min(d1 + {k}, {e})")),
+        ("divisions", &|e, _| format!("({e} + d1) floordiv 3")),
+        ("remainders", &|e, k| format!("({e}) mod {} + d1", 1000 - k)),
+        ("signs", &|e, _| format!("-({e} - d1)")),
+    ];
+    for (name, wrap) in forms {
+        let mut read = 0;
+        for depth in [1, 10, 30, 50, 63, 64, 65, 200, 1000] {
+            let text = format!("(d0, d1) -> ({}), {domain}", nest(depth, wrap));
+            let thread = std::thread::Builder::new().stack_size(128 << 10);
+            let done = thread.spawn(move || work(text)).unwrap().join().unwrap();
+            read = if done { depth } else { read };
+        }
+        assert!((50..=64).contains(&read), "{name}: {read} levels are read");
     }
 }

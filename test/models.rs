@@ -9,6 +9,7 @@ mod interpreter;
 
 use fastrand::Rng;
 use interpreter::Value;
+use layout_console::Complaint;
 use layout_passes::Form;
 use libtest_mimic::{Arguments, Failed, Trial};
 use melior::{Context, ExecutionEngine, dialect::DialectRegistry, ir, pass::PassManager, utility};
@@ -112,7 +113,7 @@ fn number(p: usize, n: i64, e: ElementType) -> f64 {
 
 /// The model with an entry in front that takes the numbers of all parameters and gives those of all results, as `f64`.
 fn harnessed(text: &str) -> Result<(String, Vec<f64>, usize), String> {
-    let told = |errors: Vec<tensor_layout::text::Error>| tensor_layout::text::complaints("model", text, &errors);
+    let told = |errors: Vec<tensor_layout::text::Error>| Complaint::in_file("model", text, &errors).plain();
     let module = Module::parse(text).map_err(told)?;
     let entry = &module.computations[module.entry];
     let shape = |array: &Array| Shape::Array(Array { layout: Layout::row_major(array.dims.len()), ..array.clone() });
@@ -186,7 +187,7 @@ fn compare(file: &str, tiled: bool, form: Form) -> Result<(), String> {
         std::fs::read_to_string(path).map(|text| smaller(&text, sizes)).map_err(|error| error.to_string())
     };
     let (text, numbers, count) = harnessed(&read(file)?)?;
-    let told = |errors: Vec<tensor_layout::text::Error>| tensor_layout::text::complaints(file, &text, &errors);
+    let told = |errors: Vec<tensor_layout::text::Error>| Complaint::in_file(file, &text, &errors).plain();
     let mut module = Module::parse(&text).map_err(told)?;
     let all = Value { element: ElementType::F64, sizes: vec![numbers.len() as i64], data: numbers };
     let expected = match std::env::var(JAX) {

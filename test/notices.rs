@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::{env, fmt::Write, fs, path::Path, process::Command};
 
 /// Licences whose terms go together with Apache-2.0 WITH LLVM-exception.
-const ALLOWED: [&str; 11] = [
+const ALLOWED: [&str; 12] = [
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
     "ISC",
     "MIT",
+    "MIT-0",
     "Unicode-3.0",
     "Unicode-DFS-2016",
     "Unlicense",

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints the man page of a tool: its own help as roff, with what tools/man adds. `tools/man.sh target/release/layout-opt`
+# Prints the man page of layout-opt or layout-lsp-server, whose command line is that of MLIR's driver: its own help as roff,
+# with what tools/man adds. `tools/man.sh target/release/layout-opt`
 set -euo pipefail
 
 tool=$1
@@ -24,12 +25,10 @@ version=$("$tool" --version | sed -n '1s/^[^ ]* \([^ ,]*\).*/\1/p')
   BEGIN { open("SYNOPSIS"); open("DESCRIPTION") }
   NR == 1 { sub(/^OVERVIEW: /, ""); sub("^" name ", ", ""); sub(/[.]$/, ""); title = $0; next }
   /^Available Dialects:/ { next }
-  /^(Usage|USAGE): / { open("SYNOPSIS"); sub(/^[^ ]* /, ""); usage = 1; say(roff($0)); say(".br"); next }
-  usage && /^ / { sub(/^ */, ""); say(roff($0)); say(".br"); next }
-  usage || /^[^ ]/ && section == "SYNOPSIS" { usage = 0; open("DESCRIPTION") }
+  /^(Usage|USAGE): / { open("SYNOPSIS"); sub(/^[^ ]* /, ""); say(roff($0)); say(".br"); next }
+  /^[^ ]/ && section == "SYNOPSIS" { open("DESCRIPTION") }
   /^[A-Z][A-Za-z ]*:$/ { sub(/:$/, ""); open($0); listed = 1; next }
   /^$/ { if (listed) { listed = 0; open("DESCRIPTION") } else if (body[section] != "") say(".PP"); next }
-  listed && section == "EXAMPLES" { sub(/^ */, ""); say(".PP\n.nf\n" roff($0) "\n.fi"); next }
   # An entry and what it means behind two spaces, or below it, further in.
   listed && /^ / && !/^        / {
     sub(/^ */, "")

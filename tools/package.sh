@@ -45,6 +45,27 @@ multiarch() {
   gcc -print-multiarch
 }
 
+# Man pages, and completions under the names by which shells look for them. Arguments: the folder of the tools, the folder
+# `share`. The tools that are made of MLIR's driver have theirs from their --help, the others make them themselves.
+install_help() {
+  local bin=$1 share=$2 tool
+  install -d "$share/man/man1" "$share/bash-completion/completions" "$share/fish/vendor_completions.d" \
+    "$share/zsh/vendor-completions"
+  for tool in layout-opt layout-lsp-server; do
+    tools/man.sh "$bin/$tool" >"$share/man/man1/$tool.1"
+    install -m 644 tools/completions/layout.bash "$share/bash-completion/completions/$tool"
+    install -m 644 tools/completions/layout.fish "$share/fish/vendor_completions.d/$tool.fish"
+  done
+  install -m 644 tools/completions/_layout-tools "$share/zsh/vendor-completions/_layout-tools"
+  for tool in layout-inspect layout-translate; do
+    "$bin/$tool" --man "$share/man/man1"
+    "$bin/$tool" --completions bash >"$share/bash-completion/completions/$tool"
+    "$bin/$tool" --completions fish >"$share/fish/vendor_completions.d/$tool.fish"
+    "$bin/$tool" --completions zsh >"$share/zsh/vendor-completions/_$tool"
+  done
+  gzip -9n "$share"/man/man1/*.1
+}
+
 # The packages of the shared libraries that files in the root link, each in the version here or a later one.
 dependencies() {
   find "$1" -type f \( -perm -u=x -o -name '*.so*' \) -print0 |
@@ -95,13 +116,8 @@ make_package() {
   fi
   for tool in "${tools[@]}"; do
     install -D -s "$bin/$tool" "$root/usr/bin/$tool"
-    install -d "$root/usr/share/man/man1"
-    tools/man.sh "$bin/$tool" | gzip -9n >"$root/usr/share/man/man1/$tool.1.gz"
-    # Shells look for a completion by the name of the command.
-    install -D -m 644 tools/completions/layout.bash "$root/usr/share/bash-completion/completions/$tool"
-    install -D -m 644 tools/completions/layout.fish "$root/usr/share/fish/vendor_completions.d/$tool.fish"
   done
-  install -D -m 644 tools/completions/_layout-tools "$root/usr/share/zsh/vendor-completions/_layout-tools"
+  install_help "$bin" "$root/usr/share"
   # Under the names by which they link to each other.
   for file in README.md LICENSE THIRD-PARTY.md CHANGELOG.md docs/*.md $(find examples -type f -not -path "*/target/*" -not -path "*/build/*"); do
     install -D -m 644 "$file" "$doc/$file"

@@ -5,7 +5,7 @@ set -euo pipefail
 llvm=22
 packages=(
   "libmlir-$llvm-dev" "mlir-$llvm-tools" "llvm-$llvm-dev" "llvm-$llvm-tools" "libclang-$llvm-dev" "libpolly-$llvm-dev"
-  "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make "$@"
+  "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make python3-psutil "$@"
 )
 
 fail() {

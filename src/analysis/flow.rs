@@ -33,8 +33,8 @@
 
 use super::access::{Access, Mapped};
 use super::compose::identity;
+use super::equations::Application;
 use super::relation::{Direction, Relation};
-use super::rules::Site;
 use crate::maps::domain::Interval;
 use crate::maps::equal::Equality;
 use crate::operations::graph::{Graph, Node, Value};
@@ -163,7 +163,7 @@ pub(super) struct Walk<'a> {
     number: usize,
     graph: &'a Graph,
     flows: &'a Known,
-    pub sites: Vec<Site<'a>>,
+    pub applied: Vec<Application<'a>>,
     /// The sizes of each node's leaves; `None` where one is not bounded.
     sizes: Vec<Vec<Option<Vec<i64>>>>,
     /// For each node and leaf of its operands, the node and leaf that it is.
@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
             number,
             graph,
             flows,
-            sites: Vec::new(),
+            applied: Vec::new(),
             sizes: Vec::new(),
             operands: Vec::new(),
             parameters: Vec::new(),
@@ -195,29 +195,30 @@ impl<'a> Walk<'a> {
             let mut shapes: Vec<&Shape> = Vec::new();
             for value in &node.operands {
                 let from = graph.nodes[..k].get(value.node);
-                let from = from.ok_or_else(|| wrong(format!("node {} does not stand before it", value.node)))?;
+                let from = from
+                    .ok_or_else(|| wrong(format!("an operand must be a node before it, found node {}", value.node)))?;
                 let shape = from.results.get(value.result);
-                let shape =
-                    shape.ok_or_else(|| wrong(format!("node {} has no result {}", value.node, value.result)))?;
+                let shape = shape.ok_or_else(|| wrong(no_result(value, from)))?;
                 shapes.push(shape);
                 operands.extend((0..leaves(shape).len()).map(|leaf| (value.node, from.first(value.result) + leaf)));
             }
             let results: Vec<&Shape> = node.results.iter().collect();
-            let site = Site::new(&node.operation, &shapes, &results);
-            site.check().map_err(|error| wrong(error.message))?;
-            walk.sizes.push(site.results.iter().map(|array| array.sizes()).collect());
-            walk.sites.push(site);
+            let applied = Application::new(&node.operation, &shapes, &results).map_err(|error| wrong(error.message))?;
+            walk.sizes.push(applied.results.iter().map(|array| array.sizes()).collect());
+            walk.applied.push(applied);
             walk.operands.push(operands);
             walk.called(k).map_err(wrong)?;
             if let Operation::Parameter { number } = node.operation
                 && parameters.insert(number, k).is_some()
             {
-                return Err(wrong(format!("parameter {number} is there already")));
+                return Err(wrong(format!("parameter {number} must be defined once, found a second")));
             }
         }
         for (expected, (number, node)) in parameters.into_iter().enumerate() {
             if number != expected {
-                return Err(Error::new(format!("node {node}: there is a parameter {number}, but none {expected}")));
+                return Err(Error::new(format!(
+                    "node {node}: expected parameter {expected}, found parameter {number}"
+                )));
             }
             walk.parameters.push(node);
         }
@@ -233,16 +234,14 @@ impl<'a> Walk<'a> {
             let given: Vec<usize> = shapes.map(|shape| leaves(shape).len()).collect();
             // Without any root nothing is known of the parameters, or needed.
             if flow.roots() != 0 && flow.parameters() != given {
-                return Err(format!(
-                    "graph {callee} takes other operands: {:?} arrays, not {given:?}",
-                    flow.parameters()
-                ));
+                let expected = flow.parameters();
+                return Err(format!("the operands of graph {callee} must have {expected:?} arrays, found {given:?}"));
             }
             Ok(())
         };
         let gives = |callee: usize, roots: usize| match self.flows[&callee].roots() {
             found if found == roots => Ok(()),
-            found => Err(format!("graph {callee} gives {found} arrays, not {roots}")),
+            found => Err(format!("graph {callee} must have {roots} arrays as roots, found {found}")),
         };
         let results = self.sizes[k].len();
         match &node.operation {
@@ -258,11 +257,17 @@ impl<'a> Walk<'a> {
                 if self.operands[k].len() == results {
                     return Ok(());
                 }
-                Err(format!("a loop of {} arrays gives {results}", self.operands[k].len()))
+                Err(format!(
+                    "a loop must have as many arrays as its operand, {}, found {results}",
+                    self.operands[k].len()
+                ))
             }
             Operation::Conditional { branches } => {
                 if node.operands.len() != branches.len() + 1 {
-                    return Err(format!("{} branches have {} operands", branches.len(), node.operands.len()));
+                    let (expected, found) = (branches.len() + 1, node.operands.len());
+                    return Err(format!(
+                        "a conditional must have {expected} operands, one for each branch and one before, found {found}"
+                    ));
                 }
                 branches.iter().enumerate().try_for_each(|(b, callee)| {
                     arity(*callee, &node.operands[b + 1..b + 2])?;
@@ -275,7 +280,7 @@ impl<'a> Walk<'a> {
 
     /// The arrays of each parameter.
     pub fn parameter_arrays(&self) -> Vec<Vec<&'a Array>> {
-        self.parameters.iter().map(|node| self.sites[*node].results.clone()).collect()
+        self.parameters.iter().map(|node| self.applied[*node].results.clone()).collect()
     }
 
     /// The arrays of the roots; the roots were checked.
@@ -288,9 +293,15 @@ impl<'a> Walk<'a> {
         let (mut pairs, mut passed) = (Vec::new(), Vec::new());
         for root in &self.graph.roots {
             let node = self.graph.nodes.get(root.node);
-            let node = node.ok_or_else(|| Error::new(format!("the root is node {}, which is not there", root.node)))?;
+            let node = node.ok_or_else(|| {
+                Error::new(format!(
+                    "a root must be one of the {} nodes, found node {}",
+                    self.graph.nodes.len(),
+                    root.node
+                ))
+            })?;
             let shape = node.results.get(root.result);
-            let shape = shape.ok_or_else(|| Error::new(format!("the root has no result {}", root.result)))?;
+            let shape = shape.ok_or_else(|| Error::new(no_result(root, node)))?;
             let first = node.first(root.result);
             for leaf in first..first + leaves(shape).len() {
                 pairs.push(self.from(root.node, leaf, work)?);
@@ -367,9 +378,9 @@ impl<'a> Walk<'a> {
                 let lift = |access: Access| -> Access<Place> {
                     access.place(&|leaf: &usize| self.place(self.operands[k][*leaf]))
                 };
-                let site = &self.sites[k];
-                let reads = lift(site.access(operand, result, Direction::Reads)?);
-                (reads, lift(site.access(operand, result, Direction::Feeds)?))
+                let applied = &self.applied[k];
+                let reads = lift(applied.access(operand, result, Direction::Reads)?);
+                (reads, lift(applied.access(operand, result, Direction::Feeds)?))
             }
         };
         let pair = Rc::new(pair);
@@ -462,11 +473,16 @@ impl<'a> Walk<'a> {
 
     /// Where a leaf comes from, past what only hands it on.
     fn place(&self, (mut node, mut leaf): (usize, usize)) -> Place {
-        while let Some(from) = self.sites[node].passed_leaf(leaf) {
+        while let Some(from) = self.applied[node].passed(leaf) {
             (node, leaf) = self.operands[node][from];
         }
         Place { calls: Vec::new(), graph: self.number, node, leaf }
     }
+}
+
+fn no_result(value: &Value, node: &Node) -> String {
+    let (found, expected) = (value.result, node.results.len());
+    format!("a result of node {} must be below the number of its results, {expected}, found {found}", value.node)
 }
 
 impl Node {
@@ -524,7 +540,7 @@ impl Set {
                 }
                 let size = |m: &Mapped<Place>| u64::from(m.map.cost()) + m.map.variables() as u64;
                 let Some(left) = work.checked_sub(size(a) + size(b)) else {
-                    return self.doubt("there are too many long maps");
+                    return self.doubt("the maps have too many operations together");
                 };
                 *work = left;
                 match a.then_within(b, &inside) {

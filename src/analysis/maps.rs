@@ -1,8 +1,8 @@
 //! What one operation reads and feeds, as indexing maps.
 
 use super::access::Access;
+use super::equations::Application;
 use super::relation::Direction;
-use super::rules;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::Error;
@@ -33,11 +33,10 @@ impl Maps {
 /// # Errors
 /// Operands and results that the operation cannot have, and sizes whose arithmetic 64 bits do not hold.
 pub fn maps(operation: &Operation, operands: &[&Shape], results: &[&Shape]) -> Result<Maps, Error> {
-    let site = rules::Site::new(operation, operands, results);
-    site.check()?;
+    let applied = Application::new(operation, operands, results)?;
     let pair = |operand, result| {
-        Ok((site.access(operand, result, Direction::Reads)?, site.access(operand, result, Direction::Feeds)?))
+        Ok((applied.access(operand, result, Direction::Reads)?, applied.access(operand, result, Direction::Feeds)?))
     };
-    let row = |operand| (0..site.results.len()).map(|result| pair(operand, result)).collect::<Result<_, Error>>();
-    Ok(Maps { pairs: (0..site.operands.len()).map(row).collect::<Result<_, Error>>()? })
+    let row = |operand| (0..applied.results.len()).map(|result| pair(operand, result)).collect::<Result<_, Error>>();
+    Ok(Maps { pairs: (0..applied.operands.len()).map(row).collect::<Result<_, Error>>()? })
 }

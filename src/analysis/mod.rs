@@ -31,14 +31,13 @@ mod amount;
 mod bitcast;
 mod compose;
 mod count;
+mod equations;
 mod flow;
 mod flows;
 mod linear;
-mod loops;
 mod maps;
 mod movement;
 mod relation;
-mod rules;
 mod tile;
 mod traffic;
 

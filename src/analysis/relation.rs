@@ -354,6 +354,10 @@ fn gathered(terms: Vec<Expr>) -> Result<Expr, Error> {
     Ok(Expr::sum(others) + Expr::Const(constant))
 }
 
+pub(super) fn narrow(n: i128) -> Result<i64, Error> {
+    i64::try_from(n).map_err(|_| too_large())
+}
+
 pub(super) fn too_large() -> Error {
     Error::new("the indices of the operation do not fit in 64 bits")
 }

@@ -76,14 +76,14 @@ pub(super) fn fused(graphs: &[Graph], number: usize, known: &Known) -> Result<Tr
 /// What one operation reads and writes.
 fn moved(walk: &mut Walk, k: usize) -> Result<Traffic, Error> {
     let mut read = Count::exactly(0);
-    for operand in 0..walk.sites[k].operands.len() {
+    for operand in 0..walk.applied[k].operands.len() {
         let mut access = Access::none();
-        for result in 0..walk.sites[k].results.len() {
+        for result in 0..walk.applied[k].results.len() {
             join(&mut access, Some(&walk.pair(k, operand, result)?.0));
         }
-        read = read.plus(bytes(walk.sites[k].operands[operand], &access));
+        read = read.plus(bytes(walk.applied[k].operands[operand], &access));
     }
-    let written = walk.sites[k].results.iter().map(|array| whole(array)).fold(Count::exactly(0), Count::plus);
+    let written = walk.applied[k].results.iter().map(|array| whole(array)).fold(Count::exactly(0), Count::plus);
     Ok(Traffic { read, written })
 }
 

@@ -58,12 +58,12 @@ impl Values {
     fn read(cursor: &mut Cursor, array: &Array) -> Result<Values, Error> {
         let mut ahead = *cursor;
         if ahead.eat("{") && ahead.eat("...") {
-            ahead.expect("}", "`}` behind `{...`")?;
+            ahead.expect("}", "`}` after `{...`")?;
             *cursor = ahead;
             return Ok(Values::Elided);
         }
         let Some(sizes) = array.sizes() else {
-            return Err(Error::at(cursor.at(), "a constant's sizes must be known"));
+            return Err(Error::at(cursor.at(), "the sizes of a constant must be known, found `?`"));
         };
         let element = array.element;
         let mut values = match element {
@@ -71,7 +71,12 @@ impl Values {
             _ if element.is_signed() || element.is_unsigned() => Values::Integers(Vec::new()),
             _ if element.is_float() => Values::Floats(Vec::new()),
             _ if element.is_complex() => Values::Complex(Vec::new()),
-            _ => return Err(Error::at(cursor.at(), format!("`{element}` has no values"))),
+            _ => {
+                return Err(Error::at(
+                    cursor.at(),
+                    format!("a constant must have elements with values, found `{element}`"),
+                ));
+            }
         };
         values.read_level(cursor, element, &sizes)?;
         Ok(values)
@@ -82,18 +87,23 @@ impl Values {
         let Some((&size, inner)) = sizes.split_first() else {
             return self.push(cursor, element);
         };
-        cursor.expect("{", &format!("`{{` to open {}", values(size)))?;
-        // Nothing inside may also be written as nothing.
+        // The messages are only made where they are needed: there may be millions of values.
+        if !cursor.eat("{") {
+            return Err(cursor.expected(&format!("`{{` to open {}", values(size))));
+        }
+        // An array with an inner dimension of 0 may be written `{}`.
         if inner.contains(&0) && cursor.eat("}") {
             return Ok(());
         }
         for i in 0..size {
             if i != 0 {
-                cursor.expect(",", &format!("`,` behind value {i} of {size}"))?;
+                if !cursor.eat(",") {
+                    return Err(cursor.expected(&format!("`,` after value {i} of {size}")));
+                }
             }
             self.read_level(cursor, element, inner)?;
         }
-        cursor.expect("}", &format!("`}}` behind {}", values(size)))
+        if cursor.eat("}") { Ok(()) } else { Err(cursor.expected(&format!("`}}` after {}", values(size)))) }
     }
 
     fn push(&mut self, cursor: &mut Cursor, element: ElementType) -> Result<(), Error> {
@@ -105,7 +115,7 @@ impl Values {
             if pair {
                 cursor.expect(",", "`,` and the imaginary part")?;
                 im = float(cursor, element)?;
-                cursor.expect(")", "`)` behind the imaginary part")?;
+                cursor.expect(")", "`)` after the imaginary part")?;
             }
             all.push((re, im));
             return Ok(());
@@ -115,7 +125,7 @@ impl Values {
             return Ok(());
         }
         let word = number(cursor, element)?;
-        let wrong = || Error::at(at, format!("`{}` is no value of `{element}`", excerpt(word)));
+        let wrong = || Error::at(at, format!("expected a value of `{element}`, found `{}`", excerpt(word)));
         match self {
             Values::Booleans(all) => all.push(match word {
                 "true" | "1" => true,
@@ -125,9 +135,11 @@ impl Values {
             Values::Integers(all) => {
                 let value: i128 = word.parse().map_err(|_| wrong())?;
                 let bits = element.bits().unwrap_or(64) - i64::from(element.is_signed());
-                let lowest = if element.is_signed() { -(1i128 << bits) } else { 0 };
-                if !(lowest..1i128 << bits).contains(&value) {
-                    return Err(wrong());
+                let (lowest, end) = (if element.is_signed() { -(1i128 << bits) } else { 0 }, 1i128 << bits);
+                if !(lowest..end).contains(&value) {
+                    let found = excerpt(word);
+                    let message = format!("a value of `{element}` must be {lowest} to {}, found `{found}`", end - 1);
+                    return Err(Error::at(at, message));
                 }
                 all.push(value);
             }
@@ -158,7 +170,7 @@ fn float(cursor: &mut Cursor, element: ElementType) -> Result<f64, Error> {
     // The bits of a NaN stay text.
     if word.ends_with("nan") && cursor.eat("(") {
         number(cursor, element)?;
-        cursor.expect(")", "`)` behind the bits of a nan")?;
+        cursor.expect(")", "`)` after the bits of a nan")?;
     }
     let known = |b: u8| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'.' | b'e' | b'E');
     let value = match word.trim_start_matches(['+', '-']) {
@@ -172,7 +184,12 @@ fn float(cursor: &mut Cursor, element: ElementType) -> Result<f64, Error> {
         ElementType::F32 | ElementType::C64 => (value as f32).is_infinite(),
         _ => value.is_infinite(),
     };
-    value
-        .filter(|value| word.ends_with("inf") || !large(*value))
-        .ok_or_else(|| Error::at(at, format!("`{}` is no value of `{element}`", excerpt(word))))
+    match value {
+        Some(value) if word.ends_with("inf") || !large(value) => Ok(value),
+        Some(_) => Err(Error::at(
+            at,
+            format!("a value of `{element}` must round to a finite number, found `{}`", excerpt(word)),
+        )),
+        None => Err(Error::at(at, format!("expected a value of `{element}`, found `{}`", excerpt(word)))),
+    }
 }

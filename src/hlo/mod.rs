@@ -17,16 +17,19 @@
 //!
 //! let errors = Module::parse(&text.replace("f32[3,2]", "f32[2,3]")).unwrap_err();
 //! assert_eq!(errors[0].line_column(text), Some((4, 12)));
-//! assert_eq!(errors[0].message, "`transpose` gives f32[3,2] here, f32[2,3] is written");
+//! assert_eq!(errors[0].message, "the result of `transpose` must be f32[3,2], found f32[2,3]");
 //! ```
 //!
-//! A module that is returned is whole: every name is resolved, every operation of [`Operation`] has the shape that it
-//! must have, no computation calls itself. Computations stand behind those that they call, instructions behind those
-//! that they use; texts already in that order keep it. All errors of a text are found, up to [`Module::MAX_ERRORS`]:
-//! what is wrong in one instruction does not hide what is wrong in another.
+//! In a module that is returned every name is resolved, every [operation](crate::operations::operation::Operation) has
+//! passed its check, and no computation calls itself. Computations come after those that they call, instructions after
+//! those that they use; texts in that order keep it. All errors of a text are reported, up to [`Module::MAX_ERRORS`]: an
+//! error in one instruction does not hide those of others.
 //!
-//! Names keep no `%`. Attributes that say nothing about indices are kept as text. Sharding, aliasing and what else is
-//! local to a compiler is not interpreted.
+//! Names are without `%`. Attributes that have no effect on indices are kept as text. Sharding, aliasing and other
+//! attributes of one compiler are not interpreted.
+//!
+//! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs the
+//! rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
 mod literal;
 mod module;
@@ -36,6 +39,7 @@ mod raw;
 mod read;
 mod resolve;
 mod rules;
+mod shapes;
 mod words;
 
 pub use literal::{Literal, Values};

@@ -1,8 +1,7 @@
 //! The operations of HLO: one row each.
 
 use super::rules::*;
-use crate::operations::operation::Operation;
-use crate::text::Error;
+use crate::text::nearest;
 
 /// A row of the table.
 pub(super) struct Opcode {
@@ -11,7 +10,7 @@ pub(super) struct Opcode {
     /// The fewest and the most operands.
     pub operands: (usize, usize),
     /// Checks an instruction against the operation's meaning, and says what it does with indices.
-    pub rule: fn(&Site) -> Result<Operation, Error>,
+    pub rule: fn(&mut Site) -> Found,
     /// Of [`other`]: why indices do not say what the operation does. Of the elementwise rules: the classes of elements
     /// that operands may have: `p` for `pred`, `s` and `u` integers with and without sign, `f` floats, `c` complex.
     pub note: &'static str,
@@ -21,7 +20,7 @@ const fn row(
     name: &'static str,
     least: usize,
     most: usize,
-    rule: fn(&Site) -> Result<Operation, Error>,
+    rule: fn(&mut Site) -> Found,
     note: &'static str,
 ) -> Opcode {
     Opcode { name, operands: (least, most), rule, note }
@@ -183,6 +182,6 @@ pub(super) fn find(name: &str) -> Option<&'static Opcode> {
 }
 
 /// The name that is most like `name`, if one is.
-pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    crate::text::nearest(&name.replace('_', "-"), OPCODES.iter().map(|opcode| opcode.name))
+pub(super) fn near(name: &str) -> Option<&'static str> {
+    nearest(&name.replace('_', "-"), OPCODES.iter().map(|opcode| opcode.name))
 }

@@ -2,7 +2,7 @@
 
 use super::literal::Literal;
 use super::module::Attribute;
-use super::words::{End, name, value};
+use super::words::{End, after, name, unquote, value};
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
 use std::collections::HashMap;
@@ -89,7 +89,10 @@ impl RawAttribute<'_> {
     pub fn read<T>(&self, read: impl FnOnce(&mut Cursor) -> Result<T, Error>) -> Result<T, Error> {
         let mut cursor = Cursor::new(self.text);
         read(&mut cursor)
-            .and_then(|value| cursor.finish(&format!("the end of `{}`", self.name)).map(|()| value))
+            .and_then(|value| match cursor.finish("") {
+                Ok(()) => Ok(value),
+                Err(_) => Err(cursor.expected(&format!("the end of `{}`", self.name))),
+            })
             .map_err(|error| self.place(error))
     }
 }
@@ -97,20 +100,46 @@ impl RawAttribute<'_> {
 /// The tables behind the header, by the numbers of their rows.
 #[derive(Default)]
 pub(super) struct Tables {
-    pub files: HashMap<i64, String>,
+    files: HashMap<i64, String>,
     /// File and line.
-    pub locations: HashMap<i64, (i64, i64)>,
+    locations: HashMap<i64, (i64, i64)>,
     /// Location.
-    pub frames: HashMap<i64, i64>,
+    frames: HashMap<i64, i64>,
 }
 
 impl Tables {
+    /// Adds a row to the table that the attribute is named as.
+    pub fn add(&mut self, row: i64, fields: &RawAttribute) -> Result<(), Error> {
+        match fields.name {
+            "FileNames" => {
+                let expected = || Error::at(fields.at, "expected a file's name in quotes");
+                self.files.insert(row, unquote(fields.text).ok_or_else(expected)?);
+            }
+            "FileLocations" => {
+                let (file, line) = (fields.field("file_name_id")?, fields.field("line")?);
+                if !self.files.contains_key(&file) {
+                    return Err(Error::at(fields.at, format!("unknown file {file}")));
+                }
+                self.locations.insert(row, (file, line));
+            }
+            "StackFrames" => {
+                let location = fields.field("file_location_id")?;
+                if !self.locations.contains_key(&location) {
+                    return Err(Error::at(fields.at, format!("unknown file location {location}")));
+                }
+                self.frames.insert(row, location);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// File and line of a stack frame; an error where there are frames but not this one.
     pub fn frame(&self, frame: i64) -> Result<Option<(&str, i64)>, String> {
         if frame == 0 || self.frames.is_empty() {
             return Ok(None);
         }
-        let location = self.frames.get(&frame).ok_or_else(|| format!("there is no stack frame {frame}"))?;
+        let location = self.frames.get(&frame).ok_or_else(|| format!("unknown stack frame {frame}"))?;
         let found = self.locations.get(location);
         Ok(found.and_then(|(file, line)| Some((self.files.get(file)?.as_str(), *line))))
     }
@@ -122,10 +151,10 @@ impl<'a> RawAttribute<'a> {
         let mut cursor = Cursor::new(self.text);
         let mut fields = Vec::new();
         let mut read = || {
-            cursor.expect("{", &format!("`{{` behind `{}`", self.name))?;
+            after(&mut cursor, "{", self.name)?;
             while !cursor.eat("}") {
                 let name = name(&mut cursor, "a field or `}`")?.0;
-                cursor.expect("=", &format!("`=` behind `{}`", excerpt(name)))?;
+                after(&mut cursor, "=", name)?;
                 let (at, text) = value(&mut cursor, End::Space)?;
                 fields.push(RawAttribute { name, at: at + self.at, text });
                 cursor.eat(",");
@@ -137,11 +166,11 @@ impl<'a> RawAttribute<'a> {
     }
 
     /// The number in one of the fields.
-    pub fn field(&self, name: &str) -> Result<i64, Error> {
+    fn field(&self, name: &str) -> Result<i64, Error> {
         let fields = self.fields()?;
         let found = fields.iter().find(|f| f.name == name);
         found.map_or_else(
-            || Err(Error::at(self.at, format!("a row of {} needs `{name}`", self.name))),
+            || Err(Error::at(self.at, format!("a row of `{}` must have the field `{name}`, found none", self.name))),
             |field| field.read(|cursor| cursor.integer("a number")),
         )
     }

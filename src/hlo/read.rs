@@ -6,7 +6,7 @@
 use super::literal::Literal;
 use super::module::Module;
 use super::raw::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, RawOperand};
-use super::words::{End, begins_computation, begins_instruction, name, unquote, value};
+use super::words::{End, after, begins_computation, begins_instruction, name, value};
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
 
@@ -59,45 +59,30 @@ impl<'a> Reader<'a, '_> {
             while self.cursor.peek().is_some_and(|b| b.is_ascii_digit()) {
                 let row = self.cursor.integer("a number")?;
                 let (at, text) = value(&mut self.cursor, End::Space)?;
-                let fields = RawAttribute { name: table, at, text };
-                match table {
-                    "FileNames" => {
-                        let file = unquote(text).ok_or_else(|| Error::at(at, "expected a file's name in quotes"))?;
-                        module.tables.files.insert(row, file);
-                    }
-                    "FileLocations" => {
-                        let (file, line) = (fields.field("file_name_id")?, fields.field("line")?);
-                        if !module.tables.files.contains_key(&file) {
-                            return Err(Error::at(at, format!("there is no file {file}")));
-                        }
-                        module.tables.locations.insert(row, (file, line));
-                    }
-                    "StackFrames" => {
-                        let location = fields.field("file_location_id")?;
-                        if !module.tables.locations.contains_key(&location) {
-                            return Err(Error::at(at, format!("there is no file location {location}")));
-                        }
-                        module.tables.frames.insert(row, location);
-                    }
-                    _ => {}
-                }
+                module.tables.add(row, &RawAttribute { name: table, at, text })?;
             }
         }
         Ok(())
     }
 
-    /// Reads `, name=value` as often as it stands here.
+    /// Reads `, name=value` as often as it is there.
     fn attributes(&mut self, attributes: &mut Vec<RawAttribute<'a>>, until: End) -> Result<(), Error> {
         while self.cursor.eat(",") {
             let (name, name_at) = name(&mut self.cursor, "an attribute's name")?;
-            self.cursor.expect("=", &format!("`=` behind `{}`", excerpt(name)))?;
+            after(&mut self.cursor, "=", name)?;
             let until = if name == "literal" { End::Line } else { until };
             let (at, text) = value(&mut self.cursor, until)?;
             if attributes.iter().any(|a| a.name == name) {
-                return Err(Error::at(name_at, format!("`{}` appears twice", excerpt(name))));
+                return Err(Error::at(
+                    name_at,
+                    format!("attribute `{}` must be there once, found a second", excerpt(name)),
+                ));
             }
             if attributes.len() == MAX_ATTRIBUTES {
-                return Err(Error::at(name_at, format!("at most {MAX_ATTRIBUTES} attributes may stand here")));
+                return Err(Error::at(
+                    name_at,
+                    format!("there must be at most {MAX_ATTRIBUTES} attributes, found more"),
+                ));
             }
             attributes.push(RawAttribute { name, at, text });
         }
@@ -120,21 +105,32 @@ impl<'a> Reader<'a, '_> {
             broken: true,
         });
         let Some(computation) = module.computations.last_mut() else { return Ok(()) };
-        if self.cursor.eat("(") {
-            let mut parameters = Vec::new();
-            while !self.cursor.eat(")") {
-                if !parameters.is_empty() {
-                    self.cursor.expect(",", "`,` or `)` to close the parameters")?;
-                }
-                self::name(&mut self.cursor, "a parameter's name")?;
-                self.cursor.expect(":", "`:` and the parameter's shape")?;
-                parameters.push(self.shape()?);
-            }
-            self.cursor.expect("->", "`->` and the shape of the result")?;
-            computation.head = Some(Head { parameters, result: self.shape()? });
-        }
+        computation.head = self.head()?;
         self.cursor.expect("{", "`{` to open the computation")?;
         computation.broken = false;
+        self.body(computation)
+    }
+
+    /// Reads `(name: shape, name: shape) -> shape`, where it is there.
+    fn head(&mut self) -> Result<Option<Head>, Error> {
+        if !self.cursor.eat("(") {
+            return Ok(None);
+        }
+        let mut parameters = Vec::new();
+        while !self.cursor.eat(")") {
+            if !parameters.is_empty() {
+                self.cursor.expect(",", "`,` or `)` to close the parameters")?;
+            }
+            name(&mut self.cursor, "a parameter's name")?;
+            self.cursor.expect(":", "`:` and the parameter's shape")?;
+            parameters.push(self.shape()?);
+        }
+        self.cursor.expect("->", "`->` and the shape of the result")?;
+        Ok(Some(Head { parameters, result: self.shape()? }))
+    }
+
+    /// Reads instructions up to the `}` that closes the computation.
+    fn body(&mut self, computation: &mut RawComputation<'a>) -> Result<(), Error> {
         loop {
             computation.end = self.cursor.at();
             if self.cursor.eat("}") {
@@ -145,18 +141,20 @@ impl<'a> Reader<'a, '_> {
                 computation.broken = true;
                 return Ok(());
             }
-            let open = || format!("an instruction or `}}` to close computation `{}`", excerpt(name));
+            let open = || format!("an instruction or `}}` to close computation `{}`", excerpt(computation.name));
             let (mut ahead, from) = (self.cursor, self.cursor.at());
-            let next = self::name(&mut ahead, &open());
-            if next.is_err() && self.cursor.rest().is_empty()
-                || next.is_ok() && (matches!(ahead.peek(), Some(b'(' | b'{')) || at_word(&self.cursor, "ENTRY"))
-            {
+            let next = match name(&mut ahead, "") {
+                Ok(_) if matches!(ahead.peek(), Some(b'(' | b'{')) || at_word(&self.cursor, "ENTRY") => None,
+                Err(_) if self.cursor.rest().is_empty() => None,
+                next => Some(next),
+            };
+            let Some(next) = next else {
                 // The next computation begins, or the text ends: the body does not go on.
-                computation.broken = true;
                 self.errors.push(self.cursor.expected(&open()));
+                computation.broken = true;
                 return Ok(());
-            }
-            let read = next.and_then(|_| {
+            };
+            let read = next.map_err(|_| self.cursor.expected(&open())).and_then(|_| {
                 let mut instruction = self.start()?;
                 let read = self.instruction(&mut instruction);
                 instruction.broken = read.is_err();
@@ -196,21 +194,21 @@ impl<'a> Reader<'a, '_> {
 
     /// Reads `= shape opcode(operands), name=value`.
     fn instruction(&mut self, instruction: &mut RawInstruction<'a>) -> Result<(), Error> {
-        self.cursor.expect("=", &format!("`=` behind `{}`", excerpt(instruction.name)))?;
+        after(&mut self.cursor, "=", instruction.name)?;
         let (shape, shape_at) = self.shape()?;
         instruction.shape_at = shape_at;
         let shape = instruction.shape.insert(shape);
         let (opcode, opcode_at) = name(&mut self.cursor, "an opcode")?;
         (instruction.opcode, instruction.opcode_at) = (opcode, opcode_at);
-        self.cursor.expect("(", &format!("`(` behind `{}`", excerpt(opcode)))?;
+        after(&mut self.cursor, "(", opcode)?;
         match opcode {
             "constant" => {
                 instruction.literal = Some(Literal::read(&mut self.cursor, shape)?);
-                self.cursor.expect(")", "`)` behind the value")?;
+                self.cursor.expect(")", "`)` after the value")?;
             }
             "parameter" => {
                 instruction.number = Some(self.cursor.integer("the parameter's number")?);
-                self.cursor.expect(")", "`)` behind the parameter's number")?;
+                self.cursor.expect(")", "`)` after the parameter's number")?;
             }
             _ => {
                 while !self.cursor.eat(")") {

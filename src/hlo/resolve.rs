@@ -1,13 +1,24 @@
-//! From the parts of a text to a [`Module`]: names become numbers, order is made, every instruction is checked.
+//! From the parts of a text to a [`Module`].
+//!
+//! 1. Names become numbers: of instructions in their computation, of computations in the module.
+//! 2. Computations are put behind those that they call, and instructions behind those that they use. Both orders are
+//!    found without recursion, and texts that are in such an order keep it.
+//! 3. Each instruction is checked by the rule of its opcode, with the shapes of its operands and the signatures of the
+//!    computations that it names.
+//!
+//! Every step goes on after errors. An instruction whose text, operands or computations are wrong is not checked, so one
+//! mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot be
+//! made to collide in.
 
 use super::module::{Computation, Instruction, Module, Source};
-use super::opcodes::{find, nearest};
+use super::opcodes::{find, near};
 use super::raw::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
-use super::rules::{Signature, Site, fits, plain};
+use super::rules::{Signature, Site};
+use super::shapes::{fits, plain};
 use super::words::{name, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
-use crate::text::{Cursor, Error, excerpt};
+use crate::text::{Cursor, Error, excerpt, nearest};
 use std::collections::{BTreeMap, HashMap};
 
 /// The attributes that name computations, in the order in which [`Instruction::called`] lists them.
@@ -39,34 +50,12 @@ struct Resolved {
     order: Vec<usize>,
 }
 
-/// Makes a module; `None` where something is wrong, of which `errors` then has a word.
+/// Makes a module; `None` where something is wrong, which `errors` then says.
 pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Option<Module> {
-    let mut names = HashMap::new();
-    let mut entries = Vec::new();
-    for (i, computation) in raw.computations.iter().enumerate() {
-        if names.insert(computation.name, i).is_some() {
-            errors
-                .push(Error::at(computation.at, format!("computation `{}` appears twice", excerpt(computation.name))));
-        }
-        if computation.entry {
-            if !entries.is_empty() {
-                errors.push(Error::at(computation.at, "a module has one `ENTRY`, this is the second"));
-            }
-            entries.push(i);
-        }
-    }
-    if entries.is_empty() && !raw.broken {
-        errors.push(Error::at(end, "expected a computation that begins with `ENTRY`"));
-    }
+    let names = computation_names(&raw, errors);
+    let entry = entry(&raw, end, errors);
     let resolved: Vec<_> = raw.computations.iter().map(|c| resolve(c, &names, errors)).collect();
-    let called = |i: usize| resolved[i].calls.values().flatten().copied().collect::<Vec<_>>();
-    let order = sorted(raw.computations.len(), called).unwrap_or_else(|at| {
-        let computation = &raw.computations[at];
-        let message = format!("computation `{}` calls itself, perhaps through others", excerpt(computation.name));
-        errors.push(Error::at(computation.at, message));
-        (0..raw.computations.len()).collect()
-    });
-    let place = inverse(&order);
+    let place = inverse(&computation_order(&raw, &resolved, errors));
     let mut signatures: Vec<Option<Signature>> = raw.computations.iter().map(|_| None).collect();
     for (i, computation) in raw.computations.iter().enumerate() {
         signatures[place[i]] = signature(computation, &resolved[i], errors);
@@ -75,7 +64,7 @@ pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Opt
     for (computation, resolved) in raw.computations.iter().zip(&resolved) {
         operations.push(check(computation, resolved, &place, &signatures, &raw.tables, errors));
     }
-    let entry = *entries.first()?;
+    let entry = entry?;
     if let (Some(layout), Some(signature)) =
         (raw.attributes.iter().find(|a| a.name == "entry_computation_layout"), &signatures[place[entry]])
     {
@@ -99,8 +88,45 @@ pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Opt
     })
 }
 
-/// The numbers `0..n`, each behind those that it needs, in their own order where that is such an order already; an
-/// error names one that needs itself.
+/// The numbers of the computations by their names.
+fn computation_names<'a>(raw: &RawModule<'a>, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
+    let mut names = HashMap::new();
+    for (i, computation) in raw.computations.iter().enumerate() {
+        if names.insert(computation.name, i).is_some() {
+            let message = format!("computation `{}` must be defined once, found a second", excerpt(computation.name));
+            errors.push(Error::at(computation.at, message));
+        }
+    }
+    names
+}
+
+/// The number of the first entry; `end` is where the text ends.
+fn entry(raw: &RawModule, end: usize, errors: &mut Vec<Error>) -> Option<usize> {
+    let mut entries = (0..raw.computations.len()).filter(|i| raw.computations[*i].entry);
+    let first = entries.next();
+    for i in entries {
+        errors.push(Error::at(raw.computations[i].at, "a module must have one `ENTRY`, found a second"));
+    }
+    if first.is_none() && !raw.broken {
+        errors.push(Error::at(end, "expected a computation that begins with `ENTRY`, found the end of the text"));
+    }
+    first
+}
+
+/// The computations in an order in which each is behind those that it calls, or in that of the text, where there is none.
+fn computation_order(raw: &RawModule, resolved: &[Resolved], errors: &mut Vec<Error>) -> Vec<usize> {
+    let called = |i: usize| resolved[i].calls.values().flatten().copied().collect::<Vec<_>>();
+    sorted(raw.computations.len(), called).unwrap_or_else(|at| {
+        let computation = &raw.computations[at];
+        let name = excerpt(computation.name);
+        let message = format!("computation `{name}` must not call itself, found a call, perhaps through others");
+        errors.push(Error::at(computation.at, message));
+        (0..raw.computations.len()).collect()
+    })
+}
+
+/// The numbers `0..n` in an order in which each is behind those that it needs: depth first, the stack on the heap. Their
+/// own order is kept where it is such an order. An error is a number that needs itself.
 fn sorted<E: AsRef<[usize]>>(n: usize, needs: impl Fn(usize) -> E) -> Result<Vec<usize>, usize> {
     let mut order = Vec::with_capacity(n);
     // Not seen, begun, done.
@@ -135,7 +161,7 @@ fn sorted<E: AsRef<[usize]>>(n: usize, needs: impl Fn(usize) -> E) -> Result<Vec
     Ok(order)
 }
 
-/// Where each number stands in a permutation.
+/// The inverse of a permutation.
 fn inverse(order: &[usize]) -> Vec<usize> {
     let mut place = vec![0; order.len()];
     for (to, &from) in order.iter().enumerate() {
@@ -146,67 +172,12 @@ fn inverse(order: &[usize]) -> Vec<usize> {
 
 /// Resolves the names in a computation.
 fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &mut Vec<Error>) -> Resolved {
-    let mut resolved = Resolved::default();
-    let mut names = HashMap::new();
-    let mut roots = Vec::new();
-    let mut parameters: Vec<(i64, usize)> = Vec::new();
+    let names = instruction_names(raw, errors);
+    let mut resolved = Resolved { root: root(raw, errors), parameters: parameters(raw, errors), ..Resolved::default() };
     for (i, instruction) in raw.instructions.iter().enumerate() {
-        // A name without a shape may be no name but a slip.
-        if names.insert(instruction.name, i).is_some() && instruction.shape.is_some() {
-            errors.push(Error::at(instruction.at, format!("`{}` appears twice", excerpt(instruction.name))));
-        }
-        if instruction.root {
-            if !roots.is_empty() {
-                errors.push(Error::at(instruction.at, "a computation has one `ROOT`, this is the second"));
-            }
-            roots.push(i);
-        }
-        parameters.extend(instruction.number.map(|n| (n, i)));
-    }
-    let computation = excerpt(raw.name);
-    match (raw.instructions.len().checked_sub(1), raw.broken) {
-        (Some(last), _) => resolved.root = roots.first().copied().unwrap_or(last),
-        (None, true) => {}
-        (None, false) => errors.push(Error::at(raw.end, format!("computation `{computation}` has no instruction"))),
-    }
-    parameters.sort();
-    for (expected, &(number, i)) in parameters.iter().enumerate() {
-        let at = raw.instructions[i].at;
-        if resolved.parameters.len() == expected && number > expected as i64 && !raw.broken {
-            errors.push(Error::at(at, format!("computation `{computation}` has no parameter {expected}")));
-        } else if resolved.parameters.len() == expected && number < expected as i64 {
-            errors.push(Error::at(at, format!("computation `{computation}` has two parameters {number}")));
-        } else {
-            resolved.parameters.push(i);
-        }
-    }
-    for (i, instruction) in raw.instructions.iter().enumerate() {
-        let mut whole = !instruction.broken;
         let mut uses = Vec::new();
-        for operand in &instruction.operands {
-            match names.get(operand.name) {
-                Some(&used) => {
-                    let defined = raw.instructions[used].shape.as_ref();
-                    if let (Some(written), Some(defined)) = (&operand.shape, defined)
-                        && !fits(written, defined)
-                    {
-                        let (name, is) = (excerpt(operand.name), plain(defined));
-                        let message = format!("`{name}` is {is}, {} is written", plain(written));
-                        errors.push(Error::at(operand.at, message));
-                    }
-                    uses.push(used);
-                }
-                None => {
-                    whole = false;
-                    // What could not be read may have been its definition.
-                    if !raw.broken {
-                        let message = format!("nothing in `{computation}` is called `{}`", excerpt(operand.name));
-                        errors.push(Error::at(operand.at, message));
-                    }
-                }
-            }
-        }
-        let operands = uses.len();
+        let mut whole = operands(raw, instruction, &names, &mut uses, errors) && !instruction.broken;
+        let count = uses.len();
         let find = |key: &str| instruction.attributes.iter().find(|a| a.name == key);
         if let Some(before) = find("control-predecessors") {
             whole &= list(before, &names, "instruction", &mut uses, errors);
@@ -218,17 +189,115 @@ fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &m
         if !called.is_empty() {
             resolved.calls.insert(i, called);
         }
-        resolved.uses.push((operands, uses));
+        resolved.uses.push((count, uses));
         resolved.whole.push(whole);
     }
     match sorted(resolved.uses.len(), |i| &resolved.uses[i].1) {
         Ok(order) => resolved.order = order,
         Err(i) => {
             let found = &raw.instructions[i];
-            errors.push(Error::at(found.at, format!("`{}` needs its own result", excerpt(found.name))));
+            let message = format!("`{}` must not need its own result, found a circle", excerpt(found.name));
+            errors.push(Error::at(found.at, message));
         }
     }
     resolved
+}
+
+/// The numbers of the instructions by their names.
+fn instruction_names<'a>(raw: &RawComputation<'a>, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
+    let mut names = HashMap::new();
+    for (i, instruction) in raw.instructions.iter().enumerate() {
+        // Without a shape the name is probably a typing error, so it is not reported as a second definition.
+        if names.insert(instruction.name, i).is_some() && instruction.shape.is_some() {
+            let message = format!("`{}` must be defined once, found a second", excerpt(instruction.name));
+            errors.push(Error::at(instruction.at, message));
+        }
+    }
+    names
+}
+
+/// The first instruction with `ROOT`, or the last instruction.
+fn root(raw: &RawComputation, errors: &mut Vec<Error>) -> usize {
+    let mut roots = (0..raw.instructions.len()).filter(|i| raw.instructions[*i].root);
+    let first = roots.next();
+    for i in roots {
+        errors.push(Error::at(raw.instructions[i].at, "a computation must have one `ROOT`, found a second"));
+    }
+    if raw.instructions.is_empty() && !raw.broken {
+        let message = format!("computation `{}` must have an instruction, found none", excerpt(raw.name));
+        errors.push(Error::at(raw.end, message));
+    }
+    first.unwrap_or(raw.instructions.len().saturating_sub(1))
+}
+
+/// The parameters by their numbers, which must be 0, 1, 2 and so on.
+fn parameters(raw: &RawComputation, errors: &mut Vec<Error>) -> Vec<usize> {
+    let all = raw.instructions.iter().enumerate();
+    let mut numbered: Vec<(i64, usize)> = all.filter_map(|(i, instruction)| Some((instruction.number?, i))).collect();
+    numbered.sort_unstable();
+    let mut found = Vec::new();
+    for (expected, &(number, i)) in numbered.iter().enumerate() {
+        let (at, name) = (raw.instructions[i].at, excerpt(raw.name));
+        // Only the first error: all numbers behind it are wrong, too.
+        let first = found.len() == expected;
+        let wanted = i64::try_from(expected).unwrap_or(i64::MAX);
+        if first && number > wanted && !raw.broken {
+            let message = format!("expected parameter {expected} of computation `{name}`, found parameter {number}");
+            errors.push(Error::at(at, message));
+        } else if first && number < wanted {
+            let message = format!("parameter {number} of computation `{name}` must be defined once, found a second");
+            errors.push(Error::at(at, message));
+        } else {
+            found.push(i);
+        }
+    }
+    found
+}
+
+/// Adds the numbers of the operands to `uses`; returns whether all are known.
+fn operands(
+    raw: &RawComputation,
+    instruction: &RawInstruction,
+    names: &HashMap<&str, usize>,
+    uses: &mut Vec<usize>,
+    errors: &mut Vec<Error>,
+) -> bool {
+    let mut whole = true;
+    for operand in &instruction.operands {
+        let Some(&used) = names.get(operand.name) else {
+            whole = false;
+            // What could not be read may have been its definition.
+            if !raw.broken {
+                let hint = hint(known_near(operand.name, names, errors));
+                let (name, computation) = (excerpt(operand.name), excerpt(raw.name));
+                let message = format!("unknown instruction `{name}` in computation `{computation}`{hint}");
+                errors.push(Error::at(operand.at, message));
+            }
+            continue;
+        };
+        let defined = raw.instructions[used].shape.as_ref();
+        if let (Some(written), Some(defined)) = (&operand.shape, defined)
+            && !fits(written, defined)
+        {
+            let (name, is, found) = (excerpt(operand.name), plain(defined), plain(written));
+            errors.push(Error::at(operand.at, format!("the shape of `{name}` must be {is}, found {found}")));
+        }
+        uses.push(used);
+    }
+    whole
+}
+
+/// The name that is most like one that is not known. Not looked for where it would take long: among many names, or for
+/// errors that are not reported.
+fn known_near<'a>(name: &str, known: &HashMap<&'a str, usize>, errors: &[Error]) -> Option<&'a str> {
+    const MOST_NAMES: usize = 1000;
+    let few = known.len() <= MOST_NAMES && errors.len() < Module::MAX_ERRORS;
+    few.then(|| nearest(name, known.keys().copied())).flatten()
+}
+
+/// The end of an error about an unknown name.
+fn hint(near: Option<&str>) -> String {
+    near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
 /// Finds what `name` or `{name, name}` names; says whether all is known.
@@ -247,7 +316,8 @@ fn list(
                 cursor.expect(",", "`,` or `}` to close the list")?;
             }
             let (name, at) = name(cursor, &format!("the name of a {kind}"))?;
-            let unknown = || Error::at(at, format!("there is no {kind} `{}`", excerpt(name)));
+            let hint = || hint(known_near(name, known, errors));
+            let unknown = || Error::at(at, format!("unknown {kind} `{}`{}", excerpt(name), hint()));
             found.push(*known.get(name).ok_or_else(unknown)?);
         }
         Ok(())
@@ -266,21 +336,21 @@ fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<
     let parameters: Option<Vec<&Shape>> = resolved.parameters.iter().map(|&i| shape(i)).collect();
     let signature = Signature { name: raw.name, parameters: parameters?, result: shape(resolved.root)? };
     if let Some(Head { parameters: head, result: (result, result_at) }) = &raw.head {
-        let (said, there) = (head.len(), signature.parameters.len());
-        if said != there {
-            errors.push(Error::at(
-                raw.at,
-                format!("the number of parameters is {said} in the head, {there} in the body"),
-            ));
+        let (found, expected) = (head.len(), signature.parameters.len());
+        if found != expected {
+            let message = format!(
+                "the head of the computation must have as many parameters as its body, {expected}, found {found}"
+            );
+            errors.push(Error::at(raw.at, message));
         }
         for (i, ((written, at), is)) in head.iter().zip(&signature.parameters).enumerate() {
             if !fits(written, is) {
-                errors.push(Error::at(*at, format!("parameter {i} is {}, {} is written", plain(is), plain(written))));
+                errors.push(Error::at(*at, format!("parameter {i} must be {}, found {}", plain(is), plain(written))));
             }
         }
         if !fits(result, signature.result) {
-            let (is, written) = (plain(signature.result), plain(result));
-            errors.push(Error::at(*result_at, format!("the root is {is}, {written} is written")));
+            let (is, found) = (plain(signature.result), plain(result));
+            errors.push(Error::at(*result_at, format!("the result must be {is}, as the root, found {found}")));
         }
     }
     Some(signature)
@@ -294,7 +364,7 @@ fn check_entry(cursor: &mut Cursor, signature: &Signature) -> Result<(), Error> 
         if fits(&written, is) {
             return Ok(());
         }
-        Err(Error::at(at, format!("{what} of the entry is {}, {} is written", plain(is), plain(&written))))
+        Err(Error::at(at, format!("{what} of the entry must be {}, found {}", plain(is), plain(&written))))
     };
     cursor.expect("{", "`{` to open the layout")?;
     cursor.expect("(", "`(` to open the parameters")?;
@@ -334,7 +404,7 @@ fn check(
     operations
 }
 
-/// The operation of one instruction; `None` where it could not be read, which was told already.
+/// The operation of one instruction; `None` where it could not be read, for which there is an error already.
 fn operation(
     raw: &RawComputation,
     resolved: &Resolved,
@@ -348,8 +418,7 @@ fn operation(
     }
     let name = instruction.opcode;
     let opcode = find(name).ok_or_else(|| {
-        let hint = nearest(name).map_or(String::new(), |near| format!(", `{near}` is near"));
-        Error::at(instruction.opcode_at, format!("there is no operation `{}`{hint}", excerpt(name)))
+        Error::at(instruction.opcode_at, format!("unknown operation `{}`{}", excerpt(name), hint(near(name))))
     })?;
     if !instruction.broken {
         let (least, most) = opcode.operands;
@@ -358,24 +427,32 @@ fn operation(
             let needs = match (least, most) {
                 (1, 1) => "1 operand".to_string(),
                 (n, m) if n == m => format!("{n} operands"),
-                (n, usize::MAX) => format!("{n} operands or more"),
+                (1, usize::MAX) => "at least 1 operand".to_string(),
+                (n, usize::MAX) => format!("at least {n} operands"),
                 (n, m) => format!("{n} to {m} operands"),
             };
-            return Err(Error::at(instruction.opcode_at, format!("`{name}` has {needs}, {found} written")));
+            return Err(Error::at(instruction.opcode_at, format!("`{name}` must have {needs}, found {found}")));
         }
     }
     let shape = |&i: &usize| raw.instructions[i].shape.as_ref();
     let (count, uses) = &resolved.uses[i];
     let operands: Option<Vec<&Shape>> = uses[..*count].iter().map(shape).collect();
     match (operands, &instruction.shape, resolved.whole[i]) {
-        (Some(operands), Some(shape), true) => {
-            (opcode.rule)(&Site { raw: instruction, note: opcode.note, shape, operands, called, signatures }).map(Some)
-        }
+        (Some(operands), Some(shape), true) => (opcode.rule)(&mut Site {
+            raw: instruction,
+            note: opcode.note,
+            shape,
+            operands,
+            called,
+            signatures,
+            origins: Vec::new(),
+        })
+        .map(Some),
         _ => Ok(None),
     }
 }
 
-/// Puts a computation together in order; `None` where there is none.
+/// Puts a computation together in its order; `None` where there is none.
 fn make(
     raw: RawComputation,
     resolved: Resolved,

@@ -1,6 +1,6 @@
 //! Words of HLO text: names, numbers, strings and the values of attributes.
 
-use crate::text::{Cursor, Error, length};
+use crate::text::{Cursor, Error, excerpt, length};
 
 /// The number of bytes of the name with which `text` begins.
 pub(super) fn name_length(text: &str) -> usize {
@@ -18,6 +18,12 @@ pub(super) fn name<'a>(cursor: &mut Cursor<'a>, what: &str) -> Result<(&'a str, 
     }
     cursor.advance(end);
     Ok((&rest[sign..end], at))
+}
+
+/// Takes a symbol after a name.
+pub(super) fn after(cursor: &mut Cursor, symbol: &str, name: &str) -> Result<(), Error> {
+    // The message is only made where it is needed.
+    if cursor.eat(symbol) { Ok(()) } else { Err(cursor.expected(&format!("`{symbol}` after `{}`", excerpt(name)))) }
 }
 
 /// Whether a line reads `[ROOT] name = `.
@@ -53,30 +59,30 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
     let bytes = text.as_bytes();
     let mut open: Vec<(u8, usize)> = Vec::new();
     let mut end = 0;
-    let unclosed = |(close, from): (u8, usize)| {
+    let unclosed = |(close, from): (u8, usize), found: String| {
         let opened = match close {
             b'}' => '{',
             b']' => '[',
             _ => '(',
         };
-        Error::at(at + from, format!("expected `{}` to close this `{opened}`", char::from(close)))
+        Error::at(at + from, format!("expected `{}` to close this `{opened}`, found {found}", char::from(close)))
     };
     while let Some(&byte) = bytes.get(end) {
         end += match byte {
             b'"' => string_length(&text[end..], until == End::Header)
-                .ok_or_else(|| Error::at(at + end, "expected `\"` to close this string on its line"))?,
+                .ok_or_else(|| Error::at(at + end, "expected `\"` to close this string on its line, found none"))?,
             b'{' | b'[' | b'(' => {
                 open.push((if byte == b'(' { b')' } else { byte + 2 }, end));
                 1
             }
             b'}' | b']' | b')' => match open.pop() {
                 Some((close, _)) if close == byte => 1,
-                Some(unclosed_one) => return Err(unclosed(unclosed_one)),
+                Some(unclosed_one) => return Err(unclosed(unclosed_one, format!("`{}`", char::from(byte)))),
                 None => break,
             },
             b'/' if bytes[end..].starts_with(b"/*") => match text[end..].find("*/") {
                 Some(length) => length + 2,
-                None => return Err(Error::at(at + end, "expected `*/` to close this comment")),
+                None => return Err(Error::at(at + end, "expected `*/` to close this comment, found none")),
             },
             b' ' | b'\t' if until == End::Line => 1,
             b',' | b' ' | b'\t' | b'\r' | b'\n' if open.is_empty() => break,
@@ -87,7 +93,7 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
         };
     }
     if let Some(last) = open.pop() {
-        return Err(unclosed(last));
+        return Err(unclosed(last, "none".to_string()));
     }
     cursor.advance(end);
     Ok((at, &text[..end]))

@@ -14,7 +14,7 @@ const ROUNDS: usize = 8;
 impl IndexingMap {
     /// A map from all indices of a tensor with these sizes, its results simplified over them.
     pub fn of_sizes(sizes: &[i64], results: Vec<Expr>) -> IndexingMap {
-        let mut map = IndexingMap::new(sizes.iter().map(|n| Interval::new(0, n - 1)).collect(), results);
+        let mut map = IndexingMap::new(sizes.iter().map(|n| Interval::new(0, n.saturating_sub(1))).collect(), results);
         map.results = simplify(&map.results, &map.domain);
         map
     }

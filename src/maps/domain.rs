@@ -21,6 +21,11 @@ impl Interval {
         Interval { lo, hi }
     }
 
+    /// Whether both ends are known.
+    pub(crate) fn is_bounded(self) -> bool {
+        self.lo != i64::MIN && self.hi != i64::MAX
+    }
+
     /// Whether a number lies inside. Where there is no bound, that is so of numbers beyond 64 bits too.
     pub(crate) fn contains(self, x: i128) -> bool {
         (self.lo == i64::MIN || i128::from(self.lo) <= x) && (self.hi == i64::MAX || x <= self.hi.into())

@@ -1,7 +1,11 @@
 //! A simplification with its steps, each of which the checker accepts.
+//!
+//! The simplifier writes steps; the checker follows them. Where it refuses one, the step is weakened: first its fact is
+//! left out, then its rule becomes [`Rule::Enumerated`], which looks at each point of a small domain. Where that does not
+//! do either, there is an error: a map is simplified in full or explained in full, never with a gap.
 
 use crate::expr::Expr;
-use crate::maps::check::follow;
+use crate::maps::check::{Refusal, follow};
 use crate::maps::map::{Indexing, IndexingMap};
 use crate::maps::steps::{LARGEST, Log, Rule, Step, Using};
 use crate::text::Error;
@@ -27,14 +31,16 @@ impl IndexingMap {
         if !log.open() {
             return Err(Error::new(format!("the steps are too long to be shown: more than {LARGEST} operations")));
         }
-        // Where the simplifier's own steps leave a gap, few points are looked at one by one.
+        // A fact that only the simplifier can prove is left out; where a rule itself is not proved, points are enumerated.
         let (end, used) = loop {
-            match follow(self, &log.steps) {
+            let refused = match follow(self, &log.steps) {
                 Ok(followed) => break followed,
-                Err(refused) => match log.steps.get_mut(refused.step) {
-                    Some(step) if step.rule != Rule::Enumerated => (step.rule, step.fact) = (Rule::Enumerated, None),
-                    _ => return Err(Error::new(format!("the steps cannot be followed: {refused}"))),
-                },
+                Err(refused) => refused,
+            };
+            match log.steps.get_mut(refused.step) {
+                Some(step) if refused.reason == Refusal::FalseFact && step.fact.is_some() => step.fact = None,
+                Some(step) if step.rule != Rule::Enumerated => (step.rule, step.fact) = (Rule::Enumerated, None),
+                _ => return Err(Error::new(format!("the steps cannot be followed: {refused}"))),
             }
         };
         let same = match (&end, &result) {

@@ -60,9 +60,10 @@ pub enum Source {
     Second(usize),
 }
 
-/// What a composition may have at most: operations and depth of one expression.
+/// What a composition may have at most: operations and depth of one expression. Walking 160 levels takes less than
+/// 128 KiB of stack.
 const LARGEST: usize = 1 << 20;
-const DEEPEST: usize = 512;
+const DEEPEST: usize = 160;
 
 impl IndexingMap {
     /// A map of dimension variables, with these intervals and no constraints.
@@ -271,10 +272,13 @@ impl IndexingMap {
             depth = depth.max(e.depth());
         }
         if size > LARGEST {
-            return Err(Error::new(format!("the composition has more than {LARGEST} operations")));
+            return Err(Error::new(format!("a composition must have at most {LARGEST} operations, found more")));
         }
         if depth + deepest > DEEPEST {
-            return Err(Error::new(format!("the composition nests more than {DEEPEST} deep")));
+            return Err(Error::new(format!(
+                "a composition must nest at most {DEEPEST} deep, found {}",
+                depth + deepest
+            )));
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ pub mod simplify;
 pub mod steps;
 pub(crate) mod text;
 
-pub use check::{Refused, replay};
+pub use check::{Refusal, Refused, replay};
 pub use domain::{Domain, Interval};
 pub use equal::{Equality, SEARCHED};
 pub use explain::Explained;

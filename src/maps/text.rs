@@ -9,7 +9,8 @@
 //! `-(d0 + 1) floordiv 11` is `-((d0 + 1) floordiv 11)`, but `-d0 floordiv 11` is `(-d0) floordiv 11`. What is printed
 //! has parentheses in both places and can be read in one way only.
 //!
-//! A sum may have any number of terms; everything else nests up to [`DEPTH`] deep. Reading is linear in the text.
+//! A sum may have any number of terms. Operations nest up to [`DEPTH`] deep and parentheses up to [`PARENTHESES`], so that
+//! reading, printing and simplifying, which recurse, take less than 128 KiB of stack. Reading is linear in the text.
 
 use crate::expr::{Expr, Named};
 use crate::maps::domain::{Domain, Interval};
@@ -18,8 +19,11 @@ use crate::text::{Error, excerpt};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
 
-/// How deep operations nest.
+/// How deep operations nest; a division counts 4, since it may be written with a sign, a sum and a product inside.
 pub const DEPTH: usize = 256;
+
+/// How deep parentheses nest, those of `min(..)` and `max(..)` included.
+pub const PARENTHESES: usize = 64;
 
 /// Words that are no variable's name.
 const RESERVED: [&str; 6] = ["floordiv", "ceildiv", "mod", "min", "max", "in"];
@@ -253,7 +257,19 @@ impl<'a> Reader<'a> {
 
     /// Refuses an operation that would nest too deep.
     fn nested(&self, depth: usize, at: usize) -> Result<usize, Error> {
-        if depth < DEPTH { Ok(depth + 1) } else { Err(Error::at(at, format!("nested more than {DEPTH} deep"))) }
+        if depth < DEPTH {
+            Ok(depth + 1)
+        } else {
+            Err(Error::at(at, format!("operations must nest at most {DEPTH} deep, found one more")))
+        }
+    }
+
+    /// Refuses parentheses that would nest too deep.
+    fn inside(&self, outer: usize, at: usize) -> Result<usize, Error> {
+        if outer < PARENTHESES {
+            return Ok(outer + 1);
+        }
+        Err(Error::at(at, format!("parentheses must nest at most {PARENTHESES} deep, found one more")))
     }
 
     /// A sum, with `outer` parentheses open around it.
@@ -323,7 +339,7 @@ impl<'a> Reader<'a> {
         let node = match self.rest().chars().next() {
             Some('0'..='9') => return Ok(Node { expr: Expr::Const(self.literal(negative)?), depth: 0 }),
             Some('(') => {
-                let inside = self.nested(outer, at)?;
+                let inside = self.inside(outer, at)?;
                 self.advance(1);
                 let node = self.sum(inside)?;
                 self.expect(")", "an operator or `)`")?;
@@ -331,7 +347,7 @@ impl<'a> Reader<'a> {
             }
             _ => match self.peek_word() {
                 Some(word @ ("min" | "max")) => {
-                    let inside = self.nested(outer, at)?;
+                    let inside = self.inside(outer, at)?;
                     self.advance(word.len());
                     self.expect("(", "`(`")?;
                     let a = self.sum(inside)?;

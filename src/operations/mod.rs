@@ -1,9 +1,15 @@
-//! Operations on tensors without their text: shapes, what an operation is, and graphs of them.
+//! Operations on tensors without their text: shapes, what an operation is and demands, and graphs of operations.
 
+pub mod check;
 pub mod graph;
 pub mod operation;
+pub mod refusal;
+pub(crate) mod rules;
 pub mod shape;
+pub mod sizes;
 
 pub use graph::{Graph, Node, Value};
 pub use operation::{Convolution, Gather, Loops, Operation, WindowDim};
+pub use refusal::{Problem, Refusal, Subject};
 pub use shape::{Array, Dim, Shape, leaves};
+pub use sizes::{Size, Sizes};

@@ -133,7 +133,7 @@ pub struct Convolution {
 }
 
 /// Which dimension does what in a gather.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gather {
     /// The result's dimensions that count inside a block; all others say which block.
     pub offset_dims: Vec<usize>,

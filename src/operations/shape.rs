@@ -88,7 +88,10 @@ impl Shape {
         let at = cursor.at();
         if cursor.eat("(") {
             if depth == Self::MAX_DEPTH {
-                return Err(Error::at(at, format!("tuples may be nested {} deep", Self::MAX_DEPTH)));
+                return Err(Error::at(
+                    at,
+                    format!("tuples must be nested at most {} deep, found more", Self::MAX_DEPTH),
+                ));
             }
             let mut elements = Vec::new();
             if cursor.eat(")") {
@@ -119,15 +122,17 @@ impl Array {
         let name = cursor.word().ok_or_else(|| cursor.expected(what))?;
         let element = ElementType::from_name(name).ok_or_else(|| {
             let near = nearest(name, ElementType::ALL.iter().map(|t| t.name()));
-            let hint = near.map_or(String::new(), |t| format!(": did you mean `{t}`?"));
+            let hint = near.map_or(String::new(), |t| format!("; did you mean `{t}`?"));
             Error::at(at, format!("unknown element type `{}`{hint}", excerpt(name)))
         })?;
-        cursor.expect("[", &format!("`[` after `{name}`"))?;
+        if !cursor.eat("[") {
+            return Err(cursor.expected(&format!("`[` after `{name}`")));
+        }
         let mut dims = Vec::new();
         if !element.is_data() {
             cursor.expect("]", &format!("`]`: `{name}` has no dimensions"))?;
             if cursor.at_layout() {
-                return Err(Error::at(cursor.at(), format!("`{name}` has no layout")));
+                return Err(Error::at(cursor.at(), format!("`{name}` must not have a layout, found one")));
             }
             return Ok(Array { element, dims, layout: Layout::row_major(0) });
         }

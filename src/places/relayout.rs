@@ -21,7 +21,8 @@
 use crate::places::machine::{Machine, Memory, TIME, WORD};
 use crate::places::placement::{Copies, Placement};
 use crate::text::Error;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What has to be done to bring a tensor from one placement to another.
@@ -234,6 +235,21 @@ fn memory(machine: &Machine, side: &Placement, element_bits: i64) -> Result<Opti
 
 fn too_many() -> Error {
     Error::new("the number of elements and copies, or of their bytes, does not fit in 64 bits")
+}
+
+/// The product of counts.
+fn product(mut counts: impl Iterator<Item = i64>) -> Result<i64, Error> {
+    counts.try_fold(1i64, i64::checked_mul).ok_or_else(too_many)
+}
+
+/// The sum of two counts.
+fn sum(a: i64, b: i64) -> Result<i64, Error> {
+    a.checked_add(b).ok_or_else(too_many)
+}
+
+/// The number of values in a box.
+fn elements(ranges: &[Range]) -> Result<i64, Error> {
+    product(ranges.iter().map(|range| range.1))
 }
 
 /// That both sides agree on `coordinate floordiv unit` along an axis.
@@ -518,8 +534,7 @@ impl Joint {
                 ranges
             })
             .collect();
-        let counts = self.boxes.iter().map(|ranges| ranges.iter().try_fold(1i64, |n, range| n.checked_mul(range.1)));
-        counts.into_iter().try_fold(0i64, |sum, n| sum.checked_add(n?)).map(|_| ()).ok_or_else(too_many)
+        self.boxes.iter().try_fold(0, |total, ranges| sum(total, elements(ranges)?)).map(|_| ())
     }
 
     fn var(&mut self, extent: i64, steps: [Vec<(usize, i64)>; 2]) -> usize {
@@ -762,33 +777,34 @@ impl Joint {
         if equal.never {
             return Ok(0);
         }
-        self.boxes.iter().try_fold(0, |sum, ranges| {
+        self.boxes.iter().try_fold(0, |total, ranges| {
             steps.take()?;
-            Ok(sum + self.count(equal, ranges, steps)?)
+            sum(total, self.count(equal, ranges, steps)?)
         })
     }
 
     /// Those of one box.
     fn count(&self, equal: &Equal, ranges: &[Range], steps: &mut Steps) -> Result<i64, Error> {
         if equal.tangled.is_empty() {
-            return Ok(equal.classes.iter().map(|class| class.count(ranges)).product());
+            return product(equal.classes.iter().map(|class| class.count(ranges)));
         }
         if let [Constraint { axis, unit: 1 }] = equal.tangled[..] {
             return self.solutions(axis, equal, ranges, steps);
         }
-        let mut count = 0;
+        let mut count = 0i64;
         let involved = self.involved(&equal.tangled);
         each(&involved, ranges, steps, &mut |ranges| {
             if equal.tangled.iter().all(|constraint| self.holds(*constraint, ranges)) {
-                count += equal.classes.iter().map(|class| class.count(ranges)).product::<i64>();
+                count = sum(count, product(equal.classes.iter().map(|class| class.count(ranges)))?)?;
             }
+            Ok(())
         })?;
         Ok(count)
     }
 
     /// Those of one box where the classes hold and both coordinates along an axis whose strides do not nest are equal.
     fn solutions(&self, axis: usize, equal: &Equal, ranges: &[Range], steps: &mut Steps) -> Result<i64, Error> {
-        let (mut wanted, mut free, mut terms) = (0, 1, Vec::new());
+        let (mut wanted, mut free, mut terms) = (0, 1i64, Vec::new());
         for class in &equal.classes {
             let step = |side: usize| {
                 let steps = self.coordinates[axis][side].iter().filter(|(var, _)| class.vars.contains(var));
@@ -797,13 +813,13 @@ impl Joint {
             let (factor, count) = (step(FROM) - step(TO), class.count(ranges));
             wanted -= factor * i128::from(class.low(ranges));
             match factor {
-                0 => free *= count,
+                0 => free = product([free, count].into_iter())?,
                 _ if count == 0 => free = 0,
                 _ => terms.push((factor, i128::from(count))),
             }
         }
         terms.sort_by_key(|(factor, _)| std::cmp::Reverse(factor.abs()));
-        Ok(if free == 0 { 0 } else { free * solutions(&terms, wanted, steps)? })
+        if free == 0 { Ok(0) } else { product([free, solutions(&terms, wanted, steps)?].into_iter()) }
     }
 
     /// The variables that constraints are about.
@@ -883,36 +899,38 @@ impl Joint {
                     rest /= values.len();
                     value.iter().copied()
                 });
-                most = most.max(self.leaving(&place.collect::<Vec<_>>(), equal));
+                most = most.max(self.leaving(&place.collect::<Vec<_>>(), equal)?);
             }
             return Ok(most);
         }
         let involved = self.involved(same);
-        let mut leaving: HashMap<Vec<i128>, i64> = HashMap::new();
+        let mut leaving: FxHashMap<Vec<i128>, i64> = FxHashMap::default();
         for ranges in &self.boxes {
             each(&involved, ranges, steps, &mut |ranges| {
                 if equal.never || !same.iter().all(|constraint| self.holds(*constraint, ranges)) {
                     let place = same.iter().map(|constraint| self.coordinate(*constraint, side, ranges)).collect();
-                    *leaving.entry(place).or_default() += ranges.iter().map(|range| range.1).product::<i64>();
+                    let all = leaving.entry(place).or_default();
+                    *all = sum(*all, elements(ranges)?)?;
                 }
+                Ok(())
             })?;
         }
         Ok(leaving.into_values().max().unwrap_or(0))
     }
 
     /// The elements with these values of variables that are not where the classes would have them.
-    fn leaving(&self, place: &[(usize, i64)], equal: &Equal) -> i64 {
-        let mut leaving = 0;
+    fn leaving(&self, place: &[(usize, i64)], equal: &Equal) -> Result<i64, Error> {
+        let mut leaving = 0i64;
         for ranges in &self.boxes {
             let inside = |&(var, value): &(usize, i64)| (0..ranges[var].1).contains(&(value - ranges[var].0));
             if place.iter().all(inside) {
                 let ranges = placed(ranges, place);
-                let staying: i64 =
-                    if equal.never { 0 } else { equal.classes.iter().map(|class| class.count(&ranges)).product() };
-                leaving += ranges.iter().map(|range| range.1).product::<i64>() - staying;
+                let counts = equal.classes.iter().map(|class| class.count(&ranges));
+                let staying = if equal.never { 0 } else { product(counts)? };
+                leaving = sum(leaving, elements(&ranges)? - staying)?;
             }
         }
-        leaving
+        Ok(leaving)
     }
 
     /// A box as a strided copy.
@@ -1089,7 +1107,7 @@ fn solutions(terms: &[(i128, i128)], wanted: i128, steps: &mut Steps) -> Result<
     let (low, high) = within(factor, wanted, least, most);
     let mut found = 0;
     for value in low.max(0)..=high.min(count - 1) {
-        found += solutions(rest, wanted - factor * value, steps)?;
+        found = sum(found, solutions(rest, wanted - factor * value, steps)?)?;
     }
     Ok(found)
 }
@@ -1138,12 +1156,17 @@ fn entangled() -> Error {
 }
 
 /// Goes through all values of some variables: their ranges become single values.
-fn each(vars: &[usize], ranges: &[Range], steps: &mut Steps, visit: &mut dyn FnMut(&[Range])) -> Result<(), Error> {
+fn each(
+    vars: &[usize],
+    ranges: &[Range],
+    steps: &mut Steps,
+    visit: &mut dyn FnMut(&[Range]) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut now = ranges.to_vec();
     vars.iter().for_each(|var| now[*var].1 = 1);
     loop {
         steps.take()?;
-        visit(&now);
+        visit(&now)?;
         let more = vars.iter().find(|&&var| {
             now[var].0 += 1;
             let inside = now[var].0 < ranges[var].0 + ranges[var].1;
@@ -1162,7 +1185,8 @@ impl Affine {
     fn at(&self, counters: &[i64]) -> Vec<i64> {
         let mut at = self.base.clone();
         for (strides, counter) in self.strides.iter().zip(counters) {
-            at.iter_mut().zip(strides).for_each(|(at, stride)| *at += stride * counter);
+            let moved = |at: i64, stride: i64| at.saturating_add(stride.saturating_mul(*counter));
+            at.iter_mut().zip(strides).for_each(|(at, stride)| *at = moved(*at, *stride));
         }
         at
     }
@@ -1196,9 +1220,9 @@ impl fmt::Display for Plan {
 }
 
 impl Block {
-    /// The number of elements that it copies.
+    /// The number of elements that it copies; `i64::MAX` where 64 bits do not hold it, as in no block of a [`Plan`].
     pub fn elements(&self) -> i64 {
-        self.sizes.iter().product()
+        self.sizes.iter().copied().fold(1, i64::saturating_mul)
     }
 
     /// The copies between single places that it is made up of.

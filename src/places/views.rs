@@ -79,7 +79,7 @@ impl TensorLayout {
     /// assert_eq!((view.offset, view.layout.to_string().as_str()), (1, "(2:3, 1)"));
     /// ```
     pub fn sliced(&self, slices: &[Slice]) -> Result<View, Error> {
-        let sizes = self.sizes()?;
+        let sizes = self.checked_sizes()?;
         if slices.len() != sizes.len() {
             let rank = dimensions(sizes.len());
             return Err(Error::new(format!("{} slices are given, the layout has {rank}", slices.len())));
@@ -121,7 +121,7 @@ impl TensorLayout {
     /// );
     /// ```
     pub fn reshaped(&self, sizes: &[i64]) -> Result<View, Error> {
-        let old = self.sizes()?;
+        let old = self.checked_sizes()?;
         let count = |sizes: &[i64]| sizes.iter().map(|n| i128::from(*n)).try_fold(1, i128::checked_mul);
         let negative = sizes.iter().any(|n| *n < 0);
         if negative || count(&old).is_none() || !sizes.contains(&0) && count(sizes) != count(&old) {
@@ -197,6 +197,12 @@ impl TensorLayout {
             dims[result] = taken.into_iter().map(|(_, part)| part).collect();
         }
         Ok(View { offset: 0, layout: self.with(sizes.to_vec(), dims)? })
+    }
+
+    /// The sizes of a layout whose fields keep their promises, so that sizes and addresses fit in 64 bits.
+    fn checked_sizes(&self) -> Result<Vec<i64>, Error> {
+        self.check().map_err(|(_, message)| Error::new(message))?;
+        self.sizes()
     }
 
     /// Refuses a dimension before parts that are padded, but for whole steps of the first part.

@@ -1,6 +1,6 @@
 //! Random chains of reshapes, transposes and tilings as indexing-map texts, `a >> b`, `a` first.
 
-use fastrand::Rng;
+use crate::choices::Choices;
 
 /// The product of all sizes behind each.
 fn strides(shape: &[i64]) -> Vec<i64> {
@@ -52,7 +52,7 @@ fn tiled(shape: &[i64], tiles: &[[i64; 2]]) -> String {
     map(shape, &[linear(&sizes, &exprs)])
 }
 
-fn factors(rng: &mut Rng, mut n: i64, rank: usize) -> Vec<i64> {
+fn factors(rng: &mut Choices, mut n: i64, rank: usize) -> Vec<i64> {
     let mut shape = vec![1; rank];
     let mut p = 2;
     while n > 1 {
@@ -66,8 +66,8 @@ fn factors(rng: &mut Rng, mut n: i64, rank: usize) -> Vec<i64> {
 }
 
 /// A random chain.
-pub fn chain(rng: &mut Rng) -> String {
-    let n = *rng.choice(&[720, 1024, 5040, 4096, 2520, 65536, 15360, 41472, 30030]).unwrap();
+pub fn chain(rng: &mut Choices) -> String {
+    let n = rng.choice(&[720, 1024, 5040, 4096, 2520, 65536, 15360, 41472, 30030]);
     let mut shapes: Vec<Vec<i64>> = Vec::new();
     for _ in 0..rng.usize(2..5) {
         let rank = rng.usize(2..7);
@@ -84,7 +84,7 @@ pub fn chain(rng: &mut Rng) -> String {
         rng.shuffle(&mut order);
         maps.push(map(last, &order));
     } else if rng.u8(0..10) < 3 {
-        let mut tiles = vec![[*rng.choice(&[2, 4, 8]).unwrap(), *rng.choice(&[8, 16, 128]).unwrap()]];
+        let mut tiles = vec![[rng.choice(&[2, 4, 8]), rng.choice(&[8, 16, 128])]];
         if rng.bool() {
             tiles.push([2, 1]);
         }

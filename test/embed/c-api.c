@@ -272,8 +272,8 @@ static void passes(MlirContext context) {
       CHECK(mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"), str(""),
                                        print, error));
     else
-      CHECK(mlirLayoutOpPassManagerAddLayoutToMemref(on, MlirLayoutFormPhysical,
-                                                     print, error));
+      CHECK(mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"),
+                                       str("form=physical"), print, error));
     MlirOperation op = mlirModuleGetOperation(module);
     CHECK(mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, op)));
     mlirOperationPrint(op, printPart, NULL);
@@ -306,8 +306,8 @@ static void passes(MlirContext context) {
                                     str("form=physical},cse{"), print, error));
   CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-deallocate"), str(""),
                                     print, error));
-  CHECK(!mlirLayoutOpPassManagerAddLayoutToMemref(on, (MlirLayoutForm)7, print,
-                                                  error));
+  CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"), str("form=7"),
+                                    print, error));
   mlirPassManagerDestroy(manager);
 }
 
@@ -347,8 +347,8 @@ static void nulls(void) {
                                         text, print, error));
   CHECK(!mlirLayoutOpPassManagerAdd(manager, str("layout-lower-memrefs"),
                                     str(""), print, error));
-  CHECK(!mlirLayoutOpPassManagerAddLayoutToMemref(
-      manager, MlirLayoutFormStrided, print, error));
+  CHECK(!mlirLayoutOpPassManagerAdd(manager, str("layout-to-memref"),
+                                    str("form=strided"), print, error));
   MlirDialectHandle layout = mlirGetDialectHandle__layout__();
   mlirDialectHandleInsertDialect(layout, registry);
   CHECK(mlirDialectIsNull(mlirDialectHandleLoadDialect(layout, context)));

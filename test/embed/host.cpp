@@ -4,6 +4,7 @@
 //   host twice              registers everything again and again
 //   host threads            runs passes on a context for each of many threads
 //   host shared             makes attributes in one context from many threads
+//   host assert             fails an assertion
 //   host plugin FILE        registers, then loads a plugin
 //   host plugin-first FILE  loads a plugin, then registers
 //
@@ -21,6 +22,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
+#include <cassert>
 #include <thread>
 
 using namespace mlir;
@@ -186,10 +188,11 @@ static void accessors(const DialectRegistry &registry) {
   wrong.vectorize = static_cast<Target>(4);
   CHECK(failed(
       buildLayoutPipeline(manager, "layout-to-llvm", wrong, llvm::outs())));
-  CHECK(failed(buildLayoutPipeline(manager, "layout-to-llvm",
-                                   {Form::strided, Target::avx2, 0, 0, false,
-                                    false, 0, static_cast<Parallel>(3)},
-                                   llvm::outs())));
+  LayoutPipelineOptions parallel;
+  parallel.vectorize = Target::avx2;
+  parallel.parallel = static_cast<Parallel>(3);
+  CHECK(failed(
+      buildLayoutPipeline(manager, "layout-to-llvm", parallel, llvm::outs())));
   CHECK(
       failed(buildLayoutPipeline(manager, "layout-to-moon", {}, llvm::outs())));
   CHECK(failed(buildLayoutPipeline(manager, "layout-to-memref",
@@ -223,6 +226,8 @@ int main(int argc, char **argv) {
     if (!loadPlugin(argv[2], registry))
       return 1;
   }
+  if (what == "assert")
+    assert(argc > 2 && "assertions are checked");
   if (what == "accessors") {
     accessors(registry);
     return 0;

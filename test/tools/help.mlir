@@ -46,7 +46,7 @@
 // DIALECTS: layout
 // VERSION: layout-opt {{.*}}MLIR of LLVM version
 // FORM-NOT: Cannot find
-// FORM: error: form is one of strided, physical
+// FORM: error: form must be one of strided, physical
 // MISSING: no-such-file.mlir
 // MODULE: module
 module {}

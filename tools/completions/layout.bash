@@ -1,5 +1,4 @@
-# Completion in bash for layout-opt, layout-lsp-server, layout-inspect and layout-translate. Options and commands are
-# those that the tool's own help names.
+# Completion in bash for layout-opt and layout-lsp-server. Options are those that the tool's own help names.
 
 # The options that the help on standard input lists below a flag; of one that ends with `=`, its values.
 _layout_options() {
@@ -16,7 +15,7 @@ _layout_options() {
 _layout_tools() {
   local tool=$1 word=$2 before=$3 help words line
   case $before in
-    -o | --svg) compopt -o default; return ;;
+    -o) compopt -o default; return ;;
   esac
   help=$("$tool" --help 2>/dev/null) || return
   # Bash parts words at `=`; what stands behind a pass is one or several options of it.
@@ -27,11 +26,9 @@ _layout_tools() {
     words=$(_layout_options "${line%%=*}" "${line#*=}" <<<"$help")
   elif [[ $word == -* ]]; then
     words=$(sed -nE 's/^ +//; s/^(-[a-zA-Z]), /\1\n/; /^-/p' <<<"$help" | sed -nE 's/^(-[-a-zA-Z0-9]+).*/\1/p')
-  elif ((COMP_CWORD == 1)); then
-    words=$(sed -nE "s/^(Usage:)? +${tool##*/} ([a-z]+)( .*|$)/\2/p" <<<"$help")
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word" | sort -u)
   ((${#COMPREPLY[@]})) || compopt -o default
 }
 
-complete -F _layout_tools layout-opt layout-lsp-server layout-inspect layout-translate
+complete -F _layout_tools layout-opt layout-lsp-server

@@ -40,8 +40,6 @@ add_library(Layout SHARED tools/embed/Embed.cpp)
 add_library(Layout::Layout ALIAS Layout)
 add_dependencies(Layout layout_rust layout_dialect_tablegen layout_passes_tablegen)
 target_compile_features(Layout PUBLIC cxx_std_17)
-# NDEBUG is part of MLIR's ABI, so it is of ours.
-target_compile_definitions(Layout INTERFACE NDEBUG)
 target_include_directories(Layout INTERFACE
   $<BUILD_INTERFACE:${layout_include}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_include_directories(Layout SYSTEM INTERFACE

@@ -4,7 +4,7 @@
 //! value. Handles may be null and numbers out of range; pointers that are not null are valid for the call.
 
 use layout_dialect::{complaint, guard, tensor_layout as tensor, tiled};
-use layout_passes::{Form, indexing_analysis, pipelines};
+use layout_passes::indexing_analysis;
 use melior::{
     ContextRef,
     ir::{Attribute, AttributeLike, OperationRef, operation::OperationLike},
@@ -436,20 +436,6 @@ extern "C" fn mlirLayoutOpPassManagerAdd(
         }
         let pass = if options.is_empty() { name.to_string() } else { format!("{name}{{{options}}}") };
         add(manager, |manager| layout_passes::add_passes(manager, &pass))
-    })
-}
-
-/// See `Passes.h`.
-#[unsafe(no_mangle)]
-extern "C" fn mlirLayoutOpPassManagerAddLayoutToMemref(
-    manager: MlirOpPassManager,
-    form: i32,
-    error: MlirStringCallback,
-    user: *mut c_void,
-) -> bool {
-    answer(error, user, false, || {
-        let form = Form::of_number(form)?;
-        add(manager, |manager| pipelines::TO_MEMREF.add_to(manager, form))
     })
 }
 

@@ -1,8 +1,8 @@
 //! Builds the C++ of the tools.
 
-#[path = "../glue.rs"]
-mod glue;
+use layout_build::{glue::Glue, llvm::Llvm, or_stop};
 
 fn main() {
-    glue::build("layout_opt_glue", &["tools/opt"]);
+    let glue = Glue { target: "layout_opt_glue", file: "Opt.cmake", include: Vec::new() };
+    or_stop(glue.build(&or_stop(Llvm::find())));
 }

@@ -7,8 +7,7 @@ use super::sum::{
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 
 /// What an atom is and what is known of it: it lies in `lo..=hi` and is `residue` modulo `step`.
 pub(super) struct Known {
@@ -51,40 +50,7 @@ pub struct Form {
 }
 
 /// A table for lookups.
-pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mixer>>;
-
-/// A fast hash function of words.
-#[derive(Default)]
-pub(super) struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(word.into());
-    }
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-    fn write_usize(&mut self, word: usize) {
-        self.write_u64(word as u64);
-    }
-    fn write_u128(&mut self, word: u128) {
-        self.write_u64(word as u64);
-        self.write_u64((word >> 64) as u64);
-    }
-    fn write_i128(&mut self, word: i128) {
-        self.write_u128(word as u128);
-    }
-}
+pub(super) type Table<K, V> = FxHashMap<K, V>;
 
 /// The work that any expression is worth, in terms looked at, and what each of its operations adds.
 const STEPS: usize = 2_000;

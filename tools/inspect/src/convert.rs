@@ -1,6 +1,7 @@
-//! What moves when a tensor goes from one layout to another.
+//! `layout-inspect convert`: what moves in a relayout, level by level of a machine's tree.
 
 use crate::report;
+use layout_console::Complaint;
 use std::fmt::Write;
 use tensor_layout::element::ElementType;
 use tensor_layout::places::ADDRESS;
@@ -8,58 +9,48 @@ use tensor_layout::places::Machine;
 use tensor_layout::places::{Block, plan};
 use tensor_layout::text::Error;
 
-/// What is asked for.
-pub struct Options<'a> {
-    from: &'a str,
-    to: &'a str,
-    machine: Option<&'a str>,
-    element: &'a str,
+/// List what moves where in a relayout from the first layout to the second
+#[derive(clap::Args)]
+pub struct Options {
+    /// The layout before, or a shape with its layout
+    #[arg(value_name = "LAYOUT")]
+    from: String,
+    /// The layout after, or a shape with its layout
+    #[arg(value_name = "LAYOUT")]
+    to: String,
+    /// The tree of places with its memories: mn_core, mn_core_2, tpu_like, or axes: (..), memories: (..), word: 64; without
+    /// it, the axes are as the layouts name them
+    #[arg(long)]
+    machine: Option<String>,
+    /// The type of the elements
+    #[arg(long, value_name = "TYPE", default_value = "f32")]
+    element: String,
+    /// List the strided copies of the relayout
+    #[arg(long)]
     blocks: bool,
 }
 
-impl<'a> Options<'a> {
-    /// Reads the arguments behind `convert`; `None` where they are not `FROM TO` and options.
-    pub fn parse(mut arguments: &[&'a str]) -> Option<Options<'a>> {
-        let (mut layouts, mut machine, mut element, mut blocks) = (Vec::new(), None, "f32", false);
-        while let [first, rest @ ..] = arguments {
-            arguments = rest;
-            match (*first, rest) {
-                ("--blocks", _) => blocks = true,
-                ("--machine", [text, rest @ ..]) => (machine, arguments) = (Some(*text), rest),
-                ("--element", [text, rest @ ..]) => (element, arguments) = (*text, rest),
-                (text, _) if !text.starts_with("--") => layouts.push(text),
-                _ => return None,
-            }
-        }
-        let [from, to] = layouts[..] else { return None };
-        Some(Options { from, to, machine, element, blocks })
-    }
-}
-
-/// The table of a conversion.
-///
-/// # Errors
-/// What is wrong, and the text at fault.
-pub fn convert<'a>(options: &Options<'a>) -> Result<String, (&'a str, Error)> {
-    let &Options { from, to, machine, element, blocks } = options;
+/// The table of a relayout.
+pub fn run(Options { from, to, machine, element, blocks }: &Options) -> Result<String, Complaint> {
     let bits = ElementType::from_name(element).and_then(ElementType::bits);
-    let bits = bits.ok_or_else(|| (element, Error::at(0, "expected an element type, such as `f32`")))?;
-    let sides = [from, to].map(|text| report::placement(text).map_err(|error| (text, error)));
-    let [source, destination] = sides;
-    let (source, destination) = (source?, destination?);
-    let named = machine.map(|text| Machine::parse(text).map_err(|error| (text, error))).transpose()?;
-    let machine = named.as_ref();
-    let plan = plan(&source, &destination, machine, bits).map_err(|error| (to, error))?;
+    let wrong = || Complaint::in_argument(element, &Error::at(0, "expected an element type such as `f32`"));
+    let bits = bits.ok_or_else(wrong)?;
+    let side = |text: &String| report::placement(text).map_err(|error| Complaint::in_argument(text, &error));
+    let (source, destination) = (side(from)?, side(to)?);
+    let parsed = |text: &String| Machine::parse(text).map_err(|error| Complaint::in_argument(text, &error));
+    let machine = machine.as_ref().map(parsed).transpose()?;
+    let plan = plan(&source, &destination, machine.as_ref(), bits);
+    let plan = plan.map_err(|error| Complaint::in_argument(to, &error))?;
     let mut out = String::new();
     for (text, side, name) in [(from, &source, "from"), (to, &destination, "to")] {
-        if let Some(machine) = machine {
-            let fit = machine.check(side, bits, None).map_err(|error| (text, error))?;
+        if let Some(machine) = &machine {
+            let fit = machine.check(side, bits, None).map_err(|error| Complaint::in_argument(text, &error))?;
             let whose = fit.memory.map_or("place", |memory| &machine.memories[memory].name);
             let _ = writeln!(out, "{name} takes {} bytes of each {whose}", fit.bytes);
         }
     }
     let _ = write!(out, "{plan}");
-    if blocks {
+    if *blocks {
         plan.blocks.iter().enumerate().for_each(|(k, b)| block(&mut out, &plan.axes, k, b));
     }
     Ok(out)

@@ -1,5 +1,6 @@
 //! Indexing maps: those of a layout, and how one is simplified.
 
+use layout_console::Complaint;
 use std::collections::BTreeSet;
 use tensor_layout::maps::{Claim, Rule, Shown};
 use tensor_layout::maps::{Indexing, IndexingMap};
@@ -12,8 +13,8 @@ pub fn texts(expansion: &Expansion) -> (String, String) {
     (text(expansion.exprs()), text(vec![expansion.offset_expr()]))
 }
 
-/// A step of a simplification, as it is told.
-pub struct Told {
+/// A step of a simplification as text.
+pub struct StepText {
     pub rule: Rule,
     /// What kind of thing is replaced.
     pub about: &'static str,
@@ -30,22 +31,34 @@ pub struct Told {
 ///
 /// # Errors
 /// Where they are too long to be shown.
-pub fn steps(map: &IndexingMap) -> Result<Vec<Told>, Error> {
+pub fn steps(map: &IndexingMap) -> Result<Vec<StepText>, Error> {
     let name = |v| map.name(v);
-    let told = |step| {
+    let show = |step| {
         let shown = Shown(step, &name);
         let result = if let Claim::Result(k, ..) = step.claim { Some(k) } else { None };
         let (before, after, fact) = (shown.before(), shown.after(), shown.fact());
-        Told { rule: step.rule, about: step.claim.kind(), result, before, after, fact, line: shown.to_string() }
+        StepText { rule: step.rule, about: step.claim.kind(), result, before, after, fact, line: shown.to_string() }
     };
-    Ok(map.explain()?.steps.iter().map(told).collect())
+    Ok(map.explain()?.steps.iter().map(show).collect())
 }
 
-/// What `simplify` prints: the simplified map, and where asked for, the steps before it and their rules after it.
-///
-/// # Errors
-/// Where the text is no map, or the steps are too long to be shown.
-pub fn simplify(text: &str, explain: bool) -> Result<String, Error> {
+/// Simplify an indexing map
+#[derive(clap::Args)]
+pub struct Options {
+    /// Print the steps of the simplification, and the rules that they apply
+    #[arg(long)]
+    explain: bool,
+    /// The map: (d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 7]
+    #[arg(value_name = "MAP")]
+    text: String,
+}
+
+/// The simplified map; with `--explain` the steps before it and their rules after it.
+pub fn run(Options { explain, text }: &Options) -> Result<String, Complaint> {
+    simplify(text, *explain).map_err(|error| Complaint::in_argument(text, &error))
+}
+
+fn simplify(text: &str, explain: bool) -> Result<String, Error> {
     let map = Indexing::parse(text)?;
     let simple = format!("{}\n", map.simplify());
     let (true, Indexing::Map(map)) = (explain, &map) else { return Ok(simple) };

@@ -10,8 +10,8 @@
 //!     1  1/0 1/1
 //! ```
 
+use crate::numbers::counted;
 use crate::picture::{SLICES, next, slices};
-use crate::report::counted;
 use std::fmt::Write;
 use tensor_layout::notations::to_tiled;
 use tensor_layout::places::ADDRESS;

@@ -1,5 +1,6 @@
 //! What a person wants to know of a shape.
 
+use crate::numbers::counted;
 use crate::{maps, picture, places};
 use std::fmt::Write;
 use tensor_layout::notations::to_tensor_layout;
@@ -117,23 +118,6 @@ fn space(number: u8) -> String {
     }
 }
 
-pub fn counted(n: i64, what: &str) -> String {
-    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
-/// A number with commas between thousands.
-fn grouped(n: i64) -> String {
-    let digits = n.unsigned_abs().to_string();
-    let mut out = if n < 0 { "-".to_string() } else { String::new() };
-    for (i, digit) in digits.chars().enumerate() {
-        if i != 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +164,5 @@ offsets
         }
         assert_eq!(report("((16))").unwrap_err().at, Some(2));
         assert_eq!(report("((f32[)").unwrap_err().at, Some(6));
-        assert_eq!(grouped(1234567), "1,234,567");
     }
 }

@@ -81,11 +81,17 @@ block 0: 16 elements, 0 -> 0
 #[test]
 fn errors_point_into_the_text_at_fault() {
     for (arguments, message) in [
-        (&["((4_PE, 3:1))", "((12))"][..], "error: a part on the address needs its stride: `12:1`\n  ((12))\n    ^\n"),
+        (
+            &["((4_PE, 3:1))", "((12))"][..],
+            "error: a part on the address needs its stride: `12:1`\n  |\n1 | ((12))\n  |   ^\n",
+        ),
         (&["((12:1))", "((11:1))"], "error: the sizes are [12] and [11]\n"),
         (&["((12:1))", "((12:1))", "--machine", "gpux"], "error: `gpux` is no machine: "),
         (&["((8_PE))", "((8:1))", "--machine", "mn_core"], "error: the layout reaches 8 along PE, the machine has 4\n"),
-        (&["((8:1))", "((8:1))", "--element", "f33"], "error: expected an element type, such as `f32`\n  f33\n  ^\n"),
+        (
+            &["((8:1))", "((8:1))", "--element", "f33"],
+            "error: expected an element type such as `f32`\n  |\n1 | f33\n  | ^\n",
+        ),
         (&["((4_PE, 9000:1))", "((36000:1))", "--machine", "mn_core"], "error: capacity exceeded: "),
         (
             &["f32[9,20]{0,1:T(8,16)(3,1)}", "((9:20), (20:1))"],
@@ -93,7 +99,7 @@ fn errors_point_into_the_text_at_fault() {
         ),
         (
             &["f32[8]{1}", "((8:1))"],
-            "error: dimension 1 in minor_to_major is out of range: the last is 0\n  f32[8]{1}\n         ^\n",
+            "error: dimension 1 in minor_to_major is out of range: the last is 0\n  |\n1 | f32[8]{1}\n  |        ^\n",
         ),
     ] {
         let (out, error, code) = run(arguments);

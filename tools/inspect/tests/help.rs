@@ -30,3 +30,59 @@ fn every_example_in_the_help_works() {
     }
     assert!(folder.join("places.svg").is_file());
 }
+
+/// What a tool prints, and its exit status.
+fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let output = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).args(arguments).output().expect("the tool runs");
+    let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+#[test]
+fn every_command_has_help() {
+    let (help, ..) = run(&["--help"]);
+    for command in ["view", "simplify", "hlo", "moves", "convert"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{help}");
+        for option in ["--help", "-h"] {
+            let (out, error, code) = run(&[command, option]);
+            assert!(out.contains(&format!("\nUsage: layout-inspect {command} ")), "{out}");
+            assert_eq!((error.as_str(), code), ("", Some(0)), "{command}");
+        }
+    }
+}
+
+#[test]
+fn what_is_misspelled_is_recognised() {
+    for (arguments, expected) in [
+        (&["--jsno"][..], "unknown option `--jsno`; did you mean `--json`?"),
+        (&["hlo", "m.hlo", "--tiel", "8"], "unknown option `--tiel`; did you mean `--tile`?"),
+        (&["simplfy", "(d0) -> (d0)"], "unknown command `simplfy`; did you mean `simplify`?"),
+        (&["hol", "m.hlo", "--instruction", "x"], "unknown command `hol`; did you mean `hlo`?"),
+        (&["--frobnicate"], "unknown option `--frobnicate`"),
+        (&["convert", "(2:1)", "(2:1)", "--block"], "unknown option `--block`; did you mean `--blocks`?"),
+        (&["f32[2]", "--machine", "mn_core"], "unknown option `--machine`; did you mean the command `convert`?"),
+    ] {
+        let (out, error, code) = run(arguments);
+        assert_eq!((out.as_str(), code), ("", Some(2)), "{arguments:?}");
+        assert!(error.starts_with(&format!("error: {expected}\n")), "{arguments:?}: {error}");
+    }
+    // A word alone is a text.
+    let (_, error, code) = run(&["mvoes"]);
+    assert!(error.contains("; did you mean the command `moves`?\n"), "{error}");
+    assert_eq!(code, Some(1));
+    for arguments in [
+        &["view", "(2:3)"][..],
+        &["view", "(2:3)", "--reshape", "2", "--slice", "0:1"],
+        &["convert", "(2:3)"],
+        &["moves", "f32[2]"],
+        &["hlo"],
+        &["f32[2]", "--svg"],
+        &["hlo", "m.hlo", "--svg", "m.svg"],
+        &["f32[2]", "--transpose", "1,0"],
+        &["f32[2]", "hlo", "m.hlo"],
+    ] {
+        let (out, error, code) = run(arguments);
+        assert!(error.starts_with("error: ") && error.contains("try '--help'"), "{arguments:?}: {error}");
+        assert_eq!((out.as_str(), code), ("", Some(2)), "{arguments:?}");
+    }
+}

@@ -118,7 +118,7 @@ fn what_maps_are_for() {
     let other = moves(&["f32[6]", "f32[6]{0:S(1)}"]);
     assert_eq!(other.1, "moves: the data lies in memory space 0, not 1; with {0} it would be free\n");
     let wrong = moves(&["f32[8]", "f32[9"]);
-    assert_eq!((wrong.0, wrong.2.contains("  f32[9\n       ^")), (Some(1), true), "{}", wrong.2);
+    assert_eq!((wrong.0, wrong.2.contains("1 | f32[9\n  |      ^")), (Some(1), true), "{}", wrong.2);
 }
 
 #[test]
@@ -163,15 +163,44 @@ fn what_is_wrong() {
     assert_eq!(output.status.code(), Some(1));
     let complaints = text(&output.stderr);
     let lines: Vec<_> = complaints.lines().collect();
-    assert_eq!(lines.len(), 6, "{complaints}");
+    assert_eq!(lines.len(), 8, "{complaints}");
     assert!(lines[0].starts_with("-:7:21: error: "), "{complaints}");
-    assert_eq!(lines[1].find("transpoes"), Some(lines[2].len() - 1), "{complaints}");
-    assert!(lines[3].starts_with("-:15:28: error: "), "{complaints}");
+    assert_eq!(lines[2].find("transpoes"), lines[3].find('^'), "{complaints}");
+    assert!(lines[4].starts_with("-:15:28: error: "), "{complaints}");
     assert_eq!(run(&["-", "--instruction", "nobody"], MODULE).status.code(), Some(1));
     assert_eq!(run(&["/nowhere.hlo"], "").status.code(), Some(1));
     for usage in [&[][..], &["-", "-"], &["-", "--instruction"], &["--jsn", "-"]] {
         assert_eq!(run(usage, MODULE).status.code(), Some(2), "{usage:?}");
     }
+}
+
+#[test]
+fn a_tile_of_a_rank_that_no_result_has_is_refused() {
+    let refused = |arguments: &[&str]| {
+        let output = run(arguments, MODULE);
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(1), true), "{arguments:?}");
+        text(&output.stderr)
+    };
+    assert_eq!(
+        refused(&["-", "--instruction", "f", "--tile", "8"]),
+        "-: error: --tile must have one size for each dimension of the result: 2 sizes, found 1\n"
+    );
+    assert_eq!(
+        refused(&["-", "--tile", "1,2,3"]),
+        "-: error: --tile must have one size for each dimension of the result: 0 or 2 sizes, found 3\n"
+    );
+    // Of several results, those of this rank have tiles.
+    assert!(text(&run(&["-", "--tile", "4,8"], MODULE).stdout).contains("tile [0, 0] [8, 4] [1, 1]"));
+    for list in ["x", "0,1", "-1,2", ""] {
+        let message = format!("error: --tile must be positive sizes such as 8,128, found `{list}`\n");
+        assert_eq!(refused(&["-", "--tile", list]), message);
+    }
+}
+
+#[test]
+fn a_misspelled_instruction_is_recognised() {
+    let found = text(&run(&["-", "--instruction", "secnod"], MODULE).stderr);
+    assert_eq!(found, "-: error: unknown instruction `secnod`; did you mean `second`?\n");
 }
 
 /// Parameters that are tuples have a list of parts, and branches and parameters their own names.

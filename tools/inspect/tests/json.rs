@@ -1,8 +1,10 @@
 //! The line protocol, through the program itself.
 
+use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 fn run(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_layout-inspect"))
@@ -21,12 +23,177 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
     output
 }
 
-/// The answers to these lines; the program must serve them all and succeed.
+/// The schema of the protocol, with which lines are checked.
+struct Schema {
+    request: Validator,
+    answer: Validator,
+}
+
+impl Schema {
+    fn new() -> Schema {
+        let text = String::from_utf8(run(&["--schema"], b"").stdout).unwrap();
+        let schema: Value = serde_json::from_str(&text).unwrap();
+        let part = |name: &str| {
+            let schema = json!({"$ref": format!("#/$defs/{name}"), "$defs": schema["$defs"].clone()});
+            jsonschema::validator_for(&schema).unwrap()
+        };
+        Schema { request: part("Request"), answer: part("Answer") }
+    }
+
+    /// Every answer is as the schema says, and what is no request by the schema has failed.
+    fn check(&self, input: &[u8], answers: &[Value]) {
+        let lines = input.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        for (line, answer) in lines.zip(answers) {
+            let errors: Vec<_> = self.answer.iter_errors(answer).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{answer}: {errors:?}");
+            let request = serde_json::from_slice(line).is_ok_and(|line| self.request.is_valid(&line));
+            assert!(request || answer["ok"] == false, "{}: {answer}", String::from_utf8_lossy(line));
+        }
+    }
+}
+
+/// The answers to these lines; the program must serve them all and succeed, and all must be as the schema says.
 fn answers(input: &[u8]) -> Vec<Value> {
+    static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::new);
     let output = run(&["--json"], input);
     assert!(output.status.success(), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let output = String::from_utf8(output.stdout).unwrap();
+    let answers: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    SCHEMA.check(input, &answers);
+    answers
+}
+
+/// `docs/protocol.schema.json` is what the program prints; `BLESS=1` writes it.
+#[test]
+fn the_schema_is_current() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol.schema.json");
+    let printed = String::from_utf8(run(&["--schema"], b"").stdout).unwrap();
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &printed).unwrap();
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(found == printed, "{path} is out of date: BLESS=1 cargo test -p layout-inspect --test json");
+}
+
+#[test]
+fn the_schema_is_strict() {
+    let schema = Schema::new();
+    for wrong in [
+        json!({}),
+        json!([]),
+        json!({"linear": 3}),
+        json!({"ok": false}),
+        json!({"ok": true}),
+        json!({"ok": false, "linear": 3}),
+        json!({"ok": true, "linear": "3"}),
+        json!({"ok": true, "linear": 3, "more": 0}),
+        json!({"ok": true, "padding": false}),
+        json!({"ok": true, "printed": "f32[]"}),
+        json!({"ok": true, "reason": "equal is missing"}),
+        json!({"ok": false, "error": "wrong", "at": -1}),
+    ] {
+        assert!(!schema.answer.is_valid(&wrong), "{wrong}");
+    }
+    for wrong in [
+        json!({"op": "dance"}),
+        json!({"text": "f32[]"}),
+        json!({"op": "layout"}),
+        json!({"op": "layout", "text": 3}),
+        json!({"op": "linear_index", "text": "f32[2]", "index": [0.5]}),
+        json!({"op": "evaluate", "map": "() -> ()", "point": []}),
+    ] {
+        assert!(!schema.request.is_valid(&wrong), "{wrong}");
+    }
+    assert!(schema.request.is_valid(&json!({"op": "layout", "text": "f32[]", "id": [1], "unknown": 0})));
+}
+
+#[test]
+fn an_answer_is_a_line_with_its_keys_in_alphabetical_order() {
+    for (request, expected) in [
+        (r#"{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}"#, r#"{"linear":17,"ok":true}"#),
+        (
+            r#"{"op":"layout","text":"s8[2]","id":7}"#,
+            concat!(
+                r#"{"expanded":[2],"id":7,"logical_bytes":2,"logical_elements":2,"#,
+                r#""map":"(d0) -> (d0), domain: d0 in [0, 1]","memory_space":0,"#,
+                r#""offset_map":"(d0) -> (d0), domain: d0 in [0, 1]","ok":true,"padded_bytes":2,"padded_elements":2,"#,
+                r#""printed":"s8[2]{0}","strides":[1]}"#
+            ),
+        ),
+        (
+            r#"{"op":"logical_index","text":"token[]","linear":0,"id":{"b":[1,null],"a":"x"}}"#,
+            r#"{"error":"`token` has no offsets","id":{"a":"x","b":[1,null]},"ok":false}"#,
+        ),
+        (r#"{"op":"dance","id":null}"#, r#"{"error":"#),
+        (r#"{"id":"a"}"#, r#"{"error":"`op` is missing","id":"a","ok":false}"#),
+    ] {
+        let output = String::from_utf8(run(&["--json"], request.as_bytes()).stdout).unwrap();
+        assert!(output.starts_with(expected), "{request}: {output}");
+        assert!(!expected.ends_with('}') || output == format!("{expected}\n"), "{request}: {output}");
+    }
+}
+
+#[test]
+fn a_field_of_the_wrong_type_is_named() {
+    for (request, expected) in [
+        ("[1]", "a request must be an object, found a list"),
+        ("3", "a request must be an object, found 3"),
+        ("[\"layout\", \"f32[]\"]", "a request must be an object, found a list"),
+        ("{\"op\":3}", "`op` must be a string, found 3"),
+        ("{\"op\":null}", "`op` must be a string, found null"),
+        ("{\"op\":\"layout\",\"op\":\"place\"}", "`op` must be given once, found it twice"),
+        ("{\"id\":1,\"id\":1,\"op\":\"layout\",\"text\":\"f32[]\"}", "`id` must be given once, found it twice"),
+        ("{\"op\":\"layout\",\"text\":\"f32[]\",\"text\":\"f32[]\"}", "`text` must be given once, found it twice"),
+        ("{\"op\":\"layout\",\"text\":null}", "`text` must be a string, found null"),
+        ("{\"op\":\"layout\",\"text\":{\"a\":1}}", "`text` must be a string, found an object"),
+        ("{\"op\":\"layout\",\"text\":[]}", "`text` must be a string, found a list"),
+        ("{\"op\":\"layout\",\"text\":true}", "`text` must be a string, found true"),
+        (
+            "{\"op\":\"logical_index\",\"text\":\"f32[]\",\"linear\":\"0, expected `1`\"}",
+            "`linear` must be a 64-bit integer, found a string",
+        ),
+        (
+            "{\"op\":\"logical_index\",\"text\":\"f32[]\",\"linear\":9223372036854775808}",
+            "`linear` must be a 64-bit integer, found 9223372036854775808",
+        ),
+        (
+            "{\"op\":\"logical_index\",\"text\":\"f32[]\",\"linear\":123456789012345678901234567890}",
+            "`linear` must be a 64-bit integer, found 1.2345678901234568e+29",
+        ),
+        (
+            "{\"op\":\"logical_index\",\"text\":\"f32[]\",\"linear\":1.0}",
+            "`linear` must be a 64-bit integer, found 1.0",
+        ),
+        ("{\"op\":\"simplify\",\"map\":\"() -> ()\",\"explain\":1}", "`explain` must be true or false, found 1"),
+        ("{\"op\":\"evaluate\",\"map\":\"() -> ()\",\"point\":[]}", "`point` must be an object, found a list"),
+        (
+            "{\"op\":\"evaluate\",\"map\":\"(d0) -> (d0)\",\"point\":{\"d0\":\"1\"}}",
+            "`point.d0` must be a 64-bit integer, found a string",
+        ),
+        (
+            "{\"op\":\"evaluate\",\"map\":\"(d0) -> (d0)\",\"point\":{\"d0\":1,\"d0\":2}}",
+            "`d0` must be given once, found it twice",
+        ),
+        (
+            "{\"op\":\"linear_index\",\"text\":\"f32[2]\",\"index\":{\"0\":1}}",
+            "`index` must be a list, found an object",
+        ),
+    ] {
+        let found = answers(request.as_bytes()).remove(0);
+        assert_eq!((&found["ok"], &found["error"]), (&json!(false), &json!(expected)), "{request}");
+    }
+    // Numbers that no `f64` holds, strings that no text is, and nesting that no stack holds.
+    for request in [
+        "{\"op\":\"logical_index\",\"text\":\"f32[]\",\"linear\":1e999}".to_string(),
+        "{\"op\":\"layout\",\"text\":\"\\ud800\"}".to_string(),
+        "{\"op\":\"layout\",\"text\":\"f32[]\"} {}".to_string(),
+        format!("{{\"id\":{}", "[".repeat(1_000_000)),
+        format!("{{\"op\":\"layout\",\"text\":{}1{}}}", "[".repeat(200), "]".repeat(200)),
+        format!("{{\"op\":\"evaluate\",\"map\":\"() -> ()\",\"point\":{}", "{\"a\":".repeat(1_000_000)),
+    ] {
+        assert_eq!(answers(request.as_bytes())[0]["ok"], false, "{:.80}", request);
+    }
 }
 
 fn answer(request: &Value) -> Value {
@@ -88,7 +255,7 @@ fn failures() {
             Some(8),
         ),
         (json!({"op": "layout"}), "`text` is missing", None),
-        (json!({"op": "layout", "text": 3}), "`text` must be a string", None),
+        (json!({"op": "layout", "text": 3}), "`text` must be a string, found 3", None),
         (
             json!({"op": "layout", "text": "s8[4294967296,4294967296]"}),
             "the number of elements does not fit in 64 bits",
@@ -99,7 +266,7 @@ fn failures() {
             "unknown operation `dance`: one of layout, linear_index, logical_index, place, equal, simplify, compose, evaluate is known",
             None,
         ),
-        (json!([1]), "a request is a JSON object", None),
+        (json!([1]), "a request must be an object, found a list", None),
         (
             json!({"op": "linear_index", "text": text, "index": [3, 0]}),
             "index 3 of dimension 0 is out of range: its size is 3",
@@ -112,10 +279,10 @@ fn failures() {
         ),
         (
             json!({"op": "linear_index", "text": text, "index": [0, 1.5]}),
-            "the entries of `index` must be 64-bit integers",
+            "`index[1]` must be a 64-bit integer, found 1.5",
             None,
         ),
-        (json!({"op": "linear_index", "text": text}), "`index` must be a list of 64-bit integers", None),
+        (json!({"op": "linear_index", "text": text}), "`index` is missing", None),
         (
             json!({"op": "logical_index", "text": text, "linear": 24}),
             "offset 24 is out of range: the allocation has 24 elements",
@@ -181,7 +348,8 @@ fn exit_status() {
         assert_eq!(output.stderr.is_empty(), status == 0, "{arguments:?}: {output:?}");
     }
     let output = run(&["f32[3"], b"");
-    let expected = "error: expected `,` or `]` to close the sizes, found the end of the text\n  f32[3\n       ^\n";
+    let expected =
+        "error: expected `,` or `]` to close the sizes, found the end of the text\n  |\n1 | f32[3\n  |      ^\n";
     assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
 }
 
@@ -218,7 +386,7 @@ fn maps() {
             json!({"ok": false, "error": "the first map has 1 result, the second 0 dimensions"}),
         ),
         (json!({"op": "compose", "maps": []}), json!({"ok": false, "error": "there is no map to compose"})),
-        (json!({"op": "compose", "maps": [3]}), json!({"ok": false, "error": "`maps` must be a list of strings"})),
+        (json!({"op": "compose", "maps": [3]}), json!({"ok": false, "error": "`maps[0]` must be a string, found 3"})),
         (json!({"op": "evaluate", "map": quotient, "point": {"d0": 9}}), json!({"ok": true, "results": [2]})),
         (json!({"op": "evaluate", "map": quotient, "point": {"d0": 10}}), json!({"ok": true, "outside": true})),
         (json!({"op": "evaluate", "map": "KNOWN EMPTY", "point": {}}), json!({"ok": true, "outside": true})),
@@ -261,7 +429,7 @@ fn steps() {
     let unknown = answer(&json!({"op": "simplify", "map": "UNDEFINED", "explain": true}));
     assert_eq!(unknown["steps"], json!([]));
     let wrong = answer(&json!({"op": "simplify", "map": "() -> ()", "explain": 1}));
-    assert_eq!(wrong, json!({"ok": false, "error": "`explain` must be true or false"}));
+    assert_eq!(wrong, json!({"ok": false, "error": "`explain` must be true or false, found 1"}));
     let long = format!("(d0) -> ({}), domain: d0 in [0, 9]", vec!["(d0 + 1) mod 7"; 40_000].join(" + "));
     let long = answer(&json!({"op": "simplify", "map": long, "explain": true}));
     assert_eq!(long["error"], "the steps are too long to be shown: more than 131072 operations");
@@ -360,10 +528,7 @@ fn tensor_layouts() {
             json!({"op": "place", "text": "((4_PE:2))", "index": [4]}),
             json!({"error": "index 4 of dimension 0 is out of range: its size is 4", "ok": false}),
         ),
-        (
-            json!({"op": "place", "text": "((4_PE:2))"}),
-            json!({"error": "`index` must be a list of 64-bit integers", "ok": false}),
-        ),
+        (json!({"op": "place", "text": "((4_PE:2))"}), json!({"error": "`index` is missing", "ok": false})),
         (
             json!({"op": "place", "text": "token[]", "index": []}),
             json!({"error": "`token` has no offsets", "ok": false}),

@@ -160,9 +160,9 @@ fn views() {
                 "dimension 0 of the result is `3:1` of dimension 0 and `2:3` of dimension 1, which are one part only where the stride 1 is 2*3",
             ),
         ),
-        (["(3:1, 2:3)", "--reshape", "six"], Err("--reshape takes sizes, such as 3,2")),
-        (["(3:1, 2:3)", "--transpose", "1,-1"], Err("--transpose takes dimensions, such as 1,0")),
-        (["(3:1, 2:3)", "--slice", "1"], Err("--slice takes slices, such as 0:2,0:3:2")),
+        (["(3:1, 2:3)", "--reshape", "six"], Err("--reshape must be sizes such as 3,2, found `six`")),
+        (["(3:1, 2:3)", "--transpose", "1,-1"], Err("--transpose must be dimensions such as 1,0, found `1,-1`")),
+        (["(3:1, 2:3)", "--slice", "1"], Err("--slice must be slices such as 0:2,0:3:2, found `1`")),
         (["token[]", "--reshape", "6"], Err("only arrays with sizes have places")),
     ] {
         let [text, option, list] = arguments;

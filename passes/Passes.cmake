@@ -1,0 +1,13 @@
+# The C++ of the passes, behind layout.cmake and the headers of the dialect.
+set(layout_passes ${CMAKE_CURRENT_LIST_DIR})
+layout_share(${layout_passes} passes Glue.h Passes.h)
+
+set(LLVM_TARGET_DEFINITIONS ${layout_passes}/Passes.td)
+mlir_tablegen(include/layout/Choices.h.inc -gen-enum-decls)
+mlir_tablegen(include/layout/Choices.cpp.inc -gen-enum-defs)
+mlir_tablegen(include/layout/Passes.h.inc -gen-pass-decls -name Layout)
+add_public_tablegen_target(layout_passes_tablegen)
+
+# Cargo builds this: the build script writes the classes of the passes, Passes.cpp.inc.
+add_library(layout_passes_glue STATIC EXCLUDE_FROM_ALL ${layout_passes}/Passes.cpp ${layout_passes}/Glue.cpp)
+add_dependencies(layout_passes_glue layout_passes_tablegen)

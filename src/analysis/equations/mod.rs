@@ -1,0 +1,128 @@
+//! The equations between an operand's index and a result's, a function for each operation.
+//!
+//! A slice from 1 in steps of 2 has `in = 1 + 2 * out`; solved for `in` it says what is read, solved for `out` what is
+//! fed. What a padding reads of its value takes several lists of equations: before, between and behind the data.
+
+mod dims;
+mod gather;
+mod loops;
+mod sides;
+mod slices;
+mod windows;
+
+use super::access::Access;
+use super::bitcast;
+use super::relation::Direction;
+use crate::operations::operation::Operation;
+use crate::operations::rules::dot::Dot;
+use crate::operations::rules::tuples::part;
+use crate::operations::shape::{Array, Shape, leaves};
+use crate::text::Error;
+use sides::{Found, Related, Sides};
+
+/// An operation with its operands and results, taken apart into arrays.
+pub(super) struct Application<'a> {
+    operation: &'a Operation,
+    /// The arrays of the operands.
+    pub operands: Vec<&'a Array>,
+    /// The arrays of the results.
+    pub results: Vec<&'a Array>,
+    /// The sizes of both; `None` where one is not bounded.
+    sizes: Option<[Vec<Vec<i64>>; 2]>,
+    /// The arrays of the operands that become those of the results, where the operation only passes them on.
+    passed: Option<usize>,
+}
+
+impl<'a> Application<'a> {
+    /// Checks the operation.
+    ///
+    /// # Errors
+    /// A rule that does not hold.
+    pub fn new(
+        operation: &'a Operation,
+        operands: &[&'a Shape],
+        results: &[&'a Shape],
+    ) -> Result<Application<'a>, Error> {
+        operation.check(operands, results)?;
+        let passed = match operation {
+            Operation::Tuple => Some(0),
+            Operation::GetTupleElement { index } => Some(part(*index, operands)?.start),
+            _ => None,
+        };
+        let arrays = |shapes: &[&'a Shape]| shapes.iter().flat_map(|shape| leaves(shape)).collect::<Vec<_>>();
+        let sizes = |arrays: &[&Array]| arrays.iter().map(|a| a.sizes()).collect::<Option<Vec<_>>>();
+        let (operands, results) = (arrays(operands), arrays(results));
+        let both = sizes(&operands).zip(sizes(&results)).map(|(operands, results)| [operands, results]);
+        Ok(Application { operation, operands, results, sizes: both, passed })
+    }
+
+    /// The array of the operands that an array of the results is, where the operation only passes it on.
+    pub fn passed(&self, result: usize) -> Option<usize> {
+        Some(self.passed? + result).filter(|_| result < self.results.len())
+    }
+
+    /// What an element of an array reads or feeds on the other side.
+    pub fn access(&self, operand: usize, result: usize, direction: Direction) -> Result<Access, Error> {
+        Ok(match self.related(operand, result, direction)? {
+            Related::Unknown(reason) => Access { maps: Vec::new(), unknown: vec![reason] },
+            Related::By(relations) => {
+                let maps = relations.iter().filter_map(|r| r.solve(direction).transpose());
+                Access { maps: maps.collect::<Result<_, _>>()?, unknown: Vec::new() }
+            }
+        })
+    }
+
+    /// How an operand and a result are related.
+    fn related(&self, operand: usize, result: usize, direction: Direction) -> Found {
+        let unknown = |reason: &str| Ok(Related::Unknown(reason.to_string()));
+        let none = Ok(Related::By(Vec::new()));
+        match (self.operation, &self.sizes) {
+            (Operation::Other { reason }, _) => return unknown(reason),
+            (Operation::Call { .. } | Operation::While { .. } | Operation::Conditional { .. }, _) => {
+                return unknown("the computation that runs is not known here");
+            }
+            (_, None) => return unknown("a size is not bounded"),
+            _ => {}
+        }
+        let Some([ins, outs]) = &self.sizes else { return none };
+        let s = &Sides { ins, outs, operand, result, direction };
+        match self.operation {
+            Operation::Elementwise | Operation::Select => s.identity(),
+            Operation::Broadcast { dims } => dims::broadcast(dims, s),
+            Operation::Transpose { permutation } => dims::transpose(permutation, s),
+            Operation::Reverse { dims } => dims::reverse(dims, s),
+            Operation::Reduce { dims } => dims::reduce(dims, s),
+            Operation::Reshape => dims::reshape(s),
+            Operation::Concatenate { dim } => dims::concatenate(*dim, s),
+            Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+                dims::dot(&Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }, s)
+            }
+            Operation::Bitcast => {
+                let mut r = s.relation();
+                let reason = bitcast::relate(&mut r, self.results[result], self.operands[operand], direction)?;
+                Ok(reason.map_or_else(|| r.into(), Related::Unknown))
+            }
+            Operation::Slice { starts, strides, .. } => slices::slice(starts, strides, s),
+            Operation::Pad { low, interior, .. } => slices::pad(low, interior, s),
+            Operation::InsertSlice { starts, strides } => slices::insert_slice(starts, strides, s),
+            Operation::DynamicSlice { sizes } => slices::dynamic_slice(sizes, s),
+            Operation::DynamicUpdateSlice => slices::dynamic_update_slice(s),
+            Operation::ReduceWindow { window } => windows::reduce_window(window, s),
+            Operation::Convolution(c) => windows::convolution(c, s),
+            Operation::Gather(g) => gather::gather(g, s),
+            Operation::Scatter(g) => gather::scatter(g, s),
+            Operation::Loops(nest) => loops::related(nest, s),
+            Operation::Tuple | Operation::GetTupleElement { .. } => match self.passed(result) {
+                Some(from) if from == operand => s.identity(),
+                _ => none,
+            },
+            Operation::Iota { .. }
+            | Operation::Constant
+            | Operation::Parameter { .. }
+            | Operation::Call { .. }
+            | Operation::While { .. }
+            | Operation::Conditional { .. }
+            | Operation::Other { .. } => none,
+        }
+    }
+}

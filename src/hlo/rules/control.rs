@@ -1,0 +1,125 @@
+//! Tuples, computations that instructions run, and operations of which nothing is known.
+
+use super::site::{Found, Site, Types};
+use crate::element::ElementType;
+use crate::hlo::shapes::{fits, plain, scalar};
+use crate::operations::operation::Operation;
+use crate::operations::shape::{Array, Shape};
+use crate::text::Error;
+
+/// Why indices do not say what the operation does, as the table has it.
+pub fn other(site: &mut Site) -> Found {
+    Ok(Operation::Other { reason: format!("{}: {}", site.raw.opcode, site.note) })
+}
+
+/// The value was read by the shape.
+pub fn constant(_: &mut Site) -> Found {
+    Ok(Operation::Constant)
+}
+
+/// The number was read in place of operands.
+pub fn parameter(site: &mut Site) -> Found {
+    let number = site.raw.number.and_then(|n| usize::try_from(n).ok());
+    number.map(|number| Operation::Parameter { number }).ok_or_else(|| site.error("must have a number, found none"))
+}
+
+/// The parts of the result are the operands.
+pub fn tuple(site: &mut Site) -> Found {
+    let Shape::Tuple(parts) = site.shape else { return Err(site.result_must("be a tuple")) };
+    if parts.len() != site.operands.len() {
+        let found = parts.len();
+        let must =
+            format!("the result of `tuple` must have a part for each operand, {}, found {found}", site.operands.len());
+        return Err(Error::at(site.raw.shape_at, must));
+    }
+    match parts.iter().zip(&site.operands).position(|(part, operand)| !fits(part, operand)) {
+        Some(k) => Err(site.operand_must(k, format!("be part {k} of the result, {}", plain(&parts[k])))),
+        None => Ok(Operation::Tuple),
+    }
+}
+
+/// The result is part `index` of the operand.
+pub fn get_tuple_element(site: &mut Site) -> Found {
+    let Shape::Tuple(parts) = site.operands[0] else { return Err(site.operand_must(0, "be a tuple")) };
+    let index = site.index("index", "index", "number")?;
+    if parts.get(index).is_some_and(|part| !fits(part, site.shape)) {
+        return Err(site.result_must(format!("be part {index} of the tuple, {}", plain(&parts[index]))));
+    }
+    let operation = Operation::GetTupleElement { index };
+    let types = Types { operands: Vec::new(), results: Vec::new() };
+    operation.check(&site.operands, &[site.shape]).map_err(|refusal| site.refused(&refusal, &types))?;
+    Ok(operation)
+}
+
+/// `to_apply` of a call, `calls` of a fusion.
+pub fn call(site: &mut Site) -> Found {
+    let key = ["calls", "to_apply"].into_iter().find(|key| site.attribute(key).is_some());
+    let usual = if site.raw.opcode == "call" { "to_apply" } else { "calls" };
+    let (Some(key), [computation]) = (key, &site.called[..]) else {
+        return Err(site.error(format!("must have the attribute `{usual}=computation`, found none")));
+    };
+    site.calls(key, *computation, &site.operands, site.shape)?;
+    Ok(Operation::Call { computation: *computation })
+}
+
+/// `condition` says whether `body` runs once more; both take the operand.
+pub fn while_loop(site: &mut Site) -> Found {
+    site.need("condition", "computation")?;
+    site.need("body", "computation")?;
+    let [condition, body] = site.called[..] else {
+        return Err(site.error(format!("must name a condition and a body, found {} computations", site.called.len())));
+    };
+    site.calls("condition", condition, &site.operands, &scalar(ElementType::Pred))?;
+    site.calls("body", body, &site.operands, site.operands[0])?;
+    site.result_is(site.operands[0])?;
+    Ok(Operation::While { condition, body })
+}
+
+/// The first operand selects a computation: `pred[]` one of two, `s32[]` one of `branch_computations`.
+pub fn conditional(site: &mut Site) -> Found {
+    let (pred, index) = match site.array(0)? {
+        Array { element: ElementType::Pred, dims, .. } if dims.is_empty() => (true, false),
+        Array { element: ElementType::S32, dims, .. } if dims.is_empty() => (false, true),
+        _ => (false, false),
+    };
+    if !pred && !index {
+        return Err(site.operand_must(0, "be pred[] or s32[]"));
+    }
+    let keys: &[&str] = match site.attribute("branch_computations") {
+        Some(_) => &["branch_computations"],
+        None => &["true_computation", "false_computation"],
+    };
+    for key in keys {
+        site.need(key, if keys.len() == 1 { "{computations}" } else { "computation" })?;
+    }
+    let branches = site.called.clone();
+    if pred && branches.len() != 2 {
+        return Err(site.attribute_must(keys[0], format!("name 2 computations, found {}", branches.len())));
+    }
+    if branches.len() + 1 != site.operands.len() {
+        let found = site.operands.len();
+        let must =
+            format!("must have {} operands, one for each branch and one before, found {found}", branches.len() + 1);
+        return Err(site.error(must));
+    }
+    for (i, &branch) in branches.iter().enumerate() {
+        site.calls(keys[i.min(keys.len() - 1)], branch, &site.operands[i + 1..i + 2], site.shape)?;
+    }
+    Ok(Operation::Conditional { branches })
+}
+
+/// `custom_call_target` is a string.
+pub fn custom_call(site: &mut Site) -> Found {
+    let target = site.need("custom_call_target", "\"name\"")?;
+    if !target.text.starts_with('"') {
+        let found = site.excerpt("custom_call_target");
+        return Err(site.attribute_must("custom_call_target", format!("be a name in quotes, found {found}")));
+    }
+    other(site)
+}
+
+/// The result is a token.
+pub fn token(site: &mut Site) -> Found {
+    site.result_is(&scalar(ElementType::Token))?;
+    other(site)
+}

@@ -1,0 +1,118 @@
+//! Operations that put elements into other dimensions, or combine those of some dimensions.
+
+use super::site::{Found, Site, Types};
+use crate::hlo::shapes::alike;
+use crate::operations::operation::Operation;
+use crate::operations::rules::dims::same_bits;
+use crate::operations::shape::{Array, Shape};
+use crate::operations::sizes::Sizes;
+use crate::text::Error;
+
+/// One operand and one result of its type.
+fn moved(site: &Site, operation: Operation) -> Found {
+    let element = site.element(0)?;
+    site.checked(operation, &Types { operands: vec![element], results: vec![element] })
+}
+
+/// `dimensions` are those of the result.
+pub fn broadcast(site: &mut Site) -> Found {
+    if !site.array(0)?.dims.is_empty() {
+        site.need("dimensions", "{result dimensions}")?;
+    }
+    let dims = site.dims("dims", "dimensions")?;
+    moved(site, Operation::Broadcast { dims })
+}
+
+/// `dimensions` is a permutation.
+pub fn transpose(site: &mut Site) -> Found {
+    site.need("dimensions", "{permutation}")?;
+    let permutation = site.dims("permutation", "dimensions")?;
+    moved(site, Operation::Transpose { permutation })
+}
+
+/// `dimensions` run backwards.
+pub fn reverse(site: &mut Site) -> Found {
+    site.need("dimensions", "{dimensions}")?;
+    let dims = site.dims("dims", "dimensions")?;
+    moved(site, Operation::Reverse { dims })
+}
+
+/// The same number of elements.
+pub fn reshape(site: &mut Site) -> Found {
+    moved(site, Operation::Reshape)
+}
+
+/// The same number of bits.
+pub fn bitcast(site: &mut Site) -> Found {
+    let operation = Operation::Bitcast;
+    let types = Types { operands: Vec::new(), results: Vec::new() };
+    match (site.operands[0], site.shape) {
+        (Shape::Array(_), Shape::Array(_)) => {
+            let refused = |refusal| site.refused(&refusal, &types);
+            operation.check(&site.operands, &[site.shape]).map_err(refused).map(|()| operation)
+        }
+        _ => Ok(operation),
+    }
+}
+
+/// The same number of bits without regard to layouts; where the size of elements changes, the wider type has one
+/// dimension less.
+pub fn bitcast_convert(site: &mut Site) -> Found {
+    let (from, to) = (site.array(0)?, site.result()?);
+    let types = Types { operands: vec![from.element], results: vec![to.element] };
+    let each = |array: &Array| array.element.bits();
+    same_bits("bitcast_convert_c1", (from, each(from)), (to, each(to)))
+        .map_err(|refusal| site.refused(&refusal, &types))?;
+    if each(from) == each(to) {
+        let operation = site.checked(Operation::Elementwise, &types)?;
+        site.not_spread(0..1, &types)?;
+        return Ok(operation);
+    }
+    // The last dimension on the side of the narrower type counts the parts of an element.
+    let cut = from.dims.len() < to.dims.len();
+    let (mut long, short) = if cut { (Sizes::of(to), Sizes::of(from)) } else { (Sizes::of(from), Sizes::of(to)) };
+    let parts = long.0.pop();
+    if parts.is_none() || !long.fits(&short) {
+        let must =
+            format!("have the sizes of the operand, {}, with one dimension more or less at the end", Sizes::of(from));
+        return Err(site.result_must(must));
+    }
+    // As far as indices go, an element is broadcast to its parts.
+    Ok(match cut {
+        true => Operation::Broadcast { dims: (0..short.rank()).collect() },
+        false => Operation::Other { reason: "bitcast-convert: elements are put together".to_string() },
+    })
+}
+
+/// One behind the other along the dimension in `dimensions`.
+pub fn concatenate(site: &mut Site) -> Found {
+    let element = site.element(0)?;
+    for operand in 1..site.operands.len() {
+        site.array(operand)?;
+    }
+    let dim = site.dim("dim", "dimensions")?;
+    let types = Types { operands: vec![element; site.operands.len()], results: vec![element] };
+    site.checked(Operation::Concatenate { dim }, &types)
+}
+
+/// Four lists of dimensions. The type of the result is free.
+pub fn dot(site: &mut Site) -> Found {
+    let operation = Operation::Dot {
+        lhs_batch: site.dims("lhs_batch", "lhs_batch_dims")?,
+        rhs_batch: site.dims("rhs_batch", "rhs_batch_dims")?,
+        lhs_contracting: site.dims("lhs_contracting", "lhs_contracting_dims")?,
+        rhs_contracting: site.dims("rhs_contracting", "rhs_contracting_dims")?,
+    };
+    let types = Types { operands: vec![site.element(0)?, site.element(1)?], results: vec![site.result()?.element] };
+    site.checked(operation, &types)
+}
+
+impl Site<'_> {
+    /// That the result is this shape, but for the precision of floats and the layout.
+    pub(super) fn result_is(&self, expected: &Shape) -> Result<(), Error> {
+        if crate::hlo::shapes::agree(expected, self.shape, &alike) {
+            return Ok(());
+        }
+        Err(self.result_must(format!("be {}", crate::hlo::shapes::plain(expected))))
+    }
+}

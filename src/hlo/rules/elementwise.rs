@@ -1,0 +1,127 @@
+//! Operations on elements at the same index.
+
+use super::site::{ANY, Found, Site, Types};
+use crate::element::ElementType;
+use crate::operations::operation::Operation;
+use crate::operations::shape::Shape;
+use crate::text::Error;
+
+/// The result has the type of the operands.
+pub fn elementwise(site: &mut Site) -> Found {
+    if let ([Shape::Tuple(_)], ANY) = (&site.operands[..], site.note) {
+        // A whole tuple may be copied, or held back by a barrier.
+        site.result_is(site.operands[0])?;
+        return Ok(Operation::Other { reason: format!("{}: a tuple is passed on as it is", site.raw.opcode) });
+    }
+    typed(site, |element| element)
+}
+
+/// The operands have one type, the result another.
+fn typed(site: &mut Site, of: impl Fn(ElementType) -> ElementType) -> Found {
+    let n = site.operands.len();
+    for k in 0..n {
+        site.class(k)?;
+    }
+    let element = site.element(0)?;
+    let types = Types { operands: vec![element; n], results: vec![of(element)] };
+    let operation = site.checked(Operation::Elementwise, &types)?;
+    site.not_spread(0..n, &types)?;
+    Ok(operation)
+}
+
+/// `direction` is one of six comparisons.
+pub fn compare(site: &mut Site) -> Found {
+    const DIRECTIONS: [&str; 6] = ["EQ", "NE", "GE", "GT", "LE", "LT"];
+    let direction = site.need("direction", "EQ")?;
+    if !DIRECTIONS.contains(&direction.text) {
+        let found = site.excerpt("direction");
+        return Err(site.attribute_must("direction", format!("be one of {}, found {found}", DIRECTIONS.join(", "))));
+    }
+    typed(site, |_| ElementType::Pred)
+}
+
+/// The result is `pred`.
+pub fn is_finite(site: &mut Site) -> Found {
+    typed(site, |_| ElementType::Pred)
+}
+
+/// `abs`, `real` and `imag`: of complex numbers, floats of half the size.
+pub fn magnitude(site: &mut Site) -> Found {
+    typed(site, |element| match element {
+        ElementType::C64 => ElementType::F32,
+        ElementType::C128 => ElementType::F64,
+        _ => element,
+    })
+}
+
+/// Real and imaginary parts become complex numbers.
+pub fn complex(site: &mut Site) -> Found {
+    match site.class(0)? {
+        ElementType::F32 => typed(site, |_| ElementType::C64),
+        ElementType::F64 => typed(site, |_| ElementType::C128),
+        _ => Err(site.operand_must(0, "have elements of f32 or f64")),
+    }
+}
+
+/// The type of the result is free.
+pub fn convert(site: &mut Site) -> Found {
+    site.class(0)?;
+    free(site)
+}
+
+/// The second operand holds random bits. The type of the result is free.
+pub fn stochastic_convert(site: &mut Site) -> Found {
+    site.class(0)?;
+    site.class(1)?;
+    free(site)
+}
+
+/// The types of the operands and of the result are free, but they are no scalars for all elements.
+fn free(site: &mut Site) -> Found {
+    let n = site.operands.len();
+    let operands = (0..n).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
+    let types = Types { operands, results: vec![site.result()?.element] };
+    let operation = site.checked(Operation::Elementwise, &types)?;
+    site.not_spread(0..n, &types)?;
+    Ok(operation)
+}
+
+/// The bounds, operands 0 and 2, may be scalars.
+pub fn clamp(site: &mut Site) -> Found {
+    let element = site.class(1)?;
+    let types = Types { operands: vec![element; 3], results: vec![element] };
+    let operation = site.checked(Operation::Elementwise, &types)?;
+    site.not_spread(1..2, &types)?;
+    Ok(operation)
+}
+
+/// The predicate, operand 0, may be a scalar.
+pub fn select(site: &mut Site) -> Found {
+    let element = site.class(1)?;
+    site.class(2)?;
+    let types = Types { operands: vec![ElementType::Pred, element, element], results: vec![element] };
+    let operation = site.checked(Operation::Select, &types)?;
+    site.not_spread(1..3, &types)?;
+    Ok(operation)
+}
+
+/// `to_apply` is run on the elements.
+pub fn map(site: &mut Site) -> Found {
+    for k in 0..site.operands.len() {
+        site.class(k)?;
+    }
+    let operation = free(site)?;
+    let takes = (0..site.operands.len()).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
+    site.region("to_apply", 0, &takes, &[site.result()?.element])?;
+    Ok(operation)
+}
+
+/// Numbers along a dimension.
+pub fn iota(site: &mut Site) -> Found {
+    let element = site.result()?.element;
+    if element == ElementType::Pred || !element.is_data() {
+        return Err(site.result_must("have numbers as elements"));
+    }
+    let dim = site.dim("dim", "iota_dimension")?;
+    site.checked(Operation::Iota { dim }, &Types { operands: Vec::new(), results: vec![element] })
+}

@@ -1,0 +1,29 @@
+//! From instructions to [operations](crate::operations::operation::Operation): a function for each row of the table of
+//! opcodes, by families.
+//!
+//! A rule reads attributes, checks element types and the computations that are run, and leaves sizes to
+//! [`Operation::check`](crate::operations::operation::Operation::check), whose refusals become errors at the place of
+//! the text that they are about.
+
+mod control;
+mod dims;
+mod elementwise;
+mod gather;
+mod reduce;
+mod regions;
+mod site;
+mod slices;
+mod windows;
+
+pub(super) use control::{
+    call, conditional, constant, custom_call, get_tuple_element, other, parameter, token, tuple, while_loop,
+};
+pub(super) use dims::{bitcast, bitcast_convert, broadcast, concatenate, dot, reshape, reverse, transpose};
+pub(super) use elementwise::{
+    clamp, compare, complex, convert, elementwise, iota, is_finite, magnitude, map, select, stochastic_convert,
+};
+pub(super) use gather::{gather, scatter};
+pub(super) use reduce::{reduce, reduce_window, select_and_scatter, sort};
+pub(super) use site::{ANY, Found, Signature, Site};
+pub(super) use slices::{dynamic_slice, dynamic_update_slice, pad, slice};
+pub(super) use windows::convolution;

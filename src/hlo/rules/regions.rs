@@ -1,0 +1,67 @@
+//! The computations that instructions run: parameters and results must be those of the instruction.
+
+use super::site::Site;
+use crate::element::ElementType;
+use crate::hlo::shapes::{agree, alike, plain, scalar, together};
+use crate::operations::shape::Shape;
+use crate::text::{Error, excerpt};
+
+impl Site<'_> {
+    /// That the computation `number` of those that are named takes scalars of these types and gives such.
+    pub(super) fn region(
+        &self,
+        key: &str,
+        number: usize,
+        takes: &[ElementType],
+        gives: &[ElementType],
+    ) -> Result<(), Error> {
+        self.need(key, "computation")?;
+        let Some(&region) = self.called.get(number) else {
+            return Err(self.attribute_must(key, format!("name one computation, found {}", self.excerpt(key))));
+        };
+        let scalars = |types: &[ElementType]| types.iter().copied().map(scalar).collect::<Vec<_>>();
+        let takes = scalars(takes);
+        self.fitted(key, region, &takes.iter().collect::<Vec<_>>(), &together(scalars(gives)), alike)
+    }
+
+    /// That a computation combines two values into one, for each of these types: first all values so far, then all new
+    /// ones.
+    pub(super) fn reducer(&self, key: &str, number: usize, types: &[ElementType]) -> Result<(), Error> {
+        self.region(key, number, &types.repeat(2), types)
+    }
+
+    /// That a computation takes these operands and gives `result`.
+    pub(super) fn calls(&self, key: &str, callee: usize, operands: &[&Shape], result: &Shape) -> Result<(), Error> {
+        self.fitted(key, callee, operands, result, |a, b| a == b)
+    }
+
+    fn fitted(
+        &self,
+        key: &str,
+        callee: usize,
+        operands: &[&Shape],
+        result: &Shape,
+        elements: fn(ElementType, ElementType) -> bool,
+    ) -> Result<(), Error> {
+        let Some(callee) = self.signatures.get(callee).and_then(Option::as_ref) else { return Ok(()) };
+        let (name, found, needed) = (excerpt(callee.name), callee.parameters.len(), operands.len());
+        if found != needed {
+            let parameters = if needed == 1 { "parameter" } else { "parameters" };
+            let must = format!("name a computation of {needed} {parameters}, found {found} in `{name}`");
+            return Err(self.attribute_must(key, must));
+        }
+        for (k, (parameter, operand)) in callee.parameters.iter().zip(operands).enumerate() {
+            if !agree(parameter, operand, &elements) {
+                let (expected, found) = (plain(operand), plain(parameter));
+                let must = format!("name a computation with {expected} as parameter {k}, found {found} in `{name}`");
+                return Err(self.attribute_must(key, must));
+            }
+        }
+        if !agree(callee.result, result, &elements) {
+            let (expected, found) = (plain(result), plain(callee.result));
+            let must = format!("name a computation with the result {expected}, found {found} in `{name}`");
+            return Err(self.attribute_must(key, must));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,344 @@
+//! An instruction that is being checked: its attributes are read here, and refusals get their places in the text.
+//!
+//! A rule reads the fields of an [`Operation`] from attributes. For each field, and each entry of a list, the place is
+//! kept: where `dimensions={1,7}` of a transpose at byte 40 becomes `permutation`, entry 1 is at byte 54. So
+//! [`Operation::check`], which knows no text, says `entry 1 of permutation`, and the error is at the `7`.
+
+use crate::element::ElementType;
+use crate::hlo::raw::{RawAttribute, RawInstruction};
+use crate::hlo::shapes::{alike, array, plain};
+use crate::hlo::words::{number, numbers};
+use crate::operations::operation::Operation;
+use crate::operations::refusal::{Problem, Refusal, Subject};
+use crate::operations::shape::{Array, Shape};
+use crate::operations::sizes::Sizes;
+use crate::text::{Error, excerpt};
+
+/// Elements of any kind.
+pub(in crate::hlo) const ANY: &str = "psufc";
+
+/// The classes of element types: the letter in [`Site::note`], and the words in messages.
+const CLASSES: [(char, &str); 5] =
+    [('p', "pred"), ('s', "signed integers"), ('u', "unsigned integers"), ('f', "floats"), ('c', "complex numbers")];
+
+/// What a computation takes and gives.
+pub(in crate::hlo) struct Signature<'a> {
+    pub name: &'a str,
+    pub parameters: Vec<&'a Shape>,
+    pub result: &'a Shape,
+}
+
+/// An instruction to be checked.
+pub(in crate::hlo) struct Site<'a> {
+    pub raw: &'a RawInstruction<'a>,
+    /// What the table of opcodes says besides the rule.
+    pub note: &'static str,
+    pub shape: &'a Shape,
+    pub operands: Vec<&'a Shape>,
+    /// The computations that it names.
+    pub called: Vec<usize>,
+    /// Of all computations; `None` where one could not be read.
+    pub signatures: &'a [Option<Signature<'a>>],
+    /// Where the fields of the operation were read.
+    pub origins: Vec<Origin>,
+}
+
+/// Where a field of an operation, or an entry of it, stands in the text.
+pub(in crate::hlo) struct Origin {
+    pub field: &'static str,
+    pub entry: Option<usize>,
+    /// The attribute that it was read from.
+    pub attribute: &'static str,
+    /// What the entry is in the attribute, such as `limit`; an entry of a plain list has none.
+    pub part: &'static str,
+    pub at: usize,
+}
+
+/// The element types that an instruction must have.
+pub(in crate::hlo) struct Types {
+    /// Of each operand.
+    pub operands: Vec<ElementType>,
+    /// Of each array of the result.
+    pub results: Vec<ElementType>,
+}
+
+pub(in crate::hlo) type Found = Result<Operation, Error>;
+
+impl<'a> Site<'a> {
+    /// An error at the opcode.
+    pub fn error(&self, must: impl AsRef<str>) -> Error {
+        Error::at(self.raw.opcode_at, format!("`{}` {}", self.raw.opcode, must.as_ref()))
+    }
+
+    /// An error at an operand, with what it is.
+    pub fn operand_must(&self, operand: usize, must: impl AsRef<str>) -> Error {
+        let (opcode, found) = (self.raw.opcode, plain(self.operands[operand]));
+        let message = format!("operand {operand} of `{opcode}` must {}, found {found}", must.as_ref());
+        Error::at(self.raw.operands[operand].at, message)
+    }
+
+    /// An error at the shape, with what it is.
+    pub fn result_must(&self, must: impl AsRef<str>) -> Error {
+        let (opcode, found) = (self.raw.opcode, plain(self.shape));
+        Error::at(self.raw.shape_at, format!("the result of `{opcode}` must {}, found {found}", must.as_ref()))
+    }
+
+    /// An error at the value of an attribute, or at the opcode where there is none.
+    pub fn attribute_must(&self, name: &str, must: impl AsRef<str>) -> Error {
+        let at = self.attribute(name).map_or(self.raw.opcode_at, |a| a.at);
+        Error::at(at, format!("`{name}` of `{}` must {}", self.raw.opcode, must.as_ref()))
+    }
+
+    /// A refusal of the operation as an error at what it is about.
+    pub fn refused(&self, refusal: &Refusal, types: &Types) -> Error {
+        let (opcode, problem) = (self.raw.opcode, &refusal.problem);
+        let must = |element: Option<&ElementType>, found: Option<&Shape>| match (problem, element, found) {
+            (Problem::Sizes { expected, found: sizes }, Some(element), found) => {
+                let found = found.map_or_else(|| plain(&array(*element, &sizes.0)), plain);
+                format!("must be {}, found {found}", plain(&array(*element, &expected.0)))
+            }
+            _ => problem.to_string(),
+        };
+        match refusal.subject {
+            Subject::Whole => self.error(problem.to_string()),
+            Subject::Operand(k) => {
+                let must = must(types.operands.get(k), self.operands.get(k).copied());
+                let at = self.raw.operands.get(k).map_or(self.raw.opcode_at, |operand| operand.at);
+                Error::at(at, format!("operand {k} of `{opcode}` {must}"))
+            }
+            Subject::Result(k) => {
+                let part = match self.shape {
+                    Shape::Tuple(parts) => parts.get(k).map(|part| (format!("part {k} of the result"), part)),
+                    _ => None,
+                };
+                let (what, found) = part.unwrap_or(("the result".to_string(), self.shape));
+                Error::at(
+                    self.raw.shape_at,
+                    format!("{what} of `{opcode}` {}", must(types.results.get(k), Some(found))),
+                )
+            }
+            Subject::Results => Error::at(self.raw.shape_at, format!("the result of `{opcode}` {problem}")),
+            Subject::Field { name, entry } => self.refused_field(name, entry, problem),
+        }
+    }
+
+    /// An error at the entry of an attribute that a field was read from, or at the attribute, or at the opcode where there
+    /// is none.
+    fn refused_field(&self, field: &str, entry: Option<usize>, problem: &Problem) -> Error {
+        let origin = |entry| self.origins.iter().find(|origin| origin.field == field && origin.entry == entry);
+        let opcode = self.raw.opcode;
+        match (entry.and_then(|k| origin(Some(k)).map(|origin| (k, origin))), origin(None)) {
+            (Some((k, Origin { part: "", attribute, at, .. })), _) => {
+                Error::at(*at, format!("entry {k} of `{attribute}` of `{opcode}` {problem}"))
+            }
+            (Some((k, Origin { part, attribute, at, .. })), _) => {
+                Error::at(*at, format!("the {part} of dimension {k} in `{attribute}` {problem}"))
+            }
+            (None, Some(Origin { attribute, at, .. })) => {
+                Error::at(*at, format!("`{attribute}` of `{opcode}` {problem}"))
+            }
+            (None, None) => self.error(format!("{field} {problem}")),
+        }
+    }
+
+    /// Checks the operation against operands and result, the sizes first and then the element types.
+    pub fn checked(&self, operation: Operation, types: &Types) -> Found {
+        self.checked_with(operation, &self.operands, types)
+    }
+
+    /// The same, where the operation has other operands than the instruction.
+    pub fn checked_with(&self, operation: Operation, operands: &[&Shape], types: &Types) -> Found {
+        operation.check(operands, &[self.shape]).map_err(|refusal| self.refused(&refusal, types))?;
+        for (k, element) in types.operands.iter().enumerate() {
+            self.operand_type(k, *element)?;
+        }
+        self.result_types(&types.results)?;
+        Ok(operation)
+    }
+
+    /// That an operand is an array of elements of this type; floats may have another precision.
+    pub fn operand_type(&self, k: usize, element: ElementType) -> Result<(), Error> {
+        let found = self.array(k)?;
+        if alike(found.element, element) {
+            return Ok(());
+        }
+        Err(self.operand_must(k, format!("be {}", plain(&array(element, &Sizes::of(found).0)))))
+    }
+
+    /// That the result is an array of elements of this type, or a tuple of several arrays.
+    fn result_types(&self, types: &[ElementType]) -> Result<(), Error> {
+        let parts: Vec<&Shape> = match self.shape {
+            Shape::Tuple(parts) if types.len() != 1 => parts.iter().collect(),
+            shape => vec![shape],
+        };
+        let arrays: Option<Vec<&Array>> = parts.into_iter().map(as_array).collect();
+        let Some(arrays) = arrays.filter(|arrays| arrays.len() == types.len()) else {
+            let must = match types.len() {
+                1 => "be an array".to_string(),
+                n => format!("be a tuple of {n} arrays"),
+            };
+            return Err(self.result_must(must));
+        };
+        if arrays.iter().zip(types).all(|(found, element)| alike(found.element, *element)) {
+            return Ok(());
+        }
+        let expected = arrays.iter().zip(types).map(|(found, element)| array(*element, &Sizes::of(found).0)).collect();
+        Err(self.result_must(format!("be {}", plain(&crate::hlo::shapes::together(expected)))))
+    }
+
+    /// That these operands have the rank of the result: where an operation takes scalars for all elements, the
+    /// instruction does not.
+    pub fn not_spread(&self, operands: std::ops::Range<usize>, types: &Types) -> Result<(), Error> {
+        let expected = Sizes::of(self.result()?);
+        for k in operands {
+            let found = Sizes::of(self.array(k)?);
+            if !found.fits(&expected) {
+                let problem = Problem::Sizes { expected: expected.clone(), found };
+                let refusal = Refusal { rule: "elementwise_c2", subject: Subject::Operand(k), problem };
+                return Err(self.refused(&refusal, types));
+            }
+        }
+        Ok(())
+    }
+
+    /// An operand that must be an array.
+    pub fn array(&self, operand: usize) -> Result<&'a Array, Error> {
+        match self.operands[operand] {
+            Shape::Array(array) | Shape::Buffer(array) => Ok(array),
+            Shape::Tuple(_) => Err(self.operand_must(operand, "be an array")),
+        }
+    }
+
+    /// The element type of an operand, which must be an array.
+    pub fn element(&self, operand: usize) -> Result<ElementType, Error> {
+        Ok(self.array(operand)?.element)
+    }
+
+    /// The sizes of an operand, which must be an array.
+    pub fn sizes(&self, operand: usize) -> Result<Sizes, Error> {
+        Ok(Sizes::of(self.array(operand)?))
+    }
+
+    /// The result, which must be an array.
+    pub fn result(&self) -> Result<&'a Array, Error> {
+        as_array(self.shape).ok_or_else(|| self.result_must("be an array"))
+    }
+
+    /// That an operand's elements are of one of the classes that the operation takes.
+    pub fn class(&self, operand: usize) -> Result<ElementType, Error> {
+        let element = self.element(operand)?;
+        let class = match element {
+            ElementType::Pred => 'p',
+            _ if element.is_signed() => 's',
+            _ if element.is_unsigned() => 'u',
+            _ if element.is_float() => 'f',
+            _ if element.is_complex() => 'c',
+            _ => ' ',
+        };
+        if self.note.contains(class) {
+            return Ok(element);
+        }
+        let classes: Vec<&str> =
+            CLASSES.iter().filter(|(c, _)| self.note.contains(*c)).map(|(_, name)| *name).collect();
+        let classes = match &classes[..] {
+            [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
+            all => all.concat(),
+        };
+        Err(self.operand_must(operand, format!("have elements of {classes}")))
+    }
+
+    /// The attribute with this name.
+    pub fn attribute(&self, name: &str) -> Option<&RawAttribute<'a>> {
+        self.raw.attributes.iter().find(|a| a.name == name)
+    }
+
+    /// The attribute with this name, which must be there; `form` shows what it looks like.
+    pub fn need(&self, name: &str, form: &str) -> Result<&RawAttribute<'a>, Error> {
+        self.attribute(name).ok_or_else(|| self.error(format!("must have the attribute `{name}={form}`, found none")))
+    }
+
+    /// Keeps where a field, or an entry of it, was read.
+    pub fn origin(
+        &mut self,
+        (field, entry): (&'static str, Option<usize>),
+        attribute: &'static str,
+        part: &'static str,
+        at: usize,
+    ) {
+        self.origins.push(Origin { field, entry, attribute, part, at });
+    }
+
+    /// Reads a field that is a list of numbers, empty where the attribute is not there.
+    pub fn list(&mut self, field: &'static str, name: &'static str) -> Result<Vec<i64>, Error> {
+        let Some(&attribute) = self.attribute(name) else {
+            self.origin((field, None), name, "", self.raw.opcode_at);
+            return Ok(Vec::new());
+        };
+        let found = attribute.read(numbers)?;
+        self.origin((field, None), name, "", attribute.at);
+        for (k, (_, at)) in found.iter().enumerate() {
+            self.origin((field, Some(k)), name, "", at + attribute.at);
+        }
+        Ok(found.into_iter().map(|(n, _)| n).collect())
+    }
+
+    /// Reads a field that is a list of dimensions, empty where the attribute is not there.
+    pub fn dims(&mut self, field: &'static str, name: &'static str) -> Result<Vec<usize>, Error> {
+        let found = self.list(field, name)?;
+        let dimension = |(k, n): (usize, &i64)| {
+            let must = || Problem::Other(format!("must be a dimension of at least 0, found {n}"));
+            usize::try_from(*n).map_err(|_| self.refused_field(field, Some(k), &must()))
+        };
+        found.iter().enumerate().map(dimension).collect()
+    }
+
+    /// The same, in ascending order.
+    pub fn ascending(&mut self, field: &'static str, name: &'static str) -> Result<Vec<usize>, Error> {
+        let dims = self.dims(field, name)?;
+        if dims.is_sorted() {
+            return Ok(dims);
+        }
+        Err(self.attribute_must(name, format!("be in ascending order, found {}", self.excerpt(name))))
+    }
+
+    /// Reads a field that is one dimension.
+    pub fn dim(&mut self, field: &'static str, name: &'static str) -> Result<usize, Error> {
+        self.need(name, "{dimension}")?;
+        match self.dims(field, name)?[..] {
+            [dim] => {
+                // The place of the field is that of its only entry.
+                self.origins.retain(|origin| origin.field != field || origin.entry.is_some());
+                self.origins.iter_mut().filter(|origin| origin.field == field).for_each(|origin| origin.entry = None);
+                Ok(dim)
+            }
+            _ => Err(self.attribute_must(name, format!("be one dimension, found {}", self.excerpt(name)))),
+        }
+    }
+
+    /// The start of an attribute's value.
+    pub fn excerpt(&self, name: &str) -> String {
+        format!("`{}`", self.attribute(name).map_or(String::new(), |attribute| excerpt(attribute.text)))
+    }
+
+    /// Reads a field that is one number, `default` where the attribute is not there.
+    pub fn number(&mut self, field: &'static str, name: &'static str, default: i64) -> Result<i64, Error> {
+        let Some(&attribute) = self.attribute(name) else { return Ok(default) };
+        let n = attribute.read(|cursor| number(cursor, "a number"))?.0;
+        self.origin((field, None), name, "", attribute.at);
+        Ok(n)
+    }
+
+    /// Reads a field that is a number of at least 0 and must be there.
+    pub fn index(&mut self, field: &'static str, name: &'static str, form: &str) -> Result<usize, Error> {
+        self.need(name, form)?;
+        let n = self.number(field, name, 0)?;
+        usize::try_from(n).map_err(|_| self.attribute_must(name, format!("be at least 0, found {n}")))
+    }
+}
+
+fn as_array(shape: &Shape) -> Option<&Array> {
+    match shape {
+        Shape::Array(array) => Some(array),
+        _ => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! Blocks that are read, written or padded.
+
+use super::site::{Found, Site, Types};
+use crate::hlo::shapes::scalar;
+use crate::hlo::words::number;
+use crate::operations::operation::Operation;
+use crate::operations::shape::Shape;
+use crate::text::Error;
+
+/// `slice={[start:limit:stride], ..}`, a range for each dimension.
+pub fn slice(site: &mut Site) -> Found {
+    let (element, rank) = (site.element(0)?, site.array(0)?.dims.len());
+    let attribute = *site.need("slice", "{[start:limit:stride], ..}")?;
+    let (mut starts, mut limits, mut strides) = (Vec::new(), Vec::new(), Vec::new());
+    attribute.read(|cursor| {
+        cursor.expect("{", "`{` to open the ranges")?;
+        for dim in 0..rank {
+            if dim != 0 {
+                cursor.expect(",", &format!("`,` and the range of dimension {dim}"))?;
+            }
+            cursor.expect("[", &format!("`[` to open the range of dimension {dim}"))?;
+            starts.push(number(cursor, "the start")?);
+            cursor.expect(":", "`:` and the limit")?;
+            limits.push(number(cursor, "the limit")?);
+            let at = cursor.at();
+            strides.push(if cursor.eat(":") { number(cursor, "the stride")? } else { (1, at) });
+            cursor.expect("]", "`]` to close the range")?;
+        }
+        cursor.expect("}", &format!("`}}` to close the ranges of rank {rank}"))
+    })?;
+    let operation = Operation::Slice {
+        starts: kept(site, "starts", "slice", "start", starts, attribute.at),
+        limits: kept(site, "limits", "slice", "limit", limits, attribute.at),
+        strides: kept(site, "strides", "slice", "stride", strides, attribute.at),
+    };
+    site.checked(operation, &Types { operands: vec![element], results: vec![element] })
+}
+
+/// The numbers, whose places in the attribute are kept.
+fn kept(
+    site: &mut Site,
+    field: &'static str,
+    attribute: &'static str,
+    part: &'static str,
+    found: Vec<(i64, usize)>,
+    offset: usize,
+) -> Vec<i64> {
+    for (k, (_, at)) in found.iter().enumerate() {
+        site.origin((field, Some(k)), attribute, part, at + offset);
+    }
+    found.into_iter().map(|(n, _)| n).collect()
+}
+
+/// `padding=low_high_interior`, one a dimension with `x` between.
+pub fn pad(site: &mut Site) -> Found {
+    let (element, rank) = (site.element(0)?, site.array(0)?.dims.len());
+    site.array(1)?;
+    let attribute = *site.need("padding", "low_high_interior, one a dimension with `x` between")?;
+    let (mut low, mut high, mut interior) = (Vec::new(), Vec::new(), Vec::new());
+    attribute.read(|cursor| {
+        for dim in 0..rank {
+            if dim != 0 {
+                cursor.expect("x", &format!("`x` and the padding of dimension {dim}"))?;
+            }
+            let before = number(cursor, "the padding before")?;
+            cursor.expect("_", "`_` and the padding after")?;
+            high.push(number(cursor, "the padding after")?);
+            interior.push(if cursor.eat("_") { number(cursor, "the padding between")? } else { (0, before.1) });
+            low.push(before);
+        }
+        Ok(())
+    })?;
+    let operation = Operation::Pad {
+        low: kept(site, "low", "padding", "padding", low, attribute.at),
+        high: kept(site, "high", "padding", "padding after", high, attribute.at),
+        interior: kept(site, "interior", "padding", "padding between elements", interior, attribute.at),
+    };
+    site.checked(operation, &Types { operands: vec![element; 2], results: vec![element] })
+}
+
+/// The operands from `first` on are starts: one integer scalar for each dimension; or, in older texts, one array of as
+/// many, for which there is no operation.
+fn starts(site: &Site, first: usize, operation: Operation) -> Found {
+    let (element, rank) = (site.element(0)?, site.array(0)?.dims.len());
+    let mut types = Types { operands: vec![element; first], results: vec![element] };
+    let found = site.operands.len() - first;
+    let row = found == 1 && site.sizes(first)?.0 == [i64::try_from(rank).ok()];
+    for operand in first..site.operands.len() {
+        let start = site.array(operand)?;
+        let integer = start.element.is_signed() || start.element.is_unsigned();
+        if !integer || !row && !start.dims.is_empty() {
+            return Err(
+                site.operand_must(operand, if row { "have integers as elements" } else { "be an integer scalar" })
+            );
+        }
+        types.operands.push(start.element);
+    }
+    if !row {
+        return site.checked(operation, &types);
+    }
+    let start = scalar(types.operands[first]);
+    let operands: Vec<&Shape> =
+        site.operands[..first].iter().copied().chain(std::iter::repeat_n(&start, rank)).collect();
+    site.checked_with(operation, &operands, &types)?;
+    Ok(Operation::Other { reason: format!("{}: the starts are one operand, an array", site.raw.opcode) })
+}
+
+/// A block of `dynamic_slice_sizes`.
+pub fn dynamic_slice(site: &mut Site) -> Found {
+    site.need("dynamic_slice_sizes", "{sizes}")?;
+    let sizes = site.list("sizes", "dynamic_slice_sizes")?;
+    starts(site, 1, Operation::DynamicSlice { sizes })
+}
+
+/// The second operand is written into the first.
+pub fn dynamic_update_slice(site: &mut Site) -> Found {
+    site.array(1)?;
+    starts(site, 2, Operation::DynamicUpdateSlice)
+}
+
+/// The dimension is one of the operand's.
+pub(super) fn dimension(site: &mut Site, rule: &'static str, name: &'static str, rank: usize) -> Result<usize, Error> {
+    let dim = site.dim("dim", name)?;
+    let types = Types { operands: Vec::new(), results: Vec::new() };
+    let checked = crate::operations::rules::arrays::dimension(rule, "dim", dim, rank);
+    checked.map_err(|refusal| site.refused(&refusal, &types))?;
+    Ok(dim)
+}

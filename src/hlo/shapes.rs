@@ -1,0 +1,74 @@
+//! Comparing shapes as HLO does, and showing them in messages.
+//!
+//! Layouts are not compared, they are the compiler's choice. A size that only the running program knows fits any. Where
+//! XLA lets floats of different precision be mixed, so do the rules.
+
+use crate::element::ElementType;
+use crate::operations::shape::{Array, Dim, Shape};
+use crate::operations::sizes::{Size, Sizes};
+use crate::tiled::layout::Layout;
+
+/// Whether two shapes are the same but for their layouts.
+pub(super) fn fits(a: &Shape, b: &Shape) -> bool {
+    agree(a, b, &|a, b| a == b)
+}
+
+/// The same, with element types compared in another way. Recursion is as deep as the shapes.
+pub(super) fn agree(a: &Shape, b: &Shape, elements: &dyn Fn(ElementType, ElementType) -> bool) -> bool {
+    match (a, b) {
+        (Shape::Tuple(a), Shape::Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| agree(a, b, elements)),
+        (Shape::Array(a), Shape::Array(b)) | (Shape::Buffer(a), Shape::Buffer(b)) => {
+            elements(a.element, b.element) && Sizes::of(a).fits(&Sizes::of(b))
+        }
+        _ => false,
+    }
+}
+
+/// Whether values of one type may be used where the other is expected: floats may change their precision.
+pub(super) fn alike(a: ElementType, b: ElementType) -> bool {
+    a == b || a.is_float() && b.is_float()
+}
+
+/// An array without a layout.
+pub(super) fn array(element: ElementType, sizes: &[Size]) -> Shape {
+    let dims = sizes.iter().map(|size| size.map_or(Dim::Unbounded, Dim::Exact)).collect::<Vec<_>>();
+    Shape::Array(Array { element, layout: Layout::row_major(dims.len()), dims })
+}
+
+/// A scalar.
+pub(super) fn scalar(element: ElementType) -> Shape {
+    array(element, &[])
+}
+
+/// One shape itself, several as a tuple.
+pub(super) fn together(mut shapes: Vec<Shape>) -> Shape {
+    if shapes.len() == 1 { shapes.remove(0) } else { Shape::Tuple(shapes) }
+}
+
+/// A shape as messages show it: without layouts, and not too long.
+pub(super) fn plain(shape: &Shape) -> String {
+    const LONGEST: usize = 100;
+    fn write(shape: &Shape, text: &mut String) {
+        match shape {
+            _ if text.len() > LONGEST => {}
+            Shape::Tuple(parts) => {
+                for (i, part) in parts.iter().enumerate() {
+                    text.push_str(if i == 0 { "(" } else { ", " });
+                    write(part, text);
+                }
+                text.push_str(if parts.is_empty() { "()" } else { ")" });
+            }
+            Shape::Buffer(array) | Shape::Array(array) => {
+                let dims: Vec<_> = array.dims.iter().map(Dim::to_string).collect();
+                let inner = format!("{}[{}]", array.element, dims.join(","));
+                text.push_str(&if matches!(shape, Shape::Buffer(_)) { format!("b({inner})") } else { inner });
+            }
+        }
+    }
+    let mut text = String::new();
+    write(shape, &mut text);
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}..", &text[..end]),
+        None => text,
+    }
+}

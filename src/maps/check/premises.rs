@@ -1,0 +1,384 @@
+//! What a step may use, and what follows from it: values, bounds and residues of expressions.
+//!
+//! Premises are the intervals of the variables, some of the constraints, and the equations accepted so far under the
+//! same constraints. [`Premises::norm`] writes an expression as a sum of atoms (variables, remainders `e mod m`, minima
+//! `min(e, 0)`), with the equations put in. Everything else is a question about such a sum:
+//!
+//! | method | answers |
+//! |---|---|
+//! | [`Premises::bounds`] | a closed interval that holds its value at every point |
+//! | [`Premises::multiple`] | whether it is a multiple of `m` at every point |
+//! | [`Premises::congruence`] | a residue class that holds an atom at every point |
+//! | [`Premises::interval`] | bounds of an expression, operation by operation and as a sum |
+//! | [`Premises::everywhere`] | a test at each point of a domain of at most 100,000 points |
+//!
+//! Each answer may be weaker than the truth, never stronger: an interval may be wider, a class larger.
+
+use super::linear::{FAR, Linear, NONE, gcd, join, solve, sum_of, times};
+use super::refused::Refusal;
+use crate::expr::Expr;
+use crate::maps::domain::Interval;
+use crate::maps::map::IndexingMap;
+use crate::maps::steps::Constraint;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+
+/// What is proved of an atom: its value, and the steps that say so.
+pub(super) type Table = BTreeMap<Expr, (Linear, Vec<usize>)>;
+
+/// Accepted, or why not.
+pub(super) type Checked = Result<(), Refusal>;
+
+/// The most points of a domain that is enumerated.
+const POINTS: u128 = 100_000;
+
+pub(super) fn require(condition: bool, reason: Refusal) -> Checked {
+    if condition { Ok(()) } else { Err(reason) }
+}
+
+/// What may be used in a step.
+pub(super) struct Premises<'a> {
+    pub vars: &'a [Interval],
+    pub constraints: Vec<&'a Constraint>,
+    pub table: Option<&'a Table>,
+    pub hits: &'a RefCell<Vec<usize>>,
+    facts: OnceCell<Vec<(Linear, i128, i128)>>,
+}
+
+impl<'a> Premises<'a> {
+    pub fn new(
+        vars: &'a [Interval],
+        constraints: Vec<&'a Constraint>,
+        table: Option<&'a Table>,
+        hits: &'a RefCell<Vec<usize>>,
+    ) -> Premises<'a> {
+        Premises { vars, constraints, table, hits, facts: OnceCell::new() }
+    }
+
+    /// Bounds of an expression where the variables have these intervals, of which nothing else is known.
+    pub fn interval_over(&self, vars: &[Interval], e: &Expr) -> (i128, i128) {
+        Premises::new(vars, Vec::new(), self.table, self.hits).interval(e)
+    }
+
+    /// Holds a test against every point, where those are few.
+    pub fn everywhere(&self, test: impl Fn(&[i64]) -> bool) -> Checked {
+        let all = IndexingMap::new(self.vars.to_vec(), Vec::new());
+        require(all.box_points() <= POINTS, Refusal::TooManyPoints)?;
+        let there = |p: &Vec<i64>| self.constraints.iter().all(|c| holds(c, p));
+        require(all.points().filter(there).all(|p| test(&p)), Refusal::Different)
+    }
+
+    /// Whether two expressions have the same value at every point.
+    pub fn same_value(&self, a: &Expr, b: &Expr) -> Checked {
+        self.everywhere(|p| a.wide(p).is_some_and(|x| b.wide(p) == Some(x)))
+    }
+
+    /// Whether two expressions have one normal form.
+    pub fn same(&self, a: &Expr, b: &Expr) -> Checked {
+        let (a, b) = (self.sum(a)?, self.sum(b)?);
+        require(a == b, Refusal::Different)
+    }
+
+    /// An expression as a sum of atoms.
+    pub fn sum(&self, e: &Expr) -> Result<Linear, Refusal> {
+        self.norm(e).ok_or(Refusal::TooLarge)
+    }
+
+    /// [`Premises::sum`]; `None` where the numbers are too large.
+    pub fn norm(&self, e: &Expr) -> Option<Linear> {
+        match e {
+            Expr::Const(c) => Some(Linear::constant((*c).into())),
+            Expr::Var(_) => Some(self.atom(e.clone())),
+            Expr::Add(a, b) => self.norm(a)?.plus(&self.norm(b)?, 1, 1),
+            Expr::Mul(a, c) => self.norm(a)?.scaled((*c).into(), 1),
+            Expr::Mod(a, m) => self.remainder(&self.norm(a)?, (*m).into()),
+            Expr::FloorDiv(a, d) => {
+                let a = self.norm(a)?;
+                a.plus(&self.remainder(&a, (*d).into())?, -1, 1)?.scaled(1, (*d).into())
+            }
+            Expr::Min(a, b) => {
+                let b = self.norm(b)?;
+                b.plus(&self.least(&self.norm(a)?.plus(&b, -1, 1)?)?, 1, 1)
+            }
+            Expr::Max(a, b) => {
+                let a = self.norm(a)?;
+                a.plus(&self.least(&a.plus(&self.norm(b)?, -1, 1)?)?, -1, 1)
+            }
+        }
+    }
+
+    /// An atom, or what the table says that it is.
+    fn atom(&self, atom: Expr) -> Linear {
+        match self.table.and_then(|table| table.get(&atom)) {
+            Some((value, steps)) => {
+                self.hits.borrow_mut().extend(steps);
+                value.clone()
+            }
+            None => Linear::atom(atom),
+        }
+    }
+
+    /// `e mod m`.
+    fn remainder(&self, e: &Linear, m: i128) -> Option<Linear> {
+        // e mod m = ((den * e) mod (den * m)) / den
+        let (numerators, n) = (Linear { den: 1, ..e.clone() }, m.checked_mul(e.den)?);
+        if n == 1 || e.terms.is_empty() {
+            return Linear::constant(numerators.constant.rem_euclid(n)).scaled(1, e.den);
+        }
+        // e mod m = 0 where m divides e, which minima of multiples show and no other rule says.
+        if numerators.terms.keys().any(|atom| matches!(atom, Expr::Min(..))) && self.multiple(&numerators, n) {
+            return Some(Linear::constant(0));
+        }
+        self.atom(Expr::Mod(numerators.expr()?.into(), n.try_into().ok()?)).scaled(1, e.den)
+    }
+
+    /// `min(e, 0)`.
+    fn least(&self, e: &Linear) -> Option<Linear> {
+        // min(k * x, 0) = k * min(x, 0) for k > 0
+        let numerators = Linear { den: 1, ..e.clone() };
+        if e.terms.is_empty() {
+            return Linear::constant(e.constant.min(0)).scaled(1, e.den);
+        }
+        let least = |e: &Linear| Some(Expr::Min(e.expr()?.into(), Expr::Const(0).into()));
+        let key = least(&numerators)?;
+        if self.table.is_some_and(|table| table.contains_key(&key)) {
+            return self.atom(key).scaled(1, e.den);
+        }
+        let content = numerators.terms.values().fold(numerators.constant, |g, c| gcd(g, *c));
+        let negative = numerators.terms.values().next().is_some_and(|c| *c < 0);
+        let primitive = numerators.scaled(if negative { -1 } else { 1 }, content)?;
+        let positive = self.atom(least(&primitive)?);
+        // min(-x, 0) = min(x, 0) - x
+        let value = if negative { positive.plus(&primitive, -1, 1)? } else { positive };
+        value.scaled(content, e.den)
+    }
+
+    /// Sums of atoms with the intervals that the constraints say.
+    fn facts(&self) -> &[(Linear, i128, i128)] {
+        self.facts.get_or_init(|| {
+            let said = self.constraints.iter().filter_map(|(e, i)| Some((self.norm(e)?, *i)));
+            let solved = self.table.into_iter().flatten().filter_map(|(atom, (value, _))| match atom {
+                Expr::Var(v) => Some((value.clone(), self.vars[*v])),
+                _ => None,
+            });
+            said.chain(solved)
+                .filter_map(|(s, i)| {
+                    let content = s.terms.values().fold(0, |g, c| gcd(g, *c));
+                    let at = |x: i64| i128::from(x).checked_mul(s.den)?.checked_sub(s.constant);
+                    let (lo, hi) = (at(i.lo)?, at(i.hi)?);
+                    let direction = Linear { constant: 0, den: 1, ..s };
+                    (content > 0).then_some(())?;
+                    let lo = if i.lo == i64::MIN { -NONE } else { -(-lo).div_euclid(content) };
+                    let hi = if i.hi == i64::MAX { NONE } else { hi.div_euclid(content) };
+                    Some((direction.scaled(1, content)?, lo, hi))
+                })
+                .collect()
+        })
+    }
+
+    /// Closed bounds of a sum.
+    pub fn bounds(&self, s: &Linear) -> (i128, i128) {
+        let mut best = self.added_up(s);
+        let mut by = |direction: &Linear, lo: i128, hi: i128| {
+            let Some((atom, c)) = direction.terms.first_key_value() else { return };
+            let k = s.coefficient(atom) / c;
+            let rest = Linear { den: 1, ..s.clone() }.plus(direction, -k, 1);
+            // Only what makes the sum smaller, so that ranges of minima, which are such sums, come to an end.
+            let smaller = |r: &Linear| {
+                let more = |e: &Expr| !s.terms.contains_key(e) && matches!(e, Expr::Min(..));
+                r.terms.len() < s.terms.len() && !r.terms.keys().any(more)
+            };
+            let Some(rest) = rest.filter(smaller).filter(|_| k != 0) else { return };
+            let (lo, hi) = sum_of(self.added_up(&rest), times((lo, hi), k));
+            best = (best.0.max(lo), best.1.min(hi));
+        };
+        for (direction, lo, hi) in self.facts() {
+            by(direction, *lo, *hi);
+        }
+        for atom in s.terms.keys() {
+            // y - y mod m is a multiple of m, between those next to the bounds of y.
+            if let Expr::Mod(y, m) = atom
+                && let Some(y) = Linear::of(y)
+                && let Some(whole) = y.plus(&Linear::atom(atom.clone()), -1, 1)
+            {
+                let (lo, hi) = self.added_up(&y);
+                let m = i128::from(*m);
+                let at = |x: i128| if x.abs() >= FAR { x } else { x.div_euclid(m) * m - y.constant };
+                by(&Linear { constant: 0, ..whole }, at(lo), at(hi));
+            }
+        }
+        for (atom, c) in &s.terms {
+            // c * min(x, 0) and the rest: the less, or with a negative c the greater, of the rest and the rest + c * x.
+            if let Expr::Min(x, zero) = atom
+                && **zero == Expr::Const(0)
+                && let Some(x) = Linear::of(x)
+                && let Some(rest) = (Linear { den: 1, ..s.clone() }).plus(&Linear::atom(atom.clone()), -c, 1)
+                && let Some(with) = rest.plus(&x, *c, 1).filter(|with| with.terms.len() < s.terms.len())
+            {
+                let (a, b) = (self.added_up(&rest), self.added_up(&with));
+                let (lo, hi) = if *c > 0 { (a.0.min(b.0), a.1.min(b.1)) } else { (a.0.max(b.0), a.1.max(b.1)) };
+                best = (best.0.max(lo), best.1.min(hi));
+            }
+        }
+        let (lo, hi) = best;
+        (if lo <= -FAR { lo } else { -(-lo).div_euclid(s.den) }, if hi >= FAR { hi } else { hi.div_euclid(s.den) })
+    }
+
+    /// Bounds of the numerators of a sum: those of its terms added up.
+    fn added_up(&self, s: &Linear) -> (i128, i128) {
+        let start = (s.constant, s.constant);
+        s.terms.iter().fold(start, |sum, (atom, c)| sum_of(sum, times(self.atom_range(atom), *c)))
+    }
+
+    pub fn atom_range(&self, atom: &Expr) -> (i128, i128) {
+        let own = match atom {
+            Expr::Var(v) => {
+                let i = self.vars[*v];
+                let (lo, hi) = (if i.lo == i64::MIN { -NONE } else { i.lo.into() }, i128::from(i.hi));
+                (lo, if i.hi == i64::MAX { NONE } else { hi })
+            }
+            Expr::Mod(_, m) => {
+                let (residue, step) = self.congruence(atom);
+                (residue, i128::from(*m) - step + residue)
+            }
+            Expr::Min(e, _) => Linear::of(e).map_or((-NONE, 0), |e| {
+                let (lo, hi) = self.bounds(&e);
+                (lo.min(0), hi.min(0))
+            }),
+            _ => (-NONE, NONE),
+        };
+        let alone = self.facts().iter().filter(|f| f.0.terms.len() == 1);
+        alone.filter_map(|f| Some((f.0.terms.get(atom)?, f))).fold(own, |(lo, hi), (c, f)| {
+            let (x, y) = if *c > 0 { (f.1, f.2) } else { (-f.2, -f.1) };
+            (lo.max(x), hi.min(y))
+        })
+    }
+
+    /// What is known of the residue of an atom: it is the first modulo the second.
+    pub fn congruence(&self, atom: &Expr) -> (i128, i128) {
+        match atom {
+            Expr::Mod(y, m) => {
+                let m = i128::from(*m);
+                let whole = Linear::of(y).and_then(|y| {
+                    y.terms.iter().try_fold((y.constant, m), |(residue, step), (atom, c)| {
+                        let own = self.congruence(atom);
+                        Some((residue.checked_add(c.checked_mul(own.0)?)?, gcd(step, c.checked_mul(own.1)?)))
+                    })
+                });
+                whole.map_or((0, 1), |(residue, step)| (residue.rem_euclid(step), step))
+            }
+            Expr::Var(_) => {
+                let fixed = self.table.into_iter().flatten().filter_map(|(e, (value, steps))| match e {
+                    Expr::Mod(y, m) if value.terms.is_empty() && value.den == 1 => {
+                        Some((y, *m, value.constant, &steps[..]))
+                    }
+                    _ => None,
+                });
+                let said = self.constraints.iter().filter_map(|(e, i)| match e {
+                    Expr::Mod(y, m) if i.lo == i.hi => Some((y, *m, i.lo.into(), &[][..])),
+                    _ => None,
+                });
+                let mut known = (0, 1);
+                for (y, m, value, steps) in fixed.chain(said) {
+                    let of_this = Linear::of(y).filter(|y| y.terms.len() == 1 && y.terms.contains_key(atom));
+                    if let Some(y) = of_this
+                        && let Some(next) = solve(y.coefficient(atom), value - y.constant, m.into())
+                        && let Some(both) = join(known, next)
+                    {
+                        self.hits.borrow_mut().extend(steps);
+                        known = both;
+                    }
+                }
+                known
+            }
+            _ => (0, 1),
+        }
+    }
+
+    /// Whether a sum is a multiple of `m` at every point.
+    ///
+    /// Atoms are looked at with their coefficients modulo `m`. An atom of known residue is a constant. A remainder that `m`
+    /// sees through is opened: `c * (y mod n) = c * y` modulo `m`, where `m` divides `c * n`. Of a minimum `c * min(x, 0)`
+    /// both values, `c * x` and 0, are multiples of `m` where `c * x` is one.
+    pub fn multiple(&self, s: &Linear, m: i128) -> bool {
+        let mut sum = s.clone();
+        if sum.den != 1 || m == 0 {
+            return false;
+        }
+        for _ in 0..100 {
+            let (mut opened, mut minima) = (None, Vec::new());
+            let mut constant = sum.constant % m;
+            for (atom, c) in &sum.terms {
+                let c = c % m;
+                if c == 0 {
+                    continue;
+                }
+                let (residue, step) = self.congruence(atom);
+                match atom {
+                    _ if c.checked_mul(step).is_some_and(|x| x % m == 0) => {
+                        let Some(x) = c.checked_mul(residue) else { return false };
+                        constant = (constant + x % m) % m;
+                    }
+                    Expr::Mod(y, n) if c.checked_mul((*n).into()).is_some_and(|x| x % m == 0) => {
+                        opened = Linear::of(y).map(|y| (atom.clone(), y, c));
+                        break;
+                    }
+                    _ => minima.push((atom, c)),
+                }
+            }
+            let Some((atom, y, c)) = opened else {
+                let either = |(atom, c): &(&Expr, i128)| match atom {
+                    Expr::Min(x, _) => Linear::of(x).is_some_and(|x| self.multiple(&x, m / gcd(*c, m))),
+                    _ => false,
+                };
+                return constant == 0 && minima.iter().all(either);
+            };
+            sum.terms.remove(&atom);
+            match sum.plus(&y, c, 1) {
+                Some(next) => sum = next,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// The interval of an expression, each operation by itself, or as a sum of atoms where that is narrower.
+    pub fn interval(&self, e: &Expr) -> (i128, i128) {
+        let (lo, hi) = match e {
+            Expr::Const(c) => ((*c).into(), (*c).into()),
+            Expr::Var(_) => self.atom_range(e),
+            Expr::Add(a, b) => sum_of(self.interval(a), self.interval(b)),
+            Expr::Mul(a, c) => times(self.interval(a), (*c).into()),
+            Expr::FloorDiv(a, d) => {
+                let (x, d) = (self.interval(a), i128::from(*d));
+                let at = |x: i128| if x.abs() >= FAR { x } else { x.div_euclid(d) };
+                // What is a multiple of d is rounded up.
+                let whole = self.norm(a).is_some_and(|a| self.multiple(&a, d));
+                (if whole { -at(-x.0) } else { at(x.0) }, at(x.1))
+            }
+            Expr::Mod(a, m) => {
+                let (a, m) = (self.interval(a), i128::from(*m));
+                let known = -FAR < a.0 && a.1 < FAR;
+                match a.0.div_euclid(m) {
+                    k if known && k == a.1.div_euclid(m) => (a.0 - k * m, a.1 - k * m),
+                    _ => (0, m - 1),
+                }
+            }
+            Expr::Min(a, b) => {
+                let (a, b) = (self.interval(a), self.interval(b));
+                (a.0.min(b.0), a.1.min(b.1))
+            }
+            Expr::Max(a, b) => {
+                let (a, b) = (self.interval(a), self.interval(b));
+                (a.0.max(b.0), a.1.max(b.1))
+            }
+        };
+        let sum = self.norm(e).map_or((-NONE, NONE), |s| self.bounds(&s));
+        (lo.max(sum.0), hi.min(sum.1))
+    }
+}
+
+/// Whether a constraint holds at a point.
+pub(super) fn holds((e, i): &Constraint, point: &[i64]) -> bool {
+    e.wide(point).is_some_and(|x| i.contains(x))
+}

@@ -1,0 +1,78 @@
+//! Why a step is refused.
+
+use std::fmt;
+
+/// A step that the checker refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The number of the step, from 0.
+    pub step: usize,
+    /// What is wrong with it.
+    pub reason: Refusal,
+}
+
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $variant:ident: $message:literal,)*) => {
+        /// What is wrong with a step.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Refusal {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Refusal {
+            /// Every reason.
+            pub const ALL: &[Refusal] = &[$(Refusal::$variant),*];
+
+            fn message(self) -> &'static str {
+                match self { $(Refusal::$variant => $message,)* }
+            }
+        }
+    };
+}
+
+refusals! {
+    /// A step after one that shows that the domain has no point.
+    AfterEnd: "expected no step after the domain is empty, found one",
+    /// It names a variable that the map does not have.
+    UnknownVariable: "a variable must be one of the map's, found another number",
+    /// It divides by 0 or by a negative number.
+    Divisor: "a divisor must be at least 1, found a smaller one",
+    /// A number reaches 2^100 on the way, where the checker gives up.
+    TooLarge: "numbers must be less than 2^100, found a larger one",
+    /// No rule of this name makes a claim of this form.
+    WrongRule: "expected a rule that makes such a claim, found another",
+    /// The left side is not what the steps before it left.
+    NotCurrent: "expected a result, interval or constraint as the steps before leave it, found another",
+    /// The conditions of its rule do not hold, or the checker cannot prove them.
+    Unproved: "the conditions of the rule must hold, found one that is not proved",
+    /// The two sides of an equation differ.
+    Different: "the two sides must be equal at every point, found that they are not proved to be",
+    /// The fact that it gives as its reason is not so.
+    FalseFact: "the fact must follow from the domain, found one that does not",
+    /// The rule uses a constraint, and the step names none.
+    NoConstraint: "expected a constraint as the fact, found none",
+    /// The constraint that it names as its reason is not one of the domain.
+    UnknownConstraint: "the fact must be a constraint of the domain, found another",
+    /// It uses the constraint that it replaces.
+    Circular: "a step must not use a constraint that it replaces, found one that does",
+    /// The new interval of a variable is not inside the old one.
+    Grown: "an interval must lie inside the one that it replaces, found one that does not",
+    /// A narrower interval leaves out a value at which the constraint may hold.
+    PointLost: "a value that is left out must fail the constraint, found one that may satisfy it",
+    /// Enumeration of a domain with too many points.
+    TooManyPoints: "a domain that is enumerated must have at most 100000 points, found more",
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {}: {}", self.step, self.reason)
+    }
+}
+
+impl std::error::Error for Refused {}

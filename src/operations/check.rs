@@ -1,0 +1,83 @@
+//! Checking an operation against its operands and results.
+
+use crate::operations::operation::Operation;
+use crate::operations::refusal::{Refusal, Subject};
+use crate::operations::rules::arrays::{Arrays, Checked};
+use crate::operations::rules::dot::Dot;
+use crate::operations::rules::{dims, dot, elementwise, gather, loops, reduce, slices, tuples, windows};
+use crate::operations::shape::{Array, Shape, leaves};
+use crate::operations::sizes::Sizes;
+
+impl Operation {
+    /// Checks the operation with these operands and results; tuples are taken apart into their arrays.
+    ///
+    /// - `sizes_c1`: no size is negative.
+    ///
+    /// The other demands are those of each operation. Operations that run computations, and those of which nothing is
+    /// known, have no others.
+    ///
+    /// # Errors
+    /// The first rule that does not hold, what it is about, and what would be right.
+    ///
+    /// ```
+    /// use tensor_layout::operations::{Operation, Shape, Subject};
+    /// let [x, y] = ["f32[2,3]", "f32[2,3]"].map(|text| Shape::parse(text).unwrap());
+    /// let refusal = Operation::Transpose { permutation: vec![1, 0] }.check(&[&x], &[&y]).unwrap_err();
+    /// assert_eq!((refusal.rule, refusal.subject), ("transpose_c4", Subject::Result(0)));
+    /// assert_eq!(refusal.to_string(), "result 0 must have the sizes [3, 2], found [2, 3]");
+    /// ```
+    pub fn check(&self, operands: &[&Shape], results: &[&Shape]) -> Checked {
+        let (from, to) = (arrays(operands), arrays(results));
+        let sizes = |all: &[&Array]| all.iter().map(|array| Sizes::of(array)).collect();
+        let arrays = Arrays { ins: sizes(&from), outs: sizes(&to) };
+        not_negative(&arrays)?;
+        match self {
+            Operation::Elementwise => elementwise::elementwise(&arrays),
+            Operation::Select => elementwise::select(&arrays),
+            Operation::Iota { dim } => elementwise::iota(*dim, &arrays),
+            Operation::Constant => elementwise::constant(&arrays),
+            Operation::Parameter { .. } => elementwise::parameter(&arrays),
+            Operation::Broadcast { dims } => dims::broadcast(dims, &arrays),
+            Operation::Transpose { permutation } => dims::transpose(permutation, &arrays),
+            Operation::Reverse { dims } => dims::reverse(dims, &arrays),
+            Operation::Reshape => dims::reshape(&arrays),
+            Operation::Bitcast => dims::bitcast(&arrays, &from, &to),
+            Operation::Concatenate { dim } => dims::concatenate(*dim, &arrays),
+            Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+                dot::dot(&Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }, &arrays)
+            }
+            Operation::Reduce { dims } => reduce::reduce(dims, &arrays),
+            Operation::ReduceWindow { window } => windows::reduce_window(window, &arrays),
+            Operation::Convolution(convolution) => windows::convolution(convolution, &arrays),
+            Operation::Slice { starts, limits, strides } => slices::slice([starts, limits, strides], &arrays),
+            Operation::Pad { low, high, interior } => slices::pad([low, high, interior], &arrays),
+            Operation::DynamicSlice { sizes } => slices::dynamic_slice(sizes, &arrays),
+            Operation::DynamicUpdateSlice => slices::dynamic_update_slice(&arrays),
+            Operation::InsertSlice { starts, strides } => slices::insert_slice([starts, strides], &arrays),
+            Operation::Gather(fields) => gather::gather(fields, &arrays),
+            Operation::Scatter(fields) => gather::scatter(fields, &arrays),
+            Operation::Loops(nest) => loops::loops(nest, &arrays),
+            Operation::Tuple => tuples::tuple(&arrays),
+            Operation::GetTupleElement { index } => tuples::get_tuple_element(*index, operands, &arrays),
+            Operation::Call { .. }
+            | Operation::While { .. }
+            | Operation::Conditional { .. }
+            | Operation::Other { .. } => Ok(()),
+        }
+    }
+}
+
+fn arrays<'a>(shapes: &[&'a Shape]) -> Vec<&'a Array> {
+    shapes.iter().flat_map(|shape| leaves(shape)).collect()
+}
+
+fn not_negative(arrays: &Arrays) -> Checked {
+    let operands = arrays.ins.iter().enumerate().map(|(k, sizes)| (Subject::Operand(k), sizes));
+    let results = arrays.outs.iter().enumerate().map(|(k, sizes)| (Subject::Result(k), sizes));
+    for (subject, sizes) in operands.chain(results) {
+        if let Some(n) = sizes.0.iter().flatten().find(|n| **n < 0) {
+            return Err(Refusal::new("sizes_c1", subject, format!("must have sizes of at least 0, found {n}")));
+        }
+    }
+    Ok(())
+}

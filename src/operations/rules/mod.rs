@@ -1,0 +1,16 @@
+//! What each operation demands of its operands, its fields and its results: a function for each operation, by families.
+//!
+//! Every demand has a label, such as `slice_c2`, which stands in the description of its function, in the
+//! [`Refusal`](crate::operations::refusal::Refusal) where it does not hold, and in the name of its test. Sizes that only
+//! the running program knows fit any size. Element types and layouts are not compared, but for the bits of a bitcast.
+
+pub(crate) mod arrays;
+pub(crate) mod dims;
+pub(crate) mod dot;
+pub(super) mod elementwise;
+pub(crate) mod gather;
+pub(super) mod loops;
+pub(super) mod reduce;
+pub(super) mod slices;
+pub(crate) mod tuples;
+pub(crate) mod windows;

@@ -1,0 +1,193 @@
+//! The checker of simplifications: what it refuses, and why.
+
+use fastrand::Rng;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{
+    Claim, Constraint, Explained, IndexingMap, Interval, Refusal, Refused, Rule, Step, Using, replay,
+};
+
+fn map(text: &str) -> IndexingMap {
+    IndexingMap::parse(text).unwrap()
+}
+
+/// The first result of a map with these variables in `[0, 99]`.
+fn expr(text: &str) -> Expr {
+    map(&format!("(d0, d1) -> ({text}), domain: d0 in [0, 99], d1 in [0, 99]")).results.remove(0)
+}
+
+fn constraint(text: &str, lo: i64, hi: i64) -> Constraint {
+    (expr(text), Interval::new(lo, hi))
+}
+
+fn equal(rule: Rule, before: &str, after: &str) -> Step {
+    Step { rule, claim: Claim::Equal(expr(before), expr(after)), fact: None, using: Using::All }
+}
+
+/// A map over which the steps below are tried: one result, one constraint.
+const MAP: &str = "(d0, d1) -> ((d0 * 8 + d1) mod 8), domain: d0 in [0, 9], d1 in [0, 7], d0 + d1 in [0, 12]";
+
+fn refusal(steps: &[Step]) -> Option<Refused> {
+    replay(&map(MAP), steps).err()
+}
+
+#[test]
+fn every_refusal_has_a_step_that_it_refuses() {
+    let using_box = |step: Step| Step { using: Using::Box, ..step };
+    let one = |rule, claim| Step { rule, claim, fact: None, using: Using::All };
+    let own = || constraint("d0 + d1", 0, 12);
+    let none = || Step {
+        using: Using::Box,
+        ..one(Rule::Enumerated, Claim::Interval(0, Interval::new(0, 9), Interval::new(0, 9)))
+    };
+    let narrow = |hi| Claim::Interval(0, Interval::new(0, 9), Interval::new(0, hi));
+    let huge = Expr::Const(i64::MAX).times(i64::MAX).times(i64::MAX);
+    let rows: Vec<(Refusal, Step)> = vec![
+        (Refusal::UnknownVariable, one(Rule::Fixed, Claim::Equal(Expr::Var(2), Expr::Const(0)))),
+        (Refusal::Divisor, one(Rule::Fixed, Claim::Equal(Expr::Mod(Expr::Var(0).into(), 0), Expr::Const(0)))),
+        (Refusal::TooLarge, one(Rule::Fixed, Claim::Equal(Expr::Var(0), huge))),
+        // An equation of remainders, by a rule for minima.
+        (Refusal::WrongRule, equal(Rule::Decided, "d0 mod 8", "d0")),
+        (Refusal::WrongRule, one(Rule::Empty, narrow(5))),
+        (Refusal::NotCurrent, one(Rule::Definition, Claim::Result(0, expr("d0"), expr("d0")))),
+        (Refusal::NotCurrent, one(Rule::Definition, Claim::Result(1, expr("d0"), expr("d0")))),
+        (Refusal::NotCurrent, one(Rule::Bounds, Claim::Interval(0, Interval::new(0, 8), Interval::new(0, 7)))),
+        // d0 reaches 9.
+        (Refusal::Unproved, equal(Rule::OnePeriod, "d0 mod 8", "d0")),
+        (Refusal::Unproved, equal(Rule::Congruent, "(d0 * 7 + d1) mod 8", "d1 mod 8")),
+        (Refusal::Different, one(Rule::Definition, Claim::Result(0, expr("(d0 * 8 + d1) mod 8"), expr("d1 + 1")))),
+        (Refusal::Different, one(Rule::Enumerated, Claim::Result(0, expr("(d0 * 8 + d1) mod 8"), expr("d1 + 1")))),
+        (Refusal::Different, one(Rule::Enumerated, narrow(8))),
+        (Refusal::Different, one(Rule::Enumerated, Claim::Nothing(Vec::new()))),
+        (
+            Refusal::Different,
+            using_box(one(Rule::Enumerated, Claim::Constraints(vec![own()], vec![constraint("d0 + d1", 0, 13)]))),
+        ),
+        (
+            Refusal::FalseFact,
+            Step { fact: Some(constraint("d1", 0, 6)), ..equal(Rule::OnePeriod, "(d0 * 8 + d1) mod 8", "d1") },
+        ),
+        (Refusal::NoConstraint, equal(Rule::Solved, "d0", "4 - d1")),
+        (Refusal::NoConstraint, one(Rule::Bounds, narrow(5))),
+        (
+            Refusal::UnknownConstraint,
+            Step { fact: Some(constraint("d0 + d1", 4, 4)), ..equal(Rule::Solved, "d0", "4 - d1") },
+        ),
+        (Refusal::UnknownConstraint, Step { fact: Some(constraint("d0", 0, 5)), ..one(Rule::Bounds, narrow(5)) }),
+        (Refusal::Circular, one(Rule::Implied, Claim::Constraints(vec![own()], Vec::new()))),
+        (Refusal::Grown, one(Rule::Bounds, narrow(10))),
+        // With d1 = 0, d0 may be 9.
+        (Refusal::PointLost, Step { fact: Some(own()), ..one(Rule::Bounds, narrow(8)) }),
+        (Refusal::Unproved, using_box(one(Rule::Implied, Claim::Constraints(vec![own()], Vec::new())))),
+        (Refusal::Unproved, one(Rule::Empty, Claim::Nothing(vec![own()]))),
+    ];
+    for (reason, step) in rows {
+        assert_eq!(refusal(std::slice::from_ref(&step)), Some(Refused { step: 0, reason }), "{step:?}");
+        // What is refused first is so behind an accepted step, too.
+        assert_eq!(refusal(&[none(), step.clone()]), Some(Refused { step: 1, reason }), "{step:?}");
+    }
+    let empty = map("(d0) -> (d0), domain: d0 in [1, 0]");
+    let end = Step { using: Using::Box, ..one(Rule::Empty, Claim::Nothing(vec![(Expr::Var(0), Interval::new(1, 0))])) };
+    assert_eq!(replay(&empty, std::slice::from_ref(&end)), Ok(None));
+    assert_eq!(replay(&empty, &[end.clone(), end]), Err(Refused { step: 1, reason: Refusal::AfterEnd }));
+    let large = map("(d0) -> (d0), domain: d0 in [0, 100000]");
+    let looked = one(Rule::Enumerated, Claim::Result(0, Expr::Var(0), Expr::Var(0)));
+    assert_eq!(replay(&large, &[looked]), Err(Refused { step: 0, reason: Refusal::TooManyPoints }));
+}
+
+/// One step of each rule that is accepted, and beside it one that differs in a number and is refused.
+#[test]
+fn each_equation_is_held_against_its_conditions() {
+    let decided = |after: &str, domain: &str| {
+        let step = equal(Rule::Decided, "min(d0 - d1, 0)", after);
+        replay(&map(&format!("(d0, d1) -> (d0), domain: {domain}")), &[step]).map(|_| ())
+    };
+    let unproved = Err(Refused { step: 0, reason: Refusal::Unproved });
+    assert_eq!(decided("d0 - d1", "d0 in [0, 4], d1 in [4, 9]"), Ok(()));
+    assert_eq!(decided("d0 - d1", "d0 in [0, 5], d1 in [4, 9]"), unproved);
+    assert_eq!(decided("0", "d0 in [4, 9], d1 in [0, 4]"), Ok(()));
+    assert_eq!(decided("0", "d0 in [3, 9], d1 in [0, 4]"), unproved);
+    for (rule, before, right, wrong) in [
+        (Rule::OnePeriod, "(d0 * 8 + d1) mod 8", "d1", "d1 + 8"),
+        (Rule::Congruent, "(d0 * 9 + d1) mod 8", "(d0 + d1) mod 8", "(d0 + d1) mod 4"),
+        (Rule::Factor, "(d0 * 8 + d1) mod 16", "(d0 mod 2) * 8 + d1", "(d0 mod 2) * 8 + (d1 + 1)"),
+        (Rule::Digit, "(d0 - (d0 mod 2)) mod 8", "(d0 mod 8) - (d0 mod 2)", "(d0 mod 8) - (d1 mod 2)"),
+    ] {
+        assert_eq!(refusal(&[equal(rule, before, right)]), None, "{before} = {right}");
+        let refused = refusal(&[equal(rule, before, wrong)]);
+        assert_eq!(refused, Some(Refused { step: 0, reason: Refusal::Unproved }), "{before} = {wrong}");
+    }
+}
+
+#[test]
+fn messages_are_distinct_and_in_one_grammar() {
+    let mut messages: Vec<String> = Refusal::ALL.iter().map(ToString::to_string).collect();
+    for message in &messages {
+        assert!(
+            message.contains(", found ") && (message.contains("expected ") || message.contains(" must ")),
+            "{message}"
+        );
+    }
+    messages.sort();
+    messages.dedup();
+    assert_eq!(messages.len(), Refusal::ALL.len());
+    assert_eq!(
+        Refused { step: 3, reason: Refusal::NoConstraint }.to_string(),
+        "step 3: expected a constraint as the fact, found none"
+    );
+}
+
+/// Maps whose domain is too large to be enumerated: each step must be proved.
+#[test]
+fn nested_minima_are_explained() {
+    for text in [
+        "(d0) -> (max(1, max(d0 floordiv 16, 1))), domain: d0 in [0, 1000000]",
+        "(d0) -> (max(max(d0 floordiv 16, 1), 1)), domain: d0 in [0, 1000000]",
+        "(d0) -> (min(5, min(d0 floordiv 16, 5))), domain: d0 in [0, 1000000]",
+        "(d0) -> (min(min(d0, 7), 9)), domain: d0 in [0, 1000000]",
+        "(d0) -> (max(3, min(d0 * 2, 9))), domain: d0 in [0, 1000000]",
+        "(d0, d1) -> (min(max(d0, d1), max(d1, d0))), domain: d0 in [0, 1000000], d1 in [0, 1000000]",
+    ] {
+        let map = map(text);
+        let Explained { result, steps } = map.explain().unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(result, map.simplify(), "{text}");
+        assert!(steps.iter().all(|step| step.rule != Rule::Enumerated), "{text}: {steps:?}");
+    }
+}
+
+/// A random expression of two variables, with many minima and divisions.
+fn random(rng: &mut Rng, depth: u32) -> String {
+    if depth == 0 {
+        return match rng.u32(0..3) {
+            0 => "d0".into(),
+            1 => "d1".into(),
+            _ => rng.i64(-3..20).to_string(),
+        };
+    }
+    let divisor = [2, 3, 16][rng.usize(0..3)];
+    let (kind, a) = (rng.u32(0..6), random(rng, depth - 1));
+    match kind {
+        0 => format!("min({a}, {})", random(rng, depth - 1)),
+        1 => format!("max({a}, {})", random(rng, depth - 1)),
+        2 => format!("({a}) floordiv {divisor}"),
+        3 => format!("({a}) mod {divisor}"),
+        4 => format!("({a}) * {}", rng.i64(-3..9)),
+        _ => format!("({a}) + ({})", random(rng, depth - 1)),
+    }
+}
+
+/// Over a domain that is too large to be enumerated, almost all simplifications are proved: of 1000 at most 2 are not.
+#[test]
+fn simplifications_over_large_domains_are_proved() {
+    let mut rng = Rng::with_seed(1);
+    let mut open = Vec::new();
+    for _ in 0..5000 {
+        let depth = rng.u32(1..5);
+        let text = format!("(d0, d1) -> ({}), domain: d0 in [0, 1000000], d1 in [0, 1000000]", random(&mut rng, depth));
+        let map = map(&text);
+        match map.explain() {
+            Ok(Explained { result, .. }) => assert_eq!(result, map.simplify(), "{text}"),
+            Err(error) => open.push(format!("{text}: {error}")),
+        }
+    }
+    assert!(open.len() <= 10, "{open:#?}");
+}

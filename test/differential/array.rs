@@ -1,0 +1,200 @@
+//! Random types of tensors and memrefs: sizes, elements, layouts.
+
+use crate::board::Spread;
+use crate::choices::Choices;
+use crate::element::Element;
+use std::ops::{Deref, DerefMut};
+use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::{Layout, TileEntry};
+
+/// Random numbers, and what they are for.
+pub struct Source<'a> {
+    pub choices: &'a mut Choices,
+    /// Whether vector code is made: sizes are larger then, and layouts leave more elements side by side.
+    pub vectors: bool,
+    /// Whether nothing has a layout.
+    pub plain: bool,
+}
+
+impl Deref for Source<'_> {
+    type Target = Choices;
+
+    fn deref(&self) -> &Choices {
+        self.choices
+    }
+}
+
+impl DerefMut for Source<'_> {
+    fn deref_mut(&mut self) -> &mut Choices {
+        self.choices
+    }
+}
+
+/// A layout.
+#[derive(Clone, Debug)]
+pub enum Notation {
+    Tiled(Layout),
+    /// Over the places of a machine.
+    Spread(Spread),
+}
+
+/// The type of a tensor or memref.
+#[derive(Clone, Debug)]
+pub struct Array {
+    pub sizes: Vec<i64>,
+    pub element: Element,
+    pub layout: Option<Notation>,
+    /// The dimension whose size the type does not tell.
+    pub unknown: Option<usize>,
+}
+
+impl Array {
+    /// With a random layout, or none.
+    pub fn new(rng: &mut Source, sizes: &[i64], element: Element) -> Array {
+        // Where vectors are wanted, few are spread over places.
+        let kind = rng.u8(0..8);
+        let layout = match kind {
+            _ if rng.plain => None,
+            1..=4 if rng.vectors && !rng.one_in(12) => Some(Notation::Tiled(random_layout(rng, sizes))),
+            0 => None,
+            1..=4 if !sizes.is_empty() => Some(Notation::Spread(Spread::random(rng, sizes, element.size))),
+            _ => Some(Notation::Tiled(random_layout(rng, sizes))),
+        };
+        Array { sizes: sizes.to_vec(), element, layout, unknown: None }
+    }
+
+    /// With a random tiled layout, or none.
+    pub fn tiled(rng: &mut Source, sizes: &[i64], element: Element) -> Array {
+        let layout = (!rng.plain && !rng.one_in(8)).then(|| Notation::Tiled(random_layout(rng, sizes)));
+        Array { sizes: sizes.to_vec(), element, layout, unknown: None }
+    }
+
+    /// The type as text; `kind` is `tensor` or `memref`.
+    pub fn of(&self, kind: &str) -> String {
+        let mut text = format!("{kind}<");
+        for (d, n) in self.sizes.iter().enumerate() {
+            text += &if self.unknown == Some(d) { "?x".to_owned() } else { format!("{n}x") };
+        }
+        let layout = self.layout.as_ref().map(|layout| match layout {
+            Notation::Tiled(layout) => format!(", #layout.tiled<{layout}>"),
+            Notation::Spread(spread) => format!(", #layout.tensor_layout<{}>", spread.text(&self.sizes)),
+        });
+        text + self.element.name + &layout.unwrap_or_default() + ">"
+    }
+
+    pub fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+}
+
+/// Tiles as compilers choose them, and small ones.
+const USUAL: &[&str] =
+    &["(8,128)", "(8,128)(2,1)", "(8,128)(4,1)", "(2,2)", "(4)", "(2,4)(2,1)", "(3,4)(2,1)", "(16)(8)(2,1)"];
+/// Tiles with more elements side by side, for vector code.
+const WIDE: &[&str] = &[
+    "(8,128)",
+    "(8,128)(2,1)",
+    "(8,128)(4,1)",
+    "(16,128)(2,1)",
+    "(8,32)(4,1)",
+    "(4,16)(2,1)",
+    "(8,16)(8,1)",
+    "(16,16)",
+    "(8,8)",
+    "(4,64)",
+    "(2,32)",
+    "(256)",
+    "(16)",
+    "(8,24)",
+    "(32,8)(2,1)",
+    "(16,32)(8,4)",
+    "(4,12)(2,1)",
+];
+/// Sizes of tiles for vector code.
+const SIZES: &[i64] = &[1, 2, 2, 3, 4, 4, 5, 8, 8, 12, 16, 16, 32];
+
+/// Whatever the notation can say, of not much more elements than the array has.
+fn random_layout(rng: &mut Source, sizes: &[i64]) -> Layout {
+    loop {
+        let mut layout = Layout::row_major(sizes.len());
+        rng.shuffle(&mut layout.minor_to_major);
+        match rng.u8(0..10) {
+            0 => {}
+            1..=4 => {
+                let tiles = if rng.vectors { rng.choice(WIDE) } else { rng.choice(USUAL) };
+                layout.tiles = Layout::parse(&format!("{{0:T{tiles}}}")).expect("a layout").tiles;
+            }
+            _ => {
+                for _ in 0..rng.usize(1..=3) {
+                    let length = rng.usize(1..=sizes.len() + 1);
+                    let size =
+                        |rng: &mut Source| TileEntry::Size(if rng.vectors { rng.choice(SIZES) } else { rng.i64(1..6) });
+                    let mut tile: Vec<TileEntry> = (0..length).map(|_| size(rng)).collect();
+                    for entry in &mut tile[..length - 1] {
+                        if rng.one_in(6) {
+                            *entry = TileEntry::Combine;
+                        }
+                    }
+                    layout.tiles.push(tile);
+                }
+            }
+        }
+        if rng.one_in(4) {
+            layout.tail_alignment = rng.i64(1..50);
+        }
+        if Expansion::new(sizes, &layout)
+            .is_ok_and(|e| e.allocated_elements() <= 4000 + 2 * e.logical_sizes().iter().product::<i64>())
+        {
+            return layout;
+        }
+    }
+}
+
+/// A thousand elements or so, at times with one long dimension.
+pub fn random_sizes(rng: &mut Source, rank: usize) -> Vec<i64> {
+    if rng.vectors && !rng.one_in(6) {
+        return wide_sizes(rng, rank);
+    }
+    loop {
+        let long = rng.usize(0..3 * rank.max(1));
+        let size = |d| if d == long { rng.i64(1..150) } else { rng.i64(1..10) };
+        let sizes: Vec<i64> = (0..rank).map(size).collect();
+        if sizes.iter().product::<i64>() <= 1200 {
+            return sizes;
+        }
+    }
+}
+
+/// Sizes of whole vectors and of such with ragged ends: one or two that are large.
+fn wide_sizes(rng: &mut Choices, rank: usize) -> Vec<i64> {
+    const WHOLE: &[i64] = &[8, 16, 16, 24, 32, 32, 64, 128, 256];
+    loop {
+        let (long, second) = (rng.usize(0..rank.max(1)), rng.usize(0..2 * rank.max(1)));
+        let whole = rng.bool();
+        let size = |d| match d {
+            _ if whole && (d == long || d == second) => rng.choice(WHOLE),
+            _ if d == long => rng.i64(10..300),
+            _ if d == second => rng.i64(6..70),
+            _ => rng.i64(1..8),
+        };
+        let sizes: Vec<i64> = (0..rank).map(size).collect();
+        if sizes.iter().product::<i64>() <= 3000 {
+            return sizes;
+        }
+    }
+}
+
+pub fn some_rank(rng: &mut Choices) -> usize {
+    rng.choice(&[1, 2, 2, 2, 3, 3, 4])
+}
+
+/// The dimensions `0..rank` in any order.
+pub fn permutation(rng: &mut Choices, rank: usize) -> Vec<usize> {
+    shuffled(rng, (0..rank).collect())
+}
+
+/// These in any order.
+pub fn shuffled(rng: &mut Choices, mut dims: Vec<usize>) -> Vec<usize> {
+    rng.shuffle(&mut dims);
+    dims
+}

@@ -1,0 +1,90 @@
+//! One program run with and without layouts on the same numbers.
+
+use crate::array::Array;
+use crate::buffer::{Buffer, GARBAGE, call};
+use crate::choices::Choices;
+use crate::element::random_number;
+use crate::program::Program;
+use layout_passes::Form;
+use melior::ExecutionEngine;
+
+/// How far numbers may be from what is expected, relatively, where they are rounded in another order.
+const TOLERANCE: f64 = 1e-5;
+
+/// How results may be rounded.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Rounding {
+    /// Not at all.
+    None,
+    /// As without layouts.
+    Same,
+    /// In any way.
+    Other,
+}
+
+/// What a run left: the copies of each element of each argument and of the result, and whether it wrote elsewhere.
+struct Left {
+    arguments: Vec<Vec<Vec<f64>>>,
+    result: Vec<Vec<f64>>,
+    clean: bool,
+}
+
+/// A program compiled twice, and the numbers it is run on.
+pub struct Comparison<'a> {
+    pub program: &'a Program,
+    /// Where its functions are without layouts, and what their names begin with.
+    pub plain: (&'a ExecutionEngine, &'a str),
+    /// The same with layouts.
+    pub tiled: (&'a ExecutionEngine, &'a str),
+    pub form: Form,
+    /// Determines the numbers.
+    pub seed: u64,
+    pub rounding: Rounding,
+}
+
+impl Comparison<'_> {
+    fn run(&self, (engine, name): (&ExecutionEngine, &str), layouts: bool) -> Left {
+        let mut rng = Choices::random(self.seed);
+        let typed = |array: &Array| Array { layout: array.layout.clone().filter(|_| layouts), ..array.clone() };
+        let mut buffers: Vec<Buffer> = Vec::new();
+        for array in &self.program.arguments {
+            let number = |_| match self.rounding {
+                Rounding::Same => array.element.rough_number(&mut rng),
+                _ => random_number(&mut rng),
+            };
+            let numbers: Vec<f64> = (0..array.sizes.iter().product::<i64>()).map(number).collect();
+            buffers.push(Buffer::new(&typed(array), &numbers, self.form, rng.choice(&GARBAGE)));
+        }
+        let result = self.program.result.as_ref().map(typed);
+        let (result, clean) = call(engine, name, &mut buffers, &self.program.indices, result.as_ref());
+        let arguments = buffers.iter().map(Buffer::numbers).collect();
+        Left { arguments, result, clean: clean && buffers.iter().all(Buffer::fenced) }
+    }
+
+    /// Runs it both ways.
+    ///
+    /// # Errors
+    /// Where the results differ.
+    pub fn check(&self) -> Result<(), String> {
+        let (expected, found) = (self.run(self.plain, false), self.run(self.tiled, true));
+        if !found.clean {
+            return Err("it wrote where no element is".into());
+        }
+        for (k, (expected, found)) in expected.arguments.iter().zip(&found.arguments).enumerate() {
+            self.same(&format!("argument {k}"), expected, found)?;
+        }
+        self.same("the result", &expected.result, &found.result)
+    }
+
+    /// Whether all copies of all elements are as expected.
+    fn same(&self, what: &str, expected: &[Vec<f64>], found: &[Vec<f64>]) -> Result<(), String> {
+        let tolerance = if self.rounding == Rounding::Other { TOLERANCE } else { 0.0 };
+        let same =
+            |a: f64, b: f64| a == b || (a - b).abs() <= tolerance * b.abs().max(1.0) || (a.is_nan() && b.is_nan());
+        let differs = |k: &usize| found[*k].iter().any(|copy| !same(*copy, expected[*k][0]));
+        let differences: Vec<usize> = (0..expected.len()).filter(differs).collect();
+        let Some(first) = differences.first() else { return Ok(()) };
+        let (e, f) = (expected[*first][0], &found[*first]);
+        Err(format!("{what}: {} of {} differ, number {first} is {f:?}, not {e}", differences.len(), expected.len()))
+    }
+}

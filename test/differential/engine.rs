@@ -1,0 +1,71 @@
+//! Programs compiled in this process, with layouts and without.
+
+use crate::board;
+use layout_passes::Options;
+use melior::{
+    Context, ExecutionEngine, diagnostic::DiagnosticSeverity, dialect::DialectRegistry, ir::Module,
+    ir::operation::OperationLike, pass::PassManager, utility,
+};
+use std::cell::RefCell;
+use std::env;
+use std::rc::Rc;
+
+/// A context with everything that lowering needs.
+pub fn context() -> Context {
+    let registry = DialectRegistry::new();
+    utility::register_all_dialects(&registry);
+    layout_dialect::register(&registry);
+    let context = Context::new_with_registry(&registry, false);
+    context.load_all_available_dialects();
+    utility::register_all_llvm_translations(&context);
+    utility::register_all_passes();
+    layout_passes::register();
+    context
+}
+
+/// Compiles a module of these programs. Also says of which programs something stays one element at a time although
+/// vectors were asked for. What goes wrong is on standard error.
+pub fn engine(context: &Context, texts: &[String], options: Options) -> Option<(ExecutionEngine, Vec<bool>)> {
+    let (module, scalar) = lowered(context, texts, options)?;
+    let (_, llvm) = env::vars()
+        .find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"))
+        .expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
+    // The engine reads on to a zero byte, whatever the length says.
+    let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
+    let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
+    Some((engine, scalar))
+}
+
+fn lowered<'c>(context: &'c Context, texts: &[String], options: Options) -> Option<(Module<'c>, Vec<bool>)> {
+    let remarks = Rc::new(RefCell::new(Vec::new()));
+    let told = remarks.clone();
+    let handler = context.attach_diagnostic_handler(move |diagnostic| {
+        let is_remark = matches!(diagnostic.severity(), DiagnosticSeverity::Remark);
+        if is_remark {
+            told.borrow_mut().push(line(&diagnostic.location().to_string()));
+        }
+        is_remark
+    });
+    let text = format!("module attributes {{{}}} {{\n{}}}\n", board::machine(), texts.concat());
+    let lowered = Module::parse(context, &text).and_then(|mut module| {
+        let passes = PassManager::new(context);
+        let pipeline = format!("builtin.module(layout-to-llvm{{{options}}})");
+        utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).expect("a pipeline");
+        passes.run(&mut module).ok()?;
+        module.as_operation().verify().then_some(module)
+    });
+    context.detach_diagnostic_handler(handler);
+    // The first line is the module's.
+    let mut next = 2;
+    let scalar = texts.iter().map(|text| {
+        let lines = next..next + text.lines().count();
+        next = lines.end;
+        remarks.borrow().iter().any(|line| line.is_none_or(|line| lines.contains(&line)))
+    });
+    lowered.map(|module| (module, scalar.collect()))
+}
+
+/// The line of a location such as `loc("-":12:3)`.
+fn line(location: &str) -> Option<usize> {
+    location.split("\":").nth(1)?.split(':').next()?.parse().ok()
+}

@@ -1,0 +1,151 @@
+//! Random programs over random layouts, each run twice: as it is, and with the layouts taken away.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `programs/` | makes random programs, one function for each kind |
+//! | `templates/` | their texts, with places to fill in |
+//! | `array.rs`, `board.rs`, `element.rs` | random types: sizes, elements, layouts |
+//! | `program.rs`, `template.rs` | a program, and its text |
+//! | `engine.rs`, `buffer.rs` | compiles it, and calls it on buffers |
+//! | `compare.rs` | compares what the two runs leave |
+//! | `part.rs`, `main.rs` | runs all programs of a kind in a process of their own, and shrinks one that fails |
+//!
+//! The programs are functions from tensors or memrefs, most of them laid out somehow, to a result. They are lowered by the
+//! pipeline `layout-to-llvm` in both forms and run on buffers that the slow evaluator of `definition.rs` lays out. Padding
+//! and what surrounds the buffers is filled with garbage. Afterwards every element must be what the program without
+//! layouts left there, where the definition says that it is, and what surrounds the buffers must not have changed. All
+//! numbers are small integers, so floating-point sums are exact.
+//!
+//! As many programs, of larger sizes, become vector code, with other options for every few of them. Where these allow no
+//! other rounding and the program says in which order it adds, the numbers are such that every sum is rounded: then all
+//! bits must be those of the program without layouts, one element at a time.
+//!
+//! A program that fails is shrunk, see `choices.rs`: each smaller one is run in a process of its own, and the smallest one
+//! that still fails is reported. `LAYOUT_SEED` and `LAYOUT_PROGRAMS` (for each kind and form) make a longer run; a report
+//! names the seed.
+
+mod array;
+mod board;
+mod buffer;
+#[path = "../choices.rs"]
+mod choices;
+mod compare;
+#[expect(dead_code, reason = "the expanded sizes are for those who test the maths")]
+#[path = "../definition.rs"]
+mod definition;
+mod element;
+mod engine;
+mod part;
+mod program;
+mod programs;
+mod template;
+
+use choices::{Choices, Search, runner};
+use layout_passes::Form;
+use libtest_mimic::{Arguments, Failed, Trial};
+use part::{DIFFERENT, FAILED, MARK, Part};
+use programs::KINDS;
+use proptest::test_runner::{TestCaseError, TestError};
+use std::process::{Command, ExitCode};
+use std::{env, process};
+
+/// The seed, unless `LAYOUT_SEED` says otherwise.
+const SEED: u64 = 22;
+/// Programs for each kind and form, unless `LAYOUT_PROGRAMS` says otherwise; as many again become vector code.
+const PROGRAMS: u64 = 8;
+/// How many smaller programs are tried at most, each in a process of its own.
+const SHRINKS: u32 = 500;
+/// Tells a process that it is to run programs: what [`Part`] prints as, and with a record the one program of it.
+const PART: &str = "LAYOUT_DIFFERENTIAL_PART";
+const RECORD: &str = "LAYOUT_DIFFERENTIAL_RECORD";
+
+fn main() -> ExitCode {
+    let number = |name, default| env::var(name).map_or(default, |n| n.parse().expect("a number"));
+    let (seed, programs) = (number("LAYOUT_SEED", SEED), number("LAYOUT_PROGRAMS", PROGRAMS));
+    if let Ok(text) = env::var(PART) {
+        let part = Part::parse(&text, seed, programs);
+        let record = |record: String| record.split(',').map(|n| n.parse().expect("a number")).collect();
+        return match env::var(RECORD) {
+            Ok(text) => part.run_one(&part.case(&mut Choices::replay(record(text)))),
+            Err(_) => part.run(),
+        };
+    }
+    let parts = KINDS.iter().flat_map(|kind| [Form::Strided, Form::Physical].map(|form| (kind, form)));
+    let trials = parts.map(|(kind, form)| {
+        let part = Part { kind, form, vectors: false, seed, programs };
+        Trial::test(format!("{}/{}", kind.0, form.name()), move || run(part))
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+}
+
+/// What a process printed and how it ended.
+struct Ended {
+    output: process::Output,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs a part, or one case of it, in a process of its own: a trap or a wild store ends that one only.
+fn start(part: Part, record: Option<&[u64]>) -> Result<Ended, Failed> {
+    let mut command = Command::new(env::current_exe()?);
+    // glibc fills fresh memory with the complement of this.
+    command.env("MALLOC_PERTURB_", (!buffer::GARBAGE[1]).to_string());
+    command.env("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
+    command.env(PART, part.to_string());
+    if let Some(record) = record {
+        command.env(RECORD, record.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
+    }
+    let output = command.output()?;
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|s| String::from_utf8_lossy(s).into_owned());
+    Ok(Ended { output, stdout, stderr })
+}
+
+impl Ended {
+    /// What went wrong, if anything.
+    fn failure(&self) -> Option<String> {
+        match self.output.status.code() {
+            Some(0) => None,
+            Some(DIFFERENT) => Some(self.stderr.clone()),
+            _ => {
+                let last = self.stdout.rsplit(MARK).next().unwrap_or_default();
+                Some(format!("{} in\n{last}\n{}", self.output.status, self.stderr))
+            }
+        }
+    }
+
+    /// The numbers of the programs that failed; where the process crashed, of those that it was at.
+    fn suspects(&self) -> Vec<u64> {
+        let numbers = |line: &str| line.split(' ').map_while(|n| n.parse().ok()).collect();
+        let failed = self.stdout.lines().find_map(|line| line.strip_prefix(FAILED));
+        let at = self.stdout.lines().rfind(|line| line.starts_with(MARK)).and_then(|line| line.strip_prefix(MARK));
+        failed.or(at).map(numbers).unwrap_or_default()
+    }
+}
+
+/// Runs the programs of a part; the error has the smallest one that fails.
+fn run(part: Part) -> Result<(), Failed> {
+    let ended = start(part, None)?;
+    let Some(failure) = ended.failure() else { return Ok(()) };
+    for number in ended.suspects() {
+        let part = Part { vectors: number >= part.programs, ..part };
+        let generate = |choices: &mut Choices| {
+            let case = part.case(choices);
+            (choices.made().to_vec(), case)
+        };
+        let search = Search::new(&generate, Choices::replay(part.record(number)));
+        let smallest = runner(1, 0, SHRINKS).run_one(search, |case| {
+            match start(part, Some(&case.0)).map(|ended| ended.failure()) {
+                Ok(Some(failure)) => Err(TestCaseError::fail(failure)),
+                Ok(None) => Ok(()),
+                Err(error) => panic!("a process does not start: {error:?}"),
+            }
+        });
+        if let Err(TestError::Fail(why, _)) = smallest {
+            return Err(Failed::from(format!(
+                "LAYOUT_SEED={}\n{failure}\nThe smallest program that fails:\n{why}",
+                part.seed
+            )));
+        }
+    }
+    Err(Failed::from(format!("LAYOUT_SEED={}\n{failure}\nEach of these programs passes when it is alone.", part.seed)))
+}

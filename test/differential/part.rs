@@ -1,0 +1,191 @@
+//! The programs of one kind in one form, made, compiled and run.
+
+use crate::array::Source;
+use crate::choices::Choices;
+use crate::compare::{Comparison, Rounding};
+use crate::engine::{context, engine};
+use crate::program::Program;
+use crate::programs::{KINDS, Kind};
+use layout_passes::{Form, Options, Parallel, Target};
+use melior::{Context, ExecutionEngine};
+use std::fmt;
+use std::process::ExitCode;
+
+/// What a process exits with when it found and told of differences or of programs that do not compile.
+pub const DIFFERENT: i32 = 1;
+/// Stands in front of the numbers of the programs that the process is at, and of their texts.
+pub const MARK: &str = "=== ";
+/// Stands in front of the number of a program that failed.
+pub const FAILED: &str = "!!! ";
+/// How many programs become vector code with the same options.
+const BATCH: u64 = 4;
+
+/// The programs of one kind in one form.
+#[derive(Clone, Copy)]
+pub struct Part {
+    pub kind: &'static Kind,
+    pub form: Form,
+    /// Whether the one case that is run is one of vector code.
+    pub vectors: bool,
+    pub seed: u64,
+    /// How many programs there are, and how many again become vector code.
+    pub programs: u64,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.kind.0, self.form.name(), self.vectors)
+    }
+}
+
+/// A program and how it is lowered.
+pub struct Case {
+    pub program: Program,
+    pub options: Options,
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "with {}:\n{}", self.options, self.program)
+    }
+}
+
+impl Part {
+    /// Reads what [`Part`] prints as.
+    pub fn parse(text: &str, seed: u64, programs: u64) -> Part {
+        let mut words = text.split(' ');
+        let mut word = || words.next().expect("a kind, a form, and whether it is vector code");
+        let name = word();
+        let kind = KINDS.iter().find(|kind| kind.0 == name).expect("a kind");
+        Part {
+            kind,
+            form: word().parse().expect("a form"),
+            vectors: word().parse().expect("true or false"),
+            seed,
+            programs,
+        }
+    }
+
+    /// Numbers of their own for each thing that is random.
+    fn choices(&self, what: u64, number: u64) -> Choices {
+        let kind = KINDS.iter().position(|kind| kind.0 == self.kind.0).expect("one of them") as u64;
+        Choices::random((self.seed * 1000 + kind).wrapping_mul(1_000_003).wrapping_add(number * 2 + what))
+    }
+
+    fn options(&self, choices: &mut Choices) -> Options {
+        if self.vectors { random_options(choices, self.form) } else { self.form.into() }
+    }
+
+    fn program(&self, choices: &mut Choices) -> Program {
+        let plain = self.vectors && choices.one_in(10);
+        (self.kind.1)(&mut Source { choices, vectors: self.vectors, plain })
+    }
+
+    /// The options of a program, then the program.
+    pub fn case(&self, choices: &mut Choices) -> Case {
+        let options = self.options(choices);
+        Case { program: self.program(choices), options }
+    }
+
+    /// What [`Part::case`] draws for the program of this number.
+    pub fn record(&self, number: u64) -> Vec<u64> {
+        let (mut options, mut program) = (self.choices(0, number / BATCH), self.choices(1, number));
+        self.options(&mut options);
+        self.program(&mut program);
+        [options.made(), program.made()].concat()
+    }
+
+    /// Makes, compiles and runs the programs. Prints each program in front of its run, so that the last one is known
+    /// however the process ends.
+    pub fn run(&self) -> ExitCode {
+        let context = context();
+        let numbers: Vec<u64> = (0..2 * self.programs).collect();
+        let (scalar, vectors) = numbers.split_at(self.programs as usize);
+        let batches: Vec<&[u64]> = [scalar].into_iter().chain(vectors.chunks(BATCH as usize)).collect();
+        let mut different = false;
+        for numbers in batches {
+            let part = Part { vectors: numbers[0] >= self.programs, ..*self };
+            let options = part.options(&mut part.choices(0, numbers[0] / BATCH));
+            let programs: Vec<Program> = numbers.iter().map(|k| part.program(&mut part.choices(1, *k))).collect();
+            different |= !part.run_batch(&context, options, numbers, &programs);
+        }
+        exit_code(!different)
+    }
+
+    /// Makes, compiles and runs one program.
+    pub fn run_one(&self, case: &Case) -> ExitCode {
+        exit_code(self.run_batch(&context(), case.options, &[0], std::slice::from_ref(&case.program)))
+    }
+
+    /// Compiles programs together and runs each; whether all is well.
+    fn run_batch(&self, context: &Context, options: Options, numbers: &[u64], programs: &[Program]) -> bool {
+        let all: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+        let named = |prefix: &str, k: &u64| format!("{prefix}_p{k}");
+        let numbered = || numbers.iter().zip(programs);
+        let plain: Vec<String> = numbered().map(|(k, program)| program.plain_text(&named("plain", k))).collect();
+        let tiled: Vec<String> = numbered().map(|(k, program)| program.text(&named("tiled", k))).collect();
+        println!("{MARK}{} are compiled with {options}\n{}", all.join(" "), tiled.concat());
+        let Some((plain, _)) = compiled(context, self.form.into(), numbers, &plain) else { return false };
+        let Some((tiled, scalar)) = compiled(context, options, numbers, &tiled) else { return false };
+        let mut same = true;
+        for ((k, program), scalar) in numbered().zip(scalar) {
+            let vectors = options.vectorize != Target::None && !scalar;
+            println!("{MARK}{k} runs with {options}{}\n{program}", if vectors { ", all in vectors" } else { "" });
+            // One at a time, they may come in the order of memory.
+            if program.digits && !vectors {
+                continue;
+            }
+            let rounding = match () {
+                () if vectors && program.ordered && !options.reassociate && !options.contract => Rounding::Same,
+                () if program.rounded => Rounding::Other,
+                () => Rounding::None,
+            };
+            let (plain, tiled) = ((&plain, &*named("plain", k)), (&tiled, &*named("tiled", k)));
+            let comparison = Comparison { program, plain, tiled, form: self.form, seed: self.seed, rounding };
+            if let Err(difference) = comparison.check() {
+                println!("{FAILED}{k}");
+                eprintln!("{difference}, with {options}\n{program}");
+                same = false;
+            }
+        }
+        same
+    }
+}
+
+/// Compiles programs together; where that fails, tells which of them do not compile.
+fn compiled(
+    context: &Context,
+    options: Options,
+    numbers: &[u64],
+    texts: &[String],
+) -> Option<(ExecutionEngine, Vec<bool>)> {
+    let together = engine(context, texts, options);
+    if together.is_none() {
+        for (k, text) in numbers.iter().zip(texts) {
+            println!("{MARK}{k} is compiled with {options}\n{text}");
+            if engine(context, std::slice::from_ref(text), options).is_none() {
+                println!("{FAILED}{k}");
+                eprintln!("does not compile with {options}:\n{text}");
+            }
+        }
+    }
+    together
+}
+
+fn exit_code(same: bool) -> ExitCode {
+    if same { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT as u8) }
+}
+
+/// Asks for vector code of some kind.
+fn random_options(rng: &mut Choices, form: Form) -> Options {
+    Options {
+        form,
+        vectorize: rng.choice(&Target::ALL[1..]),
+        vector_bits: rng.choice(&[0, 0, 0, 0, 64, 128, 256, 512]),
+        vector_registers: rng.choice(&[0, 0, 0, 8, 11, 16, 32]),
+        reassociate: rng.one_in(3),
+        contract: rng.one_in(3),
+        cache_bytes: rng.choice(&[0, 0, 1, 1000, 1 << 20]),
+        parallel: rng.choice(Parallel::ALL),
+    }
+}

@@ -1,0 +1,98 @@
+//! Programs that compute each element of a result from the elements at the same index.
+
+use super::{arrays, of_extents};
+use crate::array::{Array, Source, permutation, random_sizes, shuffled, some_rank};
+use crate::element::{BF16, ELEMENTS, Element, F32, F64, I1, I8, I16, I32, I64, Kind, random_number};
+use crate::program::Program;
+
+/// From one layout to another, at times by way of a third.
+pub fn convert(rng: &mut Source) -> Program {
+    let rank = rng.usize(0..=4);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let [a, b, r] = arrays(rng, &sizes, element);
+    Program::new("convert", &[&a]).returns(&r).array("b", &b).set("twice", rng.bool())
+}
+
+/// Two or three operands, each in a layout of its own; integers divide, which padding of zeros would trap.
+pub fn elementwise(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let operands: Vec<Array> = (0..rng.usize(2..=3)).map(|_| Array::new(rng, &sizes, element)).collect();
+    let result = Array::new(rng, &sizes, element);
+    let identity: Vec<usize> = (0..rank).collect();
+    Program::new("elementwise", &operands.iter().collect::<Vec<_>>())
+        .returns(&result)
+        .inputs(&vec![identity.clone(); operands.len()])
+        .set("rank", rank)
+        .set("dims", identity)
+        .set("first", if element.kind == Kind::Integer { "div" } else { "sub" })
+        .set("second", rng.choice(&["add", "mul", "max"]))
+}
+
+/// Operations of `arith` on whole tensors, and a comparison and selection, all in one layout.
+pub fn chain(rng: &mut Source) -> Program {
+    let rank = rng.usize(0..=3);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let [a, b] = arrays(rng, &sizes, element);
+    Program::new("chain", &[&a, &b])
+        .returns(&a)
+        .array("bits", &Array { element: I1, ..a.clone() })
+        .set("first", rng.choice(&["add", "sub"]))
+        .set("second", rng.choice(&["mul", "min", "max"]))
+}
+
+/// An operation with two results.
+pub fn pair(rng: &mut Source) -> Program {
+    let (sizes, element) = (random_sizes(rng, 2), rng.choice(&[I32, F32]));
+    let [a, s, r] = arrays(rng, &sizes, element);
+    Program::new("pair", &[&a]).returns(&r).array("s", &s)
+}
+
+/// Operands of any elements, transposed and repeated, and indices, to a result of another element.
+pub fn cast(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let sizes = random_sizes(rng, rank);
+    let wide = rng.choice(&[F32, F32, F64, I32, I64]);
+    let (mut operands, mut maps, mut ops) = (Vec::new(), Vec::new(), Vec::new());
+    for k in 0..rng.usize(1..=3) {
+        let dims = (0..rank).filter(|_| k == 0 || rng.bool()).collect();
+        let (dims, element) = (shuffled(rng, dims), rng.choice(ELEMENTS));
+        operands.push(of_extents(rng, &sizes, &dims, element));
+        maps.push(dims);
+        ops.push(rng.choice(&["add", "sub", "max", "min"]));
+    }
+    let index = rng.one_in(3).then(|| rng.usize(..rank));
+    let select = rng.one_in(3);
+    let dims = if rng.bool() { permutation(rng, rank) } else { (0..rank).collect() };
+    let element = rng.choice(ELEMENTS);
+    let r = of_extents(rng, &sizes, &dims, element);
+    // A large number does not fit in an integer.
+    let fits = element.kind == Kind::Float || wide.kind == Kind::Integer;
+    Program::new("cast", &operands.iter().collect::<Vec<_>>())
+        .returns(&r)
+        .inputs(&maps)
+        .set("rank", rank)
+        .set("dims", dims)
+        .set("ops", ops)
+        .set("wide", wide.name)
+        .set("integer", if wide.size == 8 { I64.name } else { I32.name })
+        .set("index", index)
+        .set("select", select)
+        .ordered(fits)
+}
+
+/// A dense constant, of one number at times.
+pub fn constant(rng: &mut Source) -> Program {
+    let rank = rng.usize(0..=3);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I1, I8, I16, I32, I64, BF16, F32, F64]));
+    let a = Array::new(rng, &sizes, element);
+    let data = if rng.one_in(4) { element.literal(3) } else { dense(rng, &sizes, element) };
+    Program::new("constant", &[&a]).returns(&a).set("data", data)
+}
+
+/// The numbers of a dense constant of these sizes.
+fn dense(rng: &mut Source, sizes: &[i64], element: Element) -> String {
+    let Some((first, rest)) = sizes.split_first() else { return element.literal(random_number(rng) as i64) };
+    let parts: Vec<String> = (0..*first).map(|_| dense(rng, rest, element)).collect();
+    format!("[{}]", parts.join(", "))
+}

@@ -1,0 +1,101 @@
+//! Programs on memrefs.
+
+use super::arrays;
+use crate::array::{Array, Notation, Source, permutation, random_sizes, some_rank};
+use crate::element::{BF16, ELEMENTS, F32, F64, I1, I8, I16, I32, I64};
+use crate::program::Program;
+use serde_json::{Value, json};
+use tensor_layout::tiled::TileEntry;
+
+/// Loads and stores in loops, of one element each, backwards too.
+pub fn loads(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I1, I8, I16, I32, I64, BF16, F32, F64]));
+    let order = permutation(rng, rank);
+    let a = Array::new(rng, &sizes, element);
+    let b = Array::new(rng, &order.iter().map(|d| sizes[*d]).collect::<Vec<_>>(), element);
+    let back = rng.usize(..rank);
+    let to = |d: &usize| if *d == back { "%back".to_owned() } else { format!("%j{d}") };
+    Program::new("loads", &[&a, &b])
+        .set("last", sizes[back] - 1)
+        .set("back", back)
+        .set("from", (0..rank).map(|d| format!("%j{d}")).collect::<Vec<_>>())
+        .set("to", order.iter().map(to).collect::<Vec<_>>())
+        .set("sizes", sizes)
+}
+
+/// Affine loops and accesses, with offsets and an unknown one.
+pub fn affine(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let [a, b] = arrays(rng, &sizes, element);
+    let extents: Vec<i64> = sizes.iter().map(|n| rng.i64(1..=*n)).collect();
+    let offsets: Vec<i64> = sizes.iter().zip(&extents).map(|(n, e)| rng.i64(0..=n - e)).collect();
+    let unknown = rng.usize(..rank);
+    Program::new("affine", &[&a, &b])
+        .indices(&[offsets[unknown]])
+        .set("extents", extents)
+        .set("offsets", offsets)
+        .set("unknown", unknown)
+}
+
+/// A buffer of the function's own, copies, conversions and a structured operation.
+pub fn buffers(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let [a, b, mut c, d] = arrays(rng, &sizes, element);
+    // Where sizes are merged, upstream wants them as operands of the allocation.
+    while let Some(Notation::Tiled(layout)) = &c.layout
+        && layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine)
+    {
+        c = Array::new(rng, &sizes, element);
+    }
+    Program::new("buffers", &[&a, &b]).array("c", &c).array("d", &d).set("heap", rng.bool())
+}
+
+/// Vectors read and written across the edges, transposed, with a mask or without. None reach over places.
+pub fn transfer(rng: &mut Source) -> Program {
+    let rank = rng.usize(1..=3);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I8, I32, I64, F32, F64]));
+    let (a, b) = (Array::tiled(rng, &sizes, element), Array::tiled(rng, &sizes, element));
+    let mut along = permutation(rng, rank);
+    along.truncate(rng.usize(1..=rank.min(2)));
+    let lengths: Vec<i64> = along.iter().map(|_| rng.choice(&[1, 2, 3, 4, 8])).collect();
+    let starts: Vec<i64> = sizes.iter().map(|n| rng.i64(0..*n)).collect();
+    let inside = |k: usize| starts[along[k]] + lengths[k] <= sizes[along[k]];
+    let in_bounds: Vec<&str> =
+        (0..along.len()).map(|k| if inside(k) && k % 2 == 0 { "true" } else { "false" }).collect();
+    // Stock lowering takes masks along the last dimensions only, so elsewhere there is nothing to compare with.
+    let last = along.iter().copied().eq(rank - along.len()..rank);
+    Program::new("transfer", &[&a, &b])
+        .indices(&starts)
+        .set("index", (0..rank).map(|d| format!("%i{d}")).collect::<Vec<_>>())
+        .set("rank", rank)
+        .set("masked", last && rng.bool())
+        .set("counts", lengths.iter().map(|n| rng.i64(0..=*n)).collect::<Vec<_>>())
+        .set("in_bounds", in_bounds)
+        .set("along", along)
+        .set("lengths", lengths)
+}
+
+/// Copies from a part of a plain buffer to a laid-out one, and on to a part of another plain one.
+pub fn views(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let b = Array::tiled(rng, &sizes, element);
+    let mut part = || -> (Array, Value) {
+        let steps: Vec<i64> = sizes.iter().map(|n| if *n < 20 && rng.one_in(4) { 2 } else { 1 }).collect();
+        let starts: Vec<i64> = sizes.iter().map(|_| if rng.bool() { rng.i64(0..4) } else { 0 }).collect();
+        let whole: Vec<i64> = (0..rank).map(|d| starts[d] + sizes[d] * steps[d] + rng.i64(0..2)).collect();
+        let own: Vec<i64> = (0..rank).map(|d| whole[d + 1..].iter().product::<i64>()).collect();
+        let offset: i64 = own.iter().zip(&starts).map(|(s, n)| s * n).sum();
+        let strides: Vec<i64> = own.iter().zip(&steps).map(|(s, n)| s * n).collect();
+        let shape = sizes.iter().map(|n| format!("{n}x")).collect::<String>();
+        let offset = if offset == 0 { String::new() } else { format!(", offset: {offset}") };
+        let view = format!("memref<{shape}{}, strided<{strides:?}{offset}>>", element.name);
+        let array = Array { sizes: whole, element, layout: None, unknown: None };
+        (array, json!({"starts": starts, "steps": steps, "type": view}))
+    };
+    let ((a, from), (c, to)) = (part(), part());
+    Program::new("views", &[&a, &b, &c]).set("from", from).set("to", to).set("sizes", sizes)
+}

@@ -1,0 +1,73 @@
+//! Random programs, one function for each kind. Their texts are in `templates/`.
+
+mod contractions;
+mod control;
+mod elementwise;
+mod memory;
+mod reductions;
+mod shapes;
+
+use crate::array::{Array, Source};
+use crate::element::{BF16, Element, F16, F32, F64, I8, I16, I32, I64};
+use crate::program::Program;
+
+/// A name, and what makes programs.
+pub type Kind = (&'static str, fn(&mut Source) -> Program);
+
+/// All kinds.
+pub const KINDS: &[Kind] = &[
+    ("convert", elementwise::convert),
+    ("elementwise", elementwise::elementwise),
+    ("chain", elementwise::chain),
+    ("generic", contractions::generic),
+    ("matmul", contractions::matmul),
+    ("contract", contractions::contract),
+    ("pair", elementwise::pair),
+    ("reduce", reductions::reduce),
+    ("transpose", shapes::transpose),
+    ("slices", shapes::slices),
+    ("window", reductions::window),
+    ("dynamic", shapes::dynamic),
+    ("pad", shapes::pad),
+    ("reshape", shapes::reshape),
+    ("loop", control::a_loop),
+    ("branch", control::branch),
+    ("call", control::call),
+    ("constant", elementwise::constant),
+    ("loads", memory::loads),
+    ("affine", memory::affine),
+    ("buffers", memory::buffers),
+    ("transfer", memory::transfer),
+    ("cast", elementwise::cast),
+    ("fold", reductions::fold),
+    ("batches", contractions::batches),
+    ("views", memory::views),
+    ("softmax", reductions::softmax),
+];
+
+/// Elements that are made wider before they are multiplied or added, and what they are made.
+const WIDENED: &[(Element, Element)] = &[
+    (F32, F32),
+    (BF16, F32),
+    (F16, F32),
+    (F64, F64),
+    (F32, F64),
+    (I8, I32),
+    (I16, I32),
+    (I32, I32),
+    (I64, I64),
+    (I8, I8),
+    (I16, I16),
+    (I8, I16),
+    (BF16, F64),
+];
+
+/// An array whose sizes are those of some dimensions of an iteration space.
+fn of_extents(rng: &mut Source, extents: &[i64], dims: &[usize], element: Element) -> Array {
+    Array::new(rng, &dims.iter().map(|d| extents[*d]).collect::<Vec<_>>(), element)
+}
+
+/// A random array for each name.
+fn arrays<const N: usize>(rng: &mut Source, sizes: &[i64], element: Element) -> [Array; N] {
+    [(); N].map(|()| Array::new(rng, sizes, element))
+}

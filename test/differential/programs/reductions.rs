@@ -1,0 +1,111 @@
+//! Programs that reduce along some dimensions.
+
+use super::{WIDENED, arrays, of_extents};
+use crate::array::{Array, Source, permutation, random_sizes, some_rank};
+use crate::element::{F32, F64, I8, I32, I64, Kind};
+use crate::program::Program;
+
+/// Sums, least and greatest along some dimensions; the numbers for the latter are all of one sign.
+pub fn reduce(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I8, I32, I64, F32, F64]));
+    let a = Array::new(rng, &sizes, element);
+    let kept: Vec<usize> = (0..rank).filter(|d| d + 1 < rank && rng.bool()).collect();
+    let r = of_extents(rng, &sizes, &kept, element);
+    // Numbers times themselves are positive; for the greatest they are negated.
+    let (op, start, sign) = rng.choice(&[("add", 0, 1), ("max", -100, -1), ("min", 100, 1)]);
+    Program::new("reduce", &[&a])
+        .returns(&r)
+        .inputs(&[(0..rank).collect()])
+        .set("rank", rank)
+        .set("kept", kept)
+        .set("op", op)
+        .set("start", start)
+        .set("sign", sign)
+        .ordered(true)
+}
+
+/// A reduction over any dimensions, of elements that are made wider, onto a result that is given.
+pub fn fold(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let extents = random_sizes(rng, rank);
+    let mut kept = permutation(rng, rank);
+    kept.truncate(rng.usize(..rank));
+    let dims = if rng.bool() { permutation(rng, rank) } else { (0..rank).collect() };
+    // Without layouts, one element at a time, they are added in the order of memory.
+    let in_order = dims.iter().filter(|d| !kept.contains(d)).is_sorted();
+    let (narrow, wide) = rng.choice(WIDENED);
+    // The order shows where each number is a digit of the sum.
+    let op = match rng.vectors && in_order && wide.kind == Kind::Integer {
+        true => rng.choice(&["add", "max", "min", "mul", "digits"]),
+        false => rng.choice(&["add", "max", "min"]),
+    };
+    let (a, r) = (of_extents(rng, &extents, &dims, narrow), of_extents(rng, &extents, &kept, wide));
+    // A factor for each row.
+    let row = vec![rng.usize(..rank)];
+    let factor = rng.bool().then(|| of_extents(rng, &extents, &row, wide));
+    let arguments: Vec<&Array> = [&a, &r].into_iter().chain(&factor).collect();
+    let program = Program::new("fold", &arguments)
+        .returns(&r)
+        .set("rank", rank)
+        .set("dims", dims)
+        .set("kept", kept)
+        .set("row", row)
+        .set("scaled", factor.is_some())
+        .set("op", op)
+        .set("sum_last", rng.bool())
+        .ordered(in_order || matches!(op, "max" | "min"));
+    Program { digits: op == "digits", ..program }
+}
+
+/// The sum of a slice of a size that only the caller knows, with one index fixed.
+pub fn window(rng: &mut Source) -> Program {
+    let rank = rng.usize(2..=4);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I8, I32, I64, F32, F64]));
+    let lengths: Vec<i64> = sizes.iter().map(|n| rng.i64(1..=*n)).collect();
+    let mut indices: Vec<i64> = sizes.iter().zip(&lengths).map(|(n, l)| rng.i64(0..=n - l)).collect();
+    let a = Array::new(rng, &sizes, element);
+    let (fixed, free) = (rng.usize(..rank), rng.usize(..rank));
+    let length = |d: usize| match d {
+        _ if d == fixed => "1".to_owned(),
+        _ if d == free => format!("%i{rank}"),
+        _ => lengths[d].to_string(),
+    };
+    let kept: Vec<usize> = (0..rank).filter(|d| *d != fixed).collect();
+    let slice = Array {
+        sizes: kept.iter().map(|d| lengths[*d]).collect(),
+        element,
+        layout: None,
+        unknown: kept.iter().position(|d| *d == free),
+    };
+    indices.push(lengths[free]);
+    Program::new("window", &[&a])
+        .returns(&Array { sizes: Vec::new(), element, layout: None, unknown: None })
+        .indices(&indices)
+        .array("s", &slice)
+        .set("starts", (0..rank).map(|d| format!("%i{d}")).collect::<Vec<_>>())
+        .set("lengths", (0..rank).map(length).collect::<Vec<_>>())
+        .set("ones", vec![1; rank])
+        .set("dims", (0..rank - 1).collect::<Vec<_>>())
+        .set("rank", rank - 1)
+}
+
+/// The softmax along one dimension: the greatest of each row, a sum, and what is computed from them.
+pub fn softmax(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[F32, F32, F64]));
+    let [a, powers, r] = arrays(rng, &sizes, element);
+    let along = rng.usize(..rank);
+    let kept: Vec<usize> = (0..rank).filter(|d| *d != along).collect();
+    let [greatest, sum] = [(); 2].map(|()| of_extents(rng, &sizes, &kept, element));
+    let program = Program::new("softmax", &[&a])
+        .returns(&r)
+        .array("powers", &powers)
+        .array("greatest", &greatest)
+        .array("sum", &sum)
+        .set("rank", rank)
+        .set("all", (0..rank).collect::<Vec<_>>())
+        .set("kept", kept)
+        .ordered(true);
+    Program { rounded: true, ..program }
+}

@@ -1,0 +1,120 @@
+//! Programs that move elements: transposes, slices, padding, reshapes.
+
+use super::arrays;
+use crate::array::{Array, Notation, Source, permutation, random_sizes, some_rank};
+use crate::element::ELEMENTS;
+use crate::program::Program;
+use tensor_layout::tiled::{Layout, TileEntry};
+
+/// The dimensions in another order.
+pub fn transpose(rng: &mut Source) -> Program {
+    let rank = rng.usize(2..=4);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let permutation = permutation(rng, rank);
+    let a = Array::new(rng, &sizes, element);
+    let r = Array::new(rng, &permutation.iter().map(|d| sizes[*d]).collect::<Vec<_>>(), element);
+    Program::new("transpose", &[&a]).returns(&r).set("permutation", permutation)
+}
+
+/// A slice of one tensor into another, at places that only the caller knows.
+pub fn slices(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let element = rng.choice(ELEMENTS);
+    let (from, to) = (random_sizes(rng, rank), random_sizes(rng, rank));
+    let sizes: Vec<i64> = from.iter().zip(&to).map(|(a, b)| rng.i64(1..=*a.min(b))).collect();
+    let [a, b, s] = [&from, &to, &sizes].map(|s| Array::new(rng, s, element));
+    let s = match &a.layout {
+        // The source's layout on other sizes.
+        Some(layout) if rng.bool() => Array { layout: Some(layout.clone()), ..s },
+        _ => s,
+    };
+    let mut indices = Vec::new();
+    let mut place = |within: &[i64]| {
+        let stride = |(n, w): (&i64, &i64)| if *n > 1 { rng.i64(1..=(w - 1) / (n - 1)) } else { 1 };
+        let strides: Vec<i64> = sizes.iter().zip(within).map(stride).collect();
+        // Each start is a number or an argument.
+        let start = |d: usize| {
+            let start = rng.i64(0..=within[d] - 1 - (sizes[d] - 1) * strides[d]);
+            if rng.bool() {
+                return start.to_string();
+            }
+            indices.push(start);
+            format!("%i{}", indices.len() - 1)
+        };
+        ((0..rank).map(start).collect::<Vec<_>>(), strides)
+    };
+    let ((from, from_strides), (to, to_strides)) = (place(&from), place(&to));
+    Program::new("slices", &[&a, &b])
+        .returns(&b)
+        .indices(&indices)
+        .array("s", &s)
+        .set("from", from)
+        .set("from_strides", from_strides)
+        .set("to", to)
+        .set("to_strides", to_strides)
+        .set("sizes", sizes)
+}
+
+/// Tensors whose outermost size only the caller knows; tiles do not reach it.
+pub fn dynamic(rng: &mut Source) -> Program {
+    let rank = rng.usize(1..=3);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let unknown = rng.usize(..rank);
+    let [a, b, r] = [(); 3].map(|()| {
+        let layout = (!rng.one_in(6)).then(|| Notation::Tiled(outermost_last(rng, rank, unknown)));
+        Array { sizes: sizes.clone(), element, layout, unknown: Some(unknown) }
+    });
+    Program::new("dynamic", &[&a, &b])
+        .returns(&r)
+        .set("unknown", unknown)
+        .set("dims", (0..rank).collect::<Vec<_>>())
+        .set("rank", rank)
+}
+
+/// A layout in which a dimension is the outermost, with tiles of the others.
+fn outermost_last(rng: &mut Source, rank: usize, outermost: usize) -> Layout {
+    let mut layout = Layout::row_major(rank);
+    layout.minor_to_major.retain(|d| *d != outermost);
+    rng.shuffle(&mut layout.minor_to_major);
+    layout.minor_to_major.push(outermost);
+    let mut length = rank - 1;
+    while length > 0 && rng.bool() {
+        layout.tiles.push((0..length).map(|_| TileEntry::Size(rng.i64(1..6))).collect());
+        length = rng.usize(..=length);
+    }
+    layout
+}
+
+/// Elements around a tensor.
+pub fn pad(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let [low, high] = [(); 2].map(|()| (0..rank).map(|_| rng.i64(0..3)).collect::<Vec<i64>>());
+    let padded: Vec<i64> = (0..rank).map(|d| low[d] + sizes[d] + high[d]).collect();
+    let (a, r) = (Array::new(rng, &sizes, element), Array::new(rng, &padded, element));
+    Program::new("pad", &[&a]).returns(&r).set("low", low).set("high", high)
+}
+
+/// Dimensions taken together or apart, and what is computed from that.
+pub fn reshape(rng: &mut Source) -> Program {
+    let rank = rng.usize(1..=4);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let mut groups: Vec<Vec<usize>> = vec![vec![0]];
+    for d in 1..rank {
+        if rng.bool() {
+            groups.push(Vec::new());
+        }
+        groups.last_mut().expect("never empty").push(d);
+    }
+    let collapsed: Vec<i64> = groups.iter().map(|g| g.iter().map(|d| sizes[*d]).product()).collect();
+    let collapse = rng.bool();
+    let (from, to) = if collapse { (&sizes, &collapsed) } else { (&collapsed, &sizes) };
+    let a = Array::new(rng, from, element);
+    let [s, r] = arrays(rng, to, element);
+    Program::new("reshape", &[&a])
+        .returns(&r)
+        .array("s", &s)
+        .set("collapse", collapse)
+        .set("groups", groups)
+        .set("sizes", to.clone())
+}

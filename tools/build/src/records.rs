@@ -1,0 +1,167 @@
+//! The passes of a TableGen file, as MLIR's `PassBase.td` declares them, and what this project's `Passes.td` adds:
+//! options whose value is one of a few names, and pipelines.
+
+use std::path::Path;
+use tblgen::{RecordKeeper, TableGenParser, record::Record};
+
+/// A file of passes. Everything is in the order of the file.
+#[derive(Clone, Debug)]
+pub struct Passes {
+    /// The options' values with names.
+    pub choices: Vec<Choices>,
+    /// The passes.
+    pub passes: Vec<Pass>,
+    /// The pipelines.
+    pub pipelines: Vec<Pipeline>,
+}
+
+/// The values of an option that is one of a few names: a record of the class `Choices`.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    /// The name of the C++ enum, in its namespace `layout`.
+    pub name: String,
+    /// What the option decides.
+    pub summary: String,
+    /// The values; the first is the default.
+    pub values: Vec<Choice>,
+}
+
+/// A value of an option.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The C++ enumerator.
+    pub symbol: String,
+    /// The value in text.
+    pub text: String,
+    /// What it means.
+    pub summary: String,
+}
+
+/// A pass: a record of MLIR's class `PassBase`.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    /// The name of the record, and of the C++ class.
+    pub record: String,
+    /// The name in the text of a pipeline.
+    pub argument: String,
+    /// One line, as `--help` shows it.
+    pub summary: String,
+    /// The options.
+    pub options: Vec<PassOption>,
+}
+
+/// An option of a pass: a record of MLIR's class `Option`.
+#[derive(Clone, Debug)]
+pub struct PassOption {
+    /// The name of the C++ variable.
+    pub variable: String,
+    /// The name in text.
+    pub argument: String,
+    /// The C++ type.
+    pub cpp_type: String,
+    /// The C++ expression of the default.
+    pub default: String,
+    /// What it is for.
+    pub description: String,
+}
+
+/// A pipeline: a record of the class `Pipeline`.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    /// The name in text.
+    pub argument: String,
+    /// One line, as `--help` shows it.
+    pub summary: String,
+    /// The passes in their order, each as text.
+    pub passes: Vec<String>,
+    /// The name of the pass whose options the pipeline has.
+    pub options_of: String,
+}
+
+impl Passes {
+    /// Reads a file, whose includes are found in `include` and in the file's own folder.
+    ///
+    /// # Errors
+    /// Where the file is not valid TableGen, or a record misses a field.
+    pub fn read(file: &Path, include: &Path) -> Result<Passes, String> {
+        let path = |path: &Path| path.to_str().map(str::to_string).ok_or(format!("{} is not UTF-8", path.display()));
+        let mut parser = TableGenParser::new().add_source_file(&path(file)?).add_include_directory(&path(include)?);
+        if let Some(folder) = file.parent() {
+            parser = parser.add_include_directory(&path(folder)?);
+        }
+        let keeper = parser.parse().map_err(|error| format!("{}: {error}", file.display()))?;
+        Passes::of(&keeper).map_err(|error| format!("{}: {error}", file.display()))
+    }
+
+    fn of(keeper: &RecordKeeper) -> Result<Passes, tblgen::Error> {
+        Ok(Passes {
+            choices: derived(keeper, "Choices").into_iter().map(Choices::of).collect::<Result<_, _>>()?,
+            passes: derived(keeper, "PassBase").into_iter().map(Pass::of).collect::<Result<_, _>>()?,
+            pipelines: derived(keeper, "Pipeline").into_iter().map(Pipeline::of).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// The records of a class in the order of the file; a keeper has them in the order of their names.
+fn derived<'k>(keeper: &'k RecordKeeper, class: &str) -> Vec<Record<'k>> {
+    let mut records: Vec<_> = keeper.all_derived_definitions_if_defined(class).collect();
+    records.sort_by_key(|record| record.id());
+    records
+}
+
+impl Choices {
+    fn of(record: Record) -> Result<Choices, tblgen::Error> {
+        let values = record.list_of_defs_value("enumerants")?;
+        Ok(Choices {
+            name: record.str_value("className")?.into(),
+            summary: record.str_value("summary")?.into(),
+            values: values.into_iter().map(Choice::of).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Choice {
+    fn of(record: Record) -> Result<Choice, tblgen::Error> {
+        Ok(Choice {
+            symbol: record.str_value("symbol")?.into(),
+            text: record.str_value("str")?.into(),
+            summary: record.str_value("summary")?.into(),
+        })
+    }
+}
+
+impl Pass {
+    fn of(record: Record) -> Result<Pass, tblgen::Error> {
+        let options = record.list_of_defs_value("options")?;
+        Ok(Pass {
+            record: record.name()?.into(),
+            argument: record.str_value("argument")?.into(),
+            summary: record.str_value("summary")?.into(),
+            options: options.into_iter().map(PassOption::of).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl PassOption {
+    fn of(record: Record) -> Result<PassOption, tblgen::Error> {
+        Ok(PassOption {
+            variable: record.str_value("cppName")?.into(),
+            argument: record.str_value("argument")?.into(),
+            cpp_type: record.str_value("type")?.into(),
+            default: record.str_value("defaultValue")?.into(),
+            description: record.str_value("description")?.into(),
+        })
+    }
+}
+
+impl Pipeline {
+    fn of(record: Record) -> Result<Pipeline, tblgen::Error> {
+        let passes = record.list_of_strings_value("passes")?;
+        Ok(Pipeline {
+            argument: record.str_value("argument")?.into(),
+            summary: record.str_value("summary")?.into(),
+            passes: passes.into_iter().map(str::to_string).collect(),
+            options_of: record.def_value("optionsOf")?.str_value("argument")?.into(),
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Errors as a person reads them: the message, then the line of the text with a caret under the place.
+//!
+//! ```text
+//! model.hlo:3:19: error: unknown operation `parametre`; did you mean `parameter`?
+//!   |
+//! 3 |   ROOT x = f32[8] parametre(0)
+//!   |                   ^
+//! ```
+//!
+//! `annotate-snippets` draws the excerpt: it expands tabs, counts the columns of wide and of combining characters, and
+//! cuts a long line around the place. Here the line is found, so that the cost of an error is that of its line.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use std::fmt::Display;
+use tensor_layout::text::Error;
+
+/// The width of an excerpt in columns; a longer line is cut on both sides of the place.
+const WIDTH: usize = 120;
+
+/// How much of a line is given to the renderer, in bytes on each side of the place: more than fits in [`WIDTH`] columns,
+/// since its time grows with the length and some dumps are one line of megabytes.
+const NEAR: usize = 4096;
+
+/// Why a tool failed, as the text for standard error: whole lines, with escape sequences for colours. [`finish`] removes
+/// the colours where standard error is no terminal or `NO_COLOR` is set.
+///
+/// [`finish`]: crate::finish
+#[derive(Debug)]
+pub struct Complaint(String);
+
+impl Complaint {
+    /// A message that is about no place in a text.
+    pub fn new(message: impl Display) -> Complaint {
+        Complaint(one("", &message.to_string(), None))
+    }
+
+    /// A message about a file as a whole.
+    pub fn about(file: &str, message: impl Display) -> Complaint {
+        Complaint(one(&format!("{file}: "), &message.to_string(), None))
+    }
+
+    /// An error in an argument of the command line.
+    pub fn in_argument(text: &str, error: &Error) -> Complaint {
+        Complaint(one("", &error.message, excerpt(text, error, &lines(text)).map(|(excerpt, _)| excerpt)))
+    }
+
+    /// Errors in the text of a file, each with its line and column, both from 1, columns in characters.
+    pub fn in_file(file: &str, text: &str, errors: &[Error]) -> Complaint {
+        let starts = lines(text);
+        let all = errors.iter().map(|error| match excerpt(text, error, &starts) {
+            Some((excerpt, column)) => {
+                one(&format!("{file}:{}:{column}: ", excerpt.number), &error.message, Some(excerpt))
+            }
+            None => one(&format!("{file}: "), &error.message, None),
+        });
+        Complaint(all.collect())
+    }
+
+    /// The text, with escape sequences for colours.
+    pub fn styled(&self) -> &str {
+        &self.0
+    }
+
+    /// The text without colours.
+    pub fn plain(&self) -> String {
+        anstream::adapter::strip_str(&self.0).to_string()
+    }
+}
+
+/// A part of a line, and the byte in it that is at fault.
+struct Excerpt<'a> {
+    line: &'a str,
+    number: usize,
+    at: usize,
+}
+
+/// The offsets at which lines begin.
+fn lines(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(k, _)| k + 1)).collect()
+}
+
+/// The line at fault and the column in it, from 1; `None` where the error has no place.
+fn excerpt<'a>(text: &'a str, error: &Error, starts: &[usize]) -> Option<(Excerpt<'a>, usize)> {
+    let boundary = |k: usize| (0..=k.min(text.len())).rev().find(|k| text.is_char_boundary(*k)).unwrap_or(0);
+    let at = boundary(error.at?);
+    let number = starts.partition_point(|start| *start <= at);
+    let start = starts[number - 1];
+    let end = starts.get(number).map_or(text.len(), |next| next - 1);
+    let (from, to) = (boundary(at.saturating_sub(NEAR)).max(start), boundary(at + NEAR).min(end).max(at));
+    let column = 1 + text[start..at].chars().count();
+    Some((Excerpt { line: text[from..to].trim_end_matches('\r'), number, at: at - from }, column))
+}
+
+/// One error: `prefix`, `error: message`, and the excerpt below it.
+fn one(prefix: &str, message: &str, excerpt: Option<Excerpt>) -> String {
+    let snippet = excerpt.map(|Excerpt { line, number, at }| {
+        let at = at.min(line.len());
+        Snippet::source(line).line_start(number).annotation(AnnotationKind::Primary.span(at..at))
+    });
+    let group = Level::ERROR.primary_title(message).elements(snippet);
+    format!("{prefix}{}\n", Renderer::styled().term_width(WIDTH).render(&[group]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_is_under_the_place() {
+        let text = "(f32[2],\n/*é*/\tf32[2]{1})";
+        let at = |at| Complaint::in_argument(text, &Error::at(at, "wrong")).plain();
+        // A tab is drawn as four spaces.
+        assert_eq!(at(23), "error: wrong\n  |\n2 | /*é*/    f32[2]{1})\n  |                 ^\n");
+        assert_eq!(at(text.len()), "error: wrong\n  |\n2 | /*é*/    f32[2]{1})\n  |                    ^\n");
+        let file = Complaint::in_file("a.hlo", text, &[Error::at(23, "wrong"), Error::new("whole")]).plain();
+        assert!(file.starts_with("a.hlo:2:14: error: wrong\n  |\n2 | "), "{file}");
+        assert!(file.ends_with("^\na.hlo: error: whole\n"), "{file}");
+        assert_eq!(Complaint::new("no place").plain(), "error: no place\n");
+        assert_eq!(Complaint::about("a.hlo", "no such file").plain(), "a.hlo: error: no such file\n");
+    }
+
+    #[test]
+    fn wide_and_combining_characters_have_their_columns() {
+        for (text, at, columns) in [("漢字x", 6, 4), ("e\u{301}x", 3, 1), ("\u{200b}x", 3, 0), ("🦀x", 4, 2)] {
+            let found = Complaint::in_argument(text, &Error::at(at, "wrong")).plain();
+            let caret = found.lines().nth(3).unwrap();
+            assert_eq!(caret, format!("  | {}^", " ".repeat(columns)), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let text = format!("{}here{}", "x".repeat(1_000_000), "é".repeat(1_000_000));
+        let found = Complaint::in_file("a", &text, &[Error::at(1_000_000, "wrong")]).plain();
+        let lines: Vec<&str> = found.lines().collect();
+        assert_eq!(lines[0], "a:1:1000001: error: wrong");
+        assert!(lines[2].chars().count() <= WIDTH + 10, "{found}");
+        let caret = lines[3].find('^').unwrap();
+        assert_eq!(lines[2].get(caret..caret + 4), Some("here"), "{found}");
+    }
+
+    #[test]
+    fn a_place_that_no_text_has_is_moved_into_it() {
+        for at in 0..9 {
+            let found = Complaint::in_argument("aé\r\n漢", &Error::at(at, "wrong")).plain();
+            assert!(found.ends_with("^\n"), "{at}: {found}");
+        }
+        assert!(Complaint::in_argument("", &Error::at(0, "wrong")).plain().starts_with("error: wrong\n"));
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let found = Complaint::in_argument("a\u{1b}[31mb", &Error::at(0, "un\u{7}known \u{1b}[31m")).plain();
+        assert!(!found.contains(['\u{1b}', '\u{7}']), "{found:?}");
+    }
+}

@@ -1,0 +1,31 @@
+//! What the command-line tools share.
+//!
+//! A tool is a function from its arguments to the text that it prints, or to a [`Complaint`] about its input:
+//!
+//! ```no_run
+//! use layout_console::{Complaint, finish, parse, read};
+//!
+//! /// Counts the lines of a file.
+//! #[derive(clap::Parser)]
+//! struct Arguments {
+//!     file: String,
+//! }
+//!
+//! fn lines(arguments: &Arguments) -> Result<String, Complaint> {
+//!     Ok(format!("{}\n", read(&arguments.file)?.lines().count()))
+//! }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     finish(lines(&parse()))
+//! }
+//! ```
+//!
+//! The exit status is 0 for success, 1 for invalid input and 2 for an invalid command line.
+
+mod arguments;
+mod complaint;
+mod files;
+
+pub use arguments::parse;
+pub use complaint::Complaint;
+pub use files::{finish, print, read, write};

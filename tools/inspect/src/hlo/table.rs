@@ -1,0 +1,82 @@
+//! The table of the instructions, for people.
+
+use super::rows::{Entry, Program, amount};
+use crate::report;
+use std::fmt::Write;
+use tensor_layout::operations::Shape;
+use tensor_layout::operations::leaves;
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Expansion;
+
+/// A line for each instruction, with what it reads and feeds below it, under the name of its computation.
+///
+/// # Errors
+/// An answer does not fit in 64 bits.
+pub fn table(program: &mut Program, chosen: &[(usize, usize)]) -> Result<String, Error> {
+    let mut out = String::new();
+    let mut last = None;
+    for &(c, k) in chosen {
+        let rows = program.rows(c, k)?;
+        let (computation, instruction) = program.at(c, k);
+        if last.replace(c) != Some(c) {
+            let entry = if c == program.module.entry { "ENTRY " } else { "" };
+            let _ = writeln!(out, "{}{entry}{}", if out.is_empty() { "" } else { "\n" }, computation.name);
+        }
+        let root = if k == computation.root { "ROOT " } else { "" };
+        let _ = write!(out, "  {root}{} = {} {}", instruction.name, instruction.shape, instruction.opcode);
+        out.push_str(&memory(&instruction.shape)?);
+        out.push('\n');
+        for line in program.remarks(c, k) {
+            let _ = writeln!(out, "    {line}");
+        }
+        let several = rows.len() > 1;
+        for (result, row) in rows.iter().enumerate() {
+            let of = if several { format!("result {result}, ") } else { String::new() };
+            row.iter().for_each(|found| entry(&mut out, &of, found));
+        }
+    }
+    Ok(out)
+}
+
+/// What is read and fed of one leaf of an operand; `of` says which result, where there are several.
+fn entry(out: &mut String, of: &str, Entry { name, part, reads, feeds, usage, tiles, .. }: &Entry) {
+    let part = part.map_or(String::new(), |part| format!(" part {part}"));
+    if reads.maps.is_empty() && reads.unknown.is_empty() {
+        let _ = writeln!(out, "    {of}{name}{part} is never read");
+        return;
+    }
+    for (verb, access) in [("reads", reads), ("feeds", feeds)] {
+        let unknown = access.unknown.iter().map(|reason| format!("UNDEFINED: {reason}"));
+        for line in access.maps.iter().cloned().chain(unknown) {
+            let _ = writeln!(out, "    {of}{name}{part} {verb} {line}");
+        }
+        for value in &access.run_time {
+            let _ = writeln!(out, "      {} = {}{}", value.variable, value.source, value.element);
+        }
+    }
+    if let Some(usage) = usage {
+        let (elements, reads) = (amount(usage.elements), amount(usage.reads));
+        let _ = writeln!(out, "      {elements} of {} elements are read, in {reads} reads", usage.size);
+    }
+    for tile in tiles {
+        let _ = writeln!(out, "      {tile}");
+    }
+}
+
+/// Bytes and padding of a shape's arrays.
+fn memory(shape: &Shape) -> Result<String, Error> {
+    let (mut logical, mut padded) = (0i64, 0i64);
+    let too_large = || Error::new("the bytes of a shape do not fit in 64 bits");
+    for array in leaves(shape) {
+        let Some((array, sizes)) = report::laid_out(&Shape::Array(array.clone())).map(|(a, s)| (a.clone(), s)) else {
+            continue;
+        };
+        let expansion = Expansion::new(&sizes, &array.layout)?;
+        logical = logical.checked_add(expansion.logical_bytes(array.element)?).ok_or_else(too_large)?;
+        padded = padded.checked_add(expansion.padded_bytes(array.element)?).ok_or_else(too_large)?;
+    }
+    Ok(match padded {
+        0 => String::new(),
+        _ => format!("  {padded} bytes, {:.1} % padding", 100.0 * (padded - logical) as f64 / padded as f64),
+    })
+}

@@ -1,0 +1,214 @@
+//! The answers: their types. Where a field is an `Option` that is always written, `null` says that there is none.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use tensor_layout::places::Misplaced;
+use tensor_layout::text::Error;
+
+/// A line of the output.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Answer", deny_unknown_fields)]
+pub struct Served {
+    /// The `id` of the request, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Value>,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
+/// What was found, or why nothing was.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Outcome {
+    Success {
+        #[schemars(extend("const" = true))]
+        ok: bool,
+        #[serde(flatten)]
+        answer: Answer,
+    },
+    Failure {
+        #[schemars(extend("const" = false))]
+        ok: bool,
+        #[serde(flatten)]
+        failure: Failure,
+    },
+}
+
+impl Served {
+    /// The answer to a request with this `id`.
+    pub fn new(id: Option<Value>, answer: Result<Answer, Failure>) -> Served {
+        let outcome = match answer {
+            Ok(answer) => Outcome::Success { ok: true, answer },
+            Err(failure) => Outcome::Failure { ok: false, failure },
+        };
+        Served { id, outcome }
+    }
+}
+
+/// Why a request failed.
+#[derive(Serialize, JsonSchema)]
+pub struct Failure {
+    /// What is invalid, and what would be valid.
+    error: String,
+    /// The byte of the text at fault, from 0 to its length; left out where no text is at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<usize>,
+    /// Which text is at fault, where the request has several: a field, or a number in a list.
+    #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
+    text: Option<Which>,
+    /// Two elements that share a place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collide: Option<Box<[Vec<i64>; 2]>>,
+}
+
+/// One of several texts.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Which {
+    Field(&'static str),
+    Number(usize),
+}
+
+impl Failure {
+    /// The failure with the text that is at fault.
+    pub fn within(self, text: Which) -> Failure {
+        Failure { text: Some(text), ..self }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(Error { at, message }: Error) -> Failure {
+        Failure { error: message, at, text: None, collide: None }
+    }
+}
+
+impl From<Misplaced> for Failure {
+    fn from(Misplaced { error, collide }: Misplaced) -> Failure {
+        Failure { collide, ..error.into() }
+    }
+}
+
+/// The fields of a success, by the `op` of the request.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Answer {
+    /// To `layout`.
+    Layout(Box<Facts>),
+    /// To `linear_index`.
+    Offset { linear: i64 },
+    /// To `logical_index`: the element.
+    Element { index: Vec<i64> },
+    /// To `logical_index`: there is no element at the offset.
+    Padding {
+        #[schemars(extend("const" = true))]
+        padding: bool,
+    },
+    /// To `place`.
+    Place {
+        /// The coordinate along each axis of the layout, and along `Addr`.
+        place: BTreeMap<String, i64>,
+        /// The axes along which there are several copies.
+        broadcast: BTreeMap<String, Broadcast>,
+    },
+    /// To `equal`.
+    Equality {
+        /// `null` where it is not known.
+        equal: Option<bool>,
+        /// True where it is not known.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[schemars(default)]
+        unknown: bool,
+        /// Left out where the two are equal; `null` where there is none: where they differ.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        witness: Option<Option<Witness>>,
+        /// Left out where the two are equal.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// To `simplify` and `compose`.
+    Map {
+        map: String,
+        /// The nanoseconds that it took, without parsing.
+        ns: u64,
+        /// Where `explain` is true.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        steps: Option<Vec<Step>>,
+    },
+    /// To `evaluate`.
+    Results { results: Vec<i64> },
+    /// To `evaluate`: the point is outside the domain.
+    Outside {
+        #[schemars(extend("const" = true))]
+        outside: bool,
+    },
+}
+
+/// What a layout does. All is `null` but `printed` for tuples, `token`, `opaque` and unbounded sizes.
+#[derive(Default, Serialize, JsonSchema)]
+pub struct Facts {
+    /// The text in its canonical form.
+    pub printed: String,
+    pub logical_elements: Option<i64>,
+    pub logical_bytes: Option<i64>,
+    /// Of the allocation; of a TensorLayout over all places.
+    pub padded_elements: Option<i64>,
+    pub padded_bytes: Option<i64>,
+    /// The elements in one place of a TensorLayout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_elements: Option<i64>,
+    /// The sizes of the expanded shape, and its strides in elements.
+    pub expanded: Option<Vec<i64>>,
+    pub strides: Option<Vec<i64>>,
+    /// The names of the results of a TensorLayout's `map`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results: Option<Vec<String>>,
+    /// The number of the memory space.
+    pub memory_space: Option<u8>,
+    /// The map from the logical index to the index in the expanded shape, and the map to the offset.
+    pub map: Option<String>,
+    pub offset_map: Option<String>,
+}
+
+/// The copies along an axis.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Broadcast {
+    /// `"all"`: at every coordinate.
+    Everywhere(Everywhere),
+    /// What to add to the coordinate for each copy.
+    Offsets(Vec<i64>),
+}
+
+#[derive(Serialize, JsonSchema)]
+pub enum Everywhere {
+    #[serde(rename = "all")]
+    All,
+}
+
+/// Where two layouts or maps differ.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Witness {
+    /// The index of an element.
+    Index(Vec<i64>),
+    /// The variables of a map, by name.
+    Point(BTreeMap<String, i64>),
+}
+
+/// A step of a simplification.
+#[derive(Serialize, JsonSchema)]
+pub struct Step {
+    /// The rule that is applied, and its equation.
+    pub rule: &'static str,
+    pub equation: &'static str,
+    /// What kind of thing is replaced; the number of the result, where it is one.
+    pub about: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<usize>,
+    pub before: String,
+    pub after: String,
+    /// What the step makes use of.
+    pub fact: Option<String>,
+}

@@ -1,0 +1,338 @@
+//! What each request asks for.
+
+use super::answer::{Answer, Broadcast, Everywhere, Facts, Failure, Step, Which, Witness};
+use super::request::{self, Request};
+use crate::maps;
+use crate::report::{self, Subject};
+use std::collections::BTreeMap;
+use std::time::Instant;
+use tensor_layout::maps::Equality;
+use tensor_layout::maps::{Indexing, IndexingMap};
+use tensor_layout::notations::Meaning;
+use tensor_layout::operations::{Array, Shape};
+use tensor_layout::places::ADDRESS;
+use tensor_layout::places::{Copies, Held, Placement};
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Expansion;
+
+/// The answer to a request.
+pub fn answer(request: Request) -> Result<Answer, Failure> {
+    match request {
+        Request::Layout(request) => layout(&request.text),
+        Request::LinearIndex(request) => linear_index(&request.text, &request.index),
+        Request::LogicalIndex(request) => logical_index(&request.text, request.linear),
+        Request::Place(request) => place(&request.text, &request.index),
+        Request::Equal(request) => equal(&request.a, &request.b),
+        Request::Simplify(request) => simplify(&request.map, request.explain),
+        Request::Compose(request) => compose(&request.maps),
+        Request::Evaluate(request) => evaluate(&request.map, &request.point),
+    }
+}
+
+fn layout(text: &str) -> Result<Answer, Failure> {
+    let facts = match report::parse(text)? {
+        Subject::Places(placement) => facts_of_places(&placement),
+        Subject::Shape(shape) => match report::laid_out(&shape) {
+            None => Facts { printed: shape.to_string(), ..Facts::default() },
+            Some((array, sizes)) => {
+                let facts = Expansion::new(&sizes, &array.layout).and_then(|e| facts_of_tiles(&shape, array, &e));
+                facts.map_err(|e| report::in_sizes(text, e))?
+            }
+        },
+    };
+    Ok(Answer::Layout(Box::new(facts)))
+}
+
+fn facts_of_tiles(shape: &Shape, array: &Array, expansion: &Expansion) -> Result<Facts, Error> {
+    // Cut across memories, an element has no one place.
+    let maps = (!expansion.is_split()).then(|| maps::texts(expansion));
+    let (map, offset_map) = maps.unzip();
+    Ok(Facts {
+        printed: shape.to_string(),
+        logical_elements: Some(expansion.logical_elements()?),
+        logical_bytes: Some(expansion.logical_bytes(array.element)?),
+        padded_elements: Some(expansion.allocated_elements()),
+        padded_bytes: Some(expansion.padded_bytes(array.element)?),
+        expanded: Some(expansion.sizes().to_vec()),
+        strides: Some(expansion.strides().to_vec()),
+        memory_space: Some(array.layout.memory_space),
+        map,
+        offset_map,
+        ..Facts::default()
+    })
+}
+
+fn facts_of_places(placement: &Placement) -> Facts {
+    let map = placement.map().to_string();
+    Facts {
+        printed: placement.layout().to_string(),
+        logical_elements: Some(placement.elements()),
+        padded_elements: Some(placement.padded_elements()),
+        local_elements: Some(placement.local_elements()),
+        expanded: Some(placement.extents()),
+        results: Some(placement.axes().iter().cloned().chain([ADDRESS.to_string()]).collect()),
+        offset_map: placement.axes().is_empty().then(|| map.clone()),
+        map: Some(map),
+        ..Facts::default()
+    }
+}
+
+/// What a request's text lays out.
+enum LaidOut {
+    Tiled(Expansion),
+    Places(Box<Placement>),
+}
+
+fn laid_out(text: &str) -> Result<LaidOut, Failure> {
+    let shape = match report::parse(text)? {
+        Subject::Shape(shape) => shape,
+        Subject::Places(placement) => return Ok(LaidOut::Places(placement)),
+    };
+    let (array, sizes) =
+        report::laid_out(&shape).ok_or_else(|| Error::new(format!("{} has no offsets", kind(&shape))))?;
+    Ok(LaidOut::Tiled(Expansion::new(&sizes, &array.layout).map_err(|e| report::in_sizes(text, e))?))
+}
+
+/// Refuses a layout whose elements have coordinates beside the address.
+fn only_address(placement: &Placement) -> Result<(), Error> {
+    match placement.axes().first() {
+        Some(axis) => Err(Error::new(format!("the layout has the axis {axis}: `place` says where an element is"))),
+        None => Ok(()),
+    }
+}
+
+fn kind(shape: &Shape) -> String {
+    match shape {
+        Shape::Tuple(_) => "a tuple".to_string(),
+        Shape::Array(array) | Shape::Buffer(array) if array.element.is_data() => "an unbounded size".to_string(),
+        Shape::Array(array) | Shape::Buffer(array) => format!("`{}`", array.element),
+    }
+}
+
+fn linear_index(text: &str, index: &[i64]) -> Result<Answer, Failure> {
+    let linear = match laid_out(text)? {
+        LaidOut::Tiled(expansion) => expansion.offset(index)?,
+        LaidOut::Places(placement) => {
+            only_address(&placement)?;
+            placement.place(index)?[0]
+        }
+    };
+    Ok(Answer::Offset { linear })
+}
+
+fn logical_index(text: &str, linear: i64) -> Result<Answer, Failure> {
+    let index = match laid_out(text)? {
+        LaidOut::Tiled(expansion) => expansion.index(linear)?,
+        LaidOut::Places(placement) => {
+            only_address(&placement)?;
+            let reach = placement.extents()[0];
+            if !(0..reach).contains(&linear) {
+                let message = format!("offset {linear} is out of range: the layout reaches up to {}", reach - 1);
+                return Err(Error::new(message).into());
+            }
+            match placement.held(&[linear])? {
+                Held::Element(index) => Some(index),
+                // What strides leave out between the first and the last element.
+                Held::Padding | Held::Outside => None,
+            }
+        }
+    };
+    Ok(index.map_or(Answer::Padding { padding: true }, |index| Answer::Element { index }))
+}
+
+/// The most copies along an axis that are listed.
+const LISTED: i64 = 1 << 16;
+
+fn place(text: &str, index: &[i64]) -> Result<Answer, Failure> {
+    let (mut place, mut broadcast) = (BTreeMap::new(), BTreeMap::new());
+    match laid_out(text)? {
+        LaidOut::Tiled(expansion) => drop(place.insert(ADDRESS.into(), expansion.offset(index)?)),
+        LaidOut::Places(placement) => {
+            let axes = placement.axes().iter().map(String::as_str).chain([ADDRESS]);
+            place.extend(axes.zip(placement.place(index)?).map(|(axis, at)| (axis.to_string(), at)));
+            for (k, axis) in placement.axes().iter().enumerate() {
+                let copies = match placement.copies(k) {
+                    Copies::All => Broadcast::Everywhere(Everywhere::All),
+                    Copies::Steps(steps) if steps.is_empty() => continue,
+                    Copies::Steps(steps) => Broadcast::Offsets(offsets(axis, &steps)?),
+                };
+                broadcast.insert(axis.clone(), copies);
+            }
+        }
+    }
+    Ok(Answer::Place { place, broadcast })
+}
+
+/// All sums of steps, in order.
+fn offsets(axis: &str, steps: &[(i64, i64)]) -> Result<Vec<i64>, Error> {
+    let count = steps.iter().try_fold(1i64, |n, (extent, _)| n.checked_mul(*extent).filter(|n| *n <= LISTED));
+    if count.is_none() {
+        return Err(Error::new(format!("there are more than {LISTED} copies along {axis}, too many to list")));
+    }
+    let mut all = vec![0];
+    for (extent, stride) in steps {
+        // No sum is larger than the highest coordinate, which fits.
+        all = all.iter().flat_map(|at| (0..*extent).map(move |k| at + k * stride)).collect();
+    }
+    all.sort_unstable();
+    Ok(all)
+}
+
+fn simplify(map: &str, explain: bool) -> Result<Answer, Failure> {
+    let map = Indexing::parse(map)?;
+    let start = Instant::now();
+    let simple = map.simplify();
+    let ns = start.elapsed().as_nanos() as u64;
+    let steps = match &map {
+        Indexing::Map(map) if explain => Some(maps::steps(map)?.into_iter().map(step).collect()),
+        Indexing::KnownEmpty | Indexing::Undefined if explain => Some(Vec::new()),
+        _ => None,
+    };
+    Ok(Answer::Map { map: simple.to_string(), ns, steps })
+}
+
+fn step(step: maps::StepText) -> Step {
+    let maps::StepText { rule, about, result, before, after, fact, .. } = step;
+    Step { rule: rule.name(), equation: rule.equation(), about, result, before, after, fact }
+}
+
+fn compose(texts: &[String]) -> Result<Answer, Failure> {
+    let parse = |(k, text): (usize, &String)| {
+        Indexing::parse(text).map_err(|error| Failure::from(error).within(Which::Number(k)))
+    };
+    let maps = texts.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
+    let start = Instant::now();
+    let composed = Indexing::compose(&maps)?;
+    let ns = start.elapsed().as_nanos() as u64;
+    Ok(Answer::Map { map: composed.to_string(), ns, steps: None })
+}
+
+fn evaluate(map: &str, request::Point(point): &request::Point) -> Result<Answer, Failure> {
+    let results = match Indexing::parse(map)? {
+        Indexing::Undefined => return Err(Error::new("the map is undefined").into()),
+        Indexing::KnownEmpty => None,
+        Indexing::Map(map) => {
+            let names: Vec<String> = (0..map.variables()).map(|v| map.name(v)).collect();
+            if let Some(unknown) = point.keys().find(|name| !names.contains(name)) {
+                let unknown: String = unknown.chars().take(40).collect();
+                return Err(Error::new(format!("there is no variable `{unknown}`")).into());
+            }
+            let value = |name: &String| {
+                point.get(name).copied().ok_or_else(|| Error::new(format!("`point` has no value for `{name}`")))
+            };
+            map.evaluate(&names.iter().map(value).collect::<Result<Vec<_>, _>>()?)?
+        }
+    };
+    Ok(results.map_or(Answer::Outside { outside: true }, |results| Answer::Results { results }))
+}
+
+/// Whether a text is a map and not a shape.
+fn is_map(text: &str) -> bool {
+    text.contains("->") || matches!(text.trim(), "UNDEFINED") || text.trim_start().starts_with("KNOWN")
+}
+
+fn equal(a: &str, b: &str) -> Result<Answer, Failure> {
+    let within = |field| move |failure: Failure| failure.within(Which::Field(field));
+    let (equality, names) = if is_map(a) || is_map(b) {
+        let parse = |text, field| Indexing::parse(text).map_err(Failure::from).map_err(within(field));
+        let (a, b) = (parse(a, "a")?, parse(b, "b")?);
+        let map = a.map().or(b.map());
+        let names = map.map(|map| (0..map.variables()).map(|v| map.name(v)).collect::<Vec<_>>());
+        (a.compare(&b), names)
+    } else {
+        let parse = |text, field| report::parse(text).map_err(Failure::from).map_err(within(field));
+        (same(&parse(a, "a")?, &parse(b, "b")?)?, None)
+    };
+    Ok(match equality {
+        Equality::Equal => Answer::Equality { equal: Some(true), unknown: false, witness: None, reason: None },
+        Equality::Different { witness, reason } => {
+            let witness = witness.map(|point| match names {
+                Some(names) => Witness::Point(names.into_iter().zip(point).collect()),
+                None => Witness::Index(point),
+            });
+            Answer::Equality { equal: Some(false), unknown: false, witness: Some(witness), reason: Some(reason) }
+        }
+        Equality::Unknown { reason } => {
+            Answer::Equality { equal: None, unknown: true, witness: Some(None), reason: Some(reason) }
+        }
+    })
+}
+
+/// Whether two texts put the same elements at the same places. Where one is a TensorLayout, which has no element type
+/// and no allocation, these do not count.
+fn same(a: &Subject, b: &Subject) -> Result<Equality, Error> {
+    let meaning = |subject: &Subject| match subject {
+        Subject::Places(placement) => Ok(Meaning::from(&**placement)),
+        Subject::Shape(shape) => {
+            let (array, sizes) =
+                report::laid_out(shape).ok_or_else(|| Error::new(format!("{} has no offsets", kind(shape))))?;
+            let expansion = Expansion::new(&sizes, &array.layout)?;
+            if expansion.is_split() {
+                return Err(Error::new("the layout is cut across memories: an element has no one place"));
+            }
+            Ok(Meaning::of_tiled(&expansion, array.layout.memory_space))
+        }
+    };
+    match (a, b) {
+        (Subject::Shape(a), Subject::Shape(b)) => same_layout(a, b),
+        _ => Ok(meaning(a)?.compare(&meaning(b)?)),
+    }
+}
+
+/// Whether two shapes have the same elements at the same places.
+fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
+    let different = |reason: String| Ok(Equality::Different { witness: None, reason });
+    if a == b {
+        return Ok(Equality::Equal);
+    }
+    if let (Shape::Tuple(x), Shape::Tuple(y)) = (a, b) {
+        if x.len() != y.len() {
+            return different(format!("the tuples have {} and {} elements", x.len(), y.len()));
+        }
+        for (k, (x, y)) in x.iter().zip(y).enumerate() {
+            match same_layout(x, y)? {
+                Equality::Equal => {}
+                Equality::Different { reason, .. } => return different(format!("element {k} of the tuple: {reason}")),
+                Equality::Unknown { reason } => {
+                    return Ok(Equality::Unknown { reason: format!("element {k} of the tuple: {reason}") });
+                }
+            }
+        }
+        return Ok(Equality::Equal);
+    }
+    let (Some((x, sizes)), Some((y, other))) = (report::laid_out(a), report::laid_out(b)) else {
+        return different(format!("{a} is not {b}"));
+    };
+    let bits = |array: &Array| array.layout.element_bits;
+    for (what, x, y) in [
+        ("element types are", x.element.to_string(), y.element.to_string()),
+        ("sizes are", format!("{sizes:?}"), format!("{other:?}")),
+        ("memory spaces are", x.layout.memory_space.to_string(), y.layout.memory_space.to_string()),
+        ("bits of an element, 0 for the type's own, are", bits(x).to_string(), bits(y).to_string()),
+    ] {
+        if x != y {
+            return different(format!("the {what} {x} and {y}"));
+        }
+    }
+    let (e, f) = (Expansion::new(&sizes, &x.layout)?, Expansion::new(&sizes, &y.layout)?);
+    if x.layout.splits != y.layout.splits {
+        return different("they are cut across memories in different places".to_string());
+    }
+    let map = |e: &Expansion| IndexingMap::of_sizes(&sizes, vec![e.offset_expr()]);
+    let offsets = map(&e).compare(&map(&f));
+    if let Equality::Different { witness: Some(index), .. } = &offsets {
+        let reason = match (e.offset(index), f.offset(index)) {
+            (Ok(a), Ok(b)) => format!("the offsets are {a} and {b}"),
+            _ => "the offsets differ".to_string(),
+        };
+        return Ok(Equality::Different { witness: Some(index.clone()), reason });
+    }
+    let sizes = (e.allocated_elements(), f.allocated_elements());
+    if offsets == Equality::Equal && sizes.0 != sizes.1 {
+        return different(format!(
+            "the elements are at the same offsets, but {} and {} are allocated",
+            sizes.0, sizes.1
+        ));
+    }
+    Ok(offsets)
+}

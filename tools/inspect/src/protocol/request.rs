@@ -1,0 +1,233 @@
+//! The requests: their types, and errors that name the field at fault.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+use tensor_layout::text::Error;
+
+macro_rules! requests {
+    ($($(#[$doc:meta])* $name:literal $variant:ident,)*) => {
+        /// A request. `op` says which; the other fields are its arguments. An `id` of any kind is repeated in the answer.
+        #[derive(JsonSchema)]
+        #[schemars(tag = "op")]
+        pub enum Request {
+            $($(#[$doc])* #[schemars(rename = $name)] $variant($variant),)*
+        }
+
+        impl Request {
+            /// All values of `op`.
+            pub const NAMES: &[&str] = &[$($name),*];
+
+            /// The request of a line with this `op`; `None` for an unknown one.
+            pub fn parse(op: &str, line: &str) -> Option<Result<Request, Error>> {
+                Some(match op {
+                    $($name => fields(line).map(Request::$variant),)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+requests! {
+    /// The sizes, strides and maps of a layout.
+    "layout" Layout,
+    /// The offset of an element.
+    "linear_index" LinearIndex,
+    /// The element at an offset.
+    "logical_index" LogicalIndex,
+    /// The place of an element: its coordinate along each axis, and its address.
+    "place" Place,
+    /// Whether two layouts, or two maps, are the same function.
+    "equal" Equal,
+    /// A simpler map that is the same function.
+    "simplify" Simplify,
+    /// One map after the other, as one map.
+    "compose" Compose,
+    /// The results of a map at a point.
+    "evaluate" Evaluate,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Layout {
+    /// A shape with its layout, in XLA's notation or as a TensorLayout with its sizes.
+    pub text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct LinearIndex {
+    /// A shape with its layout.
+    pub text: String,
+    /// The index of the element, one number for each dimension.
+    pub index: Vec<i64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct LogicalIndex {
+    /// A shape with its layout.
+    pub text: String,
+    /// The offset, in elements.
+    pub linear: i64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Place {
+    /// A shape with its layout.
+    pub text: String,
+    /// The index of the element, one number for each dimension.
+    pub index: Vec<i64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Equal {
+    /// A shape with its layout, or a map.
+    pub a: String,
+    /// What it is compared with.
+    pub b: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Simplify {
+    /// An indexing map: `(d0) -> (d0 mod 4), domain: d0 in [0, 7]`.
+    pub map: String,
+    /// Whether the answer has the steps.
+    #[serde(default)]
+    pub explain: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Compose {
+    /// Indexing maps, in the order in which they are applied.
+    pub maps: Vec<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Evaluate {
+    /// An indexing map.
+    pub map: String,
+    /// The value of each variable, by its name.
+    pub point: Point,
+}
+
+/// Values by name, each name once.
+#[derive(JsonSchema)]
+#[schemars(transparent)]
+pub struct Point(pub BTreeMap<String, i64>);
+
+impl<'de> Deserialize<'de> for Point {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Point, D::Error> {
+        struct Once;
+        impl<'de> Visitor<'de> for Once {
+            type Value = Point;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Point, A::Error> {
+                let mut point = BTreeMap::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    let value = map.next_value()?;
+                    match point.entry(name) {
+                        Entry::Vacant(entry) => drop(entry.insert(value)),
+                        Entry::Occupied(entry) => {
+                            return Err(A::Error::custom(format!("duplicate field `{}`", entry.key())));
+                        }
+                    }
+                }
+                Ok(Point(point))
+            }
+        }
+        from.deserialize_map(Once)
+    }
+}
+
+/// The fields that all requests have.
+#[derive(Deserialize)]
+pub struct Head {
+    #[serde(default, deserialize_with = "present")]
+    pub op: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    pub id: Option<Value>,
+}
+
+/// A value that is there; `null` is one.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+impl Head {
+    /// Reads the head of a line.
+    ///
+    /// # Errors
+    /// The line is not a JSON object, or has one of these fields twice.
+    pub fn parse(line: &str) -> Result<Head, Error> {
+        let not_json = |error: serde_json::Error| Error::new(format!("not JSON: {error}"));
+        // Serde reads a struct from a list, too.
+        if !line.trim_start().starts_with('{') {
+            let value: Value = serde_json::from_str(line).map_err(not_json)?;
+            return Err(Error::new(format!("a request must be an object, found {}", kind(&value))));
+        }
+        serde_json::from_str(line).map_err(|error| match error.classify() {
+            serde_json::error::Category::Data => Error::new(worded(&error, "the request")),
+            _ => not_json(error),
+        })
+    }
+}
+
+/// What a value is, for a message.
+pub fn kind(value: &Value) -> Cow<'static, str> {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(value) => value.to_string().into(),
+        Value::Number(number) => number.to_string().into(),
+        Value::String(_) => "a string".into(),
+        Value::Array(_) => "a list".into(),
+        Value::Object(_) => "an object".into(),
+    }
+}
+
+/// The arguments of a request, which [`Head::parse`] has found to be JSON.
+fn fields<T: DeserializeOwned>(line: &str) -> Result<T, Error> {
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(line)).map_err(|error| {
+        let path: String = error.path().to_string().chars().take(80).collect();
+        Error::new(worded(error.inner(), &format!("`{path}`")))
+    })
+}
+
+/// An error of serde in the grammar of all other errors, without the line and column: a request is one line.
+fn worded(error: &serde_json::Error, path: &str) -> String {
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = error.to_string();
+    let message = message.strip_suffix(&place).unwrap_or(&message);
+    if let Some(field) = message.strip_prefix("missing field ") {
+        return format!("{field} is missing");
+    }
+    if let Some(field) = message.strip_prefix("duplicate field ") {
+        return format!("{field} must be given once, found it twice");
+    }
+    let invalid = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
+    let Some((found, expected)) = invalid.and_then(|invalid| invalid.rsplit_once(", expected ")) else {
+        return message.to_string();
+    };
+    let expected = match expected {
+        "i64" => "a 64-bit integer",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        "a boolean" => "true or false",
+        other => other,
+    };
+    let found = match found.split_once(' ') {
+        Some(("integer" | "floating" | "boolean", _)) => found.rsplit('`').nth(1).unwrap_or(found),
+        Some(("string", _)) => "a string",
+        _ if found == "map" => "an object",
+        _ if found == "sequence" => "a list",
+        _ => found,
+    };
+    format!("{path} must be {expected}, found {found}")
+}
