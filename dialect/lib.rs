@@ -88,8 +88,8 @@ pub use imports::{load, register, shape};
 pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS};
 pub use values::{
     affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
-    machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, tensor_layout,
-    tensor_layout_attribute, text, tiled, tiled_attribute,
+    layout, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute,
+    tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
 };
 
 // For the other crates of this project alone.

@@ -1,4 +1,12 @@
-//! `#layout.tiled`: a layout as an affine map, as strides, and against the type that has it.
+//! `#layout.tiled`: what MLIR asks of a tiled layout. Its map, its strides, and whether it fits a type.
+//!
+//! The layout `{1,0:T(8,128)}` on `memref<16x256xf32>` has the map
+//! `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)` and no strides. The untiled `{0,1}` has the map
+//! `(d0, d1) -> (d1, d0)` and the strides `[1, 16]`.
+//!
+//! MLIR asks for the map without a shape, and the same attribute may be on a shape with dynamic sizes. So the map is made
+//! from the layout alone, by the tiling rule of the maths; everything else takes sizes, where `None` is a dynamic one, and
+//! checks what the known ones allow. How elements are counted, padded and numbered is the business of [`Expansion`].
 
 use crate::element::{bits, not_a_number, stored_bits};
 use ::tensor_layout::tiled::{Expansion, Layout, TileEntry, Tiling};
@@ -8,7 +16,7 @@ use melior::{
 };
 use std::convert::Infallible;
 
-/// Whether the layout says no more than the builtin row-major one.
+/// Whether the layout is row-major without tiles or other properties, as is a memref without a layout.
 pub fn is_identity(layout: &Layout) -> bool {
     *layout == Layout::row_major(layout.rank())
 }
@@ -144,7 +152,7 @@ pub fn verify_encoding(layout: &Layout, shape: &[Option<i64>], element: Type) ->
     if layout.element_bits != 0 && layout.element_bits < bits {
         return Err(format!("E(n) must be at least {bits}, the bits of {element}, found E({})", layout.element_bits));
     }
-    // (tiled_c2) On a tensor, the bytes fit as well; without E(n) an element takes whole ones.
+    // (tiled_c2) On a tensor, the bytes fit too; without E(n) an element takes whole bytes.
     let bits = if layout.element_bits != 0 { layout.element_bits } else { stored_bits(bits) };
     let elements = expand(layout, shape)?.map_or(0, |expansion| expansion.allocated_elements());
     if i64::try_from((i128::from(elements) * i128::from(bits) + 7) / 8).is_err() {
