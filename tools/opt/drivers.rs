@@ -30,16 +30,22 @@ pub fn run(driver: Driver, version: &'static CStr) -> ExitCode {
     thread.join().expect("drivers do not panic")
 }
 
+/// All dialects and extensions.
+pub fn registry() -> DialectRegistry {
+    let registry = DialectRegistry::new();
+    layout_dialect::register(&registry);
+    // SAFETY: the registry outlives the call.
+    unsafe { layout_cc_register_all(registry.to_raw()) };
+    registry
+}
+
 fn run_here(driver: Driver, version: &CStr) -> ExitCode {
     let arguments: Vec<CString> =
         env::args_os().map(|text| CString::new(text.into_vec()).expect("an argument holds no byte 0")).collect();
     let mut pointers: Vec<*mut c_char> = arguments.iter().map(|text| text.as_ptr().cast_mut()).collect();
     pointers.push(std::ptr::null_mut());
 
-    let registry = DialectRegistry::new();
-    layout_dialect::register(&registry);
-    // SAFETY: the registry outlives the call.
-    unsafe { layout_cc_register_all(registry.to_raw()) };
+    let registry = registry();
     layout_passes::register();
     // SAFETY: the registry, the arguments and the version outlive the call; drivers do not write to arguments.
     let status =

@@ -8,10 +8,11 @@
 //! Not shown: a layout without a type, which is what a hover over an alias `#t` has, and a type with dynamic sizes. There
 //! are no sizes to count.
 
+use crate::drivers;
 use layout_dialect::element;
+use melior::Context;
 use melior::ir::r#type::{MemRefType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, Type};
-use melior::{Context, dialect::DialectRegistry};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::fmt::Write as _;
@@ -115,13 +116,10 @@ fn length(text: &str) -> Option<usize> {
     None
 }
 
-/// A context that reads types of any dialect, and reports no errors: the text of a hover may be cut off.
+/// A context that reads types of all dialects; each is loaded when a type names it. Errors are dropped: some of the texts
+/// that are tried are no types.
 fn context_of_types() -> Context {
-    let registry = DialectRegistry::new();
-    layout_dialect::register(&registry);
-    let context = Context::new_with_registry(&registry, false);
-    context.load_all_available_dialects();
-    context.set_allow_unregistered_dialects(true);
+    let context = Context::new_with_registry(&drivers::registry(), false);
     context.attach_diagnostic_handler(|_| true);
     context
 }
