@@ -204,10 +204,10 @@ std::string thisLibrary();
 /// for null.
 std::string anotherCopy(const mlir::Dialect *dialect);
 
-/// What to do about a second copy.
+/// The advice after the error of a second copy.
 constexpr const char *oneCopy =
-    "A process has one copy of the layout dialect and its passes: load the "
-    "plugin that is installed beside libLayout.so and shares it";
+    "A process must have one copy of the layout dialect and its passes: load "
+    "the plugin that is installed beside libLayout.so, which shares it";
 
 } // namespace layout
 

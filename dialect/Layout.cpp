@@ -149,11 +149,11 @@ std::string layout::anotherCopy(const Dialect *dialect) {
   return ::libraryOf(*dialect);
 }
 
-/// What is wrong where the registry has the dialect of another copy; else it
-/// has this copy's from now on.
+/// Adds this copy's dialect to the registry. An error, as text, where the
+/// registry has the dialect of another copy.
 static std::string registerDialect(DialectRegistry &registry) {
-  // A second dialect of that name is fatal in MLIR. Whose the first one is only
-  // shows once it is made.
+  // MLIR ends the process at a second dialect of one name. Which copy has
+  // registered the first one is only known from an instance of it.
   auto allocate =
       registry.getDialectAllocator(LayoutDialect::getDialectNamespace());
   if (!allocate) {
@@ -165,7 +165,7 @@ static std::string registerDialect(DialectRegistry &registry) {
   if (other.empty())
     return "";
   return "the layout dialect is registered already, from " + other +
-         "; that of " + thisLibrary() + " is left out. " + oneCopy;
+         "; that of " + thisLibrary() + " is ignored. " + oneCopy;
 }
 
 bool layout::registerLayoutDialect(DialectRegistry &registry,
@@ -186,21 +186,27 @@ bool layout::loadLayoutDialect(MLIRContext &context) {
 // Attributes
 //===----------------------------------------------------------------------===//
 
+/// The attribute that a text denotes; null after an error.
 template <typename T>
-static T fromText(MLIRContext *context, StringRef mnemonic, StringRef text,
-                  EmitError emitError) {
+static T fromText(MLIRContext *context, StringRef text, EmitError emitError) {
+  StringRef mnemonic = StringRef(T::name).split('.').second;
   return cast_or_null<T>(unwrap(layout_rs_attribute_from_text(
       wrap(context), wrap(mnemonic), wrap(text), emitTo, &emitError)));
 }
 
-template <typename T>
-static T fromText(MLIRContext *context, StringRef mnemonic, StringRef text) {
-  return fromText<T>(context, mnemonic, text,
+template <typename T> static T fromText(MLIRContext *context, StringRef text) {
+  return fromText<T>(context, text,
                      [context] { return emitError(UnknownLoc::get(context)); });
 }
 
+/// The text of an attribute of this kind; a null pointer for any other.
+template <typename T> static MlirStringRef textOf(MlirAttribute attribute) {
+  auto own = dyn_cast_or_null<T>(unwrap(attribute));
+  return own ? wrap(own.getText()) : MlirStringRef{nullptr, 0};
+}
+
 TiledAttr TiledAttr::get(MLIRContext *context, StringRef text) {
-  return fromText<TiledAttr>(context, "tiled", text);
+  return fromText<TiledAttr>(context, text);
 }
 
 TiledAttr TiledAttr::getCanonical(MLIRContext *context, StringRef text) {
@@ -209,7 +215,7 @@ TiledAttr TiledAttr::getCanonical(MLIRContext *context, StringRef text) {
 
 TiledAttr TiledAttr::getChecked(EmitError emitError, MLIRContext *context,
                                 StringRef text) {
-  return fromText<TiledAttr>(context, "tiled", text, emitError);
+  return fromText<TiledAttr>(context, text, emitError);
 }
 
 int64_t TiledAttr::getRank() const { return layout_rs_tiled_rank(wrap(*this)); }
@@ -294,7 +300,7 @@ LogicalResult TiledAttr::verifyEncoding(ArrayRef<int64_t> shape,
 }
 
 TensorLayoutAttr TensorLayoutAttr::get(MLIRContext *context, StringRef text) {
-  return fromText<TensorLayoutAttr>(context, "tensor_layout", text);
+  return fromText<TensorLayoutAttr>(context, text);
 }
 
 TensorLayoutAttr TensorLayoutAttr::getCanonical(MLIRContext *context,
@@ -305,7 +311,7 @@ TensorLayoutAttr TensorLayoutAttr::getCanonical(MLIRContext *context,
 TensorLayoutAttr TensorLayoutAttr::getChecked(EmitError emitError,
                                               MLIRContext *context,
                                               StringRef text) {
-  return fromText<TensorLayoutAttr>(context, "tensor_layout", text, emitError);
+  return fromText<TensorLayoutAttr>(context, text, emitError);
 }
 
 int64_t TensorLayoutAttr::getRank() const {
@@ -364,7 +370,7 @@ LogicalResult TensorLayoutAttr::verifyEncoding(ArrayRef<int64_t> shape,
 }
 
 MachineAttr MachineAttr::get(MLIRContext *context, StringRef text) {
-  return fromText<MachineAttr>(context, "machine", text);
+  return fromText<MachineAttr>(context, text);
 }
 
 MachineAttr MachineAttr::getCanonical(MLIRContext *context, StringRef text) {
@@ -373,7 +379,7 @@ MachineAttr MachineAttr::getCanonical(MLIRContext *context, StringRef text) {
 
 MachineAttr MachineAttr::getChecked(EmitError emitError, MLIRContext *context,
                                     StringRef text) {
-  return fromText<MachineAttr>(context, "machine", text, emitError);
+  return fromText<MachineAttr>(context, text, emitError);
 }
 
 LogicalResult MachineAttr::verify(EmitError emitError, StringRef text) {
@@ -401,13 +407,13 @@ LogicalResult PendingAttr::verify(EmitError emitError,
 }
 
 IndexingMapAttr IndexingMapAttr::get(MLIRContext *context, StringRef text) {
-  return fromText<IndexingMapAttr>(context, "indexing_map", text);
+  return fromText<IndexingMapAttr>(context, text);
 }
 
 IndexingMapAttr IndexingMapAttr::getChecked(EmitError emitError,
                                             MLIRContext *context,
                                             StringRef text) {
-  return fromText<IndexingMapAttr>(context, "indexing_map", text, emitError);
+  return fromText<IndexingMapAttr>(context, text, emitError);
 }
 
 LogicalResult IndexingMapAttr::verify(EmitError emitError, int64_t kind,
@@ -466,8 +472,7 @@ bool layout_cc_load(MlirContext context) {
 }
 
 MlirStringRef layout_cc_tiled_text(MlirAttribute attribute) {
-  auto tiled = dyn_cast_or_null<TiledAttr>(unwrap(attribute));
-  return tiled ? wrap(tiled.getText()) : MlirStringRef{nullptr, 0};
+  return textOf<TiledAttr>(attribute);
 }
 
 MlirAttribute layout_cc_tiled_get(MlirContext context, MlirStringRef text) {
@@ -475,8 +480,7 @@ MlirAttribute layout_cc_tiled_get(MlirContext context, MlirStringRef text) {
 }
 
 MlirStringRef layout_cc_tensor_layout_text(MlirAttribute attribute) {
-  auto layout = dyn_cast_or_null<TensorLayoutAttr>(unwrap(attribute));
-  return layout ? wrap(layout.getText()) : MlirStringRef{nullptr, 0};
+  return textOf<TensorLayoutAttr>(attribute);
 }
 
 MlirAttribute layout_cc_tensor_layout_get(MlirContext context,
@@ -485,8 +489,7 @@ MlirAttribute layout_cc_tensor_layout_get(MlirContext context,
 }
 
 MlirStringRef layout_cc_machine_text(MlirAttribute attribute) {
-  auto machine = dyn_cast_or_null<MachineAttr>(unwrap(attribute));
-  return machine ? wrap(machine.getText()) : MlirStringRef{nullptr, 0};
+  return textOf<MachineAttr>(attribute);
 }
 
 MlirAttribute layout_cc_machine_get(MlirContext context, MlirStringRef text) {

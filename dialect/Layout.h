@@ -10,12 +10,12 @@
 //   auto rows = layout::TensorLayoutAttr::get(context, "((4_PE, 3:8), (8:1))");
 //   rows.placeOf({12, 8}, {7, 1});                    // 2 along PE, address 9
 //
-// A wrong text is an error in the context, and null; getChecked(emitError,
-// context, StringRef(text)) hands the error over. What is made of text loads
-// the dialect, which the context's registry has to have; MemorySpaceAttr,
-// AxisAttr and PendingAttr, whose `get` is MLIR's own, need it loaded, by
-// loadLayoutDialect or by a parsed program. Attributes may be made and read
-// from several threads.
+// A wrong text makes `get` emit an error in the context and return null;
+// getChecked(emitError, context, StringRef(text)) calls `emitError` instead.
+// Attributes made from text load the dialect, which has to be in the context's
+// registry. MemorySpaceAttr, AxisAttr and PendingAttr have MLIR's own `get`:
+// for them load the dialect first, with loadLayoutDialect or by parsing a
+// program. Attributes may be made and read from several threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,13 +42,15 @@
 
 namespace layout {
 
-/// Adds the dialect to a registry; again does nothing. False where the registry
-/// has it from another copy of this library, which is left in charge: `errors`
-/// says which, and attributes and passes of this copy cannot be used with it.
+/// Adds the dialect to a registry; a second call does nothing. False where the
+/// registry has the dialect from another copy of this library, which stays:
+/// `errors` names its file. Attributes and passes of this copy cannot be used
+/// with that registry.
 bool registerLayoutDialect(mlir::DialectRegistry &registry,
                            llvm::raw_ostream &errors = llvm::errs());
 
-/// Whether a context has this copy's dialect loaded, or could load it and did.
+/// Loads the dialect; false where the context's registry does not have it, or
+/// has that of another copy.
 bool loadLayoutDialect(mlir::MLIRContext &context);
 
 } // namespace layout

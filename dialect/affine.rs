@@ -1,10 +1,14 @@
-//! Affine maps of MLIR and quasi-affine expressions of ours, one walk each way.
+//! MLIR's affine expressions and [`Expr`], the expressions of the maths, each made from the other.
+//!
+//! `d0 floordiv 8 + s0 * 2` is an expression on both sides. Two things exist on one side only. [`Expr`] has minima and
+//! maxima, which no affine expression has. MLIR multiplies by symbols and has `ceildiv`: products of two variables have no
+//! [`Expr`], and `a ceildiv b` becomes `-(-a floordiv b)`.
 
 use ::tensor_layout::expr::Expr;
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap};
 
-/// The results of an affine map as our expressions, dimensions first and then symbols; none where a product or a
+/// The results of an affine map; variables are its dimensions first and then symbols; none where a product or a
 /// divisor is not a constant.
 pub fn exprs_of_map(map: AffineMap) -> Option<Vec<Expr>> {
     let variables: Vec<Expr> = (0..map.dim_count() + map.symbol_count()).map(Expr::Var).collect();
@@ -17,7 +21,7 @@ pub fn exprs_at(map: AffineMap, operands: &[Expr]) -> Option<Vec<Expr>> {
     (0..map.result_count()).map(|k| expr_of(map.result(k).ok()?, map.dim_count(), operands)).collect()
 }
 
-/// An affine expression as one of ours; the operands stand for its dimensions, of which there are `dims`, and symbols.
+/// An affine expression as an [`Expr`]: its `dims` dimensions and then its symbols become the operands.
 pub fn expr_of(e: AffineExpr, dims: usize, operands: &[Expr]) -> Option<Expr> {
     if e.is_constant() {
         return Some(Expr::Const(e.constant_value()));
@@ -47,7 +51,7 @@ pub fn expr_of(e: AffineExpr, dims: usize, operands: &[Expr]) -> Option<Expr> {
     }
 }
 
-/// One of our expressions as an affine expression; `variable` is what each of its variables becomes. `None` where the
+/// An [`Expr`] as an affine expression; `variable` is what each of its variables becomes. `None` where the
 /// expression has a minimum or maximum, which no affine expression has.
 ///
 /// MLIR adds and multiplies coefficients without a check: see [`fits`].

@@ -1,4 +1,7 @@
-//! `layout.convert`: what it demands of its types, what it folds to, what it touches.
+//! `layout.convert`: its verifier, its folder and its memory effects.
+//!
+//! A chain of conversions folds to one: after `%1 = convert %0 : A to B`, `convert %1 : B to A` is `%0`, and
+//! `convert %1 : B to C` becomes `convert %0 : A to C`. That holds because layouts do not change values.
 
 use crate::imports::{ConvertOp, shape};
 use melior::ir::{
@@ -7,9 +10,9 @@ use melior::ir::{
     r#type::{MemRefType, RankedTensorType, ShapedTypeLike},
 };
 
-/// Builds a `layout.convert` of a value to another type, which is the same but for its layout.
+/// Builds a `layout.convert` of a value to another type, which differs in its layout only.
 ///
-/// What the verifier demands of the types is not checked here, as for the operations that melior builds.
+/// The types are checked by the verifier and not here, as for the operations that melior builds.
 pub fn convert<'c>(source: Value<'c, '_>, to: Type<'c>, location: Location<'c>) -> Operation<'c> {
     let operation = OperationBuilder::new("layout.convert", location).add_operands(&[source]).add_results(&[to]);
     operation.build().expect("an operation whose results are given")

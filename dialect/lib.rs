@@ -1,7 +1,7 @@
 //! The `layout` dialect of MLIR: layouts as tensor encodings and memref layouts.
 //!
 //! `Layout.td` lists the attributes and operations; C++ generated from it calls the bodies in this crate. What a layout
-//! means is the business of [`layout`], which knows no MLIR; here are the rules that tie a layout to a type.
+//! means is the business of [`tensor_layout`](::tensor_layout), which knows no MLIR; here are the rules that tie a layout to a type.
 //!
 //! ```
 //! use tensor_layout::maps::Indexing;
@@ -88,8 +88,8 @@ pub use imports::{load, register, shape};
 pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS};
 pub use values::{
     affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
-    machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute, tensor_layout,
-    tensor_layout_attribute, text, tiled, tiled_attribute,
+    layout, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute,
+    tensor_layout, tensor_layout_attribute, text, tiled, tiled_attribute,
 };
 
 // For the other crates of this project alone.

@@ -71,7 +71,7 @@ pub fn verify_attribute<'c>(
     outcome.break_value().map_or(Ok(()), Err)
 }
 
-/// The types that an operation gives to its results and to the arguments of its blocks, and those of a function.
+/// The types of an operation's results and of its blocks' arguments, and of a function's arguments and results.
 fn types<'c>(op: OperationRef<'c, 'c>) -> Vec<Type<'c>> {
     let mut types: Vec<Type> = op.results().map(|v| v.r#type()).collect();
     for region in op.regions() {
@@ -90,7 +90,7 @@ fn types<'c>(op: OperationRef<'c, 'c>) -> Vec<Type<'c>> {
     types
 }
 
-/// Whether the layout of a type, if it is a TensorLayout on static sizes, fits.
+/// Whether the layout of a type fits the machine; only TensorLayouts with static sizes are checked.
 fn fits(machine: &Machine, t: Type) -> Result<(), String> {
     let (layout, space, element) = if let Ok(tensor) = RankedTensorType::try_from(t) {
         (encoding(tensor), None, tensor.element())

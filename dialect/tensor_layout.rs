@@ -1,8 +1,12 @@
-//! `#layout.tensor_layout`: a TensorLayout as an affine map, as strides, and against the type that has it.
+//! `#layout.tensor_layout`: what MLIR asks of a TensorLayout. Its map, its strides, and whether it fits a type.
+//!
+//! The layout `((4_PE, 3:8), (8:1))` has the map `(d0, d1) -> (d0 floordiv 3, (d0 mod 3) * 8 + d1)`: the coordinate along
+//! `PE`, then the local address. It has no strides, because an axis is named; `((12:8), (8:1))` has the strides `[8, 1]`.
+//!
+//! The map is made from the layout alone, for any shape; the checks take sizes, where `None` is a dynamic one.
 
 use crate::affine::affine_expr;
 use crate::element::{bits, not_a_number};
-use ::tensor_layout::expr::Expr;
 use ::tensor_layout::places::Placement;
 use ::tensor_layout::places::{Part, TensorLayout};
 use melior::Context;
@@ -11,26 +15,10 @@ use melior::ir::{AffineExpr, AffineMap, Type};
 /// The map from an index to the coordinate of each axis, in the order in which the layout names them, and last to the
 /// local address, for any shape. It takes the first copy where there are several.
 pub fn affine_map<'c>(context: &'c Context, layout: &TensorLayout) -> AffineMap<'c> {
-    let axes = layout.axes();
-    let mut results = vec![Vec::new(); axes.len() + 1];
-    for (dim, parts) in layout.dims.iter().enumerate() {
-        let mut weight = 1i64;
-        for (k, part) in parts.iter().enumerate().rev() {
-            let axis = axes.iter().position(|axis| Some(axis) == part.axis.as_ref()).unwrap_or(axes.len());
-            let digit = Expr::Var(dim).floor_div(weight);
-            let digit = if k == 0 { digit } else { digit.modulo(part.extent) };
-            if part.extent != 1 {
-                results[axis].push(digit.times(part.stride));
-            }
-            // A layout's sizes fit in 64 bits.
-            weight = weight.saturating_mul(part.extent);
-        }
-    }
     let dim = |d| AffineExpr::dim(context, d);
-    let results: Vec<_> = results
-        .into_iter()
-        .map(|sum| affine_expr(context, &Expr::sum(sum), &dim).expect("digits have no minimum"))
-        .collect();
+    let exprs = layout.exprs();
+    let results = exprs.iter().map(|e| affine_expr(context, e, &dim).expect("digits have no minimum and no maximum"));
+    let results: Vec<_> = results.collect();
     AffineMap::new(context, layout.rank(), 0, &results)
 }
 

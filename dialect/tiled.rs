@@ -1,69 +1,86 @@
-//! `#layout.tiled`: a layout as an affine map, as strides, and against the type that has it.
+//! `#layout.tiled`: what MLIR asks of a tiled layout. Its map, its strides, and whether it fits a type.
+//!
+//! The layout `{1,0:T(8,128)}` on `memref<16x256xf32>` has the map
+//! `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)` and no strides. The untiled `{0,1}` has the map
+//! `(d0, d1) -> (d1, d0)` and the strides `[1, 16]`.
+//!
+//! MLIR asks for the map without a shape, and the same attribute may be on a shape with dynamic sizes. So the map is made
+//! from the layout alone, by the tiling rule of the maths; everything else takes sizes, where `None` is a dynamic one, and
+//! checks what the known ones allow. How elements are counted, padded and numbered is the business of [`Expansion`].
 
 use crate::element::{bits, not_a_number, stored_bits};
-use ::tensor_layout::tiled::{Expansion, Layout, TileEntry};
+use ::tensor_layout::tiled::{Expansion, Layout, TileEntry, Tiling};
 use melior::{
     Context,
     ir::{AffineExpr, AffineMap, Type},
 };
+use std::convert::Infallible;
 
-/// Whether the layout says no more than the builtin row-major one.
+/// Whether the layout is row-major without tiles or other properties, as is a memref without a layout.
 pub fn is_identity(layout: &Layout) -> bool {
     *layout == Layout::row_major(layout.rank())
 }
 
 /// The map from a logical index to the index in the expanded sizes, in memory order, for any shape.
 ///
-/// For `{1,0:T(8,128)}`: `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)`. A dimension that `*`
-/// merges into another enters as `d0 * s0 + d1`, where the symbol is the size of the other: a layout does not know it.
+/// For `{1,0:T(8,128)}`: `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)`. Where `*` merges dimensions,
+/// they enter as `d0 * s0 + d1`: the symbol is the size of the minor one, which a layout does not know.
 pub fn affine_map<'c>(context: &'c Context, layout: &Layout) -> AffineMap<'c> {
-    let number = |value| AffineExpr::constant(context, value);
-    let mut symbols = 0;
+    let mut tiling = AffineTiling { context, symbols: 0 };
     let mut indices: Vec<Index> =
         layout.major_to_minor().map(|dim| Index { at: AffineExpr::dim(context, dim), size: None }).collect();
     for tile in &layout.tiles {
-        // A tile longer than the rank finds dimensions of size 1.
-        let missing = tile.len().saturating_sub(indices.len());
-        indices.splice(0..0, (0..missing).map(|_| Index { at: number(0), size: Some(1) }));
-
-        let (mut outer, mut inner) = (Vec::new(), Vec::new());
-        let mut merged: Option<Index> = None;
-        let tiled = indices.split_off(indices.len() - tile.len());
-        for (index, entry) in tiled.into_iter().zip(tile) {
-            let index = match merged.take() {
-                None => index,
-                Some(major) => {
-                    let factor = match index.size {
-                        Some(size) => number(size),
-                        None => {
-                            symbols += 1;
-                            AffineExpr::symbol(context, symbols - 1)
-                        }
-                    };
-                    let size = major.size.zip(index.size).and_then(|(major, minor)| major.checked_mul(minor));
-                    Index { at: major.at * factor + index.at, size }
-                }
-            };
-            match entry {
-                TileEntry::Combine => merged = Some(index),
-                TileEntry::Size(size) => {
-                    let grid = index.size.map(|whole| (whole as u64).div_ceil(*size as u64) as i64);
-                    outer.push(Index { at: AffineExpr::floor_div(index.at, number(*size)), size: grid });
-                    inner.push(Index { at: AffineExpr::modulo(index.at, number(*size)), size: Some(*size) });
-                }
-            }
-        }
-        indices.append(&mut outer);
-        indices.append(&mut inner);
+        let Ok(()) = tiling.tile(&mut indices, tile);
     }
     let results: Vec<_> = indices.iter().map(|index| index.at).collect();
-    AffineMap::new(context, layout.rank(), symbols, &results)
+    AffineMap::new(context, layout.rank(), tiling.symbols, &results)
 }
 
-/// An index into one of the expanded sizes, and that size where the layout alone gives it.
+/// An index as an affine expression, and the size of its dimension where the layout alone gives it.
 struct Index<'c> {
     at: AffineExpr<'c>,
     size: Option<i64>,
+}
+
+/// The tiling rule on affine expressions.
+struct AffineTiling<'c> {
+    context: &'c Context,
+    /// How many symbols there are so far.
+    symbols: usize,
+}
+
+impl<'c> AffineTiling<'c> {
+    fn number(&self, value: i64) -> AffineExpr<'c> {
+        AffineExpr::constant(self.context, value)
+    }
+}
+
+impl<'c> Tiling for AffineTiling<'c> {
+    type Index = Index<'c>;
+    type Error = Infallible;
+
+    fn leading(&mut self) -> Index<'c> {
+        Index { at: self.number(0), size: Some(1) }
+    }
+
+    fn merge(&mut self, indices: Vec<Index<'c>>) -> Result<Index<'c>, Infallible> {
+        let merged = indices.into_iter().reduce(|major, minor| {
+            let factor = minor.size.map(|size| self.number(size)).unwrap_or_else(|| {
+                self.symbols += 1;
+                AffineExpr::symbol(self.context, self.symbols - 1)
+            });
+            let size = major.size.zip(minor.size).and_then(|(major, minor)| major.checked_mul(minor));
+            Index { at: major.at * factor + minor.at, size }
+        });
+        Ok(merged.expect("a merge has two indices or more"))
+    }
+
+    fn split(&mut self, index: Index<'c>, by: i64) -> Result<[Index<'c>; 2], Infallible> {
+        // As in `Expansion`, without an overflow at the largest sizes.
+        let tiles = index.size.map(|size| size / by + i64::from(size % by != 0));
+        let quotient = Index { at: AffineExpr::floor_div(index.at, self.number(by)), size: tiles };
+        Ok([quotient, Index { at: AffineExpr::modulo(index.at, self.number(by)), size: Some(by) }])
+    }
 }
 
 /// The strides of the logical dimensions, in elements; within them `None` is a stride that depends on a dynamic size.
@@ -135,7 +152,7 @@ pub fn verify_encoding(layout: &Layout, shape: &[Option<i64>], element: Type) ->
     if layout.element_bits != 0 && layout.element_bits < bits {
         return Err(format!("E(n) must be at least {bits}, the bits of {element}, found E({})", layout.element_bits));
     }
-    // (tiled_c2) On a tensor, the bytes fit as well; without E(n) an element takes whole ones.
+    // (tiled_c2) On a tensor, the bytes fit too; without E(n) an element takes whole bytes.
     let bits = if layout.element_bits != 0 { layout.element_bits } else { stored_bits(bits) };
     let elements = expand(layout, shape)?.map_or(0, |expansion| expansion.allocated_elements());
     if i64::try_from((i128::from(elements) * i128::from(bits) + 7) / 8).is_err() {
@@ -200,5 +217,7 @@ mod tests {
         check("{1,0:T(4,4)(*,2)}", &[5, 6], &[]);
         check("{1,0:T(4,4)(*,2,2,2)}", &[5, 6], &[2]);
         check("{1,0:T(*,8)(*,3)}", &[4, 6], &[6]);
+        check("{0:T(*,4)}", &[7], &[]);
+        check("{0:T(2,*,*,4)}", &[7], &[]);
     }
 }

@@ -19,7 +19,10 @@ use ::tensor_layout::text::Error;
 use ::tensor_layout::tiled::Layout;
 use melior::{
     Context,
-    ir::{AffineMap, Attribute},
+    ir::{
+        AffineMap, Attribute, Type,
+        r#type::{MemRefType, RankedTensorType},
+    },
 };
 
 pub use crate::imports::{axis, memory_space, pending};
@@ -113,6 +116,15 @@ pub fn axis_attribute<'c>(context: &'c Context, name: &str, level: usize) -> Res
     let level = i64::try_from(level).map_err(|_| Error::new("the level of an axis must be below 2^63"))?;
     verify_axis(name, level).map_err(Error::new)?;
     imports::axis_of(context, name, level)
+}
+
+/// The encoding of a ranked tensor type, or the layout of a memref type, of this dialect or any other; `None` for other
+/// types, and for tensors without an encoding.
+pub fn layout(of: Type) -> Option<Attribute> {
+    match RankedTensorType::try_from(of) {
+        Ok(tensor) => imports::encoding(tensor),
+        Err(_) => MemRefType::try_from(of).ok().map(|memref| imports::memref_parts(memref).0),
+    }
 }
 
 /// The affine map that memrefs with this layout have; `None` where the attribute is neither `#layout.tiled` nor

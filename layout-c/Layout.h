@@ -1,7 +1,7 @@
 //===- Layout.h - C API to the layout dialect -----------------------------===//
 //
-// Registration, attributes, and what is worked out from them. The passes are in
-// layout-c/Passes.h. libLayout.so has both, and all of MLIR's own C API.
+// Registration, attributes, and what is computed from them. The passes are in
+// layout-c/Passes.h. libLayout.so contains both, and all of MLIR's own C API.
 //
 //   MlirAttribute tiled = mlirLayoutTiledAttrGet(
 //       context, mlirStringRefCreateFromCString("{1,0:T(2,2)}"), error, data);
@@ -10,11 +10,11 @@
 //                                    data))
 //     ...; // offset is 17
 //
-// A function that can fail takes a callback for its error, which is called with
-// a message before the function returns null, false or a negative number; a
-// null callback drops the message. Null handles, attributes of another kind,
-// numbers out of range and null pointers where there have to be some are such
-// errors. Functions without a callback answer them with null, false, or -1.
+// A function that can fail takes a callback for its error. The callback gets a
+// message, and then the function returns null, false or a negative number. The
+// callback may be null. Errors include null handles, attributes of another
+// kind, numbers out of range, and null pointers to memory that is needed.
+// Functions without a callback return null, false or -1 for them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,10 +33,9 @@ extern "C" {
 //===----------------------------------------------------------------------===//
 
 /// The dialect for mlirDialectHandleInsertDialect and
-/// mlirDialectHandleLoadDialect, which do nothing with null, and load nothing
-/// where another copy of this library has loaded its dialect. Handles given to
-/// any other of MLIR's own functions, mlirDialectHandleRegisterDialect among
-/// them, must not be null.
+/// mlirDialectHandleLoadDialect. These two ignore null, and load nothing where
+/// another copy of this library has loaded its dialect. MLIR's other functions,
+/// such as mlirDialectHandleRegisterDialect, must not be given null.
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Layout, layout);
 
 /// Adds the dialect to a registry; again does nothing. Fails where another copy
@@ -48,8 +47,8 @@ MLIR_CAPI_EXPORTED bool mlirLayoutRegisterDialect(MlirDialectRegistry registry,
 //===----------------------------------------------------------------------===//
 // Attributes from text and back
 //
-// `text` is what stands between the brackets: "{1,0:T(2,2)}" makes
-// #layout.tiled<{1,0:T(2,2)}>. The context needs the dialect to be registered.
+// `text` is the text between the brackets: "{1,0:T(2,2)}" makes
+// #layout.tiled<{1,0:T(2,2)}>. The dialect has to be registered in the context.
 //===----------------------------------------------------------------------===//
 
 MLIR_CAPI_EXPORTED MlirAttribute
@@ -80,7 +79,7 @@ MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutIndexingMap(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutMemorySpace(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutAxis(MlirAttribute attr);
 
-/// Calls back once with what stands between the brackets, which the functions
+/// Calls back once with the text between the brackets, which the functions
 /// above take. False for any other attribute.
 MLIR_CAPI_EXPORTED bool mlirLayoutAttrGetText(MlirAttribute attr,
                                               MlirStringCallback text,
@@ -97,7 +96,7 @@ mlirLayoutTiledAttrGetMinorToMajor(MlirAttribute tiled, intptr_t position);
 MLIR_CAPI_EXPORTED intptr_t mlirLayoutTiledAttrGetNumTiles(MlirAttribute tiled);
 MLIR_CAPI_EXPORTED intptr_t mlirLayoutTiledAttrGetTileRank(MlirAttribute tiled,
                                                            intptr_t tile);
-/// The size at `position` in a tile, major first; 0 stands for `*`, -1 is an
+/// The size at `position` in a tile, major first; 0 is the entry `*`, -1 an
 /// error.
 MLIR_CAPI_EXPORTED int64_t mlirLayoutTiledAttrGetTileSize(MlirAttribute tiled,
                                                           intptr_t tile,
@@ -105,13 +104,13 @@ MLIR_CAPI_EXPORTED int64_t mlirLayoutTiledAttrGetTileSize(MlirAttribute tiled,
 MLIR_CAPI_EXPORTED int64_t
 mlirLayoutTiledAttrGetMemorySpace(MlirAttribute tiled);
 
-/// Where the element at a logical index lies in memory, in elements.
+/// The offset in memory of the element at a logical index, in elements.
 MLIR_CAPI_EXPORTED bool
 mlirLayoutTiledAttrGetOffset(MlirAttribute tiled, intptr_t rank,
                              const int64_t *shape, intptr_t indexRank,
                              const int64_t *index, int64_t *offset,
                              MlirStringCallback error, void *userData);
-/// The sizes that tiling makes of a shape, in the order of memory, and their
+/// The sizes of the tiled dimensions of a shape, outermost first, and their
 /// strides, in elements. Returns how many there are and writes the first
 /// `capacity` of them; -1 after an error.
 MLIR_CAPI_EXPORTED intptr_t mlirLayoutTiledAttrGetExpanded(
@@ -159,8 +158,8 @@ MLIR_CAPI_EXPORTED int64_t mlirLayoutAxisAttrGetLevel(MlirAttribute axis);
 typedef enum {
   MlirLayoutIndexingNone = -1, ///< The attribute is no indexing map.
   MlirLayoutIndexingMap = 0,
-  MlirLayoutIndexingKnownEmpty = 1, ///< No element goes with any.
-  MlirLayoutIndexingUndefined = 2,  ///< No finite map says which do.
+  MlirLayoutIndexingKnownEmpty = 1, ///< No element is related to any.
+  MlirLayoutIndexingUndefined = 2,  ///< No finite map says which are.
 } MlirLayoutIndexingKind;
 
 MLIR_CAPI_EXPORTED MlirLayoutIndexingKind
@@ -203,8 +202,8 @@ typedef enum {
 typedef void (*MlirLayoutAttributeCallback)(MlirAttribute attr, void *userData);
 
 /// Calls back with each indexing map between a result and an operand of an
-/// operation on tensors, whose points together are the answer: none where
-/// nothing is related, UNDEFINED where no finite map says it.
+/// operation on tensors. The answer is the union of their points: no map where
+/// nothing is related, UNDEFINED where no finite map holds the relation.
 MLIR_CAPI_EXPORTED bool
 mlirLayoutOperationGetIndexing(MlirOperation op, MlirLayoutDirection direction,
                                intptr_t result, intptr_t operand,

@@ -7,12 +7,12 @@ use crate::diagnostic::Diagnostic;
 use crate::options::Options;
 use crate::pass::Pass;
 use crate::pipelines::PIPELINES;
-use crate::upstream::{emit, string_ref, text_of};
+use crate::upstream::emit;
 use crate::{
     deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
     simplify_indexing, strip_memory_spaces,
 };
-use layout_dialect::guard;
+use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
 use mlir_sys::{MlirOperation, MlirStringCallback, MlirStringRef};
 use std::ffi::c_void;
@@ -28,7 +28,8 @@ extern "C" fn layout_rs_run_pass(
     user: *mut c_void,
 ) -> bool {
     // SAFETY: the texts are valid for the call.
-    let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
+    let [name, options] =
+        [name, options].map(|text| String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()));
     pass(op, |rewriter| {
         let op = rewriter.root();
         let wrong = |message| vec![Diagnostic::error(ir::location(op), message)];
@@ -72,7 +73,8 @@ extern "C" fn layout_rs_check_options(
     user: *mut c_void,
 ) -> bool {
     // SAFETY: the texts are valid for the call.
-    let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
+    let [name, options] =
+        [name, options].map(|text| String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()));
     let checked = guard(|message| Err(message.to_string()), || Pass::read(&name, &options)?.check());
     let Err(message) = checked else { return true };
     let callback = error.expect("C++ gives a callback");
@@ -99,7 +101,8 @@ extern "C" fn layout_rs_pipeline(
     user: *mut c_void,
 ) -> bool {
     // SAFETY: the texts are valid for the call.
-    let [name, options] = [name, options].map(|text| String::from_utf8_lossy(unsafe { text_of(text) }));
+    let [name, options] =
+        [name, options].map(|text| String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()));
     let found = guard(
         |message| Err(message.to_string()),
         || {

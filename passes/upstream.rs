@@ -4,7 +4,7 @@
 //! it in `Glue.cpp`, and declare it once more in the `extern` block below with a safe function around it.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use layout_dialect::guard;
+use layout_dialect::{string_ref, with_message};
 use melior::{
     Context, Error,
     ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike},
@@ -16,6 +16,7 @@ use mlir_sys::{
     MlirOperation, MlirStringCallback, MlirStringRef, MlirType, MlirValue, mlirOpPassManagerAddPipeline,
 };
 use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 #[link(name = "layout_passes_glue", kind = "static")]
 unsafe extern "C" {
@@ -60,17 +61,6 @@ pub fn register() {
 pub fn try_register() -> Result<(), String> {
     // SAFETY: C++ sees to it that this runs once, and the callback is for this call.
     with_message(|error, user| unsafe { layout_cc_register_passes(error, user) })
-}
-
-/// Calls C++ that answers false with a message, which becomes the error.
-fn with_message(call: impl FnOnce(MlirStringCallback, *mut c_void) -> bool) -> Result<(), String> {
-    unsafe extern "C" fn write(text: MlirStringRef, message: *mut c_void) {
-        // SAFETY: this is the string below, and the text is valid for the call.
-        let (text, message) = unsafe { (text_of(text), &mut *message.cast::<String>()) };
-        *message += &String::from_utf8_lossy(text);
-    }
-    let mut message = String::new();
-    if call(Some(write), (&raw mut message).cast()) { Ok(()) } else { Err(message.trim().into()) }
 }
 
 /// Adds passes and pipelines, as in the text of a pipeline, after those that a manager has.
@@ -181,37 +171,34 @@ pub fn infer_range<'c>(
     result: Value<'c, 'c>,
     bounds: &mut dyn FnMut(Value<'c, 'c>) -> Option<(i64, i64)>,
 ) -> Option<(i64, i64)> {
-    unsafe extern "C" fn ask(operand: MlirValue, lo: *mut i64, hi: *mut i64, user: *mut c_void) -> bool {
-        guard(
-            |_| false,
-            || {
-                // SAFETY: this is the closure that `infer_range` hands over, for the time of that call.
-                let bounds = unsafe { &mut *user.cast::<&mut dyn FnMut(Value) -> Option<(i64, i64)>>() };
-                // SAFETY: the operand is alive.
-                let Some(known) = bounds(unsafe { Value::from_raw(operand) }) else { return false };
-                // SAFETY: C++ gives places for both.
-                unsafe { (*lo, *hi) = known };
-                true
-            },
-        )
+    /// Takes a value; gives its bounds.
+    type Bounds<'b> = &'b mut dyn FnMut(Value) -> Option<(i64, i64)>;
+
+    unsafe extern "C" fn ask(operand: MlirValue, lo: *mut i64, hi: *mut i64, bounds: *mut c_void) -> bool {
+        // SAFETY: this is the closure that `infer_range` hands over, which lives until the call is over.
+        let bounds = unsafe { &mut *bounds.cast::<Bounds>() };
+        // SAFETY: the operand is alive.
+        let Some(known) = bounds(unsafe { Value::from_raw(operand) }) else { return false };
+        // SAFETY: C++ gives places for both.
+        unsafe { (*lo, *hi) = known };
+        true
     }
-    let (mut bounds, mut lo, mut hi) = (bounds, 0, 0);
-    let user = (&raw mut bounds).cast();
+    // A panic must not unwind through C++: it is kept, and goes on from here.
+    let mut panicked = None;
+    let mut caught = |operand: Value| {
+        // SAFETY: the operand lives as long as the result, which is of the same program.
+        let operand = unsafe { Value::from_raw(operand.to_raw()) };
+        catch_unwind(AssertUnwindSafe(|| bounds(operand))).unwrap_or_else(|panic| {
+            panicked = Some(panic);
+            None
+        })
+    };
+    let (mut caught, mut lo, mut hi): (Bounds, i64, i64) = (&mut caught, 0, 0);
+    let user = (&raw mut caught).cast();
     // SAFETY: the value is alive, and all pointers are for this call.
     let known = unsafe { layout_cc_infer_range(result.to_raw(), ask, user, &mut lo, &mut hi) };
+    if let Some(panic) = panicked {
+        resume_unwind(panic);
+    }
     known.then_some((lo, hi))
-}
-
-/// The bytes of a text from C++.
-///
-/// # Safety
-/// They are alive and unchanged for `'a`.
-pub unsafe fn text_of<'a>(text: MlirStringRef) -> &'a [u8] {
-    // SAFETY: the caller's promise; the pointer is not null.
-    if text.data.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) } }
-}
-
-/// The text as C++ takes it, for as long as `text` lives.
-pub fn string_ref(text: &str) -> MlirStringRef {
-    MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
 }

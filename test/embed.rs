@@ -231,14 +231,14 @@ impl Suite {
         let [lowered, errors] = run(Command::new(&host).args(["plugin", plugin]), 0)?;
         in_order(&lowered, LOWERED)?;
         let dialect = "warning: the layout dialect is registered already, from ";
-        let left_out = format!("liblayout_plugin.so is left out. {ADVICE}");
+        let left_out = format!("liblayout_plugin.so is ignored. {ADVICE}");
         in_order(&errors, &[dialect, "libLayout.so", "; that of ", &left_out, "warning: the passes of", ADVICE])?;
 
         let [printed, errors] = run(Command::new(&host).args(["plugin-first", plugin]), 2)?;
         in_order(&printed, &["another copy is in charge"])?;
         in_order(
             &errors,
-            &[dialect, "liblayout_plugin.so; that of ", "libLayout.so", " is left out. A process has one copy"],
+            &[dialect, "liblayout_plugin.so; that of ", "libLayout.so", " is ignored. A process must have one copy"],
         )
     }
 
@@ -271,7 +271,7 @@ impl Suite {
 const LOWERED: &[&str] = &["-> memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>", "affine.store", "return"];
 
 /// How the library ends the complaint of a second copy.
-const ADVICE: &str = "A process has one copy of";
+const ADVICE: &str = "A process must have one copy of";
 
 /// The number of the signal SIGABRT, with which a failed assertion ends a program.
 const ABORT: i32 = 6;

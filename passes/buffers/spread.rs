@@ -225,9 +225,7 @@ impl Board {
 
     /// A digit of the index of a dimension.
     fn digit(&self, dim: usize, weight: i64, extent: i64) -> Expr {
-        let digit = Expr::Var(dim).floor_div(weight);
-        let top = weight.saturating_mul(extent) >= self.placement.padded_sizes()[dim];
-        if top { digit } else { digit.modulo(extent) }
+        Expr::Var(dim).digit(weight, extent, self.placement.padded_sizes()[dim])
     }
 
     /// Where the copies of an element are besides the first: the dimension of the buffer, how many, and how far apart in

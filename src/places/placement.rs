@@ -14,7 +14,6 @@
 //! Addresses and sizes count elements (or words, where the layout says so), not bytes. What 64 bits do not hold is an
 //! error.
 
-use crate::expr::Expr;
 use crate::maps::map::IndexingMap;
 use crate::places::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout, beyond_parts};
 use crate::text::Error;
@@ -46,15 +45,6 @@ pub struct Digit {
     pub stride: i64,
     /// Where it stands in the layout.
     pub spot: Spot,
-}
-
-impl Digit {
-    /// Its value as an expression of the index, whose dimension `k` is variable `k`: see [`Expr::digit`]. `padded` are the
-    /// sizes of the dimensions with their padding. `None` for copies.
-    pub fn expr(&self, padded: &[i64]) -> Option<Expr> {
-        let dim = self.dim?;
-        Some(Expr::Var(dim).digit(self.weight, self.extent, padded[dim]))
-    }
 }
 
 /// What lies at a place.
@@ -357,13 +347,7 @@ impl Placement {
 
     /// The coordinate of each axis and the local address as a map of the index, simplified.
     pub fn map(&self) -> IndexingMap {
-        let mut results: Vec<Vec<Expr>> = vec![Vec::new(); self.axes.len() + 1];
-        for digit in &self.digits {
-            if let Some(value) = digit.expr(&self.padded).filter(|_| digit.extent != 1) {
-                results[digit.axis].push(value.times(digit.stride));
-            }
-        }
-        IndexingMap::of_sizes(&self.sizes, results.into_iter().map(Expr::sum).collect())
+        IndexingMap::of_sizes(&self.sizes, self.layout.exprs())
     }
 
     /// The highest value of a digit that an element has. There must be elements.

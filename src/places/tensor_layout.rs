@@ -9,6 +9,7 @@
 //! Printing is canonical: strides where they are needed or are not 1, a prefix only where there is padding, what is
 //! behind `B@` as given. [`crate::places::placement`] gives the notation its arithmetic.
 
+use crate::expr::Expr;
 use crate::text::{Cursor, Error, excerpt};
 use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
@@ -181,6 +182,30 @@ impl TensorLayout {
             }
         }
         axes
+    }
+
+    /// The coordinate along each axis, in the order of [`TensorLayout::axes`], and last the local address, as expressions
+    /// of the index: variable `k` is dimension `k`. They hold for every shape that the layout fits, and give the first
+    /// copy where there are several.
+    ///
+    /// `((4_PE, 3:8), (8:1))` has `(d0 floordiv 3, d0 mod 3 * 8 + d1)`.
+    pub fn exprs(&self) -> Vec<Expr> {
+        let axes = self.axes();
+        let mut results = vec![Vec::new(); axes.len() + 1];
+        for (dim, parts) in self.dims.iter().enumerate() {
+            // The sizes of a layout that was parsed fit in 64 bits.
+            let padded = parts.iter().fold(1i64, |n, part| n.saturating_mul(part.extent));
+            let mut weight = padded;
+            for part in parts {
+                weight /= part.extent;
+                if part.extent != 1 {
+                    let axis = axes.iter().position(|axis| Some(axis) == part.axis.as_ref());
+                    let digit = Expr::Var(dim).digit(weight, part.extent, padded);
+                    results[axis.unwrap_or(axes.len())].push(digit.times(part.stride));
+                }
+            }
+        }
+        results.into_iter().map(Expr::sum).collect()
     }
 
     /// How many parts an axis has.

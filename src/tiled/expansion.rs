@@ -17,7 +17,7 @@ use crate::element::ElementType;
 use crate::expr::Expr;
 use crate::text::Error;
 use crate::tiled::layout::{Layout, dimensions};
-use crate::tiled::tiling::{self, Tiling};
+use crate::tiled::tiling::Tiling;
 use std::cmp::Reverse;
 
 /// A layout applied to the logical sizes of an array.
@@ -352,11 +352,11 @@ impl Builder {
             let value = builder.expanded[split.dim];
             builder.values[value].size = largest_piece(sizes[value], &split.cuts);
         }
+        let mut expanded = std::mem::take(&mut builder.expanded);
         for tile in &layout.tiles {
-            let mut dims = std::mem::take(&mut builder.expanded);
-            tiling::tile(&mut builder, &mut dims, tile)?;
-            builder.expanded = dims;
+            builder.tile(&mut expanded, tile)?;
         }
+        builder.expanded = expanded;
         let nodes = builder.expanded.iter().fold(0, |sum: u64, v| sum.saturating_add(builder.values[*v].nodes));
         if nodes > Expansion::MAX_NODES {
             return Err(Error::new(
@@ -378,7 +378,7 @@ impl Builder {
     }
 
     /// Merges a value into the next more-minor one.
-    fn join(&mut self, major: usize, minor: usize) -> Result<usize, Error> {
+    fn merge_into(&mut self, major: usize, minor: usize) -> Result<usize, Error> {
         let [a, b] = [major, minor].map(|v| self.values[v]);
         let [ga, gb] = [a.group, b.group].map(|g| self.groups[g]);
         let size = a.size.checked_mul(b.size).ok_or_else(too_large)?;
@@ -457,31 +457,30 @@ impl Builder {
     }
 }
 
-/// Dimensions are numbered values, whose sizes are known.
+/// An index is the number of a value.
 impl Tiling for Builder {
-    type Dim = usize;
+    type Index = usize;
     type Error = Error;
 
     fn leading(&mut self) -> usize {
         self.whole(1, None, 1)
     }
 
-    /// From the minor end, so that pieces of one dimension are one again before another is merged into them.
-    fn merge(&mut self, mut run: Vec<usize>) -> Result<usize, Error> {
-        let minor = run.pop().unwrap_or_default();
-        run.into_iter().rev().try_fold(minor, |minor, major| self.join(major, minor))
+    /// From the minor end, so that each value finds the one that it goes into, itself merged already.
+    fn merge(&mut self, indices: Vec<usize>) -> Result<usize, Error> {
+        let merged = indices.into_iter().rev().map(Ok).reduce(|minor, major| self.merge_into(major?, minor?));
+        merged.expect("a merge has two indices or more")
     }
 
-    /// The remainder's number follows the quotient's.
-    fn split(&mut self, value: usize, by: i64) -> Result<(usize, usize), Error> {
+    fn split(&mut self, value: usize, by: i64) -> Result<[usize; 2], Error> {
         let Value { size, group, scale, nodes } = self.values[value];
         self.groups[group].parts += 1;
         let quotients = size / by + i64::from(size % by != 0);
         let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));
-        self.value(by, group, scale, nodes.saturating_add(1));
+        let inner = self.value(by, group, scale, nodes.saturating_add(1));
         let shift = u64::try_from(by).ok().filter(|by| by.is_power_of_two()).map(u64::trailing_zeros);
         self.steps.push(TilingStep::Split { value, by, shift, outer });
-        Ok((outer, outer + 1))
+        Ok([outer, inner])
     }
 }
 

@@ -29,4 +29,4 @@ pub mod tiling;
 
 pub use expansion::{Expansion, LoweredDim};
 pub use layout::{Layout, Split, Tile, TileEntry};
-pub use tiling::{Tiling, tile};
+pub use tiling::Tiling;

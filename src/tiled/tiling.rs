@@ -1,95 +1,75 @@
-//! The rule of tiling, the one place where it is written down.
+//! The tiling rule: what one tile of a layout does to the indices of an array.
 //!
-//! A tile of `k` entries is applied to the last `k` dimensions in memory. Each dimension is split by the tile's size into
-//! the number of a tile and the place inside it; the tile numbers stay where the dimensions were, in their order, and the
-//! places inside become new dimensions at the minor end. `T(8,128)` on `(d0, d1)` gives
-//! `(d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)`, and `(2,1)` after that splits the last two again.
+//! A tile `T(8,128)` belongs to the last indices in memory order, as many as it has entries. Each of them is split: the
+//! quotients by the tile's sizes come first, and then the remainders. The indices `[i, j]` become
+//! `[i / 8, j / 128, i mod 8, j mod 128]`. The next tile goes on with these four. Two cases are special:
 //!
-//! `*` merges a dimension into the next more-minor one first: `T(*,4)` on `(d0, d1)` splits `d0 * (size of d1) + d1` by 4.
-//! A tile longer than the rank finds leading dimensions of size 1; one that is merged adds nothing.
+//! - An entry `*` merges its index into the next one: `T(*,128)` makes one index of `[i, j]`, `i * size of j + j`, and
+//!   splits it.
+//! - A tile with more entries than there are indices finds dimensions of size 1 in front. `T(8,128)` on `[j]` is that on
+//!   `[0, j]`. Such an index adds nothing to one that it is merged into, so it is left out there.
 //!
-//! [`tile`] says this once for all that tiling is done to: sizes and numbered values ([`Expansion`](super::Expansion)),
-//! or expressions of any kind.
+//! The rule does not know what an index is: [`Tiling`] says how to split and merge one. An index may be the number of a
+//! value whose size is known (see [`Expansion`](super::expansion::Expansion)), or an expression for arrays of any size.
 
 use crate::tiled::layout::TileEntry;
+use std::mem;
 
-/// What dimensions are made of while they are tiled.
+/// What the tiling rule needs of indices.
 pub trait Tiling {
-    /// A dimension.
-    type Dim;
-    /// Why a step cannot be taken.
+    /// The index of a dimension.
+    type Index;
+    /// Why indices cannot be split or merged.
     type Error;
 
-    /// A leading dimension of size 1, whose index is 0.
-    fn leading(&mut self) -> Self::Dim;
+    /// The index of one more dimension, of size 1, in front of the others.
+    fn leading(&mut self) -> Self::Index;
 
-    /// One dimension out of several, majormost first; there are at least two.
+    /// The index of several dimensions that become one. There are two or more, majormost first.
     ///
     /// # Errors
-    /// As the implementation says.
-    fn merge(&mut self, run: Vec<Self::Dim>) -> Result<Self::Dim, Self::Error>;
+    /// What makes that impossible.
+    fn merge(&mut self, indices: Vec<Self::Index>) -> Result<Self::Index, Self::Error>;
 
-    /// The quotient and the remainder of a dimension by a size of at least 1.
+    /// The quotient and the remainder by a tile's size.
     ///
     /// # Errors
-    /// As the implementation says.
-    fn split(&mut self, dim: Self::Dim, by: i64) -> Result<(Self::Dim, Self::Dim), Self::Error>;
-}
+    /// What makes that impossible.
+    fn split(&mut self, index: Self::Index, by: i64) -> Result<[Self::Index; 2], Self::Error>;
 
-/// Applies a tile to dimensions in memory order, majormost first. Leading dimensions are put in front where the tile is
-/// longer. The last entry of a tile is a size.
-///
-/// # Errors
-/// Those of `tiling`.
-///
-/// # Example
-/// ```
-/// use tensor_layout::tiled::{Layout, Tiling, tile};
-/// struct Text;
-/// impl Tiling for Text {
-///     type Dim = String;
-///     type Error = ();
-///     fn leading(&mut self) -> String {
-///         "0".into()
-///     }
-///     fn merge(&mut self, run: Vec<String>) -> Result<String, ()> {
-///         Ok(format!("({})", run.join("*")))
-///     }
-///     fn split(&mut self, dim: String, by: i64) -> Result<(String, String), ()> {
-///         Ok((format!("{dim}/{by}"), format!("{dim}%{by}")))
-///     }
-/// }
-/// let mut dims = ["a", "b", "c"].map(String::from).to_vec();
-/// for entries in &Layout::parse("{2,1,0:T(*,8,128)}").unwrap().tiles {
-///     tile(&mut Text, &mut dims, entries).unwrap();
-/// }
-/// assert_eq!(dims, ["(a*b)/8", "c/128", "(a*b)%8", "c%128"]);
-/// ```
-pub fn tile<T: Tiling>(tiling: &mut T, dims: &mut Vec<T::Dim>, tile: &[TileEntry]) -> Result<(), T::Error> {
-    let missing = tile.len().saturating_sub(dims.len());
-    dims.splice(..0, (0..missing).map(|_| tiling.leading()));
-    let named = dims.split_off(dims.len() - tile.len());
-    // The dimensions that are one, minormost first, and what they are split by.
-    let mut runs: Vec<(Vec<T::Dim>, i64)> = Vec::with_capacity(tile.len());
-    for (k, (dim, entry)) in named.into_iter().zip(tile).enumerate().rev() {
-        match (entry, runs.last_mut()) {
-            (TileEntry::Size(size), _) => runs.push((vec![dim], *size)),
-            (TileEntry::Combine, Some((run, _))) if k >= missing => run.push(dim),
-            (TileEntry::Combine, _) => {}
+    /// Applies one tile to the indices of all dimensions, majormost first. The last entry of the tile is a size.
+    ///
+    /// # Errors
+    /// Those of [`Tiling::merge`] and [`Tiling::split`].
+    fn tile(&mut self, indices: &mut Vec<Self::Index>, tile: &[TileEntry]) -> Result<(), Self::Error> {
+        let missing = tile.len().saturating_sub(indices.len());
+        let mut tiled = indices.split_off(indices.len() - (tile.len() - missing)).into_iter();
+        let (mut merged, mut run) = (Vec::with_capacity(tile.len()), Vec::new());
+        for (position, entry) in tile.iter().enumerate() {
+            match entry {
+                TileEntry::Combine if position < missing => {}
+                TileEntry::Combine => run.extend(tiled.next()),
+                TileEntry::Size(size) => {
+                    run.extend(if position < missing { Some(self.leading()) } else { tiled.next() });
+                    merged.push((mem::take(&mut run), *size));
+                }
+            }
         }
+        let mut whole = Vec::with_capacity(merged.len());
+        for (mut run, size) in merged {
+            let index = match run.len() {
+                1 => run.remove(0),
+                _ => self.merge(run)?,
+            };
+            whole.push((index, size));
+        }
+        let mut remainders = Vec::with_capacity(whole.len());
+        for (index, size) in whole {
+            let [quotient, remainder] = self.split(index, size)?;
+            indices.push(quotient);
+            remainders.push(remainder);
+        }
+        indices.extend(remainders);
+        Ok(())
     }
-    let mut whole: Vec<(T::Dim, i64)> = Vec::with_capacity(runs.len());
-    for (mut run, size) in runs {
-        run.reverse();
-        let dim = if run.len() == 1 { run.pop() } else { Some(tiling.merge(run)?) };
-        whole.extend(dim.map(|dim| (dim, size)));
-    }
-    let mut inner = Vec::with_capacity(whole.len());
-    for (dim, size) in whole.into_iter().rev() {
-        let (quotient, remainder) = tiling.split(dim, size)?;
-        dims.push(quotient);
-        inner.push(remainder);
-    }
-    dims.append(&mut inner);
-    Ok(())
 }

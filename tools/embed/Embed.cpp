@@ -1,4 +1,4 @@
-//===- Embed.cpp - What libLayout.so has besides its archives -------------===//
+//===- Embed.cpp - The dialect handle of the C API ------------------------===//
 //
 // The handle by which MLIR's C API knows a dialect. The rest of the C API is
 // Rust, in tools/embed/ffi.rs.
@@ -24,7 +24,7 @@ static MlirDialect loadDialect(MlirContext context) {
   if (!context.ptr)
     return {nullptr};
   MLIRContext &into = *unwrap(context);
-  // Where the context has another copy's dialect, ours would be fatal.
+  // MLIR ends the process at a second dialect of one name.
   if (!layout::loadLayoutDialect(into) &&
       into.getLoadedDialect(LayoutDialect::getDialectNamespace()))
     return {nullptr};

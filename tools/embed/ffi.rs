@@ -3,7 +3,7 @@
 //! Every body goes through [`answer`], which turns an error and a panic into a message for the callback and the given
 //! value. Handles may be null and numbers out of range; pointers that are not null are valid for the call.
 
-use layout_dialect::{complaint, guard, tensor_layout as tensor, tiled};
+use layout_dialect::{bytes, complaint, guard, hand_over, tensor_layout as tensor, tiled};
 use layout_passes::indexing_analysis;
 use melior::{
     ContextRef,
@@ -36,7 +36,7 @@ extern "C" fn mlirLayoutRegisterDialect(
 ) -> bool {
     answer(error, user, false, || {
         if registry.ptr.is_null() {
-            return Err("the registry is null".into());
+            return Err("the registry must not be null".into());
         }
         // SAFETY: the registry is alive.
         unsafe { layout_dialect::register_raw(registry) }?;
@@ -84,7 +84,7 @@ extern "C" fn mlirLayoutMemorySpaceAttrGetNumbered(
 
 fn from_text(context: MlirContext, mnemonic: &str, text: &str) -> Outcome<MlirAttribute> {
     if context.ptr.is_null() {
-        return Err("the context is null".into());
+        return Err("the context must not be null".into());
     }
     // SAFETY: the context is alive.
     let context = unsafe { ContextRef::from_raw(context) };
@@ -378,12 +378,12 @@ extern "C" fn mlirLayoutOperationGetIndexing(
 ) -> bool {
     answer(error, user, false, || {
         if op.ptr.is_null() {
-            return Err("the operation is null".into());
+            return Err("the operation must not be null".into());
         }
         let reads = match direction {
             0 => true,
             1 => false,
-            _ => return Err(format!("no direction has the number {direction}").into()),
+            _ => return Err(format!("expected direction 0 or 1, found {direction}").into()),
         };
         // SAFETY: the operation is alive for the call.
         let op = unsafe { OperationRef::from_raw(op) };
@@ -391,10 +391,10 @@ extern "C" fn mlirLayoutOperationGetIndexing(
         // SAFETY: the reference does not outlive the call.
         let context = unsafe { context.to_ref() };
         layout_dialect::load(context).map_err(|error| error.message)?;
-        let pairs = indexing_analysis::analyse(op).ok_or("the operation has no tensors to relate")?;
+        let pairs = indexing_analysis::analyse(op).ok_or("expected an operation on tensors")?;
         let pair = at(at(&pairs, result)?, operand)?;
         let access = if reads { &pair.reads } else { &pair.feeds };
-        let callback = map.ok_or("the callback for maps is null")?;
+        let callback = map.ok_or("the callback for maps must not be null")?;
         for value in indexing_analysis::values(access) {
             let attribute = layout_dialect::indexing_map_attribute(context, &value).map_err(|error| error.message)?;
             // SAFETY: the caller gives a callback and the pointer it takes.
@@ -429,10 +429,10 @@ extern "C" fn mlirLayoutOpPassManagerAdd(
     answer(error, user, false, || {
         let (name, options) = (string(name)?, string(options)?);
         if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
-            return Err(format!("`{name}` is no name of a pass").into());
+            return Err(format!("expected the name of one pass, found `{name}`").into());
         }
         if !balanced(options) {
-            return Err(format!("the braces of the options `{options}` do not match").into());
+            return Err(format!("the braces of the options must match, found `{options}`").into());
         }
         let pass = if options.is_empty() { name.to_string() } else { format!("{name}{{{options}}}") };
         add(manager, |manager| layout_passes::add_passes(manager, &pass))
@@ -454,7 +454,7 @@ fn add(
     passes: impl FnOnce(OperationPassManager) -> Result<(), melior::Error>,
 ) -> Outcome<bool> {
     if manager.ptr.is_null() {
-        return Err("the pass manager is null".into());
+        return Err("the pass manager must not be null".into());
     }
     // SAFETY: the manager is alive.
     let manager = unsafe { OperationPassManager::from_raw(manager) };
@@ -484,57 +484,53 @@ fn quiet<T>(failed: T, body: impl FnOnce() -> Outcome<T>) -> T {
 
 /// Gives a text to a callback, if there is one.
 fn say(callback: MlirStringCallback, user: *mut c_void, text: &str) {
-    let text = MlirStringRef { data: text.as_ptr().cast(), length: text.len() };
-    if let Some(callback) = callback {
-        // SAFETY: the caller gives a callback and the pointer it takes.
-        unsafe { callback(text, user) }
-    }
+    // SAFETY: the caller gives a callback and the pointer it takes.
+    unsafe { hand_over(callback, user, text) }
 }
 
 /// The attribute that C gives.
 fn given<'a>(attribute: MlirAttribute) -> Outcome<Attribute<'a>> {
     // SAFETY: the attribute is alive for the call.
-    unsafe { Attribute::from_option_raw(attribute) }.ok_or("the attribute is null".into())
+    unsafe { Attribute::from_option_raw(attribute) }.ok_or("the attribute must not be null".into())
 }
 
 fn tiled_of(attribute: MlirAttribute) -> Outcome<tensor_layout::tiled::Layout> {
-    layout_dialect::tiled(given(attribute)?).ok_or("the attribute is no #layout.tiled".into())
+    layout_dialect::tiled(given(attribute)?).ok_or("expected #layout.tiled, found another attribute".into())
 }
 
 fn tensor_of(attribute: MlirAttribute) -> Outcome<tensor_layout::places::TensorLayout> {
-    layout_dialect::tensor_layout(given(attribute)?).ok_or("the attribute is no #layout.tensor_layout".into())
+    layout_dialect::tensor_layout(given(attribute)?)
+        .ok_or("expected #layout.tensor_layout, found another attribute".into())
 }
 
 fn axis_of(attribute: MlirAttribute) -> Outcome<(String, i64)> {
-    layout_dialect::axis(given(attribute)?).ok_or("the attribute is no #layout.axis".into())
+    layout_dialect::axis(given(attribute)?).ok_or("expected #layout.axis, found another attribute".into())
 }
 
 fn map_of(attribute: MlirAttribute) -> Outcome<Indexing> {
-    layout_dialect::indexing_map(given(attribute)?).ok_or("the attribute is no #layout.indexing_map".into())
+    layout_dialect::indexing_map(given(attribute)?)
+        .ok_or("expected #layout.indexing_map, found another attribute".into())
 }
 
 /// The element at a position that C gives.
 fn at<T>(all: &[T], position: isize) -> Outcome<&T> {
     let element = usize::try_from(position).ok().and_then(|position| all.get(position));
-    element.ok_or_else(|| format!("there is no number {position}, of {}", all.len()).into())
+    element.ok_or_else(|| format!("the position must be 0 or more and below {}, found {position}", all.len()).into())
 }
 
 /// The text that C gives; a null pointer is an empty one.
 fn string<'a>(text: MlirStringRef) -> Outcome<&'a str> {
-    if text.data.is_null() {
-        return Ok("");
-    }
     // SAFETY: the text is valid for the call.
-    let bytes = unsafe { slice::from_raw_parts(text.data.cast(), text.length) };
+    let bytes = unsafe { bytes(text) }.unwrap_or_default();
     str::from_utf8(bytes).map_err(|_| "expected UTF-8 text".into())
 }
 
 /// The numbers that C gives.
 fn numbers<'a>(numbers: *const i64, count: isize) -> Outcome<&'a [i64]> {
     match usize::try_from(count) {
-        Err(_) => Err(format!("there cannot be {count} numbers").into()),
+        Err(_) => Err(format!("the number of numbers must not be negative, found {count}").into()),
         Ok(0) => Ok(&[]),
-        Ok(_) if numbers.is_null() => Err("the pointer to numbers is null".into()),
+        Ok(_) if numbers.is_null() => Err("the pointer to numbers must not be null".into()),
         // SAFETY: there are so many numbers, valid for the call.
         Ok(count) => Ok(unsafe { slice::from_raw_parts(numbers, count) }),
     }
@@ -542,10 +538,10 @@ fn numbers<'a>(numbers: *const i64, count: isize) -> Outcome<&'a [i64]> {
 
 /// Writes as many numbers as there is room for; says how many there are.
 fn write(room: *mut i64, capacity: isize, numbers: &[i64]) -> Outcome<isize> {
-    let capacity = usize::try_from(capacity).map_err(|_| "the capacity is negative")?;
+    let capacity = usize::try_from(capacity).map_err(|_| "the capacity must not be negative")?;
     let fitting = &numbers[..capacity.min(numbers.len())];
     if !fitting.is_empty() && room.is_null() {
-        return Err("the pointer to room for numbers is null".into());
+        return Err("the pointer to room for numbers must not be null".into());
     }
     for (k, number) in fitting.iter().enumerate() {
         // SAFETY: there is room for `capacity` numbers.

@@ -1,6 +1,7 @@
 //===- Opt.cpp - layout-opt and layout-lsp-server -------------------------===//
 //
-// MLIR's own drivers, with everything of MLIR's registered. Rust adds ours.
+// MLIR's own drivers, with everything of MLIR's registered. Rust registers the
+// dialect and the passes of this project.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,22 +30,22 @@ using namespace mlir;
 /// The exit status where the command line is wrong.
 constexpr int wrongUse = 2;
 
-/// What every tool here does at first.
+/// What the main functions of all tools here call first.
 static void prepare(const char *versionText) {
   static const char *version;
   version = versionText;
   llvm::cl::SetVersionPrinter([](raw_ostream &os) {
     os << version << ", with MLIR of LLVM version " LLVM_VERSION_STRING "\n";
   });
-  // LLVM colours what goes to a terminal, and knows nothing of NO_COLOR.
+  // LLVM colours the output to a terminal, and does not look at NO_COLOR.
   auto noColor = llvm::sys::Process::GetEnv("NO_COLOR");
   if (noColor && !noColor->empty())
     llvm::WithColor::setAutoDetectFunction(
         [](const raw_ostream &) { return false; });
 }
 
-/// Our passes and pipelines with what they do. The list of all passes is sorted
-/// by name, and ours are a few among hundreds.
+/// The passes and pipelines of this project, with their descriptions, for the
+/// end of the help: in MLIR's list they are a few among hundreds.
 static std::string ownPasses() {
   std::vector<std::pair<StringRef, StringRef>> passes, pipelines;
   for (auto &option : llvm::cl::getRegisteredOptions()) {
@@ -82,9 +83,9 @@ Exit status:
 
 )";
 
-/// Whether the passes of the command line can be made, which is told before the
-/// input is read. Nesting is implicit, so it does not matter what operation the
-/// passes start at.
+/// Whether the passes of the command line can be made. It is checked before the
+/// input is read, so that a wrong command line has an exit status of its own.
+/// With implicit nesting the passes may be for any kind of operation.
 static bool checkPasses(const MlirOptMainConfig &config) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   PassManager passes(&context, ModuleOp::getOperationName(),

@@ -1,4 +1,4 @@
-//! MLIR's drivers with everything registered: MLIR's own dialects, extensions and passes, and ours.
+//! MLIR's drivers with everything registered: the dialects, extensions and passes of MLIR and of this project.
 
 use melior::dialect::DialectRegistry;
 use mlir_sys::MlirDialectRegistry;
@@ -18,15 +18,25 @@ unsafe extern "C" {
     fn layout_cc_register_all(registry: MlirDialectRegistry);
 }
 
-/// MLIR's parser calls itself for each level of nesting. This is room for the deepest that it is given.
+/// The bytes of stack for MLIR's parser, which calls itself for each level of nesting: 100 kB for each of the 10 000 levels
+/// that `nesting` lets through.
 const STACK: usize = 1 << 30;
 
 /// Runs a driver on the arguments of this process; `version` is its name and version.
 pub fn run(driver: Driver, version: &'static CStr) -> ExitCode {
     let start = |stack| thread::Builder::new().stack_size(stack).spawn(move || run_here(driver, version));
-    // Memory is taken as it is used; where even the address space is not to be had, there is the usual stack.
+    // The kernel gives memory as it is used. Where the address space is limited, the usual stack has to do.
     let Ok(thread) = start(STACK) else { return run_here(driver, version) };
     thread.join().expect("drivers do not panic")
+}
+
+/// All dialects and extensions.
+pub fn registry() -> DialectRegistry {
+    let registry = DialectRegistry::new();
+    layout_dialect::register(&registry);
+    // SAFETY: the registry outlives the call.
+    unsafe { layout_cc_register_all(registry.to_raw()) };
+    registry
 }
 
 fn run_here(driver: Driver, version: &CStr) -> ExitCode {
@@ -35,10 +45,7 @@ fn run_here(driver: Driver, version: &CStr) -> ExitCode {
     let mut pointers: Vec<*mut c_char> = arguments.iter().map(|text| text.as_ptr().cast_mut()).collect();
     pointers.push(std::ptr::null_mut());
 
-    let registry = DialectRegistry::new();
-    layout_dialect::register(&registry);
-    // SAFETY: the registry outlives the call.
-    unsafe { layout_cc_register_all(registry.to_raw()) };
+    let registry = registry();
     layout_passes::register();
     // SAFETY: the registry, the arguments and the version outlive the call; drivers do not write to arguments.
     let status =

@@ -27,14 +27,14 @@ const VERSION: &CStr =
         Err(_) => panic!("the name and the version have no byte 0 inside"),
     };
 
-/// Set for the child that is MLIR's server.
+/// The environment variable that is set for the child, which is MLIR's server.
 const CHILD: &str = "LAYOUT_LSP_SERVER_CHILD";
 
 fn main() -> ExitCode {
     if env::var_os(CHILD).is_some() {
         return drivers::run(layout_cc_lsp_main, VERSION);
     }
-    // Without a child there are hovers as MLIR has them.
+    // Where no child can be started, this process is MLIR's server, and hovers say nothing of layouts.
     serve().unwrap_or_else(|_| drivers::run(layout_cc_lsp_main, VERSION))
 }
 
@@ -43,7 +43,7 @@ fn serve() -> io::Result<ExitCode> {
     let mut server = Command::new(env::current_exe()?);
     let mut child = server.args(env::args_os().skip(1)).env(CHILD, "1").stdout(Stdio::piped()).spawn()?;
     if let Some(answers) = child.stdout.take() {
-        // Where the editor is gone, so are the pipes, and the child ends.
+        // An error means that the editor has closed the pipe. The child ends by itself then.
         let _ = hover::copy(BufReader::new(answers), io::stdout().lock());
     }
     let code = child.wait().map_or(None, |status| status.code());
