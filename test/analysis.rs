@@ -1219,7 +1219,7 @@ fn movement_of_large_tensors() {
     // More dimensions than tiles may have entries for.
     let order: Vec<String> = (0..50).map(|dim| dim.to_string()).collect();
     let many = format!("f32[{}]{{{}}}", ["2"; 50].join(","), order.join(","));
-    assert_eq!(ask(Operation::Reshape, &many, "f32[1125899906842624]"), "[1] 562949953421312 1; 2 were tried");
+    assert_eq!(ask(Operation::Reshape, &many, "f32[1125899906842624]"), "[1] 562949953421312 1; 2 layouts were tried");
 }
 
 /// Wrong numbers, of every kind, are errors or have maps; nothing panics.

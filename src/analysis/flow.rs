@@ -113,7 +113,7 @@ impl Flow {
 }
 
 /// Flows by the numbers of their graphs.
-pub(super) type Known = BTreeMap<usize, Flow>;
+pub(super) type FlowTable = BTreeMap<usize, Flow>;
 
 /// The numbers of the graph `entry` and of all that it calls, ascending, without those that are known. What a known graph
 /// calls is known, so it is not looked at: asking for each of a chain of calls takes as long as asking for the last one.
@@ -141,7 +141,7 @@ pub(super) fn missing<T>(known: &BTreeMap<usize, T>, graphs: &[Graph], entry: us
 }
 
 /// Adds the flows of these graphs, each of which is behind those that it calls.
-pub(super) fn add(known: &mut Known, graphs: &[Graph], missing: &BTreeSet<usize>) -> Result<(), Error> {
+pub(super) fn add(known: &mut FlowTable, graphs: &[Graph], missing: &BTreeSet<usize>) -> Result<(), Error> {
     let nodes: u64 = missing.iter().map(|k| graphs[*k].nodes.len() as u64).sum();
     let mut work = WORK.saturating_add(WORK_PER_NODE.saturating_mul(nodes));
     for k in missing {
@@ -166,7 +166,7 @@ pub(super) struct Walk<'a> {
     graphs: &'a [Graph],
     number: usize,
     graph: &'a Graph,
-    flows: &'a Known,
+    flows: &'a FlowTable,
     pub applied: Vec<Application<'a>>,
     /// The sizes of each node's leaves; `None` where one is not bounded.
     sizes: Vec<Vec<Option<Vec<i64>>>>,
@@ -195,7 +195,7 @@ struct Rounds {
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(graphs: &'a [Graph], number: usize, flows: &'a Known) -> Result<Walk<'a>, Error> {
+    pub fn new(graphs: &'a [Graph], number: usize, flows: &'a FlowTable) -> Result<Walk<'a>, Error> {
         let graph = &graphs[number];
         let mut walk = Walk {
             graphs,

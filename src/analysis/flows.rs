@@ -1,7 +1,7 @@
 //! Flows and traffic of a list of graphs, each graph worked out once.
 
 use super::amount::Traffic;
-use super::flow::{Flow, Known, add, missing};
+use super::flow::{Flow, FlowTable, add, missing};
 use super::traffic::{apart, fused};
 use crate::operations::graph::Graph;
 use crate::text::Error;
@@ -29,7 +29,7 @@ pub fn traffic(graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Err
 /// What is known of a list of graphs, kept from one question to the next.
 #[derive(Debug, Default)]
 pub struct Flows {
-    known: Known,
+    known: FlowTable,
     /// What each graph moves where every operation is one kernel.
     apart: BTreeMap<usize, Traffic>,
     /// What each graph moves as one kernel.

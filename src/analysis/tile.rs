@@ -88,7 +88,7 @@ struct Limit {
 }
 
 /// An offset, and the steps of the places inside.
-type Terms = (Expr, Vec<(usize, i128)>);
+type Steps = (Expr, Vec<(usize, i128)>);
 
 impl<S> Mapped<S> {
     /// The tile that a tile needs: see [`Access::tiles`].
@@ -227,9 +227,9 @@ impl Inside<'_> {
     }
 
     /// The tile without what the limits leave out, and the offset and the steps of each of its dimensions.
-    fn steps(&self) -> Result<(Tile, Vec<Terms>), String> {
+    fn steps(&self) -> Result<(Tile, Vec<Steps>), String> {
         let mut tile = Tile { offsets: Vec::new(), sizes: Vec::new(), strides: Vec::new() };
-        let mut all: Vec<Terms> = Vec::new();
+        let mut all: Vec<Steps> = Vec::new();
         for (k, e) in self.results.iter().enumerate() {
             let wrong = |must: &str| {
                 let found = self.named(&self.map.results[k]);
@@ -321,7 +321,7 @@ impl Inside<'_> {
     }
 
     /// A result as what the tile's place does not change, and products of the places inside.
-    fn offset(&self, e: &Expr) -> Option<Terms> {
+    fn offset(&self, e: &Expr) -> Option<Steps> {
         let (mut offset, mut moving) = (Vec::new(), Vec::new());
         for term in e.terms() {
             let mut inside = false;
@@ -387,7 +387,7 @@ impl Inside<'_> {
 }
 
 /// The dimension of the operand that each variable moves; an error where it moves two.
-fn owners(parts: &[Terms], variables: usize) -> Result<Vec<Option<usize>>, String> {
+fn owners(parts: &[Steps], variables: usize) -> Result<Vec<Option<usize>>, String> {
     let mut owner: Vec<Option<usize>> = vec![None; variables];
     for (k, (_, terms)) in parts.iter().enumerate() {
         for (v, _) in terms {
@@ -407,7 +407,7 @@ struct Cutting<'a> {
     /// The sizes of the operand.
     sizes: &'a [i64],
     /// The offset and the steps of each dimension of the tile.
-    parts: Vec<Terms>,
+    parts: Vec<Steps>,
     /// Which of these each variable moves.
     owner: Vec<Option<usize>>,
     /// Which of these are cut off already by something that only some of their variables move.

@@ -5,7 +5,7 @@
 
 use super::access::Access;
 use super::amount::{Count, Traffic};
-use super::flow::{Known, Walk};
+use super::flow::{FlowTable, Walk};
 use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, bits};
@@ -31,7 +31,7 @@ fn either(a: Traffic, b: Traffic) -> Traffic {
 pub(super) fn apart(
     graphs: &[Graph],
     number: usize,
-    known: &Known,
+    known: &FlowTable,
     apart: &BTreeMap<usize, Traffic>,
 ) -> Result<Traffic, Error> {
     let mut walk = Walk::new(graphs, number, known)?;
@@ -56,7 +56,7 @@ pub(super) fn apart(
 
 /// What a graph moves as one kernel: what the roots read of the parameters, and the roots but for those that are
 /// parameters as they are.
-pub(super) fn fused(graphs: &[Graph], number: usize, known: &Known) -> Result<Traffic, Error> {
+pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable) -> Result<Traffic, Error> {
     let (walk, flow) = (Walk::new(graphs, number, known)?, &known[&number]);
     let mut sum = NONE;
     for (parameter, leaves) in walk.parameter_arrays().into_iter().enumerate() {

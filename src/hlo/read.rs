@@ -15,7 +15,7 @@ const MAX_ATTRIBUTES: usize = 256;
 
 /// Takes a module's text apart.
 pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a> {
-    let mut reader = Reader { cursor: Cursor::with_bodies(text), text, errors };
+    let mut reader = ModuleReader { cursor: Cursor::with_bodies(text), text, errors };
     let mut module = RawModule::default();
     if let Err(error) = reader.header(&mut module) {
         module.broken = true;
@@ -38,13 +38,13 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
     module
 }
 
-struct Reader<'a, 'e> {
+struct ModuleReader<'a, 'e> {
     cursor: Cursor<'a>,
     text: &'a str,
     errors: &'e mut Vec<Error>,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> ModuleReader<'a, '_> {
     fn header(&mut self, module: &mut RawModule<'a>) -> Result<(), Error> {
         if self.cursor.peek_word() != Some("HloModule") {
             return Err(self.cursor.expected("`HloModule` and the module's name"));

@@ -1,6 +1,6 @@
 //! Windows that move over dimensions.
 
-use super::sides::{Found, Sides};
+use super::sides::{Equations, Sides};
 use crate::analysis::relation::{Direction, Relation, too_large};
 use crate::operations::operation::{Convolution, WindowDim};
 use crate::text::Error;
@@ -17,7 +17,7 @@ enum Ranges {
 }
 
 /// `in[k]` is at a place of window `out[k]`. An initial value is read for all.
-pub fn reduce_window(window: &[WindowDim], s: &Sides) -> Found {
+pub fn reduce_window(window: &[WindowDim], s: &Sides) -> Equations {
     let mut r = s.relation();
     if s.operand < s.ins.len() / 2 {
         let ranges = if s.direction == Direction::Reads { Ranges::Places } else { Ranges::Windows };
@@ -30,7 +30,7 @@ pub fn reduce_window(window: &[WindowDim], s: &Sides) -> Found {
 }
 
 /// An element of the input or the kernel, and the result of all products that it is in.
-pub fn convolution(c: &Convolution, s: &Sides) -> Found {
+pub fn convolution(c: &Convolution, s: &Sides) -> Equations {
     let mut r = s.relation();
     products(&mut r, c, [&s.ins[0], &s.ins[1], s.out()], s.operand == 1, s.direction)?;
     Ok(r.into())
