@@ -1011,7 +1011,7 @@ fn tiles() {
     let diagonal = "(d0) -> (d0, d0), domain: d0 in [0, 31]";
     assert_eq!(
         show(diagonal, &tile(&[i(4)], &[4]), 7, &[32, 32]),
-        "dimensions 0 and 1 of the operand must be moved by different indices, found one that moves both"
+        "dimensions 0 and 1 of the operand must have different indices, found one that moves both"
     );
     let some = "(d0, d1) -> (d0, d1), domain: d0 in [0, 31], d1 in [0, 31], d0 + d1 in [0, 20]";
     let reason = "what is read must not depend on a condition, found d0 + d1 in [0, 20]";

@@ -5,7 +5,7 @@
 //! the layout `{0,1}` is the one with which nothing would.
 //!
 //! The rule: with the result's index put into the operand's offset, both offsets must be the same expression; the
-//! normal form decides, and where it does not, going through the elements. What lies in another memory moves too.
+//! normal form decides, and where it does not, going through the elements. What is in another memory space moves, too.
 //!
 //! Layouts of the result are proposed only after the same check. Tried are the operand's tiles with each size handed
 //! on to the dimensions that a reshape has made: `T(8,128)` of `f32[15,256]` is `T(*,8,128)` of `f32[3,5,256]`. Where
@@ -35,7 +35,7 @@ pub enum Movement {
     Moves {
         /// Why.
         cause: Cause,
-        /// The layout of the result with which nothing moves that differs least from the one asked for, of those that
+        /// The layout of the result with which nothing moves that differs least from the given one, of those that
         /// were tried; or why none was found, which does not say that there is none.
         nearest: Result<Layout, String>,
     },
@@ -53,7 +53,7 @@ pub enum Cause {
     Element(Moved),
     /// All stay, but the result takes more memory than the operand has.
     Larger,
-    /// The result lies in another memory space.
+    /// The result is in another memory space.
     Space {
         /// The operand's.
         from: u8,
@@ -67,9 +67,9 @@ pub enum Cause {
 pub struct Moved {
     /// Its index in the result.
     pub index: Vec<i64>,
-    /// Where it lies in the operand, in elements.
+    /// Its offset in the operand, in elements.
     pub from: i64,
-    /// Where it lies in the result, in elements.
+    /// Its offset in the result, in elements.
     pub to: i64,
 }
 
@@ -138,7 +138,7 @@ pub fn movement(operation: &Operation, operand: &Shape, result: &Shape) -> Resul
     Ok(Movement::Moves { cause, nearest: nearest.ok_or_else(reason) })
 }
 
-/// How many orders are tried that differ in where dimensions of size 1 lie.
+/// How many orders are tried that differ in the places of dimensions of size 1.
 const PLACES: usize = 128;
 
 /// How many elements are looked at before a layout is checked.
@@ -153,7 +153,8 @@ fn with_tiles(order: &[usize], layouts: &[&Layout]) -> Vec<Proposed> {
     tiles.map(|tiles| (order.to_vec(), tiles)).collect()
 }
 
-/// How many entries of tiles, counted from the minor end, differ from those asked for, and how many of the order.
+/// How many entries of tiles, counted from the minor end, differ from those of the given layout, and how many of the
+/// order.
 fn distance(asked: &Layout, order: &[usize], tiles: &[Tile]) -> (usize, usize) {
     let entry = |tiles: &[Tile], k: usize, j: usize| tiles.get(k).and_then(|tile| tile.iter().rev().nth(j).copied());
     let length = |tiles: &[Tile], k: usize| tiles.get(k).map_or(0, Vec::len);
@@ -188,7 +189,7 @@ impl Question<'_> {
         self.operand.substitute(&self.map.results)
     }
 
-    /// Whether all elements lie where the operand has them.
+    /// Whether all elements have the offset that they have in the operand.
     fn compare(&self, result: &Expansion) -> Result<Answer, Error> {
         if result.is_split() {
             return Err(Error::new("the layout must be in one memory, found several"));
@@ -281,7 +282,7 @@ fn proposed(
     for (order, bundles) in sum.into_iter().chain(of_bundles) {
         let mut next = order.iter();
         let kept = asked.minor_to_major.iter().map(|dim| if long(dim) { *next.next().unwrap_or(dim) } else { *dim });
-        // To tiles it matters where dimensions of size 1 lie: the first are put everywhere, the rest over the others.
+        // The places of dimensions of size 1 matter to tiles: the first are put everywhere, the rest over the others.
         let mut orders = vec![order.clone()];
         for one in (0..out.len()).rev().filter(|dim| !long(dim)) {
             let places = orders[0].len() + 1;
@@ -301,7 +302,7 @@ fn proposed(
     all
 }
 
-/// Dimensions that lie together in memory and are as many elements in the operand as in the result, majormost first.
+/// Dimensions that are adjacent in memory and have as many elements in the operand as in the result, majormost first.
 #[derive(Clone, Default)]
 struct Bundle {
     /// The dimensions of the result, without those of size 1.
@@ -313,7 +314,7 @@ struct Bundle {
 }
 
 /// The bundles in memory order, majormost first: one of what has size 1 in front, and then one for each group of
-/// dimensions that become others. None where the dimensions of a group do not lie together, in order.
+/// dimensions that become others. None where the dimensions of a group are not adjacent, in order.
 fn bundles(from: &Array, sizes: &[i64], mut groups: Vec<Correspondence>) -> Option<Vec<Bundle>> {
     let mut all = vec![Bundle::default()];
     let mut awaited = Vec::new().into_iter();
@@ -339,7 +340,7 @@ fn handed_on(from: &Array, bundles: &[Bundle], order: &[usize], out: &[i64], joi
     bundles.first()?;
     let mut at = 0;
     for dim in order.iter().rev() {
-        // A dimension of size 1 goes with those that it lies behind.
+        // A dimension of size 1 goes with those that it comes after.
         at = bundles.iter().position(|bundle| bundle.dims.contains(dim)).unwrap_or(at);
         bundles[at].outs.push(out[*dim]);
     }
@@ -465,7 +466,7 @@ fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Divided> {
 }
 
 /// Tiles that make one dimension of all that there are, cut it into the operand's dimensions, put these in the order in
-/// which they lie, and go on as the operand's do.
+/// memory, and go on as the operand's do.
 fn rebuilt(from: &Array, sizes: &[i64], rank: usize) -> Vec<Tile> {
     use TileEntry::{Combine, Size};
     let mut tiles = Vec::new();
@@ -483,7 +484,7 @@ fn rebuilt(from: &Array, sizes: &[i64], rank: usize) -> Vec<Tile> {
         }
         list.extend((0..sizes.len()).map(Some));
         let order: Vec<usize> = from.layout.major_to_minor().collect();
-        // What comes later, but is not in order, is put behind the rest.
+        // What comes later, but is not in order, is put after the rest.
         for late in order.chunk_by(|a, b| a < b).skip(1) {
             let start = list.iter().position(|value| *value == Some(late[0])).unwrap_or(0);
             let moved = |dim| match late.contains(&dim) {
@@ -516,7 +517,7 @@ fn cut(
     let cut = named.iter().enumerate().map(|(k, value)| {
         let (entry, parts) = match value {
             Some(dim) => entry(*dim),
-            // What has size 1 goes into what lies behind it.
+            // What has size 1 goes into what comes after it.
             None if Some(k) < last => (TileEntry::Combine, [None; 2]),
             None => (TileEntry::Size(1), [None; 2]),
         };

@@ -62,13 +62,13 @@ pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable) -> Resul
     for (parameter, leaves) in walk.parameter_arrays().into_iter().enumerate() {
         for (leaf, array) in leaves.into_iter().enumerate() {
             let mut access = Access::none();
-            for root in (0..flow.roots()).filter(|root| !flow.hands_on(*root)) {
+            for root in (0..flow.roots()).filter(|root| !flow.passes_on(*root)) {
                 join(&mut access, flow.reads(parameter, leaf, root));
             }
             sum.read = sum.read.plus(bytes(array, &access));
         }
     }
-    let written = walk.root_arrays().into_iter().enumerate().filter(|(root, _)| !flow.hands_on(*root));
+    let written = walk.root_arrays().into_iter().enumerate().filter(|(root, _)| !flow.passes_on(*root));
     sum.written = written.map(|(_, array)| whole(array)).fold(ZERO, Count::plus);
     Ok(sum)
 }

@@ -1,6 +1,6 @@
-//! The text of a module, taken apart: names are not resolved yet, values of attributes are slices of the text.
+//! From the text of a module to its raw parts.
 //!
-//! What cannot be read is an error, and reading goes on at the next line that begins an instruction or a computation.
+//! An error in an instruction or a computation is reported, and reading goes on at the next line that begins one.
 //! Nothing here recurses but shapes and literals, which are as deep as [`Shape::MAX_DEPTH`] and the rank.
 
 use super::literal::Literal;
@@ -229,7 +229,7 @@ impl<'a> ModuleReader<'a, '_> {
         Ok((Shape::read(&mut self.cursor, 0)?, at))
     }
 
-    /// Goes on behind an error in what began at `from`: at the next line that begins an instruction or ends the
+    /// Goes on after an error in what began at `from`: at the next line that begins an instruction or ends the
     /// computation, or, outside of one, that begins a computation.
     fn resume(&mut self, inside: bool, from: usize) {
         while let Some(byte) = self.cursor.peek() {
@@ -248,7 +248,7 @@ impl<'a> ModuleReader<'a, '_> {
     }
 }
 
-/// Whether this word is next, with a space behind it.
+/// Whether this word is next, with a space after it.
 fn at_word(cursor: &Cursor, word: &str) -> bool {
     cursor.rest().strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t', '\n', '\r', '%']))
 }

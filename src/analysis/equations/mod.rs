@@ -1,7 +1,7 @@
 //! The equations between an operand's index and a result's, a function for each operation.
 //!
 //! A slice from 1 in steps of 2 has `in = 1 + 2 * out`; solved for `in` it says what is read, solved for `out` what is
-//! fed. What a padding reads of its value takes several lists of equations: before, between and behind the data.
+//! fed. What a padding reads of its value takes several lists of equations: before, between and after the data.
 
 mod dims;
 mod gather;

@@ -59,8 +59,8 @@ pub fn dynamic_update_slice(s: &Sides) -> Equations {
     updated(s.operand, &s.ins[0], &s.ins[1])
 }
 
-/// Where a tensor has no element of `data`, which starts at `low` and goes on in `steps`: what is data in all dimensions
-/// before `k` and none in dimension `k`.
+/// Where a tensor has no element of `data`, which starts at `low` and goes on in `steps`: what is data in all
+/// dimensions before `k` and none in dimension `k`.
 fn padding(
     mut before: Relation,
     data: &[i64],
@@ -113,7 +113,7 @@ fn updated(operand: usize, data: &[i64], update: &[i64]) -> Equations {
     let start = |r: &mut Relation, k: usize| r.run_time(room(k), 2 + k, Vec::new(), true);
     match operand {
         0 => {
-            // Outside: inside in all dimensions before `k`, and before or behind the update in dimension `k`.
+            // Outside: inside in all dimensions before `k`, and before or after the update in dimension `k`.
             let mut found = Vec::new();
             let mut before = Relation::new(data, data);
             (0..data.len()).try_for_each(|k| before.link(k, k))?;

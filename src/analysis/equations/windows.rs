@@ -36,13 +36,13 @@ pub fn convolution(c: &Convolution, s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// Says that `i` is at a place of window `o`; gives the place.
+/// Adds that `i` is at a place of window `o`; returns the place.
 fn place(r: &mut Relation, dim: &WindowDim, o: usize, i: usize, ranges: Ranges) -> Result<usize, Error> {
     let w = r.unknown(0, dim.size - 1);
     let step = dim.window_dilation;
     let rest = [(i, -dim.base_dilation)];
     let low = dim.low.checked_neg().ok_or_else(too_large)?;
-    // As many places of a window lie before the next window begins.
+    // The number of places of a window before the next window begins.
     let between = dim.stride / step;
     if ranges == Ranges::Windows && dim.stride % step == 0 && dim.size > between && between > 1 {
         // The place is `between * back + first`: `back` windows ago the same element was at `first`.

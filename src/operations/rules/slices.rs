@@ -12,8 +12,8 @@ const EACH: &str = "one for each dimension of the operand";
 /// - `slice_c3`: `0 <= starts[k] <= limits[k]`.
 /// - `slice_c4`: `limits[k]` is at most the size of the dimension.
 /// - `slice_c5`: `strides[k]` is at least 1.
-/// - `slice_c6`: the result has the sizes `ceil((limits[k] - starts[k]) / strides[k])`: from 1 to before 8 in steps of 3
-///   are 3 elements, at 1, 4 and 7.
+/// - `slice_c6`: the result has the sizes `ceil((limits[k] - starts[k]) / strides[k])`: from 1 to before 8 in steps of
+///   3 are 3 elements, at 1, 4 and 7.
 pub fn slice([starts, limits, strides]: [&[i64]; 3], arrays: &Arrays) -> Verdict {
     arrays.count("slice_c1", 1, 1)?;
     let sizes = &arrays.ins[0].0;
@@ -140,7 +140,8 @@ pub fn fitting(rule: &'static str, name: &'static str, sizes: &[i64], data: &Siz
 }
 
 /// - `insert_slice_c1`: there are two operands, the data and an update, and one result.
-/// - `insert_slice_c2`: `starts` and `strides` have an entry for each dimension of the data, and the update has as many.
+/// - `insert_slice_c2`: `starts` and `strides` have an entry for each dimension of the data, and the update has as
+///   many.
 /// - `insert_slice_c3`: `starts[k]` is at least 0.
 /// - `insert_slice_c4`: `strides[k]` is at least 1.
 /// - `insert_slice_c5`: the last element of the update lies in the data, `starts[k] + strides[k] * (n - 1) < size`: 3

@@ -13,9 +13,9 @@ pub(crate) fn dilated(n: i64, step: i64) -> i128 {
 }
 
 /// The number of windows that fit into dimension `k`, of `size` elements:
-/// `floor((dilated(size, base_dilation) + low + high - dilated(window.size, window_dilation)) / stride) + 1`, or 0 where
-/// the window is larger. A window of 3 in steps of 2 over 8 elements, padded by 1 on both sides, has `7 / 2 + 1 = 4`
-/// places.
+/// `floor((dilated(size, base_dilation) + low + high - dilated(window.size, window_dilation)) / stride) + 1`, or 0
+/// where the window is larger. A window of 3 in steps of 2 over 8 elements, padded by 1 on both sides, has `7 / 2 + 1 =
+/// 4` places.
 ///
 /// - `window_c1`: the window's size is at least 1.
 /// - `window_c2`: its stride is at least 1.
@@ -65,8 +65,8 @@ pub fn reduce_window(window: &[WindowDim], arrays: &Arrays) -> Verdict {
 /// - `convolution_c6`: `feature_groups` divides the input's features and the kernel's output features.
 /// - `convolution_c7`: `batch_groups` divides the input's batch and the kernel's output features.
 /// - `convolution_c8`: the kernel has the input features of one group: 6 input features in 3 groups need a kernel of 2.
-/// - `convolution_c9`: the result has the batch of the input divided by `batch_groups`, the kernel's output features, and
-///   the number of windows in each spatial dimension.
+/// - `convolution_c9`: the result has the batch of the input divided by `batch_groups`, the kernel's output features,
+///   and the number of windows in each spatial dimension.
 pub fn convolution(c: &Convolution, arrays: &Arrays) -> Verdict {
     arrays.count("convolution_c1", 2, 1)?;
     dimensions(c, arrays)?;
