@@ -657,7 +657,7 @@ fn tiles() {
     let diagonal = "(d0) -> (d0, d0), domain: d0 in [0, 31]";
     assert_eq!(
         show(diagonal, &tile(&[i(4)], &[4]), 7, &[32, 32]),
-        "dimensions 0 and 1 of the operand must be moved by different indices, found one that moves both"
+        "dimensions 0 and 1 of the operand must have different indices, found one that moves both"
     );
     let some = "(d0, d1) -> (d0, d1), domain: d0 in [0, 31], d1 in [0, 31], d0 + d1 in [0, 20]";
     let reason = "what is read must not depend on a condition, found d0 + d1 in [0, 20]";
@@ -865,7 +865,7 @@ fn movement_of_large_tensors() {
     // More dimensions than tiles may have entries for.
     let order: Vec<String> = (0..50).map(|dim| dim.to_string()).collect();
     let many = format!("f32[{}]{{{}}}", ["2"; 50].join(","), order.join(","));
-    assert_eq!(ask(Operation::Reshape, &many, "f32[1125899906842624]"), "[1] 562949953421312 1; 2 were tried");
+    assert_eq!(ask(Operation::Reshape, &many, "f32[1125899906842624]"), "[1] 562949953421312 1; 2 layouts were tried");
 }
 
 /// Wrong numbers, of every kind, are errors or have maps; nothing panics.

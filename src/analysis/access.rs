@@ -5,14 +5,14 @@ use crate::maps::domain::Interval;
 use crate::maps::map::IndexingMap;
 use std::fmt;
 
-/// What a run-time variable of a map stands for.
+/// What the value of a run-time variable of a map is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunTime<S = usize> {
     /// What holds the value: an operand's leaf, or a place in a graph.
     pub source: S,
     /// The element that holds it, over the variables of the map.
     pub element: Vec<Expr>,
-    /// Where the variable lies.
+    /// The interval of the variable.
     pub within: Interval,
     /// Whether a value outside is clamped into `within`; where not, it makes the map say nothing.
     pub clamped: bool,

@@ -1,10 +1,10 @@
-//! Bitcasts: which elements lie at the same bytes.
+//! Bitcasts: which elements share bytes.
 //!
 //! A layout is a list of equations `whole = major * size + minor` between the logical indices and the expanded ones
-//! ([`crate::tiled::expansion`]); so is the statement that two expanded indices count to the same offset. All of them together
-//! relate the elements of two arrays. A value that does not lie below its size is padding, so an element at a byte that
-//! is padding on the other side is related to nothing. Where the elements of one side are wider, an unknown more counts
-//! the other side's elements in them.
+//! ([`crate::tiled::expansion`]); so is the statement that two expanded indices count to the same offset. All of them
+//! together relate the elements of two arrays. A value that is not below its size is padding, so an element at a byte
+//! that is padding on the other side is related to nothing. Where the elements of one side are wider, an unknown more
+//! counts the other side's elements in them.
 
 use super::relation::{Direction, Relation, reshape};
 use crate::operations::shape::{Array, bits};

@@ -178,8 +178,8 @@ impl<S: Clone + PartialEq> Mapped<S> {
         None
     }
 
-    /// The same with range and run-time variables numbered in the order in which they are used, and range variables that
-    /// count up from 0 where they are first used.
+    /// The same with range and run-time variables numbered in the order in which they are used, and range variables
+    /// that count up from 0 where they are first used.
     pub(super) fn canonical(&self) -> Mapped<S> {
         let (dims, ranges) = (self.map.dims, self.map.ranges);
         if self.map.variables() == dims {

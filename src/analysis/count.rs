@@ -77,7 +77,7 @@ fn counted<S>(mapped: &Mapped<S>) -> (Count, Count) {
 fn apart<S: Clone>(maps: &[Mapped<S>]) -> (Vec<Mapped<S>>, (Count, Count)) {
     let mut maps = maps.to_vec();
     let mut common = (Count::exactly(1), Count::exactly(1));
-    let all: Vec<Vec<Part>> = maps.iter().map(|m| parts(&m.map)).collect();
+    let all: Vec<Vec<Component>> = maps.iter().map(|m| parts(&m.map)).collect();
     let mut single = Vec::new();
     for part in all.first().into_iter().flatten() {
         let early = |m: &Mapped<S>| part.vars.iter().all(|v| *v < m.map.dims + m.map.ranges);
@@ -96,7 +96,7 @@ fn apart<S: Clone>(maps: &[Mapped<S>]) -> (Vec<Mapped<S>>, (Count, Count)) {
 }
 
 /// Independent variables of a map, with the results and constraints over them.
-struct Part<'a> {
+struct Component<'a> {
     vars: Vec<usize>,
     intervals: &'a [Interval],
     /// Which results of the map they are.
@@ -105,7 +105,7 @@ struct Part<'a> {
     constraints: Vec<&'a (Expr, Interval)>,
 }
 
-fn parts(map: &IndexingMap) -> Vec<Part<'_>> {
+fn parts(map: &IndexingMap) -> Vec<Component<'_>> {
     // The least variable that each is connected with.
     let mut of: Vec<usize> = (0..map.variables()).collect();
     let exprs = || map.results.iter().chain(map.domain.constraints.iter().map(|c| &c.0));
@@ -121,7 +121,7 @@ fn parts(map: &IndexingMap) -> Vec<Part<'_>> {
         e.for_each_var(&mut |v| found = found.or(Some(of[v])));
         found
     };
-    let part = |k: usize| Part {
+    let part = |k: usize| Component {
         vars: (0..of.len()).filter(|v| of[*v] == k).collect(),
         intervals: &map.domain.vars,
         places: (0..map.results.len()).filter(|j| first(&map.results[*j]) == Some(k)).collect(),
@@ -131,9 +131,9 @@ fn parts(map: &IndexingMap) -> Vec<Part<'_>> {
     (0..of.len()).filter(|v| of[*v] == *v).map(part).collect()
 }
 
-impl PartialEq for Part<'_> {
-    fn eq(&self, other: &Part) -> bool {
-        let own = |part: &Part| part.vars.iter().map(|v| part.intervals[*v]).collect::<Vec<_>>();
+impl PartialEq for Component<'_> {
+    fn eq(&self, other: &Component) -> bool {
+        let own = |part: &Component| part.vars.iter().map(|v| part.intervals[*v]).collect::<Vec<_>>();
         let same = self.vars == other.vars && self.places == other.places && own(self) == own(other);
         same && self.results == other.results && self.constraints == other.constraints
     }
@@ -143,7 +143,7 @@ fn length(i: &Interval) -> u128 {
     u128::try_from(i128::from(i.hi) - i128::from(i.lo) + 1).unwrap_or(0)
 }
 
-impl Part<'_> {
+impl Component<'_> {
     fn box_points(&self, without: &[usize]) -> u128 {
         let own = self.vars.iter().filter(|v| !without.contains(v));
         own.map(|v| length(&self.intervals[*v])).fold(1, u128::saturating_mul)

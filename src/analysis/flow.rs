@@ -2,8 +2,8 @@
 //!
 //! In `y = p + transpose(p)` the root reads `p` at `(d0, d1)` and at `(d1, d0)`. From the root down, every value gets
 //! the set of maps by which the root reaches it; an operation's maps take the set of its result to those of its
-//! operands. Values stand behind what they use, so each is met once, whatever the number of ways to it; equal maps are
-//! kept once, so forty diamonds in a chain still give one map.
+//! operands. Nodes come after those that they use, so each is visited once, whatever the number of paths to it; equal
+//! maps are kept once, so forty diamonds in a chain still give one map.
 //!
 //! ```
 //! use tensor_layout::analysis::flow;
@@ -28,8 +28,12 @@
 //! assert_eq!(maps[1], "(d0, d1) -> (d1, d0), domain: d0 in [0, 8], d1 in [0, 8]");
 //! ```
 //!
-//! A computation is worked out once, however often it is called. A conditional reads what each branch would; a loop
-//! hands on what its body leaves alone, and what it changes is unknown.
+//! The flow of a computation is computed once, however often it is called. A conditional reads what each of its
+//! branches reads. A loop passes on what its body passes on; what the body changes is unknown, because the number of
+//! rounds is.
+//!
+//! Limits: [`MOST_MAPS`] maps for a value, [`MOST_OPERATIONS`] in a map, and [`WORK`] in all; beyond these the access
+//! is unknown, with the reason.
 
 use super::access::{Access, Mapped};
 use super::compose::identity;
@@ -102,7 +106,7 @@ impl Flow {
     }
 
     /// Whether a leaf of the roots is a parameter's leaf as it is.
-    pub fn hands_on(&self, root: usize) -> bool {
+    pub fn passes_on(&self, root: usize) -> bool {
         self.passed.get(root).is_some_and(Option::is_some)
     }
 
@@ -113,10 +117,11 @@ impl Flow {
 }
 
 /// Flows by the numbers of their graphs.
-pub(super) type Known = BTreeMap<usize, Flow>;
+pub(super) type FlowTable = BTreeMap<usize, Flow>;
 
-/// The numbers of the graph `entry` and of all that it calls, ascending, without those that are known. What a known graph
-/// calls is known, so it is not looked at: asking for each of a chain of calls takes as long as asking for the last one.
+/// The numbers of the graph `entry` and of all that it calls, ascending, without those that are known. What a known
+/// graph calls is known, so it is not looked at: asking for each of a chain of calls takes as long as asking for the
+/// last one.
 pub(super) fn missing<T>(known: &BTreeMap<usize, T>, graphs: &[Graph], entry: usize) -> Result<BTreeSet<usize>, Error> {
     let n = graphs.len();
     if entry >= n {
@@ -140,8 +145,8 @@ pub(super) fn missing<T>(known: &BTreeMap<usize, T>, graphs: &[Graph], entry: us
     Ok(missing)
 }
 
-/// Adds the flows of these graphs, each of which is behind those that it calls.
-pub(super) fn add(known: &mut Known, graphs: &[Graph], missing: &BTreeSet<usize>) -> Result<(), Error> {
+/// Adds the flows of these graphs, each of which comes after those that it calls.
+pub(super) fn add(known: &mut FlowTable, graphs: &[Graph], missing: &BTreeSet<usize>) -> Result<(), Error> {
     let nodes: u64 = missing.iter().map(|k| graphs[*k].nodes.len() as u64).sum();
     let mut work = WORK.saturating_add(WORK_PER_NODE.saturating_mul(nodes));
     for k in missing {
@@ -161,12 +166,12 @@ fn callees(operation: &Operation) -> Vec<usize> {
     }
 }
 
-/// One graph, while it is worked out.
+/// One graph, while its flow is computed.
 pub(super) struct Walk<'a> {
     graphs: &'a [Graph],
     number: usize,
     graph: &'a Graph,
-    flows: &'a Known,
+    flows: &'a FlowTable,
     pub applied: Vec<Application<'a>>,
     /// The sizes of each node's leaves; `None` where one is not bounded.
     sizes: Vec<Vec<Option<Vec<i64>>>>,
@@ -195,7 +200,7 @@ struct Rounds {
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(graphs: &'a [Graph], number: usize, flows: &'a Known) -> Result<Walk<'a>, Error> {
+    pub fn new(graphs: &'a [Graph], number: usize, flows: &'a FlowTable) -> Result<Walk<'a>, Error> {
         let graph = &graphs[number];
         let mut walk = Walk {
             graphs,
@@ -250,7 +255,7 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
-    /// Checks that the computations that a node runs take and give what it does.
+    /// Checks that the computations that a node runs have its operands as parameters and its results as roots.
     fn called(&self, k: usize) -> Result<(), String> {
         let node = &self.graph.nodes[k];
         let arity = |callee: usize, operands: &[Value]| {
@@ -580,7 +585,7 @@ impl Set {
         for reason in first.unknown.iter().chain(&second.unknown) {
             self.doubt(reason);
         }
-        // What is read of an array lies in it.
+        // The index of what is read of an array is one of the array.
         let inside: Vec<Interval> = sizes.unwrap_or(&[]).iter().map(|n| Interval::new(0, n - 1)).collect();
         for a in &first.maps {
             for b in &second.maps {

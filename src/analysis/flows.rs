@@ -1,7 +1,7 @@
-//! Flows and traffic of a list of graphs, each graph worked out once.
+//! Flows and traffic of a list of graphs, each graph computed once.
 
 use super::amount::Traffic;
-use super::flow::{Flow, Known, add, missing};
+use super::flow::{Flow, FlowTable, add, missing};
 use super::traffic::{apart, fused};
 use crate::operations::graph::Graph;
 use crate::text::Error;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// What the graph with number `entry` reads of its parameters. Other graphs are those that it calls.
 ///
 /// # Errors
-/// A node that uses one behind it, a graph that calls one behind it, operations whose shapes do not fit, parameters that
+/// A node that uses a later one, a graph that calls a later one, operations whose shapes do not fit, parameters that
 /// do not fit a call.
 pub fn flow(graphs: &[Graph], entry: usize) -> Result<Flow, Error> {
     Flows::default().flow_once(graphs, entry)
@@ -29,7 +29,7 @@ pub fn traffic(graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Err
 /// What is known of a list of graphs, kept from one question to the next.
 #[derive(Debug, Default)]
 pub struct Flows {
-    known: Known,
+    known: FlowTable,
     /// What each graph moves where every operation is one kernel.
     apart: BTreeMap<usize, Traffic>,
     /// What each graph moves as one kernel.
@@ -47,7 +47,7 @@ impl Flows {
         Ok(&self.known[&entry])
     }
 
-    /// [`flow`] of a graph that may be another one the next time, unless [`Flows::flow`] has worked it out.
+    /// [`flow`] of a graph that may be another one the next time, unless [`Flows::flow`] has computed it.
     ///
     /// # Errors
     /// As [`flow`].

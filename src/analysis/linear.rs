@@ -4,10 +4,10 @@ use crate::expr::Expr;
 use std::collections::BTreeMap;
 
 /// The coefficient of each variable, and the constant.
-type Linear = (BTreeMap<usize, i128>, i128);
+type LinearSum = (BTreeMap<usize, i128>, i128);
 
 /// A sum of products of variables with constants.
-pub(super) fn linear(e: &Expr) -> Option<Linear> {
+pub(super) fn linear(e: &Expr) -> Option<LinearSum> {
     let (mut all, mut constant): (BTreeMap<usize, i128>, i128) = Default::default();
     for term in e.terms() {
         match term {

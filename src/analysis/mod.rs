@@ -2,8 +2,8 @@
 //!
 //! For the element of a result at an index, [`Maps::reads`] says which elements of an operand it is made of; for the
 //! element of an operand, [`Maps::feeds`] says which elements of a result it goes into. Both describe one relation, and
-//! both are sets of [indexing maps](crate::maps::map), because one map does not say everything: what a padding reads of its
-//! value is all that lies before, behind and between the data.
+//! both are sets of [indexing maps](crate::maps::map), because one map does not say everything: what a padding reads of
+//! its value is all that is before, after and between the data.
 //!
 //! ```
 //! use tensor_layout::analysis::maps;

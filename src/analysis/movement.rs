@@ -5,7 +5,7 @@
 //! the layout `{0,1}` is the one with which nothing would.
 //!
 //! The rule: with the result's index put into the operand's offset, both offsets must be the same expression; the
-//! normal form decides, and where it does not, going through the elements. What lies in another memory moves too.
+//! normal form decides, and where it does not, going through the elements. What is in another memory space moves, too.
 //!
 //! Layouts of the result are proposed only after the same check. Tried are the operand's tiles with each size handed
 //! on to the dimensions that a reshape has made: `T(8,128)` of `f32[15,256]` is `T(*,8,128)` of `f32[3,5,256]`. Where
@@ -35,7 +35,7 @@ pub enum Movement {
     Moves {
         /// Why.
         cause: Cause,
-        /// The layout of the result with which nothing moves that differs least from the one asked for, of those that
+        /// The layout of the result with which nothing moves that differs least from the given one, of those that
         /// were tried; or why none was found, which does not say that there is none.
         nearest: Result<Layout, String>,
     },
@@ -53,7 +53,7 @@ pub enum Cause {
     Element(Moved),
     /// All stay, but the result takes more memory than the operand has.
     Larger,
-    /// The result lies in another memory space.
+    /// The result is in another memory space.
     Space {
         /// The operand's.
         from: u8,
@@ -67,9 +67,9 @@ pub enum Cause {
 pub struct Moved {
     /// Its index in the result.
     pub index: Vec<i64>,
-    /// Where it lies in the operand, in elements.
+    /// Its offset in the operand, in elements.
     pub from: i64,
-    /// Where it lies in the result, in elements.
+    /// Its offset in the result, in elements.
     pub to: i64,
 }
 
@@ -94,21 +94,23 @@ pub struct Moved {
 /// ```
 pub fn movement(operation: &Operation, operand: &Shape, result: &Shape) -> Result<Movement, Error> {
     if !matches!(operation, Operation::Reshape | Operation::Transpose { .. } | Operation::Elementwise) {
-        return Err(Error::new("only a reshape, a transpose or a copy can leave everything where it is"));
+        return Err(Error::new("the operation must be a reshape, a transpose or a copy, found another"));
     }
     let found = maps(operation, &[operand], &[result])?;
     let (Shape::Array(from), Shape::Array(to)) = (operand, result) else {
-        return Err(Error::new("the operand and the result must be arrays"));
+        return Err(Error::new("the operand and the result must be arrays, found others"));
     };
     if bits(from).is_none() || bits(from) != bits(to) {
-        return Err(Error::new("the elements of the operand and of the result must take as many bits"));
+        return Err(Error::new(
+            "the elements of the operand and of the result must have the same number of bits, found others",
+        ));
     }
     let (Some(sizes), Some(out)) = (from.sizes(), to.sizes()) else {
-        return Err(Error::new("a size is not bounded"));
+        return Err(Error::new("the sizes must be bounded, found `?`"));
     };
     let expansion = Expansion::new(&sizes, &from.layout)?;
     if expansion.is_split() || from.layout.metadata_prefix != to.layout.metadata_prefix {
-        return Err(Error::new("the layout is cut across memories, or other metadata stand in front of the data"));
+        return Err(Error::new("the layouts must be in one memory and have the same metadata, found others"));
     }
     let Some(Access { maps: all, .. }) = found.reads(0, 0) else { return Ok(Movement::Free) };
     // Without elements nothing moves.
@@ -120,7 +122,7 @@ pub fn movement(operation: &Operation, operand: &Shape, result: &Shape) -> Resul
         _ if spaces[0] != spaces[1] => Cause::Space { from: spaces[0], to: spaces[1] },
         Answer::Same => return Ok(Movement::Free),
         Answer::Unknown => {
-            let reason = format!("{COUNTED} elements were searched for one that moves, of more than that");
+            let reason = format!("none of the first {COUNTED} elements moves, and there are more");
             return Ok(Movement::Unknown { reason });
         }
         Answer::Moves(moved) => Cause::Element(moved),
@@ -132,11 +134,11 @@ pub fn movement(operation: &Operation, operand: &Shape, result: &Shape) -> Resul
     // Of equals the first.
     proposed.sort_by_key(|(order, tiles)| distance(&to.layout, order, tiles));
     let nearest = question.nearest(&proposed, &from.layout, &to.layout, &out);
-    let reason = || format!("{} were tried", proposed.len());
+    let reason = || format!("{} layouts were tried", proposed.len());
     Ok(Movement::Moves { cause, nearest: nearest.ok_or_else(reason) })
 }
 
-/// How many orders are tried that differ in where dimensions of size 1 lie.
+/// How many orders are tried that differ in the places of dimensions of size 1.
 const PLACES: usize = 128;
 
 /// How many elements are looked at before a layout is checked.
@@ -151,7 +153,8 @@ fn with_tiles(order: &[usize], layouts: &[&Layout]) -> Vec<Proposed> {
     tiles.map(|tiles| (order.to_vec(), tiles)).collect()
 }
 
-/// How many entries of tiles, counted from the minor end, differ from those asked for, and how many of the order.
+/// How many entries of tiles, counted from the minor end, differ from those of the given layout, and how many of the
+/// order.
 fn distance(asked: &Layout, order: &[usize], tiles: &[Tile]) -> (usize, usize) {
     let entry = |tiles: &[Tile], k: usize, j: usize| tiles.get(k).and_then(|tile| tile.iter().rev().nth(j).copied());
     let length = |tiles: &[Tile], k: usize| tiles.get(k).map_or(0, Vec::len);
@@ -186,17 +189,17 @@ impl Question<'_> {
         self.operand.substitute(&self.map.results)
     }
 
-    /// Whether all elements lie where the operand has them.
+    /// Whether all elements have the offset that they have in the operand.
     fn compare(&self, result: &Expansion) -> Result<Answer, Error> {
         if result.is_split() {
-            return Err(Error::new("the layout is cut across memories"));
+            return Err(Error::new("the layout must be in one memory, found several"));
         }
         let (from, to) = (self.from(), result.offset_expr());
         let mut form = Form::new(&self.map.domain);
         if form.interval(&(from.clone() + to.clone().times(-1))) != Interval::new(0, 0) {
             let large = self.map.box_points() > COUNTED;
             for index in self.map.points().take(COUNTED as usize) {
-                let too_large = || Error::new("an offset does not fit in 64 bits");
+                let too_large = || Error::new("an offset must fit in 64 bits, found a larger one");
                 let from = from.evaluate(&index).ok_or_else(too_large)?;
                 let to = to.evaluate(&index).ok_or_else(too_large)?;
                 if from != to {
@@ -273,13 +276,13 @@ fn proposed(
         order.sort_by_key(|dim| terms.get(dim).copied());
         (order, Vec::new())
     });
-    let blocks = blocks(from, sizes, together);
-    let of_blocks =
-        blocks.map(|blocks| (blocks.iter().flat_map(|block| &block.dims).rev().copied().collect::<Vec<_>>(), blocks));
-    for (order, blocks) in sum.into_iter().chain(of_blocks) {
+    let bundles = bundles(from, sizes, together);
+    let of_bundles = bundles
+        .map(|bundles| (bundles.iter().flat_map(|bundle| &bundle.dims).rev().copied().collect::<Vec<_>>(), bundles));
+    for (order, bundles) in sum.into_iter().chain(of_bundles) {
         let mut next = order.iter();
         let kept = asked.minor_to_major.iter().map(|dim| if long(dim) { *next.next().unwrap_or(dim) } else { *dim });
-        // To tiles it matters where dimensions of size 1 lie: the first are put everywhere, the rest over the others.
+        // The places of dimensions of size 1 matter to tiles: the first are put everywhere, the rest over the others.
         let mut orders = vec![order.clone()];
         for one in (0..out.len()).rev().filter(|dim| !long(dim)) {
             let places = orders[0].len() + 1;
@@ -291,7 +294,7 @@ fn proposed(
             orders = orders.into_iter().flat_map(put).collect();
         }
         for order in std::iter::once(kept.collect()).chain(orders) {
-            let handed = [false, true].iter().filter_map(|join| handed_on(from, &blocks, &order, out, *join));
+            let handed = [false, true].iter().filter_map(|join| handed_on(from, &bundles, &order, out, *join));
             all.extend(handed.map(|tiles| (order.clone(), tiles)));
             all.extend(with_tiles(&order, &[asked, &from.layout]));
         }
@@ -299,9 +302,9 @@ fn proposed(
     all
 }
 
-/// Dimensions that lie together in memory and are as many elements in the operand as in the result, majormost first.
+/// Dimensions that are adjacent in memory and have as many elements in the operand as in the result, majormost first.
 #[derive(Clone, Default)]
-struct Block {
+struct Bundle {
     /// The dimensions of the result, without those of size 1.
     dims: Vec<usize>,
     /// The sizes in the operand.
@@ -310,17 +313,17 @@ struct Block {
     outs: Vec<i64>,
 }
 
-/// The blocks in memory order, majormost first: one of what has size 1 in front, and then one for each group of
-/// dimensions that become others. None where the dimensions of a group do not lie together, in order.
-fn blocks(from: &Array, sizes: &[i64], mut groups: Vec<Group>) -> Option<Vec<Block>> {
-    let mut all = vec![Block::default()];
+/// The bundles in memory order, majormost first: one of what has size 1 in front, and then one for each group of
+/// dimensions that become others. None where the dimensions of a group are not adjacent, in order.
+fn bundles(from: &Array, sizes: &[i64], mut groups: Vec<Correspondence>) -> Option<Vec<Bundle>> {
+    let mut all = vec![Bundle::default()];
     let mut awaited = Vec::new().into_iter();
     for dim in from.layout.major_to_minor() {
         if sizes[dim] != 1 && awaited.len() == 0 {
             let k = groups.iter().position(|group| group.0[0] == dim)?;
             let (ins, dims) = groups.swap_remove(k);
             awaited = ins.into_iter();
-            all.push(Block { dims, ..Block::default() });
+            all.push(Bundle { dims, ..Bundle::default() });
         }
         if sizes[dim] != 1 && awaited.next() != Some(dim) {
             return None;
@@ -332,30 +335,30 @@ fn blocks(from: &Array, sizes: &[i64], mut groups: Vec<Group>) -> Option<Vec<Blo
 
 /// The operand's tiles, with each size handed on to the dimensions of the result that the operand's have become.
 /// `join` merges all that a size falls to; else only those are merged that it does not fall apart into.
-fn handed_on(from: &Array, blocks: &[Block], order: &[usize], out: &[i64], join: bool) -> Option<Vec<Tile>> {
-    let mut blocks = blocks.to_vec();
-    blocks.first()?;
+fn handed_on(from: &Array, bundles: &[Bundle], order: &[usize], out: &[i64], join: bool) -> Option<Vec<Tile>> {
+    let mut bundles = bundles.to_vec();
+    bundles.first()?;
     let mut at = 0;
     for dim in order.iter().rev() {
-        // A dimension of size 1 goes with those that it lies behind.
-        at = blocks.iter().position(|block| block.dims.contains(dim)).unwrap_or(at);
-        blocks[at].outs.push(out[*dim]);
+        // A dimension of size 1 goes with those that it comes after.
+        at = bundles.iter().position(|bundle| bundle.dims.contains(dim)).unwrap_or(at);
+        bundles[at].outs.push(out[*dim]);
     }
     let mut tiles = Vec::new();
     for tile in &from.layout.tiles {
         // A tile that is longer than the dimensions are puts more in front.
-        let missing = tile.len().saturating_sub(blocks.iter().map(|block| block.ins.len()).sum());
-        blocks[0].ins.splice(..0, vec![1; missing]);
-        if blocks[0].outs.is_empty() && !blocks[0].ins.is_empty() {
-            blocks[0].outs.push(1);
+        let missing = tile.len().saturating_sub(bundles.iter().map(|bundle| bundle.ins.len()).sum());
+        bundles[0].ins.splice(..0, vec![1; missing]);
+        if bundles[0].outs.is_empty() && !bundles[0].ins.is_empty() {
+            bundles[0].outs.push(1);
         }
         let (mut outer, mut inner, mut found) = (Vec::new(), Vec::new(), Tile::new());
-        for (ins, outs) in named(&blocks, tile)? {
+        for (ins, outs) in named(&bundles, tile)? {
             let mut parts = digits(&outs, whole(&ins)?, join);
-            outer.push(Block {
+            outer.push(Bundle {
                 ins: ins.iter().map(|(n, by)| up(*n, by.unwrap_or(1))).collect(),
                 outs: parts.iter().map(|part| up(part.size, part.by)).collect(),
-                ..Block::default()
+                ..Bundle::default()
             });
             let ins: Vec<i64> = ins.iter().filter_map(|(_, by)| *by).collect();
             if ins.is_empty() {
@@ -370,11 +373,11 @@ fn handed_on(from: &Array, blocks: &[Block], order: &[usize], out: &[i64], join:
                 found.extend(vec![TileEntry::Combine; part.merged]);
                 found.push(TileEntry::Size(part.by));
             }
-            inner.push(Block { ins, outs: parts.iter().map(|part| part.by).collect(), ..Block::default() });
+            inner.push(Bundle { ins, outs: parts.iter().map(|part| part.by).collect(), ..Bundle::default() });
         }
         tiles.push(found);
-        blocks = outer;
-        blocks.extend(inner);
+        bundles = outer;
+        bundles.extend(inner);
     }
     Some(tiles)
 }
@@ -386,14 +389,14 @@ fn up(n: i64, by: i64) -> i64 {
 /// The sizes in the operand, each with what the tile cuts it by where it names it, and the sizes in the result.
 type Cut = (Vec<(i64, Option<i64>)>, Vec<i64>);
 
-/// What a tile does to each block. Blocks that it merges are one.
-fn named(blocks: &[Block], tile: &[TileEntry]) -> Option<Vec<Cut>> {
+/// What a tile does to each bundle. Blocks that it merges are one.
+fn named(bundles: &[Bundle], tile: &[TileEntry]) -> Option<Vec<Cut>> {
     let mut entries = tile.iter().rev();
     let mut all: Vec<Cut> = Vec::new();
     // From the minor end.
-    for block in blocks.iter().rev() {
-        let (mut ins, mut outs) = (Vec::new(), block.outs.clone());
-        for n in block.ins.iter().rev() {
+    for bundle in bundles.iter().rev() {
+        let (mut ins, mut outs) = (Vec::new(), bundle.outs.clone());
+        for n in bundle.ins.iter().rev() {
             match entries.next() {
                 Some(TileEntry::Combine) => {
                     if ins.is_empty() {
@@ -430,7 +433,7 @@ fn whole(ins: &[(i64, Option<i64>)]) -> Option<i64> {
 }
 
 /// A dimension of the result, or several merged, and what it is cut by.
-struct Digit {
+struct Divided {
     size: i64,
     by: i64,
     /// How many are merged into the last one.
@@ -438,7 +441,7 @@ struct Digit {
 }
 
 /// The cuts of dimensions that come to one of all of them, majormost first.
-fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Digit> {
+fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Divided> {
     let (mut found, mut rest, mut end) = (Vec::new(), all, outs.len());
     while end > 0 {
         let (mut first, mut size) = (end, 1i64);
@@ -453,7 +456,7 @@ fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Digit> {
                 break rest.min(size);
             }
         };
-        found.push(Digit { size, by, merged: end - 1 - first });
+        found.push(Divided { size, by, merged: end - 1 - first });
         // Where it is cut in the middle, nothing is left.
         rest = if by == size { rest / by } else { 1 };
         end = first;
@@ -463,11 +466,11 @@ fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Digit> {
 }
 
 /// Tiles that make one dimension of all that there are, cut it into the operand's dimensions, put these in the order in
-/// which they lie, and go on as the operand's do.
+/// memory, and go on as the operand's do.
 fn rebuilt(from: &Array, sizes: &[i64], rank: usize) -> Vec<Tile> {
     use TileEntry::{Combine, Size};
-    let mut rest: i64 = sizes.iter().product();
     let mut tiles = Vec::new();
+    let Some(mut rest) = sizes.iter().try_fold(1i64, |all, n| all.checked_mul(*n)) else { return tiles };
     // The operand's dimensions, and `None` for what has size 1 besides.
     let mut list = vec![None; rank.min(1)];
     if rest > 1 {
@@ -481,7 +484,7 @@ fn rebuilt(from: &Array, sizes: &[i64], rank: usize) -> Vec<Tile> {
         }
         list.extend((0..sizes.len()).map(Some));
         let order: Vec<usize> = from.layout.major_to_minor().collect();
-        // What comes later, but is not in order, is put behind the rest.
+        // What comes later, but is not in order, is put after the rest.
         for late in order.chunk_by(|a, b| a < b).skip(1) {
             let start = list.iter().position(|value| *value == Some(late[0])).unwrap_or(0);
             let moved = |dim| match late.contains(&dim) {
@@ -514,7 +517,7 @@ fn cut(
     let cut = named.iter().enumerate().map(|(k, value)| {
         let (entry, parts) = match value {
             Some(dim) => entry(*dim),
-            // What has size 1 goes into what lies behind it.
+            // What has size 1 goes into what comes after it.
             None if Some(k) < last => (TileEntry::Combine, [None; 2]),
             None => (TileEntry::Size(1), [None; 2]),
         };
@@ -530,11 +533,11 @@ fn cut(
 }
 
 /// Dimensions of the operand, and those of the result that they become.
-type Group = (Vec<usize>, Vec<usize>);
+type Correspondence = (Vec<usize>, Vec<usize>);
 
 /// The smallest groups of dimensions, in row-major order, that have as many elements on both sides; without those of
 /// size 1.
-fn groups(a: &[i64], b: &[i64]) -> Vec<Group> {
+fn groups(a: &[i64], b: &[i64]) -> Vec<Correspondence> {
     let long = |sizes: &[i64]| (0..sizes.len()).filter(|dim| sizes[*dim] != 1).collect::<Vec<_>>();
     let (mut found, mut own) = (Vec::new(), (Vec::new(), Vec::new()));
     let (mut of_a, mut of_b) = (1i128, 1i128);

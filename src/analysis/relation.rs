@@ -5,9 +5,9 @@
 //! `o` and `w` are digits, the quotient and the remainder of `i + 1` by 2. So one set of equations gives both
 //! directions, and these cannot disagree.
 //!
-//! The rule: an equation whose unknowns have coefficients that make them digits (each larger than all that stands below
-//! it can add up to) is solved by division with remainder. Where no equation is left that can be, an unknown becomes a
-//! range variable. What was solved must lie in its interval; that is a constraint, and the simplifier drops those that
+//! The rule: an equation whose unknowns have coefficients that make them digits (each larger than the sum of all
+//! smaller ones) is solved by division with remainder. Where no equation is left that can be, an unknown becomes a
+//! range variable. A solved unknown must be in its interval; that is a constraint, and the simplifier drops those that
 //! always hold.
 
 use crate::expr::Expr;
@@ -42,7 +42,7 @@ pub(super) struct Relation {
     intervals: Vec<Interval>,
     outs: usize,
     ins: usize,
-    /// Each sum with the interval that it lies in; `[0, 0]` makes it an equation.
+    /// Each sum with its interval; `[0, 0]` makes it an equation.
     sums: Vec<(Terms, Interval)>,
     /// Unknowns that become range variables before anything is solved.
     loops: Vec<usize>,
@@ -105,13 +105,13 @@ impl Relation {
         unknown
     }
 
-    /// Says that the terms and the constant add up to 0.
+    /// Adds that the terms and the constant add up to 0.
     pub fn equation(&mut self, terms: Terms, constant: i64) -> Result<(), Error> {
         let value = constant.checked_neg().ok_or_else(too_large)?;
         self.within(terms, value, value)
     }
 
-    /// Says that the sum of the terms lies between these.
+    /// Adds that the sum of the terms is between these.
     pub fn within(&mut self, terms: Terms, lo: i64, hi: i64) -> Result<(), Error> {
         if terms.iter().map(|t| t.1).chain([lo, hi]).any(|c| !(-LARGEST..=LARGEST).contains(&c)) {
             return Err(too_large());
@@ -120,7 +120,7 @@ impl Relation {
         Ok(())
     }
 
-    /// Says that the two sides have the same index along these dimensions.
+    /// Adds that the two sides have the same index along these dimensions.
     pub fn link(&mut self, out: usize, input: usize) -> Result<(), Error> {
         self.equation(vec![(self.out(out), 1), (self.input(input), -1)], 0)
     }
@@ -309,7 +309,7 @@ impl Solver<'_> {
     }
 }
 
-/// Says that two lists of unknowns, each with its size and the majormost first, count to the same place in row-major
+/// Adds that two lists of unknowns, each with its size and the majormost first, count to the same place in row-major
 /// order. They fall into groups with equal numbers of places, from the minor end, and an equation for each group.
 pub(super) fn reshape(r: &mut Relation, outs: &[(usize, i64)], ins: &[(usize, i64)]) -> Result<(), Error> {
     if outs.iter().chain(ins).any(|x| x.1 == 0) {

@@ -7,7 +7,7 @@
 //!
 //! The rule: with the tile's index put into the map, each result must be an offset plus a sum of products of variables
 //! that leaves no gap, and no two results may share a variable. What is left out, by the map's constraints or because
-//! the tile goes on beyond the result, must lie at the ends of a dimension, so that the tile is the same with its edge
+//! the tile goes on beyond the result, must be at the ends of a dimension, so that the tile is the same with its edge
 //! cut off; else the reason says which constraint it is. Reasons are over the variables of the map.
 
 use super::access::{Access, Mapped};
@@ -34,10 +34,10 @@ pub struct Tile {
 pub struct Needed {
     /// The tile. Behind the variables that were given, its offsets have one for each run-time variable of the map.
     pub tile: Tile,
-    /// Whether part of it may lie outside of the operand, where nothing is read.
+    /// Whether part of it may be outside of the operand, where nothing is read.
     pub cut: bool,
     /// The first and the last index of each dimension that is read, where the tile goes on inside of the operand: what
-    /// a dynamic slice has behind the last element of its result is not read.
+    /// comes after the last element of the result of a dynamic slice is not read.
     pub ends: Vec<[Option<Expr>; 2]>,
 }
 
@@ -50,7 +50,7 @@ const TRIED: i64 = 1 << 12;
 impl<S> Access<S> {
     /// The tiles of an operand of sizes `to` that a tile of a result of sizes `from` needs, one for each map, or the
     /// reason why what a map needs is no tile. `variables` are the intervals of the variables of the tile's offsets.
-    /// The first element of the tile lies in the result; what lies outside needs nothing.
+    /// The first element of the tile is in the result; what is outside needs nothing.
     ///
     /// # Errors
     /// The tile has another rank than the maps have dimensions, a size is negative, a stride is not positive, an offset
@@ -77,18 +77,18 @@ struct Inside<'a> {
     limits: Vec<Limit>,
 }
 
-/// What is left out: that for which a value does not lie in its interval.
+/// A condition: what has a value outside of an interval is left out.
 struct Limit {
     value: Expr,
     within: Interval,
-    /// Whether it is what lies outside of the result, in which the first element of the tile is.
+    /// Whether it leaves out what is outside of the result; the first element of the tile is inside.
     edge: bool,
     /// The value over the variables of the map.
     original: Expr,
 }
 
 /// An offset, and the steps of the places inside.
-type Terms = (Expr, Vec<(usize, i128)>);
+type Steps = (Expr, Vec<(usize, i128)>);
 
 impl<S> Mapped<S> {
     /// The tile that a tile needs: see [`Access::tiles`].
@@ -194,8 +194,8 @@ impl Inside<'_> {
         })
     }
 
-    /// The tile: indices are split into digits as far as limits and divisions need it, each result becomes an offset and
-    /// steps, and what the limits leave out is cut off.
+    /// The tile: indices are split into digits as far as limits and divisions need it, each result becomes an offset
+    /// and steps, and what the limits leave out is cut off.
     fn tile(mut self, sizes: &[i64]) -> Result<Needed, String> {
         self.simplify();
         self.single(sizes);
@@ -227,9 +227,9 @@ impl Inside<'_> {
     }
 
     /// The tile without what the limits leave out, and the offset and the steps of each of its dimensions.
-    fn steps(&self) -> Result<(Tile, Vec<Terms>), String> {
+    fn steps(&self) -> Result<(Tile, Vec<Steps>), String> {
         let mut tile = Tile { offsets: Vec::new(), sizes: Vec::new(), strides: Vec::new() };
-        let mut all: Vec<Terms> = Vec::new();
+        let mut all: Vec<Steps> = Vec::new();
         for (k, e) in self.results.iter().enumerate() {
             let wrong = |must: &str| {
                 let found = self.named(&self.map.results[k]);
@@ -321,7 +321,7 @@ impl Inside<'_> {
     }
 
     /// A result as what the tile's place does not change, and products of the places inside.
-    fn offset(&self, e: &Expr) -> Option<Terms> {
+    fn offset(&self, e: &Expr) -> Option<Steps> {
         let (mut offset, mut moving) = (Vec::new(), Vec::new());
         for term in e.terms() {
             let mut inside = false;
@@ -387,13 +387,13 @@ impl Inside<'_> {
 }
 
 /// The dimension of the operand that each variable moves; an error where it moves two.
-fn owners(parts: &[Terms], variables: usize) -> Result<Vec<Option<usize>>, String> {
+fn owners(parts: &[Steps], variables: usize) -> Result<Vec<Option<usize>>, String> {
     let mut owner: Vec<Option<usize>> = vec![None; variables];
     for (k, (_, terms)) in parts.iter().enumerate() {
         for (v, _) in terms {
             if let Some(other) = owner[*v].replace(k).filter(|other| *other != k) {
                 return Err(format!(
-                    "dimensions {other} and {k} of the operand must be moved by different indices, found one that moves both"
+                    "dimensions {other} and {k} of the operand must have different indices, found one that moves both"
                 ));
             }
         }
@@ -407,7 +407,7 @@ struct Cutting<'a> {
     /// The sizes of the operand.
     sizes: &'a [i64],
     /// The offset and the steps of each dimension of the tile.
-    parts: Vec<Terms>,
+    parts: Vec<Steps>,
     /// Which of these each variable moves.
     owner: Vec<Option<usize>>,
     /// Which of these are cut off already by something that only some of their variables move.
@@ -418,9 +418,9 @@ struct Cutting<'a> {
 /// A limit as what the tile's place does not change, and the variables of the tile that move it.
 struct Moving<'a> {
     limit: &'a Limit,
-    /// Whether something lies below the interval of the limit.
+    /// Whether something is below the interval of the limit.
     below: bool,
-    /// Whether something lies above it.
+    /// Whether something is above it.
     above: bool,
     base: Expr,
     own: Vec<(usize, i128)>,
@@ -439,7 +439,7 @@ impl<'a> Cutting<'a> {
         let Some(moving) = self.moving(limit)? else { return Some(()) };
         let dims: Vec<(usize, i128)> = match moving.own.first() {
             Some((v, _)) => self.owner[*v].map(|k| (k, 1)).into_iter().collect(),
-            // All of it or nothing: what has one element is there or not, and may lie at either edge.
+            // All of it or nothing: a dimension of one element is there or not, and may be at either edge.
             None => {
                 let single = (0..self.parts.len()).filter(|k| self.parts[*k].1.is_empty());
                 single.flat_map(|k| [(k, 1), (k, -1)]).collect()
@@ -469,7 +469,8 @@ impl<'a> Cutting<'a> {
         Some(())
     }
 
-    /// How the tile moves a limit; `Some(None)` where the limit leaves nothing out, `None` where that cannot be said.
+    /// How the tile moves a limit; `Some(None)` where the limit leaves nothing out, `None` where it is no sum of offset
+    /// and steps.
     fn moving(&mut self, number: usize) -> Option<Option<Moving<'a>>> {
         let inside = self.inside;
         let limit = &inside.limits[number];
@@ -526,7 +527,7 @@ impl<'a> Cutting<'a> {
             let rest = Expr::Const(inside.end(&rest, !last)?);
             let end = self.form.simplify(&(more.floor_div(m.step).times(factor) + start.clone() + rest));
             let i = self.form.interval(&end);
-            // What comes next lies outside of the operand.
+            // What comes next is outside of the operand.
             let outside = if last { i.lo.checked_add(stride)? >= self.sizes[k] } else { i.hi.checked_sub(stride)? < 0 };
             ends[usize::from(last)] = (!outside).then_some(end);
         }

@@ -5,7 +5,7 @@
 
 use super::access::Access;
 use super::amount::{Count, Traffic};
-use super::flow::{Known, Walk};
+use super::flow::{FlowTable, Walk};
 use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, bits};
@@ -31,7 +31,7 @@ fn either(a: Traffic, b: Traffic) -> Traffic {
 pub(super) fn apart(
     graphs: &[Graph],
     number: usize,
-    known: &Known,
+    known: &FlowTable,
     apart: &BTreeMap<usize, Traffic>,
 ) -> Result<Traffic, Error> {
     let mut walk = Walk::new(graphs, number, known)?;
@@ -56,19 +56,19 @@ pub(super) fn apart(
 
 /// What a graph moves as one kernel: what the roots read of the parameters, and the roots but for those that are
 /// parameters as they are.
-pub(super) fn fused(graphs: &[Graph], number: usize, known: &Known) -> Result<Traffic, Error> {
+pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable) -> Result<Traffic, Error> {
     let (walk, flow) = (Walk::new(graphs, number, known)?, &known[&number]);
     let mut sum = NONE;
     for (parameter, leaves) in walk.parameter_arrays().into_iter().enumerate() {
         for (leaf, array) in leaves.into_iter().enumerate() {
             let mut access = Access::none();
-            for root in (0..flow.roots()).filter(|root| !flow.hands_on(*root)) {
+            for root in (0..flow.roots()).filter(|root| !flow.passes_on(*root)) {
                 join(&mut access, flow.reads(parameter, leaf, root));
             }
             sum.read = sum.read.plus(bytes(array, &access));
         }
     }
-    let written = walk.root_arrays().into_iter().enumerate().filter(|(root, _)| !flow.hands_on(*root));
+    let written = walk.root_arrays().into_iter().enumerate().filter(|(root, _)| !flow.passes_on(*root));
     sum.written = written.map(|(_, array)| whole(array)).fold(ZERO, Count::plus);
     Ok(sum)
 }

@@ -96,10 +96,8 @@ impl Values {
             return Ok(());
         }
         for i in 0..size {
-            if i != 0 {
-                if !cursor.eat(",") {
-                    return Err(cursor.expected(&format!("`,` after value {i} of {size}")));
-                }
+            if i != 0 && !cursor.eat(",") {
+                return Err(cursor.expected(&format!("`,` after value {i} of {size}")));
             }
             self.read_level(cursor, element, inner)?;
         }

@@ -22,14 +22,14 @@
 //!
 //! In a module that is returned every name is resolved, every [operation](crate::operations::operation::Operation) has
 //! passed its check, and no computation calls itself. Computations come after those that they call, instructions after
-//! those that they use; texts in that order keep it. All errors of a text are reported, up to [`Module::MAX_ERRORS`]: an
-//! error in one instruction does not hide those of others.
+//! those that they use; texts in that order keep it. All errors of a text are reported, up to [`Module::MAX_ERRORS`]:
+//! an error in one instruction does not hide those of others.
 //!
 //! Names are without `%`. Attributes that have no effect on indices are kept as text. Sharding, aliasing and other
 //! attributes of one compiler are not interpreted.
 //!
-//! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs the
-//! rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
+//! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
+//! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
 mod literal;
 mod module;

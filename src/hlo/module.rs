@@ -12,11 +12,11 @@ use crate::text::Cursor;
 pub struct Module {
     /// Its name.
     pub name: String,
-    /// What the header says behind the name.
+    /// The attributes of the header, after the name.
     pub attributes: Vec<Attribute>,
-    /// The computations; each stands behind those that it calls.
+    /// The computations; each comes after those that it calls.
     pub computations: Vec<Computation>,
-    /// Where in `computations` the entry stands.
+    /// The place of the entry in `computations`.
     pub entry: usize,
 }
 
@@ -25,13 +25,13 @@ pub struct Module {
 pub struct Computation {
     /// Its name.
     pub name: String,
-    /// Where in the text its name stands, in bytes.
+    /// The byte offset of its name in the text.
     pub at: usize,
-    /// The instructions; each stands behind those that it uses.
+    /// The instructions; each comes after those that it uses.
     pub instructions: Vec<Instruction>,
-    /// Where in `instructions` the parameters stand, by their numbers.
+    /// The places of the parameters in `instructions`, by their numbers.
     pub parameters: Vec<usize>,
-    /// Where in `instructions` the root stands.
+    /// The place of the root in `instructions`.
     pub root: usize,
 }
 
@@ -40,24 +40,24 @@ pub struct Computation {
 pub struct Instruction {
     /// Its name.
     pub name: String,
-    /// Where in the text its name stands, in bytes.
+    /// The byte offset of its name in the text.
     pub at: usize,
     /// The shape of its result.
     pub shape: Shape,
     /// The name of what it does, such as `dot`.
     pub opcode: String,
-    /// Where in the computation its operands stand.
+    /// The places of its operands in the computation.
     pub operands: Vec<usize>,
     /// What it does with indices.
     pub operation: Operation,
-    /// All computations it names, by where they stand in the module: in the order of a `while`'s condition and body,
+    /// All computations it names, by their places in the module: in the order of a `while`'s condition and body,
     /// of a conditional's branches, of `select` and `scatter` in `select-and-scatter`.
     pub called: Vec<usize>,
     /// Instructions that must run before though they are no operands.
     pub control: Vec<usize>,
     /// The value of a `constant`.
     pub literal: Option<Literal>,
-    /// What is written behind the operands, in order.
+    /// What is written after the operands, in order.
     pub attributes: Vec<Attribute>,
     /// Where it comes from.
     pub source: Source,
@@ -68,7 +68,7 @@ pub struct Instruction {
 pub struct Attribute {
     /// Its name.
     pub name: String,
-    /// Where its value stands in the module's text, in bytes.
+    /// The byte offset of its value in the module's text.
     pub at: usize,
     /// Its value as it is written: `LT`, `{0,1}`, `"Sharding"` with the quotes.
     pub text: String,

@@ -145,7 +145,7 @@ static OPCODES: &[Opcode] = &[
     row("round-nearest-afz", 1, 1, elementwise, "f"),
     row("round-nearest-even", 1, 1, elementwise, "f"),
     row("rsqrt", 1, 1, elementwise, FLOAT),
-    row("scaled-dot", 4, 4, other, "the scales stand for blocks of elements"),
+    row("scaled-dot", 4, 4, other, "a scale is applied to a block of elements"),
     row("scan", 0, MANY, other, "each step depends on all before it"),
     row("scatter", 3, MANY, scatter, ""),
     row("select", 3, 3, select, ANY),

@@ -14,7 +14,7 @@ pub(super) struct RawModule<'a> {
     pub attributes: Vec<RawAttribute<'a>>,
     pub tables: Tables,
     pub computations: Vec<RawComputation<'a>>,
-    /// Where more than one entry, or none, is an error that was already told.
+    /// Whether a computation could not be read, so that a missing entry is no further error.
     pub broken: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct RawComputation<'a> {
     pub name: &'a str,
     pub at: usize,
     pub entry: bool,
-    /// What stands between the name and the body, if anything does.
+    /// The parameters and the result between the name and the body, if they are there.
     pub head: Option<Head>,
     pub instructions: Vec<RawInstruction<'a>>,
     /// Where the body ends.
@@ -59,7 +59,7 @@ pub(super) struct RawInstruction<'a> {
 pub(super) struct RawOperand<'a> {
     pub name: &'a str,
     pub at: usize,
-    /// The shape that stands before the name, if one does.
+    /// The shape before the name, if there is one.
     pub shape: Option<Shape>,
 }
 
@@ -97,7 +97,7 @@ impl RawAttribute<'_> {
     }
 }
 
-/// The tables behind the header, by the numbers of their rows.
+/// The tables after the header, by the numbers of their rows.
 #[derive(Default)]
 pub(super) struct Tables {
     files: HashMap<i64, String>,

@@ -1,6 +1,6 @@
-//! The text of a module, taken apart: names are not resolved yet, values of attributes are slices of the text.
+//! From the text of a module to its raw parts.
 //!
-//! What cannot be read is an error, and reading goes on at the next line that begins an instruction or a computation.
+//! An error in an instruction or a computation is reported, and reading goes on at the next line that begins one.
 //! Nothing here recurses but shapes and literals, which are as deep as [`Shape::MAX_DEPTH`] and the rank.
 
 use super::literal::Literal;
@@ -15,7 +15,7 @@ const MAX_ATTRIBUTES: usize = 256;
 
 /// Takes a module's text apart.
 pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a> {
-    let mut reader = Reader { cursor: Cursor::with_bodies(text), text, errors };
+    let mut reader = ModuleReader { cursor: Cursor::with_bodies(text), text, errors };
     let mut module = RawModule::default();
     if let Err(error) = reader.header(&mut module) {
         module.broken = true;
@@ -38,13 +38,13 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
     module
 }
 
-struct Reader<'a, 'e> {
+struct ModuleReader<'a, 'e> {
     cursor: Cursor<'a>,
     text: &'a str,
     errors: &'e mut Vec<Error>,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> ModuleReader<'a, '_> {
     fn header(&mut self, module: &mut RawModule<'a>) -> Result<(), Error> {
         if self.cursor.peek_word() != Some("HloModule") {
             return Err(self.cursor.expected("`HloModule` and the module's name"));
@@ -229,7 +229,7 @@ impl<'a> Reader<'a, '_> {
         Ok((Shape::read(&mut self.cursor, 0)?, at))
     }
 
-    /// Goes on behind an error in what began at `from`: at the next line that begins an instruction or ends the
+    /// Goes on after an error in what began at `from`: at the next line that begins an instruction or ends the
     /// computation, or, outside of one, that begins a computation.
     fn resume(&mut self, inside: bool, from: usize) {
         while let Some(byte) = self.cursor.peek() {
@@ -248,7 +248,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether this word is next, with a space behind it.
+/// Whether this word is next, with a space after it.
 fn at_word(cursor: &Cursor, word: &str) -> bool {
     cursor.rest().strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t', '\n', '\r', '%']))
 }

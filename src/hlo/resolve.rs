@@ -1,14 +1,14 @@
 //! From the parts of a text to a [`Module`].
 //!
 //! 1. Names become numbers: of instructions in their computation, of computations in the module.
-//! 2. Computations are put behind those that they call, and instructions behind those that they use. Both orders are
+//! 2. Computations are put after those that they call, and instructions after those that they use. Both orders are
 //!    found without recursion, and texts that are in such an order keep it.
 //! 3. Each instruction is checked by the rule of its opcode, with the shapes of its operands and the signatures of the
 //!    computations that it names.
 //!
-//! Every step goes on after errors. An instruction whose text, operands or computations are wrong is not checked, so one
-//! mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot be
-//! made to collide in.
+//! Every step goes on after errors. An instruction whose text, operands or computations are wrong is not checked, so
+//! one mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot
+//! be made to collide in.
 
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, near};
@@ -46,7 +46,7 @@ struct Resolved {
     root: usize,
     /// Whether all operands of an instruction are there.
     whole: Vec<bool>,
-    /// The instructions, each behind those that it uses.
+    /// The instructions, each after those that it uses.
     order: Vec<usize>,
 }
 
@@ -113,7 +113,8 @@ fn entry(raw: &RawModule, end: usize, errors: &mut Vec<Error>) -> Option<usize> 
     first
 }
 
-/// The computations in an order in which each is behind those that it calls, or in that of the text, where there is none.
+/// The computations in an order in which each comes after those that it calls, or in that of the text, where there is
+/// none.
 fn computation_order(raw: &RawModule, resolved: &[Resolved], errors: &mut Vec<Error>) -> Vec<usize> {
     let called = |i: usize| resolved[i].calls.values().flatten().copied().collect::<Vec<_>>();
     sorted(raw.computations.len(), called).unwrap_or_else(|at| {
@@ -125,8 +126,8 @@ fn computation_order(raw: &RawModule, resolved: &[Resolved], errors: &mut Vec<Er
     })
 }
 
-/// The numbers `0..n` in an order in which each is behind those that it needs: depth first, the stack on the heap. Their
-/// own order is kept where it is such an order. An error is a number that needs itself.
+/// The numbers `0..n` in an order in which each comes after those that it needs: depth first, the stack on the heap.
+/// Their own order is kept where it is such an order. An error is a number that needs itself.
 fn sorted<E: AsRef<[usize]>>(n: usize, needs: impl Fn(usize) -> E) -> Result<Vec<usize>, usize> {
     let mut order = Vec::with_capacity(n);
     // Not seen, begun, done.
@@ -238,7 +239,7 @@ fn parameters(raw: &RawComputation, errors: &mut Vec<Error>) -> Vec<usize> {
     let mut found = Vec::new();
     for (expected, &(number, i)) in numbered.iter().enumerate() {
         let (at, name) = (raw.instructions[i].at, excerpt(raw.name));
-        // Only the first error: all numbers behind it are wrong, too.
+        // Only the first error: all numbers after it are wrong, too.
         let first = found.len() == expected;
         let wanted = i64::try_from(expected).unwrap_or(i64::MAX);
         if first && number > wanted && !raw.broken {
@@ -327,7 +328,7 @@ fn list(
     whole
 }
 
-/// What a computation takes and gives, and whether its head says the same; `None` where it could not be read.
+/// The parameters and the result of a computation, compared with those of its head; `None` where it could not be read.
 fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<Error>) -> Option<Signature<'a>> {
     if raw.broken {
         return None;

@@ -113,7 +113,7 @@ pub(super) fn string_length(text: &str, lines: bool) -> Option<usize> {
     None
 }
 
-/// What stands between the quotes, unescaped; `None` where there are no quotes.
+/// The text between the quotes, unescaped; `None` where there are no quotes.
 pub(super) fn unquote(text: &str) -> Option<String> {
     let mut bytes = text.strip_prefix('"')?.strip_suffix('"')?.bytes().peekable();
     let mut found = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::operations::operation::Operation;
 use crate::operations::refusal::{Refusal, Subject};
-use crate::operations::rules::arrays::{Arrays, Checked};
+use crate::operations::rules::arrays::{Arrays, Verdict};
 use crate::operations::rules::dot::Dot;
 use crate::operations::rules::{dims, dot, elementwise, gather, loops, reduce, slices, tuples, windows};
 use crate::operations::shape::{Array, Shape, leaves};
@@ -26,7 +26,7 @@ impl Operation {
     /// assert_eq!((refusal.rule, refusal.subject), ("transpose_c4", Subject::Result(0)));
     /// assert_eq!(refusal.to_string(), "result 0 must have the sizes [3, 2], found [2, 3]");
     /// ```
-    pub fn check(&self, operands: &[&Shape], results: &[&Shape]) -> Checked {
+    pub fn check(&self, operands: &[&Shape], results: &[&Shape]) -> Result<(), Refusal> {
         let to = arrays(results);
         if let Operation::GetTupleElement { index } = self {
             // Only the part is looked at: a tuple of many parts may have as many users.
@@ -77,7 +77,7 @@ fn arrays<'a>(shapes: &[&'a Shape]) -> Vec<&'a Array> {
     shapes.iter().flat_map(|shape| leaves(shape)).collect()
 }
 
-fn not_negative(arrays: &Arrays) -> Checked {
+fn not_negative(arrays: &Arrays) -> Verdict {
     let operands = arrays.ins.iter().enumerate().map(|(k, sizes)| (Subject::Operand(k), sizes));
     let results = arrays.outs.iter().enumerate().map(|(k, sizes)| (Subject::Result(k), sizes));
     for (subject, sizes) in operands.chain(results) {

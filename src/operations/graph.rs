@@ -6,7 +6,7 @@ use crate::operations::shape::Shape;
 /// A result of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// Where the node stands in its graph.
+    /// The number of the node in its graph.
     pub node: usize,
     /// Which of its results.
     pub result: usize,
@@ -17,13 +17,13 @@ pub struct Value {
 pub struct Node {
     /// What it does.
     pub operation: Operation,
-    /// What it does it to.
+    /// The values that it takes.
     pub operands: Vec<Value>,
     /// The shapes of its results: one in HLO, where it may be a tuple.
     pub results: Vec<Shape>,
 }
 
-/// A computation: each node stands behind those that it uses, and each graph behind those that it calls.
+/// A computation: each node comes after those that it uses, and each graph after those that it calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     /// The operations.

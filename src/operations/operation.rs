@@ -1,6 +1,7 @@
 //! What an operation does with indices: the parts of its meaning that say which elements it reads.
 //!
-//! One [`Operation`] stands for an instruction of HLO or an op of MLIR; shapes come from its operands and results.
+//! One [`Operation`] describes an instruction of HLO or an op of MLIR. It has no shapes; those are of its operands and
+//! results, and [`Operation::check`] says whether they fit.
 //! Dimensions are numbered from 0.
 
 use crate::expr::Expr;
@@ -26,13 +27,14 @@ pub enum Operation {
     Reshape,
     /// The same bytes, under both shapes' layouts.
     Bitcast,
-    /// The operands one behind the other along a dimension.
+    /// The operands one after the other along a dimension.
     Concatenate { dim: usize },
     /// A product over the contracting dimensions; result dimensions are batch, then the left's, then the right's.
     Dot { lhs_batch: Vec<usize>, rhs_batch: Vec<usize>, lhs_contracting: Vec<usize>, rhs_contracting: Vec<usize> },
     /// Padding before and after each dimension, negative to cut off, and between elements; operands: data, value.
     Pad { low: Vec<i64>, high: Vec<i64>, interior: Vec<i64> },
-    /// Windows of all inputs are combined; the operands are the inputs, then as many initial values. One entry a dimension.
+    /// Windows of all inputs are combined; the operands are the inputs, then as many initial values. One entry a
+    /// dimension.
     ReduceWindow { window: Vec<WindowDim> },
     /// Windows of the left operand times the right one, the kernel.
     Convolution(Box<Convolution>),
@@ -67,7 +69,7 @@ pub enum Operation {
     While { condition: usize, body: usize },
     /// One of these computations runs, the first operand says which; each has one further operand.
     Conditional { branches: Vec<usize> },
-    /// The elements of the result depend on the operands in a way that is not said by indices.
+    /// The elements of the result depend on the operands in a way that indices do not describe.
     Other { reason: String },
 }
 
@@ -76,7 +78,7 @@ pub enum Operation {
 pub struct Loops {
     /// How often each loop runs.
     pub sizes: Vec<i64>,
-    /// Scalar operands that the expressions use, and where they lie.
+    /// Scalar operands that the expressions use, by number, and the interval of their values.
     pub offsets: Vec<(usize, Interval)>,
     /// For each operand the index that is read; none where it is not read at one.
     pub operands: Vec<Option<Vec<Expr>>>,

@@ -9,7 +9,7 @@ use std::fmt;
 /// [`Operation`]: crate::operations::operation::Operation
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The label of the rule, such as `convolution_c1`; it stands in the description of the rule, too.
+    /// The label of the rule, such as `convolution_c1`; the description of the rule has it, too.
     pub rule: &'static str,
     /// What is wrong.
     pub subject: Subject,

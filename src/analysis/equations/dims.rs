@@ -1,26 +1,26 @@
 //! Operations that put elements into other dimensions, or combine those of some dimensions.
 
-use super::sides::{Found, Sides};
+use super::sides::{Equations, Sides};
 use crate::analysis::relation::reshape as same_position;
 use crate::operations::rules::dot::Dot;
 use crate::operations::sizes::without;
 
 /// `out[dims[k]] = in[k]`.
-pub fn broadcast(dims: &[usize], s: &Sides) -> Found {
+pub fn broadcast(dims: &[usize], s: &Sides) -> Equations {
     let mut r = s.relation();
     dims.iter().enumerate().try_for_each(|(k, dim)| r.link(*dim, k))?;
     Ok(r.into())
 }
 
 /// `out[k] = in[permutation[k]]`.
-pub fn transpose(permutation: &[usize], s: &Sides) -> Found {
+pub fn transpose(permutation: &[usize], s: &Sides) -> Equations {
     let mut r = s.relation();
     permutation.iter().enumerate().try_for_each(|(k, dim)| r.link(k, *dim))?;
     Ok(r.into())
 }
 
 /// `out[k] + in[k] = n - 1` in the dimensions that are reversed.
-pub fn reverse(dims: &[usize], s: &Sides) -> Found {
+pub fn reverse(dims: &[usize], s: &Sides) -> Equations {
     let mut r = s.relation();
     for (k, n) in s.input().iter().enumerate() {
         match dims.contains(&k) {
@@ -32,7 +32,7 @@ pub fn reverse(dims: &[usize], s: &Sides) -> Found {
 }
 
 /// The dimensions that are left are the result's. An initial value is read for all.
-pub fn reduce(dims: &[usize], s: &Sides) -> Found {
+pub fn reduce(dims: &[usize], s: &Sides) -> Equations {
     let mut r = s.relation();
     if s.operand < s.ins.len() / 2 {
         let kept = without(s.input().len(), &[dims]);
@@ -42,7 +42,7 @@ pub fn reduce(dims: &[usize], s: &Sides) -> Found {
 }
 
 /// Both indices are at the same position in row-major order.
-pub fn reshape(s: &Sides) -> Found {
+pub fn reshape(s: &Sides) -> Equations {
     let mut r = s.relation();
     let outs: Vec<_> = s.out().iter().enumerate().map(|(k, n)| (r.out(k), *n)).collect();
     let ins: Vec<_> = s.input().iter().enumerate().map(|(k, n)| (r.input(k), *n)).collect();
@@ -51,7 +51,7 @@ pub fn reshape(s: &Sides) -> Found {
 }
 
 /// `out[dim] = in[dim] + before`, where `before` is the sum of the sizes of the operands before.
-pub fn concatenate(dim: usize, s: &Sides) -> Found {
+pub fn concatenate(dim: usize, s: &Sides) -> Equations {
     let mut r = s.relation();
     // The sum with all operands fits: it is the size of the result.
     let before = s.ins[..s.operand].iter().map(|sizes| sizes[dim]).sum();
@@ -63,7 +63,7 @@ pub fn concatenate(dim: usize, s: &Sides) -> Found {
 }
 
 /// Batch dimensions come first in the result, then those of the left operand that are neither, then the right one's.
-pub fn dot(dot: &Dot, s: &Sides) -> Found {
+pub fn dot(dot: &Dot, s: &Sides) -> Equations {
     let mut r = s.relation();
     let (batch, contracting) = match s.operand {
         0 => (dot.lhs_batch, dot.lhs_contracting),

@@ -1,6 +1,6 @@
 //! Blocks at starts that an array of indices holds.
 
-use super::sides::{Found, Sides};
+use super::sides::{Equations, Sides};
 use crate::analysis::relation::{Element, Relation};
 use crate::operations::operation::Gather;
 use crate::operations::rules::gather::update_sizes;
@@ -8,7 +8,7 @@ use crate::operations::sizes::without;
 use crate::text::Error;
 
 /// An element of a block is one of the data at the start of the block; a row of the indices is read for its block.
-pub fn gather(g: &Gather, s: &Sides) -> Found {
+pub fn gather(g: &Gather, s: &Sides) -> Equations {
     let mut r = s.relation();
     let (outs, ins) = unknowns(&r, s);
     if s.operand == 0 {
@@ -22,7 +22,7 @@ pub fn gather(g: &Gather, s: &Sides) -> Found {
 }
 
 /// An element of an update is one of the result at the start of its block, where the block fits into the data.
-pub fn scatter(g: &Gather, s: &Sides) -> Found {
+pub fn scatter(g: &Gather, s: &Sides) -> Equations {
     let n = s.ins.len() / 2;
     if s.operand < n {
         return s.identity();

@@ -1,6 +1,6 @@
 //! Loops around one element of each operand and result, as `linalg.generic` has them.
 
-use super::sides::{Found, Related, Sides};
+use super::sides::{Equations, Related, Sides};
 use crate::analysis::relation::{Relation, Terms, too_large};
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Each index is that of its expressions over the loops. Unknown where an expression is no sum of quotients and
 /// remainders.
-pub fn related(loops: &Loops, s: &Sides) -> Found {
+pub fn related(loops: &Loops, s: &Sides) -> Equations {
     let mut r = s.relation();
     let Sides { operand, result, .. } = *s;
     if loops.offsets.iter().any(|(k, _)| *k == operand) {

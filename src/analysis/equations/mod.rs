@@ -1,7 +1,7 @@
 //! The equations between an operand's index and a result's, a function for each operation.
 //!
 //! A slice from 1 in steps of 2 has `in = 1 + 2 * out`; solved for `in` it says what is read, solved for `out` what is
-//! fed. What a padding reads of its value takes several lists of equations: before, between and behind the data.
+//! fed. What a padding reads of its value takes several lists of equations: before, between and after the data.
 
 mod dims;
 mod gather;
@@ -18,7 +18,7 @@ use crate::operations::rules::dot::Dot;
 use crate::operations::rules::tuples::before;
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
-use sides::{Found, Related, Sides};
+use sides::{Equations, Related, Sides};
 
 /// An operation with its operands and results, taken apart into arrays.
 pub(super) struct Application<'a> {
@@ -73,7 +73,7 @@ impl<'a> Application<'a> {
     }
 
     /// How an operand and a result are related.
-    fn related(&self, operand: usize, result: usize, direction: Direction) -> Found {
+    fn related(&self, operand: usize, result: usize, direction: Direction) -> Equations {
         let unknown = |reason: &str| Ok(Related::Unknown(reason.to_string()));
         let none = Ok(Related::By(Vec::new()));
         match (self.operation, &self.sizes) {

@@ -12,7 +12,7 @@ pub(super) enum Related {
 }
 
 /// The equations of an operand and a result, or why there are none.
-pub(super) type Found = Result<Related, Error>;
+pub(super) type Equations = Result<Related, Error>;
 
 impl From<Relation> for Related {
     fn from(relation: Relation) -> Related {
@@ -51,7 +51,7 @@ impl<'a> Sides<'a> {
     }
 
     /// The same index on both sides.
-    pub fn identity(&self) -> Found {
+    pub fn identity(&self) -> Equations {
         let mut r = self.relation();
         (0..self.input().len()).try_for_each(|k| r.link(k, k))?;
         Ok(r.into())

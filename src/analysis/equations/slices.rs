@@ -1,11 +1,11 @@
 //! Blocks that are read, written or padded.
 
-use super::sides::{Found, Related, Sides};
+use super::sides::{Equations, Related, Sides};
 use crate::analysis::relation::{Direction, Relation, narrow};
 use crate::operations::rules::windows::dilated;
 
 /// `in[k] = starts[k] + strides[k] * out[k]`.
-pub fn slice(starts: &[i64], strides: &[i64], s: &Sides) -> Found {
+pub fn slice(starts: &[i64], strides: &[i64], s: &Sides) -> Equations {
     let mut r = s.relation();
     for k in 0..s.input().len() {
         r.equation(vec![(r.out(k), strides[k]), (r.input(k), -1)], starts[k])?;
@@ -14,7 +14,7 @@ pub fn slice(starts: &[i64], strides: &[i64], s: &Sides) -> Found {
 }
 
 /// `out[k] = low[k] + (interior[k] + 1) * in[k]` for the data; the value is read everywhere else.
-pub fn pad(low: &[i64], interior: &[i64], s: &Sides) -> Found {
+pub fn pad(low: &[i64], interior: &[i64], s: &Sides) -> Equations {
     // Checked: one more is a stride that fits.
     let steps: Vec<i64> = interior.iter().map(|n| n.saturating_add(1)).collect();
     if s.operand != 0 {
@@ -28,7 +28,7 @@ pub fn pad(low: &[i64], interior: &[i64], s: &Sides) -> Found {
 }
 
 /// `out[k] = starts[k] + strides[k] * in[k]` for the update; the data are read everywhere else.
-pub fn insert_slice(starts: &[i64], strides: &[i64], s: &Sides) -> Found {
+pub fn insert_slice(starts: &[i64], strides: &[i64], s: &Sides) -> Equations {
     let mut r = s.relation();
     if s.operand == 0 {
         (0..s.out().len()).try_for_each(|k| r.link(k, k))?;
@@ -42,7 +42,7 @@ pub fn insert_slice(starts: &[i64], strides: &[i64], s: &Sides) -> Found {
 }
 
 /// `in[k] = start[k] + out[k]`, where `start[k]` is the value of operand `1 + k`, clamped into the data.
-pub fn dynamic_slice(sizes: &[i64], s: &Sides) -> Found {
+pub fn dynamic_slice(sizes: &[i64], s: &Sides) -> Equations {
     let mut r = s.relation();
     if s.operand == 0 {
         for (k, (n, part)) in s.input().iter().zip(sizes).enumerate() {
@@ -55,13 +55,20 @@ pub fn dynamic_slice(sizes: &[i64], s: &Sides) -> Found {
 
 /// `out[k] = start[k] + in[k]` for the update, where `start[k]` is the value of operand `2 + k`; the data are read
 /// everywhere else.
-pub fn dynamic_update_slice(s: &Sides) -> Found {
+pub fn dynamic_update_slice(s: &Sides) -> Equations {
     updated(s.operand, &s.ins[0], &s.ins[1])
 }
 
-/// Where a tensor has no element of `data`, which starts at `low` and goes on in `steps`: what is data in all dimensions
-/// before `k` and none in dimension `k`.
-fn padding(mut before: Relation, data: &[i64], out: &[i64], low: &[i64], steps: &[i64], direction: Direction) -> Found {
+/// Where a tensor has no element of `data`, which starts at `low` and goes on in `steps`: what is data in all
+/// dimensions before `k` and none in dimension `k`.
+fn padding(
+    mut before: Relation,
+    data: &[i64],
+    out: &[i64],
+    low: &[i64],
+    steps: &[i64],
+    direction: Direction,
+) -> Equations {
     let mut found = Vec::new();
     let ranges = |r: &mut Relation, v| {
         if direction == Direction::Feeds {
@@ -101,12 +108,12 @@ fn padding(mut before: Relation, data: &[i64], out: &[i64], low: &[i64], steps: 
 }
 
 /// What a data, an update and a start go into when the update is written into the data.
-fn updated(operand: usize, data: &[i64], update: &[i64]) -> Found {
+fn updated(operand: usize, data: &[i64], update: &[i64]) -> Equations {
     let room = |k: usize| (0, data[k] - update[k]);
     let start = |r: &mut Relation, k: usize| r.run_time(room(k), 2 + k, Vec::new(), true);
     match operand {
         0 => {
-            // Outside: inside in all dimensions before `k`, and before or behind the update in dimension `k`.
+            // Outside: inside in all dimensions before `k`, and before or after the update in dimension `k`.
             let mut found = Vec::new();
             let mut before = Relation::new(data, data);
             (0..data.len()).try_for_each(|k| before.link(k, k))?;

@@ -1,6 +1,6 @@
 //! Windows that move over dimensions.
 
-use super::sides::{Found, Sides};
+use super::sides::{Equations, Sides};
 use crate::analysis::relation::{Direction, Relation, too_large};
 use crate::operations::operation::{Convolution, WindowDim};
 use crate::text::Error;
@@ -17,7 +17,7 @@ enum Ranges {
 }
 
 /// `in[k]` is at a place of window `out[k]`. An initial value is read for all.
-pub fn reduce_window(window: &[WindowDim], s: &Sides) -> Found {
+pub fn reduce_window(window: &[WindowDim], s: &Sides) -> Equations {
     let mut r = s.relation();
     if s.operand < s.ins.len() / 2 {
         let ranges = if s.direction == Direction::Reads { Ranges::Places } else { Ranges::Windows };
@@ -30,19 +30,19 @@ pub fn reduce_window(window: &[WindowDim], s: &Sides) -> Found {
 }
 
 /// An element of the input or the kernel, and the result of all products that it is in.
-pub fn convolution(c: &Convolution, s: &Sides) -> Found {
+pub fn convolution(c: &Convolution, s: &Sides) -> Equations {
     let mut r = s.relation();
     products(&mut r, c, [&s.ins[0], &s.ins[1], s.out()], s.operand == 1, s.direction)?;
     Ok(r.into())
 }
 
-/// Says that `i` is at a place of window `o`; gives the place.
+/// Adds that `i` is at a place of window `o`; returns the place.
 fn place(r: &mut Relation, dim: &WindowDim, o: usize, i: usize, ranges: Ranges) -> Result<usize, Error> {
     let w = r.unknown(0, dim.size - 1);
     let step = dim.window_dilation;
     let rest = [(i, -dim.base_dilation)];
     let low = dim.low.checked_neg().ok_or_else(too_large)?;
-    // As many places of a window lie before the next window begins.
+    // The number of places of a window before the next window begins.
     let between = dim.stride / step;
     if ranges == Ranges::Windows && dim.stride % step == 0 && dim.size > between && between > 1 {
         // The place is `between * back + first`: `back` windows ago the same element was at `first`.

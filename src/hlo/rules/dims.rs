@@ -84,7 +84,7 @@ pub fn bitcast_convert(site: &mut Site) -> Found {
     })
 }
 
-/// One behind the other along the dimension in `dimensions`.
+/// The operands one after the other along the dimension in `dimensions`.
 pub fn concatenate(site: &mut Site) -> Found {
     let element = site.element(0)?;
     for operand in 1..site.operands.len() {

@@ -43,7 +43,7 @@ pub fn scatter(site: &mut Site) -> Found {
     }
     let operands = data.iter().chain([&indices]).chain(&data).copied().collect();
     let types = Types { operands, results: data };
-    if site.operands.len() % 2 == 0 {
+    if site.operands.len().is_multiple_of(2) {
         // The number of operands is the error, whatever the attributes.
         return site.checked(Operation::Scatter(Box::default()), &types);
     }

@@ -7,7 +7,8 @@ use crate::operations::shape::Shape;
 use crate::text::{Error, excerpt};
 
 impl Site<'_> {
-    /// That the computation `number` of those that are named takes scalars of these types and gives such.
+    /// That the computation `number` of those that are named has scalars of these types as parameters, and such as
+    /// results.
     pub(super) fn region(
         &self,
         key: &str,
@@ -30,7 +31,7 @@ impl Site<'_> {
         self.region(key, number, &types.repeat(2), types)
     }
 
-    /// That a computation takes these operands and gives `result`.
+    /// That a computation has parameters of the shapes of these operands, and this result.
     pub(super) fn calls(&self, key: &str, callee: usize, operands: &[&Shape], result: &Shape) -> Result<(), Error> {
         self.fitted(key, callee, operands, result, |a, b| a == b)
     }

@@ -21,7 +21,7 @@ pub(in crate::hlo) const ANY: &str = "psufc";
 const CLASSES: [(char, &str); 5] =
     [('p', "pred"), ('s', "signed integers"), ('u', "unsigned integers"), ('f', "floats"), ('c', "complex numbers")];
 
-/// What a computation takes and gives.
+/// The parameters and the result of a computation.
 pub(in crate::hlo) struct Signature<'a> {
     pub name: &'a str,
     pub parameters: Vec<&'a Shape>,
@@ -43,7 +43,7 @@ pub(in crate::hlo) struct Site<'a> {
     pub origins: Vec<Origin>,
 }
 
-/// Where a field of an operation, or an entry of it, stands in the text.
+/// The place in the text of a field of an operation, or of an entry of it.
 pub(in crate::hlo) struct Origin {
     pub field: &'static str,
     pub entry: Option<usize>,
@@ -122,8 +122,8 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// An error at the entry of an attribute that a field was read from, or at the attribute, or at the opcode where there
-    /// is none.
+    /// An error at the entry of an attribute that a field was read from, or at the attribute, or at the opcode where
+    /// there is none.
     fn refused_field(&self, field: &str, entry: Option<usize>, problem: &Problem) -> Error {
         let origin = |entry| self.origins.iter().find(|origin| origin.field == field && origin.entry == entry);
         let opcode = self.raw.opcode;

@@ -4,7 +4,7 @@ use crate::operations::refusal::{Problem, Refusal, Subject};
 use crate::operations::sizes::{Size, Sizes, TooLarge};
 
 /// Whether a rule holds.
-pub(crate) type Checked = Result<(), Refusal>;
+pub(crate) type Verdict = Result<(), Refusal>;
 
 /// The sizes of the operands and the results of an operation.
 pub(crate) struct Arrays {
@@ -16,7 +16,7 @@ pub(crate) struct Arrays {
 
 impl Arrays {
     /// That there are so many operands and so many results.
-    pub fn count(&self, rule: &'static str, operands: usize, results: usize) -> Checked {
+    pub fn count(&self, rule: &'static str, operands: usize, results: usize) -> Verdict {
         self.operands(rule, operands)?;
         let found = self.outs.len();
         if found == results {
@@ -26,7 +26,7 @@ impl Arrays {
     }
 
     /// That there are so many operands.
-    pub fn operands(&self, rule: &'static str, operands: usize) -> Checked {
+    pub fn operands(&self, rule: &'static str, operands: usize) -> Verdict {
         let found = self.ins.len();
         if found == operands {
             return Ok(());
@@ -35,22 +35,22 @@ impl Arrays {
     }
 
     /// That an operand has these sizes.
-    pub fn operand(&self, rule: &'static str, k: usize, expected: &[Size]) -> Checked {
+    pub fn operand(&self, rule: &'static str, k: usize, expected: &[Size]) -> Verdict {
         same(rule, Subject::Operand(k), &self.ins[k], expected)
     }
 
     /// That a result has these sizes.
-    pub fn result(&self, rule: &'static str, k: usize, expected: &[Size]) -> Checked {
+    pub fn result(&self, rule: &'static str, k: usize, expected: &[Size]) -> Verdict {
         same(rule, Subject::Result(k), &self.outs[k], expected)
     }
 
     /// That all results have these sizes.
-    pub fn results(&self, rule: &'static str, expected: &[Size]) -> Checked {
+    pub fn results(&self, rule: &'static str, expected: &[Size]) -> Verdict {
         (0..self.outs.len()).try_for_each(|k| self.result(rule, k, expected))
     }
 }
 
-fn same(rule: &'static str, subject: Subject, found: &Sizes, expected: &[Size]) -> Checked {
+fn same(rule: &'static str, subject: Subject, found: &Sizes, expected: &[Size]) -> Verdict {
     let expected = Sizes(expected.to_vec());
     if found.fits(&expected) {
         return Ok(());
@@ -59,7 +59,7 @@ fn same(rule: &'static str, subject: Subject, found: &Sizes, expected: &[Size]) 
 }
 
 /// That a list names each dimension at most once, and only dimensions below `rank`.
-pub(crate) fn distinct(rule: &'static str, name: &'static str, dims: &[usize], rank: usize) -> Checked {
+pub(crate) fn distinct(rule: &'static str, name: &'static str, dims: &[usize], rank: usize) -> Verdict {
     let mut seen = vec![false; rank];
     for (entry, dim) in dims.iter().enumerate() {
         match seen.get_mut(*dim) {
@@ -75,7 +75,7 @@ pub(crate) fn distinct(rule: &'static str, name: &'static str, dims: &[usize], r
 }
 
 /// That a dimension is below `rank`.
-pub(crate) fn dimension(rule: &'static str, name: &'static str, dim: usize, rank: usize) -> Checked {
+pub(crate) fn dimension(rule: &'static str, name: &'static str, dim: usize, rank: usize) -> Verdict {
     if dim < rank { Ok(()) } else { Err(Refusal::field(rule, name, below_rank(rank, dim))) }
 }
 
@@ -84,7 +84,7 @@ fn below_rank(rank: usize, dim: usize) -> String {
 }
 
 /// That no entry of a list is in another list of dimensions, which is called `other`.
-pub(crate) fn disjoint(rule: &'static str, name: &'static str, dims: &[usize], other: &[usize], what: &str) -> Checked {
+pub(crate) fn disjoint(rule: &'static str, name: &'static str, dims: &[usize], other: &[usize], what: &str) -> Verdict {
     match dims.iter().enumerate().find(|(_, dim)| other.contains(dim)) {
         Some((entry, dim)) => {
             let must = format!("must be a dimension that is not a {what} dimension, found {dim}");
@@ -95,7 +95,7 @@ pub(crate) fn disjoint(rule: &'static str, name: &'static str, dims: &[usize], o
 }
 
 /// That a list has so many entries; `of` says what for.
-pub(crate) fn entries(rule: &'static str, name: &'static str, found: usize, needed: usize, of: &str) -> Checked {
+pub(crate) fn entries(rule: &'static str, name: &'static str, found: usize, needed: usize, of: &str) -> Verdict {
     if found == needed {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! Products that sum over dimensions of both operands.
 
-use super::arrays::{Arrays, Checked, disjoint, distinct, entries};
+use super::arrays::{Arrays, Verdict, disjoint, distinct, entries};
 use crate::operations::refusal::Refusal;
 use crate::operations::sizes::{Sizes, fits};
 
@@ -20,7 +20,7 @@ pub struct Dot<'a> {
 /// - `dot_c6`: the sizes of the result are those of the batch dimensions, then of the left operand's other dimensions,
 ///   then of the right one's: `[9, 2, 3]` times `[9, 3, 5]` with batch `[0]`, `[0]` and contracting `[2]`, `[1]` is
 ///   `[9, 2, 5]`.
-pub fn dot(dot: &Dot, arrays: &Arrays) -> Checked {
+pub fn dot(dot: &Dot, arrays: &Arrays) -> Verdict {
     arrays.count("dot_c1", 2, 1)?;
     let (lhs, rhs) = (&arrays.ins[0], &arrays.ins[1]);
     distinct("dot_c2", "lhs_batch", dot.lhs_batch, lhs.rank())?;
@@ -43,7 +43,7 @@ pub fn dot(dot: &Dot, arrays: &Arrays) -> Checked {
     arrays.result("dot_c6", 0, &expected)
 }
 
-fn paired(name: &'static str, left: (&Sizes, &[usize]), right: (&Sizes, &[usize]), of: &str) -> Checked {
+fn paired(name: &'static str, left: (&Sizes, &[usize]), right: (&Sizes, &[usize]), of: &str) -> Verdict {
     entries("dot_c4", name, right.1.len(), left.1.len(), of)?;
     for (k, (l, r)) in left.1.iter().zip(right.1).enumerate() {
         let (expected, found) = (left.0.0[*l], right.0.0[*r]);

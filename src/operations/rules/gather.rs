@@ -1,6 +1,6 @@
 //! Blocks at starts that an array of indices holds.
 
-use super::arrays::{Arrays, Checked, disjoint, distinct, entries, plural};
+use super::arrays::{Arrays, Verdict, disjoint, distinct, entries, plural};
 use super::slices::fitting;
 use crate::operations::operation::Gather;
 use crate::operations::refusal::{Refusal, Subject};
@@ -17,8 +17,8 @@ struct Frame {
 /// - `blocks_c1`: each list names different dimensions: `start_index_map`, `collapsed_slice_dims` and
 ///   `operand_batching_dims` of the data, `start_indices_batching_dims` of the indices.
 /// - `blocks_c2`: `index_vector_dim` is a dimension of the indices, or their rank, where each element is an index.
-/// - `blocks_c3`: `start_index_map` has an entry for each entry of an index: indices `[5, 2]` with `index_vector_dim = 1`
-///   need two.
+/// - `blocks_c3`: `start_index_map` has an entry for each entry of an index: indices `[5, 2]` with `index_vector_dim =
+///   1` need two.
 /// - `blocks_c4`: there are as many batching dimensions of the indices as of the data, and none lists an index.
 /// - `blocks_c5`: they have the same sizes.
 /// - `blocks_c6`: no batching dimension is collapsed, and none has a start.
@@ -46,7 +46,7 @@ fn frame(g: &Gather, data: &Sizes, indices: &Sizes) -> Result<Frame, Refusal> {
 }
 
 /// `blocks_c4` and `blocks_c5`.
-fn batching(g: &Gather, data: &Sizes, indices: &Sizes) -> Checked {
+fn batching(g: &Gather, data: &Sizes, indices: &Sizes) -> Verdict {
     let (name, rows) = ("start_indices_batching_dims", &g.start_indices_batching_dims);
     let of = "one for each batching dimension of the data";
     entries("blocks_c4", name, rows.len(), g.operand_batching_dims.len(), of)?;
@@ -83,9 +83,9 @@ fn together(offset_dims: &[usize], block: &[Size], rows: &[Size]) -> Vec<Size> {
 /// - `gather_c5`: `offset_dims` has an entry for each dimension that blocks have.
 /// - `gather_c6`: its entries are different dimensions of the result.
 /// - `gather_c7`: the result has the sizes of a block in `offset_dims`, and those of the indices without
-///   `index_vector_dim` in the others: blocks `[1, 20]` of `[10, 20]` at indices `[5, 1]`, with dimension 0 collapsed and
-///   `offset_dims = [1]`, are `[5, 20]`.
-pub fn gather(g: &Gather, arrays: &Arrays) -> Checked {
+///   `index_vector_dim` in the others: blocks `[1, 20]` of `[10, 20]` at indices `[5, 1]`, with dimension 0 collapsed
+///   and `offset_dims = [1]`, are `[5, 20]`.
+pub fn gather(g: &Gather, arrays: &Arrays) -> Verdict {
     arrays.count("gather_c1", 2, 1)?;
     let data = &arrays.ins[0];
     let Frame { rows, kept } = frame(g, data, &arrays.ins[1])?;
@@ -111,9 +111,9 @@ pub fn gather(g: &Gather, arrays: &Arrays) -> Checked {
 /// - `scatter_c5`: `offset_dims` are different dimensions of the updates.
 /// - `scatter_c6`: a block is not larger than the data.
 /// - `scatter_c7`: the updates have a block for each index: for blocks `[20]` at indices `[5, 1]` they are `[5, 20]`.
-pub fn scatter(g: &Gather, arrays: &Arrays) -> Checked {
+pub fn scatter(g: &Gather, arrays: &Arrays) -> Verdict {
     let n = arrays.ins.len() / 2;
-    if arrays.ins.len() % 2 == 0 || n == 0 {
+    if arrays.ins.len().is_multiple_of(2) || n == 0 {
         let found = plural(arrays.ins.len(), "operand");
         let must = format!("must have data, indices, and an update for each array of data, found {found}");
         return Err(Refusal::new("scatter_c1", Subject::Whole, must));
@@ -139,8 +139,8 @@ pub fn scatter(g: &Gather, arrays: &Arrays) -> Checked {
     (n + 1..2 * n + 1).try_for_each(|k| arrays.operand("scatter_c7", k, &expected))
 }
 
-/// The sizes of the blocks that updates of these sizes hold, in all dimensions of the data: 1 in those that blocks do not
-/// have. The operation was checked.
+/// The sizes of the blocks that updates of these sizes hold, in all dimensions of the data: 1 in those that blocks do
+/// not have. The operation was checked.
 pub(crate) fn update_sizes(g: &Gather, rank: usize, updates: &[i64]) -> Vec<i64> {
     let kept = without(rank, &[&g.collapsed_slice_dims, &g.operand_batching_dims]);
     let mut sizes = vec![1; rank];

@@ -1,6 +1,6 @@
 //! Loops around one element of each operand and result.
 
-use super::arrays::{Arrays, Checked, entries};
+use super::arrays::{Arrays, Verdict, entries};
 use crate::expr::Expr;
 use crate::operations::operation::Loops;
 use crate::operations::refusal::Refusal;
@@ -11,7 +11,7 @@ use crate::operations::sizes::Sizes;
 /// - `loops_c3`: an index has an expression for each dimension of its array.
 /// - `loops_c4`: the expressions use no variable but the loops and the offsets.
 /// - `loops_c5`: the offsets are scalar operands.
-pub fn loops(loops: &Loops, arrays: &Arrays) -> Checked {
+pub fn loops(loops: &Loops, arrays: &Arrays) -> Verdict {
     if let Some((k, n)) = loops.sizes.iter().enumerate().find(|(_, n)| **n < 0) {
         return Err(Refusal::entry("loops_c1", "sizes", k, format!("must be at least 0, found {n}")));
     }
@@ -34,7 +34,7 @@ pub fn loops(loops: &Loops, arrays: &Arrays) -> Checked {
 }
 
 /// `loops_c3` and `loops_c4` of one index.
-fn index(name: &'static str, k: usize, index: &[Expr], sizes: &Sizes, vars: usize) -> Checked {
+fn index(name: &'static str, k: usize, index: &[Expr], sizes: &Sizes, vars: usize) -> Verdict {
     if index.len() != sizes.rank() {
         let must = format!("must have {} expressions, one for each dimension, found {}", sizes.rank(), index.len());
         return Err(Refusal::entry("loops_c3", name, k, must));

@@ -1,8 +1,10 @@
-//! What each operation demands of its operands, its fields and its results: a function for each operation, by families.
+//! The rules of shapes: what the operands, the fields and the results of each operation must be. A function for each
+//! operation, by families.
 //!
-//! Every demand has a label, such as `slice_c2`, which stands in the description of its function, in the
-//! [`Refusal`](crate::operations::refusal::Refusal) where it does not hold, and in the name of its test. Sizes that only
-//! the running program knows fit any size. Element types and layouts are not compared, but for the bits of a bitcast.
+//! Every rule has a label, such as `slice_c2`, which is in the description of its function, in the
+//! [`Refusal`](crate::operations::refusal::Refusal) where it does not hold, and in the name of its test. Sizes that
+//! only the running program knows fit any size. Element types and layouts are not compared, but for the bits of a
+//! bitcast.
 
 pub(crate) mod arrays;
 pub(crate) mod dims;

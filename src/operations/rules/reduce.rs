@@ -1,6 +1,6 @@
 //! Combining elements of all inputs into one.
 
-use super::arrays::{Arrays, Checked, distinct, plural};
+use super::arrays::{Arrays, Verdict, distinct, plural};
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::Sizes;
 
@@ -12,7 +12,7 @@ use crate::operations::sizes::Sizes;
 /// - `inputs_c4`: the initial values are scalars.
 pub fn inputs(arrays: &Arrays) -> Result<&Sizes, Refusal> {
     let found = arrays.ins.len();
-    if found == 0 || found % 2 != 0 {
+    if found == 0 || !found.is_multiple_of(2) {
         let must = format!("must have an initial value for each input, found {}", plural(found, "operand"));
         return Err(Refusal::new("inputs_c1", Subject::Whole, must));
     }
@@ -27,7 +27,7 @@ pub fn inputs(arrays: &Arrays) -> Result<&Sizes, Refusal> {
 ///
 /// - `reduce_c1`: `dims` are different dimensions of the inputs.
 /// - `reduce_c2`: the results have the sizes of the other dimensions: `[2, 3, 5]` with `dims = [1]` becomes `[2, 5]`.
-pub fn reduce(dims: &[usize], arrays: &Arrays) -> Checked {
+pub fn reduce(dims: &[usize], arrays: &Arrays) -> Verdict {
     let input = inputs(arrays)?;
     distinct("reduce_c1", "dims", dims, input.rank())?;
     arrays.results("reduce_c2", &input.without(dims))

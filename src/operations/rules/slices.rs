@@ -1,6 +1,6 @@
 //! Blocks that are read, written or padded.
 
-use super::arrays::{Arrays, Checked, entries, plural};
+use super::arrays::{Arrays, Verdict, entries, plural};
 use super::windows::dilated;
 use crate::operations::refusal::{Problem, Refusal, Subject};
 use crate::operations::sizes::{Size, Sizes};
@@ -12,9 +12,9 @@ const EACH: &str = "one for each dimension of the operand";
 /// - `slice_c3`: `0 <= starts[k] <= limits[k]`.
 /// - `slice_c4`: `limits[k]` is at most the size of the dimension.
 /// - `slice_c5`: `strides[k]` is at least 1.
-/// - `slice_c6`: the result has the sizes `ceil((limits[k] - starts[k]) / strides[k])`: from 1 to before 8 in steps of 3
-///   are 3 elements, at 1, 4 and 7.
-pub fn slice([starts, limits, strides]: [&[i64]; 3], arrays: &Arrays) -> Checked {
+/// - `slice_c6`: the result has the sizes `ceil((limits[k] - starts[k]) / strides[k])`: from 1 to before 8 in steps of
+///   3 are 3 elements, at 1, 4 and 7.
+pub fn slice([starts, limits, strides]: [&[i64]; 3], arrays: &Arrays) -> Verdict {
     arrays.count("slice_c1", 1, 1)?;
     let sizes = &arrays.ins[0].0;
     for (name, list) in [("starts", starts), ("limits", limits), ("strides", strides)] {
@@ -47,7 +47,7 @@ pub fn slice([starts, limits, strides]: [&[i64]; 3], arrays: &Arrays) -> Checked
 /// - `pad_c4`: `interior[k]` is at least 0.
 /// - `pad_c5`: the result has the sizes `dilated(n, interior[k] + 1) + low[k] + high[k]`, which must not be negative: 3
 ///   elements with 1 between, 2 before and none after are `5 + 2 = 7`.
-pub fn pad([low, high, interior]: [&[i64]; 3], arrays: &Arrays) -> Checked {
+pub fn pad([low, high, interior]: [&[i64]; 3], arrays: &Arrays) -> Verdict {
     arrays.count("pad_c1", 2, 1)?;
     arrays.operand("pad_c2", 1, &[])?;
     let sizes = &arrays.ins[0].0;
@@ -83,7 +83,7 @@ pub fn pad([low, high, interior]: [&[i64]; 3], arrays: &Arrays) -> Checked {
 /// - `dynamic_slice_c4`: the result has these sizes.
 /// - `starts_c1`: there is a start for each dimension.
 /// - `starts_c2`: the starts are scalars.
-pub fn dynamic_slice(sizes: &[i64], arrays: &Arrays) -> Checked {
+pub fn dynamic_slice(sizes: &[i64], arrays: &Arrays) -> Verdict {
     data(arrays, "dynamic_slice_c1", 1)?;
     let data = &arrays.ins[0];
     entries("dynamic_slice_c2", "sizes", sizes.len(), data.rank(), EACH)?;
@@ -98,7 +98,7 @@ pub fn dynamic_slice(sizes: &[i64], arrays: &Arrays) -> Checked {
 /// - `dynamic_update_slice_c3`: the result has the sizes of the data.
 ///
 /// And `starts_c1` and `starts_c2`, as for a [`dynamic_slice`].
-pub fn dynamic_update_slice(arrays: &Arrays) -> Checked {
+pub fn dynamic_update_slice(arrays: &Arrays) -> Verdict {
     data(arrays, "dynamic_update_slice_c1", 2)?;
     let [data, update] = [&arrays.ins[0], &arrays.ins[1]];
     let inside = |(part, whole): (&Size, &Size)| part.zip(*whole).is_none_or(|(part, whole)| part <= whole);
@@ -110,7 +110,7 @@ pub fn dynamic_update_slice(arrays: &Arrays) -> Checked {
     starts(2, arrays)
 }
 
-fn data(arrays: &Arrays, rule: &'static str, least: usize) -> Checked {
+fn data(arrays: &Arrays, rule: &'static str, least: usize) -> Verdict {
     if arrays.ins.len() < least {
         let must = format!("must have at least {}, found {}", plural(least, "operand"), arrays.ins.len());
         return Err(Refusal::new(rule, Subject::Whole, must));
@@ -119,7 +119,7 @@ fn data(arrays: &Arrays, rule: &'static str, least: usize) -> Checked {
 }
 
 /// That from operand `first` on there is a scalar for each dimension of the data.
-fn starts(first: usize, arrays: &Arrays) -> Checked {
+fn starts(first: usize, arrays: &Arrays) -> Verdict {
     let (needed, found) = (arrays.ins[0].rank(), arrays.ins.len() - first);
     if needed != found {
         let must = format!("must have {}, one for each dimension, found {found}", plural(needed, "start"));
@@ -129,7 +129,7 @@ fn starts(first: usize, arrays: &Arrays) -> Checked {
 }
 
 /// That the sizes of a block are not negative and at most those of the data.
-pub fn fitting(rule: &'static str, name: &'static str, sizes: &[i64], data: &Sizes) -> Checked {
+pub fn fitting(rule: &'static str, name: &'static str, sizes: &[i64], data: &Sizes) -> Verdict {
     for (k, (size, whole)) in sizes.iter().zip(&data.0).enumerate() {
         if *size < 0 || whole.is_some_and(|whole| *size > whole) {
             let most = whole.map_or("at least 0".to_string(), |whole| format!("between 0 and the size {whole}"));
@@ -140,13 +140,14 @@ pub fn fitting(rule: &'static str, name: &'static str, sizes: &[i64], data: &Siz
 }
 
 /// - `insert_slice_c1`: there are two operands, the data and an update, and one result.
-/// - `insert_slice_c2`: `starts` and `strides` have an entry for each dimension of the data, and the update has as many.
+/// - `insert_slice_c2`: `starts` and `strides` have an entry for each dimension of the data, and the update has as
+///   many.
 /// - `insert_slice_c3`: `starts[k]` is at least 0.
 /// - `insert_slice_c4`: `strides[k]` is at least 1.
 /// - `insert_slice_c5`: the last element of the update lies in the data, `starts[k] + strides[k] * (n - 1) < size`: 3
 ///   elements from 1 on in steps of 2 end at 5, which needs 6 elements.
 /// - `insert_slice_c6`: the result has the sizes of the data.
-pub fn insert_slice([starts, strides]: [&[i64]; 2], arrays: &Arrays) -> Checked {
+pub fn insert_slice([starts, strides]: [&[i64]; 2], arrays: &Arrays) -> Verdict {
     arrays.count("insert_slice_c1", 2, 1)?;
     let (data, update) = (&arrays.ins[0], &arrays.ins[1]);
     entries("insert_slice_c2", "starts", starts.len(), data.rank(), EACH)?;

@@ -1,13 +1,13 @@
 //! Tuples, by the arrays in them from left to right.
 
-use super::arrays::{Arrays, Checked, plural};
+use super::arrays::{Arrays, Verdict, plural};
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::shape::{Shape, leaves};
 use crate::operations::sizes::Sizes;
 
 /// - `tuple_c1`: the results have as many arrays as the operands.
 /// - `tuple_c2`: they have the same sizes, in their order.
-pub fn tuple(arrays: &Arrays) -> Checked {
+pub fn tuple(arrays: &Arrays) -> Verdict {
     passed(["tuple_c1", "tuple_c2"], arrays)
 }
 
@@ -15,7 +15,7 @@ pub fn tuple(arrays: &Arrays) -> Checked {
 /// - `get_tuple_element_c2`: `index` is below the number of its parts.
 /// - `get_tuple_element_c3`: the result has as many arrays as the part.
 /// - `get_tuple_element_c4`: they have the same sizes, in their order.
-pub fn get_tuple_element(index: usize, operands: &[&Shape], results: Vec<Sizes>) -> Checked {
+pub fn get_tuple_element(index: usize, operands: &[&Shape], results: Vec<Sizes>) -> Verdict {
     let part = parts(index, operands)?;
     let arrays = Arrays { ins: leaves(&part[index]).into_iter().map(Sizes::of).collect(), outs: results };
     passed(["get_tuple_element_c3", "get_tuple_element_c4"], &arrays)
@@ -40,7 +40,7 @@ pub(crate) fn before(index: usize, operands: &[&Shape]) -> Result<usize, Refusal
 }
 
 /// That the results have the sizes of the operands.
-fn passed([count, sizes]: [&'static str; 2], arrays: &Arrays) -> Checked {
+fn passed([count, sizes]: [&'static str; 2], arrays: &Arrays) -> Verdict {
     let (expected, found) = (arrays.ins.len(), arrays.outs.len());
     if found != expected {
         let must = format!("must be {}, found {found}", plural(expected, "array"));

@@ -1,6 +1,6 @@
 //! Windows that move over dimensions.
 
-use super::arrays::{Arrays, Checked, distinct, entries};
+use super::arrays::{Arrays, Verdict, distinct, entries};
 use super::reduce::inputs;
 use crate::operations::operation::{Convolution, WindowDim};
 use crate::operations::refusal::{Refusal, Subject};
@@ -13,9 +13,9 @@ pub(crate) fn dilated(n: i64, step: i64) -> i128 {
 }
 
 /// The number of windows that fit into dimension `k`, of `size` elements:
-/// `floor((dilated(size, base_dilation) + low + high - dilated(window.size, window_dilation)) / stride) + 1`, or 0 where
-/// the window is larger. A window of 3 in steps of 2 over 8 elements, padded by 1 on both sides, has `7 / 2 + 1 = 4`
-/// places.
+/// `floor((dilated(size, base_dilation) + low + high - dilated(window.size, window_dilation)) / stride) + 1`, or 0
+/// where the window is larger. A window of 3 in steps of 2 over 8 elements, padded by 1 on both sides, has `7 / 2 + 1 =
+/// 4` places.
 ///
 /// - `window_c1`: the window's size is at least 1.
 /// - `window_c2`: its stride is at least 1.
@@ -47,7 +47,7 @@ pub(crate) fn windows(k: usize, size: Size, dim: &WindowDim) -> Result<Size, Ref
 ///
 /// - `reduce_window_c1`: `window` has an entry for each dimension of the inputs.
 /// - `reduce_window_c2`: the results have a dimension for each, of the number of windows.
-pub fn reduce_window(window: &[WindowDim], arrays: &Arrays) -> Checked {
+pub fn reduce_window(window: &[WindowDim], arrays: &Arrays) -> Verdict {
     let input = inputs(arrays)?;
     entries("reduce_window_c1", "window", window.len(), input.rank(), "one for each dimension of the inputs")?;
     let sizes = input.0.iter().zip(window).enumerate().map(|(k, (size, dim))| windows(k, *size, dim));
@@ -65,9 +65,9 @@ pub fn reduce_window(window: &[WindowDim], arrays: &Arrays) -> Checked {
 /// - `convolution_c6`: `feature_groups` divides the input's features and the kernel's output features.
 /// - `convolution_c7`: `batch_groups` divides the input's batch and the kernel's output features.
 /// - `convolution_c8`: the kernel has the input features of one group: 6 input features in 3 groups need a kernel of 2.
-/// - `convolution_c9`: the result has the batch of the input divided by `batch_groups`, the kernel's output features, and
-///   the number of windows in each spatial dimension.
-pub fn convolution(c: &Convolution, arrays: &Arrays) -> Checked {
+/// - `convolution_c9`: the result has the batch of the input divided by `batch_groups`, the kernel's output features,
+///   and the number of windows in each spatial dimension.
+pub fn convolution(c: &Convolution, arrays: &Arrays) -> Verdict {
     arrays.count("convolution_c1", 2, 1)?;
     dimensions(c, arrays)?;
     let (input, kernel) = (&arrays.ins[0].0, &arrays.ins[1].0);
@@ -94,7 +94,7 @@ pub fn convolution(c: &Convolution, arrays: &Arrays) -> Checked {
 }
 
 /// `convolution_c2` and `convolution_c3`.
-fn dimensions(c: &Convolution, arrays: &Arrays) -> Checked {
+fn dimensions(c: &Convolution, arrays: &Arrays) -> Verdict {
     let spatial = c.window.len();
     for k in 0..2 {
         let found = arrays.ins[k].rank();
@@ -115,7 +115,7 @@ fn dimensions(c: &Convolution, arrays: &Arrays) -> Checked {
 }
 
 /// `convolution_c5` to `convolution_c7`.
-fn groups(c: &Convolution, batch: Size, features: Size, outputs: Size) -> Checked {
+fn groups(c: &Convolution, batch: Size, features: Size, outputs: Size) -> Verdict {
     for (rule, name, groups, sizes) in [
         (
             "convolution_c6",
