@@ -88,6 +88,8 @@ pub use attribute::complaint;
 pub use ffi::{guard, register_raw};
 #[doc(hidden)]
 pub use memory_space::verify as verify_memory_space;
+#[doc(hidden)]
+pub use tiled::bits as element_bits;
 
 #[cfg(test)]
 mod tests {

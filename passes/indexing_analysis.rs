@@ -21,7 +21,7 @@ use layout::shape::{Array, Dim, Shape};
 use layout::simplify::Interval;
 use layout::text::Error;
 use layout::traffic::plan;
-use layout_dialect::{FEEDS, MACHINE, READS, affine};
+use layout_dialect::{FEEDS, MACHINE, READS, affine, element_bits};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -117,9 +117,10 @@ fn traffic<'c>(root: Op<'c>, op: Op<'c>) -> Option<Diagnostic<'c>> {
         return None;
     }
     let machine = ir::attribute(root, MACHINE).and_then(layout_dialect::machine);
-    let bits = ir::bits(from.element).unwrap_or(64).max(1);
+    let bits = element_bits(from.element).ok_or_else(|| Error::new(format!("{} has no known size", from.element)));
     let planned = placement(&from).and_then(|from| Ok((from, placement(&to)?)));
-    let planned = planned.and_then(|(from, to)| plan(&from, &to, machine.as_ref(), bits));
+    let planned = planned.and_then(|(from, to)| Ok((from, to, bits?)));
+    let planned = planned.and_then(|(from, to, bits)| plan(&from, &to, machine.as_ref(), bits));
     let lines = match planned {
         Ok(plan) => plan.to_string().lines().map(String::from).collect(),
         Err(error) => vec![format!("not known: {error}")],
@@ -745,10 +746,10 @@ fn scalar(element: ElementType) -> Shape {
     Shape::Array(Array { element, dims: Vec::new(), layout: Layout::row_major(0) })
 }
 
-/// An element type of as many bits.
+/// An element type of as many bits: the analysis asks for no more. 64 bits where there is none.
 fn element(t: Type) -> ElementType {
-    let bits = ir::bits(t).unwrap_or(64);
-    ElementType::ALL.iter().copied().find(|e| e.bits() == Some(bits)).unwrap_or(ElementType::S64)
+    let bits = element_bits(t);
+    ElementType::ALL.iter().copied().find(|e| bits.is_some() && e.bits() == bits).unwrap_or(ElementType::S64)
 }
 
 #[cfg(test)]

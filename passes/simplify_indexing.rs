@@ -162,9 +162,10 @@ fn access(op: Op, first: usize) {
 /// The bounds of a loop.
 fn bounds<'c>(op: Op<'c>) {
     let segments = ir::integers(op, "operandSegmentSizes");
+    let [low, high, _] = segments[..] else { return };
     let operands = ir::operands(op);
-    let (lower, rest) = operands.split_at(segments[0] as usize);
-    let (upper, inits) = rest.split_at(segments[1] as usize);
+    let (lower, rest) = operands.split_at(low as usize);
+    let (upper, inits) = rest.split_at(high as usize);
     let b = Builder::before(op);
     let bound = |name: &str, operands: &[Val<'c>], joined: Joined| {
         let map = map_of(op, name)?;

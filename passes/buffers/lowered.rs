@@ -91,7 +91,7 @@ impl<'c> Lowered<'c> {
         let (sizes, strides) = (board.sizes(), board.strides());
         let plain = Shaped { layout: None, ..logical.clone() };
         let row = ir::memref_type(location, &Shaped { shape: vec![board.elements()], ..plain.clone() });
-        let dense = strides == row_major(&sizes) && sizes.iter().product::<i64>() == board.elements();
+        let dense = strides == row_major(&sizes) && elements(&sizes) == Some(board.elements());
         let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, 0, &strides));
         let value_type = ir::memref_type(location, &Shaped { shape: sizes.clone(), layout: strided, ..plain });
         let (Some(row), Some(value_type)) = (row, value_type) else {
@@ -268,7 +268,7 @@ impl<'c> Lowered<'c> {
         };
         let mut from = vec![None; usize::try_from(count).map_err(|e| e.to_string())?];
         let mut index = vec![0i64; self.shape.len()];
-        let total: i64 = self.shape.iter().product();
+        let total = elements(&self.shape).ok_or("the number of its elements overflows 64 bits")?;
         for k in 0..total {
             match &self.meaning {
                 Meaning::Tiles { expansion, .. } => {
@@ -307,6 +307,11 @@ fn supported(logical: &Shaped, layout: &Layout) -> Result<(), String> {
         (n, Some(bits)) if n == bits => Ok(()),
         (n, _) => Err(format!("elements of E({n}) bits are not what a memref of {} stores", logical.element)),
     }
+}
+
+/// The number of elements of these sizes; `None` where it overflows.
+fn elements(sizes: &[i64]) -> Option<i64> {
+    if sizes.contains(&0) { Some(0) } else { sizes.iter().try_fold(1i64, |n, size| n.checked_mul(*size)) }
 }
 
 /// The strides of sizes without padding, last dimension fastest; [`DYNAMIC`] in front of an unknown size.

@@ -13,7 +13,7 @@ use layout::expr::Expr;
 use layout::machine::{Machine, TIME, WORD};
 use layout::placement::Placement;
 use layout::tensor_layout::TensorLayout;
-use layout_dialect::MACHINE;
+use layout_dialect::{MACHINE, element_bits};
 use layout_ir::{self as ir, DYNAMIC, Op, Shaped};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashSet;
@@ -70,6 +70,8 @@ pub struct Board {
     pub local: Vec<Local>,
     /// The elements that a place has room for.
     room: i64,
+    /// The elements of the buffer, all places together.
+    elements: i64,
     placement: Placement,
 }
 
@@ -128,7 +130,7 @@ impl Board {
         }
         let placement = Placement::new(layout, Some(&logical.shape)).map_err(|e| e.error.message)?;
         if let Some(machine) = &axes.machine {
-            let bits = ir::bits(logical.element).unwrap_or(8);
+            let bits = element_bits(logical.element).ok_or_else(|| format!("{} has no known size", logical.element))?;
             let space = logical.space.and_then(layout_dialect::memory_space).and_then(|n| u8::try_from(n).ok());
             machine.check(&placement, bits.max(1), space).map_err(|e| e.message)?;
         }
@@ -136,12 +138,12 @@ impl Board {
         let extents = placement.extents();
         let reach = |wanted: &str| placement.axes().iter().position(|name| name == wanted).map_or(1, |k| extents[k]);
         let (words, pieces) = (reach(WORD), reach(TIME));
-        let too_large = || "its places do not fit in 64 bits".to_string();
+        let too_large = || "the number of its elements, all places together, overflows 64 bits".to_string();
         let address = *extents.last().unwrap_or(&1);
         let span = address.checked_mul(words).ok_or_else(too_large)?;
         let room = span.checked_mul(pieces).ok_or_else(too_large)?;
         let places: Vec<i64> = axes.extents.iter().map(|axis| axis.1).collect();
-        places.iter().try_fold(room, |n, places| n.checked_mul(*places)).ok_or_else(too_large)?;
+        let elements = places.iter().try_fold(room, |n, places| n.checked_mul(*places)).ok_or_else(too_large)?;
         let mut named = vec![false; places.len()];
         let (mut spread, mut local) = (Vec::new(), Vec::new());
         for (k, name) in placement.axes().iter().enumerate() {
@@ -166,9 +168,10 @@ impl Board {
             local.push(Local { dim, weight: digit.weight, extent: digit.extent, stride, time });
         }
         let names = axes.extents.iter().map(|axis| axis.0.clone()).collect();
-        let board = Board { names, places, spread, named, local, room, placement };
-        let bytes = ir::bits(logical.element).map_or(16, |bits| (bits + 7) / 8);
-        board.elements().checked_mul(bytes).ok_or("its bytes, all places together, do not fit in 64 bits")?;
+        let board = Board { names, places, spread, named, local, room, elements, placement };
+        // Of another element type no more is known than that it fits in two words.
+        let bytes = element_bits(logical.element).map_or(16, |bits| (bits + 7) / 8);
+        elements.checked_mul(bytes).ok_or("the number of its bytes, all places together, overflows 64 bits")?;
         Ok(board)
     }
 
@@ -181,7 +184,7 @@ impl Board {
 
     /// The elements of the buffer, all places together.
     pub fn elements(&self) -> i64 {
-        self.places.iter().product::<i64>() * self.room
+        self.elements
     }
 
     /// The sizes of the buffer: the places along each axis, then the parts inside a place.

@@ -257,7 +257,9 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
         "memref.subview" => {
             let operands = ir::operands(op);
             let segments = ir::integers(op, "operandSegmentSizes");
-            let (mut offset, mut size) = (1, 1 + segments[1] as usize);
+            let values =
+                segments.get(1).and_then(|n| usize::try_from(*n).ok()).ok_or("it has no operandSegmentSizes")?;
+            let (mut offset, mut size) = (1, 1 + values);
             let offsets = ir::integers(op, "static_offsets");
             let strides = ir::integers(op, "static_strides");
             for (d, n) in ir::integers(op, "static_sizes").into_iter().enumerate() {

@@ -424,7 +424,7 @@ impl<'a> Planner<'a> {
         for o in inputs {
             let before: Vec<i64> = self.levels.iter().map(|l| l.chunk).collect();
             self.widen(o, lanes);
-            if self.levels.iter().filter(|l| l.strides[o] != 0).map(|l| l.chunk).product::<i64>() > budget {
+            if self.levels.iter().filter(|l| l.strides[o] != 0).map(|l| l.chunk).fold(1, i64::saturating_mul) > budget {
                 self.levels.iter_mut().zip(before).for_each(|(l, chunk)| l.chunk = chunk);
             }
         }

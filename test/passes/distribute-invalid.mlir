@@ -22,12 +22,12 @@ func.func private @sizes(memref<?x8xf32, #layout.tensor_layout<((4_PE, 2:8), (8:
 
 // -----
 
-// expected-error@+1 {{its bytes, all places together, do not fit in 64 bits}}
+// expected-error@+1 {{the number of its bytes, all places together, overflows 64 bits}}
 func.func private @bytes(memref<4xf32, #layout.tensor_layout<((4:2305843009213693952))>>)
 
 // -----
 
-// expected-error@+1 {{its places do not fit in 64 bits}}
+// expected-error@+1 {{the number of its elements, all places together, overflows 64 bits}}
 func.func private @large(memref<4xf32, #layout.tensor_layout<((2_A:4611686018427387904, 2_C:4611686018427387904))>>)
 
 // -----
