@@ -6,6 +6,7 @@
 //! disappear. The pass works on a copy of the module and puts it in place of the original only when everything could
 //! be lowered, so a failure leaves the module as it was.
 
+use crate::buffers::globals;
 use crate::buffers::index::{Leaves, constant_value, indices};
 use crate::buffers::lowered::{Lowered, Notation};
 use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is};
@@ -36,7 +37,11 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
     options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
     let copy = ir::clone(module);
     let root = ir::long_lived_copy(&copy);
-    let operations = ir::all_operations(root);
+    let mut operations = ir::all_operations(root);
+    let sorted = globals::sort(root, &operations);
+    if sorted {
+        operations = ir::all_operations(root);
+    }
     let mut lowering = Lowering {
         options,
         axes: Axes::of(root, &operations),
@@ -55,7 +60,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
     let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
     lowering.maps = structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect();
     let vectors = options.vectorize != Target::None && !lowering.maps.is_empty();
-    if !lowering.retype(&operations) && !vectors && lowering.errors.is_empty() {
+    if !lowering.retype(&operations) && !vectors && lowering.errors.is_empty() && !sorted {
         return Ok(());
     }
     for op in operations {
@@ -471,8 +476,9 @@ impl<'c> Lowering<'c> {
         Ok(false)
     }
 
-    /// Where an input is spread over axes that the output of a reduction does not have, lets each place do its share:
-    /// the nest then writes a buffer of partial results. Returns how they are to be combined, and the output.
+    /// Where an input is spread over axes that the output of a reduction does not have, and the elements may be added in
+    /// any order, lets each place reduce its share: the nest then writes a buffer of partial results. Returns how they
+    /// are to be combined, and the output.
     fn shared_out(
         &mut self,
         b: Builder<'c>,
@@ -483,7 +489,10 @@ impl<'c> Lowering<'c> {
             return None;
         }
         let contracted = places::contraction(nest);
-        let combiner = Combiner::of(body).filter(|_| !contracted.is_empty())?;
+        let combiner = Combiner::of(body).filter(|combiner| combiner.reorders(&self.options))?;
+        if contracted.is_empty() {
+            return None;
+        }
         let output = nest.operands.last()?;
         let lowered = output.access.lowered.clone()?;
         let base = lowered.allocate(b, "memref.alloc", &[], &[]);

@@ -12,6 +12,8 @@
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
 //!   would have the layout of its source;
 //! - tensor arguments of public functions are read-only unless they say otherwise, since no one here sees the caller;
+//! - an encoding that is no layout, and that a memref cannot have as its memory space, is dropped, as bufferization does
+//!   by itself;
 //! - buffers that the program frees by hand stay its own business.
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
@@ -97,8 +99,14 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
     }
     let mut wrap = Retype::new(|t| {
         let shaped = ir::tensor(t)?;
-        let layout = shaped.layout.filter(|a| Notation::of(*a).is_some())?;
-        Some(ir::tensor_type(&Shaped { layout: Some(layout_dialect::pending_attribute(layout)), ..shaped }))
+        let encoding = shaped.layout?;
+        let layout = match Notation::of(encoding) {
+            Some(_) => Some(layout_dialect::pending_attribute(encoding)),
+            // Bufferization would make it the memory space of a memref.
+            None if upstream::is_memory_space(encoding) => return None,
+            None => None,
+        };
+        Some(ir::tensor_type(&Shaped { layout, ..shaped }))
     });
     for op in ir::all_operations(module) {
         wrap.operation(op);

@@ -3,7 +3,6 @@
 use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is};
 use crate::kernel::combiner::Combiner;
 use crate::options::Options;
-use crate::upstream::FastMath;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, TypeLike, ValueLike};
 use std::rc::Rc;
@@ -111,13 +110,6 @@ impl<'c> Body<'c> {
 
     /// Whether results may be put together in any order.
     pub fn reorders(&self, target: &Options) -> bool {
-        let Some(combiner) = self.combiner() else { return false };
-        // Sums round; of zeros that differ in their sign, and only of them, either may be the least or greatest number.
-        let free = match ir::name(combiner.op) {
-            "arith.addf" | "arith.mulf" => FastMath::REASSOC,
-            "arith.maxnumf" | "arith.minnumf" => FastMath::NO_SIGNED_ZEROS,
-            _ => return true,
-        };
-        target.reassociate || FastMath::of(combiner.op).has(free)
+        self.combiner().is_some_and(|combiner| combiner.reorders(target))
     }
 }

@@ -1,6 +1,7 @@
 //! How reductions put their elements together.
 
-use crate::upstream;
+use crate::options::Options;
+use crate::upstream::{self, FastMath};
 use layout_ir::{self as ir, Op};
 use melior::ir::{Attribute, BlockRef};
 
@@ -25,5 +26,16 @@ impl<'c> Combiner<'c> {
         }
         let neutral = upstream::neutral_element(op)?;
         Some(Combiner { op, neutral })
+    }
+
+    /// Whether elements may be added in another order than the program's.
+    pub fn reorders(&self, options: &Options) -> bool {
+        // Sums and products round. Of zeros that differ in their sign, either may be the least or greatest number.
+        let free = match ir::name(self.op) {
+            "arith.addf" | "arith.mulf" => FastMath::REASSOC,
+            "arith.maxnumf" | "arith.minnumf" => FastMath::NO_SIGNED_ZEROS,
+            _ => return true,
+        };
+        options.reassociate || FastMath::of(self.op).has(free)
     }
 }

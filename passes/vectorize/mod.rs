@@ -19,7 +19,7 @@ use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
 use crate::kernel::nest::Nest;
 use crate::options::{Options, Parallel};
-use crate::upstream::FastMath;
+use crate::upstream::{self, FastMath};
 use layout::expr::Expr;
 use layout::simplify::Interval;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
@@ -94,6 +94,9 @@ fn by_hand<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
 /// The type of one dimension over all of a buffer, up to its last element, and where its first one is.
 fn row<'c>(buffer: Val<'c>) -> Result<(Shaped<'c>, i64), String> {
     let shaped = ir::memref(buffer.r#type()).ok_or("an operand is not a memref")?;
+    if shaped.space.is_some_and(|space| !upstream::is_memory_space(space)) {
+        return Err("MLIR does not accept the memory space of a buffer".into());
+    }
     let (strides, offset) = match shaped.layout {
         Some(layout) => (ir::strides_of(layout).ok_or("a buffer has no strides")?, ir::offset_of(&shaped)),
         None => (crate::buffers::lowered::row_major(&shaped.shape), Some(0)),
@@ -796,7 +799,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
 
     /// The bytes of an element.
     fn bytes(&self, operand: usize) -> i64 {
-        ir::bits(self.element(operand)).unwrap_or(8) / 8
+        ir::bits(self.element(operand)).expect("the plan has checked the elements' types") / 8
     }
 
     /// The output that goes past the cache: one that is larger than it, and whose vectors all lie as the first does.
