@@ -39,6 +39,7 @@ namespace layout {
 #define GEN_PASS_DEF_LAYOUTPREPAREBUFFERIZATION
 #define GEN_PASS_DEF_LAYOUTSIMPLIFYINDEXING
 #define GEN_PASS_DEF_LAYOUTSTRIPMEMORYSPACES
+#define GEN_PASS_DEF_LAYOUTVERIFYLLVM
 #define GEN_PASS_REGISTRATION
 #include "Passes.h.inc"
 } // namespace layout
@@ -243,6 +244,13 @@ struct StripMemorySpaces
     : Own<layout::impl::LayoutStripMemorySpacesBase<StripMemorySpaces>> {
   void runOnOperation() override {
     if (!layout_rs_strip_memory_spaces(wrap(getOperation().getOperation())))
+      signalPassFailure();
+  }
+};
+
+struct VerifyLLVM : Own<layout::impl::LayoutVerifyLLVMBase<VerifyLLVM>> {
+  void runOnOperation() override {
+    if (!layout_rs_verify_llvm(wrap(getOperation().getOperation())))
       signalPassFailure();
   }
 };

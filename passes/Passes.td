@@ -43,8 +43,8 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
            "Vector code: the vectors that registers hold, 8 to 64; 0: as the "
            "machine has">,
     Option<"reassociate", "reassociate", "bool", "false",
-           "Vector code: let reductions in floating point add in another order, "
-           "which changes results by rounding">,
+           "Let reductions in floating point add in another order, which changes "
+           "results by rounding: in vector code, and at the places of a machine">,
     Option<"contract", "contract", "bool", "false",
            "Vector code: let a product and a sum be one operation with one "
            "rounding (fma)">,
@@ -167,6 +167,15 @@ def LayoutStripMemorySpaces
     lowered to LLVM, and `layout.machine` from the module.
   }];
   let dependentDialects = ["::layout::LayoutDialect"];
+}
+
+def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
+  let summary = "Report operations that have no translation to LLVM IR";
+  let description = [{
+    An error at each operation of a dialect that `mlir-translate` does not
+    translate to LLVM IR: upstream's `convert-to-llvm` leaves what it has no
+    pattern for as it is, and succeeds.
+  }];
 }
 
 #endif // LAYOUT_PASSES_TD

@@ -4,25 +4,31 @@
 //! lowers clones of buffers without strides only. Here the copy gets the strides of its source: a row of as many
 //! elements as the source reaches over, `1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
 
+use crate::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::{OperationRef, Type, ValueLike};
 
 /// Expands all clones of strided buffers in a module.
-pub fn run(module: OperationRef) {
-    for op in ir::all_operations(ir::long_lived(module)) {
-        if ir::name(op) == "bufferization.clone" {
-            expand(op);
+pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> {
+    let clones = ir::all_operations(ir::long_lived(module));
+    let clones = clones.into_iter().filter(|op| ir::name(*op) == "bufferization.clone");
+    let mut errors = Vec::new();
+    for op in clones {
+        let location = ir::location(op);
+        if let Err(reason) = expand(op) {
+            errors.push(Diagnostic::error(location, format!("'bufferization.clone' op cannot be expanded: {reason}")));
         }
     }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-fn expand<'c>(op: Op<'c>) {
+fn expand<'c>(op: Op<'c>) -> Result<(), String> {
     let source = ir::operands(op)[0];
     let t = source.r#type();
-    let Some(shaped) = ir::memref(t) else { return };
-    let Some(strides) = shaped.layout.and_then(ir::strides_of) else { return };
+    let Some(shaped) = ir::memref(t) else { return Ok(()) };
+    let Some(strides) = shaped.layout.and_then(ir::strides_of) else { return Ok(()) };
     if ir::result(op, 0).r#type() != t || ir::offset_of(&shaped) != Some(0) {
-        return;
+        return Ok(());
     }
     let b = Builder::before(op);
     let index = Type::index(b.context());
@@ -48,8 +54,7 @@ fn expand<'c>(op: Op<'c>) {
         }
         (DYNAMIC, vec![count])
     } else {
-        let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1) * s).sum::<i64>() + 1;
-        (if shaped.shape.contains(&0) { 0 } else { reach }, Vec::new())
+        (reach(&shaped.shape, &strides).ok_or("the offset of its last element overflows 64 bits")?, Vec::new())
     };
     let row_type = Shaped { shape: vec![row.0], layout: None, ..shaped.clone() };
     let row_type = ir::memref_type(b.location, &row_type).expect("a row of a memref's elements");
@@ -62,4 +67,14 @@ fn expand<'c>(op: Op<'c>) {
     b.op("memref.copy", &[source, copy], &[], &[]);
     ir::replace_all_uses(ir::result(op, 0), copy);
     ir::erase(op);
+    Ok(())
+}
+
+/// How many elements a buffer of known sizes and strides reaches over; `None` where that overflows.
+fn reach(sizes: &[i64], strides: &[i64]) -> Option<i64> {
+    if sizes.contains(&0) {
+        return Some(0);
+    }
+    let steps = sizes.iter().zip(strides).map(|(size, stride)| (size - 1).checked_mul(*stride));
+    steps.into_iter().try_fold(1i64, |reach, step| reach.checked_add(step?))
 }

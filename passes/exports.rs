@@ -9,7 +9,7 @@ use crate::pipelines::PIPELINES;
 use crate::upstream::{emit, string_ref, text_of};
 use crate::{
     deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
-    simplify_indexing, strip_memory_spaces,
+    simplify_indexing, strip_memory_spaces, verify_llvm,
 };
 use layout::text::instead;
 use layout_dialect::guard;
@@ -68,10 +68,7 @@ extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_expand_clones(module: MlirOperation) -> bool {
-    pass(module, |module| {
-        expand_clones::run(module);
-        Ok(())
-    })
+    pass(module, expand_clones::run)
 }
 
 /// See `Glue.h`.
@@ -101,12 +98,19 @@ extern "C" fn layout_rs_mask_as_integers(module: MlirOperation) -> bool {
     })
 }
 
+/// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_strip_memory_spaces(module: MlirOperation) -> bool {
     pass(module, |module| {
         strip_memory_spaces::run(module);
         Ok(())
     })
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_verify_llvm(module: MlirOperation) -> bool {
+    pass(module, verify_llvm::run)
 }
 
 /// See `Glue.h`.

@@ -48,6 +48,7 @@ pub mod strip_memory_spaces;
 #[allow(unsafe_code, reason = "these functions call C++")]
 mod upstream;
 mod vectorize;
+pub mod verify_llvm;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use options::{Form, Options, Parallel, Target};

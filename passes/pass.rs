@@ -31,10 +31,12 @@ pub enum Pass {
     SimplifyIndexing,
     /// Puts all buffers in one memory, see [`crate::strip_memory_spaces`].
     StripMemorySpaces,
+    /// Reports what has no translation to LLVM IR, see [`crate::verify_llvm`].
+    VerifyLlvm,
 }
 
 /// The names of all passes.
-pub(crate) const NAMES: [&str; 8] = [
+pub(crate) const NAMES: [&str; 9] = [
     "layout-deallocate",
     "layout-expand-clones",
     "layout-indexing-analysis",
@@ -43,6 +45,7 @@ pub(crate) const NAMES: [&str; 8] = [
     "layout-prepare-bufferization",
     "layout-simplify-indexing",
     "layout-strip-memory-spaces",
+    "layout-verify-llvm",
 ];
 
 impl Pass {
@@ -84,6 +87,7 @@ impl fmt::Display for Pass {
             Pass::PrepareBufferization => f.write_str("layout-prepare-bufferization"),
             Pass::SimplifyIndexing => f.write_str("layout-simplify-indexing"),
             Pass::StripMemorySpaces => f.write_str("layout-strip-memory-spaces"),
+            Pass::VerifyLlvm => f.write_str("layout-verify-llvm"),
         }
     }
 }
@@ -107,6 +111,7 @@ mod tests {
             Pass::PrepareBufferization,
             Pass::SimplifyIndexing,
             Pass::StripMemorySpaces,
+            Pass::VerifyLlvm,
         ];
         let context = Context::new();
         let mut names = Vec::new();

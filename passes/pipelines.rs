@@ -63,7 +63,8 @@ pub const TO_LLVM: Pipeline = Pipeline {
             "layout-to-memref{{{options}}},convert-linalg-to-loops,func.func(scf-forall-to-for),layout-strip-memory-spaces,\
              func.func(convert-vector-to-scf),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,\
              convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,\
-             layout-mask-as-integers,reconcile-unrealized-casts"
+             convert-complex-to-standard,convert-scf-to-cf,convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,\
+             layout-mask-as-integers,reconcile-unrealized-casts,layout-verify-llvm"
         )
     },
 };
