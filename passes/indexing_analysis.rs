@@ -662,7 +662,7 @@ fn slice(op: Op) -> Option<Loops> {
     let kept = kept(&sizes, &ir::tensor(ir::results(op)[0].r#type()).map(|t| t.shape).unwrap_or_default())?;
     let (mut offsets, mut index) = (Vec::new(), Vec::new());
     for (k, start) in starts.iter().enumerate() {
-        // Of the loops, one for each dimension, those of size 1 that the result leaves out are none.
+        // Of the loops, one for each dimension, those of size 1 that the result vars out are none.
         let along = kept.iter().position(|dim| *dim == k).map_or(Expr::Const(0), Expr::Var).times(steps[k]);
         let start = if *start == DYNAMIC {
             let reach = (sizes[k] - 1).checked_mul(steps[k])?;

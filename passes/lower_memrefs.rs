@@ -4,14 +4,14 @@
 //! a tensor's layout comes out of bufferization. Buffers change their type in place; operations that reach into them
 //! are rewritten; slices and reshapes of pending buffers are followed to their buffer, by composing index maps, and
 //! disappear. The pass works on a copy of the module and puts it in place of the original only when everything could
-//! be lowered, so a failure leaves the module as it was.
+//! be lowered, so a failure vars the module as it was.
 
 use crate::buffers::globals;
-use crate::buffers::index::{Leaves, constant_value, indices};
-use crate::buffers::lowered::{Lowered, Notation};
+use crate::buffers::index::{IndexVars, constant_value, indices};
+use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is};
 use crate::buffers::spread::Axes;
-use crate::buffers::type_converter::{Retype, hides_layout};
+use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::diagnostic::Diagnostic;
 use crate::kernel::access::{Access, Buffers, Operand, Size, is_view};
 use crate::kernel::body::{Argument, Body};
@@ -46,21 +46,21 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
         options,
         axes: Axes::of(root, &operations),
         types: HashMap::new(),
-        hidden: HashMap::new(),
+        nested_layout: HashMap::new(),
         buffers: Buffers::default(),
         maps: HashMap::new(),
         erased: HashSet::new(),
         views: Vec::new(),
         errors: Vec::new(),
         remarks: Vec::new(),
-        deferred: HashMap::new(),
-        alone: HashSet::new(),
+        fused_into: HashMap::new(),
+        no_fusion: HashSet::new(),
     };
     // Named operations make their maps from their operands' types, so they are asked before those change.
     let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
     lowering.maps = structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect();
     let vectors = options.vectorize != Target::None && !lowering.maps.is_empty();
-    if !lowering.retype(&operations) && !vectors && lowering.errors.is_empty() && !sorted {
+    if !lowering.convert_types(&operations) && !vectors && lowering.errors.is_empty() && !sorted {
         return Ok(());
     }
     for op in operations {
@@ -81,7 +81,7 @@ struct Lowering<'c> {
     axes: Axes,
     types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
     /// Whether a type has a layout inside it where none can be lowered.
-    hidden: HashMap<Type<'c>, bool>,
+    nested_layout: HashMap<Type<'c>, bool>,
     buffers: Buffers<'c>,
     /// The indexing maps of structured operations.
     maps: HashMap<usize, Vec<AffineMap<'c>>>,
@@ -92,9 +92,9 @@ struct Lowering<'c> {
     /// What is said if there are no errors.
     remarks: Vec<Diagnostic<'c>>,
     /// Operations that go into the one with this key, in order.
-    deferred: HashMap<usize, Vec<Op<'c>>>,
+    fused_into: HashMap<usize, Vec<Op<'c>>>,
     /// Operations that go into none.
-    alone: HashSet<usize>,
+    no_fusion: HashSet<usize>,
 }
 
 impl<'c> Lowering<'c> {
@@ -103,7 +103,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// Gives all tiled buffers their lowered types and takes note of them. False where there are none.
-    fn retype(&mut self, operations: &[Op<'c>]) -> bool {
+    fn convert_types(&mut self, operations: &[Op<'c>]) -> bool {
         let mut known = HashMap::new();
         let mut found = false;
         for op in operations {
@@ -112,8 +112,8 @@ impl<'c> Lowering<'c> {
             for value in ir::results(*op).into_iter().chain(arguments) {
                 let t = value.r#type();
                 if tiled_layout(t).is_none() {
-                    let hidden = *self.hidden.entry(t).or_insert_with(|| hides_layout(t));
-                    if hidden {
+                    let nested_layout = *self.nested_layout.entry(t).or_insert_with(|| has_nested_layout(t));
+                    if nested_layout {
                         self.error(location, format!("cannot lower {t}: a layout stands inside it"));
                     }
                     continue;
@@ -134,13 +134,13 @@ impl<'c> Lowering<'c> {
                 found |= ir::attribute(*op, "type").and_then(ir::type_in).is_some_and(|t| tiled_layout(t).is_some());
                 continue;
             }
-            let mut retype = Retype::with(std::mem::take(&mut known), |t| {
+            let mut converter = TypeConverter::with(std::mem::take(&mut known), |t| {
                 tiled_layout(t)?;
                 found = true;
                 self.lowered(t, location).map(|l| l.value_type)
             });
-            retype.operation(*op);
-            known = retype.into_known();
+            converter.operation(*op);
+            known = converter.into_known();
         }
         found
     }
@@ -157,7 +157,7 @@ impl<'c> Lowering<'c> {
     }
 
     fn fusion(&self) -> Fusion<'_, 'c> {
-        Fusion { buffers: &self.buffers, maps: &self.maps, deferred: &self.deferred }
+        Fusion { buffers: &self.buffers, maps: &self.maps, fused_into: &self.fused_into }
     }
 
     fn visit(&mut self, op: Op<'c>) {
@@ -189,22 +189,22 @@ impl<'c> Lowering<'c> {
             "memref.global" => self.global(b, op),
             "memref.get_global" => self.get_global(b, op),
             "memref.load" | "affine.load" => {
-                let mut leaves = Leaves::default();
-                let index = self.element(op, operands[0], &operands[1..], &mut leaves)?;
+                let mut vars = IndexVars::default();
+                let index = self.element(op, operands[0], &operands[1..], &mut vars)?;
                 let base = self.buffers.access(operands[0])?.base;
                 let loaded = if ir::name(op) == "affine.load" {
-                    leaves.load(b, base, &index)
+                    vars.load(b, base, &index)
                 } else {
-                    leaves.load_anywhere(b, base, &index)
+                    vars.load_anywhere(b, base, &index)
                 };
                 self.replace(op, &[loaded]);
                 Ok(())
             }
             "memref.store" | "affine.store" => {
-                let mut leaves = Leaves::default();
-                let index = self.element(op, operands[1], &operands[2..], &mut leaves)?;
+                let mut vars = IndexVars::default();
+                let index = self.element(op, operands[1], &operands[2..], &mut vars)?;
                 let affine = ir::name(op) == "affine.store";
-                self.buffers.access(operands[1])?.store(&leaves, b, operands[0], &index, affine);
+                self.buffers.access(operands[1])?.store(&vars, b, operands[0], &index, affine);
                 self.replace(op, &[]);
                 Ok(())
             }
@@ -220,7 +220,8 @@ impl<'c> Lowering<'c> {
             }
             "layout.convert" => self.convert(b, op),
             name if name.starts_with("vector.") || name.starts_with("affine.vector_") => {
-                let spread = |v: &&Val<'c>| self.buffers.access(**v).is_ok_and(|access| access.board().is_some());
+                let spread =
+                    |v: &&Val<'c>| self.buffers.access(**v).is_ok_and(|access| access.spread_buffer().is_some());
                 if operands.iter().filter(|v| self.buffers.reach(**v)).find(spread).is_some() {
                     return Err("a vector does not reach over the places of a TensorLayout".into());
                 }
@@ -339,10 +340,10 @@ impl<'c> Lowering<'c> {
         op: Op<'c>,
         memref: Val<'c>,
         operands: &[Val<'c>],
-        leaves: &mut Leaves<'c>,
+        vars: &mut IndexVars<'c>,
     ) -> Result<Vec<Expr>, String> {
-        let view = indices(op, operands, leaves)?;
-        Ok(self.buffers.access(memref)?.simple_index(leaves, &view))
+        let view = indices(op, operands, vars)?;
+        Ok(self.buffers.access(memref)?.simple_index(vars, &view))
     }
 
     fn dim(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
@@ -391,7 +392,7 @@ impl<'c> Lowering<'c> {
             let source = (nest.operands[0].access.base, Argument::Element(0));
             match vectorize::emit(b, &nest, &Body::simple(vec![source], None), &self.options) {
                 Ok(()) => return,
-                Err(reason) => self.remarks.push(stays(b.location, &reason)),
+                Err(reason) => self.remarks.push(scalar_remark(b.location, &reason)),
             }
         }
         kernel::emit(&nest, b, |inner| inner.store(1, inner.load(0)));
@@ -405,9 +406,9 @@ impl<'c> Lowering<'c> {
         let Described { values, number, inputs, mut nest, body } = self.fusion().described(op)?;
         let body = body.ok_or("it has no body")?;
         let arguments = ir::arguments(body);
-        let combined = self.shared_out(b, &mut nest, body);
+        let combined = self.split_reduction(b, &mut nest, body);
         if !is_copy(body, &nest) {
-            self.bring(b, &mut nest);
+            self.relayout_inputs(b, &mut nest);
         }
         kernel::emit(&nest, b, |inner| {
             for (k, argument) in arguments.iter().enumerate() {
@@ -444,17 +445,17 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// Makes vector code for a structured operation or a copy, and for those that go into it; or leaves it to the one
+    /// Makes vector code for a structured operation or a copy, and for those that go into it; or vars it to the one
     /// that it goes into itself. False where it is to be lowered one element at a time.
     fn in_vectors(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
-        if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.alone.contains(&key)) {
-            let parts = self.deferred.remove(&key).unwrap_or_default();
-            self.deferred.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
+        if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.no_fusion.contains(&key)) {
+            let parts = self.fused_into.remove(&key).unwrap_or_default();
+            self.fused_into.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
             return Ok(true);
         }
         let made = self.fusion().fused(op).and_then(|(nest, body)| vectorize::emit(b, &nest, &body, &self.options));
-        let parts = self.deferred.remove(&key).unwrap_or_default();
+        let parts = self.fused_into.remove(&key).unwrap_or_default();
         if made.is_ok() {
             for part in parts.into_iter().chain([op]) {
                 self.replace(part, &[]);
@@ -463,15 +464,15 @@ impl<'c> Lowering<'c> {
         }
         // Each by itself, as far as that goes.
         for part in &parts {
-            self.alone.insert(ir::op_key(*part));
+            self.no_fusion.insert(ir::op_key(*part));
             self.rewrite(*part)?;
         }
         if !parts.is_empty() {
-            self.alone.insert(key);
+            self.no_fusion.insert(key);
             return self.in_vectors(b, op);
         }
         if let Err(reason) = made {
-            self.remarks.push(stays(b.location, &reason));
+            self.remarks.push(scalar_remark(b.location, &reason));
         }
         Ok(false)
     }
@@ -479,13 +480,13 @@ impl<'c> Lowering<'c> {
     /// Where an input is spread over axes that the output of a reduction does not have, and the elements may be added in
     /// any order, lets each place reduce its share: the nest then writes a buffer of partial results. Returns how they
     /// are to be combined, and the output.
-    fn shared_out(
+    fn split_reduction(
         &mut self,
         b: Builder<'c>,
         nest: &mut Nest<'c>,
         body: BlockRef<'c, 'c>,
     ) -> Option<(Combiner<'c>, Operand<'c>)> {
-        if !places::are_written(nest) {
+        if !places::outputs_cover_places(nest) {
             return None;
         }
         let contracted = places::contraction(nest);
@@ -510,18 +511,18 @@ impl<'c> Lowering<'c> {
     }
 
     /// Converts the inputs that are not where they are needed to layouts in which they are.
-    fn bring(&mut self, b: Builder<'c>, nest: &mut Nest<'c>) {
-        if !places::are_written(nest) {
+    fn relayout_inputs(&mut self, b: Builder<'c>, nest: &mut Nest<'c>) {
+        if !places::outputs_cover_places(nest) {
             return;
         }
-        for (k, layout) in places::wanting(nest, b) {
+        for (k, layout) in places::inputs_to_relayout(nest, b) {
             let Some(shaped) = ir::memref(nest.operands[k].access.base.r#type()) else { continue };
             let shape: Option<Vec<i64>> = nest.operands[k].access.sizes.iter().map(|n| n.known()).collect();
             let Some(shape) = shape else { continue };
             let shaped = Shaped { shape, layout: None, ..shaped };
             // Where it does not fit, each element is fetched when it is needed.
             let Ok(lowered) =
-                Lowered::new(b.location, &shaped, &Notation::Tensor(layout), &self.axes, self.options.form)
+                Lowered::new(b.location, &shaped, &AnyLayout::Tensor(layout), &self.axes, self.options.form)
             else {
                 continue;
             };
@@ -547,21 +548,21 @@ impl<'c> Lowering<'c> {
 }
 
 /// Says why there is no vector code.
-fn stays<'c>(location: Location<'c>, reason: &str) -> Diagnostic<'c> {
-    Diagnostic::remark(location, format!("it stays one element at a time: {reason}"))
+fn scalar_remark<'c>(location: Location<'c>, reason: &str) -> Diagnostic<'c> {
+    Diagnostic::remark(location, format!("not vectorised: {reason}"))
 }
 
 /// Adds to an output what each place has put in its partial results, the last operand of the nest.
 fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &Combiner<'c>) {
     let Some(partial) = nest.operands.last() else { return };
-    let Some(board) = partial.access.board() else { return };
+    let Some(spread_buffer) = partial.access.spread_buffer() else { return };
     let mut extents = output.access.sizes.clone();
     let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
     let mut across: Vec<(usize, usize)> = Vec::new();
     for part in &nest.contracted {
         if !across.iter().any(|known| known.0 == part.axis) {
             across.push((part.axis, extents.len()));
-            extents.push(Size::Static(board.places[part.axis]));
+            extents.push(Size::Static(spread_buffer.places[part.axis]));
         }
     }
     let partial = Operand { access: partial.access.clone(), map: identity.clone(), across };
@@ -599,23 +600,23 @@ fn symbols_to_dims(op: Op) {
 /// The layout of a type: in its own slot, or pending in that of the memory space.
 fn tiled_layout<'c>(t: Type<'c>) -> Option<Attribute<'c>> {
     let shaped = ir::memref(t)?;
-    let own = shaped.layout.filter(|a| Notation::of(*a).is_some());
+    let own = shaped.layout.filter(|a| AnyLayout::of(*a).is_some());
     own.or_else(|| shaped.space.and_then(layout_dialect::pending))
 }
 
 fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) -> Result<Lowered<'c>, String> {
     let shaped = ir::memref(t).ok_or("it is not a memref")?;
-    let own = shaped.layout.and_then(Notation::of);
+    let own = shaped.layout.and_then(AnyLayout::of);
     let pending = shaped.space.and_then(layout_dialect::pending);
     let (layout, space) = match (own, pending) {
-        (None, Some(carried)) if shaped.layout.is_none() => (Notation::of(carried), None),
+        (None, Some(carried)) if shaped.layout.is_none() => (AnyLayout::of(carried), None),
         (Some(layout), None) => (Some(layout), shaped.space),
         _ => return Err("it is a slice whose buffer is not known here".into()),
     };
     let layout = layout.ok_or("it carries no layout")?;
     let context = ir::location_context(location);
     let context = ir::borrowed(&context);
-    let of_layout = if let Notation::Tiled(layout) = &layout { i64::from(layout.memory_space) } else { 0 };
+    let of_layout = if let AnyLayout::Tiled(layout) = &layout { i64::from(layout.memory_space) } else { 0 };
     let of_layout = (of_layout != 0).then(|| layout_dialect::memory_space_attribute(context, of_layout));
     let space = match (space, of_layout) {
         (Some(given), Some(own)) if given != own => {

@@ -7,7 +7,7 @@
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
 //! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
 //!   becomes `linalg.fill`, `tensor.concat` insertions, `linalg.softmax` the operations it stands for;
-//! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
+//! - a slice or reshape that vars its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
 //!   would have the layout of its source;
@@ -19,10 +19,10 @@
 //! What cannot be lowered later is refused here, before anything has changed.
 
 use crate::buffers::index::constant_value;
-use crate::buffers::lowered::{Lowered, Notation};
+use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, READS, VIEW, is};
 use crate::buffers::spread::Axes;
-use crate::buffers::type_converter::{Retype, hides_layout};
+use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::{deallocate, upstream};
@@ -97,10 +97,10 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
             }
         }
     }
-    let mut wrap = Retype::new(|t| {
+    let mut wrap = TypeConverter::new(|t| {
         let shaped = ir::tensor(t)?;
         let encoding = shaped.layout?;
-        let layout = match Notation::of(encoding) {
+        let layout = match AnyLayout::of(encoding) {
             Some(_) => Some(layout_dialect::pending_attribute(encoding)),
             // Bufferization would make it the memory space of a memref.
             None if upstream::is_memory_space(encoding) => return None,
@@ -164,12 +164,12 @@ fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
             named.extend(inputs.into_iter().chain(results));
         }
         for t in named {
-            if hides_layout(t) && types.insert(t, true).is_none() {
+            if has_nested_layout(t) && types.insert(t, true).is_none() {
                 let message = format!("cannot lower {t}: a layout stands inside it");
                 errors.push(Diagnostic::error(location, message));
             }
             let Some(shaped) = ir::tensor(t) else { continue };
-            let Some(layout) = shaped.layout.and_then(Notation::of) else { continue };
+            let Some(layout) = shaped.layout.and_then(AnyLayout::of) else { continue };
             if types.insert(t, true).is_some() {
                 continue;
             }
@@ -187,7 +187,7 @@ fn is_tensor(v: Val) -> bool {
 }
 
 fn tensor_layout<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
-    ir::tensor(v.r#type())?.layout.filter(|a| Notation::of(*a).is_some())
+    ir::tensor(v.r#type())?.layout.filter(|a| AnyLayout::of(*a).is_some())
 }
 
 fn touches_layouts(op: Op) -> bool {

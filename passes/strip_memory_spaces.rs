@@ -1,6 +1,6 @@
 //! `layout-strip-memory-spaces`: puts all buffers of `#layout.memory_space` in the one memory that a CPU has.
 
-use crate::buffers::type_converter::Retype;
+use crate::buffers::type_converter::TypeConverter;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Shaped};
 use melior::ir::OperationRef;
@@ -10,7 +10,7 @@ use melior::ir::operation::OperationMutLike;
 pub fn run(module: OperationRef) {
     let module = ir::long_lived(module);
     let location = ir::location(module);
-    let mut strip = Retype::new(|t| {
+    let mut strip = TypeConverter::new(|t| {
         let shaped = ir::memref(t)?;
         layout_dialect::memory_space(shaped.space?)?;
         ir::memref_type(location, &Shaped { space: None, ..shaped })

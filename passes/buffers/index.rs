@@ -1,9 +1,9 @@
 //! Index values as expressions, with what loops and bounds say of them.
 //!
 //! `affine.apply`, sums, products with constants, linearised and delinearised indices are looked through; what is left
-//! are *leaves*: loop variables, whose intervals and steps come from their loops, and values of which nothing is known.
+//! are *vars*: loop variables, whose intervals and steps come from their loops, and values of which nothing is known.
 //! A tree of such operations can be exponentially larger than the graph it stands for, so the walk has a budget; past
-//! it a value is a leaf.
+//! it a value is a var.
 
 use crate::upstream;
 use layout::expr::Expr;
@@ -21,15 +21,15 @@ const BUDGET: usize = 24;
 
 /// Index values as variables of a domain.
 #[derive(Clone, Default)]
-pub struct Leaves<'c> {
-    /// The value of each leaf; none yet for the variable of a loop still to be made.
+pub struct IndexVars<'c> {
+    /// The value of each var; none yet for the variable of a loop still to be made.
     values: Vec<Option<Val<'c>>>,
     numbers: HashMap<usize, usize>,
-    /// What is known of the leaves.
+    /// What is known of the vars.
     pub domain: Domain,
 }
 
-/// What is known of a leaf.
+/// What is known of a var.
 #[derive(Default)]
 struct Known {
     interval: Option<Interval>,
@@ -47,11 +47,11 @@ impl Known {
     }
 }
 
-impl<'c> Leaves<'c> {
+impl<'c> IndexVars<'c> {
     /// The expression of an index value.
     pub fn expr(&mut self, v: Val<'c>) -> Expr {
         let mut budget = BUDGET;
-        self.looked_through(v, &mut budget)
+        self.through_operations(v, &mut budget)
     }
 
     /// The expression of an index value whose operation is not looked through, unless it is a constant.
@@ -59,12 +59,12 @@ impl<'c> Leaves<'c> {
         match (constant_value(v), self.numbers.get(&ir::key(v))) {
             (Some(c), _) => Expr::Const(c),
             (None, Some(number)) => Expr::Var(*number),
-            (None, None) => self.as_leaf(v, &mut { BUDGET }),
+            (None, None) => self.as_variable(v, &mut { BUDGET }),
         }
     }
 
-    /// A leaf of its own for a value, with what is known of it.
-    pub fn leaf(&mut self, v: Val<'c>, interval: Interval) -> Expr {
+    /// A var of its own for a value, with what is known of it.
+    pub fn var(&mut self, v: Val<'c>, interval: Interval) -> Expr {
         let next = self.values.len();
         let number = *self.numbers.entry(ir::key(v)).or_insert(next);
         if number == next {
@@ -74,21 +74,21 @@ impl<'c> Leaves<'c> {
         Expr::Var(number)
     }
 
-    /// A leaf for a value that does not exist yet; [`Leaves::bind`] gives it.
+    /// A var for a value that does not exist yet; [`IndexVars::bind`] gives it.
     pub fn unbound(&mut self, interval: Interval) -> usize {
         self.values.push(None);
         self.domain.vars.push(interval);
         self.values.len() - 1
     }
 
-    /// Says which value an unbound leaf is.
-    pub fn bind(&mut self, leaf: usize, v: Val<'c>) {
-        self.values[leaf] = Some(v);
+    /// Says which value an unbound var is.
+    pub fn bind(&mut self, var: usize, v: Val<'c>) {
+        self.values[var] = Some(v);
     }
 
-    /// The value of a leaf.
-    pub fn bound(&self, leaf: usize) -> Val<'c> {
-        self.values[leaf].expect("a leaf is bound before it is used")
+    /// The value of a var.
+    pub fn bound(&self, var: usize) -> Val<'c> {
+        self.values[var].expect("a var is bound before it is used")
     }
 
     /// The expressions of a map's results at these operands.
@@ -97,7 +97,7 @@ impl<'c> Leaves<'c> {
         affine::exprs_at(map, &operands)
     }
 
-    fn looked_through(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
+    fn through_operations(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
         if let Some(number) = self.numbers.get(&ir::key(v)) {
             return Expr::Var(*number);
         }
@@ -109,14 +109,14 @@ impl<'c> Leaves<'c> {
                 return e;
             }
         }
-        self.as_leaf(v, budget)
+        self.as_variable(v, budget)
     }
 
-    /// A leaf for a value, with all that is known of it.
-    fn as_leaf(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
+    /// A var for a value, with all that is known of it.
+    fn as_variable(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
         let Known { interval, step, from, below } = self.known(v).unwrap_or_default();
         let interval = self.upstream(v, interval.unwrap_or(Interval::ALL), budget);
-        let e = self.leaf(v, interval);
+        let e = self.var(v, interval);
         let gap = |more: &Expr, less: &Expr| more.clone() + less.clone().times(-1);
         // The intervals say all of bounds that are numbers.
         let open = |e: &&Expr| !matches!(e, Expr::Const(_));
@@ -138,7 +138,7 @@ impl<'c> Leaves<'c> {
 
     fn operation(&mut self, op: Op<'c>, result: usize, budget: &mut usize) -> Option<Expr> {
         let operands = ir::operands(op);
-        let mut through = |v: Val<'c>| self.looked_through(v, budget);
+        let mut through = |v: Val<'c>| self.through_operations(v, budget);
         match ir::name(op) {
             "arith.constant" => constant(op).map(Expr::Const),
             "arith.addi" => {
@@ -197,14 +197,14 @@ impl<'c> Leaves<'c> {
     }
 
     /// The expression of an operation whose result wraps around, if it does not: its operation says so, or what is
-    /// known of its leaves does.
+    /// known of its vars does.
     fn no_overflow(&self, op: Op<'c>, e: Expr) -> Option<Expr> {
         let promised = upstream::no_signed_wrap(op);
         let interval = Form::new(&self.domain).interval(&e);
         (promised || (interval.lo > i64::MIN && interval.hi < i64::MAX)).then_some(e)
     }
 
-    /// What the operation that gives a leaf says of it.
+    /// What the operation that gives a var says of it.
     fn known(&mut self, v: Val<'c>) -> Option<Known> {
         if let Some((op, argument)) = ir::block_argument(v) {
             return self.loop_interval(op, argument);
@@ -226,7 +226,7 @@ impl<'c> Leaves<'c> {
             return interval;
         }
         let mut bounds = |operand: Val<'c>| {
-            let e = self.looked_through(operand, budget);
+            let e = self.through_operations(operand, budget);
             let interval = Form::new(&self.domain).interval(&e);
             Some((interval.lo, interval.hi))
         };
@@ -335,7 +335,7 @@ impl<'c> Leaves<'c> {
         Some(exprs.iter().map(|e| form.interval(e)).collect())
     }
 
-    /// Simplifies expressions over the leaves, knowing besides that each of `within` lies in its interval.
+    /// Simplifies expressions over the vars, knowing besides that each of `within` lies in its interval.
     pub fn simplified(&self, exprs: &[Expr], within: &[(Expr, Interval)]) -> Vec<Expr> {
         let mut domain = self.domain.clone();
         domain.constraints.extend(within.iter().cloned());
@@ -348,7 +348,7 @@ impl<'c> Leaves<'c> {
         (b.map(dims.len(), exprs, &|v| positions[&v]), dims)
     }
 
-    /// The values of the leaves in these expressions, each once, and the position of each leaf among them.
+    /// The values of the vars in these expressions, each once, and the position of each var among them.
     pub fn dims(&self, exprs: &[Expr]) -> (Vec<Val<'c>>, HashMap<usize, usize>) {
         let (mut dims, mut positions) = (Vec::new(), HashMap::new());
         for e in exprs {
@@ -362,7 +362,7 @@ impl<'c> Leaves<'c> {
         (dims, positions)
     }
 
-    /// A value for an expression over the leaves.
+    /// A value for an expression over the vars.
     pub fn value(&self, b: Builder<'c>, e: &Expr) -> Val<'c> {
         match e {
             Expr::Const(c) => b.index(*c),
@@ -374,7 +374,7 @@ impl<'c> Leaves<'c> {
         }
     }
 
-    /// Whether affine operations can hold these expressions, with all their leaves as dimensions.
+    /// Whether affine operations can hold these expressions, with all their vars as dimensions.
     pub fn are_affine(&self, exprs: &[Expr]) -> bool {
         let mut affine = exprs.iter().all(affine::is_affine);
         for e in exprs {
@@ -420,10 +420,10 @@ impl<'c> Leaves<'c> {
 }
 
 /// The index that an operation's index operands and map, if it has one, stand for.
-pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], leaves: &mut Leaves<'c>) -> Result<Vec<Expr>, String> {
+pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], vars: &mut IndexVars<'c>) -> Result<Vec<Expr>, String> {
     match ir::attribute(op, "map").and_then(ir::affine_map) {
-        Some(map) => leaves.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
-        None => Ok(operands.iter().map(|v| leaves.expr(*v)).collect()),
+        Some(map) => vars.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
+        None => Ok(operands.iter().map(|v| vars.expr(*v)).collect()),
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`].
 
-use crate::buffers::spread::{Axes, Board};
+use crate::buffers::spread::{Axes, SpreadBuffer};
 use crate::options::Form;
 use layout::expansion::Expansion;
 use layout::expr::Expr;
@@ -40,29 +40,29 @@ pub struct Lowered<'c> {
     /// For each logical dimension of unknown size, the dimension of the value type that has the same size.
     dynamic: Vec<(usize, usize)>,
     element: Type<'c>,
-    meaning: Meaning,
+    storage: Storage,
 }
 
 /// What tells where elements are.
-enum Meaning {
+enum Storage {
     Tiles { expansion: Expansion, untiled: bool },
-    Board(Board),
+    SpreadBuffer(SpreadBuffer),
 }
 
 /// A layout of this dialect.
-pub enum Notation {
+pub enum AnyLayout {
     /// `#layout.tiled`.
     Tiled(Layout),
     /// `#layout.tensor_layout`.
     Tensor(TensorLayout),
 }
 
-impl Notation {
+impl AnyLayout {
     /// The layout of an attribute; `None` for any other attribute.
-    pub fn of(attribute: Attribute) -> Option<Notation> {
+    pub fn of(attribute: Attribute) -> Option<AnyLayout> {
         layout_dialect::tiled(attribute)
-            .map(Notation::Tiled)
-            .or_else(|| layout_dialect::tensor_layout(attribute).map(Notation::Tensor))
+            .map(AnyLayout::Tiled)
+            .or_else(|| layout_dialect::tensor_layout(attribute).map(AnyLayout::Tensor))
     }
 }
 
@@ -71,13 +71,13 @@ impl<'c> Lowered<'c> {
     pub fn new(
         location: Location<'c>,
         logical: &Shaped<'c>,
-        layout: &Notation,
+        layout: &AnyLayout,
         axes: &Axes,
         form: Form,
     ) -> Result<Self, String> {
         match layout {
-            Notation::Tiled(layout) => Self::tiled(location, logical, layout, form),
-            Notation::Tensor(layout) => Self::tensor(location, logical, layout, axes),
+            AnyLayout::Tiled(layout) => Self::tiled(location, logical, layout, form),
+            AnyLayout::Tensor(layout) => Self::tensor(location, logical, layout, axes),
         }
     }
 
@@ -87,11 +87,11 @@ impl<'c> Lowered<'c> {
         layout: &TensorLayout,
         axes: &Axes,
     ) -> Result<Self, String> {
-        let board = Board::new(logical, layout, axes)?;
-        let (sizes, strides) = (board.sizes(), board.strides());
+        let spread_buffer = SpreadBuffer::new(logical, layout, axes)?;
+        let (sizes, strides) = (spread_buffer.sizes(), spread_buffer.strides());
         let plain = Shaped { layout: None, ..logical.clone() };
-        let row = ir::memref_type(location, &Shaped { shape: vec![board.elements()], ..plain.clone() });
-        let dense = strides == row_major(&sizes) && elements(&sizes) == Some(board.elements());
+        let row = ir::memref_type(location, &Shaped { shape: vec![spread_buffer.elements()], ..plain.clone() });
+        let dense = strides == row_major(&sizes) && elements(&sizes) == Some(spread_buffer.elements());
         let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, 0, &strides));
         let value_type = ir::memref_type(location, &Shaped { shape: sizes.clone(), layout: strided, ..plain });
         let (Some(row), Some(value_type)) = (row, value_type) else {
@@ -101,7 +101,7 @@ impl<'c> Lowered<'c> {
             shape: logical.shape.clone(),
             layout: layout.to_string(),
             value_type,
-            exprs: board.exprs(),
+            exprs: spread_buffer.exprs(),
             order: (0..sizes.len()).collect(),
             strides,
             sizes,
@@ -109,7 +109,7 @@ impl<'c> Lowered<'c> {
             physical_type: if dense { value_type } else { row },
             dynamic: Vec::new(),
             element: logical.element,
-            meaning: Meaning::Board(board),
+            storage: Storage::SpreadBuffer(spread_buffer),
         })
     }
 
@@ -174,13 +174,13 @@ impl<'c> Lowered<'c> {
             order,
             dynamic,
             element: logical.element,
-            meaning: Meaning::Tiles { expansion, untiled: !layout.is_tiled() },
+            storage: Storage::Tiles { expansion, untiled: !layout.is_tiled() },
         })
     }
 
     /// The places that a TensorLayout is spread over.
-    pub fn board(&self) -> Option<&Board> {
-        if let Meaning::Board(board) = &self.meaning { Some(board) } else { None }
+    pub fn spread_buffer(&self) -> Option<&SpreadBuffer> {
+        if let Storage::SpreadBuffer(spread_buffer) = &self.storage { Some(spread_buffer) } else { None }
     }
 
     /// The dimension of the value type whose size is that of a logical dimension of unknown size.
@@ -216,7 +216,7 @@ impl<'c> Lowered<'c> {
 
     /// The type of the allocation: the physical type, or one row where tail padding makes it longer.
     pub fn allocation_type(&self, location: Location<'c>) -> Type<'c> {
-        let Meaning::Tiles { expansion, .. } = &self.meaning else { return self.physical_type };
+        let Storage::Tiles { expansion, .. } = &self.storage else { return self.physical_type };
         let allocated = expansion.allocated_elements();
         if allocated == expansion.elements() || !self.dynamic.is_empty() {
             return self.physical_type;
@@ -228,7 +228,7 @@ impl<'c> Lowered<'c> {
 
     /// The value that an allocation is seen as.
     pub fn view(&self, b: Builder<'c>, allocation: Val<'c>) -> Val<'c> {
-        let row = self.board().is_some() && !self.is_physical();
+        let row = self.spread_buffer().is_some() && !self.is_physical();
         if row || self.allocation_type(b.location) != self.physical_type {
             return b.reinterpret(allocation, self.value_type, &self.sizes, &[], &self.strides, &[]);
         }
@@ -238,7 +238,7 @@ impl<'c> Lowered<'c> {
     /// For an untiled layout, the value with one dimension for each logical one and their strides, which is what
     /// MLIR's own operations on strided memrefs expect.
     pub fn logical_view(&self, b: Builder<'c>, value: Val<'c>) -> Option<Val<'c>> {
-        if !matches!(self.meaning, Meaning::Tiles { untiled: true, .. }) {
+        if !matches!(self.storage, Storage::Tiles { untiled: true, .. }) {
             return None;
         }
         Some(if self.is_physical() { self.strided_view(b, value) } else { value })
@@ -262,21 +262,21 @@ impl<'c> Lowered<'c> {
 
     /// For each element of the allocation, the logical element that is there, by its row-major number.
     pub fn gather(&self) -> Result<Vec<Option<usize>>, String> {
-        let count = match &self.meaning {
-            Meaning::Tiles { expansion, .. } => expansion.allocated_elements(),
-            Meaning::Board(board) => board.elements(),
+        let count = match &self.storage {
+            Storage::Tiles { expansion, .. } => expansion.allocated_elements(),
+            Storage::SpreadBuffer(spread_buffer) => spread_buffer.elements(),
         };
         let mut from = vec![None; usize::try_from(count).map_err(|e| e.to_string())?];
         let mut index = vec![0i64; self.shape.len()];
         let total = elements(&self.shape).ok_or("the number of its elements overflows 64 bits")?;
         for k in 0..total {
-            match &self.meaning {
-                Meaning::Tiles { expansion, .. } => {
+            match &self.storage {
+                Storage::Tiles { expansion, .. } => {
                     let offset = expansion.offset(&index).map_err(|e| e.message)?;
                     from[offset as usize] = Some(k as usize);
                 }
-                Meaning::Board(board) => {
-                    for offset in board.offsets(&index)? {
+                Storage::SpreadBuffer(spread_buffer) => {
+                    for offset in spread_buffer.offsets(&index)? {
                         from[offset as usize] = Some(k as usize);
                     }
                 }

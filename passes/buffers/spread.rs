@@ -57,7 +57,7 @@ pub struct Spread {
 }
 
 /// A TensorLayout on the axes of a machine.
-pub struct Board {
+pub struct SpreadBuffer {
     /// The axes.
     pub names: Vec<String>,
     /// The number of places along each of them.
@@ -122,9 +122,9 @@ impl Axes {
     }
 }
 
-impl Board {
+impl SpreadBuffer {
     /// Spreads a tensor over the axes; the error is the reason why it cannot be.
-    pub fn new(logical: &Shaped, layout: &TensorLayout, axes: &Axes) -> Result<Board, String> {
+    pub fn new(logical: &Shaped, layout: &TensorLayout, axes: &Axes) -> Result<SpreadBuffer, String> {
         if logical.shape.contains(&DYNAMIC) {
             return Err("a TensorLayout needs static sizes".into());
         }
@@ -168,11 +168,11 @@ impl Board {
             local.push(Local { dim, weight: digit.weight, extent: digit.extent, stride, time });
         }
         let names = axes.extents.iter().map(|axis| axis.0.clone()).collect();
-        let board = Board { names, places, spread, named, local, room, elements, placement };
+        let spread_buffer = SpreadBuffer { names, places, spread, named, local, room, elements, placement };
         // Of another element type no more is known than that it fits in two words.
         let bytes = element_bits(logical.element).map_or(16, |bits| (bits + 7) / 8);
         elements.checked_mul(bytes).ok_or("the number of its bytes, all places together, overflows 64 bits")?;
-        Ok(board)
+        Ok(spread_buffer)
     }
 
     /// The parts along an axis, by falling strides.
@@ -192,7 +192,7 @@ impl Board {
         self.places.iter().copied().chain(self.local.iter().map(|part| part.extent)).collect()
     }
 
-    /// The strides of [`Board::sizes`].
+    /// The strides of [`SpreadBuffer::sizes`].
     pub fn strides(&self) -> Vec<i64> {
         let mut strides = vec![self.room; self.places.len()];
         for axis in (1..self.places.len()).rev() {

@@ -8,7 +8,7 @@ use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 
 /// Whether a type contains a layout that no pass converts: in a tuple, or in the element of a buffer.
-pub fn hides_layout(t: Type) -> bool {
+pub fn has_nested_layout(t: Type) -> bool {
     match ir::memref(t).or_else(|| ir::tensor(t)) {
         Some(shaped) => upstream::contains_layout(shaped.element),
         None => ir::function(t).is_none() && upstream::contains_layout(t),
@@ -16,20 +16,20 @@ pub fn hides_layout(t: Type) -> bool {
 }
 
 /// Changes types by one rule, remembering what it said.
-pub struct Retype<'c, F> {
+pub struct TypeConverter<'c, F> {
     rule: F,
     known: HashMap<Type<'c>, Type<'c>>,
 }
 
-impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> Retype<'c, F> {
+impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> TypeConverter<'c, F> {
     /// The rule gives a type in place of another, or nothing to leave it.
     pub fn new(rule: F) -> Self {
-        Retype { rule, known: HashMap::new() }
+        TypeConverter { rule, known: HashMap::new() }
     }
 
     /// The same with what the rule said before.
     pub fn with(known: HashMap<Type<'c>, Type<'c>>, rule: F) -> Self {
-        Retype { rule, known }
+        TypeConverter { rule, known }
     }
 
     /// What the rule said.

@@ -3,10 +3,10 @@
 //! Views are followed from the value down to its buffer, by composing index maps, so that an access has one buffer and
 //! one index into it whatever slices and reshapes are between.
 
-use crate::buffers::index::Leaves;
+use crate::buffers::index::IndexVars;
 use crate::buffers::lowered::{Lowered, row_major};
 use crate::buffers::operations::{VIEW, is};
-use crate::buffers::spread::Board;
+use crate::buffers::spread::SpreadBuffer;
 use layout::expr::Expr;
 use layout::simplify::{Domain, Interval, simplify};
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Val};
@@ -61,9 +61,9 @@ pub struct Access<'c> {
 }
 
 impl<'c> Access<'c> {
-    /// The index into the buffer for a view index over `leaves`, and what is known of the logical index on the way.
-    pub fn index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
-        let (logical, within) = self.logical(leaves, view);
+    /// The index into the buffer for a view index over `vars`, and what is known of the logical index on the way.
+    pub fn index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
+        let (logical, within) = self.logical(vars, view);
         let index = match &self.lowered {
             Some(lowered) => lowered.exprs.iter().map(|e| e.substitute(&logical)).collect(),
             None => logical,
@@ -71,9 +71,9 @@ impl<'c> Access<'c> {
         (index, within)
     }
 
-    /// The logical index of the buffer for a view index over `leaves`, and the intervals that it lies in.
-    pub fn logical(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
-        let symbols: Vec<Expr> = self.symbols.iter().map(|v| leaves.expr(*v)).collect();
+    /// The logical index of the buffer for a view index over `vars`, and the intervals that it lies in.
+    pub fn logical(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
+        let symbols: Vec<Expr> = self.symbols.iter().map(|v| vars.expr(*v)).collect();
         let by: Vec<Expr> = view.iter().cloned().chain(symbols).collect();
         let logical: Vec<Expr> = self.logical.iter().map(|e| e.substitute(&by)).collect();
         let inside = |n: &i64| Interval::new(0, if *n == DYNAMIC { i64::MAX } else { n - 1 });
@@ -82,22 +82,22 @@ impl<'c> Access<'c> {
     }
 
     /// Stores an element in all its places.
-    pub fn store(&self, leaves: &Leaves<'c>, b: Builder<'c>, value: Val<'c>, index: &[Expr], affine: bool) {
-        let copies = self.board().map(Board::copies).unwrap_or_default();
-        store_copies(leaves, b, value, self.base, index, &copies, affine);
+    pub fn store(&self, vars: &IndexVars<'c>, b: Builder<'c>, value: Val<'c>, index: &[Expr], affine: bool) {
+        let copies = self.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
+        store_copies(vars, b, value, self.base, index, &copies, affine);
     }
 
-    /// What the buffer's index is made of, for a view index over `leaves`: cut where these are, each is a sum.
-    pub fn cut_index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> Vec<Expr> {
-        let Some(board) = self.board() else { return self.simple_index(leaves, view) };
-        let (logical, within) = self.logical(leaves, view);
-        let digits: Vec<Expr> = board.digits().iter().map(|e| e.substitute(&logical)).collect();
-        leaves.simplified(&digits, &within)
+    /// What the buffer's index is made of, for a view index over `vars`: cut where these are, each is a sum.
+    pub fn cut_index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> Vec<Expr> {
+        let Some(spread_buffer) = self.spread_buffer() else { return self.simple_index(vars, view) };
+        let (logical, within) = self.logical(vars, view);
+        let digits: Vec<Expr> = spread_buffer.digits().iter().map(|e| e.substitute(&logical)).collect();
+        vars.simplified(&digits, &within)
     }
 
     /// The places that the buffer is spread over.
-    pub fn board(&self) -> Option<&Board> {
-        self.lowered.as_ref()?.board()
+    pub fn spread_buffer(&self) -> Option<&SpreadBuffer> {
+        self.lowered.as_ref()?.spread_buffer()
     }
 
     /// Whether the view is the whole buffer.
@@ -105,16 +105,16 @@ impl<'c> Access<'c> {
         self.logical.len() == self.sizes.len() && self.logical.iter().enumerate().all(|(d, e)| *e == Expr::Var(d))
     }
 
-    /// The simplified index into the buffer for a view index over `leaves`.
-    pub fn simple_index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> Vec<Expr> {
-        let (index, within) = self.index(leaves, view);
-        leaves.simplified(&index, &within)
+    /// The simplified index into the buffer for a view index over `vars`.
+    pub fn simple_index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> Vec<Expr> {
+        let (index, within) = self.index(vars, view);
+        vars.simplified(&index, &within)
     }
 }
 
 /// Stores an element at an index and at all its copies: the dimension that they are along, how many, how far apart.
 pub fn store_copies<'c>(
-    leaves: &Leaves<'c>,
+    vars: &IndexVars<'c>,
     b: Builder<'c>,
     value: Val<'c>,
     base: Val<'c>,
@@ -123,10 +123,10 @@ pub fn store_copies<'c>(
     affine: bool,
 ) {
     if copies.is_empty() && affine {
-        return leaves.store(b, value, base, index);
+        return vars.store(b, value, base, index);
     }
     let mut b = b;
-    let mut at: Vec<Val<'c>> = index.iter().map(|e| leaves.value(b, e)).collect();
+    let mut at: Vec<Val<'c>> = index.iter().map(|e| vars.value(b, e)).collect();
     for &(axis, extent, stride) in copies {
         let index = Type::index(b.context());
         let bounds = [b.index(0), b.index(extent * stride), b.index(stride)];
@@ -279,7 +279,7 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
                 if strides[d] == DYNAMIC {
                     return Err("its stride is known only at run time".into());
                 }
-                // A dimension of size 1 that the result leaves out, or has one of: either way its index is 0.
+                // A dimension of size 1 that the result vars out, or has one of: either way its index is 0.
                 let kept = result.shape.get(sizes.len()).is_some_and(|r| *r == n);
                 if kept {
                     index.push(from + Expr::Var(sizes.len()).times(strides[d]));

@@ -104,7 +104,7 @@ enum Base<'c> {
 }
 
 /// How many operations go into one at most.
-const MOST: usize = 16;
+const MAX_FUSED: usize = 16;
 
 fn uses(e: &Expr, dim: usize) -> bool {
     let mut found = false;
@@ -131,7 +131,7 @@ pub struct Fusion<'a, 'c> {
     /// The indexing maps of structured operations.
     pub maps: &'a HashMap<usize, Vec<AffineMap<'c>>>,
     /// Operations that go into the one with this key, in order.
-    pub deferred: &'a HashMap<usize, Vec<Op<'c>>>,
+    pub fused_into: &'a HashMap<usize, Vec<Op<'c>>>,
 }
 
 impl<'c> Fusion<'_, 'c> {
@@ -181,7 +181,7 @@ impl<'c> Fusion<'_, 'c> {
     /// Whether an operation can be part of a kernel with others.
     fn is_plain(&self, d: &Described<'c>) -> bool {
         d.nest.extents.iter().all(|n| n.known().is_some_and(|n| n > 0))
-            && d.nest.operands.iter().all(|o| o.access.board().is_none())
+            && d.nest.operands.iter().all(|o| o.access.spread_buffer().is_none())
             && d.number[d.inputs..].iter().all(Option::is_some)
             && d.outputs().all(|k| d.map(k).is_some_and(|map| variables(map).is_some()))
     }
@@ -198,7 +198,7 @@ impl<'c> Fusion<'_, 'c> {
         let first = self.described(op).ok().filter(|d| self.is_plain(d) && !d.has_index() && d.outputs().len() == 1)?;
         let then = self.described(next).ok().filter(|d| self.is_plain(d))?;
         let through = first.values[first.inputs];
-        let parts = self.deferred.get(&ir::op_key(op)).into_iter().flatten();
+        let parts = self.fused_into.get(&ir::op_key(op)).into_iter().flatten();
         let parts: Vec<Described<'c>> = parts.filter_map(|op| self.described(*op).ok()).collect();
         let reduced = first.reduces() || parts.iter().any(Described::reduces);
         let converts = first.converts() && parts.iter().all(Described::converts);
@@ -214,7 +214,7 @@ impl<'c> Fusion<'_, 'c> {
         };
         // Computed for each operand that reads it, and what goes into it as well.
         let reading = (0..then.inputs).filter(|k| ir::key(then.values[*k]) == ir::key(through)).count();
-        let fuses = fuses && parts.len() < MOST && (reading == 1 || first.reduces() || parts.is_empty());
+        let fuses = fuses && parts.len() < MAX_FUSED && (reading == 1 || first.reduces() || parts.is_empty());
         // What is read on the way must not be written meanwhile.
         let written: Vec<Option<Base<'c>>> = then.outputs().map(|k| self.base(&then, k)).collect();
         let disturbs = |d: &Described<'c>, k: usize| {
@@ -279,9 +279,9 @@ impl<'c> Fusion<'_, 'c> {
                 _ => return false,
             }
         };
-        let deferred = self.deferred.get(&ir::op_key(op));
+        let fused_into = self.fused_into.get(&ir::op_key(op));
         let known = |user: Op<'c>| {
-            [op, next].iter().chain(deferred.into_iter().flatten()).any(|k| ir::op_key(*k) == ir::op_key(user))
+            [op, next].iter().chain(fused_into.into_iter().flatten()).any(|k| ir::op_key(*k) == ir::op_key(user))
         };
         allocated(v) && ir::uses(v).iter().all(|(user, _)| known(*user) || ir::name(*user) == "memref.dealloc")
     }
@@ -289,7 +289,7 @@ impl<'c> Fusion<'_, 'c> {
     /// The nest and body of an operation with all that goes into it.
     pub fn fused(&self, op: Op<'c>) -> Result<(Nest<'c>, Body<'c>), String> {
         let last = self.described(op)?;
-        let parts = self.deferred.get(&ir::op_key(op)).into_iter().flatten();
+        let parts = self.fused_into.get(&ir::op_key(op)).into_iter().flatten();
         let parts: Vec<Described<'c>> = parts.map(|op| self.described(*op)).collect::<Result<_, _>>()?;
         if parts.is_empty() {
             let body = last.body();

@@ -19,7 +19,7 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return;
     }
-    match places::are_written(nest) {
+    match places::outputs_cover_places(nest) {
         true => places::emit(nest, b, body),
         false => loops::emit(nest, b, body),
     }

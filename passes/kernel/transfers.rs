@@ -2,9 +2,9 @@
 //!
 //! Where the elements of a vector lie next to each other inside a tile, in the buffer's last dimension, the operation
 //! becomes a vector load or store of the lowered buffer. Elsewhere it becomes a loop over its elements; those that a
-//! mask leaves out, and those outside the logical sizes of a transfer, are not touched.
+//! mask vars out, and those outside the logical sizes of a transfer, are not touched.
 
-use crate::buffers::index::{Leaves, indices};
+use crate::buffers::index::{IndexVars, indices};
 use crate::kernel::access::{Access, Buffers};
 use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
@@ -47,9 +47,9 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
         return Err("the elements of its memref are not those of its vector".into());
     }
     let rank = access.sizes.len();
-    let mut leaves = Leaves::default();
+    let mut vars = IndexVars::default();
     let index_operands = if plain { rest } else { &rest[..rank] };
-    let first = indices(op, index_operands, &mut leaves)?;
+    let first = indices(op, index_operands, &mut vars)?;
     let mut transfer = Transfer {
         write,
         value: write.then(|| operands[0]),
@@ -77,18 +77,18 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
         return Err("its vector has more dimensions than its memref".into());
     }
     if transfer.mask.is_none()
-        && let Some(results) = contiguous(b, &access, &mut leaves, &transfer)
+        && let Some(results) = contiguous(b, &access, &mut vars, &transfer)
     {
         return Ok(results);
     }
-    Ok(element_by_element(b, &access, &mut leaves, &transfer))
+    Ok(element_by_element(b, &access, &mut vars, &transfer))
 }
 
 /// The elements lie side by side in the buffer: one vector load or store.
 fn contiguous<'c>(
     b: Builder<'c>,
     access: &Access<'c>,
-    leaves: &mut Leaves<'c>,
+    vars: &mut IndexVars<'c>,
     t: &Transfer<'c>,
 ) -> Option<Vec<Val<'c>>> {
     let [length] = t.vector.shape[..] else { return None };
@@ -102,26 +102,26 @@ fn contiguous<'c>(
     }
     if !t.in_bounds[0] {
         let n = access.sizes[along].known()?;
-        let first = Form::new(&leaves.domain).interval(&t.first[along]);
+        let first = Form::new(&vars.domain).interval(&t.first[along]);
         if first.lo < 0 || first.hi == i64::MAX || first.hi > n - length {
             return None;
         }
     }
-    let step = leaves.unbound(Interval::new(0, length - 1));
+    let step = vars.unbound(Interval::new(0, length - 1));
     let mut view = t.first.clone();
     view[along] = view[along].clone() + Expr::Var(step);
-    let moving = access.simple_index(leaves, &view);
+    let moving = access.simple_index(vars, &view);
     let (last, outer) = moving.split_last()?;
     let uses = |e: &Expr| {
         let mut found = false;
         e.for_each_var(&mut |v| found |= v == step);
         found
     };
-    let start = leaves.simplified(&[last.clone() + Expr::Var(step).times(-1)], &[]).pop()?;
+    let start = vars.simplified(&[last.clone() + Expr::Var(step).times(-1)], &[]).pop()?;
     if outer.iter().any(uses) || uses(&start) {
         return None;
     }
-    let index: Vec<Val<'c>> = outer.iter().chain([&start]).map(|e| leaves.value(b, e)).collect();
+    let index: Vec<Val<'c>> = outer.iter().chain([&start]).map(|e| vars.value(b, e)).collect();
     Some(if t.write {
         let operands: Vec<_> = [t.value?, access.base].into_iter().chain(index).collect();
         b.op("vector.store", &operands, &[], &[]);
@@ -136,7 +136,7 @@ fn contiguous<'c>(
 fn element_by_element<'c>(
     b: Builder<'c>,
     access: &Access<'c>,
-    leaves: &mut Leaves<'c>,
+    vars: &mut IndexVars<'c>,
     t: &Transfer<'c>,
 ) -> Vec<Val<'c>> {
     let index = Type::index(b.context());
@@ -163,8 +163,8 @@ fn element_by_element<'c>(
     let arguments = ir::arguments(ir::blocks(a_loop)[0]);
     let inside = b.at(end);
 
-    let number = leaves.unbound(Interval::new(0, count - 1));
-    leaves.bind(number, arguments[0]);
+    let number = vars.unbound(Interval::new(0, count - 1));
+    vars.bind(number, arguments[0]);
     let mut view = t.first.clone();
     let mut conditions = Vec::new();
     let mut below = 1i64;
@@ -181,16 +181,16 @@ fn element_by_element<'c>(
         }
     }
     let less = |d: usize| {
-        let at = leaves.simplified(&[view[d].clone()], &[]).remove(0);
+        let at = vars.simplified(&[view[d].clone()], &[]).remove(0);
         let size = access.sizes[d].value(inside);
-        inside.value("arith.cmpi", &[leaves.value(inside, &at), size], bit, &[predicate(inside, 2)])
+        inside.value("arith.cmpi", &[vars.value(inside, &at), size], bit, &[predicate(inside, 2)])
     };
     let mut conditions: Vec<Val<'c>> = conditions.into_iter().map(less).collect();
     let position = |b: Builder<'c>| b.named("static_position", ir::integers_attribute(b.context(), &[DYNAMIC]));
     if let Some(mask) = mask {
         masked.sort_by_key(|m| m.0);
         let at = masked.into_iter().fold(Expr::Const(0), |sum, (_, n, digit)| sum.times(n) + digit);
-        let at = leaves.value(inside, &leaves.simplified(&[at], &[])[0]);
+        let at = vars.value(inside, &vars.simplified(&[at], &[])[0]);
         conditions.push(inside.value("vector.extract", &[mask, at], bit, &[position(inside)]));
     }
     let condition = conditions.into_iter().reduce(|x, y| inside.value("arith.andi", &[x, y], bit, &[]));
@@ -201,13 +201,13 @@ fn element_by_element<'c>(
             (inside.at(then), Some((then, otherwise)))
         }
     };
-    let at = access.simple_index(leaves, &view);
+    let at = access.simple_index(vars, &view);
     if t.write {
         let value = place.value("vector.extract", &[start, arguments[0]], t.vector.element, &[position(place)]);
-        leaves.store_anywhere(place, value, access.base, &at);
+        vars.store_anywhere(place, value, access.base, &at);
         return Vec::new();
     }
-    let value = leaves.load_anywhere(place, access.base, &at);
+    let value = vars.load_anywhere(place, access.base, &at);
     let mut next = place.value("vector.insert", &[value, arguments[1], arguments[0]], row, &[position(place)]);
     if let Some((then, otherwise)) = ends {
         ir::set_operands(then, &[next]);

@@ -13,7 +13,7 @@ mod plan;
 mod prefetch;
 mod registers;
 
-use crate::buffers::index::Leaves;
+use crate::buffers::index::IndexVars;
 use crate::buffers::operations::{CONTRACTS, MULTI_INSTRUCTION, is};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
@@ -27,7 +27,7 @@ use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttrib
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
 use plan::{Mode, Plan};
-use prefetch::Ahead;
+use prefetch::Prefetch;
 use registers::{Key, Rearranged, mask, place, shuffle, subsets};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -41,8 +41,8 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return Ok(());
     }
-    let mut leaves = Leaves::default();
-    let mut plan = Plan::new(b, nest, body, target, &mut leaves)?;
+    let mut vars = IndexVars::default();
+    let mut plan = Plan::new(b, nest, body, target, &mut vars)?;
     let rows = nest.operands.iter().map(|o| row(o.access.base)).collect::<Result<Vec<_>, _>>()?;
     for (operand, (_, offset)) in rows.iter().enumerate().filter(|(_, row)| row.1 != 0) {
         let packed = plan.packed.iter_mut().find(|packed| packed.operand == operand);
@@ -64,16 +64,16 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
         let to = scratch(b, packed.size, element);
         done.extend(widening.map(|op| (ir::op_key(op), packed.operand)));
         let copy = Body::simple(vec![(from, Argument::Element(0))], None);
-        Kernel::new(&copy, target, vec![from, to], 1, packed.plan, leaves.clone(), widening).emit(b, &extents);
+        Kernel::new(&copy, target, vec![from, to], 1, packed.plan, vars.clone(), widening).emit(b, &extents);
         buffers[packed.operand] = to;
         copies.push(to);
     }
     let output = nest.operands.len() - nest.outputs;
-    let mut kernel = Kernel::new(body, target, buffers, output, plan, leaves, None);
+    let mut kernel = Kernel::new(body, target, buffers, output, plan, vars, None);
     kernel.done = done;
     kernel.emit(b, &extents);
     for copy in copies {
-        b.op("memref.dealloc", &[copy], &[], &[by_hand(b)]);
+        b.op("memref.dealloc", &[copy], &[], &[caller_frees(b)]);
     }
     Ok(())
 }
@@ -83,12 +83,12 @@ fn scratch<'c>(b: Builder<'c>, size: i64, element: Type<'c>) -> Val<'c> {
     let shaped = Shaped { shape: vec![size], element, layout: None, space: None };
     let t = ir::memref_type(b.location, &shaped).expect("elements of vectors make a memref");
     let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), 64);
-    b.value("memref.alloc", &[], t, &[b.segments(&[0, 0]), b.named("alignment", alignment), by_hand(b)])
+    b.value("memref.alloc", &[], t, &[b.segments(&[0, 0]), b.named("alignment", alignment), caller_frees(b)])
 }
 
 /// Says of an allocation that the one who made it frees it.
-fn by_hand<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
-    b.named(crate::deallocate::LEFT, Attribute::unit(b.context()))
+fn caller_frees<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
+    b.named(crate::deallocate::KEEP, Attribute::unit(b.context()))
 }
 
 /// The type of one dimension over all of a buffer, up to its last element, and where its first one is.
@@ -170,14 +170,14 @@ struct Kernel<'a, 'c> {
     /// The number of the first operand that is written.
     output: usize,
     buffers: Vec<Val<'c>>,
-    leaves: Leaves<'c>,
+    vars: IndexVars<'c>,
     combiner: Option<Combiner<'c>>,
     /// What a copy does to each element on the way.
     widening: Option<Op<'c>>,
     /// Operations of the body that have been done on an operand already, when it was packed.
     done: HashMap<usize, usize>,
     /// What the cache is told of each operand.
-    ahead: Vec<Option<Ahead>>,
+    ahead: Vec<Option<Prefetch>>,
 }
 
 /// What one block has loaded.
@@ -194,11 +194,11 @@ impl<'a, 'c> Kernel<'a, 'c> {
         buffers: Vec<Val<'c>>,
         output: usize,
         plan: Plan,
-        leaves: Leaves<'c>,
+        vars: IndexVars<'c>,
         widening: Option<Op<'c>>,
     ) -> Self {
         let (combiner, done, ahead) = (body.combiner(), HashMap::new(), Vec::new());
-        Kernel { body, target, plan, output, buffers, leaves, combiner, widening, done, ahead }
+        Kernel { body, target, plan, output, buffers, vars, combiner, widening, done, ahead }
     }
 
     /// All of the code, for dimensions of these sizes.
@@ -206,13 +206,14 @@ impl<'a, 'c> Kernel<'a, 'c> {
         // What takes long to compute waits for nothing.
         let waits = match self.plan.mode {
             Mode::Elementwise => true,
-            Mode::InOrder => false,
-            Mode::AnyOrder => {
+            Mode::Sequential => false,
+            Mode::Reassociated => {
                 self.combiner.as_ref().is_some_and(|combiner| !is(ir::name(combiner.op), MULTI_INSTRUCTION))
             }
         };
-        let ahead =
-            |o: usize| (waits && self.is_large(o)).then(|| Ahead::new(&self.plan, o, self.bytes(o), extents)).flatten();
+        let ahead = |o: usize| {
+            (waits && self.is_large(o)).then(|| Prefetch::new(&self.plan, o, self.bytes(o), extents)).flatten()
+        };
         self.ahead = (0..self.buffers.len()).map(ahead).collect();
         let starts = self.plan.starts.iter().zip(&self.ahead);
         let at = At {
@@ -295,10 +296,10 @@ impl<'a, 'c> Kernel<'a, 'c> {
 
     fn a_loop(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, count: i64) -> Sums<'c> {
         let digit = self.plan.digits[k];
-        let leaf = self.leaves.unbound(Interval::new(0, count - 1));
+        let var = self.vars.unbound(Interval::new(0, count - 1));
         let mut inside = at;
         inside.rest[self.plan.levels[digit.level].dim] = digit.scale;
-        self.advance(&mut inside, k, Expr::Var(leaf));
+        self.advance(&mut inside, k, Expr::Var(var));
         let index = Type::index(b.context());
         let bounds = [b.index(0), b.index(count), b.index(1)];
         let outermost = std::mem::replace(&mut inside.outermost, false);
@@ -316,7 +317,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             }
         };
         let arguments = ir::arguments(ir::blocks(op)[0]);
-        self.leaves.bind(leaf, arguments[0]);
+        self.vars.bind(var, arguments[0]);
         let within: Sums<'c> = sums.keys().copied().zip(arguments[1..].iter().copied()).collect();
         let after = self.walk(b.at(end), k + 1, inside, within);
         if sums.is_empty() {
@@ -407,7 +408,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
     }
 
     fn loading(&self, b: Builder<'c>, at: &At) -> Loaded<'c> {
-        let bases = at.addresses.iter().map(|e| self.leaves.value(b, e)).collect();
+        let bases = at.addresses.iter().map(|e| self.vars.value(b, e)).collect();
         let wanted = |o: usize| -> Vec<usize> {
             self.plan.lanes.iter().copied().filter(|bit| self.plan.bits[o] >> bit & 1 == 1).collect()
         };
@@ -461,7 +462,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             if lines.is_empty() {
                 continue;
             }
-            let base = self.leaves.value(b, &at.ahead[operand]);
+            let base = self.vars.value(b, &at.ahead[operand]);
             for line in lines {
                 let index = self.index(b, base, *line);
                 let is_write = flag("isWrite", operand >= self.output);
@@ -647,7 +648,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
 
     /// The indices in a dimension of the elements of a register.
     fn indices(&self, b: Builder<'c>, at: &At, dim: usize, key: Key) -> Val<'c> {
-        let first = self.broadcast(b, self.leaves.value(b, &at.dims[dim]));
+        let first = self.broadcast(b, self.vars.value(b, &at.dims[dim]));
         let index = |lane: usize| -> i64 {
             let element = place(&self.plan.lanes, key, lane);
             let of_dim = self.plan.levels.iter().filter(|l| l.dim == dim);
@@ -684,7 +685,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let keys =
             subsets(rows | self.plan.kept).filter(|key| self.lanes_there(at, None, &lanes, *key).contains(&true));
         let keys: Vec<Key> = keys.collect();
-        if self.plan.mode == Mode::AnyOrder {
+        if self.plan.mode == Mode::Reassociated {
             let neutral = self.combiner.as_ref().expect("asked for before").neutral;
             let neutral = self.broadcast(b, b.constant(neutral));
             return keys.into_iter().map(|key| (key, neutral)).collect();
@@ -718,7 +719,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         steps.sort_by_key(|step| reduced.iter().map(|(first, n)| step >> first & ((1 << n) - 1)).collect::<Vec<_>>());
         // In any order, accumulator by accumulator, so that memory is read in order; else what is loaded once serves all.
         let in_turn: Vec<(Key, Key)> = match self.plan.mode {
-            Mode::AnyOrder => sums.keys().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
+            Mode::Reassociated => sums.keys().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
             _ => steps.iter().flat_map(|step| sums.keys().map(|sum| (*sum, *step))).collect(),
         };
         let parts = in_turn.len();
@@ -836,9 +837,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
     /// Puts the accumulators of each output element together and stores them.
     fn store_sums(&self, b: Builder<'c>, at: &At, sums: Sums<'c>) {
         let output = self.output;
-        let base = self.leaves.value(b, &at.addresses[output]);
+        let base = self.vars.value(b, &at.addresses[output]);
         let mut lanes = self.plan.lanes.clone();
-        if self.plan.mode == Mode::InOrder {
+        if self.plan.mode == Mode::Sequential {
             let mut loaded = self.loading(b, at);
             let mut results: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
             for (key, sum) in sums {

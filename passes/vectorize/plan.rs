@@ -5,7 +5,7 @@
 //! is worked on in registers; the rest of each level is a loop.
 
 use super::registers::{Key, Lanes, mask};
-use crate::buffers::index::Leaves;
+use crate::buffers::index::IndexVars;
 use crate::kernel::access::Size;
 use crate::kernel::body::Body;
 use crate::kernel::loops::{Part, scales, split};
@@ -57,9 +57,9 @@ pub enum Mode {
     /// Every element of an output is computed once.
     Elementwise,
     /// Elements are added to an output one after another, in order.
-    InOrder,
+    Sequential,
     /// Elements are added up in any order, also across lanes.
-    AnyOrder,
+    Reassociated,
 }
 
 /// What a kernel is made of.
@@ -105,12 +105,12 @@ impl Plan {
         nest: &Nest<'c>,
         body: &Body<'c>,
         target: &Options,
-        leaves: &mut Leaves<'c>,
+        vars: &mut IndexVars<'c>,
     ) -> Result<Plan, String> {
-        if places::are_written(nest) {
+        if places::outputs_cover_places(nest) {
             return Err("each place of the machine has a loop nest of its own".into());
         }
-        let mut planner = Planner::new(b, nest, target, leaves)?;
+        let mut planner = Planner::new(b, nest, target, vars)?;
         planner.widened = planner.element_bits.clone();
         for (operand, op) in body.widenings() {
             planner.widened[operand] = ir::bits(ir::result(op, 0).r#type()).unwrap_or(planner.element_bits[operand]);
@@ -127,8 +127,8 @@ impl Plan {
         let mode = match (reduced.is_empty(), planner.main(&reduced)) {
             (true, _) if body.initial.is_none() => Mode::Elementwise,
             // What follows a reduction needs the results in lanes.
-            (_, Some(_)) if planner.reorders && body.then.is_none() => Mode::AnyOrder,
-            _ => Mode::InOrder,
+            (_, Some(_)) if planner.reorders && body.then.is_none() => Mode::Reassociated,
+            _ => Mode::Sequential,
         };
         if mode != Mode::Elementwise && nest.outputs != 1 && body.then.is_none() {
             return Err("it reduces to several outputs".into());
@@ -139,8 +139,8 @@ impl Plan {
         }
         let order = match mode {
             Mode::Elementwise => planner.elementwise(lanes),
-            Mode::InOrder => planner.in_order(lanes),
-            Mode::AnyOrder => planner.any_order(lanes, &reduced),
+            Mode::Sequential => planner.sequential(lanes),
+            Mode::Reassociated => planner.reassociated(lanes, &reduced),
         };
         planner.finish(mode, lanes, order)
     }
@@ -173,7 +173,7 @@ struct Planner<'a> {
 type Order = Vec<Digit>;
 
 impl<'a> Planner<'a> {
-    fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Options, leaves: &mut Leaves<'c>) -> Result<Self, String> {
+    fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Options, vars: &mut IndexVars<'c>) -> Result<Self, String> {
         let known = |n: &Size| n.known().ok_or("its sizes are known only at run time");
         let extents: Vec<i64> = nest.extents.iter().map(known).collect::<Result<_, _>>()?;
         let output = nest.operands.len() - nest.outputs;
@@ -187,7 +187,7 @@ impl<'a> Planner<'a> {
         }
         let scales = scales(nest);
         let (mut parts, mut dims): (Vec<Part>, Vec<Expr>) = (Vec::new(), Vec::new());
-        let mut own = Leaves::default();
+        let mut own = IndexVars::default();
         for (dim, scales) in scales.iter().enumerate() {
             if scales.windows(2).any(|s| s[0] % s[1] != 0) {
                 return Err("the cuts of its operands do not divide each other".into());
@@ -205,7 +205,9 @@ impl<'a> Planner<'a> {
             .collect();
         let mut starts = Vec::new();
         for (number, operand) in nest.operands.iter().enumerate() {
-            if number >= output && operand.access.board().is_some_and(|board| !board.copies().is_empty()) {
+            if number >= output
+                && operand.access.spread_buffer().is_some_and(|spread_buffer| !spread_buffer.copies().is_empty())
+            {
                 return Err("its output has copies".into());
             }
             let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
@@ -218,12 +220,12 @@ impl<'a> Planner<'a> {
             let mut address = Linear::default();
             address.add(&Expr::sum(terms), 1).ok_or("the cuts of its operands do not fit each other")?;
             for (level, part) in levels.iter_mut().zip(&parts) {
-                level.strides.push(address.factors.remove(&part.leaf).unwrap_or(0));
+                level.strides.push(address.factors.remove(&part.var).unwrap_or(0));
             }
-            // What is left stands for values; the kernel has leaves of its own for them.
+            // What is left stands for values; the kernel has vars of its own for them.
             let mut start = vec![Expr::Const(address.constant)];
-            for (leaf, factor) in address.factors {
-                start.push(leaves.shallow(own.bound(leaf)).times(factor));
+            for (var, factor) in address.factors {
+                start.push(vars.shallow(own.bound(var)).times(factor));
             }
             starts.push(Expr::sum(start));
         }
@@ -382,7 +384,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn in_order(&mut self, lanes: i64) -> Order {
+    fn sequential(&mut self, lanes: i64) -> Order {
         let (output, feeds) = (self.output, self.feeds);
         // Rows that are packed between the lanes are rows all the same.
         let chain = self.chain(output);
@@ -595,7 +597,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn any_order(&mut self, lanes: i64, reduced: &[usize]) -> Order {
+    fn reassociated(&mut self, lanes: i64, reduced: &[usize]) -> Order {
         let main = self.main(reduced).expect("asked for before");
         self.widen(main, (i64::from(self.vector_bits) / self.element_bits[main]).max(lanes));
         let mut rows: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l)).collect();
@@ -682,12 +684,12 @@ impl<'a> Planner<'a> {
                 let some = (0..bits.len()).filter(|o| !memory[*o].is_empty());
                 some.max_by_key(|o| (self.element_bits[*o], *o >= self.output, memory[*o].len(), Reverse(*o)))
             }
-            Mode::InOrder => Some(self.output),
-            Mode::AnyOrder => (0..self.feeds).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
+            Mode::Sequential => Some(self.output),
+            Mode::Reassociated => (0..self.feeds).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
         };
         let first = first.ok_or("no operand has elements side by side")?;
         let mut chosen = self.side_by_side(first, power_below(lanes));
-        if let (Mode::InOrder, Some(_), Some(level)) = (mode, self.across, self.lane_level()) {
+        if let (Mode::Sequential, Some(_), Some(level)) = (mode, self.across, self.lane_level()) {
             let level = &self.levels[level];
             chosen = (level.first_bit..level.first_bit + level.bits())
                 .take(power_below(lanes).trailing_zeros() as usize)
@@ -697,7 +699,7 @@ impl<'a> Planner<'a> {
             return Err("no operand has elements side by side along which it could be computed".into());
         }
         let kept = match mode {
-            Mode::AnyOrder => {
+            Mode::Reassociated => {
                 let lanes = mask(&chosen);
                 let all = (1u64 << next) - 1;
                 let rows = (all & !reduced & !lanes).count_ones();

@@ -10,13 +10,13 @@ use super::plan::{Level, Plan};
 const LINE: i64 = 64;
 
 /// How many bytes it takes to work on for the next ones to arrive in time.
-const ENOUGH: i64 = 4096;
+const DISTANCE: i64 = 4096;
 
 /// How many bytes that wait for their use leave room in the cache for what is used.
-const MOST: i64 = 128 * 1024;
+const MAX_IN_FLIGHT: i64 = 128 * 1024;
 
 /// Where the lines are that each block of a kernel asks for, in elements of an operand.
-pub struct Ahead {
+pub struct Prefetch {
     /// Where the ones of the first block start, after the operand's start.
     pub start: i64,
     /// How far a step of each digit of the plan goes.
@@ -27,10 +27,10 @@ pub struct Ahead {
     pub in_one_piece: bool,
 }
 
-impl Ahead {
+impl Prefetch {
     /// Of an operand with elements of so many bytes, for dimensions of these sizes; `None` where it is read more than
     /// once, too little of it comes after what a block reads, or a block reads so much that machines see what comes.
-    pub fn new(plan: &Plan, operand: usize, bytes: i64, extents: &[i64]) -> Option<Ahead> {
+    pub fn new(plan: &Plan, operand: usize, bytes: i64, extents: &[i64]) -> Option<Prefetch> {
         let stride = |level: &Level, scale: i64| level.strides[operand] * (scale / level.scale);
         let steps: Vec<i64> = plan.digits.iter().map(|d| stride(&plan.levels[d.level], d.scale)).collect();
         let count = |k: usize| {
@@ -45,7 +45,7 @@ impl Ahead {
         }
         let block = offsets(plan, operand);
         let in_line = LINE / bytes;
-        if block.len() as i64 * bytes > ENOUGH {
+        if block.len() as i64 * bytes > DISTANCE {
             return None;
         }
         // How many elements the loops inside the one that is looked at go through; ends of rows that are not there are
@@ -55,13 +55,13 @@ impl Ahead {
         let mut apart = None;
         for k in loops {
             let (step, size) = (steps[k], inside.saturating_mul(bytes));
-            if size > MOST {
+            if size > MAX_IN_FLIGHT {
                 break;
             }
-            if size >= ENOUGH {
+            if size >= DISTANCE {
                 if step <= inside && inside < step.saturating_mul(2) {
                     let lines = (0..block.len() as i64).step_by(in_line as usize).collect();
-                    return Some(Ahead { start: step, steps: in_turn, lines, in_one_piece: true });
+                    return Some(Prefetch { start: step, steps: in_turn, lines, in_one_piece: true });
                 }
                 apart = apart.or(Some(step));
             }
@@ -74,7 +74,7 @@ impl Ahead {
         lines.dedup();
         // Not if most of a line is for other blocks, which ask for it again.
         let is_used = lines.len() as i64 * in_line <= 2 * block.len() as i64;
-        Some(Ahead { start: apart.filter(|_| is_used)?, steps, lines, in_one_piece: false })
+        Some(Prefetch { start: apart.filter(|_| is_used)?, steps, lines, in_one_piece: false })
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
     }
 
     /// The lines that the blocks of all loops ask for, in their order.
-    fn asked(plan: &Plan, ahead: &Ahead, shape: [i64; 2]) -> Vec<i64> {
+    fn asked(plan: &Plan, ahead: &Prefetch, shape: [i64; 2]) -> Vec<i64> {
         let mut starts = vec![ahead.start];
         for (k, digit) in plan.digits.iter().enumerate().filter(|(_, digit)| !digit.block) {
             let dim = plan.levels[digit.level].dim;
@@ -162,12 +162,12 @@ mod tests {
         ] {
             for (bytes, chunk) in [(1, 64), (2, 32), (4, 16), (4, 32), (8, 64)] {
                 let plan = plan(shape, tile, chunk, by_rows);
-                let ahead = Ahead::new(&plan, 0, bytes, &shape).expect("there is enough");
+                let ahead = Prefetch::new(&plan, 0, bytes, &shape).expect("there is enough");
                 assert!(ahead.in_one_piece, "{shape:?} {tile:?} {bytes}");
                 let in_line = LINE / bytes;
                 let all: Vec<i64> = (0..shape[0] * shape[1] / in_line).map(|n| ahead.start + n * in_line).collect();
                 assert_eq!(asked(&plan, &ahead, shape), all, "{shape:?} {tile:?} {bytes} {chunk}");
-                assert!((ENOUGH..=MOST).contains(&(ahead.start * bytes)));
+                assert!((DISTANCE..=MAX_IN_FLIGHT).contains(&(ahead.start * bytes)));
             }
         }
     }
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn regions_in_pieces() {
         let plan = blocks([16, 16], &[(1, 128), (0, 128), (1, 16), (0, 16)]);
-        let ahead = Ahead::new(&plan, 0, 4, &[4096, 4096]).expect("there is enough");
+        let ahead = Prefetch::new(&plan, 0, 4, &[4096, 4096]).expect("there is enough");
         assert!(!ahead.in_one_piece);
         let lines: BTreeSet<i64> = asked(&plan, &ahead, [4096, 4096]).into_iter().collect();
         assert_eq!(lines.len(), 4096 * 4096 / 16);
@@ -188,7 +188,8 @@ mod tests {
     /// them in order.
     #[test]
     fn few_lines_are_asked_for() {
-        let ahead = |chunk: [i64; 2]| Ahead::new(&blocks(chunk, &[(0, chunk[0]), (1, chunk[1])]), 0, 4, &[4096, 4096]);
+        let ahead =
+            |chunk: [i64; 2]| Prefetch::new(&blocks(chunk, &[(0, chunk[0]), (1, chunk[1])]), 0, 4, &[4096, 4096]);
         assert!(ahead([64, 4]).is_none());
         assert!(ahead([64, 32]).is_none());
         assert!(!ahead([32, 32]).expect("a page of whole lines").in_one_piece);
@@ -199,6 +200,6 @@ mod tests {
     fn what_is_read_again_is_not_asked_for() {
         let mut plan = plan([64, 1024], [8, 128], 16, false);
         plan.levels[0].strides[0] = 0;
-        assert!(Ahead::new(&plan, 0, 4, &[64, 1024]).is_none());
+        assert!(Prefetch::new(&plan, 0, 4, &[64, 1024]).is_none());
     }
 }
