@@ -154,7 +154,7 @@ extern "C" fn layout_rs_pipeline(
             // SAFETY: the name is valid for the call.
             let name = String::from_utf8_lossy(unsafe { text_of(name) });
             let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name == name);
-            let pipeline = pipeline.ok_or_else(|| format!("error: no pipeline is called {name}"))?;
+            let pipeline = pipeline.ok_or_else(|| format!("error: unknown pipeline `{name}`"))?;
             let options = asked.options().map_err(|message| format!("error: {message}"))?;
             options.check().map_err(|message| format!("error: {message}"))?;
             Ok((pipeline.passes)(&options))

@@ -114,7 +114,7 @@ impl<'c> Lowering<'c> {
                 if tiled_layout(t).is_none() {
                     let nested_layout = *self.nested_layout.entry(t).or_insert_with(|| has_nested_layout(t));
                     if nested_layout {
-                        self.error(location, format!("cannot lower {t}: a layout stands inside it"));
+                        self.error(location, format!("cannot lower {t}: a type nested in it contains a layout"));
                     }
                     continue;
                 }
@@ -223,7 +223,7 @@ impl<'c> Lowering<'c> {
                 let spread =
                     |v: &&Val<'c>| self.buffers.access(**v).is_ok_and(|access| access.spread_buffer().is_some());
                 if operands.iter().filter(|v| self.buffers.reach(**v)).find(spread).is_some() {
-                    return Err("a vector does not reach over the places of a TensorLayout".into());
+                    return Err("a vector cannot cross the places of a TensorLayout".into());
                 }
                 let made = transfers::lower(&self.buffers, b, op)?;
                 self.replace(op, &made);
@@ -254,7 +254,7 @@ impl<'c> Lowering<'c> {
     fn whole_only(&self, operands: &[Val<'c>]) -> Result<(), String> {
         match operands.iter().any(|v| is_view(*v)) {
             false => Ok(()),
-            true => Err("it takes a slice or reshape of a tiled buffer, where only a whole buffer can go".into()),
+            true => Err("expected a whole tiled buffer, found a slice or reshape of one".into()),
         }
     }
 
@@ -262,8 +262,8 @@ impl<'c> Lowering<'c> {
         let buffer = |v: &Val<'c>| self.buffers.get(*v);
         let values: Vec<_> = ir::operands(op).into_iter().chain(ir::results(op)).collect();
         match values.iter().find_map(buffer) {
-            Some(lowered) => format!("nothing is known of what it does to a buffer laid out as {}", lowered.layout),
-            None => "nothing is known of what it does to part of a tiled buffer".into(),
+            Some(lowered) => format!("unsupported operation on a buffer with layout {}", lowered.layout),
+            None => "unsupported operation on part of a tiled buffer".into(),
         }
     }
 
@@ -289,7 +289,7 @@ impl<'c> Lowering<'c> {
         let sizes = lowered.shape.iter().filter(|n| **n == DYNAMIC).count();
         let operands = ir::operands(op);
         // What follows are symbols of the layout's map: sizes that the type says better.
-        let operands = operands.get(..sizes).ok_or("it gives too few sizes")?;
+        let operands = operands.get(..sizes).ok_or("it has too few size operands")?;
         let attributes: Vec<_> = ir::attributes(op)
             .into_iter()
             .filter(|a| a.0 != "operandSegmentSizes")
@@ -315,7 +315,7 @@ impl<'c> Lowering<'c> {
             let value = if constant.splat {
                 constant.resplat(data)
             } else {
-                constant.gathered(data, &lowered.gather()?).ok_or("its elements are of a type without plain bytes")?
+                constant.gathered(data, &lowered.gather()?).ok_or("the bytes of its element type are not known")?
             };
             ir::edit(op).set_attribute("initial_value", value);
         }
@@ -348,10 +348,10 @@ impl<'c> Lowering<'c> {
 
     fn dim(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let operands = ir::operands(op);
-        let which = constant_value(operands[1]).ok_or("which dimension is not a constant")?;
+        let which = constant_value(operands[1]).ok_or("its dimension must be a constant")?;
         let access = self.buffers.access(operands[0])?;
         let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
-        let value = size.ok_or_else(|| format!("there is no dimension {which}"))?.value(b);
+        let value = size.ok_or_else(|| format!("its dimension must be below the rank, found {which}"))?.value(b);
         self.replace(op, &[value]);
         Ok(())
     }
@@ -621,7 +621,7 @@ fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) 
     let space = match (space, of_layout) {
         (Some(given), Some(own)) if given != own => {
             let own = layout_dialect::memory_space(own).unwrap_or(0);
-            return Err(format!("its memory space is {given}, and its layout says S({own})"));
+            return Err(format!("its memory space must be that of its layout, S({own}), found {given}"));
         }
         (given, own) => given.or(own),
     };

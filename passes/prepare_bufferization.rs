@@ -123,7 +123,7 @@ fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
         let location = ir::location(*op);
         let known = is(name, BUFFERIZES) || ir::indexing_maps(*op).is_some();
         if touches_layouts(*op) && !known {
-            let message = format!("'{name}' op cannot be lowered: nothing is known of what it does to a tiled tensor");
+            let message = format!("'{name}' op cannot be lowered: unsupported operation on a tiled tensor");
             errors.push(Diagnostic::error(location, message));
             continue;
         }
@@ -141,13 +141,12 @@ fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
             continue;
         }
         if name == "tensor.dim" && touches_layouts(*op) && constant_value(ir::operands(*op)[1]).is_none() {
-            let message = "'tensor.dim' op cannot be lowered: which dimension is not a constant";
+            let message = "'tensor.dim' op cannot be lowered: its dimension must be a constant";
             errors.push(Diagnostic::error(location, message));
             continue;
         }
         if name == "tensor.pad" && is_spread(ir::operands(*op)[0]) && padding(*op).is_none() {
-            let message = "'tensor.pad' op cannot be lowered: a TensorLayout is padded with one value for all, and a size \
-                           known now";
+            let message = "'tensor.pad' op cannot be lowered: expected one padding value and static sizes";
             errors.push(Diagnostic::error(location, message));
             continue;
         }
@@ -165,7 +164,7 @@ fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
         }
         for t in named {
             if has_nested_layout(t) && types.insert(t, true).is_none() {
-                let message = format!("cannot lower {t}: a layout stands inside it");
+                let message = format!("cannot lower {t}: a type nested in it contains a layout");
                 errors.push(Diagnostic::error(location, message));
             }
             let Some(shaped) = ir::tensor(t) else { continue };

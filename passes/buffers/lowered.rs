@@ -129,7 +129,9 @@ impl<'c> Lowered<'c> {
         let mut dynamic = Vec::new();
         for (d, _) in logical.shape.iter().enumerate().filter(|(_, n)| **n == DYNAMIC) {
             let Some(whole) = exprs.iter().position(|e| *e == Expr::Var(d)) else {
-                return Err(format!("the size of dimension {d} is dynamic and tiled, so its type could not tell it"));
+                return Err(format!(
+                    "the size of dimension {d} is dynamic and tiled: a tiled dimension must have a static size"
+                ));
             };
             sizes[whole] = DYNAMIC;
             // What lies further out in memory is as far apart as this size says.
@@ -139,7 +141,7 @@ impl<'c> Lowered<'c> {
             dynamic.push((d, whole));
         }
         if expansion.allocated_elements() != expansion.elements() && !dynamic.is_empty() {
-            return Err("tail padding L(n) needs static sizes".into());
+            return Err("tail padding L(n) must have static sizes".into());
         }
         let mut order: Vec<usize> = (0..parts.len()).collect();
         // Without elements any order will do, and strides of 0 would be none.
@@ -299,13 +301,14 @@ fn supported(logical: &Shaped, layout: &Layout) -> Result<(), String> {
         return Err("its elements are split over several memories (SC)".into());
     }
     if layout.metadata_prefix != 0 {
-        return Err("it starts with metadata (M), for which a memref has no place".into());
+        return Err("it starts with metadata (M), which a memref cannot hold".into());
     }
-    let bits = ir::bits(logical.element).map(|n| ((n + 7) / 8) * 8);
-    match (layout.element_bits, bits) {
+    let stored = ir::bits(logical.element).map(|n| (n + 7) / 8 * 8);
+    match (layout.element_bits, stored) {
         (0, _) => Ok(()),
-        (n, Some(bits)) if n == bits => Ok(()),
-        (n, _) => Err(format!("elements of E({n}) bits are not what a memref of {} stores", logical.element)),
+        (n, Some(stored)) if n == stored => Ok(()),
+        (n, Some(stored)) => Err(format!("expected E({stored}) for elements of {}, found E({n})", logical.element)),
+        (n, None) => Err(format!("expected no E for elements of {}, found E({n})", logical.element)),
     }
 }
 

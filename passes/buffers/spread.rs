@@ -126,7 +126,7 @@ impl SpreadBuffer {
     /// Spreads a tensor over the axes; the error is the reason why it cannot be.
     pub fn new(logical: &Shaped, layout: &TensorLayout, axes: &Axes) -> Result<SpreadBuffer, String> {
         if logical.shape.contains(&DYNAMIC) {
-            return Err("a TensorLayout needs static sizes".into());
+            return Err("a TensorLayout must have static sizes".into());
         }
         let placement = Placement::new(layout, Some(&logical.shape)).map_err(|e| e.error.message)?;
         if let Some(machine) = &axes.machine {
@@ -252,7 +252,7 @@ impl SpreadBuffer {
     /// The offsets of all copies of the element at an index.
     pub fn offsets(&self, index: &[i64]) -> Result<Vec<i64>, String> {
         let strides = self.strides();
-        let at = |e: &Expr| e.evaluate(index).ok_or("an index does not fit in 64 bits");
+        let at = |e: &Expr| e.evaluate(index).ok_or("an index overflows 64 bits");
         let mut first = 0;
         for (e, stride) in self.exprs().iter().zip(&strides) {
             first += at(e)? * stride;

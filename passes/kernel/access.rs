@@ -242,7 +242,7 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
     let mut sizes: Vec<Size<'c>> = Vec::new();
     let statics = |sizes: &[Size<'c>]| -> Result<Vec<i64>, String> {
         let known = sizes.iter().map(|n| n.known()).collect::<Option<_>>();
-        known.ok_or_else(|| "it reshapes sizes known only at run time".into())
+        known.ok_or_else(|| "it reshapes sizes that are known only at run time".into())
     };
     match ir::name(op) {
         "memref.cast" => {
@@ -289,7 +289,7 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
                 }
             }
             if sizes.len() != rank {
-                return Err("which of its dimensions the result keeps is not clear".into());
+                return Err("the dimensions that its result keeps are ambiguous".into());
             }
         }
         "memref.collapse_shape" => {
@@ -309,7 +309,7 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
             statics(&source.sizes)?;
             sizes = result.shape.iter().map(|n| Size::Static(*n)).collect();
             let new = if result.shape.contains(&DYNAMIC) {
-                return Err("it reshapes sizes known only at run time".into());
+                return Err("it reshapes sizes that are known only at run time".into());
             } else {
                 &result.shape
             };

@@ -67,13 +67,13 @@ impl<'c> Body<'c> {
                     continue;
                 }
                 name if is(name, LANEWISE) && ir::results(op).len() == 1 => {}
-                name => return Err(format!("there is no vector form of '{name}' that cannot fail")),
+                name => return Err(format!("'{name}' has no vector form that cannot trap")),
             }
             let t = ir::result(op, 0).r#type();
             match ir::bits(t) {
                 Some(n @ (1 | 8 | 16 | 32 | 64)) => widest = widest.max(n),
                 None if t.is_index() => widest = 64,
-                _ => return Err(format!("there are no vectors of {t}")),
+                _ => return Err(format!("values must have 1, 8, 16, 32 or 64 bits, found {t}")),
             }
         }
         Ok(widest)

@@ -173,7 +173,7 @@ impl<'c> Fusion<'_, 'c> {
             outputs += usize::from(k >= inputs);
             operands.push(Operand::new(access, map));
         }
-        let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("an operand must show each loop's size")?;
+        let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("no operand has the size of a loop")?;
         let nest = Nest { extents, operands, outputs, contracted: Vec::new() };
         Ok(Described { values, number, inputs, nest, body: Some(body) })
     }
@@ -395,7 +395,7 @@ impl<'c> Fusing<'_, 'c> {
     /// The dimensions of a reduction that goes into an operation: those of its output, by which they are connected
     /// through elementwise operations, and new ones for what is reduced.
     fn dims_of(&mut self, d: &Described<'c>, last: &Described<'c>, dims: &[Expr]) -> Result<Vec<Expr>, String> {
-        let index = self.index_of(d, last, dims).ok_or("its results do not go where it could be seen")?;
+        let index = self.index_of(d, last, dims).ok_or("its results do not reach the last operation")?;
         let own = d.output_dims().ok_or("its results are not in the order of its loops")?;
         let mut of: Vec<Option<Expr>> = vec![None; d.nest.extents.len()];
         own.iter().zip(index).for_each(|(dim, e)| of[*dim] = Some(e));

@@ -36,10 +36,10 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
     let write = matches!(name, "vector.store" | "vector.transfer_write" | "affine.vector_store");
     let plain = matches!(name, "vector.load" | "vector.store" | "affine.vector_load" | "affine.vector_store");
     if !plain && !matches!(name, "vector.transfer_read" | "vector.transfer_write") {
-        return Err("of the vector operations only loads, stores and transfers reach into tiled buffers".into());
+        return Err("expected a vector load, store or transfer".into());
     }
     let vector_type = if write { operands[0].r#type() } else { ir::result(op, 0).r#type() };
-    let vector = ir::vector(vector_type).ok_or("its vector is scalable")?;
+    let vector = ir::vector(vector_type).ok_or("its vector must have a fixed length")?;
     let (base, rest) = operands[usize::from(write)..].split_first().ok_or("it has no memref")?;
     let access = buffers.access(*base)?;
     let element = access.base.r#type();

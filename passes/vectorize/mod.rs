@@ -101,7 +101,7 @@ fn row<'c>(buffer: Val<'c>) -> Result<(Shaped<'c>, i64), String> {
         Some(layout) => (ir::strides_of(layout).ok_or("a buffer has no strides")?, ir::offset_of(&shaped)),
         None => (crate::buffers::lowered::row_major(&shaped.shape), Some(0)),
     };
-    let offset = offset.filter(|n| *n != DYNAMIC).ok_or("where a buffer starts is known only at run time")?;
+    let offset = offset.filter(|n| *n != DYNAMIC).ok_or("the offset of a buffer is known only at run time")?;
     let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| (n - 1).checked_mul((*s).max(0)));
     let size = reach.fold(offset.checked_add(1), |sum, step| sum?.checked_add(step?)).ok_or("a buffer is too large")?;
     Ok((Shaped { shape: vec![size], layout: None, ..shaped }, offset))

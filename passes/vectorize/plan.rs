@@ -108,7 +108,7 @@ impl Plan {
         vars: &mut IndexVars<'c>,
     ) -> Result<Plan, String> {
         if places::outputs_cover_places(nest) {
-            return Err("each place of the machine has a loop nest of its own".into());
+            return Err("it runs a loop nest of its own on each place of the machine".into());
         }
         let mut planner = Planner::new(b, nest, target, vars)?;
         planner.widened = planner.element_bits.clone();
@@ -182,7 +182,7 @@ impl<'a> Planner<'a> {
             let element = ir::memref(operand.access.base.r#type()).ok_or("an operand is not a memref")?.element;
             match ir::bits(element) {
                 Some(n @ (8 | 16 | 32 | 64)) => element_bits.push(n),
-                _ => return Err(format!("elements of {element} do not go into vectors")),
+                _ => return Err(format!("elements must have 8, 16, 32 or 64 bits, found {element}")),
             }
         }
         let scales = scales(nest);
@@ -190,7 +190,7 @@ impl<'a> Planner<'a> {
         let mut own = IndexVars::default();
         for (dim, scales) in scales.iter().enumerate() {
             if scales.windows(2).any(|s| s[0] % s[1] != 0) {
-                return Err("the cuts of its operands do not divide each other".into());
+                return Err("the tile sizes of its operands do not divide each other".into());
             }
             dims.push(split(b, &mut own, &mut parts, dim, scales, nest.extents[dim]));
         }
@@ -208,7 +208,7 @@ impl<'a> Planner<'a> {
             if number >= output
                 && operand.access.spread_buffer().is_some_and(|spread_buffer| !spread_buffer.copies().is_empty())
             {
-                return Err("its output has copies".into());
+                return Err("its output is replicated".into());
             }
             let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
             let (index, within) = operand.access.index(&mut own, &view);
@@ -218,7 +218,7 @@ impl<'a> Planner<'a> {
             }
             let terms = index.into_iter().zip(&operand.access.strides).map(|(e, s)| e.times(*s)).collect();
             let mut address = Linear::default();
-            address.add(&Expr::sum(terms), 1).ok_or("the cuts of its operands do not fit each other")?;
+            address.add(&Expr::sum(terms), 1).ok_or("the tile boundaries of its operands do not align")?;
             for (level, part) in levels.iter_mut().zip(&parts) {
                 level.strides.push(address.factors.remove(&part.var).unwrap_or(0));
             }
@@ -687,7 +687,7 @@ impl<'a> Planner<'a> {
             Mode::Sequential => Some(self.output),
             Mode::Reassociated => (0..self.feeds).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
         };
-        let first = first.ok_or("no operand has elements side by side")?;
+        let first = first.ok_or("no operand has contiguous elements")?;
         let mut chosen = self.side_by_side(first, power_below(lanes));
         if let (Mode::Sequential, Some(_), Some(level)) = (mode, self.across, self.lane_level()) {
             let level = &self.levels[level];
@@ -696,7 +696,7 @@ impl<'a> Planner<'a> {
                 .collect();
         }
         if chosen.is_empty() {
-            return Err("no operand has elements side by side along which it could be computed".into());
+            return Err("no operand has contiguous elements in a dimension that can be vectorised".into());
         }
         let kept = match mode {
             Mode::Reassociated => {
