@@ -47,6 +47,25 @@ impl Known {
     }
 }
 
+/// The bounds of a loop.
+struct Bounds {
+    /// The interval of the lower bound.
+    lower: Interval,
+    /// The interval of the upper bound, which the variable stays below.
+    upper: Interval,
+    step: i64,
+    /// The expressions that the lower bound is the greatest of, where they are known.
+    from: Vec<Expr>,
+    /// The expressions that the upper bound is the least of, where they are known.
+    below: Vec<Expr>,
+}
+
+impl Bounds {
+    fn of(lower: Interval, upper: Interval, step: i64) -> Bounds {
+        Bounds { lower, upper, step, from: Vec::new(), below: Vec::new() }
+    }
+}
+
 impl<'c> IndexVars<'c> {
     /// The expression of an index value.
     pub fn expr(&mut self, v: Val<'c>) -> Expr {
@@ -136,56 +155,33 @@ impl<'c> IndexVars<'c> {
         e
     }
 
+    /// The expression of a result of an operation; `None` for one that is not looked through.
     fn operation(&mut self, op: Op<'c>, result: usize, budget: &mut usize) -> Option<Expr> {
         let operands = ir::operands(op);
-        let mut through = |v: Val<'c>| self.through_operations(v, budget);
         match ir::name(op) {
             "arith.constant" => constant(op).map(Expr::Const),
             "arith.addi" => {
-                let sum = through(operands[0]) + through(operands[1]);
+                let sum = self.through_operations(operands[0], budget) + self.through_operations(operands[1], budget);
                 self.no_overflow(op, sum)
             }
             "arith.subi" => {
-                let difference = through(operands[0]) + through(operands[1]).times(-1);
+                let from = self.through_operations(operands[0], budget);
+                let difference = from + self.through_operations(operands[1], budget).times(-1);
                 self.no_overflow(op, difference)
             }
             "arith.muli" => {
                 let b = constant_value(operands[1]).map(|c| (operands[0], c));
                 let (v, c) = b.or_else(|| constant_value(operands[0]).map(|c| (operands[1], c)))?;
-                let product = through(v).times(c);
+                let product = self.through_operations(v, budget).times(c);
                 self.no_overflow(op, product)
             }
             "affine.apply" => {
                 let map = ir::affine_map(ir::attribute(op, "map")?)?;
-                let operands: Vec<Expr> = operands.into_iter().map(through).collect();
+                let operands: Vec<Expr> = operands.into_iter().map(|v| self.through_operations(v, budget)).collect();
                 affine::exprs_at(map, &operands)?.pop()
             }
-            "affine.linearize_index" => {
-                let basis = ir::integers(op, "static_basis");
-                let count = *ir::integers(op, "operandSegmentSizes").first()? as usize;
-                let (mut sum, mut stride) = (Expr::Const(0), 1i64);
-                for (k, v) in operands[..count].iter().enumerate().rev() {
-                    sum = through(*v).times(stride) + sum;
-                    // The basis may leave the outermost size out; it is not needed.
-                    if k > 0 {
-                        let size = *basis.get(basis.len().checked_sub(count - k)?)?;
-                        stride = stride.checked_mul(size).filter(|_| size > 0)?;
-                    }
-                }
-                Some(sum)
-            }
-            "affine.delinearize_index" => {
-                let basis = ir::integers(op, "static_basis");
-                let inner = ir::results(op).len() - 1 - result;
-                let below = (basis.len().checked_sub(inner)?..basis.len())
-                    .try_fold(1i64, |n, k| n.checked_mul(basis[k]).filter(|_| basis[k] > 0))?;
-                let digit = through(operands[0]).floor_div(below);
-                if result == 0 {
-                    return Some(digit);
-                }
-                let size = *basis.get(basis.len().checked_sub(inner + 1)?)?;
-                (size > 0).then(|| digit.modulo(size))
-            }
+            "affine.linearize_index" => self.linearized(op, budget),
+            "affine.delinearize_index" => self.delinearized(op, result, budget),
             "memref.dim" | "tensor.dim" => {
                 let t = operands[0].r#type();
                 let shape = ir::memref(t).or_else(|| ir::tensor(t))?.shape;
@@ -194,6 +190,37 @@ impl<'c> IndexVars<'c> {
             }
             _ => None,
         }
+    }
+
+    /// `(a * size_b + b) * size_c + c`, by the static sizes of an `affine.linearize_index`.
+    fn linearized(&mut self, op: Op<'c>, budget: &mut usize) -> Option<Expr> {
+        let operands = ir::operands(op);
+        let basis = ir::integers(op, "static_basis");
+        let count = usize::try_from(*ir::integers(op, "operandSegmentSizes").first()?).ok()?;
+        let (mut sum, mut stride) = (Expr::Const(0), 1i64);
+        for (k, v) in operands.get(..count)?.iter().enumerate().rev() {
+            sum = self.through_operations(*v, budget).times(stride) + sum;
+            // The basis may leave the outermost size out; it is not needed.
+            if k > 0 {
+                let size = *basis.get(basis.len().checked_sub(count - k)?)?;
+                stride = stride.checked_mul(size).filter(|_| size > 0)?;
+            }
+        }
+        Some(sum)
+    }
+
+    /// One digit of the index that an `affine.delinearize_index` with static sizes takes.
+    fn delinearized(&mut self, op: Op<'c>, result: usize, budget: &mut usize) -> Option<Expr> {
+        let basis = ir::integers(op, "static_basis");
+        let inner = ir::results(op).len() - 1 - result;
+        let below = (basis.len().checked_sub(inner)?..basis.len())
+            .try_fold(1i64, |n, k| n.checked_mul(basis[k]).filter(|_| basis[k] > 0))?;
+        let digit = self.through_operations(*ir::operands(op).first()?, budget).floor_div(below);
+        if result == 0 {
+            return Some(digit);
+        }
+        let size = *basis.get(basis.len().checked_sub(inner + 1)?)?;
+        (size > 0).then(|| digit.modulo(size))
     }
 
     /// The expression of an operation whose result wraps around, if it does not: its operation says so, or what is
@@ -236,73 +263,12 @@ impl<'c> IndexVars<'c> {
 
     /// What a loop says of its variable.
     fn loop_interval(&mut self, op: Op<'c>, argument: usize) -> Option<Known> {
-        let (mut from, mut below) = (Vec::new(), Vec::new());
-        let (lower, upper, step) = match ir::name(op) {
-            "scf.for" if argument == 0 => {
-                let operands = ir::operands(op);
-                let (lower, upper) = (self.interval(operands[0]), self.interval(operands[1]));
-                if ir::attribute(op, "unsignedCmp").is_some() && (lower.lo < 0 || upper.lo < 0) {
-                    return None;
-                }
-                (lower, upper, constant_value(operands[2])?)
-            }
-            "scf.parallel" => {
-                let loops = usize::try_from(*ir::integers(op, "operandSegmentSizes").first()?).ok()?;
-                let operands = ir::operands(op);
-                if argument >= loops {
-                    return None;
-                }
-                let (lower, upper) = (self.interval(operands[argument]), self.interval(operands[loops + argument]));
-                (lower, upper, constant_value(operands[2 * loops + argument])?)
-            }
-            "scf.forall" => {
-                // Each bound stands in an attribute, or among the operands of its group.
-                let segments = ir::integers(op, "operandSegmentSizes");
-                let operands = ir::operands(op);
-                let mut group = 0;
-                let mut bounds = Vec::new();
-                for (name, count) in ["staticLowerBound", "staticUpperBound", "staticStep"].into_iter().zip(segments) {
-                    let known = ir::integers(op, name);
-                    let value = *known.get(argument)?;
-                    let before = known[..argument].iter().filter(|n| **n == DYNAMIC).count();
-                    bounds.push(match value {
-                        DYNAMIC => self.interval(*operands.get(group + before)?),
-                        n => Interval::new(n, n),
-                    });
-                    group += usize::try_from(count).ok()?;
-                }
-                let [lower, upper, step] = bounds[..] else { return None };
-                (lower, upper, if step.lo == step.hi { step.lo } else { return None })
-            }
-            "affine.for" if argument == 0 => {
-                let segments = ir::integers(op, "operandSegmentSizes");
-                let operands = ir::operands(op);
-                let (low, rest) = operands.split_at(usize::try_from(*segments.first()?).ok()?);
-                let high = &rest[..usize::try_from(*segments.get(1)?).ok()?];
-                from = self.apply(ir::affine_map(ir::attribute(op, "lowerBoundMap")?)?, low)?;
-                below = self.apply(ir::affine_map(ir::attribute(op, "upperBoundMap")?)?, high)?;
-                let mut form = Form::new(&self.domain);
-                let lower: Vec<Interval> = from.iter().map(|e| form.interval(e)).collect();
-                let upper: Vec<Interval> = below.iter().map(|e| form.interval(e)).collect();
-                let step = ir::integer(ir::attribute(op, "step")?)?;
-                (extreme(&lower, true)?, extreme(&upper, false)?, step)
-            }
-            "affine.parallel" => {
-                // All bounds of all loops are results of one map; a group of them belongs to each loop.
-                let operands = ir::operands(op);
-                let map = ir::affine_map(ir::attribute(op, "lowerBoundsMap")?)?;
-                let (low, high) = operands.split_at(map.dim_count() + map.symbol_count());
-                let mut group = |bounds: &str, groups: &str, operands: &[Val<'c>]| {
-                    let counts = ir::integers(op, groups);
-                    let before = counts.get(..argument)?.iter().sum::<i64>() as usize;
-                    let all = self.bounds(op, bounds, operands)?;
-                    all.get(before..before + *counts.get(argument)? as usize).map(<[_]>::to_vec)
-                };
-                let lower = group("lowerBoundsMap", "lowerBoundsGroups", low)?;
-                let upper = group("upperBoundsMap", "upperBoundsGroups", high)?;
-                let step = *ir::integers(op, "steps").get(argument)?;
-                (extreme(&lower, true)?, extreme(&upper, false)?, step)
-            }
+        let Bounds { lower, upper, step, from, below } = match ir::name(op) {
+            "scf.for" if argument == 0 => self.scf_for(op)?,
+            "scf.parallel" => self.scf_parallel(op, argument)?,
+            "scf.forall" => self.scf_forall(op, argument)?,
+            "affine.for" if argument == 0 => self.affine_for(op)?,
+            "affine.parallel" => self.affine_parallel(op, argument)?,
             _ => return None,
         };
         if step <= 0 {
@@ -321,6 +287,76 @@ impl<'c> IndexVars<'c> {
             _ => None,
         };
         Some(Known { interval: Some(Interval::new(lower.lo, last)), step, from, below })
+    }
+
+    fn scf_for(&mut self, op: Op<'c>) -> Option<Bounds> {
+        let operands = ir::operands(op);
+        let (lower, upper) = (self.interval(operands[0]), self.interval(operands[1]));
+        if ir::attribute(op, "unsignedCmp").is_some() && (lower.lo < 0 || upper.lo < 0) {
+            return None;
+        }
+        Some(Bounds::of(lower, upper, constant_value(operands[2])?))
+    }
+
+    fn scf_parallel(&mut self, op: Op<'c>, argument: usize) -> Option<Bounds> {
+        let loops = usize::try_from(*ir::integers(op, "operandSegmentSizes").first()?).ok()?;
+        let operands = ir::operands(op);
+        if argument >= loops {
+            return None;
+        }
+        let (lower, upper) = (self.interval(operands[argument]), self.interval(operands[loops + argument]));
+        Some(Bounds::of(lower, upper, constant_value(operands[2 * loops + argument])?))
+    }
+
+    /// Each bound is in an attribute, or among the operands of its group.
+    fn scf_forall(&mut self, op: Op<'c>, argument: usize) -> Option<Bounds> {
+        let segments = ir::integers(op, "operandSegmentSizes");
+        let operands = ir::operands(op);
+        let mut group = 0;
+        let mut bounds = Vec::new();
+        for (name, count) in ["staticLowerBound", "staticUpperBound", "staticStep"].into_iter().zip(segments) {
+            let known = ir::integers(op, name);
+            let value = *known.get(argument)?;
+            let before = known[..argument].iter().filter(|n| **n == DYNAMIC).count();
+            bounds.push(match value {
+                DYNAMIC => self.interval(*operands.get(group + before)?),
+                n => Interval::new(n, n),
+            });
+            group += usize::try_from(count).ok()?;
+        }
+        let [lower, upper, step] = bounds[..] else { return None };
+        (step.lo == step.hi).then(|| Bounds::of(lower, upper, step.lo))
+    }
+
+    fn affine_for(&mut self, op: Op<'c>) -> Option<Bounds> {
+        let segments = ir::integers(op, "operandSegmentSizes");
+        let operands = ir::operands(op);
+        let (low, rest) = operands.split_at(usize::try_from(*segments.first()?).ok()?);
+        let high = &rest[..usize::try_from(*segments.get(1)?).ok()?];
+        let from = self.apply(ir::affine_map(ir::attribute(op, "lowerBoundMap")?)?, low)?;
+        let below = self.apply(ir::affine_map(ir::attribute(op, "upperBoundMap")?)?, high)?;
+        let mut form = Form::new(&self.domain);
+        let lower: Vec<Interval> = from.iter().map(|e| form.interval(e)).collect();
+        let upper: Vec<Interval> = below.iter().map(|e| form.interval(e)).collect();
+        let step = ir::integer(ir::attribute(op, "step")?)?;
+        Some(Bounds { lower: extreme(&lower, true)?, upper: extreme(&upper, false)?, step, from, below })
+    }
+
+    /// All bounds of all loops are results of one map; a group of them belongs to each loop.
+    fn affine_parallel(&mut self, op: Op<'c>, argument: usize) -> Option<Bounds> {
+        let operands = ir::operands(op);
+        let map = ir::affine_map(ir::attribute(op, "lowerBoundsMap")?)?;
+        let (low, high) = operands.split_at(map.dim_count() + map.symbol_count());
+        let mut group = |bounds: &str, groups: &str, operands: &[Val<'c>]| {
+            let counts = ir::integers(op, groups);
+            let before = counts.get(..argument)?.iter().sum::<i64>() as usize;
+            let all = self.bounds(op, bounds, operands)?;
+            all.get(before..before + *counts.get(argument)? as usize).map(<[_]>::to_vec)
+        };
+        let lower = group("lowerBoundsMap", "lowerBoundsGroups", low)?;
+        let upper = group("upperBoundsMap", "upperBoundsGroups", high)?;
+        let step = *ir::integers(op, "steps").get(argument)?;
+        Some(Bounds::of(extreme(&lower, true)?, extreme(&upper, false)?, step))
     }
 
     /// The interval of an index value.

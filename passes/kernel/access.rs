@@ -232,104 +232,124 @@ pub fn is_view(v: Val) -> bool {
     }
 }
 
+/// What a view shows of its source.
+struct Shown<'c> {
+    /// The sizes of the view.
+    sizes: Vec<Size<'c>>,
+    /// The source's index over the view's, which are the first variables, then the source's symbols, then the view's own.
+    index: Vec<Expr>,
+    /// What the view's own symbols stand for.
+    symbols: Vec<Val<'c>>,
+}
+
 /// The access through one more view of what is accessed.
 fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
-    let result = ir::memref(ir::result(op, 0).r#type()).ok_or("it is not a memref")?;
-    let rank = result.shape.len();
-    let old_rank = source.sizes.len();
-    let mut symbols = source.symbols.clone();
-    let mut index: Vec<Expr> = Vec::new();
-    let mut sizes: Vec<Size<'c>> = Vec::new();
-    let statics = |sizes: &[Size<'c>]| -> Result<Vec<i64>, String> {
-        let known = sizes.iter().map(|n| n.known()).collect::<Option<_>>();
-        known.ok_or_else(|| "it reshapes sizes that are known only at run time".into())
-    };
-    match ir::name(op) {
-        "memref.cast" => {
-            index = (0..rank).map(Expr::Var).collect();
-            sizes = source.sizes.clone();
-            for (size, n) in sizes.iter_mut().zip(&result.shape) {
-                if *n != DYNAMIC {
-                    *size = Size::Static(*n);
-                }
-            }
-        }
-        "memref.subview" => {
-            let operands = ir::operands(op);
-            let segments = ir::integers(op, "operandSegmentSizes");
-            let values =
-                segments.get(1).and_then(|n| usize::try_from(*n).ok()).ok_or("it has no operandSegmentSizes")?;
-            let (mut offset, mut size) = (1, 1 + values);
-            let offsets = ir::integers(op, "static_offsets");
-            let strides = ir::integers(op, "static_strides");
-            for (d, n) in ir::integers(op, "static_sizes").into_iter().enumerate() {
-                let from = if offsets[d] == DYNAMIC {
-                    symbols.push(operands[offset]);
-                    offset += 1;
-                    Expr::Var(rank + symbols.len() - 1)
-                } else {
-                    Expr::Const(offsets[d])
-                };
-                let length = if n == DYNAMIC {
-                    size += 1;
-                    Size::Value(operands[size - 1])
-                } else {
-                    Size::Static(n)
-                };
-                if strides[d] == DYNAMIC {
-                    return Err("its stride is known only at run time".into());
-                }
-                // A dimension of size 1 that the result vars out, or has one of: either way its index is 0.
-                let kept = result.shape.get(sizes.len()).is_some_and(|r| *r == n);
-                if kept {
-                    index.push(from + Expr::Var(sizes.len()).times(strides[d]));
-                    sizes.push(length);
-                } else {
-                    index.push(from);
-                }
-            }
-            if sizes.len() != rank {
-                return Err("the dimensions that its result keeps are ambiguous".into());
-            }
-        }
-        "memref.collapse_shape" => {
-            let old = statics(&source.sizes)?;
-            index = vec![Expr::Const(0); old.len()];
-            for (k, group) in ir::reassociation(op).into_iter().enumerate() {
-                let mut below = 1i64;
-                for (n, d) in group.iter().enumerate().rev() {
-                    let digit = Expr::Var(k).floor_div(below.max(1));
-                    index[*d] = if n == 0 { digit } else { digit.modulo(old[*d].max(1)) };
-                    below = below.checked_mul(old[*d]).ok_or("its sizes overflow")?;
-                }
-                sizes.push(Size::Static(below));
-            }
-        }
-        "memref.expand_shape" => {
-            statics(&source.sizes)?;
-            sizes = result.shape.iter().map(|n| Size::Static(*n)).collect();
-            let new = if result.shape.contains(&DYNAMIC) {
-                return Err("it reshapes sizes that are known only at run time".into());
-            } else {
-                &result.shape
-            };
-            for group in ir::reassociation(op) {
-                let (mut sum, mut below) = (Expr::Const(0), 1i64);
-                for d in group.into_iter().rev() {
-                    sum = Expr::Var(d).times(below) + sum;
-                    below = below.checked_mul(new[d]).ok_or("its sizes overflow")?;
-                }
-                index.push(sum);
-            }
-        }
+    let shape = ir::memref(ir::result(op, 0).r#type()).ok_or("it is not a memref")?.shape;
+    let Shown { sizes, index, symbols } = match ir::name(op) {
+        "memref.cast" => cast(&source, &shape),
+        "memref.subview" => subview(op, &source, &shape)?,
+        "memref.collapse_shape" => collapsed(op, &source)?,
+        "memref.expand_shape" => expanded(op, &source, &shape)?,
         _ => return Err("it is not a view".into()),
-    }
-    debug_assert_eq!(index.len(), old_rank);
-    let by: Vec<Expr> = index.into_iter().chain((0..source.symbols.len()).map(|k| Expr::Var(rank + k))).collect();
+    };
+    debug_assert_eq!(index.len(), source.sizes.len());
+    let old = (0..source.symbols.len()).map(|k| Expr::Var(shape.len() + k));
+    let by: Vec<Expr> = index.into_iter().chain(old).collect();
     let logical: Vec<Expr> = source.logical.iter().map(|e| e.substitute(&by)).collect();
+    let symbols: Vec<Val<'c>> = source.symbols.iter().copied().chain(symbols).collect();
     // Simplified, so that a slice of a slice of a slice costs as much as a slice.
     let inside = |n: &Size| n.known().map_or(Interval::new(0, i64::MAX), |n| Interval::new(0, n - 1));
     let vars = sizes.iter().map(inside).chain(symbols.iter().map(|_| Interval::ALL)).collect();
     let logical = simplify(&logical, &Domain { vars, constraints: Vec::new() });
     Ok(Access { sizes, logical, symbols, ..source })
+}
+
+/// The same elements; the type may know more of the sizes.
+fn cast<'c>(source: &Access<'c>, shape: &[i64]) -> Shown<'c> {
+    let size = |(size, n): (&Size<'c>, &i64)| if *n == DYNAMIC { *size } else { Size::Static(*n) };
+    let sizes = source.sizes.iter().zip(shape).map(size).collect();
+    Shown { sizes, index: (0..shape.len()).map(Expr::Var).collect(), symbols: Vec::new() }
+}
+
+/// `offset + stride * i` in each dimension that the result keeps.
+fn subview<'c>(op: Op<'c>, source: &Access<'c>, shape: &[i64]) -> Result<Shown<'c>, String> {
+    let operands = ir::operands(op);
+    let segments = ir::integers(op, "operandSegmentSizes");
+    let values = segments.get(1).and_then(|n| usize::try_from(*n).ok()).ok_or("it has no operandSegmentSizes")?;
+    // Behind the source come the offsets that are values, then the sizes that are.
+    let (mut offset, mut size) = (1, 1 + values);
+    let [offsets, lengths, strides] =
+        ["static_offsets", "static_sizes", "static_strides"].map(|name| ir::integers(op, name));
+    let mut shown = Shown { sizes: Vec::new(), index: Vec::new(), symbols: Vec::new() };
+    for ((from, n), stride) in offsets.into_iter().zip(lengths).zip(strides) {
+        let from = if from == DYNAMIC {
+            let symbol = source.symbols.len() + shown.symbols.len();
+            shown.symbols.push(operands[offset]);
+            offset += 1;
+            Expr::Var(shape.len() + symbol)
+        } else {
+            Expr::Const(from)
+        };
+        let length = if n == DYNAMIC {
+            size += 1;
+            Size::Value(operands[size - 1])
+        } else {
+            Size::Static(n)
+        };
+        if stride == DYNAMIC {
+            return Err("its stride is known only at run time".into());
+        }
+        // A dimension of size 1 that the result leaves out, or has one of: either way its index is 0.
+        if shape.get(shown.sizes.len()).is_some_and(|kept| *kept == n) {
+            shown.index.push(from + Expr::Var(shown.sizes.len()).times(stride));
+            shown.sizes.push(length);
+        } else {
+            shown.index.push(from);
+        }
+    }
+    match shown.sizes.len() == shape.len() {
+        true => Ok(shown),
+        false => Err("the dimensions that its result keeps are ambiguous".into()),
+    }
+}
+
+/// Each index is a digit of the index in the dimension that several became.
+fn collapsed<'c>(op: Op<'c>, source: &Access<'c>) -> Result<Shown<'c>, String> {
+    let old = static_sizes(&source.sizes)?;
+    let mut shown = Shown { sizes: Vec::new(), index: vec![Expr::Const(0); old.len()], symbols: Vec::new() };
+    for (k, group) in ir::reassociation(op).into_iter().enumerate() {
+        let mut below = 1i64;
+        for (n, d) in group.iter().enumerate().rev() {
+            let digit = Expr::Var(k).floor_div(below.max(1));
+            shown.index[*d] = if n == 0 { digit } else { digit.modulo(old[*d].max(1)) };
+            below = below.checked_mul(old[*d]).ok_or("its sizes overflow")?;
+        }
+        shown.sizes.push(Size::Static(below));
+    }
+    Ok(shown)
+}
+
+/// Each index is the sum of those in the dimensions that one became.
+fn expanded<'c>(op: Op<'c>, source: &Access<'c>, shape: &[i64]) -> Result<Shown<'c>, String> {
+    let sizes: Vec<Size<'c>> = shape.iter().map(|n| Size::Static(*n)).collect();
+    static_sizes(&source.sizes)?;
+    if shape.contains(&DYNAMIC) {
+        return Err(RESHAPES.into());
+    }
+    let mut index = Vec::new();
+    for group in ir::reassociation(op) {
+        let (mut sum, mut below) = (Expr::Const(0), 1i64);
+        for d in group.into_iter().rev() {
+            sum = Expr::Var(d).times(below) + sum;
+            below = below.checked_mul(shape[d]).ok_or("its sizes overflow")?;
+        }
+        index.push(sum);
+    }
+    Ok(Shown { sizes, index, symbols: Vec::new() })
+}
+
+const RESHAPES: &str = "it reshapes sizes that are known only at run time";
+
+fn static_sizes(sizes: &[Size]) -> Result<Vec<i64>, String> {
+    sizes.iter().map(|n| n.known()).collect::<Option<_>>().ok_or_else(|| RESHAPES.into())
 }
