@@ -1,10 +1,21 @@
-//! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, and what uses them follows.
+//! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, with the operations that use them.
 //!
-//! A memref is *tiled* when its layout is `#layout.tiled`, or when its memory space is `#layout.pending`, which is how
-//! a tensor's layout comes out of bufferization. Buffers change their type in place; operations that reach into them
-//! are rewritten; slices and reshapes of pending buffers are followed to their buffer, by composing index maps, and
-//! disappear. The pass works on a copy of the module and puts it in place of the original only when everything could
-//! be lowered, so a failure vars the module as it was.
+//! A memref is *tiled* when its layout is `#layout.tiled` or `#layout.tensor_layout`, or when its memory space is
+//! `#layout.pending`, which is how a tensor's layout comes out of bufferization. The phases, each over the operations in
+//! the order of the program:
+//!
+//! 1. *Convert types* ([`Lowering::convert_types`]): tiled buffers get their lowered types in place.
+//! 2. *Rewrite* ([`Lowering::rewrite`]) what reaches into a tiled buffer. Slices and reshapes are followed to their buffer
+//!    by composing index maps. A structured operation becomes scalar loops, or with `vectorize` vector code
+//!    ([`Lowering::in_vectors`]), which has steps of its own:
+//!    - *fuse*: an operation that the next one can compute on the way is not emitted but noted in `fused_into`;
+//!    - *plan and emit* the kernel of an operation with all that was fused into it;
+//!    - if the kernel cannot be vectorised, each of its operations is rewritten alone, once: `no_fusion` ends the
+//!      recursion. One that cannot be vectorised alone becomes scalar loops, with a remark.
+//! 3. *Erase* ([`Lowering::erase_views`]) the slices and reshapes, which nothing uses any more.
+//!
+//! The pass works on a copy of the module and puts it in place of the original only when everything could be lowered, so
+//! a failure leaves the module as it was.
 
 use crate::buffers::globals;
 use crate::buffers::index::{IndexVars, constant_value, indices};
@@ -42,23 +53,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
     if sorted {
         operations = ir::all_operations(root);
     }
-    let mut lowering = Lowering {
-        options,
-        axes: Axes::of(root, &operations),
-        types: HashMap::new(),
-        nested_layout: HashMap::new(),
-        buffers: Buffers::default(),
-        maps: HashMap::new(),
-        erased: HashSet::new(),
-        views: Vec::new(),
-        errors: Vec::new(),
-        remarks: Vec::new(),
-        fused_into: HashMap::new(),
-        no_fusion: HashSet::new(),
-    };
-    // Named operations make their maps from their operands' types, so they are asked before those change.
-    let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
-    lowering.maps = structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect();
+    let mut lowering = Lowering::new(root, options, &operations);
     let vectors = options.vectorize != Target::None && !lowering.maps.is_empty();
     if !lowering.convert_types(&operations) && !vectors && lowering.errors.is_empty() && !sorted {
         return Ok(());
@@ -78,26 +73,52 @@ pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec
 /// A pass over one module.
 struct Lowering<'c> {
     options: Options,
-    axes: Axes,
-    types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
-    /// Whether a type has a layout inside it where none can be lowered.
-    nested_layout: HashMap<Type<'c>, bool>,
+    types: Types<'c>,
+    /// What tiled buffers are lowered to, and how their elements are reached.
     buffers: Buffers<'c>,
     /// The indexing maps of structured operations.
     maps: HashMap<usize, Vec<AffineMap<'c>>>,
+    /// Operations whose code is part of the kernel of the one with this key, in order.
+    fused_into: HashMap<usize, Vec<Op<'c>>>,
+    /// Operations that are lowered alone, as a kernel with others could not be vectorised.
+    no_fusion: HashSet<usize>,
+    /// Operations that are gone, by their old address.
     erased: HashSet<usize>,
-    /// Slices and reshapes of pending buffers, outer ones first.
+    /// Slices and reshapes of pending buffers, sources first.
     views: Vec<Op<'c>>,
     errors: Vec<Diagnostic<'c>>,
-    /// What is said if there are no errors.
+    /// What is emitted if there are no errors.
     remarks: Vec<Diagnostic<'c>>,
-    /// Operations that go into the one with this key, in order.
-    fused_into: HashMap<usize, Vec<Op<'c>>>,
-    /// Operations that go into none.
-    no_fusion: HashSet<usize>,
+}
+
+/// The types that have been looked at.
+struct Types<'c> {
+    form: Form,
+    axes: Axes,
+    lowered: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
+    /// Whether a type contains a layout that no pass converts.
+    nested_layout: HashMap<Type<'c>, bool>,
 }
 
 impl<'c> Lowering<'c> {
+    fn new(root: Op<'c>, options: Options, operations: &[Op<'c>]) -> Self {
+        let axes = Axes::of(root, operations);
+        // Named operations make their maps from their operands' types, so they are read before those change.
+        let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
+        Lowering {
+            options,
+            types: Types { form: options.form, axes, lowered: HashMap::new(), nested_layout: HashMap::new() },
+            buffers: Buffers::default(),
+            maps: structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect(),
+            fused_into: HashMap::new(),
+            no_fusion: HashSet::new(),
+            erased: HashSet::new(),
+            views: Vec::new(),
+            errors: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
     fn error(&mut self, location: Location<'c>, message: String) {
         self.errors.push(Diagnostic::error(location, message));
     }
@@ -112,8 +133,7 @@ impl<'c> Lowering<'c> {
             for value in ir::results(*op).into_iter().chain(arguments) {
                 let t = value.r#type();
                 if tiled_layout(t).is_none() {
-                    let nested_layout = *self.nested_layout.entry(t).or_insert_with(|| has_nested_layout(t));
-                    if nested_layout {
+                    if *self.types.nested_layout.entry(t).or_insert_with(|| has_nested_layout(t)) {
                         self.error(location, format!("cannot lower {t}: a type nested in it contains a layout"));
                     }
                     continue;
@@ -147,12 +167,12 @@ impl<'c> Lowering<'c> {
 
     /// The lowered form of a tiled type; where there is none, an error at `location`, once for each type.
     fn lowered(&mut self, t: Type<'c>, location: Location<'c>) -> Option<Rc<Lowered<'c>>> {
-        if let Some(known) = self.types.get(&t) {
+        if let Some(known) = self.types.lowered.get(&t) {
             return known.clone();
         }
-        let made = lower_type(t, location, self.options.form, &self.axes);
+        let made = lower_type(t, location, self.types.form, &self.types.axes);
         let made = made.map(Rc::new).map_err(|reason| self.error(location, format!("cannot lower {t}: {reason}"))).ok();
-        self.types.insert(t, made.clone());
+        self.types.lowered.insert(t, made.clone());
         made
     }
 
@@ -181,6 +201,7 @@ impl<'c> Lowering<'c> {
         }
     }
 
+    /// Rewrites an operation that reaches into a tiled buffer; the error is the reason why it cannot be.
     fn rewrite(&mut self, op: Op<'c>) -> Result<(), String> {
         let b = Builder::before(op);
         let operands = ir::operands(op);
@@ -188,66 +209,80 @@ impl<'c> Lowering<'c> {
             "memref.alloc" | "memref.alloca" => self.allocation(b, op),
             "memref.global" => self.global(b, op),
             "memref.get_global" => self.get_global(b, op),
-            "memref.load" | "affine.load" => {
-                let mut vars = IndexVars::default();
-                let index = self.element(op, operands[0], &operands[1..], &mut vars)?;
-                let base = self.buffers.access(operands[0])?.base;
-                let loaded = if ir::name(op) == "affine.load" {
-                    vars.load(b, base, &index)
-                } else {
-                    vars.load_anywhere(b, base, &index)
-                };
-                self.replace(op, &[loaded]);
-                Ok(())
-            }
-            "memref.store" | "affine.store" => {
-                let mut vars = IndexVars::default();
-                let index = self.element(op, operands[1], &operands[2..], &mut vars)?;
-                let affine = ir::name(op) == "affine.store";
-                self.buffers.access(operands[1])?.store(&vars, b, operands[0], &index, affine);
-                self.replace(op, &[]);
-                Ok(())
-            }
+            "memref.load" | "affine.load" => self.load(b, op),
+            "memref.store" | "affine.store" => self.store(b, op),
             "memref.dim" => self.dim(b, op),
-            "memref.copy" => {
-                if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
-                    return Ok(());
-                }
-                let (from, to) = (self.buffers.access(operands[0])?, self.buffers.access(operands[1])?);
-                kernel::emit(&copy_nest(from, to), b, |inner| inner.store(1, inner.load(0)));
-                self.replace(op, &[]);
-                Ok(())
-            }
+            "memref.copy" => self.buffer_copy(b, op),
             "layout.convert" => self.convert(b, op),
-            name if name.starts_with("vector.") || name.starts_with("affine.vector_") => {
-                let spread =
-                    |v: &&Val<'c>| self.buffers.access(**v).is_ok_and(|access| access.spread_buffer().is_some());
-                if operands.iter().filter(|v| self.buffers.reach(**v)).find(spread).is_some() {
-                    return Err("a vector cannot cross the places of a TensorLayout".into());
-                }
-                let made = transfers::lower(&self.buffers, b, op)?;
-                self.replace(op, &made);
-                Ok(())
-            }
+            name if name.starts_with("vector.") || name.starts_with("affine.vector_") => self.transfer(b, op),
             name if is(name, VIEW) && is_view(ir::result(op, 0)) => {
                 let access = self.buffers.access(ir::result(op, 0))?;
                 self.buffers.views.insert(ir::key(ir::result(op, 0)), access);
                 self.views.push(op);
                 Ok(())
             }
-            name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => {
-                let lowered = self.buffers.get(operands[0]).ok_or("its source is not a buffer")?;
-                let view = lowered.logical_view(b, operands[0]).ok_or_else(|| {
-                    format!("a buffer laid out as {} has no strides to make a view from", lowered.layout)
-                })?;
-                ir::edit(op).set_operand(0, view);
-                Ok(())
-            }
+            name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => self.strided(b, op),
             "memref.cast" | "memref.dealloc" => self.whole_only(&operands),
             name if is(name, FORWARDS) => self.whole_only(&operands),
             _ if self.maps.contains_key(&ir::op_key(op)) => self.structured(b, op),
-            _ => Err(self.unknown(op)),
+            _ => Err(self.unsupported(op)),
         }
+    }
+
+    fn load(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let operands = ir::operands(op);
+        let mut vars = IndexVars::default();
+        let index = self.element(op, operands[0], &operands[1..], &mut vars)?;
+        let base = self.buffers.access(operands[0])?.base;
+        let loaded = match ir::name(op) {
+            "affine.load" => vars.load(b, base, &index),
+            _ => vars.load_anywhere(b, base, &index),
+        };
+        self.replace(op, &[loaded]);
+        Ok(())
+    }
+
+    fn store(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let operands = ir::operands(op);
+        let mut vars = IndexVars::default();
+        let index = self.element(op, operands[1], &operands[2..], &mut vars)?;
+        let affine = ir::name(op) == "affine.store";
+        self.buffers.access(operands[1])?.store(&vars, b, operands[0], &index, affine);
+        self.replace(op, &[]);
+        Ok(())
+    }
+
+    fn buffer_copy(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
+            return Ok(());
+        }
+        let [from, to] = [0, 1].map(|k| self.buffers.access(ir::operands(op)[k]));
+        kernel::emit(&copy_nest(from?, to?), b, |inner| inner.store(1, inner.load(0)));
+        self.replace(op, &[]);
+        Ok(())
+    }
+
+    /// A read or write of a vector.
+    fn transfer(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let is_spread = |v: &Val<'c>| {
+            self.buffers.reach(*v) && self.buffers.access(*v).is_ok_and(|access| access.spread_buffer().is_some())
+        };
+        if ir::operands(op).iter().any(is_spread) {
+            return Err("a vector cannot cross the places of a TensorLayout".into());
+        }
+        let made = transfers::lower(&self.buffers, b, op)?;
+        self.replace(op, &made);
+        Ok(())
+    }
+
+    /// An operation on strided memrefs takes the strided view of an untiled buffer.
+    fn strided(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let source = ir::operands(op)[0];
+        let lowered = self.buffers.get(source).ok_or("its source is not a buffer")?;
+        let view = lowered.logical_view(b, source);
+        let view = view.ok_or_else(|| format!("expected a buffer with strides, found layout {}", lowered.layout))?;
+        ir::edit(op).set_operand(0, view);
+        Ok(())
     }
 
     /// An operation that needs no more than the right types, which it has, unless it takes part of a buffer.
@@ -258,7 +293,7 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    fn unknown(&self, op: Op<'c>) -> String {
+    fn unsupported(&self, op: Op<'c>) -> String {
         let buffer = |v: &Val<'c>| self.buffers.get(*v);
         let values: Vec<_> = ir::operands(op).into_iter().chain(ir::results(op)).collect();
         match values.iter().find_map(buffer) {
@@ -275,7 +310,7 @@ impl<'c> Lowering<'c> {
         for gone in ir::all_operations(op) {
             self.erased.insert(ir::op_key(gone));
             self.maps.remove(&ir::op_key(gone));
-            // What is made later may come to lie at the same address.
+            // Keys are addresses, and a freed one may be used again: what is there later must not be taken for this.
             for value in ir::results(gone).into_iter().chain(ir::blocks(gone).into_iter().flat_map(ir::arguments)) {
                 self.buffers.lowered.remove(&ir::key(value));
             }
@@ -445,8 +480,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// Makes vector code for a structured operation or a copy, and for those that go into it; or vars it to the one
-    /// that it goes into itself. False where it is to be lowered one element at a time.
+    /// Vector code for a structured operation or a copy, as the header says; false where it is to become scalar loops.
     fn in_vectors(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
         if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.no_fusion.contains(&key)) {
@@ -456,25 +490,26 @@ impl<'c> Lowering<'c> {
         }
         let made = self.fusion().fused(op).and_then(|(nest, body)| vectorize::emit(b, &nest, &body, &self.options));
         let parts = self.fused_into.remove(&key).unwrap_or_default();
-        if made.is_ok() {
-            for part in parts.into_iter().chain([op]) {
-                self.replace(part, &[]);
+        match made {
+            Ok(()) => {
+                for part in parts.into_iter().chain([op]) {
+                    self.replace(part, &[]);
+                }
+                Ok(true)
             }
-            return Ok(true);
+            Err(reason) if parts.is_empty() => {
+                self.remarks.push(scalar_remark(b.location, &reason));
+                Ok(false)
+            }
+            Err(_) => {
+                for part in parts {
+                    self.no_fusion.insert(ir::op_key(part));
+                    self.rewrite(part)?;
+                }
+                self.no_fusion.insert(key);
+                self.in_vectors(b, op)
+            }
         }
-        // Each by itself, as far as that goes.
-        for part in &parts {
-            self.no_fusion.insert(ir::op_key(*part));
-            self.rewrite(*part)?;
-        }
-        if !parts.is_empty() {
-            self.no_fusion.insert(key);
-            return self.in_vectors(b, op);
-        }
-        if let Err(reason) = made {
-            self.remarks.push(scalar_remark(b.location, &reason));
-        }
-        Ok(false)
     }
 
     /// Where an input is spread over axes that the output of a reduction does not have, and the elements may be added in
@@ -494,6 +529,11 @@ impl<'c> Lowering<'c> {
         if contracted.is_empty() {
             return None;
         }
+        // Sums of parts may overflow where the whole does not.
+        if ir::attribute(combiner.op, "overflowFlags").is_some() {
+            let none = Attribute::parse(b.context(), "#arith.overflow<none>").expect("an attribute of arith");
+            ir::edit(combiner.op).set_attribute("overflowFlags", none);
+        }
         let output = nest.operands.last()?;
         let lowered = output.access.lowered.clone()?;
         let base = lowered.allocate(b, "memref.alloc", &[], &[]);
@@ -510,7 +550,7 @@ impl<'c> Lowering<'c> {
         Some((combiner, output))
     }
 
-    /// Converts the inputs that are not where they are needed to layouts in which they are.
+    /// Copies inputs that a place needs and does not hold into layouts in which it does.
     fn relayout_inputs(&mut self, b: Builder<'c>, nest: &mut Nest<'c>) {
         if !places::outputs_cover_places(nest) {
             return;
@@ -520,9 +560,9 @@ impl<'c> Lowering<'c> {
             let shape: Option<Vec<i64>> = nest.operands[k].access.sizes.iter().map(|n| n.known()).collect();
             let Some(shape) = shape else { continue };
             let shaped = Shaped { shape, layout: None, ..shaped };
-            // Where it does not fit, each element is fetched when it is needed.
+            // Without such a layout, each element is fetched when it is needed.
             let Ok(lowered) =
-                Lowered::new(b.location, &shaped, &AnyLayout::Tensor(layout), &self.axes, self.options.form)
+                Lowered::new(b.location, &shaped, &AnyLayout::Tensor(layout), &self.types.axes, self.types.form)
             else {
                 continue;
             };
@@ -547,7 +587,7 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Says why there is no vector code.
+/// Why an operation becomes scalar loops although vectors were asked for.
 fn scalar_remark<'c>(location: Location<'c>, reason: &str) -> Diagnostic<'c> {
     Diagnostic::remark(location, format!("not vectorised: {reason}"))
 }

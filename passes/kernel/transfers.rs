@@ -73,6 +73,9 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
         });
         transfer.along = along.collect();
     }
+    if transfer.in_bounds.len() != transfer.vector.shape.len() {
+        return Err("its in_bounds must have an entry for each dimension of the vector".into());
+    }
     if transfer.vector.shape.len() != transfer.along.len() {
         return Err("its vector has more dimensions than its memref".into());
     }
@@ -81,7 +84,7 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
     {
         return Ok(results);
     }
-    Ok(element_by_element(b, &access, &mut vars, &transfer))
+    element_by_element(b, &access, &mut vars, &transfer)
 }
 
 /// The elements lie side by side in the buffer: one vector load or store.
@@ -138,15 +141,10 @@ fn element_by_element<'c>(
     access: &Access<'c>,
     vars: &mut IndexVars<'c>,
     t: &Transfer<'c>,
-) -> Vec<Val<'c>> {
-    let index = Type::index(b.context());
-    let count: i64 = t.vector.shape.iter().product();
+) -> Result<Vec<Val<'c>>, String> {
+    let count = t.vector.shape.iter().try_fold(1i64, |n, size| n.checked_mul(*size));
+    let count = count.ok_or("the number of its elements overflows 64 bits")?;
     let row = ir::vector_type(&[count], t.vector.element);
-    let as_row = |b: Builder<'c>, v: Val<'c>, element: Type<'c>| {
-        let count = ir::vector(v.r#type()).map_or(count, |v| v.shape.iter().product());
-        let row = ir::vector_type(&[count], element);
-        if v.r#type() == row { v } else { b.value("vector.shape_cast", &[v], row, &[]) }
-    };
     let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
     let mask = t.mask.map(|m| as_row(b, m, bit));
     let start = match (t.write, t.value) {
@@ -154,6 +152,7 @@ fn element_by_element<'c>(
         (false, Some(padding)) => b.value("vector.broadcast", &[padding], row, &[]),
         (_, None) => b.constant(ir::zeros(row)),
     };
+    let index = Type::index(b.context());
     let carried: Vec<Val<'c>> = if t.write { Vec::new() } else { vec![start] };
     let results: Vec<Type<'c>> = carried.iter().map(|v| v.r#type()).collect();
     let bounds = [b.index(0), b.index(count), b.index(1)];
@@ -165,35 +164,8 @@ fn element_by_element<'c>(
 
     let number = vars.unbound(Interval::new(0, count - 1));
     vars.bind(number, arguments[0]);
-    let mut view = t.first.clone();
-    let mut conditions = Vec::new();
-    let mut below = 1i64;
-    // A mask has one dimension for each of the memref's that the vector runs along, in the memref's order.
-    let mut masked: Vec<(usize, i64, Expr)> = Vec::new();
-    for (k, n) in t.vector.shape.iter().enumerate().rev() {
-        let digit = Expr::Var(number).floor_div(below.max(1)).modulo((*n).max(1));
-        below *= n;
-        let Some(d) = t.along[k] else { continue };
-        view[d] = view[d].clone() + digit.clone();
-        masked.push((d, *n, digit));
-        if !t.in_bounds[k] {
-            conditions.push(d);
-        }
-    }
-    let less = |d: usize| {
-        let at = vars.simplified(&[view[d].clone()], &[]).remove(0);
-        let size = access.sizes[d].value(inside);
-        inside.value("arith.cmpi", &[vars.value(inside, &at), size], bit, &[predicate(inside, 2)])
-    };
-    let mut conditions: Vec<Val<'c>> = conditions.into_iter().map(less).collect();
-    let position = |b: Builder<'c>| b.named("static_position", ir::integers_attribute(b.context(), &[DYNAMIC]));
-    if let Some(mask) = mask {
-        masked.sort_by_key(|m| m.0);
-        let at = masked.into_iter().fold(Expr::Const(0), |sum, (_, n, digit)| sum.times(n) + digit);
-        let at = vars.value(inside, &vars.simplified(&[at], &[])[0]);
-        conditions.push(inside.value("vector.extract", &[mask, at], bit, &[position(inside)]));
-    }
-    let condition = conditions.into_iter().reduce(|x, y| inside.value("arith.andi", &[x, y], bit, &[]));
+    let Element { view, masked } = element(t, number);
+    let condition = is_there(inside, access, vars, t, &view, mask.map(|mask| (mask, masked)));
     let (place, ends) = match condition {
         None => (inside, None),
         Some(condition) => {
@@ -203,12 +175,13 @@ fn element_by_element<'c>(
     };
     let at = access.simple_index(vars, &view);
     if t.write {
-        let value = place.value("vector.extract", &[start, arguments[0]], t.vector.element, &[position(place)]);
+        let value = place.value("vector.extract", &[start, arguments[0]], t.vector.element, &[dynamic_position(place)]);
         vars.store_anywhere(place, value, access.base, &at);
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let value = vars.load_anywhere(place, access.base, &at);
-    let mut next = place.value("vector.insert", &[value, arguments[1], arguments[0]], row, &[position(place)]);
+    let operands = [value, arguments[1], arguments[0]];
+    let mut next = place.value("vector.insert", &operands, row, &[dynamic_position(place)]);
     if let Some((then, otherwise)) = ends {
         ir::set_operands(then, &[next]);
         ir::set_operands(otherwise, &[arguments[1]]);
@@ -216,7 +189,70 @@ fn element_by_element<'c>(
     }
     ir::set_operands(end, &[next]);
     let read = ir::result(a_loop, 0);
-    vec![if row == t.vector_type { read } else { b.value("vector.shape_cast", &[read], t.vector_type, &[]) }]
+    Ok(vec![if row == t.vector_type { read } else { b.value("vector.shape_cast", &[read], t.vector_type, &[]) }])
+}
+
+/// A vector with all its elements in one dimension.
+fn as_row<'c>(b: Builder<'c>, v: Val<'c>, element: Type<'c>) -> Val<'c> {
+    let count = ir::vector(v.r#type()).map_or(1, |v| v.shape.iter().product());
+    let row = ir::vector_type(&[count], element);
+    if v.r#type() == row { v } else { b.value("vector.shape_cast", &[v], row, &[]) }
+}
+
+/// One element of a vector.
+struct Element {
+    /// Its index in the memref.
+    view: Vec<Expr>,
+    /// Its index in the mask.
+    masked: Expr,
+}
+
+/// The element with the row-major number that a variable stands for.
+fn element(t: &Transfer, number: usize) -> Element {
+    let mut view = t.first.clone();
+    let mut below = 1i64;
+    // A mask has one dimension for each of the memref's that the vector runs along, in the memref's order.
+    let mut masked: Vec<(usize, i64, Expr)> = Vec::new();
+    for (along, n) in t.along.iter().zip(&t.vector.shape).rev() {
+        let digit = Expr::Var(number).floor_div(below.max(1)).modulo((*n).max(1));
+        below *= n;
+        if let Some(d) = *along {
+            view[d] = view[d].clone() + digit.clone();
+            masked.push((d, *n, digit));
+        }
+    }
+    masked.sort_by_key(|m| m.0);
+    let masked = masked.into_iter().fold(Expr::Const(0), |sum, (_, n, digit)| sum.times(n) + digit);
+    Element { view, masked }
+}
+
+/// The condition under which an element is read or written: inside the logical sizes, and not masked out.
+fn is_there<'c>(
+    b: Builder<'c>,
+    access: &Access<'c>,
+    vars: &IndexVars<'c>,
+    t: &Transfer<'c>,
+    view: &[Expr],
+    mask: Option<(Val<'c>, Expr)>,
+) -> Option<Val<'c>> {
+    let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
+    let less = |d: usize| {
+        let at = vars.simplified(&[view[d].clone()], &[]).remove(0);
+        let size = access.sizes[d].value(b);
+        b.value("arith.cmpi", &[vars.value(b, &at), size], bit, &[predicate(b, 2)])
+    };
+    let bounded = t.along.iter().zip(&t.in_bounds).rev().filter(|(_, in_bounds)| !**in_bounds);
+    let mut conditions: Vec<Val<'c>> = bounded.filter_map(|(along, _)| along.map(less)).collect();
+    if let Some((mask, at)) = mask {
+        let at = vars.value(b, &vars.simplified(&[at], &[])[0]);
+        conditions.push(b.value("vector.extract", &[mask, at], bit, &[dynamic_position(b)]));
+    }
+    conditions.into_iter().reduce(|x, y| b.value("arith.andi", &[x, y], bit, &[]))
+}
+
+/// The position in a vector is an operand.
+fn dynamic_position<'c>(b: Builder<'c>) -> (melior::ir::Identifier<'c>, Attribute<'c>) {
+    b.named("static_position", ir::integers_attribute(b.context(), &[DYNAMIC]))
 }
 
 /// The predicate of an `arith.cmpi`; 2 is signed less than.
