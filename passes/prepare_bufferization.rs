@@ -30,7 +30,7 @@ use layout::expr::Expr;
 use layout_ir::{self as ir, Builder, DYNAMIC, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{Attribute, Identifier, OperationRef, Type, ValueLike};
+use melior::ir::{Attribute, Identifier, Location, OperationRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 
 /// Prepares a module, or says what could not be lowered and changes nothing.
@@ -57,37 +57,51 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
                 ir::replace_all_uses(ir::result(op, 0), copy);
                 ir::erase(op);
             }
-            "linalg.softmax" if touches_layouts(op) => {
-                // Upstream gives the parts the type of the input, and the last of them that of the output.
-                let (input, output) = (ir::operands(op)[0], ir::operands(op)[1]);
-                if input.r#type() != output.r#type() {
-                    let input = copied(Builder::before(op), input, output.r#type());
-                    ir::edit(op).set_operand(0, input);
-                }
-                if !upstream::decompose(op) {
-                    return Err(vec![Diagnostic::error(ir::location(op), "'linalg.softmax' op cannot be decomposed")]);
-                }
-            }
+            "linalg.softmax" if touches_layouts(op) => softmax(op).map_err(|error| vec![error])?,
             "tensor.concat" if touches_layouts(op) => concatenate(op),
             "tensor.pad" if is_spread(ir::operands(op)[0]) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(op);
             }
-            "tensor.splat" if touches_layouts(op) => {
-                let result = ir::result(op, 0);
-                let b = Builder::before(op);
-                let (scalar, sizes) = ir::operands(op).split_first().map(|(s, n)| (*s, n.to_vec())).expect("a scalar");
-                let empty = b.value("tensor.empty", &sizes, result.r#type(), &[]);
-                let filled = b.named_structured("linalg.fill", &[scalar, empty], &[1, 1], result.r#type());
-                ir::replace_all_uses(result, ir::result(filled, 0));
-                ir::erase(op);
-            }
+            "tensor.splat" if touches_layouts(op) => splat(op),
             name if is(name, VIEW) && changes_layout(op) && !only_read(ir::result(op, 0)) => settle(op),
             name if is(name, ELEMENTWISE) && touches_layouts(op) => elementwise(op),
             _ => {}
         }
     }
-    let operations = ir::all_operations(module);
+    copy_leaving_views(&ir::all_operations(module));
+    wrap_layouts(module);
+    Ok(())
+}
+
+/// Replaces a softmax by the structured operations that it stands for. Upstream gives the parts the type of the input, and
+/// the last of them that of the output: so the input gets the layout of the output first.
+fn softmax<'c>(op: Op<'c>) -> Result<(), Diagnostic<'c>> {
+    let (input, output) = (ir::operands(op)[0], ir::operands(op)[1]);
+    if input.r#type() != output.r#type() {
+        let input = copied(Builder::before(op), input, output.r#type());
+        ir::edit(op).set_operand(0, input);
+    }
+    let location = ir::location(op);
+    match upstream::decompose(op) {
+        true => Ok(()),
+        false => Err(Diagnostic::error(location, "'linalg.softmax' op cannot be decomposed")),
+    }
+}
+
+/// Fills an empty tensor with a scalar.
+fn splat(op: Op) {
+    let result = ir::result(op, 0);
+    let b = Builder::before(op);
+    let (scalar, sizes) = ir::operands(op).split_first().map(|(s, n)| (*s, n.to_vec())).expect("a scalar");
+    let empty = b.value("tensor.empty", &sizes, result.r#type(), &[]);
+    let filled = b.named_structured("linalg.fill", &[scalar, empty], &[1, 1], result.r#type());
+    ir::replace_all_uses(result, ir::result(filled, 0));
+    ir::erase(op);
+}
+
+/// Copies slices and reshapes that leave their block.
+fn copy_leaving_views(operations: &[Op]) {
     let mut views = HashMap::new();
     for op in operations.iter().filter(|op| is(ir::name(**op), BOUNDARY)) {
         for (k, v) in ir::operands(*op).into_iter().enumerate() {
@@ -97,6 +111,10 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
             }
         }
     }
+}
+
+/// Wraps each layout as `#layout.pending`.
+fn wrap_layouts(module: Op) {
     let mut wrap = TypeConverter::new(|t| {
         let shaped = ir::tensor(t)?;
         let encoding = shaped.layout?;
@@ -111,74 +129,67 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
     for op in ir::all_operations(module) {
         wrap.operation(op);
     }
-    Ok(())
 }
 
-/// The operations that lowering would fail on, each with the reason.
+/// What lowering would fail on, each with the reason.
 fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
     let mut errors = Vec::new();
-    let mut types: HashMap<Type<'c>, bool> = HashMap::new();
+    let mut types: HashSet<Type<'c>> = HashSet::new();
     for op in operations {
-        let name = ir::name(*op);
-        let location = ir::location(*op);
-        let known = is(name, BUFFERIZES) || ir::indexing_maps(*op).is_some();
-        if touches_layouts(*op) && !known {
-            let message = format!("'{name}' op cannot be lowered: unsupported operation on a tiled tensor");
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "builtin.module" && ir::parent(*op).is_some() && has_layouts(*op) {
-            let message = "'builtin.module' op cannot be lowered: bufferization does not look into nested modules";
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "arith.constant"
-            && touches_layouts(*op)
-            && ir::attribute(*op, "value").and_then(ir::constant).is_none()
-        {
-            let message = "'arith.constant' op cannot be lowered: its value is not a dense constant in the module";
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "tensor.dim" && touches_layouts(*op) && constant_value(ir::operands(*op)[1]).is_none() {
-            let message = "'tensor.dim' op cannot be lowered: its dimension must be a constant";
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "tensor.pad" && is_spread(ir::operands(*op)[0]) && padding(*op).is_none() {
-            let message = "'tensor.pad' op cannot be lowered: expected one padding value and static sizes";
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "tensor.concat" && touches_layouts(*op) && is_dynamic(*op) {
-            let message = "'tensor.concat' op cannot be lowered: its sizes are known only at run time";
-            errors.push(Diagnostic::error(location, message));
+        let (name, location) = (ir::name(*op), ir::location(*op));
+        if let Some(reason) = unsupported(*op) {
+            errors.push(Diagnostic::error(location, format!("'{name}' op cannot be lowered: {reason}")));
             continue;
         }
         let arguments = ir::blocks(*op).into_iter().flat_map(ir::arguments);
         let mut named: Vec<Type<'c>> = ir::results(*op).into_iter().chain(arguments).map(|v| v.r#type()).collect();
-        if let Some((inputs, results)) =
-            ir::attribute(*op, "function_type").and_then(ir::type_in).and_then(ir::function)
-        {
-            named.extend(inputs.into_iter().chain(results));
-        }
+        let function = ir::attribute(*op, "function_type").and_then(ir::type_in).and_then(ir::function);
+        named.extend(function.into_iter().flat_map(|(inputs, results)| inputs.into_iter().chain(results)));
         for t in named {
-            if has_nested_layout(t) && types.insert(t, true).is_none() {
-                let message = format!("cannot lower {t}: a type nested in it contains a layout");
-                errors.push(Diagnostic::error(location, message));
-            }
-            let Some(shaped) = ir::tensor(t) else { continue };
-            let Some(layout) = shaped.layout.and_then(AnyLayout::of) else { continue };
-            if types.insert(t, true).is_some() {
+            if !types.insert(t) {
                 continue;
             }
-            let shaped = Shaped { layout: None, ..shaped };
-            if let Err(reason) = Lowered::new(location, &shaped, &layout, axes, Form::Strided) {
-                errors.push(Diagnostic::error(location, format!("cannot lower {t}: {reason}")));
-            }
+            let reason = match has_nested_layout(t) {
+                true => Some("a type nested in it contains a layout".to_string()),
+                false => not_lowered(t, location, axes),
+            };
+            errors.extend(reason.map(|reason| Diagnostic::error(location, format!("cannot lower {t}: {reason}"))));
         }
     }
     errors
+}
+
+/// Why an operation on tensors with layouts cannot be lowered, if it cannot.
+fn unsupported(op: Op) -> Option<&'static str> {
+    let name = ir::name(op);
+    if name == "builtin.module" {
+        let nested = ir::parent(op).is_some() && has_layouts(op);
+        return nested.then_some("bufferization does not look into nested modules");
+    }
+    if !touches_layouts(op) {
+        return None;
+    }
+    if !is(name, BUFFERIZES) && ir::indexing_maps(op).is_none() {
+        return Some("unsupported operation on a tiled tensor");
+    }
+    match name {
+        "arith.constant" if ir::attribute(op, "value").and_then(ir::constant).is_none() => {
+            Some("its value is not a dense constant in the module")
+        }
+        "tensor.dim" if constant_value(ir::operands(op)[1]).is_none() => Some("its dimension must be a constant"),
+        "tensor.pad" if is_spread(ir::operands(op)[0]) && padding(op).is_none() => {
+            Some("expected one padding value and static sizes")
+        }
+        "tensor.concat" if is_dynamic(op) => Some("its sizes are known only at run time"),
+        _ => None,
+    }
+}
+
+/// Why the layout of a tensor type cannot be lowered, if it has one that cannot.
+fn not_lowered<'c>(t: Type<'c>, location: Location<'c>, axes: &Axes) -> Option<String> {
+    let shaped = ir::tensor(t)?;
+    let layout = AnyLayout::of(shaped.layout?)?;
+    Lowered::new(location, &Shaped { layout: None, ..shaped }, &layout, axes, Form::Strided).err()
 }
 
 fn is_tensor(v: Val) -> bool {

@@ -43,7 +43,7 @@ pub struct Lowered<'c> {
     storage: Storage,
 }
 
-/// What tells where elements are.
+/// How a buffer stores its elements.
 enum Storage {
     Tiles { expansion: Expansion, untiled: bool },
     SpreadBuffer(SpreadBuffer),
@@ -115,39 +115,18 @@ impl<'c> Lowered<'c> {
 
     fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
         supported(logical, layout)?;
-        // An unknown size stands in as 2: its dimension must come out as one whole part, checked below.
+        // An unknown size stands in as 2: its dimension must become one whole part, checked below.
         let stand_in: Vec<i64> = logical.shape.iter().map(|n| if *n == DYNAMIC { 2 } else { *n }).collect();
         let expansion = Expansion::new(&stand_in, layout).map_err(|e| e.message)?;
-        let interval = |n: &i64| Interval::new(0, if *n == DYNAMIC { i64::MAX } else { n - 1 });
-        let domain = Domain { vars: logical.shape.iter().map(interval).collect(), constraints: Vec::new() };
-        let expanded = simplify(&expansion.exprs(), &domain);
-        let parts = expansion.parts();
-
-        let mut exprs: Vec<Expr> = parts.iter().map(|p| expanded[p.position].clone()).collect();
-        let mut sizes: Vec<i64> = parts.iter().map(|p| p.size).collect();
-        let mut strides: Vec<i64> = parts.iter().map(|p| p.stride).collect();
-        let mut dynamic = Vec::new();
-        for (d, _) in logical.shape.iter().enumerate().filter(|(_, n)| **n == DYNAMIC) {
-            let Some(whole) = exprs.iter().position(|e| *e == Expr::Var(d)) else {
-                return Err(format!(
-                    "the size of dimension {d} is dynamic and tiled: a tiled dimension must have a static size"
-                ));
-            };
-            sizes[whole] = DYNAMIC;
-            // What lies further out in memory is as far apart as this size says.
-            for (k, _) in parts.iter().enumerate().filter(|(_, p)| p.position < parts[whole].position) {
-                strides[k] = DYNAMIC;
-            }
-            dynamic.push((d, whole));
-        }
-        if expansion.allocated_elements() != expansion.elements() && !dynamic.is_empty() {
-            return Err("tail padding L(n) must have static sizes".into());
-        }
-        let mut order: Vec<usize> = (0..parts.len()).collect();
+        let Parts { mut exprs, mut sizes, mut strides, mut dynamic } = Parts::of(&logical.shape, &expansion)?;
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
         // Without elements any order will do, and strides of 0 would be none.
         match sizes.contains(&0) {
             true => strides = row_major(&sizes),
-            false => order.sort_by_key(|k| parts[*k].position),
+            false => {
+                let positions: Vec<usize> = expansion.parts().iter().map(|p| p.position).collect();
+                order.sort_by_key(|k| positions[*k]);
+            }
         }
 
         let plain = Shaped { layout: None, ..logical.clone() };
@@ -295,7 +274,45 @@ impl<'c> Lowered<'c> {
     }
 }
 
-/// Refuses what a memref cannot say of a layout.
+/// The parts of tiled sizes, in logical order.
+struct Parts {
+    exprs: Vec<Expr>,
+    sizes: Vec<i64>,
+    strides: Vec<i64>,
+    /// For each logical dimension of unknown size, the part that is all of it.
+    dynamic: Vec<(usize, usize)>,
+}
+
+impl Parts {
+    /// The parts of these sizes, of which the expansion has the known ones.
+    fn of(shape: &[i64], expansion: &Expansion) -> Result<Parts, String> {
+        let interval = |n: &i64| Interval::new(0, if *n == DYNAMIC { i64::MAX } else { n - 1 });
+        let domain = Domain { vars: shape.iter().map(interval).collect(), constraints: Vec::new() };
+        let expanded = simplify(&expansion.exprs(), &domain);
+        let parts = expansion.parts();
+        let exprs: Vec<Expr> = parts.iter().map(|p| expanded[p.position].clone()).collect();
+        let mut sizes: Vec<i64> = parts.iter().map(|p| p.size).collect();
+        let mut strides: Vec<i64> = parts.iter().map(|p| p.stride).collect();
+        let mut dynamic = Vec::new();
+        for (d, _) in shape.iter().enumerate().filter(|(_, n)| **n == DYNAMIC) {
+            let whole = exprs.iter().position(|e| *e == Expr::Var(d)).ok_or_else(|| {
+                format!("the size of dimension {d} is dynamic and tiled: a tiled dimension must have a static size")
+            })?;
+            sizes[whole] = DYNAMIC;
+            // The strides of what is further out in memory are multiples of this size.
+            for (k, _) in parts.iter().enumerate().filter(|(_, p)| p.position < parts[whole].position) {
+                strides[k] = DYNAMIC;
+            }
+            dynamic.push((d, whole));
+        }
+        if expansion.allocated_elements() != expansion.elements() && !dynamic.is_empty() {
+            return Err("tail padding L(n) must have static sizes".into());
+        }
+        Ok(Parts { exprs, sizes, strides, dynamic })
+    }
+}
+
+/// Refuses what a memref cannot express of a layout.
 fn supported(logical: &Shaped, layout: &Layout) -> Result<(), String> {
     if !layout.splits.is_empty() {
         return Err("its elements are split over several memories (SC)".into());

@@ -8,7 +8,7 @@ use layout::expr::Expr;
 use layout::simplify::{Form, Interval};
 use layout_ir::{self as ir, Builder, DYNAMIC, Val};
 use melior::ir::Type;
-use std::collections::HashMap;
+use std::cmp::Reverse;
 
 /// One loop: a part of a dimension.
 pub struct Part {
@@ -101,7 +101,7 @@ pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
     let mut scales = vec![vec![1i64]; nest.extents.len()];
     let digit = |part: &Spread| Some(Expr::Var(part.dim?).floor_div(part.weight).modulo(part.extent));
     let contracted: Vec<Expr> = nest.contracted.iter().filter_map(digit).collect();
-    // Outputs first: their cuts win.
+    // Cuts that do not divide each other conflict: those of the outputs come first, and stay.
     let mut index: Vec<Expr> = Vec::new();
     for (k, operand) in nest.operands.iter().enumerate().rev() {
         if k + nest.outputs + 1 == nest.operands.len() {
@@ -125,19 +125,9 @@ pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
     scales
 }
 
-/// Puts the parts in the order of the loops, outermost first.
+/// Puts the parts in the order of the loops, outermost first: that of the output's memory, with exceptions for what is
+/// reduced.
 pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: usize) {
-    let stride = |operand: usize, var: usize| -> i64 {
-        let (mut one, zero) = (vec![0; vars], vec![0; vars]);
-        one[var] = 1;
-        let step = |(k, e): (usize, &Expr)| {
-            let difference = e.evaluate(&one)?.checked_sub(e.evaluate(&zero)?)?;
-            let stride = nest.operands[operand].access.strides[k];
-            // An unknown stride counts as a large one, larger for earlier dimensions.
-            difference.checked_mul(if stride == DYNAMIC { 1 << (60 - k.min(20)) } else { stride })
-        };
-        index[operand].iter().enumerate().map(|e| step(e).unwrap_or(0)).fold(0, i64::saturating_add)
-    };
     let uses = |operand: usize, dim: usize| {
         let mut found = false;
         nest.operands[operand].map.iter().for_each(|e| e.for_each_var(&mut |v| found |= v == dim));
@@ -147,7 +137,8 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: usize) 
     let reduced = |dim: usize| !(inputs..nest.operands.len()).any(|o| uses(o, dim));
     let dims = nest.extents.len();
     let descending = |parts: &mut [Part], operand: usize| {
-        parts.sort_by_key(|p| (std::cmp::Reverse(stride(operand, p.var)), p.dim, p.level));
+        let stride = |part: &Part| stride(nest, operand, &index[operand], part.var, vars);
+        parts.sort_by_cached_key(|p| (Reverse(stride(p)), p.dim, p.level));
     };
     if nest.outputs == 0 {
         // Nothing to order by.
@@ -160,32 +151,48 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: usize) 
         let slots: Vec<usize> = (0..parts.len()).filter(|k| reduced(parts[*k].dim)).collect();
         sort_within(parts, &slots);
     } else {
-        // A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it
-        // is near.
-        let tiled = |dim: usize| parts.iter().any(|p| p.dim == dim && p.level > 0);
-        let any_tiled = (0..dims).any(|d| !reduced(d) && tiled(d));
-        let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(inputs, p.var));
-        let innermost = innermost.map(|p| (p.dim, p.level));
-        let group = |p: &Part| match () {
-            () if reduced(p.dim) => 1,
-            () if any_tiled && p.level > 0 => 2,
-            () if !any_tiled && Some((p.dim, p.level)) == innermost => 2,
-            () => 0,
-        };
-        let keys = parts.iter().map(|p| {
-            let group = group(p);
-            (p.var, (group, if group == 1 { 0 } else { -stride(inputs, p.var) }, p.dim, p.level))
-        });
-        let keys: HashMap<usize, _> = keys.collect();
-        parts.sort_by_key(|p| keys[&p.var]);
+        let stride = |part: &Part| stride(nest, inputs, &index[inputs], part.var, vars);
+        order_contraction(parts, &reduced, &stride);
     }
-    // A part whose bound depends on the larger parts of its dimension stands inside them.
+    // A part whose bound depends on the larger parts of its dimension is inside them.
     for dim in 0..dims {
         let slots: Vec<usize> = (0..parts.len()).filter(|k| parts[*k].dim == dim).collect();
         if slots.iter().any(|k| parts[*k].bounds.len() > 1) {
             sort_within(parts, &slots);
         }
     }
+}
+
+/// A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it is in the cache.
+/// Without tiles, outside the output's fastest loop.
+fn order_contraction(parts: &mut [Part], reduced: &impl Fn(usize) -> bool, stride: &impl Fn(&Part) -> i64) {
+    let tiled = |dim: usize| parts.iter().any(|p| p.dim == dim && p.level > 0);
+    let any_tiled = parts.iter().any(|p| !reduced(p.dim) && tiled(p.dim));
+    let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(p));
+    let innermost = innermost.map(|p| (p.dim, p.level));
+    let group = |p: &Part| match () {
+        () if reduced(p.dim) => 1,
+        () if any_tiled && p.level > 0 => 2,
+        () if !any_tiled && Some((p.dim, p.level)) == innermost => 2,
+        () => 0,
+    };
+    parts.sort_by_cached_key(|p| match group(p) {
+        1 => (1, 0, p.dim, p.level),
+        group => (group, -stride(p), p.dim, p.level),
+    });
+}
+
+/// How far apart in an operand's buffer the steps of a variable are, for an index of the operand.
+fn stride(nest: &Nest, operand: usize, index: &[Expr], var: usize, vars: usize) -> i64 {
+    let (mut one, zero) = (vec![0; vars], vec![0; vars]);
+    one[var] = 1;
+    let step = |(k, e): (usize, &Expr)| {
+        let difference = e.evaluate(&one)?.checked_sub(e.evaluate(&zero)?)?;
+        let stride = nest.operands[operand].access.strides[k];
+        // An unknown stride counts as a large one, larger for earlier dimensions.
+        difference.checked_mul(if stride == DYNAMIC { 1 << (60 - k.min(20)) } else { stride })
+    };
+    index.iter().enumerate().map(|e| step(e).unwrap_or(0)).fold(0, i64::saturating_add)
 }
 
 /// Puts the parts in these slots in the order of their dimensions, larger parts first; the others stay.
@@ -205,7 +212,7 @@ pub fn split<'c>(
     scales: &[i64],
     extent: Size<'c>,
 ) -> Expr {
-    // What the whole index stays below: a number, or the var of a value.
+    // What the whole index stays below: a number, or the variable of a value.
     let whole = match extent {
         Size::Static(n) => Expr::Const(n),
         unknown => vars.var(unknown.value(b), Interval::new(0, i64::MAX)),
@@ -223,21 +230,8 @@ pub fn split<'c>(
             continue;
         }
         let mut bounds: Vec<Expr> = most.map(Expr::Const).into_iter().collect();
-        // The rest of the dimension, and of each larger part, also ends the loop where it can be the shorter.
-        for above in 0..=level {
-            let limit = if above == 0 { whole.clone() } else { Expr::Const(scales[above - 1]) };
-            let rest = terms[above..].iter().fold(limit + Expr::Const(scale - 1), |rest, t| rest + t.clone().times(-1));
-            let rest = rest.floor_div(*scale);
-            // What is left is a positive multiple of the part above where that divides all it is left from.
-            let left_from = [if above == 0 { extent.known() } else { Some(scales[above - 1]) }];
-            let mut left_from = left_from.into_iter().chain(scales[above..level].iter().map(|s| Some(*s)));
-            if level > above && left_from.all(|n| n.is_some_and(|n| n % scales[level - 1] == 0)) {
-                continue;
-            }
-            if most.is_none_or(|most| Form::new(&boxes).interval(&rest).lo < most) {
-                bounds.push(rest);
-            }
-        }
+        let may_be_shorter = |rest: &Expr| most.is_none_or(|most| Form::new(&boxes).interval(rest).lo < most);
+        bounds.extend(rests(scales, level, extent.known(), &whole, &terms).filter(may_be_shorter));
         let interval = Interval::new(0, most.map_or(i64::MAX, |n| n - 1));
         let var = vars.unbound(interval);
         boxes.vars.push(interval);
@@ -259,6 +253,31 @@ pub fn split<'c>(
         }
     }
     sum(&terms)
+}
+
+/// How many parts of a level there are before the end of the dimension, and of each larger part: with 15 rows in tiles of
+/// 8, `(15 - 8*i0) ceildiv 1` rows of tile `i0`. Not where the larger parts divide evenly, so that the tile is full.
+fn rests<'a>(
+    scales: &'a [i64],
+    level: usize,
+    extent: Option<i64>,
+    whole: &'a Expr,
+    terms: &'a [Expr],
+) -> impl Iterator<Item = Expr> + 'a {
+    let scale = scales[level];
+    (0..=level).filter_map(move |above| {
+        let (limit, size) = match above {
+            0 => (whole.clone(), extent),
+            _ => (Expr::Const(scales[above - 1]), Some(scales[above - 1])),
+        };
+        // What is left is a positive multiple of the part above where that divides all it is left from.
+        let mut left_from = [size].into_iter().chain(scales[above..level].iter().map(|s| Some(*s)));
+        if level > above && left_from.all(|n| n.is_some_and(|n| n % scales[level - 1] == 0)) {
+            return None;
+        }
+        let rest = terms[above..].iter().fold(limit + Expr::Const(scale - 1), |rest, t| rest + t.clone().times(-1));
+        Some(rest.floor_div(scale))
+    })
 }
 
 fn ceil_div(a: i64, b: i64) -> i64 {
