@@ -313,7 +313,7 @@ impl Functions {
         number
     }
 
-    /// Adds the operations of a block; the values that its terminator hands on.
+    /// Adds the operations of a block; the values that its terminator forwards.
     fn block(
         &mut self,
         block: BlockRef,
@@ -321,7 +321,6 @@ impl Functions {
         bodies: &BTreeMap<String, Option<Op>>,
         callers: &mut Vec<String>,
     ) -> Option<Vec<Value>> {
-        let other = |reason: String| Operation::Other { reason };
         for op in ir::operations(block) {
             let own: Option<Vec<Value>> =
                 ir::operands(op).iter().map(|v| graph.places.get(&ir::key(*v)).copied()).collect();
@@ -337,48 +336,40 @@ impl Functions {
                 graph.places.extend(ir::results(op).iter().map(|v| ir::key(*v)).zip(results));
                 continue;
             }
-            let (operation, mut operands) = match callee(op) {
-                Some(name) => match self.add(&name, bodies, callers) {
-                    Some(computation) => (Operation::Call { computation }, own),
-                    None => (other(format!("`{name}` is not looked into")), own),
-                },
-                None => match site(op) {
-                    Some(site) => {
-                        let operands = site.operands.iter().map(|operand| graph.operand(operand, &own)).collect();
-                        (site.operation, operands)
-                    }
-                    // On scalars alone.
-                    None if own.is_empty() => (Operation::Constant, own),
-                    None => (Operation::Elementwise, own),
-                },
-            };
-            let constant = |v: &Value| graph.nodes[v.node].operation == Operation::Constant;
-            let captured: Vec<Value> = captured.into_iter().map(|c| c.1).filter(|v| !constant(v)).collect();
-            if captured.is_empty() {
-                graph.add(operation, operands, &ir::results(op));
-                continue;
-            }
-            // What the region takes from outside is read nobody knows where.
-            if let Operation::Other { .. } = operation {
-                operands.extend(&captured);
-                graph.add(operation, operands, &ir::results(op));
-                continue;
-            }
-            let shapes: Vec<Shape> = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
-            let outside =
-                graph.node(other(format!("the region of `{}` takes it", ir::name(op))), captured, shapes.clone());
-            let inside = graph.node(operation, operands, shapes.clone());
-            for (result, v) in ir::results(op).iter().enumerate() {
-                let parts = [inside, outside].map(|node| Value { node, result }).to_vec();
-                let node = graph.node(Operation::Elementwise, parts, vec![shapes[result].clone()]);
-                graph.places.insert(ir::key(*v), Value { node, result: 0 });
-            }
+            let (operation, operands) = self.operation(op, own, graph, bodies, callers);
+            graph.with_captured(op, operation, operands, captured);
         }
         None
     }
 
+    /// An operation as a node, and the values that it takes.
+    fn operation(
+        &mut self,
+        op: Op,
+        own: Vec<Value>,
+        graph: &mut Building,
+        bodies: &BTreeMap<String, Option<Op>>,
+        callers: &mut Vec<String>,
+    ) -> (Operation, Vec<Value>) {
+        if let Some(name) = callee(op) {
+            return match self.add(&name, bodies, callers) {
+                Some(computation) => (Operation::Call { computation }, own),
+                None => (other(format!("`{name}` is not looked into")), own),
+            };
+        }
+        match site(op) {
+            Some(site) => {
+                let operands = site.operands.iter().map(|operand| graph.operand(operand, &own)).collect();
+                (site.operation, operands)
+            }
+            // On scalars alone.
+            None if own.is_empty() => (Operation::Constant, own),
+            None => (Operation::Elementwise, own),
+        }
+    }
+
     /// Adds an operation that runs its regions, as a conditional or a loop over a tuple of all that they use; its
-    /// results. None for other operations, and regions that hand on more than a value for each result.
+    /// results. None for other operations, and regions that forward more than a value for each result.
     fn control(
         &mut self,
         op: Op,
@@ -388,75 +379,20 @@ impl Functions {
         bodies: &BTreeMap<String, Option<Op>>,
         callers: &mut Vec<String>,
     ) -> Option<Vec<Value>> {
-        let blocks = ir::blocks(op);
-        let count = ir::results(op).len();
-        if count == 0 || callers.len() > DEEPEST {
+        if ir::results(op).is_empty() || callers.len() > DEEPEST {
             return None;
         }
-        let outside: Vec<Value> = captured.iter().map(|c| c.1).collect();
         // A region is one more call, of no name.
         callers.push(String::new());
-        let mut region = |functions: &mut Functions, block: BlockRef, given: &[Value], graph: &Building| {
-            let mut inner = graph.region(block, given, captured);
-            let handed = functions.block(block, &mut inner, bodies, callers)?;
-            Some((inner, handed))
-        };
-        let done = (|| match (ir::name(op), &blocks[..]) {
-            ("scf.if", [yes, no]) => {
-                let mut branches = Vec::new();
-                for block in [yes, no] {
-                    let (inner, handed) = region(self, *block, &[], graph)?;
-                    branches.push(self.push(inner, handed));
-                }
-                let all = graph.tuple(outside.clone());
-                let shapes = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
-                let node = graph.node(Operation::Conditional { branches }, vec![own[0], all, all], shapes);
-                Some((0..count).map(|result| Value { node, result }).collect())
-            }
-            ("scf.while", [before, after]) => {
-                let (inner, handed) = region(self, *before, own, graph)?;
-                // What the first region hands on is what it was given.
-                let arguments = ir::arguments(*before);
-                let same = arguments.iter().zip(&handed[1..]).all(|(v, value)| inner.places[&ir::key(*v)] == *value);
-                if !same || arguments.len() != handed.len() - 1 {
-                    return None;
-                }
-                let condition = self.push(inner, vec![handed[0]]);
-                let (mut inner, mut handed) = region(self, *after, own, graph)?;
-                handed.extend(inner.taken(captured.len()));
-                let body = self.push(inner, handed);
-                let all = graph.tuple([own, &outside].concat());
-                let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
-                Some((0..count).map(|k| graph.element(Value { node, result: 0 }, k)).collect())
-            }
-            ("scf.for", [block]) => {
-                // The loop's variable goes from the first bound up to the second, in steps.
-                let (bounds, initial) = own.split_at_checked(3)?;
-                let given = [&bounds[..1], initial].concat();
-                let (mut inner, mut handed) = region(self, *block, &given, graph)?;
-                let captured_inside = inner.taken(captured.len());
-                let variable = inner.places[&ir::key(ir::arguments(*block)[0])];
-                let scalar = vec![scalar(ElementType::S64)];
-                let next = inner.node(Operation::Elementwise, vec![variable], scalar.clone());
-                handed.insert(0, Value { node: next, result: 0 });
-                handed.extend(captured_inside);
-                let body = self.push(inner, handed);
-                let mut inner = graph.region(*block, &given, captured);
-                let variable = inner.places[&ir::key(ir::arguments(*block)[0])];
-                let less = inner.node(Operation::Elementwise, vec![variable], scalar);
-                let condition = self.push(inner, vec![Value { node: less, result: 0 }]);
-                // The variable is made of all three.
-                let shapes = vec![graph.shape(bounds[0])];
-                let bounds = graph.node(Operation::Elementwise, bounds.to_vec(), shapes);
-                let all = [&[Value { node: bounds, result: 0 }], initial, &outside].concat();
-                let all = graph.tuple(all);
-                let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
-                Some((0..count).map(|k| graph.element(Value { node, result: 0 }, k + 1)).collect())
-            }
+        let mut regions = Regions { functions: self, captured, bodies, callers };
+        let results = match (ir::name(op), &ir::blocks(op)[..]) {
+            ("scf.if", [yes, no]) => regions.conditional(op, own, [*yes, *no], graph),
+            ("scf.while", [before, after]) => regions.while_loop(op, own, *before, *after, graph),
+            ("scf.for", [block]) => regions.for_loop(op, own, *block, graph),
             _ => None,
-        })();
+        };
         callers.pop();
-        done
+        results
     }
 
     /// What a function's results read of its arguments, or a call's of its operands.
@@ -559,6 +495,25 @@ impl Building {
         (parts.len() - captured..parts.len()).map(|k| self.element(Value { node: 0, result: 0 }, k)).collect()
     }
 
+    /// Adds an operation whose region takes these values from outside, nobody knows where.
+    fn with_captured(&mut self, op: Op, operation: Operation, mut operands: Vec<Value>, captured: Vec<Captured>) {
+        let constant = |v: &Value| self.nodes[v.node].operation == Operation::Constant;
+        let captured: Vec<Value> = captured.into_iter().map(|c| c.1).filter(|v| !constant(v)).collect();
+        if captured.is_empty() || matches!(operation, Operation::Other { .. }) {
+            operands.extend(&captured);
+            self.add(operation, operands, &ir::results(op));
+            return;
+        }
+        let shapes: Vec<Shape> = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
+        let outside = self.node(other(format!("the region of `{}` takes it", ir::name(op))), captured, shapes.clone());
+        let inside = self.node(operation, operands, shapes.clone());
+        for (result, v) in ir::results(op).iter().enumerate() {
+            let parts = [inside, outside].map(|node| Value { node, result }).to_vec();
+            let node = self.node(Operation::Elementwise, parts, vec![shapes[result].clone()]);
+            self.places.insert(ir::key(*v), Value { node, result: 0 });
+        }
+    }
+
     fn operand(&mut self, operand: &Operand, own: &[Value]) -> Value {
         match operand {
             Operand::Own(number) => return own[*number],
@@ -568,6 +523,97 @@ impl Building {
         let results = vec![scalar(ElementType::S64)];
         self.nodes.push(Node { operation: Operation::Constant, operands: Vec::new(), results });
         Value { node: self.nodes.len() - 1, result: 0 }
+    }
+}
+
+/// What is unknown, and why.
+fn other(reason: String) -> Operation {
+    Operation::Other { reason }
+}
+
+/// The regions of an operation as computations. Each is a call of a tuple: what it is given, then what it captures.
+struct Regions<'a, 'o> {
+    functions: &'a mut Functions,
+    captured: &'a [Captured],
+    bodies: &'a BTreeMap<String, Option<Op<'o>>>,
+    callers: &'a mut Vec<String>,
+}
+
+impl Regions<'_, '_> {
+    /// The graph of a region that is given these values, and the values that it forwards.
+    fn region(&mut self, block: BlockRef, given: &[Value], graph: &Building) -> Option<(Building, Vec<Value>)> {
+        let mut inner = graph.region(block, given, self.captured);
+        let forwarded = self.functions.block(block, &mut inner, self.bodies, self.callers)?;
+        Some((inner, forwarded))
+    }
+
+    fn outside(&self) -> Vec<Value> {
+        self.captured.iter().map(|c| c.1).collect()
+    }
+
+    fn conditional(
+        &mut self,
+        op: Op,
+        own: &[Value],
+        blocks: [BlockRef; 2],
+        graph: &mut Building,
+    ) -> Option<Vec<Value>> {
+        let mut branches = Vec::new();
+        for block in blocks {
+            let (inner, forwarded) = self.region(block, &[], graph)?;
+            branches.push(self.functions.push(inner, forwarded));
+        }
+        let all = graph.tuple(self.outside());
+        let shapes = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
+        let node = graph.node(Operation::Conditional { branches }, vec![own[0], all, all], shapes);
+        Some((0..ir::results(op).len()).map(|result| Value { node, result }).collect())
+    }
+
+    fn while_loop(
+        &mut self,
+        op: Op,
+        own: &[Value],
+        before: BlockRef,
+        after: BlockRef,
+        graph: &mut Building,
+    ) -> Option<Vec<Value>> {
+        let (inner, forwarded) = self.region(before, own, graph)?;
+        // Only where the first region forwards what it was given.
+        let arguments: Vec<usize> = ir::arguments(before).into_iter().map(ir::key).collect();
+        let same = arguments.iter().zip(forwarded.get(1..)?).all(|(key, value)| inner.places[key] == *value);
+        if !same || arguments.len() != forwarded.len() - 1 {
+            return None;
+        }
+        let condition = self.functions.push(inner, vec![forwarded[0]]);
+        let (mut inner, mut forwarded) = self.region(after, own, graph)?;
+        forwarded.extend(inner.taken(self.captured.len()));
+        let body = self.functions.push(inner, forwarded);
+        let all = graph.tuple([own, &self.outside()].concat());
+        let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
+        Some((0..ir::results(op).len()).map(|k| graph.element(Value { node, result: 0 }, k)).collect())
+    }
+
+    /// The loop's variable goes from the first bound up to the second, in steps.
+    fn for_loop(&mut self, op: Op, own: &[Value], block: BlockRef, graph: &mut Building) -> Option<Vec<Value>> {
+        let (bounds, initial) = own.split_at_checked(3)?;
+        let given = [&bounds[..1], initial].concat();
+        let variable = ir::key(*ir::arguments(block).first()?);
+        let (mut inner, mut forwarded) = self.region(block, &given, graph)?;
+        let captured_inside = inner.taken(self.captured.len());
+        let scalar = vec![scalar(ElementType::S64)];
+        let next = inner.node(Operation::Elementwise, vec![inner.places[&variable]], scalar.clone());
+        forwarded.insert(0, Value { node: next, result: 0 });
+        forwarded.extend(captured_inside);
+        let body = self.functions.push(inner, forwarded);
+        let mut inner = graph.region(block, &given, self.captured);
+        let less = inner.node(Operation::Elementwise, vec![inner.places[&variable]], scalar);
+        let condition = self.functions.push(inner, vec![Value { node: less, result: 0 }]);
+        // The variable is made of all three.
+        let shapes = vec![graph.shape(bounds[0])];
+        let bounds = graph.node(Operation::Elementwise, bounds.to_vec(), shapes);
+        let all = graph.tuple([&[Value { node: bounds, result: 0 }], initial, &self.outside()].concat());
+        let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
+        Some((0..ir::results(op).len()).map(|k| graph.element(Value { node, result: 0 }, k + 1)).collect())
     }
 }
 

@@ -231,7 +231,8 @@ fn open(vars: &IndexVars, exprs: &[Expr], equalities: &[bool]) -> Vec<(Expr, boo
         if interval.hi < 0 || (*equality && interval.lo > 0) {
             return vec![(Expr::Const(1), true)];
         }
-        if if *equality { interval != Interval::new(0, 0) } else { interval.lo < 0 } {
+        let may_fail = if *equality { interval != Interval::new(0, 0) } else { interval.lo < 0 };
+        if may_fail {
             kept.push((e.clone(), *equality));
         }
     }

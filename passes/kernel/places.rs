@@ -80,58 +80,14 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     let mut b = places.enter(b, &spread_buffer.names);
     places.bound.extend(spread.iter().map(|part| part.var));
     b = places.guard(b);
-    for k in 0..places.digits.len() {
-        let (var, value) = places.digits[k].clone();
-        let value = places.vars.simplified(std::slice::from_ref(&value), &[]).remove(0);
-        let value = places.vars.value(b, &value);
-        places.vars.bind(var, value);
-    }
+    places.bind_digits(b);
     let here: Vec<Val<'c>> = places.coordinates.iter().map(|var| places.vars.bound(*var)).collect();
-    let reached: Vec<Reached<'c>> = nest
-        .operands
-        .iter()
-        .zip(index)
-        .zip(local)
-        .map(|((operand, index), local)| {
-            let base = operand.access.base;
-            let Some(own) = operand.access.spread_buffer() else { return Reached { base, index, copies: Vec::new() } };
-            let copies = own.local_copies().into_iter().map(|(k, extent)| (k, extent, 1)).collect();
-            let inside = index[own.places.len()..].to_vec();
-            if !operand.across.is_empty() {
-                let mut at: Vec<Expr> = places.coordinates.iter().map(|var| Expr::Var(*var)).collect();
-                operand.across.iter().for_each(|(axis, dim)| at[*axis] = dims[*dim].clone());
-                return Reached { base, index: at.into_iter().chain(inside).collect(), copies: Vec::new() };
-            }
-            if !local || here.is_empty() {
-                // Along an axis that has a copy everywhere, the nearest is at the place itself.
-                let at = index.into_iter().enumerate().map(|(k, e)| match places.coordinates.get(k) {
-                    Some(var) if !own.named[k] => Expr::Var(*var),
-                    _ => e,
-                });
-                return Reached { base, index: at.collect(), copies };
-            }
-            Reached { base: b.part(base, &operand.access.strides, &here), index: inside, copies }
-        })
+    let operands = nest.operands.iter().zip(index).zip(local);
+    let reached: Vec<Reached<'c>> = operands
+        .map(|((operand, index), local)| places.reach(b, operand, index, &dims, local.then_some(&here)))
         .collect();
-    for (var, extent) in std::mem::take(&mut places.copies) {
-        b = a_loop(b, &mut places.vars, var, &[Expr::Const(extent)], true);
-        places.bound.push(var);
-        b = places.guard(b);
-    }
-    for (k, part) in loops.iter().enumerate() {
-        // Time may run outside of the larger parts that bound it: then a condition inside those ends it.
-        let (later, bounds): (Vec<Expr>, Vec<Expr>) = part.bounds.iter().cloned().partition(|bound| {
-            let mut inner = false;
-            bound.for_each_var(&mut |v| inner |= loops[k..].iter().any(|part| part.var == v));
-            inner
-        });
-        places.guards.extend(later.into_iter().map(|bound| Guard::below(Expr::Var(part.var), bound)));
-        let bounds = places.vars.simplified(&bounds, &[]);
-        let affine = places.vars.are_affine(&bounds);
-        b = a_loop(b, &mut places.vars, part.var, &bounds, affine);
-        places.bound.push(part.var);
-        b = places.guard(b);
-    }
+    b = places.copies(b);
+    b = places.loops(b, &loops);
     body(&Inner { b, vars: &places.vars, dims: &dims, reached });
 }
 
@@ -319,6 +275,76 @@ impl<'c> Places<'c> {
         b.at(end)
     }
 
+    /// Gives the variables that are no loops their values.
+    fn bind_digits(&mut self, b: Builder<'c>) {
+        for (var, value) in self.digits.clone() {
+            let value = self.vars.simplified(std::slice::from_ref(&value), &[]).remove(0);
+            let value = self.vars.value(b, &value);
+            self.vars.bind(var, value);
+        }
+    }
+
+    /// How a place reaches the elements of an operand with this index: in its own memory, `here`, if they always are there;
+    /// else wherever they are.
+    fn reach(
+        &self,
+        b: Builder<'c>,
+        operand: &Operand<'c>,
+        index: Vec<Expr>,
+        dims: &[Expr],
+        here: Option<&Vec<Val<'c>>>,
+    ) -> Reached<'c> {
+        let base = operand.access.base;
+        let Some(own) = operand.access.spread_buffer() else { return Reached { base, index, copies: Vec::new() } };
+        let copies = own.local_copies().into_iter().map(|(k, extent)| (k, extent, 1)).collect();
+        let inside = index[own.places.len()..].to_vec();
+        if !operand.across.is_empty() {
+            let mut at: Vec<Expr> = self.coordinates.iter().map(|var| Expr::Var(*var)).collect();
+            operand.across.iter().for_each(|(axis, dim)| at[*axis] = dims[*dim].clone());
+            return Reached { base, index: at.into_iter().chain(inside).collect(), copies: Vec::new() };
+        }
+        if let Some(here) = here.filter(|here| !here.is_empty()) {
+            return Reached { base: b.part(base, &operand.access.strides, here), index: inside, copies };
+        }
+        // Along an axis that has a copy everywhere, the nearest is at the place itself.
+        let at = index.into_iter().enumerate().map(|(k, e)| match self.coordinates.get(k) {
+            Some(var) if !own.named[k] => Expr::Var(*var),
+            _ => e,
+        });
+        Reached { base, index: at.collect(), copies }
+    }
+
+    /// The loops over copies; returns their inside.
+    fn copies(&mut self, b: Builder<'c>) -> Builder<'c> {
+        let mut b = b;
+        for (var, extent) in std::mem::take(&mut self.copies) {
+            b = a_loop(b, &mut self.vars, var, &[Expr::Const(extent)], true);
+            self.bound.push(var);
+            b = self.guard(b);
+        }
+        b
+    }
+
+    /// The loops inside a place, outermost first; returns their inside.
+    fn loops(&mut self, b: Builder<'c>, loops: &[Part]) -> Builder<'c> {
+        let mut b = b;
+        for (k, part) in loops.iter().enumerate() {
+            // Time may run outside of the larger parts that bound it: then a condition inside those ends it.
+            let (later, bounds): (Vec<Expr>, Vec<Expr>) = part.bounds.iter().cloned().partition(|bound| {
+                let mut inner = false;
+                bound.for_each_var(&mut |v| inner |= loops[k..].iter().any(|part| part.var == v));
+                inner
+            });
+            self.guards.extend(later.into_iter().map(|bound| Guard::below(Expr::Var(part.var), bound)));
+            let bounds = self.vars.simplified(&bounds, &[]);
+            let affine = self.vars.are_affine(&bounds);
+            b = a_loop(b, &mut self.vars, part.var, &bounds, affine);
+            self.bound.push(part.var);
+            b = self.guard(b);
+        }
+        b
+    }
+
     /// Enters the branch where the conditions hold whose values are known by now.
     fn guard(&mut self, b: Builder<'c>) -> Builder<'c> {
         let digits = self.digits.clone();
@@ -338,7 +364,8 @@ impl<'c> Places<'c> {
             let domain = layout::simplify::Domain { vars: self.vars.domain.vars.clone(), constraints: Vec::new() };
             let e = layout::simplify::simplify(&[e], &domain).remove(0);
             let interval = Form::new(&domain).interval(&e);
-            if if positive { interval.lo >= 0 } else { interval == Interval::new(0, 0) } {
+            let always = if positive { interval.lo >= 0 } else { interval == Interval::new(0, 0) };
+            if always {
                 continue;
             }
             let mut ready = true;
