@@ -44,8 +44,8 @@ bool layout_rs_mask_as_integers(MlirOperation module);
 bool layout_rs_strip_memory_spaces(MlirOperation module);
 bool layout_rs_verify_llvm(MlirOperation module);
 
-/// Calls back with what to say of an option that there is not; those that there
-/// are stand between commas.
+/// Calls back with the error for an unknown option; `known` has those that
+/// there are, with commas between them.
 void layout_rs_unknown_option(MlirStringRef name, MlirStringRef known,
                               MlirStringCallback message, void *user);
 
@@ -100,7 +100,7 @@ MlirAttribute layout_cc_fast_math_attribute(MlirContext context,
                                             uint32_t flags);
 
 /// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured
-/// operations that it stands for; false where it is none.
+/// operations that it is composed of; false where it is none.
 bool layout_cc_decompose(MlirOperation op);
 
 /// The constant that changes nothing as an operand of an operation of arith;

@@ -120,8 +120,7 @@ template <typename Generated> struct Own : Generated {
   LogicalResult
   initializeOptions(StringRef text,
                     function_ref<LogicalResult(const Twine &)> error) override {
-    // Of a value that an option does not take MLIR says so on standard error,
-    // and nothing to the caller.
+    // MLIR reports a value that an option does not take on standard error only.
     std::string wrong = wrongOption(text);
     return wrong.empty() ? Generated::initializeOptions(text, error)
                          : error(wrong);

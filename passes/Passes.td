@@ -115,7 +115,7 @@ def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
 }
 
 def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
-  let summary = "Simplify index arithmetic with the ranges at hand";
+  let summary = "Simplify index arithmetic by known ranges";
   let description = [{
     Simplifies the maps of `affine.apply`, `min`, `max`, `if`, `for`, loads and
     stores, and `affine.linearize_index` and `delinearize_index`, with the

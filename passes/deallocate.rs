@@ -1,4 +1,4 @@
-//! `layout-deallocate`: frees what bufferization allocated, and vars alone what the program frees by hand.
+//! `layout-deallocate`: frees what bufferization allocated, and leaves alone what the program itself frees.
 //!
 //! The passes that free buffers are upstream's. They want to own every buffer of a function and know no loops by
 //! branches, so a function that had no tensors, and in which lowering allocated nothing, keeps its own discipline.
@@ -14,7 +14,7 @@ pub(crate) const KEEP: &str = "bufferization.manual_deallocation";
 /// The passes that free the buffers of a function.
 const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
 
-/// Marks what the program frees by hand, before bufferization adds what it does not.
+/// Marks what the program itself frees, before bufferization adds what it does not.
 pub fn mark(function: Op) {
     let operations = ir::all_operations(function);
     let unit = Attribute::unit(ir::Builder::before(function).context());

@@ -191,7 +191,7 @@ impl Asked {
     }
 }
 
-/// Runs the body of a pass and emits what it has to say; true where it succeeded.
+/// Runs the body of a pass and emits its diagnostics; true where it succeeded.
 fn pass(
     operation: MlirOperation,
     body: impl for<'c, 'a> FnOnce(OperationRef<'c, 'a>) -> Result<(), Vec<Diagnostic<'c>>>,

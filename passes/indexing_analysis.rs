@@ -28,14 +28,14 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, Type, ValueLike};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What stands where [`Operation`] has an operand.
+/// The value for an operand of [`Operation`].
 #[derive(Clone, Copy)]
 enum Operand {
     /// The operand with this number.
     Own(usize),
-    /// A scalar that its region gives.
+    /// A scalar from its region.
     Given,
-    /// A scalar that stands in an attribute.
+    /// A scalar in an attribute.
     Fixed(i64),
 }
 
@@ -45,7 +45,7 @@ struct Site {
     operands: Vec<Operand>,
 }
 
-/// What a result reads of an operand, and what that feeds of it. Run-time values are told by the number of their operand,
+/// What a result reads of an operand, and what that feeds of it. Run-time values are named by the number of their operand,
 /// or by their place in the function that is called.
 pub struct Pair {
     /// From the result's index to the operand's.
@@ -90,7 +90,7 @@ fn below<'c>(root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
     })
 }
 
-/// What one direction says, as values whose points together are the answer.
+/// The maps of one direction as values, whose points together are the answer.
 pub fn values<S>(access: &Access<S>) -> Vec<Indexing> {
     let known = access.maps.iter().map(|mapped| Indexing::Map(mapped.map.clone()));
     known.chain(access.unknown.first().map(|_| Indexing::Undefined)).collect()
@@ -219,7 +219,7 @@ fn alone(op: Op) -> Option<Pairs> {
             _ => source.to_string(),
         };
         let access = |of: fn(&Maps, usize, usize) -> Option<&Access>| match (&found, place) {
-            (Ok(maps), Some(k)) => of(maps, k, result).map_or_else(Access::none, |a| told(a, &value, &name)),
+            (Ok(maps), Some(k)) => of(maps, k, result).map_or_else(Access::none, |a| with_names(a, &value, &name)),
             (Ok(_), None) => Access::none(),
             (Err(error), _) => Access { maps: Vec::new(), unknown: vec![error.to_string()] },
         };
@@ -228,8 +228,8 @@ fn alone(op: Op) -> Option<Pairs> {
     Some((0..results.len()).map(|result| (0..own.len()).map(|number| pair(number, result)).collect()).collect())
 }
 
-/// The maps with run-time variables replaced whose `value` is known, and the others told by `name`.
-fn told<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &dyn Fn(&S) -> String) -> Access<String> {
+/// The maps with run-time variables replaced whose `value` is known, and the others named by `name`.
+fn with_names<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &dyn Fn(&S) -> String) -> Access<String> {
     let mut all = Access { maps: Vec::new(), unknown: access.unknown.clone() };
     for Mapped { map, run_time } in &access.maps {
         let (mut map, first) = (map.clone(), map.dims + map.ranges);
@@ -256,7 +256,7 @@ fn told<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &dyn Fn(
     all
 }
 
-/// The functions of a module as graphs; each stands behind those that it calls.
+/// The functions of a module as graphs; each comes after those that it calls.
 #[derive(Default)]
 struct Functions {
     graphs: Vec<Graph>,
@@ -284,7 +284,7 @@ impl Functions {
         functions
     }
 
-    /// Adds a function behind those that it calls; its number, if it is a graph.
+    /// Adds a function after those that it calls; its number, if it is a graph.
     fn add(&mut self, name: &str, bodies: &BTreeMap<String, Option<Op>>, callers: &mut Vec<String>) -> Option<usize> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
@@ -402,7 +402,7 @@ impl Functions {
         let found = self.flows.flow(&self.graphs, entry).ok()?;
         let value = |place: &Place| self.fixed.get(&(place.graph, place.node)).copied();
         let access = |access: Option<&Access<Place>>| {
-            access.map_or_else(Access::none, |access| told(access, &value, &|place| place.to_string()))
+            access.map_or_else(Access::none, |access| with_names(access, &value, &|place| place.to_string()))
         };
         let pair = |parameter, root| Pair {
             reads: access(found.reads(parameter, 0, root)),
@@ -460,7 +460,7 @@ impl Building {
         Value { node, result: 0 }
     }
 
-    /// What the regions of an operation use of what stands before it.
+    /// The values from before an operation that its regions use.
     fn captured(&self, op: Op) -> Vec<Captured> {
         let inner = ir::blocks(op).into_iter().flat_map(ir::operations).flat_map(ir::all_operations);
         let mut seen = HashSet::new();
@@ -489,7 +489,7 @@ impl Building {
         inner
     }
 
-    /// What is captured, as it stands in the graph of a region: the last parts of its parameter.
+    /// The captured values in the graph of a region: the last parts of its parameter.
     fn taken(&mut self, captured: usize) -> Vec<Value> {
         let Shape::Tuple(parts) = self.shape(Value { node: 0, result: 0 }) else { unreachable!("the parameter") };
         (parts.len() - captured..parts.len()).map(|k| self.element(Value { node: 0, result: 0 }, k)).collect()
@@ -628,7 +628,7 @@ fn callee(op: Op) -> Option<String> {
     FlatSymbolRefAttribute::try_from(callee).ok().map(|symbol| symbol.value().to_string())
 }
 
-/// The table: what an operation does with indices; none where it takes or gives no tensor.
+/// The table: what an operation does with indices; none where it has no tensor.
 fn site(op: Op) -> Option<Site> {
     let (operands, results) = (ir::operands(op), ir::results(op));
     let tensors = |values: &[Val]| values.iter().any(|v| ir::tensor(v.r#type()).is_some());
@@ -708,7 +708,7 @@ fn slice(op: Op) -> Option<Loops> {
     let kept = kept(&sizes, &ir::tensor(ir::results(op)[0].r#type()).map(|t| t.shape).unwrap_or_default())?;
     let (mut offsets, mut index) = (Vec::new(), Vec::new());
     for (k, start) in starts.iter().enumerate() {
-        // Of the loops, one for each dimension, those of size 1 that the result vars out are none.
+        // Of the loops, one for each dimension, those of size 1 that the result leaves out are none.
         let along = kept.iter().position(|dim| *dim == k).map_or(Expr::Const(0), Expr::Var).times(steps[k]);
         let start = if *start == DYNAMIC {
             let reach = (sizes[k] - 1).checked_mul(steps[k])?;
@@ -804,7 +804,7 @@ mod tests {
     use melior::ir::Module;
     use melior::{Context, dialect::DialectRegistry, utility};
 
-    /// A call reads what its callee's result reads, told by the operation alone or among all below the module.
+    /// A call reads what its callee's result reads, analysed alone or with all below the module.
     #[test]
     fn calls_are_followed() {
         let registry = DialectRegistry::new();

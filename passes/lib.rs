@@ -1,7 +1,9 @@
 //! Passes over the `layout` dialect of MLIR, and pipelines of them.
 //!
 //! `Passes.td` lists the passes and their options; C++ generated from it calls the bodies in this crate, one file for
-//! each pass. `pipelines.rs` lists the passes that each pipeline runs.
+//! each pass. `pipelines.rs` lists the passes that each pipeline runs. Below the passes are three folders, each of which
+//! uses only those before it: `buffers` (what a layout becomes), `kernel` (an operation as loops), `vectorize` (the same
+//! in vector code). `upstream.rs` has what Rust calls of MLIR's C++, `exports.rs` what C++ calls.
 //!
 //! ```
 //! use layout_passes::{Form, Pass, pipelines};

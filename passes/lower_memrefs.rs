@@ -1,7 +1,7 @@
 //! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, with the operations that use them.
 //!
 //! A memref is *tiled* when its layout is `#layout.tiled` or `#layout.tensor_layout`, or when its memory space is
-//! `#layout.pending`, which is how a tensor's layout comes out of bufferization. The phases, each over the operations in
+//! `#layout.pending`, as which a tensor's layout survives bufferization. The phases, each over the operations in
 //! the order of the program:
 //!
 //! 1. *Convert types* ([`Lowering::convert_types`]): tiled buffers get their lowered types in place.
@@ -42,7 +42,7 @@ use melior::ir::{AffineMap, Attribute, BlockRef, Location, OperationRef, Type, V
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Lowers all tiled memrefs of a module as the options say, or says what could not be and changes nothing.
+/// Lowers all tiled memrefs of a module; or reports what could not be lowered, and changes nothing.
 pub fn run<'c>(module: OperationRef<'c, '_>, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
     let module = ir::long_lived(module);
     options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
@@ -323,7 +323,7 @@ impl<'c> Lowering<'c> {
         let lowered = self.buffers.lowered[&ir::key(result)].clone();
         let sizes = lowered.shape.iter().filter(|n| **n == DYNAMIC).count();
         let operands = ir::operands(op);
-        // What follows are symbols of the layout's map: sizes that the type says better.
+        // After them come symbols of the layout's map, which the type already has as sizes.
         let operands = operands.get(..sizes).ok_or("it has too few size operands")?;
         let attributes: Vec<_> = ir::attributes(op)
             .into_iter()
@@ -587,7 +587,7 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Why an operation becomes scalar loops although vectors were asked for.
+/// Why an operation becomes scalar loops although the options ask for vectors.
 fn scalar_remark<'c>(location: Location<'c>, reason: &str) -> Diagnostic<'c> {
     Diagnostic::remark(location, format!("not vectorised: {reason}"))
 }

@@ -49,7 +49,7 @@ pub(crate) const NAMES: [&str; 9] = [
 ];
 
 impl Pass {
-    /// Adds the pass behind those that the manager has.
+    /// Adds the pass after those that the manager has.
     ///
     /// # Errors
     /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] finds wrong, and

@@ -10,14 +10,14 @@ use melior::{Error, pass::OperationPassManager};
 pub struct Pipeline {
     /// The name, as in `--layout-to-memref`.
     pub name: &'static str,
-    /// What `--help` says about it.
+    /// Its line in `--help`.
     pub summary: &'static str,
     /// The passes, inside `builtin.module(..)`.
     pub passes: fn(&Options) -> String,
 }
 
 impl Pipeline {
-    /// Adds the passes, with options or only a form of memrefs, behind those that a manager of passes over modules has.
+    /// Adds the passes, with options or only a form of memrefs, after those that a manager of passes over modules has.
     ///
     /// # Errors
     /// A manager of passes over anything else, options that [`Options::check`] finds wrong, and a process in which another
@@ -84,7 +84,7 @@ pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Err
     })
 }
 
-/// What MLIR says of a name in the text of a pipeline that it does not know.
+/// MLIR's error for a name in the text of a pipeline that it does not know.
 const UNREGISTERED: &str = "does not refer to a registered pass";
 
 /// What is nearly a name of a pass or pipeline here, in the text of a pipeline, and which.

@@ -1,20 +1,20 @@
 //! `layout-prepare-bufferization`: makes tensors with tiled layouts ready for stock bufferization.
 //!
-//! Stock bufferization drops a tensor's encoding, unless it is told to take it for the memory space of the buffer. So
+//! Stock bufferization drops a tensor's encoding, unless an option makes it the memory space of the buffer. So
 //! each `#layout.tiled` is wrapped as `#layout.pending`, which survives as a memory space and which
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
 //! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
-//!   becomes `linalg.fill`, `tensor.concat` insertions, `linalg.softmax` the operations it stands for;
-//! - a slice or reshape that vars its block, by a branch, loop, call or return, is copied first: a buffer knows its
+//!   becomes `linalg.fill`, `tensor.concat` insertions, `linalg.softmax` its decomposition;
+//! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
 //!   would have the layout of its source;
-//! - tensor arguments of public functions are read-only unless they say otherwise, since no one here sees the caller;
+//! - tensor arguments of public functions are read-only unless an attribute says otherwise, since the caller is not known;
 //! - an encoding that is no layout, and that a memref cannot have as its memory space, is dropped, as bufferization does
 //!   by itself;
-//! - buffers that the program frees by hand stay its own business.
+//! - buffers that the program itself frees are marked, so that upstream leaves them alone.
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
@@ -33,7 +33,7 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Identifier, Location, OperationRef, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 
-/// Prepares a module, or says what could not be lowered and changes nothing.
+/// Prepares a module; or reports what could not be lowered, and changes nothing.
 pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> {
     let module = ir::long_lived(module);
     let operations = ir::all_operations(module);
@@ -74,7 +74,7 @@ pub fn run<'c>(module: OperationRef<'c, '_>) -> Result<(), Vec<Diagnostic<'c>>> 
     Ok(())
 }
 
-/// Replaces a softmax by the structured operations that it stands for. Upstream gives the parts the type of the input, and
+/// Replaces a softmax by its decomposition. Upstream gives the parts the type of the input, and
 /// the last of them that of the output: so the input gets the layout of the output first.
 fn softmax<'c>(op: Op<'c>) -> Result<(), Diagnostic<'c>> {
     let (input, output) = (ir::operands(op)[0], ir::operands(op)[1]);
@@ -212,8 +212,8 @@ fn has_layouts(op: Op) -> bool {
     })
 }
 
-/// Whether a tensor may come to lie in part of another's buffer, or in its buffer under another shape. An operation
-/// that updates a tensor passes on where that tensor lies.
+/// Whether a tensor may get part of another's buffer, or that buffer under another shape. The result of an operation that
+/// updates a tensor is in that tensor's buffer.
 fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
     let mut stack = vec![v];
     let mut seen = Vec::new();
@@ -275,7 +275,7 @@ fn pad(op: Op) {
     let empty = b.value("tensor.empty", &[], result, &[]);
     let filled = ir::result(b.named_structured("linalg.fill", &[value, empty], &[1, 1], result), 0);
     let low = ir::integers(op, "static_low");
-    // Behind the source come the lower paddings that only the running program knows.
+    // After the source come the lower paddings that only the running program knows.
     let dynamic = low.iter().filter(|n| **n == DYNAMIC).count();
     let inserted = inserted(b, source, filled, &low, &ir::operands(op)[1..=dynamic]);
     ir::replace_all_uses(ir::result(op, 0), inserted);
@@ -296,7 +296,7 @@ fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[i64], 
     b.value("tensor.insert_slice", &operands, whole.r#type(), &attributes)
 }
 
-/// Inserts the operands of a concatenation into an empty tensor, one behind the other.
+/// Inserts the operands of a concatenation into an empty tensor, one after the other.
 fn concatenate(op: Op) {
     let b = Builder::before(op);
     let result = ir::result(op, 0).r#type();
@@ -401,7 +401,7 @@ fn element_of<'c>(t: Type<'c>) -> Type<'c> {
     ir::tensor(t).map_or(t, |t| t.element)
 }
 
-/// Says of the tensor arguments of a public function that they are not to be written, unless they say something.
+/// Marks the tensor arguments of a public function as not writable, unless they are marked.
 fn read_only_arguments(op: Op) {
     let b = Builder::before(op);
     let context = b.context();

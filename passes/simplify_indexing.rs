@@ -1,4 +1,4 @@
-//! `layout-simplify-indexing`: index arithmetic in affine operations, simplified with the ranges at hand.
+//! `layout-simplify-indexing`: simplifies index arithmetic in affine operations, by the ranges that are known.
 //!
 //! Each map of an affine operation is simplified over what is known of its operands: the intervals and steps of
 //! enclosing loops, static sizes, and what operations say through `InferIntRangeInterface`. Operands are looked through
@@ -20,7 +20,7 @@ use melior::ir::{AffineMap, Attribute, OperationRef, Type, ValueLike};
 /// How the results of a map come together.
 #[derive(Clone, Copy, PartialEq)]
 enum Joined {
-    /// Each stands for itself.
+    /// Each is a result of its own.
     Each,
     /// The least counts.
     Least,
@@ -78,8 +78,8 @@ fn visit(op: Op) {
     }
 }
 
-/// Simplified results of a map over its operands, or over what is behind them, whichever is cheaper, with the
-/// vars that they are over. None where neither is cheaper than what stands there.
+/// Simplified results of a map over its operands, or over what those are computed from, whichever is cheaper, with the
+/// variables that they are over. None where neither is cheaper than what is there.
 fn better<'c>(
     map: AffineMap<'c>,
     operands: &[Val<'c>],

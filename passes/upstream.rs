@@ -103,7 +103,7 @@ pub fn emit(diagnostic: &Diagnostic) {
     };
     let (locations, notes): (Vec<_>, Vec<_>) =
         diagnostic.notes.iter().map(|(location, note)| (location.to_raw(), string_ref(note))).unzip();
-    // SAFETY: the locations are alive, the texts too, and both arrays hold as many notes as is said.
+    // SAFETY: the locations are alive, the texts too, and both arrays have `count` elements.
     unsafe {
         layout_cc_emit(
             diagnostic.location.to_raw(),
@@ -137,7 +137,7 @@ pub fn is_memory_space(attribute: Attribute) -> bool {
 /// Gives symbols of a module other names, all at once, with what refers to them.
 pub fn rename_symbols(module: OperationRef, names: &[(String, String)]) {
     let (from, to): (Vec<_>, Vec<_>) = names.iter().map(|(from, to)| (string_ref(from), string_ref(to))).unzip();
-    // SAFETY: the module and the texts are alive, and both arrays are as long as is said.
+    // SAFETY: the module and the texts are alive, and both arrays have `count` elements.
     unsafe { layout_cc_rename_symbols(module.to_raw(), names.len(), from.as_ptr(), to.as_ptr()) }
 }
 
@@ -182,7 +182,7 @@ impl FastMath {
     }
 }
 
-/// Replaces an aggregate of linalg, such as `linalg.softmax`, by the structured operations that it stands for; false
+/// Replaces an aggregate of linalg, such as `linalg.softmax`, by its decomposition into structured operations; false
 /// where it is none.
 pub fn decompose(op: OperationRef) -> bool {
     // SAFETY: the operation is alive; its replacement comes in front of it.
@@ -201,7 +201,7 @@ pub fn infer_range<'c>(
     result: Value<'c, 'c>,
     bounds: &mut dyn FnMut(Value<'c, 'c>) -> Option<(i64, i64)>,
 ) -> Option<(i64, i64)> {
-    unsafe extern "C" fn ask(operand: MlirValue, lo: *mut i64, hi: *mut i64, user: *mut c_void) -> bool {
+    unsafe extern "C" fn bounds_of(operand: MlirValue, lo: *mut i64, hi: *mut i64, user: *mut c_void) -> bool {
         guard(
             |_| false,
             || {
@@ -218,7 +218,7 @@ pub fn infer_range<'c>(
     let (mut bounds, mut lo, mut hi) = (bounds, 0, 0);
     let user = (&raw mut bounds).cast();
     // SAFETY: the value is alive, and all pointers are for this call.
-    let known = unsafe { layout_cc_infer_range(result.to_raw(), ask, user, &mut lo, &mut hi) };
+    let known = unsafe { layout_cc_infer_range(result.to_raw(), bounds_of, user, &mut lo, &mut hi) };
     known.then_some((lo, hi))
 }
 

@@ -1,6 +1,6 @@
 //! `layout-verify-llvm`: what is left that has no translation to LLVM IR is an error.
 //!
-//! Upstream's `convert-to-llvm` vars operations that it has no pattern for as they are, and succeeds.
+//! Upstream's `convert-to-llvm` leaves operations that it has no pattern for as they are, and succeeds.
 
 use crate::diagnostic::Diagnostic;
 use layout_ir as ir;

@@ -1,9 +1,9 @@
-//! Index values as expressions, with what loops and bounds say of them.
+//! Index values as expressions over variables with known ranges.
 //!
 //! `affine.apply`, sums, products with constants, linearised and delinearised indices are looked through; what is left
-//! are *vars*: loop variables, whose intervals and steps come from their loops, and values of which nothing is known.
-//! A tree of such operations can be exponentially larger than the graph it stands for, so the walk has a budget; past
-//! it a value is a var.
+//! are *variables*: those of loops, whose intervals and steps come from their loops, and values of which nothing is known.
+//! A tree of such operations can be exponentially larger than their graph, so the walk has a budget; past
+//! it a value is a variable.
 
 use crate::upstream;
 use layout::expr::Expr;
@@ -22,14 +22,14 @@ const BUDGET: usize = 24;
 /// Index values as variables of a domain.
 #[derive(Clone, Default)]
 pub struct IndexVars<'c> {
-    /// The value of each var; none yet for the variable of a loop still to be made.
+    /// The value of each variable; none yet for the variable of a loop still to be made.
     values: Vec<Option<Val<'c>>>,
     numbers: HashMap<usize, usize>,
-    /// What is known of the vars.
+    /// What is known of the variables.
     pub domain: Domain,
 }
 
-/// What is known of a var.
+/// What is known of a variable.
 #[derive(Default)]
 struct Known {
     interval: Option<Interval>,
@@ -82,7 +82,7 @@ impl<'c> IndexVars<'c> {
         }
     }
 
-    /// A var of its own for a value, with what is known of it.
+    /// A variable of its own for a value, with what is known of it.
     pub fn var(&mut self, v: Val<'c>, interval: Interval) -> Expr {
         let next = self.values.len();
         let number = *self.numbers.entry(ir::key(v)).or_insert(next);
@@ -93,21 +93,21 @@ impl<'c> IndexVars<'c> {
         Expr::Var(number)
     }
 
-    /// A var for a value that does not exist yet; [`IndexVars::bind`] gives it.
+    /// A variable for a value that does not exist yet; [`IndexVars::bind`] gives it.
     pub fn unbound(&mut self, interval: Interval) -> usize {
         self.values.push(None);
         self.domain.vars.push(interval);
         self.values.len() - 1
     }
 
-    /// Says which value an unbound var is.
+    /// Sets the value of an unbound variable.
     pub fn bind(&mut self, var: usize, v: Val<'c>) {
         self.values[var] = Some(v);
     }
 
-    /// The value of a var.
+    /// The value of a variable.
     pub fn bound(&self, var: usize) -> Val<'c> {
-        self.values[var].expect("a var is bound before it is used")
+        self.values[var].expect("a variable is bound before it is used")
     }
 
     /// The expressions of a map's results at these operands.
@@ -131,13 +131,13 @@ impl<'c> IndexVars<'c> {
         self.as_variable(v, budget)
     }
 
-    /// A var for a value, with all that is known of it.
+    /// A variable for a value, with all that is known of it.
     fn as_variable(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
         let Known { interval, step, from, below } = self.known(v).unwrap_or_default();
         let interval = self.upstream(v, interval.unwrap_or(Interval::ALL), budget);
         let e = self.var(v, interval);
         let gap = |more: &Expr, less: &Expr| more.clone() + less.clone().times(-1);
-        // The intervals say all of bounds that are numbers.
+        // Bounds that are numbers are in the intervals already.
         let open = |e: &&Expr| !matches!(e, Expr::Const(_));
         let low = from.iter().filter(open).map(|low| (gap(&e, low), Interval::new(0, i64::MAX)));
         let high = below.iter().filter(open).map(|high| (gap(high, &e), Interval::new(1, i64::MAX)));
@@ -223,15 +223,15 @@ impl<'c> IndexVars<'c> {
         (size > 0).then(|| digit.modulo(size))
     }
 
-    /// The expression of an operation whose result wraps around, if it does not: its operation says so, or what is
-    /// known of its vars does.
+    /// The expression of an operation whose result wraps around, if it does not: its operation promises so, or the
+    /// ranges of its variables exclude it.
     fn no_overflow(&self, op: Op<'c>, e: Expr) -> Option<Expr> {
         let promised = upstream::no_signed_wrap(op);
         let interval = Form::new(&self.domain).interval(&e);
         (promised || (interval.lo > i64::MIN && interval.hi < i64::MAX)).then_some(e)
     }
 
-    /// What the operation that gives a var says of it.
+    /// What is known of a variable from its operation.
     fn known(&mut self, v: Val<'c>) -> Option<Known> {
         if let Some((op, argument)) = ir::block_argument(v) {
             return self.loop_interval(op, argument);
@@ -261,7 +261,7 @@ impl<'c> IndexVars<'c> {
         Interval::new(interval.lo.max(lo), interval.hi.min(hi))
     }
 
-    /// What a loop says of its variable.
+    /// What is known of a loop's variable.
     fn loop_interval(&mut self, op: Op<'c>, argument: usize) -> Option<Known> {
         let Bounds { lower, upper, step, from, below } = match ir::name(op) {
             "scf.for" if argument == 0 => self.scf_for(op)?,
@@ -371,7 +371,7 @@ impl<'c> IndexVars<'c> {
         Some(exprs.iter().map(|e| form.interval(e)).collect())
     }
 
-    /// Simplifies expressions over the vars, knowing besides that each of `within` lies in its interval.
+    /// Simplifies expressions over the variables, knowing besides that each of `within` is in its interval.
     pub fn simplified(&self, exprs: &[Expr], within: &[(Expr, Interval)]) -> Vec<Expr> {
         let mut domain = self.domain.clone();
         domain.constraints.extend(within.iter().cloned());
@@ -384,7 +384,7 @@ impl<'c> IndexVars<'c> {
         (b.map(dims.len(), exprs, &|v| positions[&v]), dims)
     }
 
-    /// The values of the vars in these expressions, each once, and the position of each var among them.
+    /// The values of the variables in these expressions, each once, and the position of each variable among them.
     pub fn dims(&self, exprs: &[Expr]) -> (Vec<Val<'c>>, HashMap<usize, usize>) {
         let (mut dims, mut positions) = (Vec::new(), HashMap::new());
         for e in exprs {
@@ -398,7 +398,7 @@ impl<'c> IndexVars<'c> {
         (dims, positions)
     }
 
-    /// A value for an expression over the vars.
+    /// A value for an expression over the variables.
     pub fn value(&self, b: Builder<'c>, e: &Expr) -> Val<'c> {
         match e {
             Expr::Const(c) => b.index(*c),
@@ -410,7 +410,7 @@ impl<'c> IndexVars<'c> {
         }
     }
 
-    /// Whether affine operations can hold these expressions, with all their vars as dimensions.
+    /// Whether affine operations can hold these expressions, with all their variables as dimensions.
     pub fn are_affine(&self, exprs: &[Expr]) -> bool {
         let mut affine = exprs.iter().all(affine::is_affine);
         for e in exprs {
@@ -455,7 +455,7 @@ impl<'c> IndexVars<'c> {
     }
 }
 
-/// The index that an operation's index operands and map, if it has one, stand for.
+/// The index of an operation with index operands and perhaps a map.
 pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], vars: &mut IndexVars<'c>) -> Result<Vec<Expr>, String> {
     match ir::attribute(op, "map").and_then(ir::affine_map) {
         Some(map) => vars.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
@@ -463,7 +463,7 @@ pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], vars: &mut IndexVars<'c>) -
     }
 }
 
-/// The interval of the greatest, or of the least, of values that lie in these intervals.
+/// The interval of the greatest, or of the least, of values in these intervals.
 fn extreme(of: &[Interval], greatest: bool) -> Option<Interval> {
     let (lows, highs) = (of.iter().map(|i| i.lo), of.iter().map(|i| i.hi));
     Some(match greatest {

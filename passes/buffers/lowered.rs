@@ -21,9 +21,9 @@ use melior::ir::{Attribute, Identifier, Location, Type};
 pub struct Lowered<'c> {
     /// The logical sizes, [`DYNAMIC`] where known only at run time.
     pub shape: Vec<i64>,
-    /// The layout's text, for messages and to tell layouts apart.
+    /// The layout's text, for messages and comparison.
     pub layout: String,
-    /// The type of values, in the form asked for.
+    /// The type of values, in the form of the options.
     pub value_type: Type<'c>,
     /// The index into the value type, from the logical index.
     pub exprs: Vec<Expr>,
@@ -115,7 +115,7 @@ impl<'c> Lowered<'c> {
 
     fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
         supported(logical, layout)?;
-        // An unknown size stands in as 2: its dimension must become one whole part, checked below.
+        // For an unknown size the expansion takes 2: its dimension must become one whole part, checked below.
         let stand_in: Vec<i64> = logical.shape.iter().map(|n| if *n == DYNAMIC { 2 } else { *n }).collect();
         let expansion = Expansion::new(&stand_in, layout).map_err(|e| e.message)?;
         let Parts { mut exprs, mut sizes, mut strides, mut dynamic } = Parts::of(&logical.shape, &expansion)?;

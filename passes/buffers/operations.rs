@@ -27,7 +27,7 @@ impl Traits {
 
 /// Forwards whole values unchanged, tensors and memrefs alike: lowering only has to convert their types.
 pub const FORWARDS: Traits = Traits(1 << 0);
-/// A value vars its block through it.
+/// A value leaves its block through it.
 pub const BOUNDARY: Traits = Traits(1 << 1);
 /// Stock bufferization, or what prepares it, knows it on tensors with layouts.
 pub const BUFFERIZES: Traits = Traits(1 << 2);

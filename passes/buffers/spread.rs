@@ -1,13 +1,13 @@
 //! A tensor spread over the places of a machine, as one buffer.
 //!
 //! On a CPU the memories of all places are slices of one buffer. It has a dimension for each axis of the machine, from
-//! parent to child, then one for each part of the layout that lies inside a place: on a machine of 4 PEs
+//! parent to child, then one for each part of the layout inside a place: on a machine of 4 PEs
 //! `tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>` becomes `memref<4x3x8xf32>`, and PE 2 has
 //! `memref<3x8xf32, strided<[8, 1], offset: 48>>` of it. An axis that the layout does not name holds a copy at each of
 //! its places.
 //!
 //! Inside a place, the element of a word (`W`) varies fastest, then the local address; the pieces of work that the
-//! layout spreads over `Time` lie one behind the other.
+//! layout spreads over `Time` follow each other.
 
 use layout::expr::Expr;
 use layout::machine::{Machine, TIME, WORD};
@@ -23,7 +23,7 @@ use std::collections::HashSet;
 pub struct Axes {
     /// Each axis, and the number of its places.
     pub extents: Vec<(String, i64)>,
-    /// The machine that they are of, where the module says.
+    /// The machine that they are of, where the module names one.
     machine: Option<Machine>,
 }
 
@@ -62,7 +62,7 @@ pub struct SpreadBuffer {
     pub names: Vec<String>,
     /// The number of places along each of them.
     pub places: Vec<i64>,
-    /// The parts over axes, copies at places that the layout tells apart included.
+    /// The parts over axes, copies at places that the layout numbers included.
     pub spread: Vec<Spread>,
     /// Whether the layout names each axis. Where not, every place along it has a copy.
     pub named: Vec<bool>,
@@ -108,7 +108,7 @@ impl Axes {
         let Some(shaped) = ir::memref(t).or_else(|| ir::tensor(t)) else { return };
         let attribute = shaped.layout.into_iter().chain(shaped.space.and_then(layout_dialect::pending));
         let Some(layout) = attribute.filter_map(layout_dialect::tensor_layout).next() else { return };
-        // What does not fit is told where it is lowered.
+        // What does not fit is an error where it is lowered.
         let Ok(placement) = Placement::new(&layout, Some(&shaped.shape)) else { return };
         for (name, extent) in placement.axes().iter().zip(placement.extents()) {
             if name == WORD || name == TIME {

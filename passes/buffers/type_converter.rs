@@ -15,24 +15,24 @@ pub fn has_nested_layout(t: Type) -> bool {
     }
 }
 
-/// Changes types by one rule, remembering what it said.
+/// Changes types by one rule, remembering its results.
 pub struct TypeConverter<'c, F> {
     rule: F,
     known: HashMap<Type<'c>, Type<'c>>,
 }
 
 impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> TypeConverter<'c, F> {
-    /// The rule gives a type in place of another, or nothing to leave it.
+    /// The rule returns a type to use in place of another, or none to keep it.
     pub fn new(rule: F) -> Self {
         TypeConverter { rule, known: HashMap::new() }
     }
 
-    /// The same with what the rule said before.
+    /// The same with results of the rule from before.
     pub fn with(known: HashMap<Type<'c>, Type<'c>>, rule: F) -> Self {
         TypeConverter { rule, known }
     }
 
-    /// What the rule said.
+    /// The results of the rule.
     pub fn into_known(self) -> HashMap<Type<'c>, Type<'c>> {
         self.known
     }
@@ -55,7 +55,7 @@ impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> TypeConverter<'c, F> {
     }
 
     /// Changes all types that an operation itself names: its results', its blocks' arguments', a function's, a global's
-    /// and a constant's, which keeps its data. Attributes that others have put there are theirs.
+    /// and a constant's, which keeps its data. Other attributes stay.
     pub fn operation(&mut self, op: Op<'c>) {
         let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
         for value in ir::results(op).into_iter().chain(arguments) {

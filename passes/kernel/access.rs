@@ -52,7 +52,7 @@ pub struct Access<'c> {
     pub sizes: Vec<Size<'c>>,
     /// The buffer's logical index over the view's index, which are the first variables, and the symbols after them.
     pub logical: Vec<Expr>,
-    /// What the variables after the view's index stand for.
+    /// The values of the variables after those of the view's index.
     pub symbols: Vec<Val<'c>>,
     /// The logical sizes of the buffer, [`DYNAMIC`] where unknown.
     pub shape: Vec<i64>,
@@ -71,7 +71,7 @@ impl<'c> Access<'c> {
         (index, within)
     }
 
-    /// The logical index of the buffer for a view index over `vars`, and the intervals that it lies in.
+    /// The logical index of the buffer for a view index over `vars`, and its intervals.
     pub fn logical(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
         let symbols: Vec<Expr> = self.symbols.iter().map(|v| vars.expr(*v)).collect();
         let by: Vec<Expr> = view.iter().cloned().chain(symbols).collect();
@@ -145,7 +145,7 @@ pub struct Operand<'c> {
     pub access: Access<'c>,
     /// Its index over the dimensions of the iteration space.
     pub map: Vec<Expr>,
-    /// Axes of its places along which not the place at hand is reached, but the one that a dimension says.
+    /// Axes along which the place is not this one but the index in a dimension.
     pub across: Vec<(usize, usize)>,
 }
 
@@ -238,7 +238,7 @@ struct Shown<'c> {
     sizes: Vec<Size<'c>>,
     /// The source's index over the view's, which are the first variables, then the source's symbols, then the view's own.
     index: Vec<Expr>,
-    /// What the view's own symbols stand for.
+    /// The values of the view's own symbols.
     symbols: Vec<Val<'c>>,
 }
 
@@ -276,7 +276,7 @@ fn subview<'c>(op: Op<'c>, source: &Access<'c>, shape: &[i64]) -> Result<Shown<'
     let operands = ir::operands(op);
     let segments = ir::integers(op, "operandSegmentSizes");
     let values = segments.get(1).and_then(|n| usize::try_from(*n).ok()).ok_or("it has no operandSegmentSizes")?;
-    // Behind the source come the offsets that are values, then the sizes that are.
+    // After the source come the offsets that are values, then the sizes that are.
     let (mut offset, mut size) = (1, 1 + values);
     let [offsets, lengths, strides] =
         ["static_offsets", "static_sizes", "static_strides"].map(|name| ir::integers(op, name));

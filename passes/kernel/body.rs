@@ -1,4 +1,7 @@
-//! What a kernel computes for each element.
+//! What a kernel computes for each element: the body of a structured operation, with those that are fused with it.
+//!
+//! For `exp(a + b)` in two operations the body of the exponential has one argument, [`Argument::Made`] of the body of the
+//! sum, which has two, [`Argument::Element`] of the first and second operand of the kernel's nest.
 
 use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is};
 use crate::kernel::combiner::Combiner;
@@ -21,7 +24,7 @@ pub struct Body<'c> {
     pub feeds: usize,
 }
 
-/// What an argument of a body stands for.
+/// What an argument of a body is.
 #[derive(Clone)]
 pub enum Argument<'c> {
     /// The element of an operand of the nest.

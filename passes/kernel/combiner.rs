@@ -1,4 +1,8 @@
-//! How reductions put their elements together.
+//! The operation by which a reduction adds an element to its result.
+//!
+//! The body of a sum is `%r = arith.addf %s, %e`, where `%s` is the result so far. If the order of additions does not
+//! matter, `%s` may start as the neutral element in several accumulators, which the same operation combines at the end:
+//! integers may always be reordered, floating-point numbers with `reassociate` or the operation's own fast-math flags.
 
 use crate::options::Options;
 use crate::upstream::{self, FastMath};

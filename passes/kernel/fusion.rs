@@ -119,7 +119,7 @@ fn variables(exprs: &[Expr]) -> Option<Vec<usize>> {
     (0..variables.len()).all(|k| !variables[..k].contains(&variables[k])).then_some(variables)
 }
 
-/// Operations that do nothing to memory, and may stand between operations that are fused.
+/// Operations that do not access memory, and may be between operations that are fused.
 fn does_not_access(op: Op) -> bool {
     is(ir::name(op), NO_ACCESS)
 }

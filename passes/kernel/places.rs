@@ -3,12 +3,12 @@
 //! An `scf.forall` runs over the axes of the machine, and each of its iterations writes what its place holds of the
 //! outputs. The parts that the output's layout spreads over an axis are not loops then but digits of the place's own
 //! coordinate; what is left are loops over the parts inside the place, those over time outside. Where the coordinates
-//! of an input's element are those of the place at hand, whatever the loops, the input is reached through a view of
+//! of an input's element are those of this place, whatever the loops, the input is reached through a view of
 //! the place's own memory. Otherwise the place fetches the element from where it is.
 //!
-//! A coordinate may belong to no element: the layout vars places out, or they hold padding. Such places are told by
-//! a condition, which stands as far out as its values are known. So are the places where parts interleave along an axis,
-//! which divisions do not tell apart: there the parts stay loops.
+//! A coordinate may belong to no element: the layout leaves places out, or they hold padding. A condition excludes
+//! such places, as far out as its values are known. Where parts interleave along an axis, divisions cannot separate them:
+//! there the parts stay loops, and a condition selects what comes to the place.
 
 use crate::buffers::index::IndexVars;
 use crate::buffers::spread::{Spread, SpreadBuffer};
@@ -22,7 +22,7 @@ use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use melior::ir::attribute::IntegerAttribute;
 
-/// A condition on the place at hand.
+/// A condition on this place.
 enum Guard {
     /// The expression is 0.
     Zero(Expr),
@@ -112,12 +112,12 @@ struct Places<'c> {
     dims: Vec<Expr>,
     scales: Vec<Vec<i64>>,
     parts: Vec<Part>,
-    /// The vars that are no loops, and their values over the coordinates.
+    /// The variables that are no loops, and their values over the coordinates.
     digits: Vec<(usize, Expr)>,
     guards: Vec<Guard>,
-    /// The vars that number copies and are loops, and how many there are.
+    /// The variables that number copies and are loops, and how many there are.
     copies: Vec<(usize, i64)>,
-    /// The vars whose values are known where the program is being made.
+    /// The variables whose values are known where the program is being made.
     bound: Vec<usize>,
 }
 
@@ -171,7 +171,7 @@ impl<'c> Places<'c> {
         self.guards.push(Guard::Zero(Expr::sum(rest)));
     }
 
-    /// Where parts interleave along an axis, divisions do not tell them: they stay loops, and only what comes to the
+    /// Where parts interleave along an axis, divisions cannot separate them: they stay loops, and only what comes to the
     /// coordinate is done.
     fn interleaved(&mut self, axis: usize, coordinate: Expr, spread: &[Spread]) {
         let mut own = Vec::new();
@@ -222,7 +222,7 @@ impl<'c> Places<'c> {
         }
     }
 
-    /// Whether an operand's elements, for a view index over the vars, are always at the place itself.
+    /// Whether an operand's elements, for a view index over the variables, are always at the place itself.
     fn holds(&mut self, operand: &Operand<'c>, view: &[Expr]) -> bool {
         let Some(spread_buffer) = operand.access.spread_buffer() else { return false };
         let (logical, within) = operand.access.logical(&mut self.vars, view);
@@ -393,7 +393,7 @@ impl<'c> Places<'c> {
     }
 }
 
-/// The parts of dimensions that no output has which an input spreads over axes that the output vars alone: each
+/// The parts of dimensions that no output has which an input spreads over axes that the output leaves alone: each
 /// place can do its own share of them, if what the shares come to is combined afterwards.
 pub fn contraction(nest: &Nest) -> Vec<Spread> {
     let (inputs, outputs) = nest.operands.split_at(nest.operands.len() - nest.outputs);

@@ -1,8 +1,8 @@
 //! Vector reads and writes of tiled buffers.
 //!
-//! Where the elements of a vector lie next to each other inside a tile, in the buffer's last dimension, the operation
+//! Where the elements of a vector are contiguous inside a tile, in the buffer's last dimension, the operation
 //! becomes a vector load or store of the lowered buffer. Elsewhere it becomes a loop over its elements; those that a
-//! mask vars out, and those outside the logical sizes of a transfer, are not touched.
+//! mask leaves out, and those outside the logical sizes of a transfer, are not touched.
 
 use crate::buffers::index::{IndexVars, indices};
 use crate::kernel::access::{Access, Buffers};
@@ -16,7 +16,7 @@ use melior::ir::{Attribute, Type, ValueLike};
 /// A vector operation taken apart.
 struct Transfer<'c> {
     write: bool,
-    /// What is written; for reads the value of elements that are not there, if the operation gives one.
+    /// What is written; for reads the value of elements out of bounds, if the operation has one.
     value: Option<Val<'c>>,
     mask: Option<Val<'c>>,
     vector: Shaped<'c>,
@@ -87,7 +87,7 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
     element_by_element(b, &access, &mut vars, &transfer)
 }
 
-/// The elements lie side by side in the buffer: one vector load or store.
+/// One vector load or store, where the elements are contiguous in the buffer.
 fn contiguous<'c>(
     b: Builder<'c>,
     access: &Access<'c>,
@@ -207,7 +207,7 @@ struct Element {
     masked: Expr,
 }
 
-/// The element with the row-major number that a variable stands for.
+/// The element whose row-major number is this variable.
 fn element(t: &Transfer, number: usize) -> Element {
     let mut view = t.first.clone();
     let mut below = 1i64;

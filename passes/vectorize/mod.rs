@@ -2,7 +2,7 @@
 //!
 //! A kernel works on one block of elements after another: it loads the block of each operand as registers, rearranges
 //! them so that all have the same elements in the same lanes, computes with whole registers, and rearranges and stores
-//! what comes out. Full blocks and ragged ends are different code, with constant bounds and masks in each; padding is
+//! the results. Full blocks and ragged ends are different code, with constant bounds and masks in each; padding is
 //! neither read nor written. Reductions keep their results in registers for as long as the loops over what is reduced
 //! run.
 //!
@@ -32,7 +32,7 @@ use registers::{Key, Rearranged, mask, place, shuffle, subsets};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// The locality of what goes to the nearest cache, and of what goes to the last one.
+/// `memref.prefetch` locality hints: into L1, and into the last level.
 const NEAREST: i64 = 3;
 const FAR: i64 = 1;
 
@@ -142,7 +142,7 @@ fn position<'c>(b: Builder<'c>, lane: i64) -> (Identifier<'c>, Attribute<'c>) {
 /// Accumulators, by the numbers of their registers.
 type Sums<'c> = BTreeMap<Key, Val<'c>>;
 
-/// Where the loops stand.
+/// The state of the loops around the code that is being made.
 #[derive(Clone)]
 struct At {
     /// How many elements of each dimension are left to the digits that have not been passed.
@@ -151,15 +151,15 @@ struct At {
     dims: Vec<Expr>,
     /// The address in each operand, without the block's bits.
     addresses: Vec<Expr>,
-    /// The address of what the cache is told, in each operand.
-    ahead: Vec<Expr>,
+    /// The address of what is prefetched, in each operand.
+    prefetches: Vec<Expr>,
     /// The steps of a level that are there, where not all are.
     ranges: Vec<Option<(i64, i64)>>,
     /// From which scale on the block has all of a dimension, and how many elements of it there are.
     tails: Vec<Option<(i64, i64)>>,
     /// Whether no loop is around.
     outermost: bool,
-    /// Whether the output goes past the cache.
+    /// Whether stores are non-temporal.
     streams: bool,
 }
 
@@ -176,8 +176,8 @@ struct Kernel<'a, 'c> {
     widening: Option<Op<'c>>,
     /// Operations of the body that have been done on an operand already, when it was packed.
     done: HashMap<usize, usize>,
-    /// What the cache is told of each operand.
-    ahead: Vec<Option<Prefetch>>,
+    /// What is prefetched of each operand.
+    prefetches: Vec<Option<Prefetch>>,
 }
 
 /// What one block has loaded.
@@ -197,30 +197,30 @@ impl<'a, 'c> Kernel<'a, 'c> {
         vars: IndexVars<'c>,
         widening: Option<Op<'c>>,
     ) -> Self {
-        let (combiner, done, ahead) = (body.combiner(), HashMap::new(), Vec::new());
-        Kernel { body, target, plan, output, buffers, vars, combiner, widening, done, ahead }
+        let (combiner, done, prefetches) = (body.combiner(), HashMap::new(), Vec::new());
+        Kernel { body, target, plan, output, buffers, vars, combiner, widening, done, prefetches }
     }
 
     /// All of the code, for dimensions of these sizes.
     fn emit(&mut self, b: Builder<'c>, extents: &[i64]) {
-        // What takes long to compute waits for nothing.
-        let waits = match self.plan.mode {
+        // Only memory-bound kernels prefetch: elementwise ones, and reductions whose combiner is cheap.
+        let memory_bound = match self.plan.mode {
             Mode::Elementwise => true,
             Mode::Sequential => false,
             Mode::Reassociated => {
                 self.combiner.as_ref().is_some_and(|combiner| !is(ir::name(combiner.op), MULTI_INSTRUCTION))
             }
         };
-        let ahead = |o: usize| {
-            (waits && self.is_large(o)).then(|| Prefetch::new(&self.plan, o, self.bytes(o), extents)).flatten()
+        let prefetch = |o: usize| {
+            (memory_bound && self.is_large(o)).then(|| Prefetch::new(&self.plan, o, self.bytes(o), extents)).flatten()
         };
-        self.ahead = (0..self.buffers.len()).map(ahead).collect();
-        let starts = self.plan.starts.iter().zip(&self.ahead);
+        self.prefetches = (0..self.buffers.len()).map(prefetch).collect();
+        let starts = self.plan.starts.iter().zip(&self.prefetches);
         let at = At {
             rest: extents.to_vec(),
             dims: vec![Expr::Const(0); extents.len()],
             addresses: self.plan.starts.clone(),
-            ahead: starts.map(|(s, a)| s.clone() + Expr::Const(a.as_ref().map_or(0, |a| a.start))).collect(),
+            prefetches: starts.map(|(s, a)| s.clone() + Expr::Const(a.as_ref().map_or(0, |a| a.start))).collect(),
             ranges: vec![None; self.plan.levels.len()],
             tails: vec![None; extents.len()],
             outermost: true,
@@ -289,8 +289,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
         for (address, stride) in at.addresses.iter_mut().zip(&level.strides) {
             add(address, stride * times);
         }
-        for (address, ahead) in at.ahead.iter_mut().zip(&self.ahead) {
-            add(address, ahead.as_ref().map_or(0, |ahead| ahead.steps[k]));
+        for (address, prefetch) in at.prefetches.iter_mut().zip(&self.prefetches) {
+            add(address, prefetch.as_ref().map_or(0, |prefetch| prefetch.steps[k]));
         }
     }
 
@@ -423,7 +423,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         b.value("arith.addi", &[base, b.index(offset)], Type::index(b.context()), &[])
     }
 
-    /// Loads the elements of an operand that lie side by side from `key` on.
+    /// Loads the contiguous elements of an operand from `key` on.
     fn load(&self, b: Builder<'c>, at: &At, base: Val<'c>, operand: usize, key: Key) -> Val<'c> {
         let lanes = &self.plan.memory[operand];
         let t = ir::vector_type(&[1 << lanes.len()], self.element(operand));
@@ -452,17 +452,19 @@ impl<'a, 'c> Kernel<'a, 'c> {
     fn prefetch(&self, b: Builder<'c>, at: &At, part: usize, parts: usize) {
         let through = |o: usize| o >= self.output && !at.streams && self.plan.mode == Mode::Elementwise;
         let crowded = (0..self.buffers.len()).any(|o| through(o) && self.is_large(o));
-        for (operand, ahead) in self.ahead.iter().enumerate() {
-            let Some(ahead) = ahead.as_ref().filter(|_| operand < self.output || through(operand)) else { continue };
-            let near = ahead.in_one_piece && !crowded;
+        for (operand, prefetch) in self.prefetches.iter().enumerate() {
+            let Some(prefetch) = prefetch.as_ref().filter(|_| operand < self.output || through(operand)) else {
+                continue;
+            };
+            let near = prefetch.in_one_piece && !crowded;
             let hint =
                 IntegerAttribute::new(IntegerType::new(b.context(), 32).into(), if near { NEAREST } else { FAR });
             let flag = |name: &str, value: bool| b.named(name, BoolAttribute::new(b.context(), value));
-            let lines = &ahead.lines[part * ahead.lines.len() / parts..(part + 1) * ahead.lines.len() / parts];
+            let lines = &prefetch.lines[part * prefetch.lines.len() / parts..(part + 1) * prefetch.lines.len() / parts];
             if lines.is_empty() {
                 continue;
             }
-            let base = self.vars.value(b, &at.ahead[operand]);
+            let base = self.vars.value(b, &at.prefetches[operand]);
             for line in lines {
                 let index = self.index(b, base, *line);
                 let is_write = flag("isWrite", operand >= self.output);
@@ -686,7 +688,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             subsets(rows | self.plan.kept).filter(|key| self.lanes_there(at, None, &lanes, *key).contains(&true));
         let keys: Vec<Key> = keys.collect();
         if self.plan.mode == Mode::Reassociated {
-            let neutral = self.combiner.as_ref().expect("asked for before").neutral;
+            let neutral = self.combiner.as_ref().expect("this mode has a combiner").neutral;
             let neutral = self.broadcast(b, b.constant(neutral));
             return keys.into_iter().map(|key| (key, neutral)).collect();
         }
@@ -735,7 +737,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
                 continue;
             }
             let Some(next) = self.compute(b, at, &mut loaded, self.body, key, Some(*sum)).pop() else { continue };
-            // Lanes that are not of the output may do what they like.
+            // Lanes outside the output hold garbage; they are not stored.
             let output = Some(self.output);
             let counts =
                 |lane: usize| there[lane] || !self.is_there(at, output, place(&lanes, key, lane) & !self.plan.reduced);
@@ -748,7 +750,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         sums
     }
 
-    /// Stores what `source` gives in registers of these lanes.
+    /// Stores the registers of `source`, which have these lanes.
     fn store(
         &self,
         b: Builder<'c>,
@@ -803,7 +805,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
         ir::bits(self.element(operand)).expect("the plan has checked the elements' types") / 8
     }
 
-    /// The output that goes past the cache: one that is larger than it, and whose vectors all lie as the first does.
+    /// The output that is written with non-temporal stores: one that is larger than the cache, and whose vectors all have the
+    /// alignment of the first.
     fn streamed(&self, at: &At) -> Option<usize> {
         let output = self.output;
         let only = self.plan.mode == Mode::Elementwise && output + 1 == self.buffers.len();
@@ -856,7 +859,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             }
             return;
         }
-        let op = self.combiner.as_ref().expect("asked for before").op;
+        let op = self.combiner.as_ref().expect("this mode has a combiner").op;
         let combined = |a: Val<'c>, c: Val<'c>| b.value(ir::name(op), &[a, c], a.r#type(), &self.attributes(b, op));
         let mut whole = Sums::new();
         for (key, sum) in sums {

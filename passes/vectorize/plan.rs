@@ -1,7 +1,7 @@
-//! Which elements a kernel works on at once, and in which order it comes by.
+//! Which elements a kernel works on at once, and in which order.
 //!
 //! Each dimension is cut where its operands' tiles are, so that every operand's address is a sum over the *levels* of
-//! the dimensions. Of the levels whose elements lie side by side in an operand, a power of two goes into the block that
+//! the dimensions. Of the levels whose elements are contiguous in an operand, a power of two goes into the block that
 //! is worked on in registers; the rest of each level is a loop.
 
 use super::registers::{Key, Lanes, mask};
@@ -110,7 +110,7 @@ pub struct Plan {
     pub kept: Key,
     /// The address of each operand's first element, over the symbols of its view.
     pub starts: Vec<Expr>,
-    /// Inputs that are copied to where they lie as the kernel reads them.
+    /// Inputs that are copied first, into the order in which the kernel reads them.
     pub packed: Vec<Packed>,
 }
 
@@ -152,7 +152,7 @@ impl Plan {
         let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
         let mode = match (reduced.is_empty(), planner.main(&reduced)) {
             (true, _) if body.initial.is_none() => Mode::Elementwise,
-            // What follows a reduction needs the results in lanes.
+            // A body after the reduction needs the results in lanes.
             (_, Some(_)) if planner.reorders && body.then.is_none() => Mode::Reassociated,
             _ => Mode::Sequential,
         };
@@ -185,7 +185,7 @@ struct Planner<'a> {
     feeds: usize,
     /// Whether what is reduced may be added up in any order.
     reorders: bool,
-    /// The dimension and scale of the level that lanes are of, where it is not what lies side by side in the output.
+    /// The dimension and scale of the level that lanes are of, where that is not contiguous in the output.
     across: Option<(usize, i64)>,
     element_bits: Vec<i64>,
     /// The same once the body has widened inputs.
@@ -230,7 +230,7 @@ impl<'a> Planner<'a> {
             for (level, part) in levels.iter_mut().zip(&parts) {
                 level.strides.push(address.factors.remove(&part.var).unwrap_or(0));
             }
-            // What is left stands for values; the kernel has variables of its own for them.
+            // What is left are values; the kernel has variables of its own for them.
             let mut start = vec![Expr::Const(address.constant)];
             for (var, factor) in address.factors {
                 start.push(vars.shallow(own.bound(var)).times(factor));
@@ -277,7 +277,7 @@ impl<'a> Planner<'a> {
         (0..self.feeds).find(|o| all(o) && near(o))
     }
 
-    /// The levels along which an operand's elements lie side by side, fastest first.
+    /// The levels along which an operand's elements are contiguous, fastest first.
     fn chain(&self, operand: usize) -> Vec<usize> {
         let (mut chain, mut next) = (Vec::new(), 1i64);
         while let Some(level) = (0..self.levels.len())
@@ -293,7 +293,7 @@ impl<'a> Planner<'a> {
         chain
     }
 
-    /// Lets the block hold so many elements of an operand side by side, or as many as there are.
+    /// Lets the block hold so many contiguous elements of an operand, or as many as there are.
     fn widen(&mut self, operand: usize, lanes: i64) {
         let mut lanes = lanes.max(1);
         for level in self.chain(operand) {
@@ -307,7 +307,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Bits of the block along which an operand's elements lie side by side, at most so many elements.
+    /// Bits of the block along which an operand's elements are contiguous, at most so many elements.
     fn side_by_side(&self, operand: usize, lanes: i64) -> Lanes {
         let mut bits = Lanes::new();
         for level in self.chain(operand) {
@@ -337,8 +337,7 @@ impl<'a> Planner<'a> {
             }
             bits /= 2;
         }
-        // In the order in which the input that is most to read lies in memory: memory is read ahead, and what is
-        // written goes to many places as fast as to one.
+        // In the memory order of the widest input: reads are prefetched, and writes are buffered wherever they go.
         let all = |o: &usize| (0..self.levels.len()).all(|l| self.levels[l].size == 1 || self.has(*o, l));
         let leading = (0..self.output).rev().filter(all).max_by_key(|o| self.element_bits[*o]).unwrap_or(self.output);
         let order = self.sorted(false, |l| Reverse(l.strides[leading].abs()));
@@ -629,7 +628,7 @@ impl<'a> Planner<'a> {
     }
 
     fn reassociated(&mut self, lanes: i64, reduced: &[usize]) -> Order {
-        let main = self.main(reduced).expect("asked for before");
+        let main = self.main(reduced).expect("this mode has a main input");
         self.widen(main, (i64::from(self.vector_bits) / self.element_bits[main]).max(lanes));
         let mut rows: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l)).collect();
         rows.sort_by_key(|l| self.levels[*l].strides[main].abs());
@@ -658,7 +657,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The digits of all levels, parallel ones first, in the order of a key; larger parts of a dimension stand outside
+    /// The digits of all levels, parallel ones first, in the order of a key; larger parts of a dimension are outside
     /// smaller ones.
     fn sorted<K: Ord>(&self, in_order: bool, key: impl Fn(&Level) -> K) -> Order {
         let mut order = Order::new();
