@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use layout_dialect::guard;
 use melior::{
     Context, Error,
-    ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike},
+    ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value, ValueLike},
     pass::OperationPassManager,
 };
 use mlir_sys::{
@@ -30,6 +30,13 @@ unsafe extern "C" {
     );
     fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
     fn layout_cc_contains_layout(r#type: MlirType) -> bool;
+    fn layout_cc_is_memory_space(attribute: MlirAttribute) -> bool;
+    fn layout_cc_rename_symbols(
+        module: MlirOperation,
+        count: usize,
+        from: *const MlirStringRef,
+        to: *const MlirStringRef,
+    );
     fn layout_cc_no_signed_wrap(op: MlirOperation) -> bool;
     fn layout_cc_fast_math(op: MlirOperation) -> u32;
     fn layout_cc_fast_math_attribute(context: MlirContext, flags: u32) -> MlirAttribute;
@@ -96,7 +103,7 @@ pub fn emit(diagnostic: &Diagnostic) {
     };
     let (locations, notes): (Vec<_>, Vec<_>) =
         diagnostic.notes.iter().map(|(location, note)| (location.to_raw(), string_ref(note))).unzip();
-    // SAFETY: the locations are alive, the texts too, and both arrays hold as many notes as is said.
+    // SAFETY: the locations are alive, the texts too, and both arrays have `count` elements.
     unsafe {
         layout_cc_emit(
             diagnostic.location.to_raw(),
@@ -119,6 +126,19 @@ pub fn is_valid_dim(value: Value) -> bool {
 pub fn contains_layout(r#type: Type) -> bool {
     // SAFETY: the type is alive.
     unsafe { layout_cc_contains_layout(r#type.to_raw()) }
+}
+
+/// Whether MLIR takes an attribute for the memory space of a memref.
+pub fn is_memory_space(attribute: Attribute) -> bool {
+    // SAFETY: the attribute is alive.
+    unsafe { layout_cc_is_memory_space(attribute.to_raw()) }
+}
+
+/// Gives symbols of a module other names, all at once, with what refers to them.
+pub fn rename_symbols(module: OperationRef, names: &[(String, String)]) {
+    let (from, to): (Vec<_>, Vec<_>) = names.iter().map(|(from, to)| (string_ref(from), string_ref(to))).unzip();
+    // SAFETY: the module and the texts are alive, and both arrays have `count` elements.
+    unsafe { layout_cc_rename_symbols(module.to_raw(), names.len(), from.as_ptr(), to.as_ptr()) }
 }
 
 /// Whether an operation of integers promises not to wrap around as signed.
@@ -181,7 +201,7 @@ pub fn infer_range<'c>(
     result: Value<'c, 'c>,
     bounds: &mut dyn FnMut(Value<'c, 'c>) -> Option<(i64, i64)>,
 ) -> Option<(i64, i64)> {
-    unsafe extern "C" fn ask(operand: MlirValue, lo: *mut i64, hi: *mut i64, user: *mut c_void) -> bool {
+    unsafe extern "C" fn bounds_of(operand: MlirValue, lo: *mut i64, hi: *mut i64, user: *mut c_void) -> bool {
         guard(
             |_| false,
             || {
@@ -198,7 +218,7 @@ pub fn infer_range<'c>(
     let (mut bounds, mut lo, mut hi) = (bounds, 0, 0);
     let user = (&raw mut bounds).cast();
     // SAFETY: the value is alive, and all pointers are for this call.
-    let known = unsafe { layout_cc_infer_range(result.to_raw(), ask, user, &mut lo, &mut hi) };
+    let known = unsafe { layout_cc_infer_range(result.to_raw(), bounds_of, user, &mut lo, &mut hi) };
     known.then_some((lo, hi))
 }
 
