@@ -4,15 +4,15 @@
 //! `#layout.pending`, as which a tensor's layout survives bufferization. The phases, each over the operations in
 //! the order of the program:
 //!
-//! 1. *Convert types* ([`Lowering::convert_types`]): tiled buffers get their lowered types in place.
-//! 2. *Rewrite* ([`Lowering::rewrite`]) what reaches into a tiled buffer. Slices and reshapes are followed to their buffer
+//! 1. *Convert types* (`Lowering::convert_types`): tiled buffers get their lowered types in place.
+//! 2. *Rewrite* (`Lowering::rewrite`) what reaches into a tiled buffer. Slices and reshapes are followed to their buffer
 //!    by composing index maps. A structured operation becomes scalar loops, or with `vectorize` vector code
-//!    ([`Lowering::in_vectors`]), which has steps of its own:
+//!    (`Lowering::in_vectors`), which has steps of its own:
 //!    - *fuse*: an operation that the next one can compute on the way is not emitted but noted in `fused_into`;
 //!    - *plan and emit* the kernel of an operation with all that was fused into it;
 //!    - if the kernel cannot be vectorised, each of its operations is rewritten alone, once: `no_fusion` ends the
 //!      recursion. One that cannot be vectorised alone becomes scalar loops, with a remark.
-//! 3. *Erase* ([`Lowering::erase_views`]) the slices and reshapes, which nothing uses any more.
+//! 3. *Erase* (`Lowering::erase_views`) the slices and reshapes, which nothing uses any more.
 //!
 //! The pass works on a copy of the module and puts it in place of the original only when everything could be lowered, so
 //! a failure leaves the module as it was.

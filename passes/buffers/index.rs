@@ -349,9 +349,10 @@ impl<'c> IndexVars<'c> {
         let (low, high) = operands.split_at(map.dim_count() + map.symbol_count());
         let mut group = |bounds: &str, groups: &str, operands: &[Val<'c>]| {
             let counts = ir::integers(op, groups);
-            let before = counts.get(..argument)?.iter().sum::<i64>() as usize;
+            let before: i64 = counts.get(..argument)?.iter().sum();
+            let (before, count) = (usize::try_from(before).ok()?, usize::try_from(*counts.get(argument)?).ok()?);
             let all = self.bounds(op, bounds, operands)?;
-            all.get(before..before + *counts.get(argument)? as usize).map(<[_]>::to_vec)
+            all.get(before..before.checked_add(count)?).map(<[_]>::to_vec)
         };
         let lower = group("lowerBoundsMap", "lowerBoundsGroups", low)?;
         let upper = group("upperBoundsMap", "upperBoundsGroups", high)?;

@@ -141,7 +141,7 @@ impl Plan {
         for (operand, op) in body.widenings() {
             planner.widened[operand] = ir::bits(ir::result(op, 0).r#type()).unwrap_or(planner.element_bits[operand]);
         }
-        let widest = planner.element_bits.iter().copied().chain([body.widest()?]).max().unwrap_or(8);
+        let widest = planner.element_bits.iter().copied().fold(body.widest()?, i64::max);
         planner.vector_bits = body.most_bits(target);
         let lanes = i64::from(planner.vector_bits) / widest;
         if lanes < 2 {
@@ -633,7 +633,7 @@ impl<'a> Planner<'a> {
         let mut rows: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l)).collect();
         rows.sort_by_key(|l| self.levels[*l].strides[main].abs());
         let accumulators = i64::from(self.target.vector_registers()) / 4;
-        let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).product();
+        let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).fold(1, i64::saturating_mul);
         self.fill(&rows, (accumulators / have).max(1));
         // Row after row: memory is read in order.
         let row = i64::from(self.vector_bits) / self.element_bits[main];

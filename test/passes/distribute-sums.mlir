@@ -53,3 +53,16 @@ func.func @integers(%x: memref<3x8xi32, #columns>, %y: memref<3xi32, #copied>) {
   }
   return
 }
+
+// A share may overflow where the whole sum does not, so shares promise nothing.
+// CHECK-LABEL: func.func @no_wrap(
+// CHECK-NOT: overflow
+func.func @no_wrap(%x: memref<3x8xi32, #columns>, %y: memref<3xi32, #copied>) {
+  linalg.generic {indexing_maps = [#id, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<3x8xi32, #columns>) outs(%y : memref<3xi32, #copied>) {
+  ^bb0(%e: i32, %s: i32):
+    %r = arith.addi %s, %e overflow<nsw> : i32
+    linalg.yield %r : i32
+  }
+  return
+}
