@@ -8,8 +8,11 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 
 using namespace mlir;
@@ -40,6 +43,41 @@ bool layout_cc_contains_layout(MlirType type) {
         return found ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+bool layout_cc_is_memory_space(MlirAttribute attribute) {
+  Attribute space = unwrap(attribute);
+  return isa<IntegerAttr, StringAttr, DictionaryAttr>(space) ||
+         !isa<BuiltinDialect>(space.getDialect());
+}
+
+void layout_cc_rename_symbols(MlirOperation module, size_t count,
+                              const MlirStringRef *from,
+                              const MlirStringRef *to) {
+  Operation *root = unwrap(module);
+  llvm::StringMap<FlatSymbolRefAttr> names;
+  for (size_t i = 0; i < count; ++i)
+    names[unwrap(from[i])] =
+        FlatSymbolRefAttr::get(root->getContext(), unwrap(to[i]));
+  AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [&](SymbolRefAttr symbol) -> std::pair<Attribute, WalkResult> {
+        auto known = names.find(symbol.getRootReference());
+        bool renamed = isa<FlatSymbolRefAttr>(symbol) && known != names.end();
+        return {renamed ? Attribute(known->second) : symbol,
+                WalkResult::skip()};
+      });
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // What is below has symbols of its own.
+    if (op != root && op->hasTrait<OpTrait::SymbolTable>())
+      return WalkResult::skip();
+    replacer.replaceElementsIn(op);
+    auto symbol = dyn_cast<SymbolOpInterface>(op);
+    if (symbol && op->getParentOp() == root)
+      if (auto known = names.find(symbol.getName()); known != names.end())
+        symbol.setName(known->second.getValue());
+    return WalkResult::advance();
+  });
 }
 
 bool layout_cc_no_signed_wrap(MlirOperation op) {

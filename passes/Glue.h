@@ -58,6 +58,15 @@ bool layout_cc_affine_is_valid_dim(MlirValue value);
 /// Whether a layout of this dialect is anywhere inside a type.
 bool layout_cc_contains_layout(MlirType type);
 
+/// Whether MLIR takes an attribute for the memory space of a memref.
+bool layout_cc_is_memory_space(MlirAttribute attribute);
+
+/// Gives symbols of a module other names, all at once, with what refers to
+/// them.
+void layout_cc_rename_symbols(MlirOperation module, size_t count,
+                              const MlirStringRef *from,
+                              const MlirStringRef *to);
+
 /// Whether an operation of integers promises not to wrap around as signed.
 bool layout_cc_no_signed_wrap(MlirOperation op);
 

@@ -81,8 +81,7 @@ template <typename Generated> struct Shell : Generated {
   LogicalResult
   initializeOptions(StringRef text,
                     function_ref<LogicalResult(const Twine &)> error) override {
-    // Of a value that an option does not take MLIR says so on standard error,
-    // and nothing to the caller.
+    // MLIR reports a value that an option does not take on standard error only.
     std::string wrong;
     if (layout_rs_check_options(wrap(this->getArgument()), wrap(text), append,
                                 &wrong))

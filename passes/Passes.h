@@ -34,7 +34,7 @@ namespace layout {
 /// which pipelines are made; again does nothing. MLIR's table of passes is not
 /// to be changed while another thread looks a pass up, so this comes first.
 /// False where another copy of this library registered them before, which is
-/// left in charge: `errors` says so.
+/// left in charge; the reason goes to `errors`.
 bool registerLayoutPassesAndPipelines(llvm::raw_ostream &errors = llvm::errs());
 
 /// The options of the pipelines, which are those of layout-lower-memrefs.

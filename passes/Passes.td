@@ -87,8 +87,9 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
            "Vector code: the vectors that registers hold, 8 to 64; 0: as the "
            "machine has">,
     Option<"reassociate", "reassociate", "bool", "false",
-           "Vector code: let reductions in floating point add in another order "
-           "than the program's, which changes results by rounding">,
+           "Let reductions in floating point add in another order than the "
+           "program's, which changes results by rounding: in vector code, and "
+           "at the places of a machine">,
     Option<"contract", "contract", "bool", "false",
            "Vector code: let a product and a sum be one operation with one "
            "rounding (fma)">,
@@ -156,7 +157,7 @@ def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
 }
 
 def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
-  let summary = "Simplify index arithmetic with the ranges at hand";
+  let summary = "Simplify index arithmetic by known ranges";
   let description = [{
     Simplifies the maps of `affine.apply`, `min`, `max`, `if`, `for`, loads and
     stores, and `affine.linearize_index` and `delinearize_index`, with the
@@ -208,6 +209,15 @@ def LayoutStripMemorySpaces
     lowered to LLVM, and `layout.machine` from the module.
   }];
   let dependentDialects = ["::layout::LayoutDialect"];
+}
+
+def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
+  let summary = "Report operations that have no translation to LLVM IR";
+  let description = [{
+    An error at each operation of a dialect that `mlir-translate` does not
+    translate to LLVM IR: upstream's `convert-to-llvm` leaves what it has no
+    pattern for as it is, and succeeds.
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -269,8 +279,14 @@ def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
     "convert-math-to-llvm",
     "convert-math-to-libm",
     "convert-to-llvm",
+    "convert-complex-to-standard",
+    "convert-scf-to-cf",
+    "convert-math-to-llvm",
+    "convert-math-to-libm",
+    "convert-to-llvm",
     "layout-mask-as-integers",
-    "reconcile-unrealized-casts"
+    "reconcile-unrealized-casts",
+    "layout-verify-llvm"
   ];
 }
 

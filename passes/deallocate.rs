@@ -1,4 +1,4 @@
-//! `layout-deallocate`: frees what bufferization allocated, and leaves alone what the program frees by hand.
+//! `layout-deallocate`: frees what bufferization allocated, and leaves alone what the program itself frees.
 //!
 //! The passes that free buffers are upstream's. They want to own every buffer of a function and know no loops by
 //! branches, so a function that had no tensors, and in which lowering allocated nothing, keeps its own discipline.
@@ -9,12 +9,12 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, ValueLike};
 
 /// On an allocation or deallocation: upstream's passes are to leave it.
-pub(crate) const LEFT: &str = "bufferization.manual_deallocation";
+pub(crate) const KEEP: &str = "bufferization.manual_deallocation";
 
 /// The passes that free the buffers of a function.
 const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
 
-/// Marks what the program frees by hand, before bufferization adds what it does not.
+/// Marks what the program itself frees, before bufferization adds what it does not.
 pub fn mark(function: Op) {
     let operations = ir::all_operations(function);
     let unit = Attribute::unit(ir::Builder::before(function).context());
@@ -27,7 +27,7 @@ pub fn mark(function: Op) {
     }
     for op in operations {
         if matches!(ir::name(op), "memref.alloc" | "memref.dealloc") {
-            ir::edit(op).set_attribute(LEFT, unit);
+            ir::edit(op).set_attribute(KEEP, unit);
         }
     }
 }
@@ -35,9 +35,9 @@ pub fn mark(function: Op) {
 /// Removes the marks; returns the passes to run, if any.
 pub fn passes(function: Op) -> Option<&'static str> {
     let operations = ir::all_operations(function);
-    let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, LEFT).is_none();
-    let by_hand = ir::edit(function).remove_attribute(BY_HAND).is_ok();
-    if !by_hand || operations.iter().any(automatic) {
+    let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
+    let caller_frees = ir::edit(function).remove_attribute(BY_HAND).is_ok();
+    if !caller_frees || operations.iter().any(automatic) {
         return Some(PASSES);
     }
     unmark(function);
@@ -48,6 +48,6 @@ pub fn passes(function: Op) -> Option<&'static str> {
 pub fn unmark(function: Op) {
     for op in ir::all_operations(function) {
         // Most operations have no mark.
-        let _ = ir::edit(op).remove_attribute(LEFT);
+        let _ = ir::edit(op).remove_attribute(KEEP);
     }
 }

@@ -1,19 +1,19 @@
-//! What a pass has to tell the user.
+//! Errors, warnings and remarks of passes.
 
 use melior::ir::Location;
 
 /// How much a diagnostic matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// What was asked for cannot be done.
+    /// The pass failed.
     Error,
-    /// It was done, and may not be what was wanted.
+    /// The pass succeeded, perhaps not as intended.
     Warning,
-    /// Something worth knowing.
+    /// Information.
     Remark,
 }
 
-/// Something to tell the user, at a place in the program.
+/// A message at a place in the program.
 #[derive(Clone, Debug)]
 pub struct Diagnostic<'c> {
     /// How much it matters.
@@ -22,7 +22,7 @@ pub struct Diagnostic<'c> {
     pub location: Location<'c>,
     /// The text, without a final full stop.
     pub message: String,
-    /// What stands below it, each at a place of its own.
+    /// Further messages below it, each at a place of its own.
     pub notes: Vec<(Location<'c>, String)>,
 }
 

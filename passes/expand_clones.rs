@@ -4,25 +4,31 @@
 //! lowers clones of buffers without strides only. Here the copy gets the strides of its source: a row of as many
 //! elements as the source reaches over, `1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
 
+use crate::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
 /// Expands all clones of strided buffers in a module.
-pub fn run(rewriter: &Rewriter) {
-    for op in ir::all_operations(rewriter.root()) {
-        if ir::name(op) == "bufferization.clone" {
-            expand(rewriter, op);
+pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
+    let clones = ir::all_operations(rewriter.root());
+    let clones = clones.into_iter().filter(|op| ir::name(*op) == "bufferization.clone");
+    let mut errors = Vec::new();
+    for op in clones {
+        let location = ir::location(op);
+        if let Err(reason) = expand(rewriter, op) {
+            errors.push(Diagnostic::error(location, format!("'bufferization.clone' op cannot be expanded: {reason}")));
         }
     }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
+fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
     let source = ir::operands(op)[0];
     let t = source.r#type();
-    let Some(shaped) = ir::memref(t) else { return };
-    let Some(strides) = shaped.layout.and_then(ir::strides_of) else { return };
+    let Some(shaped) = ir::memref(t) else { return Ok(()) };
+    let Some(strides) = shaped.layout.and_then(ir::strides_of) else { return Ok(()) };
     if ir::result(op, 0).r#type() != t || ir::offset_of(&shaped) != Some(0) {
-        return;
+        return Ok(());
     }
     let b = Builder::before(op);
     let index = Type::index(b.context());
@@ -48,12 +54,7 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
         }
         (None, vec![count])
     } else {
-        let step = |(n, s): (&Option<i64>, &Option<i64>)| n.as_ref()?.checked_sub(1)?.checked_mul((*s)?);
-        let mut steps = shaped.shape.iter().zip(&strides).map(step);
-        let reach = steps.try_fold(1i64, |sum, step| sum.checked_add(step?));
-        let reach = if shaped.shape.contains(&Some(0)) { Some(0) } else { reach };
-        // No buffer reaches that far, and what follows refuses the clone.
-        let Some(reach) = reach else { return };
+        let reach = reach(&shaped.shape, &strides).ok_or("the offset of its last element overflows 64 bits")?;
         (Some(reach), Vec::new())
     };
     let row_type = Shaped { shape: vec![row.0], layout: None, ..shaped.clone() };
@@ -67,4 +68,14 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
     b.op("memref.copy", &[source, copy], &[], &[]);
     ir::replace_all_uses(ir::result(op, 0), copy);
     rewriter.erase(op);
+    Ok(())
+}
+
+/// How many elements a buffer of known sizes and strides reaches over; `None` where that overflows.
+fn reach(sizes: &[Option<i64>], strides: &[Option<i64>]) -> Option<i64> {
+    if sizes.contains(&Some(0)) {
+        return Some(0);
+    }
+    let steps = sizes.iter().zip(strides).map(|(size, stride)| (*size)?.checked_sub(1)?.checked_mul((*stride)?));
+    steps.into_iter().try_fold(1i64, |reach, step| reach.checked_add(step?))
 }

@@ -10,7 +10,7 @@ use crate::pipelines::PIPELINES;
 use crate::upstream::emit;
 use crate::{
     deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
-    simplify_indexing, strip_memory_spaces,
+    simplify_indexing, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -43,13 +43,14 @@ extern "C" fn layout_rs_run_pass(
                     unsafe { callback(string_ref(passes), user) };
                 }
             }
-            Pass::ExpandClones => expand_clones::run(rewriter),
+            Pass::ExpandClones => return expand_clones::run(rewriter),
             Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
             Pass::LowerMemrefs { options } => return lower_memrefs::run(rewriter, options),
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::PrepareBufferization => return prepare_bufferization::run(rewriter),
             Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
             Pass::StripMemorySpaces => strip_memory_spaces::run(op),
+            Pass::VerifyLlvm => return verify_llvm::run(op),
         }
         Ok(())
     })
@@ -121,7 +122,7 @@ extern "C" fn layout_rs_pipeline(
     found.is_ok()
 }
 
-/// Runs the body of a pass and emits what it has to say; true where it succeeded.
+/// Runs the body of a pass and emits its diagnostics; true where it succeeded.
 fn pass(operation: MlirOperation, body: impl for<'s> FnOnce(&'s Rewriter) -> Result<(), Vec<Diagnostic<'s>>>) -> bool {
     // SAFETY: the operation is alive for the call, in which MLIR leaves it to the pass alone.
     let rewriter = unsafe { Rewriter::new(operation) };

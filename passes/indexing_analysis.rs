@@ -8,7 +8,7 @@
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::upstream::emit;
-use layout_dialect::{FEEDS, MACHINE, READS, affine};
+use layout_dialect::{FEEDS, MACHINE, READS, affine, element};
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -29,14 +29,14 @@ use tensor_layout::text::Error;
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::Layout;
 
-/// What stands where [`Operation`] has an operand.
+/// The value for an operand of [`Operation`].
 #[derive(Clone, Copy)]
 enum Operand {
     /// The operand with this number.
     Own(usize),
-    /// A scalar that its region gives.
+    /// A scalar from its region.
     Given,
-    /// A scalar that stands in an attribute.
+    /// A scalar in an attribute.
     Fixed(i64),
 }
 
@@ -46,7 +46,7 @@ struct Site {
     operands: Vec<Operand>,
 }
 
-/// What a result reads of an operand, and what that feeds of it. Run-time values are told by the number of their operand,
+/// What a result reads of an operand, and what that feeds of it. Run-time values are named by the number of their operand,
 /// or by their place in the function that is called.
 pub struct Pair {
     /// From the result's index to the operand's.
@@ -90,7 +90,7 @@ fn below<'c>(root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
     })
 }
 
-/// What one direction says, as values whose points together are the answer.
+/// The maps of one direction as values, whose points together are the answer.
 pub fn values<S>(access: &Access<S>) -> Vec<Indexing> {
     let known = access.maps.iter().map(|mapped| Indexing::Map(mapped.map.clone()));
     known.chain(access.unknown.first().map(|_| Indexing::Undefined)).collect()
@@ -122,9 +122,10 @@ fn traffic<'c>(root: Op<'c>, op: Op<'c>) -> Option<Diagnostic<'c>> {
         return None;
     }
     let machine = ir::attribute(root, MACHINE).and_then(layout_dialect::machine);
-    let bits = ir::bits(from.element).unwrap_or(64).max(1);
+    let bits = element::bits(from.element).ok_or_else(|| Error::new(format!("{} has no known size", from.element)));
     let planned = placement(&from).and_then(|from| Ok((from, placement(&to)?)));
-    let planned = planned.and_then(|(from, to)| plan(&from, &to, machine.as_ref(), bits));
+    let planned = planned.and_then(|(from, to)| Ok((from, to, bits?)));
+    let planned = planned.and_then(|(from, to, bits)| plan(&from, &to, machine.as_ref(), bits));
     let lines = match planned {
         Ok(plan) => plan.to_string().lines().map(String::from).collect(),
         Err(error) => vec![format!("not known: {error}")],
@@ -221,7 +222,7 @@ fn alone(op: Op) -> Option<Pairs> {
             _ => source.to_string(),
         };
         let access = |of: fn(&Maps, usize, usize) -> Option<&Access>| match (&found, place) {
-            (Ok(maps), Some(k)) => of(maps, k, result).map_or_else(Access::none, |a| told(a, &value, &name)),
+            (Ok(maps), Some(k)) => of(maps, k, result).map_or_else(Access::none, |a| with_names(a, &value, &name)),
             (Ok(_), None) => Access::none(),
             (Err(error), _) => Access { maps: Vec::new(), unknown: vec![error.to_string()] },
         };
@@ -230,8 +231,8 @@ fn alone(op: Op) -> Option<Pairs> {
     Some((0..results.len()).map(|result| (0..own.len()).map(|number| pair(number, result)).collect()).collect())
 }
 
-/// The maps with run-time variables replaced whose `value` is known, and the others told by `name`.
-fn told<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &dyn Fn(&S) -> String) -> Access<String> {
+/// The maps with run-time variables replaced whose `value` is known, and the others named by `name`.
+fn with_names<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &dyn Fn(&S) -> String) -> Access<String> {
     let mut all = Access { maps: Vec::new(), unknown: access.unknown.clone() };
     for Mapped { map, run_time } in &access.maps {
         let (mut map, first) = (map.clone(), map.dims + map.ranges);
@@ -258,7 +259,7 @@ fn told<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &dyn Fn(
     all
 }
 
-/// The functions of a module as graphs; each stands behind those that it calls.
+/// The functions of a module as graphs; each comes after those that it calls.
 #[derive(Default)]
 struct Functions {
     graphs: Vec<Graph>,
@@ -286,7 +287,7 @@ impl Functions {
         functions
     }
 
-    /// Adds a function behind those that it calls; its number, if it is a graph.
+    /// Adds a function after those that it calls; its number, if it is a graph.
     fn add(&mut self, name: &str, bodies: &BTreeMap<String, Option<Op>>, callers: &mut Vec<String>) -> Option<usize> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
@@ -315,7 +316,7 @@ impl Functions {
         number
     }
 
-    /// Adds the operations of a block; the values that its terminator hands on.
+    /// Adds the operations of a block; the values that its terminator forwards.
     fn block(
         &mut self,
         block: BlockRef,
@@ -323,7 +324,6 @@ impl Functions {
         bodies: &BTreeMap<String, Option<Op>>,
         callers: &mut Vec<String>,
     ) -> Option<Vec<Value>> {
-        let other = |reason: String| Operation::Other { reason };
         for op in ir::operations(block) {
             let own: Option<Vec<Value>> =
                 ir::operands(op).iter().map(|v| graph.places.get(&ir::key(*v)).copied()).collect();
@@ -339,48 +339,40 @@ impl Functions {
                 graph.places.extend(ir::results(op).iter().map(|v| ir::key(*v)).zip(results));
                 continue;
             }
-            let (operation, mut operands) = match callee(op) {
-                Some(name) => match self.add(&name, bodies, callers) {
-                    Some(computation) => (Operation::Call { computation }, own),
-                    None => (other(format!("`{name}` is not looked into")), own),
-                },
-                None => match site(op) {
-                    Some(site) => {
-                        let operands = site.operands.iter().map(|operand| graph.operand(operand, &own)).collect();
-                        (site.operation, operands)
-                    }
-                    // On scalars alone.
-                    None if own.is_empty() => (Operation::Constant, own),
-                    None => (Operation::Elementwise, own),
-                },
-            };
-            let constant = |v: &Value| graph.nodes[v.node].operation == Operation::Constant;
-            let captured: Vec<Value> = captured.into_iter().map(|c| c.1).filter(|v| !constant(v)).collect();
-            if captured.is_empty() {
-                graph.add(operation, operands, &ir::results(op));
-                continue;
-            }
-            // What the region takes from outside is read nobody knows where.
-            if let Operation::Other { .. } = operation {
-                operands.extend(&captured);
-                graph.add(operation, operands, &ir::results(op));
-                continue;
-            }
-            let shapes: Vec<Shape> = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
-            let outside =
-                graph.node(other(format!("the region of `{}` takes it", ir::name(op))), captured, shapes.clone());
-            let inside = graph.node(operation, operands, shapes.clone());
-            for (result, v) in ir::results(op).iter().enumerate() {
-                let parts = [inside, outside].map(|node| Value { node, result }).to_vec();
-                let node = graph.node(Operation::Elementwise, parts, vec![shapes[result].clone()]);
-                graph.places.insert(ir::key(*v), Value { node, result: 0 });
-            }
+            let (operation, operands) = self.operation(op, own, graph, bodies, callers);
+            graph.with_captured(op, operation, operands, captured);
         }
         None
     }
 
+    /// An operation as a node, and the values that it takes.
+    fn operation(
+        &mut self,
+        op: Op,
+        own: Vec<Value>,
+        graph: &mut Building,
+        bodies: &BTreeMap<String, Option<Op>>,
+        callers: &mut Vec<String>,
+    ) -> (Operation, Vec<Value>) {
+        if let Some(name) = callee(op) {
+            return match self.add(&name, bodies, callers) {
+                Some(computation) => (Operation::Call { computation }, own),
+                None => (other(format!("`{name}` is not looked into")), own),
+            };
+        }
+        match site(op) {
+            Some(site) => {
+                let operands = site.operands.iter().map(|operand| graph.operand(operand, &own)).collect();
+                (site.operation, operands)
+            }
+            // On scalars alone.
+            None if own.is_empty() => (Operation::Constant, own),
+            None => (Operation::Elementwise, own),
+        }
+    }
+
     /// Adds an operation that runs its regions, as a conditional or a loop over a tuple of all that they use; its
-    /// results. None for other operations, and regions that hand on more than a value for each result.
+    /// results. None for other operations, and regions that forward more than a value for each result.
     fn control(
         &mut self,
         op: Op,
@@ -390,75 +382,20 @@ impl Functions {
         bodies: &BTreeMap<String, Option<Op>>,
         callers: &mut Vec<String>,
     ) -> Option<Vec<Value>> {
-        let blocks = ir::blocks(op);
-        let count = ir::results(op).len();
-        if count == 0 || callers.len() > DEEPEST {
+        if ir::results(op).is_empty() || callers.len() > DEEPEST {
             return None;
         }
-        let outside: Vec<Value> = captured.iter().map(|c| c.1).collect();
         // A region is one more call, of no name.
         callers.push(String::new());
-        let mut region = |functions: &mut Functions, block: BlockRef, given: &[Value], graph: &Building| {
-            let mut inner = graph.region(block, given, captured);
-            let handed = functions.block(block, &mut inner, bodies, callers)?;
-            Some((inner, handed))
-        };
-        let done = (|| match (ir::name(op), &blocks[..]) {
-            ("scf.if", [yes, no]) => {
-                let mut branches = Vec::new();
-                for block in [yes, no] {
-                    let (inner, handed) = region(self, *block, &[], graph)?;
-                    branches.push(self.push(inner, handed));
-                }
-                let all = graph.tuple(outside.clone());
-                let shapes = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
-                let node = graph.node(Operation::Conditional { branches }, vec![own[0], all, all], shapes);
-                Some((0..count).map(|result| Value { node, result }).collect())
-            }
-            ("scf.while", [before, after]) => {
-                let (inner, handed) = region(self, *before, own, graph)?;
-                // What the first region hands on is what it was given.
-                let arguments = ir::arguments(*before);
-                let same = arguments.iter().zip(&handed[1..]).all(|(v, value)| inner.places[&ir::key(*v)] == *value);
-                if !same || arguments.len() != handed.len() - 1 {
-                    return None;
-                }
-                let condition = self.push(inner, vec![handed[0]]);
-                let (mut inner, mut handed) = region(self, *after, own, graph)?;
-                handed.extend(inner.taken(captured.len()));
-                let body = self.push(inner, handed);
-                let all = graph.tuple([own, &outside].concat());
-                let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
-                Some((0..count).map(|k| graph.element(Value { node, result: 0 }, k)).collect())
-            }
-            ("scf.for", [block]) => {
-                // The loop's variable goes from the first bound up to the second, in steps.
-                let (bounds, initial) = own.split_at_checked(3)?;
-                let given = [&bounds[..1], initial].concat();
-                let (mut inner, mut handed) = region(self, *block, &given, graph)?;
-                let captured_inside = inner.taken(captured.len());
-                let variable = inner.places[&ir::key(ir::arguments(*block)[0])];
-                let scalar = vec![scalar(ElementType::S64)];
-                let next = inner.node(Operation::Elementwise, vec![variable], scalar.clone());
-                handed.insert(0, Value { node: next, result: 0 });
-                handed.extend(captured_inside);
-                let body = self.push(inner, handed);
-                let mut inner = graph.region(*block, &given, captured);
-                let variable = inner.places[&ir::key(ir::arguments(*block)[0])];
-                let less = inner.node(Operation::Elementwise, vec![variable], scalar);
-                let condition = self.push(inner, vec![Value { node: less, result: 0 }]);
-                // The variable is made of all three.
-                let shapes = vec![graph.shape(bounds[0])];
-                let bounds = graph.node(Operation::Elementwise, bounds.to_vec(), shapes);
-                let all = [&[Value { node: bounds, result: 0 }], initial, &outside].concat();
-                let all = graph.tuple(all);
-                let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
-                Some((0..count).map(|k| graph.element(Value { node, result: 0 }, k + 1)).collect())
-            }
+        let mut regions = Regions { functions: self, captured, bodies, callers };
+        let results = match (ir::name(op), &ir::blocks(op)[..]) {
+            ("scf.if", [yes, no]) => regions.conditional(op, own, [*yes, *no], graph),
+            ("scf.while", [before, after]) => regions.while_loop(op, own, *before, *after, graph),
+            ("scf.for", [block]) => regions.for_loop(op, own, *block, graph),
             _ => None,
-        })();
+        };
         callers.pop();
-        done
+        results
     }
 
     /// What a function's results read of its arguments, or a call's of its operands.
@@ -468,7 +405,7 @@ impl Functions {
         let found = self.flows.flow(&self.graphs, entry).ok()?;
         let value = |place: &Place| self.fixed.get(&(place.graph, place.node)).copied();
         let access = |access: Option<&Access<Place>>| {
-            access.map_or_else(Access::none, |access| told(access, &value, &|place| place.to_string()))
+            access.map_or_else(Access::none, |access| with_names(access, &value, &|place| place.to_string()))
         };
         let pair = |parameter, root| Pair {
             reads: access(found.reads(parameter, 0, root)),
@@ -526,7 +463,7 @@ impl Building {
         Value { node, result: 0 }
     }
 
-    /// What the regions of an operation use of what stands before it.
+    /// The values from before an operation that its regions use.
     fn captured(&self, op: Op) -> Vec<Captured> {
         let inner = ir::blocks(op).into_iter().flat_map(ir::operations).flat_map(ir::all_operations);
         let mut seen = HashSet::new();
@@ -555,10 +492,29 @@ impl Building {
         inner
     }
 
-    /// What is captured, as it stands in the graph of a region: the last parts of its parameter.
+    /// The captured values in the graph of a region: the last parts of its parameter.
     fn taken(&mut self, captured: usize) -> Vec<Value> {
         let Shape::Tuple(parts) = self.shape(Value { node: 0, result: 0 }) else { unreachable!("the parameter") };
         (parts.len() - captured..parts.len()).map(|k| self.element(Value { node: 0, result: 0 }, k)).collect()
+    }
+
+    /// Adds an operation whose region takes these values from outside, nobody knows where.
+    fn with_captured(&mut self, op: Op, operation: Operation, mut operands: Vec<Value>, captured: Vec<Captured>) {
+        let constant = |v: &Value| self.nodes[v.node].operation == Operation::Constant;
+        let captured: Vec<Value> = captured.into_iter().map(|c| c.1).filter(|v| !constant(v)).collect();
+        if captured.is_empty() || matches!(operation, Operation::Other { .. }) {
+            operands.extend(&captured);
+            self.add(operation, operands, &ir::results(op));
+            return;
+        }
+        let shapes: Vec<Shape> = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
+        let outside = self.node(other(format!("the region of `{}` takes it", ir::name(op))), captured, shapes.clone());
+        let inside = self.node(operation, operands, shapes.clone());
+        for (result, v) in ir::results(op).iter().enumerate() {
+            let parts = [inside, outside].map(|node| Value { node, result }).to_vec();
+            let node = self.node(Operation::Elementwise, parts, vec![shapes[result].clone()]);
+            self.places.insert(ir::key(*v), Value { node, result: 0 });
+        }
     }
 
     fn operand(&mut self, operand: &Operand, own: &[Value]) -> Value {
@@ -573,6 +529,97 @@ impl Building {
     }
 }
 
+/// What is unknown, and why.
+fn other(reason: String) -> Operation {
+    Operation::Other { reason }
+}
+
+/// The regions of an operation as computations. Each is a call of a tuple: what it is given, then what it captures.
+struct Regions<'a, 'o> {
+    functions: &'a mut Functions,
+    captured: &'a [Captured],
+    bodies: &'a BTreeMap<String, Option<Op<'o>>>,
+    callers: &'a mut Vec<String>,
+}
+
+impl Regions<'_, '_> {
+    /// The graph of a region that is given these values, and the values that it forwards.
+    fn region(&mut self, block: BlockRef, given: &[Value], graph: &Building) -> Option<(Building, Vec<Value>)> {
+        let mut inner = graph.region(block, given, self.captured);
+        let forwarded = self.functions.block(block, &mut inner, self.bodies, self.callers)?;
+        Some((inner, forwarded))
+    }
+
+    fn outside(&self) -> Vec<Value> {
+        self.captured.iter().map(|c| c.1).collect()
+    }
+
+    fn conditional(
+        &mut self,
+        op: Op,
+        own: &[Value],
+        blocks: [BlockRef; 2],
+        graph: &mut Building,
+    ) -> Option<Vec<Value>> {
+        let mut branches = Vec::new();
+        for block in blocks {
+            let (inner, forwarded) = self.region(block, &[], graph)?;
+            branches.push(self.functions.push(inner, forwarded));
+        }
+        let all = graph.tuple(self.outside());
+        let shapes = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
+        let node = graph.node(Operation::Conditional { branches }, vec![own[0], all, all], shapes);
+        Some((0..ir::results(op).len()).map(|result| Value { node, result }).collect())
+    }
+
+    fn while_loop(
+        &mut self,
+        op: Op,
+        own: &[Value],
+        before: BlockRef,
+        after: BlockRef,
+        graph: &mut Building,
+    ) -> Option<Vec<Value>> {
+        let (inner, forwarded) = self.region(before, own, graph)?;
+        // Only where the first region forwards what it was given.
+        let arguments: Vec<usize> = ir::arguments(before).into_iter().map(ir::key).collect();
+        let same = arguments.iter().zip(forwarded.get(1..)?).all(|(key, value)| inner.places[key] == *value);
+        if !same || arguments.len() != forwarded.len() - 1 {
+            return None;
+        }
+        let condition = self.functions.push(inner, vec![forwarded[0]]);
+        let (mut inner, mut forwarded) = self.region(after, own, graph)?;
+        forwarded.extend(inner.taken(self.captured.len()));
+        let body = self.functions.push(inner, forwarded);
+        let all = graph.tuple([own, &self.outside()].concat());
+        let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
+        Some((0..ir::results(op).len()).map(|k| graph.element(Value { node, result: 0 }, k)).collect())
+    }
+
+    /// The loop's variable goes from the first bound up to the second, in steps.
+    fn for_loop(&mut self, op: Op, own: &[Value], block: BlockRef, graph: &mut Building) -> Option<Vec<Value>> {
+        let (bounds, initial) = own.split_at_checked(3)?;
+        let given = [&bounds[..1], initial].concat();
+        let variable = ir::key(*ir::arguments(block).first()?);
+        let (mut inner, mut forwarded) = self.region(block, &given, graph)?;
+        let captured_inside = inner.taken(self.captured.len());
+        let scalar = vec![scalar(ElementType::S64)];
+        let next = inner.node(Operation::Elementwise, vec![inner.places[&variable]], scalar.clone());
+        forwarded.insert(0, Value { node: next, result: 0 });
+        forwarded.extend(captured_inside);
+        let body = self.functions.push(inner, forwarded);
+        let mut inner = graph.region(block, &given, self.captured);
+        let less = inner.node(Operation::Elementwise, vec![inner.places[&variable]], scalar);
+        let condition = self.functions.push(inner, vec![Value { node: less, result: 0 }]);
+        // The variable is made of all three.
+        let shapes = vec![graph.shape(bounds[0])];
+        let bounds = graph.node(Operation::Elementwise, bounds.to_vec(), shapes);
+        let all = graph.tuple([&[Value { node: bounds, result: 0 }], initial, &self.outside()].concat());
+        let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
+        Some((0..ir::results(op).len()).map(|k| graph.element(Value { node, result: 0 }, k + 1)).collect())
+    }
+}
+
 /// The symbol that a function defines.
 fn symbol(function: Op) -> Option<String> {
     ir::text(ir::attribute(function, "sym_name")?).map(str::to_string)
@@ -584,7 +631,7 @@ fn callee(op: Op) -> Option<String> {
     FlatSymbolRefAttribute::try_from(callee).ok().map(|symbol| symbol.value().to_string())
 }
 
-/// The table: what an operation does with indices; none where it takes or gives no tensor.
+/// The table: what an operation does with indices; none where it has no tensor.
 fn site(op: Op) -> Option<Site> {
     let (operands, results) = (ir::operands(op), ir::results(op));
     let tensors = |values: &[Val]| values.iter().any(|v| ir::tensor(v.r#type()).is_some());
@@ -752,10 +799,10 @@ fn scalar(element: ElementType) -> Shape {
     Shape::Array(Array { element, dims: Vec::new(), layout: Layout::row_major(0) })
 }
 
-/// An element type of as many bits.
+/// An element type of as many bits: the analysis asks for no more. 64 bits where there is none.
 fn element(t: Type) -> ElementType {
-    let bits = ir::bits(t).unwrap_or(64);
-    ElementType::ALL.iter().copied().find(|e| e.bits() == Some(bits)).unwrap_or(ElementType::S64)
+    let bits = element::bits(t);
+    ElementType::ALL.iter().copied().find(|e| bits.is_some() && e.bits() == bits).unwrap_or(ElementType::S64)
 }
 
 #[cfg(test)]
@@ -764,7 +811,7 @@ mod tests {
     use melior::ir::Module;
     use melior::{Context, dialect::DialectRegistry, utility};
 
-    /// A call reads what its callee's result reads, told by the operation alone or among all below the module.
+    /// A call reads what its callee's result reads, analysed alone or with all below the module.
     #[test]
     fn calls_are_followed() {
         let registry = DialectRegistry::new();

@@ -1,7 +1,9 @@
 //! Passes over the `layout` dialect of MLIR, and pipelines of them.
 //!
 //! `Passes.td` lists the passes, their options, and the pipelines; C++ generated from it calls the bodies in this crate,
-//! one file for each pass.
+//! one file for each pass. Below the passes are three folders, each of which uses only those before it: `buffers` (what a
+//! layout becomes), `kernel` (an operation as loops), `vectorize` (the same in vector code). `upstream.rs` has what Rust
+//! calls of MLIR's C++, `exports.rs` what C++ calls.
 //!
 //! ```
 //! use layout_passes::{Form, Pass, pipelines};
@@ -48,6 +50,7 @@ pub mod strip_memory_spaces;
 #[allow(unsafe_code, reason = "these functions call C++")]
 mod upstream;
 mod vectorize;
+pub mod verify_llvm;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use options::{Form, IndexingAnalysisOptions, Options, Parallel, Target};

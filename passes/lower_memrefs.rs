@@ -1,16 +1,28 @@
-//! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, and what uses them follows.
+//! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, with the operations that use them.
 //!
-//! A memref is *tiled* when its layout is `#layout.tiled`, or when its memory space is `#layout.pending`, which is how
-//! a tensor's layout comes out of bufferization. Buffers change their type in place; operations that reach into them
-//! are rewritten; slices and reshapes of pending buffers are followed to their buffer, by composing index maps, and
-//! disappear. The pass works on a copy of the module and puts it in place of the original only when everything could
-//! be lowered, so a failure leaves the module as it was.
+//! A memref is *tiled* when its layout is `#layout.tiled` or `#layout.tensor_layout`, or when its memory space is
+//! `#layout.pending`, as which a tensor's layout survives bufferization. The phases, each over the operations in
+//! the order of the program:
+//!
+//! 1. *Convert types* (`Lowering::convert_types`): tiled buffers get their lowered types in place.
+//! 2. *Rewrite* (`Lowering::rewrite`) what reaches into a tiled buffer. Slices and reshapes are followed to their buffer
+//!    by composing index maps. A structured operation becomes scalar loops, or with `vectorize` vector code
+//!    (`Lowering::in_vectors`), which has steps of its own:
+//!    - *fuse*: an operation that the next one can compute on the way is not emitted but noted in `fused_into`;
+//!    - *plan and emit* the kernel of an operation with all that was fused into it;
+//!    - if the kernel cannot be vectorised, each of its operations is rewritten alone, once: `no_fusion` ends the
+//!      recursion. One that cannot be vectorised alone becomes scalar loops, with a remark.
+//! 3. *Erase* (`Lowering::erase_views`) the slices and reshapes, which nothing uses any more.
+//!
+//! The pass works on a copy of the module and puts it in place of the original only when everything could be lowered, so
+//! a failure leaves the module as it was.
 
-use crate::buffers::index::{Leaves, constant_value, indices};
-use crate::buffers::lowered::{Lowered, Notation};
+use crate::buffers::globals;
+use crate::buffers::index::{IndexVars, constant_value, indices};
+use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is};
 use crate::buffers::spread::Axes;
-use crate::buffers::type_converter::{Retype, hides_layout};
+use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::diagnostic::Diagnostic;
 use crate::kernel::access::{Access, Buffers, Operand, Size, is_view};
 use crate::kernel::body::{Argument, Body};
@@ -30,32 +42,19 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
 
-/// Lowers all tiled memrefs of a module as the options say, or says what could not be and changes nothing.
+/// Lowers all tiled memrefs of a module; or reports what could not be lowered, and changes nothing.
 pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
     options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
     let root = rewriter.copy(module);
-    let operations = ir::all_operations(root);
-    let mut lowering = Lowering {
-        rewriter,
-        options,
-        axes: Axes::of(root, &operations),
-        types: HashMap::new(),
-        hidden: HashMap::new(),
-        buffers: Buffers::default(),
-        maps: HashMap::new(),
-        erased: HashSet::new(),
-        views: Vec::new(),
-        errors: Vec::new(),
-        remarks: Vec::new(),
-        deferred: HashMap::new(),
-        alone: HashSet::new(),
-    };
-    // Named operations make their maps from their operands' types, so they are asked before those change.
-    let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
-    lowering.maps = structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect();
+    let mut operations = ir::all_operations(root);
+    let sorted = globals::sort(root, &operations);
+    if sorted {
+        operations = ir::all_operations(root);
+    }
+    let mut lowering = Lowering::new(rewriter, root, options, &operations);
     let vectors = options.vectorize != Target::None && !lowering.maps.is_empty();
-    if !lowering.retype(&operations) && !vectors && lowering.errors.is_empty() {
+    if !lowering.convert_types(&operations) && !vectors && lowering.errors.is_empty() && !sorted {
         return Ok(());
     }
     for op in operations {
@@ -74,32 +73,59 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
 struct Lowering<'c> {
     rewriter: &'c Rewriter,
     options: Options,
-    axes: Axes,
-    types: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
-    /// Whether a type has a layout inside it where none can be lowered.
-    hidden: HashMap<Type<'c>, bool>,
+    types: Types<'c>,
+    /// What tiled buffers are lowered to, and how their elements are reached.
     buffers: Buffers<'c>,
     /// The indexing maps of structured operations.
     maps: HashMap<usize, Vec<AffineMap<'c>>>,
+    /// Operations whose code is part of the kernel of the one with this key, in order.
+    fused_into: HashMap<usize, Vec<Op<'c>>>,
+    /// Operations that are lowered alone, as a kernel with others could not be vectorised.
+    no_fusion: HashSet<usize>,
+    /// Operations that are gone, by their old address.
     erased: HashSet<usize>,
-    /// Slices and reshapes of pending buffers, outer ones first.
+    /// Slices and reshapes of pending buffers, sources first.
     views: Vec<Op<'c>>,
     errors: Vec<Diagnostic<'c>>,
-    /// What is said if there are no errors.
+    /// What is emitted if there are no errors.
     remarks: Vec<Diagnostic<'c>>,
-    /// Operations that go into the one with this key, in order.
-    deferred: HashMap<usize, Vec<Op<'c>>>,
-    /// Operations that go into none.
-    alone: HashSet<usize>,
+}
+
+/// The types that have been looked at.
+struct Types<'c> {
+    form: Form,
+    axes: Axes,
+    lowered: HashMap<Type<'c>, Option<Rc<Lowered<'c>>>>,
+    /// Whether a type contains a layout that no pass converts.
+    nested_layout: HashMap<Type<'c>, bool>,
 }
 
 impl<'c> Lowering<'c> {
+    fn new(rewriter: &'c Rewriter, root: Op<'c>, options: Options, operations: &[Op<'c>]) -> Self {
+        let axes = Axes::of(root, operations);
+        // Named operations make their maps from their operands' types, so they are read before those change.
+        let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
+        Lowering {
+            rewriter,
+            options,
+            types: Types { form: options.form, axes, lowered: HashMap::new(), nested_layout: HashMap::new() },
+            buffers: Buffers::default(),
+            maps: structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect(),
+            fused_into: HashMap::new(),
+            no_fusion: HashSet::new(),
+            erased: HashSet::new(),
+            views: Vec::new(),
+            errors: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
     fn error(&mut self, location: Location<'c>, message: String) {
         self.errors.push(Diagnostic::error(location, message));
     }
 
     /// Gives all tiled buffers their lowered types and takes note of them. False where there are none.
-    fn retype(&mut self, operations: &[Op<'c>]) -> bool {
+    fn convert_types(&mut self, operations: &[Op<'c>]) -> bool {
         let mut known = HashMap::new();
         let mut found = false;
         for op in operations {
@@ -108,9 +134,8 @@ impl<'c> Lowering<'c> {
             for value in ir::results(*op).into_iter().chain(arguments) {
                 let t = value.r#type();
                 if tiled_layout(t).is_none() {
-                    let hidden = *self.hidden.entry(t).or_insert_with(|| hides_layout(t));
-                    if hidden {
-                        self.error(location, format!("cannot lower {t}: a layout stands inside it"));
+                    if *self.types.nested_layout.entry(t).or_insert_with(|| has_nested_layout(t)) {
+                        self.error(location, format!("cannot lower {t}: a type nested in it contains a layout"));
                     }
                     continue;
                 }
@@ -130,30 +155,30 @@ impl<'c> Lowering<'c> {
                 found |= ir::attribute(*op, "type").and_then(ir::type_in).is_some_and(|t| tiled_layout(t).is_some());
                 continue;
             }
-            let mut retype = Retype::with(std::mem::take(&mut known), |t| {
+            let mut converter = TypeConverter::with(std::mem::take(&mut known), |t| {
                 tiled_layout(t)?;
                 found = true;
                 self.lowered(t, location).map(|l| l.value_type)
             });
-            retype.operation(*op);
-            known = retype.into_known();
+            converter.operation(*op);
+            known = converter.into_known();
         }
         found
     }
 
     /// The lowered form of a tiled type; where there is none, an error at `location`, once for each type.
     fn lowered(&mut self, t: Type<'c>, location: Location<'c>) -> Option<Rc<Lowered<'c>>> {
-        if let Some(known) = self.types.get(&t) {
+        if let Some(known) = self.types.lowered.get(&t) {
             return known.clone();
         }
-        let made = lower_type(t, location, self.options.form, &self.axes);
+        let made = lower_type(t, location, self.types.form, &self.types.axes);
         let made = made.map(Rc::new).map_err(|reason| self.error(location, format!("cannot lower {t}: {reason}"))).ok();
-        self.types.insert(t, made.clone());
+        self.types.lowered.insert(t, made.clone());
         made
     }
 
     fn fusion(&self) -> Fusion<'_, 'c> {
-        Fusion { buffers: &self.buffers, maps: &self.maps, deferred: &self.deferred }
+        Fusion { buffers: &self.buffers, maps: &self.maps, fused_into: &self.fused_into }
     }
 
     fn visit(&mut self, op: Op<'c>) {
@@ -177,6 +202,7 @@ impl<'c> Lowering<'c> {
         }
     }
 
+    /// Rewrites an operation that reaches into a tiled buffer; the error is the reason why it cannot be.
     fn rewrite(&mut self, op: Op<'c>) -> Result<(), String> {
         let b = Builder::before(op);
         let operands = ir::operands(op);
@@ -184,81 +210,96 @@ impl<'c> Lowering<'c> {
             "memref.alloc" | "memref.alloca" => self.allocation(b, op),
             "memref.global" => self.global(b, op),
             "memref.get_global" => self.get_global(b, op),
-            "memref.load" | "affine.load" => {
-                let mut leaves = Leaves::default();
-                let index = self.element(op, operands[0], &operands[1..], &mut leaves)?;
-                let base = self.buffers.access(operands[0])?.base;
-                let loaded = if ir::name(op) == "affine.load" {
-                    leaves.load(b, base, &index)
-                } else {
-                    leaves.load_anywhere(b, base, &index)
-                };
-                self.replace(op, &[loaded]);
-                Ok(())
-            }
-            "memref.store" | "affine.store" => {
-                let mut leaves = Leaves::default();
-                let index = self.element(op, operands[1], &operands[2..], &mut leaves)?;
-                let affine = ir::name(op) == "affine.store";
-                self.buffers.access(operands[1])?.store(&leaves, b, operands[0], &index, affine);
-                self.replace(op, &[]);
-                Ok(())
-            }
+            "memref.load" | "affine.load" => self.load(b, op),
+            "memref.store" | "affine.store" => self.store(b, op),
             "memref.dim" => self.dim(b, op),
-            "memref.copy" => {
-                if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
-                    return Ok(());
-                }
-                let (from, to) = (self.buffers.access(operands[0])?, self.buffers.access(operands[1])?);
-                kernel::emit(&copy_nest(from, to), b, |inner| inner.store(1, inner.load(0)));
-                self.replace(op, &[]);
-                Ok(())
-            }
+            "memref.copy" => self.buffer_copy(b, op),
             "layout.convert" => self.convert(b, op),
-            name if name.starts_with("vector.") || name.starts_with("affine.vector_") => {
-                let spread = |v: &&Val<'c>| self.buffers.access(**v).is_ok_and(|access| access.board().is_some());
-                if operands.iter().filter(|v| self.buffers.reach(**v)).find(spread).is_some() {
-                    return Err("a vector does not reach over the places of a TensorLayout".into());
-                }
-                let made = transfers::lower(&self.buffers, b, op)?;
-                self.replace(op, &made);
-                Ok(())
-            }
+            name if name.starts_with("vector.") || name.starts_with("affine.vector_") => self.transfer(b, op),
             name if is(name, VIEW) && is_view(ir::result(op, 0)) => {
                 let access = self.buffers.access(ir::result(op, 0))?;
                 self.buffers.views.insert(ir::key(ir::result(op, 0)), access);
                 self.views.push(op);
                 Ok(())
             }
-            name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => {
-                let lowered = self.buffers.get(operands[0]).ok_or("its source is not a buffer")?;
-                let view = lowered.logical_view(b, operands[0]).ok_or_else(|| {
-                    format!("a buffer laid out as {} has no strides to make a view from", lowered.layout)
-                })?;
-                ir::edit(op).set_operand(0, view);
-                Ok(())
-            }
+            name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => self.strided(b, op),
             "memref.cast" | "memref.dealloc" => self.whole_only(&operands),
             name if is(name, FORWARDS) => self.whole_only(&operands),
             _ if self.maps.contains_key(&ir::op_key(op)) => self.structured(b, op),
-            _ => Err(self.unknown(op)),
+            _ => Err(self.unsupported(op)),
         }
+    }
+
+    fn load(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let operands = ir::operands(op);
+        let mut vars = IndexVars::default();
+        let index = self.element(op, operands[0], &operands[1..], &mut vars)?;
+        let base = self.buffers.access(operands[0])?.base;
+        let loaded = match ir::name(op) {
+            "affine.load" => vars.load(b, base, &index),
+            _ => vars.load_anywhere(b, base, &index),
+        };
+        self.replace(op, &[loaded]);
+        Ok(())
+    }
+
+    fn store(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let operands = ir::operands(op);
+        let mut vars = IndexVars::default();
+        let index = self.element(op, operands[1], &operands[2..], &mut vars)?;
+        let affine = ir::name(op) == "affine.store";
+        self.buffers.access(operands[1])?.store(&vars, b, operands[0], &index, affine);
+        self.replace(op, &[]);
+        Ok(())
+    }
+
+    fn buffer_copy(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
+            return Ok(());
+        }
+        let [from, to] = [0, 1].map(|k| self.buffers.access(ir::operands(op)[k]));
+        kernel::emit(&copy_nest(from?, to?), b, |inner| inner.store(1, inner.load(0)));
+        self.replace(op, &[]);
+        Ok(())
+    }
+
+    /// A read or write of a vector.
+    fn transfer(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let is_spread = |v: &Val<'c>| {
+            self.buffers.reach(*v) && self.buffers.access(*v).is_ok_and(|access| access.spread_buffer().is_some())
+        };
+        if ir::operands(op).iter().any(is_spread) {
+            return Err("a vector cannot cross the places of a TensorLayout".into());
+        }
+        let made = transfers::lower(&self.buffers, b, op)?;
+        self.replace(op, &made);
+        Ok(())
+    }
+
+    /// An operation on strided memrefs takes the strided view of an untiled buffer.
+    fn strided(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let source = ir::operands(op)[0];
+        let lowered = self.buffers.get(source).ok_or("its source is not a buffer")?;
+        let view = lowered.logical_view(b, source);
+        let view = view.ok_or_else(|| format!("expected a buffer with strides, found layout {}", lowered.layout))?;
+        ir::edit(op).set_operand(0, view);
+        Ok(())
     }
 
     /// An operation that needs no more than the right types, which it has, unless it takes part of a buffer.
     fn whole_only(&self, operands: &[Val<'c>]) -> Result<(), String> {
         match operands.iter().any(|v| is_view(*v)) {
             false => Ok(()),
-            true => Err("it takes a slice or reshape of a tiled buffer, where only a whole buffer can go".into()),
+            true => Err("expected a whole tiled buffer, found a slice or reshape of one".into()),
         }
     }
 
-    fn unknown(&self, op: Op<'c>) -> String {
+    fn unsupported(&self, op: Op<'c>) -> String {
         let buffer = |v: &Val<'c>| self.buffers.get(*v);
         let values: Vec<_> = ir::operands(op).into_iter().chain(ir::results(op)).collect();
         match values.iter().find_map(buffer) {
-            Some(lowered) => format!("nothing is known of what it does to a buffer laid out as {}", lowered.layout),
-            None => "nothing is known of what it does to part of a tiled buffer".into(),
+            Some(lowered) => format!("unsupported operation on a buffer with layout {}", lowered.layout),
+            None => "unsupported operation on part of a tiled buffer".into(),
         }
     }
 
@@ -279,8 +320,8 @@ impl<'c> Lowering<'c> {
         let lowered = self.buffers.lowered[&ir::key(result)].clone();
         let sizes = lowered.shape.iter().filter(|n| n.is_none()).count();
         let operands = ir::operands(op);
-        // What follows are symbols of the layout's map: sizes that the type says better.
-        let operands = operands.get(..sizes).ok_or("it gives too few sizes")?;
+        // After them come symbols of the layout's map, which the type already has as sizes.
+        let operands = operands.get(..sizes).ok_or("it has too few size operands")?;
         let attributes: Vec<_> = ir::attributes(op)
             .into_iter()
             .filter(|a| a.0 != "operandSegmentSizes")
@@ -306,7 +347,7 @@ impl<'c> Lowering<'c> {
             let value = if constant.splat {
                 constant.resplat(data).ok_or("its elements are not those of its type")?
             } else {
-                constant.gathered(data, &lowered.gather()?).ok_or("its elements are of a type without plain bytes")?
+                constant.gathered(data, &lowered.gather()?).ok_or("the bytes of its element type are not known")?
             };
             ir::edit(op).set_attribute("initial_value", value);
         }
@@ -331,18 +372,18 @@ impl<'c> Lowering<'c> {
         op: Op<'c>,
         memref: Val<'c>,
         operands: &[Val<'c>],
-        leaves: &mut Leaves<'c>,
+        vars: &mut IndexVars<'c>,
     ) -> Result<Vec<Expr>, String> {
-        let view = indices(op, operands, leaves)?;
-        Ok(self.buffers.access(memref)?.simple_index(leaves, &view))
+        let view = indices(op, operands, vars)?;
+        Ok(self.buffers.access(memref)?.simple_index(vars, &view))
     }
 
     fn dim(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let operands = ir::operands(op);
-        let which = constant_value(operands[1]).ok_or("which dimension is not a constant")?;
+        let which = constant_value(operands[1]).ok_or("its dimension must be a constant")?;
         let access = self.buffers.access(operands[0])?;
         let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
-        let value = size.ok_or_else(|| format!("there is no dimension {which}"))?.value(b);
+        let value = size.ok_or_else(|| format!("its dimension must be below the rank, found {which}"))?.value(b);
         self.replace(op, &[value]);
         Ok(())
     }
@@ -383,7 +424,7 @@ impl<'c> Lowering<'c> {
             let source = (nest.operands[0].access.base, Argument::Element(0));
             match vectorize::emit(b, &nest, &Body::simple(vec![source], None), &self.options) {
                 Ok(()) => return,
-                Err(reason) => self.remarks.push(stays(b.location, &reason)),
+                Err(reason) => self.remarks.push(scalar_remark(b.location, &reason)),
             }
         }
         kernel::emit(&nest, b, |inner| inner.store(1, inner.load(0)));
@@ -397,9 +438,9 @@ impl<'c> Lowering<'c> {
         let Described { values, number, inputs, mut nest, body } = self.fusion().described(op)?;
         let body = body.ok_or("it has no body")?;
         let arguments = ir::arguments(body);
-        let combined = self.shared_out(b, &mut nest, body);
+        let combined = self.split_reduction(b, &mut nest, body);
         if !is_copy(body, &nest) {
-            self.bring(b, &mut nest);
+            self.relayout_inputs(b, &mut nest);
         }
         kernel::emit(&nest, b, |inner| {
             for (k, argument) in arguments.iter().enumerate() {
@@ -436,51 +477,60 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// Makes vector code for a structured operation or a copy, and for those that go into it; or leaves it to the one
-    /// that it goes into itself. False where it is to be lowered one element at a time.
+    /// Vector code for a structured operation or a copy, as the header says; false where it is to become scalar loops.
     fn in_vectors(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
-        if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.alone.contains(&key)) {
-            let parts = self.deferred.remove(&key).unwrap_or_default();
-            self.deferred.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
+        if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.no_fusion.contains(&key)) {
+            let parts = self.fused_into.remove(&key).unwrap_or_default();
+            self.fused_into.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
             return Ok(true);
         }
         let made = self.fusion().fused(op).and_then(|(nest, body)| vectorize::emit(b, &nest, &body, &self.options));
-        let parts = self.deferred.remove(&key).unwrap_or_default();
-        if made.is_ok() {
-            for part in parts.into_iter().chain([op]) {
-                self.replace(part, &[]);
+        let parts = self.fused_into.remove(&key).unwrap_or_default();
+        match made {
+            Ok(()) => {
+                for part in parts.into_iter().chain([op]) {
+                    self.replace(part, &[]);
+                }
+                Ok(true)
             }
-            return Ok(true);
+            Err(reason) if parts.is_empty() => {
+                self.remarks.push(scalar_remark(b.location, &reason));
+                Ok(false)
+            }
+            Err(_) => {
+                for part in parts {
+                    self.no_fusion.insert(ir::op_key(part));
+                    self.rewrite(part)?;
+                }
+                self.no_fusion.insert(key);
+                self.in_vectors(b, op)
+            }
         }
-        // Each by itself, as far as that goes.
-        for part in &parts {
-            self.alone.insert(ir::op_key(*part));
-            self.rewrite(*part)?;
-        }
-        if !parts.is_empty() {
-            self.alone.insert(key);
-            return self.in_vectors(b, op);
-        }
-        if let Err(reason) = made {
-            self.remarks.push(stays(b.location, &reason));
-        }
-        Ok(false)
     }
 
-    /// Where an input is spread over axes that the output of a reduction does not have, lets each place do its share:
-    /// the nest then writes a buffer of partial results. Returns how they are to be combined, and the output.
-    fn shared_out(
+    /// Where an input is spread over axes that the output of a reduction does not have, and the elements may be added in
+    /// any order, lets each place reduce its share: the nest then writes a buffer of partial results. Returns how they
+    /// are to be combined, and the output.
+    fn split_reduction(
         &mut self,
         b: Builder<'c>,
         nest: &mut Nest<'c>,
         body: BlockRef<'c, 'c>,
     ) -> Option<(Combiner<'c>, Operand<'c>)> {
-        if !places::are_written(nest) {
+        if !places::outputs_cover_places(nest) {
             return None;
         }
         let contracted = places::contraction(nest);
-        let combiner = Combiner::of(body).filter(|_| !contracted.is_empty())?;
+        let combiner = Combiner::of(body).filter(|combiner| combiner.reorders(&self.options))?;
+        if contracted.is_empty() {
+            return None;
+        }
+        // Sums of parts may overflow where the whole does not.
+        if ir::attribute(combiner.op, "overflowFlags").is_some() {
+            let none = Attribute::parse(b.context(), "#arith.overflow<none>").expect("an attribute of arith");
+            ir::edit(combiner.op).set_attribute("overflowFlags", none);
+        }
         let output = nest.operands.last()?;
         let lowered = output.access.lowered.clone()?;
         let base = lowered.allocate(b, "memref.alloc", &[], &[]);
@@ -497,18 +547,18 @@ impl<'c> Lowering<'c> {
         Some((combiner, output))
     }
 
-    /// Converts the inputs that are not where they are needed to layouts in which they are.
-    fn bring(&mut self, b: Builder<'c>, nest: &mut Nest<'c>) {
-        if !places::are_written(nest) {
+    /// Copies inputs that a place needs and does not hold into layouts in which it does.
+    fn relayout_inputs(&mut self, b: Builder<'c>, nest: &mut Nest<'c>) {
+        if !places::outputs_cover_places(nest) {
             return;
         }
-        for (k, layout) in places::wanting(nest, b) {
+        for (k, layout) in places::inputs_to_relayout(nest, b) {
             let Some(shaped) = ir::memref(nest.operands[k].access.base.r#type()) else { continue };
             let shape = nest.operands[k].access.sizes.iter().map(|n| n.known()).collect();
             let shaped = Shaped { shape, layout: None, ..shaped };
-            // Where it does not fit, each element is fetched when it is needed.
+            // Without such a layout, each element is fetched when it is needed.
             let Ok(lowered) =
-                Lowered::new(b.location, &shaped, &Notation::Tensor(layout), &self.axes, self.options.form)
+                Lowered::new(b.location, &shaped, &AnyLayout::Tensor(layout), &self.types.axes, self.types.form)
             else {
                 continue;
             };
@@ -533,22 +583,22 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Says why there is no vector code.
-fn stays<'c>(location: Location<'c>, reason: &str) -> Diagnostic<'c> {
-    Diagnostic::remark(location, format!("it stays one element at a time: {reason}"))
+/// Why an operation becomes scalar loops although the options ask for vectors.
+fn scalar_remark<'c>(location: Location<'c>, reason: &str) -> Diagnostic<'c> {
+    Diagnostic::remark(location, format!("not vectorised: {reason}"))
 }
 
 /// Adds to an output what each place has put in its partial results, the last operand of the nest.
 fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &Combiner<'c>) {
     let Some(partial) = nest.operands.last() else { return };
-    let Some(board) = partial.access.board() else { return };
+    let Some(spread_buffer) = partial.access.spread_buffer() else { return };
     let mut extents = output.access.sizes.clone();
     let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
     let mut across: Vec<(usize, usize)> = Vec::new();
     for part in &nest.contracted {
         if !across.iter().any(|known| known.0 == part.axis) {
             across.push((part.axis, extents.len()));
-            extents.push(Size::Static(board.places[part.axis]));
+            extents.push(Size::Static(spread_buffer.places[part.axis]));
         }
     }
     let partial = Operand { access: partial.access.clone(), map: identity.clone(), across };
@@ -586,29 +636,29 @@ fn symbols_to_dims(op: Op) {
 /// The layout of a type: in its own slot, or pending in that of the memory space.
 fn tiled_layout<'c>(t: Type<'c>) -> Option<Attribute<'c>> {
     let shaped = ir::memref(t)?;
-    let own = shaped.layout.filter(|a| Notation::of(*a).is_some());
+    let own = shaped.layout.filter(|a| AnyLayout::of(*a).is_some());
     own.or_else(|| shaped.space.and_then(layout_dialect::pending))
 }
 
 fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) -> Result<Lowered<'c>, String> {
     let shaped = ir::memref(t).ok_or("it is not a memref")?;
-    let own = shaped.layout.and_then(Notation::of);
+    let own = shaped.layout.and_then(AnyLayout::of);
     let pending = shaped.space.and_then(layout_dialect::pending);
     let (layout, space) = match (own, pending) {
-        (None, Some(carried)) if shaped.layout.is_none() => (Notation::of(carried), None),
+        (None, Some(carried)) if shaped.layout.is_none() => (AnyLayout::of(carried), None),
         (Some(layout), None) => (Some(layout), shaped.space),
         _ => return Err("it is a slice whose buffer is not known here".into()),
     };
     let layout = layout.ok_or("it carries no layout")?;
     let context = ir::location_context(location);
     let context = ir::borrowed(&context);
-    let of_layout = if let Notation::Tiled(layout) = &layout { i64::from(layout.memory_space) } else { 0 };
+    let of_layout = if let AnyLayout::Tiled(layout) = &layout { i64::from(layout.memory_space) } else { 0 };
     let of_layout = (of_layout != 0).then(|| layout_dialect::memory_space_attribute(context, of_layout)).transpose();
     let of_layout = of_layout.map_err(|error| error.message)?;
     let space = match (space, of_layout) {
         (Some(given), Some(own)) if given != own => {
             let own = layout_dialect::memory_space(own).unwrap_or(0);
-            return Err(format!("its memory space is {given}, and its layout says S({own})"));
+            return Err(format!("its memory space must be that of its layout, S({own}), found {given}"));
         }
         (given, own) => given.or(own),
     };

@@ -10,7 +10,7 @@ use tensor_layout::text::instead;
 include!(concat!(env!("OUT_DIR"), "/passes.rs"));
 
 impl Pass {
-    /// Adds the pass behind those that the manager has.
+    /// Adds the pass after those that the manager has.
     ///
     /// # Errors
     /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] finds wrong, and
@@ -78,6 +78,7 @@ mod tests {
             Pass::PrepareBufferization,
             Pass::SimplifyIndexing,
             Pass::StripMemorySpaces,
+            Pass::VerifyLlvm,
         ];
         let context = Context::new();
         let mut names = Vec::new();

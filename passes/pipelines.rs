@@ -18,7 +18,7 @@ use tensor_layout::text::nearest;
 pub struct Pipeline {
     /// The name, as in `--layout-to-memref`.
     pub name: &'static str,
-    /// What `--help` says about it.
+    /// Its line in `--help`.
     pub summary: &'static str,
     /// The passes in their order, each as text, in which `$options` stands for the options of the pipeline.
     pub passes: &'static [&'static str],
@@ -30,7 +30,7 @@ impl Pipeline {
         self.passes.join(",").replace("$options", &options.to_string())
     }
 
-    /// Adds the passes, with options or only a form of memrefs, behind those that a manager of passes over modules has.
+    /// Adds the passes, with options or only a form of memrefs, after those that a manager of passes over modules has.
     ///
     /// # Errors
     /// A manager of passes over anything else, options that [`Options::check`] finds wrong, and a process in which another
@@ -57,7 +57,7 @@ pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Err
     })
 }
 
-/// What MLIR says of a name in the text of a pipeline that it does not know.
+/// MLIR's error for a name in the text of a pipeline that it does not know.
 const UNREGISTERED: &str = "does not refer to a registered pass";
 
 /// What is nearly a name of a pass or pipeline here, in the text of a pipeline, and which.

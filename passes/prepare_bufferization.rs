@@ -1,37 +1,39 @@
 //! `layout-prepare-bufferization`: makes tensors with tiled layouts ready for stock bufferization.
 //!
-//! Stock bufferization drops a tensor's encoding, unless it is told to take it for the memory space of the buffer. So
+//! Stock bufferization drops a tensor's encoding, unless an option makes it the memory space of the buffer. So
 //! each `#layout.tiled` is wrapped as `#layout.pending`, which survives as a memory space and which
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
 //! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
-//!   becomes `linalg.fill`, `tensor.concat` insertions, `linalg.softmax` the operations it stands for;
+//!   becomes `linalg.fill`, `tensor.concat` insertions, `linalg.softmax` its decomposition;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
 //!   would have the layout of its source;
-//! - tensor arguments of public functions are read-only unless they say otherwise, since no one here sees the caller;
-//! - buffers that the program frees by hand stay its own business.
+//! - tensor arguments of public functions are read-only unless an attribute says otherwise, since the caller is not known;
+//! - an encoding that is no layout, and that a memref cannot have as its memory space, is dropped, as bufferization does
+//!   by itself;
+//! - buffers that the program itself frees are marked, so that upstream leaves them alone.
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
 use crate::buffers::index::constant_value;
-use crate::buffers::lowered::{Lowered, Notation};
+use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, READS, VIEW, is};
 use crate::buffers::spread::Axes;
-use crate::buffers::type_converter::{Retype, hides_layout};
+use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::{deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{Attribute, Identifier, Type, ValueLike};
+use melior::ir::{Attribute, Identifier, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use tensor_layout::expr::Expr;
 
-/// Prepares a module, or says what could not be lowered and changes nothing.
+/// Prepares a module; or reports what could not be lowered, and changes nothing.
 pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
     let operations = ir::all_operations(module);
@@ -55,38 +57,54 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 ir::replace_all_uses(ir::result(op, 0), copy);
                 rewriter.erase(op);
             }
-            "linalg.softmax" if touches_layouts(op) => {
-                // Upstream gives the parts the type of the input, and the last of them that of the output.
-                let (input, output) = (ir::operands(op)[0], ir::operands(op)[1]);
-                if input.r#type() != output.r#type() {
-                    let input = copied(Builder::before(op), input, output.r#type());
-                    ir::edit(op).set_operand(0, input);
-                }
-                if !upstream::decompose(op) {
-                    return Err(vec![Diagnostic::error(ir::location(op), "'linalg.softmax' op cannot be decomposed")]);
-                }
-                rewriter.erase(op);
-            }
+            "linalg.softmax" if touches_layouts(op) => softmax(rewriter, op).map_err(|error| vec![error])?,
             "tensor.concat" if touches_layouts(op) => concatenate(rewriter, op),
             "tensor.pad" if is_spread(ir::operands(op)[0]) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(rewriter, op);
             }
-            "tensor.splat" if touches_layouts(op) => {
-                let result = ir::result(op, 0);
-                let b = Builder::before(op);
-                let (scalar, sizes) = ir::operands(op).split_first().map(|(s, n)| (*s, n.to_vec())).expect("a scalar");
-                let empty = b.value("tensor.empty", &sizes, result.r#type(), &[]);
-                let filled = b.named_structured("linalg.fill", &[scalar, empty], &[1, 1], result.r#type());
-                ir::replace_all_uses(result, ir::result(filled, 0));
-                rewriter.erase(op);
-            }
+            "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
             name if is(name, VIEW) && changes_layout(op) && !only_read(ir::result(op, 0)) => settle(op),
             name if is(name, ELEMENTWISE) && touches_layouts(op) => elementwise(rewriter, op),
             _ => {}
         }
     }
-    let operations = ir::all_operations(module);
+    copy_leaving_views(&ir::all_operations(module));
+    wrap_layouts(module);
+    Ok(())
+}
+
+/// Replaces a softmax by its decomposition. Upstream gives the parts the type of the input, and
+/// the last of them that of the output: so the input gets the layout of the output first.
+fn softmax<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Diagnostic<'c>> {
+    let (input, output) = (ir::operands(op)[0], ir::operands(op)[1]);
+    if input.r#type() != output.r#type() {
+        let input = copied(Builder::before(op), input, output.r#type());
+        ir::edit(op).set_operand(0, input);
+    }
+    let location = ir::location(op);
+    match upstream::decompose(op) {
+        true => {
+            rewriter.erase(op);
+            Ok(())
+        }
+        false => Err(Diagnostic::error(location, "'linalg.softmax' op cannot be decomposed")),
+    }
+}
+
+/// Fills an empty tensor with a scalar.
+fn splat(rewriter: &Rewriter, op: Op) {
+    let result = ir::result(op, 0);
+    let b = Builder::before(op);
+    let (scalar, sizes) = ir::operands(op).split_first().map(|(s, n)| (*s, n.to_vec())).expect("a scalar");
+    let empty = b.value("tensor.empty", &sizes, result.r#type(), &[]);
+    let filled = b.named_structured("linalg.fill", &[scalar, empty], &[1, 1], result.r#type());
+    ir::replace_all_uses(result, ir::result(filled, 0));
+    rewriter.erase(op);
+}
+
+/// Copies slices and reshapes that leave their block.
+fn copy_leaving_views(operations: &[Op]) {
     let mut views = HashMap::new();
     for op in operations.iter().filter(|op| is(ir::name(**op), BOUNDARY)) {
         for (k, v) in ir::operands(*op).into_iter().enumerate() {
@@ -96,84 +114,85 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             }
         }
     }
-    let mut wrap = Retype::new(|t| {
+}
+
+/// Wraps each layout as `#layout.pending`.
+fn wrap_layouts(module: Op) {
+    let mut wrap = TypeConverter::new(|t| {
         let shaped = ir::tensor(t)?;
-        let layout = shaped.layout.filter(|a| Notation::of(*a).is_some())?;
-        let layout = layout_dialect::pending_attribute(layout).ok()?;
-        Some(ir::tensor_type(&Shaped { layout: Some(layout), ..shaped }))
+        let encoding = shaped.layout?;
+        let layout = match AnyLayout::of(encoding) {
+            Some(_) => Some(layout_dialect::pending_attribute(encoding).ok()?),
+            // Bufferization would make it the memory space of a memref.
+            None if upstream::is_memory_space(encoding) => return None,
+            None => None,
+        };
+        Some(ir::tensor_type(&Shaped { layout, ..shaped }))
     });
     for op in ir::all_operations(module) {
         wrap.operation(op);
     }
-    Ok(())
 }
 
-/// The operations that lowering would fail on, each with the reason.
+/// What lowering would fail on, each with the reason.
 fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
     let mut errors = Vec::new();
-    let mut types: HashMap<Type<'c>, bool> = HashMap::new();
+    let mut types: HashSet<Type<'c>> = HashSet::new();
     for op in operations {
-        let name = ir::name(*op);
-        let location = ir::location(*op);
-        let known = is(name, BUFFERIZES) || ir::indexing_maps(*op).is_some();
-        if touches_layouts(*op) && !known {
-            let message = format!("'{name}' op cannot be lowered: nothing is known of what it does to a tiled tensor");
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "builtin.module" && ir::parent(*op).is_some() && has_layouts(*op) {
-            let message = "'builtin.module' op cannot be lowered: bufferization does not look into nested modules";
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "arith.constant"
-            && touches_layouts(*op)
-            && ir::attribute(*op, "value").and_then(ir::constant).is_none()
-        {
-            let message = "'arith.constant' op cannot be lowered: its value is not a dense constant in the module";
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "tensor.dim" && touches_layouts(*op) && constant_value(ir::operands(*op)[1]).is_none() {
-            let message = "'tensor.dim' op cannot be lowered: which dimension is not a constant";
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "tensor.pad" && is_spread(ir::operands(*op)[0]) && padding(*op).is_none() {
-            let message = "'tensor.pad' op cannot be lowered: a TensorLayout is padded with one value for all, and a size \
-                           known now";
-            errors.push(Diagnostic::error(location, message));
-            continue;
-        }
-        if name == "tensor.concat" && touches_layouts(*op) && is_dynamic(*op) {
-            let message = "'tensor.concat' op cannot be lowered: its sizes are known only at run time";
-            errors.push(Diagnostic::error(location, message));
+        let (name, location) = (ir::name(*op), ir::location(*op));
+        if let Some(reason) = unsupported(*op) {
+            errors.push(Diagnostic::error(location, format!("'{name}' op cannot be lowered: {reason}")));
             continue;
         }
         let arguments = ir::blocks(*op).into_iter().flat_map(ir::arguments);
         let mut named: Vec<Type<'c>> = ir::results(*op).into_iter().chain(arguments).map(|v| v.r#type()).collect();
-        if let Some((inputs, results)) =
-            ir::attribute(*op, "function_type").and_then(ir::type_in).and_then(ir::function)
-        {
-            named.extend(inputs.into_iter().chain(results));
-        }
+        let function = ir::attribute(*op, "function_type").and_then(ir::type_in).and_then(ir::function);
+        named.extend(function.into_iter().flat_map(|(inputs, results)| inputs.into_iter().chain(results)));
         for t in named {
-            if hides_layout(t) && types.insert(t, true).is_none() {
-                let message = format!("cannot lower {t}: a layout stands inside it");
-                errors.push(Diagnostic::error(location, message));
-            }
-            let Some(shaped) = ir::tensor(t) else { continue };
-            let Some(layout) = shaped.layout.and_then(Notation::of) else { continue };
-            if types.insert(t, true).is_some() {
+            if !types.insert(t) {
                 continue;
             }
-            let shaped = Shaped { layout: None, ..shaped };
-            if let Err(reason) = Lowered::new(location, &shaped, &layout, axes, Form::Strided) {
-                errors.push(Diagnostic::error(location, format!("cannot lower {t}: {reason}")));
-            }
+            let reason = match has_nested_layout(t) {
+                true => Some("a type nested in it contains a layout".to_string()),
+                false => not_lowered(t, location, axes),
+            };
+            errors.extend(reason.map(|reason| Diagnostic::error(location, format!("cannot lower {t}: {reason}"))));
         }
     }
     errors
+}
+
+/// Why an operation on tensors with layouts cannot be lowered, if it cannot.
+fn unsupported(op: Op) -> Option<&'static str> {
+    let name = ir::name(op);
+    if name == "builtin.module" {
+        let nested = ir::parent(op).is_some() && has_layouts(op);
+        return nested.then_some("bufferization does not look into nested modules");
+    }
+    if !touches_layouts(op) {
+        return None;
+    }
+    if !is(name, BUFFERIZES) && ir::indexing_maps(op).is_none() {
+        return Some("unsupported operation on a tiled tensor");
+    }
+    match name {
+        "arith.constant" if ir::attribute(op, "value").and_then(ir::constant).is_none() => {
+            Some("its value is not a dense constant in the module")
+        }
+        "tensor.dim" if constant_value(ir::operands(op)[1]).is_none() => Some("its dimension must be a constant"),
+        "tensor.pad" if is_spread(ir::operands(op)[0]) && padding(op).is_none() => {
+            Some("expected one padding value and static sizes")
+        }
+        "tensor.concat" if is_dynamic(op) => Some("its sizes are known only at run time"),
+        _ => None,
+    }
+}
+
+/// Why the layout of a tensor type cannot be lowered, if it has one that cannot.
+fn not_lowered<'c>(t: Type<'c>, location: Location<'c>, axes: &Axes) -> Option<String> {
+    let shaped = ir::tensor(t)?;
+    let layout = AnyLayout::of(shaped.layout?)?;
+    Lowered::new(location, &Shaped { layout: None, ..shaped }, &layout, axes, Form::Strided).err()
 }
 
 fn is_tensor(v: Val) -> bool {
@@ -181,7 +200,7 @@ fn is_tensor(v: Val) -> bool {
 }
 
 fn tensor_layout<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
-    ir::tensor(v.r#type())?.layout.filter(|a| Notation::of(*a).is_some())
+    ir::tensor(v.r#type())?.layout.filter(|a| AnyLayout::of(*a).is_some())
 }
 
 fn touches_layouts(op: Op) -> bool {
@@ -196,8 +215,8 @@ fn has_layouts(op: Op) -> bool {
     })
 }
 
-/// Whether a tensor may come to lie in part of another's buffer, or in its buffer under another shape. An operation
-/// that updates a tensor passes on where that tensor lies.
+/// Whether a tensor may get part of another's buffer, or that buffer under another shape. The result of an operation that
+/// updates a tensor is in that tensor's buffer.
 fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
     let mut stack = vec![v];
     let mut seen = Vec::new();
@@ -259,7 +278,7 @@ fn pad(rewriter: &Rewriter, op: Op) {
     let empty = b.value("tensor.empty", &[], result, &[]);
     let filled = ir::result(b.named_structured("linalg.fill", &[value, empty], &[1, 1], result), 0);
     let low = ir::sizes(op, "static_low");
-    // Behind the source come the lower paddings that only the running program knows.
+    // After the source come the lower paddings that only the running program knows.
     let dynamic = low.iter().filter(|n| n.is_none()).count();
     let inserted = inserted(b, source, filled, &low, &ir::operands(op)[1..=dynamic]);
     ir::replace_all_uses(ir::result(op, 0), inserted);
@@ -280,7 +299,7 @@ fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[Option
     b.value("tensor.insert_slice", &operands, whole.r#type(), &attributes)
 }
 
-/// Inserts the operands of a concatenation into an empty tensor, one behind the other.
+/// Inserts the operands of a concatenation into an empty tensor, one after the other.
 fn concatenate(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let result = ir::result(op, 0).r#type();
@@ -386,7 +405,7 @@ fn element_of<'c>(t: Type<'c>) -> Type<'c> {
     ir::tensor(t).map_or(t, |t| t.element)
 }
 
-/// Says of the tensor arguments of a public function that they are not to be written, unless they say something.
+/// Marks the tensor arguments of a public function as not writable, unless they are marked.
 fn read_only_arguments(op: Op) {
     let b = Builder::before(op);
     let context = b.context();

@@ -1,4 +1,4 @@
-//! `layout-simplify-indexing`: index arithmetic in affine operations, simplified with the ranges at hand.
+//! `layout-simplify-indexing`: simplifies index arithmetic in affine operations, by the ranges that are known.
 //!
 //! Each map of an affine operation is simplified over what is known of its operands: the intervals and steps of
 //! enclosing loops, static sizes, and what operations say through `InferIntRangeInterface`. Operands are looked through
@@ -7,7 +7,7 @@
 //! decide are dropped; so are conditions that always hold. `#layout.indexing_map` attributes are simplified over their
 //! own domain.
 
-use crate::buffers::index::Leaves;
+use crate::buffers::index::IndexVars;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::ArrayAttribute;
@@ -21,7 +21,7 @@ use tensor_layout::maps::{Form, Interval, simplify};
 /// How the results of a map come together.
 #[derive(Clone, Copy, PartialEq)]
 enum Joined {
-    /// Each stands for itself.
+    /// Each is a result of its own.
     Each,
     /// The least counts.
     Least,
@@ -78,29 +78,29 @@ fn visit(rewriter: &Rewriter, op: Op) {
     }
 }
 
-/// Simplified results of a map over its operands, or over what is behind them, whichever is cheaper, with the
-/// leaves that they are over. None where neither is cheaper than what stands there.
+/// Simplified results of a map over its operands, or over what those are computed from, whichever is cheaper, with the
+/// variables that they are over. None where neither is cheaper than what is there.
 fn better<'c>(
     map: AffineMap<'c>,
     operands: &[Val<'c>],
     joined: Joined,
     within: Option<&[Interval]>,
-) -> Option<(Leaves<'c>, Vec<Expr>)> {
+) -> Option<(IndexVars<'c>, Vec<Expr>)> {
     let price = |exprs: &[Expr]| exprs.iter().map(|e| 1 + cost(e)).sum::<u32>();
-    let mut best: Option<(Leaves<'c>, Vec<Expr>)> = None;
+    let mut best: Option<(IndexVars<'c>, Vec<Expr>)> = None;
     // A division by what is not a constant is dearer than any other.
     let mut least = affine::exprs_of_map(map).map_or(u32::MAX, |results| price(&results));
     for through in [false, true] {
-        let mut leaves = Leaves::default();
-        let operand = |v: &Val<'c>| if through { leaves.expr(*v) } else { leaves.shallow(*v) };
+        let mut vars = IndexVars::default();
+        let operand = |v: &Val<'c>| if through { vars.expr(*v) } else { vars.shallow(*v) };
         let operands: Vec<Expr> = operands.iter().map(operand).collect();
         let Some(exprs) = affine::exprs_at(map, &operands) else { continue };
         let facts: Vec<_> = within.map(|w| exprs.iter().cloned().zip(w.iter().copied()).collect()).unwrap_or_default();
-        let exprs = leaves.simplified(&exprs, &facts);
-        let exprs = deciding(&leaves, exprs, joined);
+        let exprs = vars.simplified(&exprs, &facts);
+        let exprs = deciding(&vars, exprs, joined);
         if price(&exprs) < least && exprs.iter().all(affine::is_affine) {
             least = price(&exprs);
-            best = Some((leaves, exprs));
+            best = Some((vars, exprs));
         }
     }
     best
@@ -110,12 +110,12 @@ fn better<'c>(
 fn value(rewriter: &Rewriter, op: Op, joined: Joined) {
     let operands = ir::operands(op);
     let Some(map) = map_of(op, "map") else { return };
-    let Some((leaves, exprs)) = better(map, &operands, joined, None) else { return };
+    let Some((vars, exprs)) = better(map, &operands, joined, None) else { return };
     let b = Builder::before(op);
     let value = match &exprs[..] {
-        [one] => leaves.value(b, one),
+        [one] => vars.value(b, one),
         _ => {
-            let (map, operands) = leaves.map(b, &exprs);
+            let (map, operands) = vars.map(b, &exprs);
             b.value(ir::name(op), &operands, Type::index(b.context()), &[b.named("map", map)])
         }
     };
@@ -127,12 +127,12 @@ fn value(rewriter: &Rewriter, op: Op, joined: Joined) {
 fn index(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     for result in ir::results(op) {
-        let mut leaves = Leaves::default();
-        let e = leaves.expr(result);
-        let e = leaves.simplified(&[e], &[]).remove(0);
-        let itself = |v: usize| ir::key(leaves.bound(v)) == ir::key(result);
+        let mut vars = IndexVars::default();
+        let e = vars.expr(result);
+        let e = vars.simplified(&[e], &[]).remove(0);
+        let itself = |v: usize| ir::key(vars.bound(v)) == ir::key(result);
         if matches!(e, Expr::Const(_)) || matches!(e, Expr::Var(v) if !itself(v)) {
-            ir::replace_all_uses(result, leaves.value(b, &e));
+            ir::replace_all_uses(result, vars.value(b, &e));
         }
     }
     if !ir::results(op).into_iter().any(ir::is_used) {
@@ -146,13 +146,13 @@ fn access(op: Op, first: usize) {
     let Some(map) = map_of(op, "map") else { return };
     let shape = ir::memref(operands[first - 1].r#type()).map(|t| t.shape).unwrap_or_default();
     let within: Vec<Interval> = shape.into_iter().map(ir::indices_below).collect();
-    let Some((leaves, exprs)) = better(map, &operands[first..], Joined::Each, Some(&within)) else {
+    let Some((vars, exprs)) = better(map, &operands[first..], Joined::Each, Some(&within)) else {
         return;
     };
-    if !leaves.are_affine(&exprs) {
+    if !vars.are_affine(&exprs) {
         return;
     }
-    let (map, dims) = leaves.map(Builder::before(op), &exprs);
+    let (map, dims) = vars.map(Builder::before(op), &exprs);
     let operands: Vec<_> = operands[..first].iter().copied().chain(dims).collect();
     ir::edit(op).set_attribute("map", map);
     ir::set_operands(op, &operands);
@@ -161,14 +161,15 @@ fn access(op: Op, first: usize) {
 /// The bounds of a loop.
 fn bounds<'c>(op: Op<'c>) {
     let segments = ir::integers(op, "operandSegmentSizes");
+    let [low, high, _] = segments[..] else { return };
     let operands = ir::operands(op);
-    let (lower, rest) = operands.split_at(segments[0] as usize);
-    let (upper, inits) = rest.split_at(segments[1] as usize);
+    let (lower, rest) = operands.split_at(low as usize);
+    let (upper, inits) = rest.split_at(high as usize);
     let b = Builder::before(op);
     let bound = |name: &str, operands: &[Val<'c>], joined: Joined| {
         let map = map_of(op, name)?;
-        let (leaves, exprs) = better(map, operands, joined, None)?;
-        leaves.are_affine(&exprs).then(|| leaves.map(b, &exprs))
+        let (vars, exprs) = better(map, operands, joined, None)?;
+        vars.are_affine(&exprs).then(|| vars.map(b, &exprs))
     };
     let low = bound("lowerBoundMap", lower, Joined::Greatest);
     let high = bound("upperBoundMap", upper, Joined::Least);
@@ -196,40 +197,41 @@ fn condition<'c>(op: Op<'c>) {
     let never = |kept: &[(Expr, bool)]| matches!(kept, [(Expr::Const(1), true)]);
     let (mut best, mut least) = (None, price(&mut exprs.iter()));
     for through in [false, true] {
-        let mut leaves = Leaves::default();
-        let operand = |v: &Val<'c>| if through { leaves.expr(*v) } else { leaves.shallow(*v) };
+        let mut vars = IndexVars::default();
+        let operand = |v: &Val<'c>| if through { vars.expr(*v) } else { vars.shallow(*v) };
         let over: Vec<Expr> = operands.iter().map(operand).collect();
         let over: Vec<Expr> = exprs.iter().map(|e| e.substitute(&over)).collect();
-        let kept = open(&leaves, &leaves.simplified(&over, &[]), &equalities);
+        let kept = open(&vars, &vars.simplified(&over, &[]), &equalities);
         let price = if never(&kept) { 0 } else { price(&mut kept.iter().map(|k| &k.0)) };
         let exprs: Vec<Expr> = kept.iter().map(|k| k.0.clone()).collect();
-        if price < least && leaves.are_affine(&exprs) {
-            (best, least) = (Some((leaves, kept)), price);
+        if price < least && vars.are_affine(&exprs) {
+            (best, least) = (Some((vars, kept)), price);
         }
     }
-    let Some((leaves, mut kept)) = best.filter(|_| !matches!(exprs[..], [Expr::Const(_)])) else { return };
+    let Some((vars, mut kept)) = best.filter(|_| !matches!(exprs[..], [Expr::Const(_)])) else { return };
     if kept.is_empty() {
         // What is always so.
         kept.push((Expr::Const(0), true));
     }
     let exprs: Vec<Expr> = kept.iter().map(|k| k.0.clone()).collect();
     let b = Builder::before(op);
-    let (dims, positions) = leaves.dims(&exprs);
+    let (dims, positions) = vars.dims(&exprs);
     let set = b.integer_set(dims.len(), &kept, &|v| positions[&v]);
     ir::edit(op).set_attribute("condition", set);
     ir::set_operands(op, &dims);
 }
 
 /// Those of the conditions that may hold or not; `1 == 0` alone where one never does.
-fn open(leaves: &Leaves, exprs: &[Expr], equalities: &[bool]) -> Vec<(Expr, bool)> {
-    let mut form = Form::new(&leaves.domain);
+fn open(vars: &IndexVars, exprs: &[Expr], equalities: &[bool]) -> Vec<(Expr, bool)> {
+    let mut form = Form::new(&vars.domain);
     let mut kept = Vec::new();
     for (e, equality) in exprs.iter().zip(equalities) {
         let interval = form.interval(e);
         if interval.hi < 0 || (*equality && interval.lo > 0) {
             return vec![(Expr::Const(1), true)];
         }
-        if if *equality { interval != Interval::new(0, 0) } else { interval.lo < 0 } {
+        let may_fail = if *equality { interval != Interval::new(0, 0) } else { interval.lo < 0 };
+        if may_fail {
             kept.push((e.clone(), *equality));
         }
     }
@@ -242,7 +244,7 @@ fn map_of<'c>(op: Op<'c>, name: &str) -> Option<AffineMap<'c>> {
 }
 
 /// Those of the results that can be the least, or the greatest.
-fn deciding(leaves: &Leaves, exprs: Vec<Expr>, joined: Joined) -> Vec<Expr> {
+fn deciding(vars: &IndexVars, exprs: Vec<Expr>, joined: Joined) -> Vec<Expr> {
     if joined == Joined::Each {
         return exprs;
     }
@@ -250,8 +252,8 @@ fn deciding(leaves: &Leaves, exprs: Vec<Expr>, joined: Joined) -> Vec<Expr> {
     for e in exprs {
         let beats = |a: &Expr, b: &Expr| {
             let (more, less) = if joined == Joined::Least { (b, a) } else { (a, b) };
-            let difference = simplify(&[more.clone() + less.clone().times(-1)], &leaves.domain).remove(0);
-            Form::new(&leaves.domain).interval(&difference).lo >= 0
+            let difference = simplify(&[more.clone() + less.clone().times(-1)], &vars.domain).remove(0);
+            Form::new(&vars.domain).interval(&difference).lo >= 0
         };
         if !kept.iter().any(|k| beats(k, &e)) {
             kept.retain(|k| !beats(&e, k));

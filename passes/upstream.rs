@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use layout_dialect::{string_ref, with_message};
 use melior::{
     Context, Error,
-    ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike},
+    ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value, ValueLike},
     pass::OperationPassManager,
 };
 use mlir_sys::{
@@ -31,6 +31,13 @@ unsafe extern "C" {
     );
     fn layout_cc_affine_is_valid_dim(value: MlirValue) -> bool;
     fn layout_cc_contains_layout(r#type: MlirType) -> bool;
+    fn layout_cc_is_memory_space(attribute: MlirAttribute) -> bool;
+    fn layout_cc_rename_symbols(
+        module: MlirOperation,
+        count: usize,
+        from: *const MlirStringRef,
+        to: *const MlirStringRef,
+    );
     fn layout_cc_no_signed_wrap(op: MlirOperation) -> bool;
     fn layout_cc_fast_math(op: MlirOperation) -> u32;
     fn layout_cc_fast_math_attribute(context: MlirContext, flags: u32) -> MlirAttribute;
@@ -86,7 +93,7 @@ pub fn emit(diagnostic: &Diagnostic) {
     };
     let (locations, notes): (Vec<_>, Vec<_>) =
         diagnostic.notes.iter().map(|(location, note)| (location.to_raw(), string_ref(note))).unzip();
-    // SAFETY: the locations are alive, the texts too, and both arrays hold as many notes as is said.
+    // SAFETY: the locations are alive, the texts too, and both arrays have `count` elements.
     unsafe {
         layout_cc_emit(
             diagnostic.location.to_raw(),
@@ -109,6 +116,19 @@ pub fn is_valid_dim(value: Value) -> bool {
 pub fn contains_layout(r#type: Type) -> bool {
     // SAFETY: the type is alive.
     unsafe { layout_cc_contains_layout(r#type.to_raw()) }
+}
+
+/// Whether MLIR takes an attribute for the memory space of a memref.
+pub fn is_memory_space(attribute: Attribute) -> bool {
+    // SAFETY: the attribute is alive.
+    unsafe { layout_cc_is_memory_space(attribute.to_raw()) }
+}
+
+/// Gives symbols of a module other names, all at once, with what refers to them.
+pub fn rename_symbols(module: OperationRef, names: &[(String, String)]) {
+    let (from, to): (Vec<_>, Vec<_>) = names.iter().map(|(from, to)| (string_ref(from), string_ref(to))).unzip();
+    // SAFETY: the module and the texts are alive, and both arrays have `count` elements.
+    unsafe { layout_cc_rename_symbols(module.to_raw(), names.len(), from.as_ptr(), to.as_ptr()) }
 }
 
 /// Whether an operation of integers promises not to wrap around as signed.

@@ -1,9 +1,9 @@
-//! Index values as expressions, with what loops and bounds say of them.
+//! Index values as expressions over variables with known ranges.
 //!
 //! `affine.apply`, sums, products with constants, linearised and delinearised indices are looked through; what is left
-//! are *leaves*: loop variables, whose intervals and steps come from their loops, and values of which nothing is known.
-//! A tree of such operations can be exponentially larger than the graph it stands for, so the walk has a budget; past
-//! it a value is a leaf.
+//! are *variables*: those of loops, whose intervals and steps come from their loops, and values of which nothing is known.
+//! A tree of such operations can be exponentially larger than their graph, so the walk has a budget; past
+//! it a value is a variable.
 
 use crate::upstream;
 use layout_dialect::affine;
@@ -21,15 +21,15 @@ const BUDGET: usize = 24;
 
 /// Index values as variables of a domain.
 #[derive(Clone, Default)]
-pub struct Leaves<'c> {
-    /// The value of each leaf; none yet for the variable of a loop still to be made.
+pub struct IndexVars<'c> {
+    /// The value of each variable; none yet for the variable of a loop still to be made.
     values: Vec<Option<Val<'c>>>,
     numbers: HashMap<usize, usize>,
-    /// What is known of the leaves.
+    /// What is known of the variables.
     pub domain: Domain,
 }
 
-/// What is known of a leaf.
+/// What is known of a variable.
 #[derive(Default)]
 struct Known {
     interval: Option<Interval>,
@@ -47,11 +47,30 @@ impl Known {
     }
 }
 
-impl<'c> Leaves<'c> {
+/// The bounds of a loop.
+struct Bounds {
+    /// The interval of the lower bound.
+    lower: Interval,
+    /// The interval of the upper bound, which the variable stays below.
+    upper: Interval,
+    step: i64,
+    /// The expressions that the lower bound is the greatest of, where they are known.
+    from: Vec<Expr>,
+    /// The expressions that the upper bound is the least of, where they are known.
+    below: Vec<Expr>,
+}
+
+impl Bounds {
+    fn of(lower: Interval, upper: Interval, step: i64) -> Bounds {
+        Bounds { lower, upper, step, from: Vec::new(), below: Vec::new() }
+    }
+}
+
+impl<'c> IndexVars<'c> {
     /// The expression of an index value.
     pub fn expr(&mut self, v: Val<'c>) -> Expr {
         let mut budget = BUDGET;
-        self.looked_through(v, &mut budget)
+        self.through_operations(v, &mut budget)
     }
 
     /// The expression of an index value whose operation is not looked through, unless it is a constant.
@@ -59,12 +78,12 @@ impl<'c> Leaves<'c> {
         match (constant_value(v), self.numbers.get(&ir::key(v))) {
             (Some(c), _) => Expr::Const(c),
             (None, Some(number)) => Expr::Var(*number),
-            (None, None) => self.as_leaf(v, &mut { BUDGET }),
+            (None, None) => self.as_variable(v, &mut { BUDGET }),
         }
     }
 
-    /// A leaf of its own for a value, with what is known of it.
-    pub fn leaf(&mut self, v: Val<'c>, interval: Interval) -> Expr {
+    /// A variable of its own for a value, with what is known of it.
+    pub fn var(&mut self, v: Val<'c>, interval: Interval) -> Expr {
         let next = self.values.len();
         let number = *self.numbers.entry(ir::key(v)).or_insert(next);
         if number == next {
@@ -74,21 +93,21 @@ impl<'c> Leaves<'c> {
         Expr::Var(number)
     }
 
-    /// A leaf for a value that does not exist yet; [`Leaves::bind`] gives it.
+    /// A variable for a value that does not exist yet; [`IndexVars::bind`] gives it.
     pub fn unbound(&mut self, interval: Interval) -> usize {
         self.values.push(None);
         self.domain.vars.push(interval);
         self.values.len() - 1
     }
 
-    /// Says which value an unbound leaf is.
-    pub fn bind(&mut self, leaf: usize, v: Val<'c>) {
-        self.values[leaf] = Some(v);
+    /// Sets the value of an unbound variable.
+    pub fn bind(&mut self, var: usize, v: Val<'c>) {
+        self.values[var] = Some(v);
     }
 
-    /// The value of a leaf.
-    pub fn bound(&self, leaf: usize) -> Val<'c> {
-        self.values[leaf].expect("a leaf is bound before it is used")
+    /// The value of a variable.
+    pub fn bound(&self, var: usize) -> Val<'c> {
+        self.values[var].expect("a variable is bound before it is used")
     }
 
     /// The expressions of a map's results at these operands.
@@ -97,7 +116,7 @@ impl<'c> Leaves<'c> {
         affine::exprs_at(map, &operands)
     }
 
-    fn looked_through(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
+    fn through_operations(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
         if let Some(number) = self.numbers.get(&ir::key(v)) {
             return Expr::Var(*number);
         }
@@ -109,16 +128,16 @@ impl<'c> Leaves<'c> {
                 return e;
             }
         }
-        self.as_leaf(v, budget)
+        self.as_variable(v, budget)
     }
 
-    /// A leaf for a value, with all that is known of it.
-    fn as_leaf(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
+    /// A variable for a value, with all that is known of it.
+    fn as_variable(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
         let Known { interval, step, from, below } = self.known(v).unwrap_or_default();
         let interval = self.upstream(v, interval.unwrap_or(Interval::ALL), budget);
-        let e = self.leaf(v, interval);
+        let e = self.var(v, interval);
         let gap = |more: &Expr, less: &Expr| more.clone() + less.clone().times(-1);
-        // The intervals say all of bounds that are numbers.
+        // Bounds that are numbers are in the intervals already.
         let open = |e: &&Expr| !matches!(e, Expr::Const(_));
         let low = from.iter().filter(open).map(|low| (gap(&e, low), Interval::new(0, i64::MAX)));
         let high = below.iter().filter(open).map(|high| (gap(high, &e), Interval::new(1, i64::MAX)));
@@ -136,56 +155,33 @@ impl<'c> Leaves<'c> {
         e
     }
 
+    /// The expression of a result of an operation; `None` for one that is not looked through.
     fn operation(&mut self, op: Op<'c>, result: usize, budget: &mut usize) -> Option<Expr> {
         let operands = ir::operands(op);
-        let mut through = |v: Val<'c>| self.looked_through(v, budget);
         match ir::name(op) {
             "arith.constant" => constant(op).map(Expr::Const),
             "arith.addi" => {
-                let sum = through(operands[0]) + through(operands[1]);
+                let sum = self.through_operations(operands[0], budget) + self.through_operations(operands[1], budget);
                 self.no_overflow(op, sum)
             }
             "arith.subi" => {
-                let difference = through(operands[0]) + through(operands[1]).times(-1);
+                let from = self.through_operations(operands[0], budget);
+                let difference = from + self.through_operations(operands[1], budget).times(-1);
                 self.no_overflow(op, difference)
             }
             "arith.muli" => {
                 let b = constant_value(operands[1]).map(|c| (operands[0], c));
                 let (v, c) = b.or_else(|| constant_value(operands[0]).map(|c| (operands[1], c)))?;
-                let product = through(v).times(c);
+                let product = self.through_operations(v, budget).times(c);
                 self.no_overflow(op, product)
             }
             "affine.apply" => {
                 let map = ir::affine_map(ir::attribute(op, "map")?)?;
-                let operands: Vec<Expr> = operands.into_iter().map(through).collect();
+                let operands: Vec<Expr> = operands.into_iter().map(|v| self.through_operations(v, budget)).collect();
                 affine::exprs_at(map, &operands)?.pop()
             }
-            "affine.linearize_index" => {
-                let basis = ir::integers(op, "static_basis");
-                let count = *ir::integers(op, "operandSegmentSizes").first()? as usize;
-                let (mut sum, mut stride) = (Expr::Const(0), 1i64);
-                for (k, v) in operands[..count].iter().enumerate().rev() {
-                    sum = through(*v).times(stride) + sum;
-                    // The basis may leave the outermost size out; it is not needed.
-                    if k > 0 {
-                        let size = *basis.get(basis.len().checked_sub(count - k)?)?;
-                        stride = stride.checked_mul(size).filter(|_| size > 0)?;
-                    }
-                }
-                Some(sum)
-            }
-            "affine.delinearize_index" => {
-                let basis = ir::integers(op, "static_basis");
-                let inner = ir::results(op).len() - 1 - result;
-                let below = (basis.len().checked_sub(inner)?..basis.len())
-                    .try_fold(1i64, |n, k| n.checked_mul(basis[k]).filter(|_| basis[k] > 0))?;
-                let digit = through(operands[0]).floor_div(below);
-                if result == 0 {
-                    return Some(digit);
-                }
-                let size = *basis.get(basis.len().checked_sub(inner + 1)?)?;
-                (size > 0).then(|| digit.modulo(size))
-            }
+            "affine.linearize_index" => self.linearized(op, budget),
+            "affine.delinearize_index" => self.delinearized(op, result, budget),
             "memref.dim" | "tensor.dim" => {
                 let t = operands[0].r#type();
                 let shape = ir::memref(t).or_else(|| ir::tensor(t))?.shape;
@@ -196,15 +192,46 @@ impl<'c> Leaves<'c> {
         }
     }
 
-    /// The expression of an operation whose result wraps around, if it does not: its operation says so, or what is
-    /// known of its leaves does.
+    /// `(a * size_b + b) * size_c + c`, by the static sizes of an `affine.linearize_index`.
+    fn linearized(&mut self, op: Op<'c>, budget: &mut usize) -> Option<Expr> {
+        let operands = ir::operands(op);
+        let basis = ir::integers(op, "static_basis");
+        let count = usize::try_from(*ir::integers(op, "operandSegmentSizes").first()?).ok()?;
+        let (mut sum, mut stride) = (Expr::Const(0), 1i64);
+        for (k, v) in operands.get(..count)?.iter().enumerate().rev() {
+            sum = self.through_operations(*v, budget).times(stride) + sum;
+            // The basis may leave the outermost size out; it is not needed.
+            if k > 0 {
+                let size = *basis.get(basis.len().checked_sub(count - k)?)?;
+                stride = stride.checked_mul(size).filter(|_| size > 0)?;
+            }
+        }
+        Some(sum)
+    }
+
+    /// One digit of the index that an `affine.delinearize_index` with static sizes takes.
+    fn delinearized(&mut self, op: Op<'c>, result: usize, budget: &mut usize) -> Option<Expr> {
+        let basis = ir::integers(op, "static_basis");
+        let inner = ir::results(op).len() - 1 - result;
+        let below = (basis.len().checked_sub(inner)?..basis.len())
+            .try_fold(1i64, |n, k| n.checked_mul(basis[k]).filter(|_| basis[k] > 0))?;
+        let digit = self.through_operations(*ir::operands(op).first()?, budget).floor_div(below);
+        if result == 0 {
+            return Some(digit);
+        }
+        let size = *basis.get(basis.len().checked_sub(inner + 1)?)?;
+        (size > 0).then(|| digit.modulo(size))
+    }
+
+    /// The expression of an operation whose result wraps around, if it does not: its operation promises so, or the
+    /// ranges of its variables exclude it.
     fn no_overflow(&self, op: Op<'c>, e: Expr) -> Option<Expr> {
         let promised = upstream::no_signed_wrap(op);
         let interval = Form::new(&self.domain).interval(&e);
         (promised || (interval.lo > i64::MIN && interval.hi < i64::MAX)).then_some(e)
     }
 
-    /// What the operation that gives a leaf says of it.
+    /// What is known of a variable from its operation.
     fn known(&mut self, v: Val<'c>) -> Option<Known> {
         if let Some((op, argument)) = ir::block_argument(v) {
             return self.loop_interval(op, argument);
@@ -226,7 +253,7 @@ impl<'c> Leaves<'c> {
             return interval;
         }
         let mut bounds = |operand: Val<'c>| {
-            let e = self.looked_through(operand, budget);
+            let e = self.through_operations(operand, budget);
             let interval = Form::new(&self.domain).interval(&e);
             Some((interval.lo, interval.hi))
         };
@@ -234,75 +261,14 @@ impl<'c> Leaves<'c> {
         Interval::new(interval.lo.max(lo), interval.hi.min(hi))
     }
 
-    /// What a loop says of its variable.
+    /// What is known of a loop's variable.
     fn loop_interval(&mut self, op: Op<'c>, argument: usize) -> Option<Known> {
-        let (mut from, mut below) = (Vec::new(), Vec::new());
-        let (lower, upper, step) = match ir::name(op) {
-            "scf.for" if argument == 0 => {
-                let operands = ir::operands(op);
-                let (lower, upper) = (self.interval(operands[0]), self.interval(operands[1]));
-                if ir::attribute(op, "unsignedCmp").is_some() && (lower.lo < 0 || upper.lo < 0) {
-                    return None;
-                }
-                (lower, upper, constant_value(operands[2])?)
-            }
-            "scf.parallel" => {
-                let loops = usize::try_from(*ir::integers(op, "operandSegmentSizes").first()?).ok()?;
-                let operands = ir::operands(op);
-                if argument >= loops {
-                    return None;
-                }
-                let (lower, upper) = (self.interval(operands[argument]), self.interval(operands[loops + argument]));
-                (lower, upper, constant_value(operands[2 * loops + argument])?)
-            }
-            "scf.forall" => {
-                // Each bound stands in an attribute, or among the operands of its group.
-                let segments = ir::integers(op, "operandSegmentSizes");
-                let operands = ir::operands(op);
-                let mut group = 0;
-                let mut bounds = Vec::new();
-                for (name, count) in ["staticLowerBound", "staticUpperBound", "staticStep"].into_iter().zip(segments) {
-                    let known = ir::sizes(op, name);
-                    let value = *known.get(argument)?;
-                    let before = known[..argument].iter().filter(|n| n.is_none()).count();
-                    bounds.push(match value {
-                        None => self.interval(*operands.get(group + before)?),
-                        Some(n) => Interval::new(n, n),
-                    });
-                    group += usize::try_from(count).ok()?;
-                }
-                let [lower, upper, step] = bounds[..] else { return None };
-                (lower, upper, if step.lo == step.hi { step.lo } else { return None })
-            }
-            "affine.for" if argument == 0 => {
-                let segments = ir::integers(op, "operandSegmentSizes");
-                let operands = ir::operands(op);
-                let (low, rest) = operands.split_at(usize::try_from(*segments.first()?).ok()?);
-                let high = &rest[..usize::try_from(*segments.get(1)?).ok()?];
-                from = self.apply(ir::affine_map(ir::attribute(op, "lowerBoundMap")?)?, low)?;
-                below = self.apply(ir::affine_map(ir::attribute(op, "upperBoundMap")?)?, high)?;
-                let mut form = Form::new(&self.domain);
-                let lower: Vec<Interval> = from.iter().map(|e| form.interval(e)).collect();
-                let upper: Vec<Interval> = below.iter().map(|e| form.interval(e)).collect();
-                let step = ir::integer(ir::attribute(op, "step")?)?;
-                (extreme(&lower, true)?, extreme(&upper, false)?, step)
-            }
-            "affine.parallel" => {
-                // All bounds of all loops are results of one map; a group of them belongs to each loop.
-                let operands = ir::operands(op);
-                let map = ir::affine_map(ir::attribute(op, "lowerBoundsMap")?)?;
-                let (low, high) = operands.split_at(map.dim_count() + map.symbol_count());
-                let mut group = |bounds: &str, groups: &str, operands: &[Val<'c>]| {
-                    let counts = ir::integers(op, groups);
-                    let before = counts.get(..argument)?.iter().sum::<i64>() as usize;
-                    let all = self.bounds(op, bounds, operands)?;
-                    all.get(before..before + *counts.get(argument)? as usize).map(<[_]>::to_vec)
-                };
-                let lower = group("lowerBoundsMap", "lowerBoundsGroups", low)?;
-                let upper = group("upperBoundsMap", "upperBoundsGroups", high)?;
-                let step = *ir::integers(op, "steps").get(argument)?;
-                (extreme(&lower, true)?, extreme(&upper, false)?, step)
-            }
+        let Bounds { lower, upper, step, from, below } = match ir::name(op) {
+            "scf.for" if argument == 0 => self.scf_for(op)?,
+            "scf.parallel" => self.scf_parallel(op, argument)?,
+            "scf.forall" => self.scf_forall(op, argument)?,
+            "affine.for" if argument == 0 => self.affine_for(op)?,
+            "affine.parallel" => self.affine_parallel(op, argument)?,
             _ => return None,
         };
         if step <= 0 {
@@ -323,6 +289,77 @@ impl<'c> Leaves<'c> {
         Some(Known { interval: Some(Interval::new(lower.lo, last)), step, from, below })
     }
 
+    fn scf_for(&mut self, op: Op<'c>) -> Option<Bounds> {
+        let operands = ir::operands(op);
+        let (lower, upper) = (self.interval(operands[0]), self.interval(operands[1]));
+        if ir::attribute(op, "unsignedCmp").is_some() && (lower.lo < 0 || upper.lo < 0) {
+            return None;
+        }
+        Some(Bounds::of(lower, upper, constant_value(operands[2])?))
+    }
+
+    fn scf_parallel(&mut self, op: Op<'c>, argument: usize) -> Option<Bounds> {
+        let loops = usize::try_from(*ir::integers(op, "operandSegmentSizes").first()?).ok()?;
+        let operands = ir::operands(op);
+        if argument >= loops {
+            return None;
+        }
+        let (lower, upper) = (self.interval(operands[argument]), self.interval(operands[loops + argument]));
+        Some(Bounds::of(lower, upper, constant_value(operands[2 * loops + argument])?))
+    }
+
+    /// Each bound is in an attribute, or among the operands of its group.
+    fn scf_forall(&mut self, op: Op<'c>, argument: usize) -> Option<Bounds> {
+        let segments = ir::integers(op, "operandSegmentSizes");
+        let operands = ir::operands(op);
+        let mut group = 0;
+        let mut bounds = Vec::new();
+        for (name, count) in ["staticLowerBound", "staticUpperBound", "staticStep"].into_iter().zip(segments) {
+            let known = ir::sizes(op, name);
+            let value = *known.get(argument)?;
+            let before = known[..argument].iter().filter(|n| n.is_none()).count();
+            bounds.push(match value {
+                None => self.interval(*operands.get(group + before)?),
+                Some(n) => Interval::new(n, n),
+            });
+            group += usize::try_from(count).ok()?;
+        }
+        let [lower, upper, step] = bounds[..] else { return None };
+        (step.lo == step.hi).then(|| Bounds::of(lower, upper, step.lo))
+    }
+
+    fn affine_for(&mut self, op: Op<'c>) -> Option<Bounds> {
+        let segments = ir::integers(op, "operandSegmentSizes");
+        let operands = ir::operands(op);
+        let (low, rest) = operands.split_at(usize::try_from(*segments.first()?).ok()?);
+        let high = &rest[..usize::try_from(*segments.get(1)?).ok()?];
+        let from = self.apply(ir::affine_map(ir::attribute(op, "lowerBoundMap")?)?, low)?;
+        let below = self.apply(ir::affine_map(ir::attribute(op, "upperBoundMap")?)?, high)?;
+        let mut form = Form::new(&self.domain);
+        let lower: Vec<Interval> = from.iter().map(|e| form.interval(e)).collect();
+        let upper: Vec<Interval> = below.iter().map(|e| form.interval(e)).collect();
+        let step = ir::integer(ir::attribute(op, "step")?)?;
+        Some(Bounds { lower: extreme(&lower, true)?, upper: extreme(&upper, false)?, step, from, below })
+    }
+
+    /// All bounds of all loops are results of one map; a group of them belongs to each loop.
+    fn affine_parallel(&mut self, op: Op<'c>, argument: usize) -> Option<Bounds> {
+        let operands = ir::operands(op);
+        let map = ir::affine_map(ir::attribute(op, "lowerBoundsMap")?)?;
+        let (low, high) = operands.split_at(map.dim_count() + map.symbol_count());
+        let mut group = |bounds: &str, groups: &str, operands: &[Val<'c>]| {
+            let counts = ir::integers(op, groups);
+            let before: i64 = counts.get(..argument)?.iter().sum();
+            let (before, count) = (usize::try_from(before).ok()?, usize::try_from(*counts.get(argument)?).ok()?);
+            let all = self.bounds(op, bounds, operands)?;
+            all.get(before..before.checked_add(count)?).map(<[_]>::to_vec)
+        };
+        let lower = group("lowerBoundsMap", "lowerBoundsGroups", low)?;
+        let upper = group("upperBoundsMap", "upperBoundsGroups", high)?;
+        let step = *ir::integers(op, "steps").get(argument)?;
+        Some(Bounds::of(extreme(&lower, true)?, extreme(&upper, false)?, step))
+    }
+
     /// The interval of an index value.
     fn interval(&mut self, v: Val<'c>) -> Interval {
         let e = self.expr(v);
@@ -335,7 +372,7 @@ impl<'c> Leaves<'c> {
         Some(exprs.iter().map(|e| form.interval(e)).collect())
     }
 
-    /// Simplifies expressions over the leaves, knowing besides that each of `within` lies in its interval.
+    /// Simplifies expressions over the variables, knowing besides that each of `within` is in its interval.
     pub fn simplified(&self, exprs: &[Expr], within: &[(Expr, Interval)]) -> Vec<Expr> {
         let mut domain = self.domain.clone();
         domain.constraints.extend(within.iter().cloned());
@@ -348,7 +385,7 @@ impl<'c> Leaves<'c> {
         (b.map(dims.len(), exprs, &|v| positions[&v]), dims)
     }
 
-    /// The values of the leaves in these expressions, each once, and the position of each leaf among them.
+    /// The values of the variables in these expressions, each once, and the position of each variable among them.
     pub fn dims(&self, exprs: &[Expr]) -> (Vec<Val<'c>>, HashMap<usize, usize>) {
         let (mut dims, mut positions) = (Vec::new(), HashMap::new());
         for e in exprs {
@@ -362,7 +399,7 @@ impl<'c> Leaves<'c> {
         (dims, positions)
     }
 
-    /// A value for an expression over the leaves.
+    /// A value for an expression over the variables.
     pub fn value(&self, b: Builder<'c>, e: &Expr) -> Val<'c> {
         match e {
             Expr::Const(c) => b.index(*c),
@@ -374,7 +411,7 @@ impl<'c> Leaves<'c> {
         }
     }
 
-    /// Whether affine operations can hold these expressions, with all their leaves as dimensions.
+    /// Whether affine operations can hold these expressions, with all their variables as dimensions.
     pub fn are_affine(&self, exprs: &[Expr]) -> bool {
         let mut affine = exprs.iter().all(affine::is_affine);
         for e in exprs {
@@ -419,15 +456,15 @@ impl<'c> Leaves<'c> {
     }
 }
 
-/// The index that an operation's index operands and map, if it has one, stand for.
-pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], leaves: &mut Leaves<'c>) -> Result<Vec<Expr>, String> {
+/// The index of an operation with index operands and perhaps a map.
+pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], vars: &mut IndexVars<'c>) -> Result<Vec<Expr>, String> {
     match ir::attribute(op, "map").and_then(ir::affine_map) {
-        Some(map) => leaves.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
-        None => Ok(operands.iter().map(|v| leaves.expr(*v)).collect()),
+        Some(map) => vars.apply(map, operands).ok_or_else(|| "its map is not affine".into()),
+        None => Ok(operands.iter().map(|v| vars.expr(*v)).collect()),
     }
 }
 
-/// The interval of the greatest, or of the least, of values that lie in these intervals.
+/// The interval of the greatest, or of the least, of values in these intervals.
 fn extreme(of: &[Interval], greatest: bool) -> Option<Interval> {
     let (lows, highs) = (of.iter().map(|i| i.lo), of.iter().map(|i| i.hi));
     Some(match greatest {

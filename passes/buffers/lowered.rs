@@ -7,7 +7,7 @@
 //!
 //! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`].
 
-use crate::buffers::spread::{Axes, Board};
+use crate::buffers::spread::{Axes, SpreadBuffer};
 use crate::options::Form;
 use layout_dialect::element;
 use layout_ir::{self as ir, Builder, Shaped, Val};
@@ -27,9 +27,9 @@ const MAX_CONSTANT: i64 = 1 << 26;
 pub struct Lowered<'c> {
     /// The logical sizes; none where known only at run time.
     pub shape: Vec<Option<i64>>,
-    /// The layout's text, for messages and to tell layouts apart.
+    /// The layout's text, for messages and comparison.
     pub layout: String,
-    /// The type of values, in the form asked for.
+    /// The type of values, in the form of the options.
     pub value_type: Type<'c>,
     /// The index into the value type, from the logical index.
     pub exprs: Vec<Expr>,
@@ -46,29 +46,29 @@ pub struct Lowered<'c> {
     /// For each logical dimension of unknown size, the dimension of the value type that has the same size.
     dynamic: Vec<(usize, usize)>,
     element: Type<'c>,
-    meaning: Meaning,
+    storage: Storage,
 }
 
-/// What tells where elements are.
-enum Meaning {
+/// How a buffer stores its elements.
+enum Storage {
     Tiles { expansion: Expansion, untiled: bool },
-    Board(Board),
+    SpreadBuffer(SpreadBuffer),
 }
 
 /// A layout of this dialect.
-pub enum Notation {
+pub enum AnyLayout {
     /// `#layout.tiled`.
     Tiled(Layout),
     /// `#layout.tensor_layout`.
     Tensor(TensorLayout),
 }
 
-impl Notation {
+impl AnyLayout {
     /// The layout of an attribute; `None` for any other attribute.
-    pub fn of(attribute: Attribute) -> Option<Notation> {
+    pub fn of(attribute: Attribute) -> Option<AnyLayout> {
         layout_dialect::tiled(attribute)
-            .map(Notation::Tiled)
-            .or_else(|| layout_dialect::tensor_layout(attribute).map(Notation::Tensor))
+            .map(AnyLayout::Tiled)
+            .or_else(|| layout_dialect::tensor_layout(attribute).map(AnyLayout::Tensor))
     }
 }
 
@@ -77,13 +77,13 @@ impl<'c> Lowered<'c> {
     pub fn new(
         location: Location<'c>,
         logical: &Shaped<'c>,
-        layout: &Notation,
+        layout: &AnyLayout,
         axes: &Axes,
         form: Form,
     ) -> Result<Self, String> {
         match layout {
-            Notation::Tiled(layout) => Self::tiled(location, logical, layout, form),
-            Notation::Tensor(layout) => Self::tensor(location, logical, layout, axes),
+            AnyLayout::Tiled(layout) => Self::tiled(location, logical, layout, form),
+            AnyLayout::Tensor(layout) => Self::tensor(location, logical, layout, axes),
         }
     }
 
@@ -93,13 +93,13 @@ impl<'c> Lowered<'c> {
         layout: &TensorLayout,
         axes: &Axes,
     ) -> Result<Self, String> {
-        let board = Board::new(logical, layout, axes)?;
-        let elements = board.sizes().into_iter().try_fold(1i64, i64::checked_mul);
+        let spread_buffer = SpreadBuffer::new(logical, layout, axes)?;
+        let count = elements(&spread_buffer.sizes());
         let known = |numbers: Vec<i64>| numbers.into_iter().map(Some).collect::<Vec<_>>();
-        let (sizes, strides) = (known(board.sizes()), known(board.strides()));
+        let (sizes, strides) = (known(spread_buffer.sizes()), known(spread_buffer.strides()));
         let plain = Shaped { layout: None, ..logical.clone() };
-        let row = ir::memref_type(location, &Shaped { shape: vec![Some(board.elements())], ..plain.clone() });
-        let dense = strides == row_major(&sizes) && elements == Some(board.elements());
+        let row = ir::memref_type(location, &Shaped { shape: vec![Some(spread_buffer.elements())], ..plain.clone() });
+        let dense = strides == row_major(&sizes) && count == Some(spread_buffer.elements());
         let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, Some(0), &strides));
         let value_type = ir::memref_type(location, &Shaped { shape: sizes.clone(), layout: strided, ..plain });
         let (Some(row), Some(value_type)) = (row, value_type) else {
@@ -109,7 +109,7 @@ impl<'c> Lowered<'c> {
             shape: logical.shape.clone(),
             layout: layout.to_string(),
             value_type,
-            exprs: board.exprs(),
+            exprs: spread_buffer.exprs(),
             order: (0..sizes.len()).collect(),
             strides,
             sizes,
@@ -117,43 +117,24 @@ impl<'c> Lowered<'c> {
             physical_type: if dense { value_type } else { row },
             dynamic: Vec::new(),
             element: logical.element,
-            meaning: Meaning::Board(board),
+            storage: Storage::SpreadBuffer(spread_buffer),
         })
     }
 
     fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
         supported(logical, layout)?;
-        // An unknown size stands in as 2: its dimension must come out as one whole part, checked below.
+        // For an unknown size the expansion takes 2: its dimension must become one whole part, checked below.
         let stand_in: Vec<i64> = logical.shape.iter().map(|n| n.unwrap_or(2)).collect();
         let expansion = Expansion::new(&stand_in, layout).map_err(|e| e.message)?;
-        let vars = logical.shape.iter().copied().map(ir::indices_below).collect();
-        let domain = Domain { vars, constraints: Vec::new() };
-        let expanded = simplify(&expansion.exprs(), &domain);
-        let parts = expansion.parts();
-
-        let mut exprs: Vec<Expr> = parts.iter().map(|p| expanded[p.position].clone()).collect();
-        let mut sizes: Vec<Option<i64>> = parts.iter().map(|p| Some(p.size)).collect();
-        let mut strides: Vec<Option<i64>> = parts.iter().map(|p| Some(p.stride)).collect();
-        let mut dynamic = Vec::new();
-        for (d, _) in logical.shape.iter().enumerate().filter(|(_, n)| n.is_none()) {
-            let Some(whole) = exprs.iter().position(|e| *e == Expr::Var(d)) else {
-                return Err(format!("the size of dimension {d} is dynamic and tiled, so its type could not tell it"));
-            };
-            sizes[whole] = None;
-            // What lies further out in memory is as far apart as this size says.
-            for (k, _) in parts.iter().enumerate().filter(|(_, p)| p.position < parts[whole].position) {
-                strides[k] = None;
-            }
-            dynamic.push((d, whole));
-        }
-        if expansion.allocated_elements() != expansion.elements() && !dynamic.is_empty() {
-            return Err("tail padding L(n) needs static sizes".into());
-        }
-        let mut order: Vec<usize> = (0..parts.len()).collect();
+        let Parts { mut exprs, mut sizes, mut strides, mut dynamic } = Parts::of(&logical.shape, &expansion)?;
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
         // Without elements any order will do, and strides of 0 would be none.
         match sizes.contains(&Some(0)) {
             true => strides = row_major(&sizes),
-            false => order.sort_by_key(|k| parts[*k].position),
+            false => {
+                let positions: Vec<usize> = expansion.parts().iter().map(|p| p.position).collect();
+                order.sort_by_key(|k| positions[*k]);
+            }
         }
 
         let plain = Shaped { layout: None, ..logical.clone() };
@@ -182,13 +163,13 @@ impl<'c> Lowered<'c> {
             order,
             dynamic,
             element: logical.element,
-            meaning: Meaning::Tiles { expansion, untiled: !layout.is_tiled() },
+            storage: Storage::Tiles { expansion, untiled: !layout.is_tiled() },
         })
     }
 
     /// The places that a TensorLayout is spread over.
-    pub fn board(&self) -> Option<&Board> {
-        if let Meaning::Board(board) = &self.meaning { Some(board) } else { None }
+    pub fn spread_buffer(&self) -> Option<&SpreadBuffer> {
+        if let Storage::SpreadBuffer(spread_buffer) = &self.storage { Some(spread_buffer) } else { None }
     }
 
     /// The dimension of the value type whose size is that of a logical dimension of unknown size.
@@ -224,7 +205,7 @@ impl<'c> Lowered<'c> {
 
     /// The type of the allocation: the physical type, or one row where tail padding makes it longer.
     pub fn allocation_type(&self, location: Location<'c>) -> Type<'c> {
-        let Meaning::Tiles { expansion, .. } = &self.meaning else { return self.physical_type };
+        let Storage::Tiles { expansion, .. } = &self.storage else { return self.physical_type };
         let allocated = expansion.allocated_elements();
         if allocated == expansion.elements() || !self.dynamic.is_empty() {
             return self.physical_type;
@@ -236,7 +217,7 @@ impl<'c> Lowered<'c> {
 
     /// The value that an allocation is seen as.
     pub fn view(&self, b: Builder<'c>, allocation: Val<'c>) -> Val<'c> {
-        let row = self.board().is_some() && !self.is_physical();
+        let row = self.spread_buffer().is_some() && !self.is_physical();
         if row || self.allocation_type(b.location) != self.physical_type {
             return b.reinterpret(allocation, self.value_type, &self.sizes, &[], &self.strides, &[]);
         }
@@ -246,7 +227,7 @@ impl<'c> Lowered<'c> {
     /// For an untiled layout, the value with one dimension for each logical one and their strides, which is what
     /// MLIR's own operations on strided memrefs expect.
     pub fn logical_view(&self, b: Builder<'c>, value: Val<'c>) -> Option<Val<'c>> {
-        if !matches!(self.meaning, Meaning::Tiles { untiled: true, .. }) {
+        if !matches!(self.storage, Storage::Tiles { untiled: true, .. }) {
             return None;
         }
         Some(if self.is_physical() { self.strided_view(b, value) } else { value })
@@ -273,9 +254,9 @@ impl<'c> Lowered<'c> {
     /// # Errors
     /// More than [`MAX_CONSTANT`] elements.
     pub fn gather(&self) -> Result<Vec<Option<usize>>, String> {
-        let count = match &self.meaning {
-            Meaning::Tiles { expansion, .. } => expansion.allocated_elements(),
-            Meaning::Board(board) => board.elements(),
+        let count = match &self.storage {
+            Storage::Tiles { expansion, .. } => expansion.allocated_elements(),
+            Storage::SpreadBuffer(spread_buffer) => spread_buffer.elements(),
         };
         if count > MAX_CONSTANT {
             let bytes = element::least_bits(self.element).unsigned_abs().div_ceil(8);
@@ -288,15 +269,15 @@ impl<'c> Lowered<'c> {
         let shape: Option<Vec<i64>> = self.shape.iter().copied().collect();
         let shape = shape.ok_or("its sizes are known only at run time")?;
         let mut index = vec![0i64; shape.len()];
-        let total = shape.iter().try_fold(1i64, |n, size| n.checked_mul(*size)).ok_or("its sizes overflow")?;
+        let total = elements(&shape).ok_or("the number of its elements overflows 64 bits")?;
         for k in 0..total {
-            match &self.meaning {
-                Meaning::Tiles { expansion, .. } => {
+            match &self.storage {
+                Storage::Tiles { expansion, .. } => {
                     let offset = expansion.offset(&index).map_err(|e| e.message)?;
                     from[offset as usize] = Some(k as usize);
                 }
-                Meaning::Board(board) => {
-                    for offset in board.offsets(&index)? {
+                Storage::SpreadBuffer(spread_buffer) => {
+                    for offset in spread_buffer.offsets(&index)? {
                         from[offset as usize] = Some(k as usize);
                     }
                 }
@@ -313,20 +294,66 @@ impl<'c> Lowered<'c> {
     }
 }
 
-/// Refuses what a memref cannot say of a layout.
+/// The parts of tiled sizes, in logical order.
+struct Parts {
+    exprs: Vec<Expr>,
+    /// None where known only at run time.
+    sizes: Vec<Option<i64>>,
+    /// None where known only at run time.
+    strides: Vec<Option<i64>>,
+    /// For each logical dimension of unknown size, the part that is all of it.
+    dynamic: Vec<(usize, usize)>,
+}
+
+impl Parts {
+    /// The parts of these sizes, of which the expansion has the known ones.
+    fn of(shape: &[Option<i64>], expansion: &Expansion) -> Result<Parts, String> {
+        let vars = shape.iter().copied().map(ir::indices_below).collect();
+        let domain = Domain { vars, constraints: Vec::new() };
+        let expanded = simplify(&expansion.exprs(), &domain);
+        let parts = expansion.parts();
+        let exprs: Vec<Expr> = parts.iter().map(|p| expanded[p.position].clone()).collect();
+        let mut sizes: Vec<Option<i64>> = parts.iter().map(|p| Some(p.size)).collect();
+        let mut strides: Vec<Option<i64>> = parts.iter().map(|p| Some(p.stride)).collect();
+        let mut dynamic = Vec::new();
+        for (d, _) in shape.iter().enumerate().filter(|(_, n)| n.is_none()) {
+            let whole = exprs.iter().position(|e| *e == Expr::Var(d)).ok_or_else(|| {
+                format!("the size of dimension {d} is dynamic and tiled: a tiled dimension must have a static size")
+            })?;
+            sizes[whole] = None;
+            // The strides of what is further out in memory are multiples of this size.
+            for (k, _) in parts.iter().enumerate().filter(|(_, p)| p.position < parts[whole].position) {
+                strides[k] = None;
+            }
+            dynamic.push((d, whole));
+        }
+        if expansion.allocated_elements() != expansion.elements() && !dynamic.is_empty() {
+            return Err("tail padding L(n) must have static sizes".into());
+        }
+        Ok(Parts { exprs, sizes, strides, dynamic })
+    }
+}
+
+/// Refuses what a memref cannot express of a layout.
 fn supported(logical: &Shaped, layout: &Layout) -> Result<(), String> {
     if !layout.splits.is_empty() {
         return Err("its elements are split over several memories (SC)".into());
     }
     if layout.metadata_prefix != 0 {
-        return Err("it starts with metadata (M), for which a memref has no place".into());
+        return Err("it starts with metadata (M), which a memref cannot hold".into());
     }
-    let bits = ir::bits(logical.element).map(|n| ((n + 7) / 8) * 8);
-    match (layout.element_bits, bits) {
+    let stored = ir::bits(logical.element).map(|n| (n + 7) / 8 * 8);
+    match (layout.element_bits, stored) {
         (0, _) => Ok(()),
-        (n, Some(bits)) if n == bits => Ok(()),
-        (n, _) => Err(format!("elements of E({n}) bits are not what a memref of {} stores", logical.element)),
+        (n, Some(stored)) if n == stored => Ok(()),
+        (n, Some(stored)) => Err(format!("expected E({stored}) for elements of {}, found E({n})", logical.element)),
+        (n, None) => Err(format!("expected no E for elements of {}, found E({n})", logical.element)),
     }
+}
+
+/// The number of elements of these sizes; `None` where it overflows.
+fn elements(sizes: &[i64]) -> Option<i64> {
+    if sizes.contains(&0) { Some(0) } else { sizes.iter().try_fold(1i64, |n, size| n.checked_mul(*size)) }
 }
 
 /// The strides of sizes without padding, last dimension fastest; none in front of an unknown size.

@@ -1,15 +1,15 @@
 //! A tensor spread over the places of a machine, as one buffer.
 //!
 //! On a CPU the memories of all places are slices of one buffer. It has a dimension for each axis of the machine, from
-//! parent to child, then one for each part of the layout that lies inside a place: on a machine of 4 PEs
+//! parent to child, then one for each part of the layout inside a place: on a machine of 4 PEs
 //! `tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>` becomes `memref<4x3x8xf32>`, and PE 2 has
 //! `memref<3x8xf32, strided<[8, 1], offset: 48>>` of it. An axis that the layout does not name holds a copy at each of
 //! its places.
 //!
 //! Inside a place, the element of a word (`W`) varies fastest, then the local address; the pieces of work that the
-//! layout spreads over `Time` lie one behind the other.
+//! layout spreads over `Time` follow each other.
 
-use layout_dialect::MACHINE;
+use layout_dialect::{MACHINE, element};
 use layout_ir::{self as ir, Op, Shaped};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ use tensor_layout::places::{Machine, TIME, WORD};
 pub struct Axes {
     /// Each axis, and the number of its places.
     pub extents: Vec<(String, i64)>,
-    /// The machine that they are of, where the module says.
+    /// The machine that they are of, where the module names one.
     machine: Option<Machine>,
 }
 
@@ -57,12 +57,12 @@ pub struct Spread {
 }
 
 /// A TensorLayout on the axes of a machine.
-pub struct Board {
+pub struct SpreadBuffer {
     /// The axes.
     pub names: Vec<String>,
     /// The number of places along each of them.
     pub places: Vec<i64>,
-    /// The parts over axes, copies at places that the layout tells apart included.
+    /// The parts over axes, copies at places that the layout numbers included.
     pub spread: Vec<Spread>,
     /// Whether the layout names each axis. Where not, every place along it has a copy.
     pub named: Vec<bool>,
@@ -70,6 +70,8 @@ pub struct Board {
     pub local: Vec<Local>,
     /// The elements that a place has room for.
     room: i64,
+    /// The elements of the buffer, all places together.
+    elements: i64,
     placement: Placement,
 }
 
@@ -106,7 +108,7 @@ impl Axes {
         let Some(shaped) = ir::memref(t).or_else(|| ir::tensor(t)) else { return };
         let attribute = shaped.layout.into_iter().chain(shaped.space.and_then(layout_dialect::pending));
         let Some(layout) = attribute.filter_map(layout_dialect::tensor_layout).next() else { return };
-        // What does not fit is told where it is lowered.
+        // What does not fit is an error where it is lowered.
         let Some(sizes) = shaped.sizes() else { return };
         let Ok(placement) = Placement::new(&layout, Some(&sizes)) else { return };
         for (name, extent) in placement.axes().iter().zip(placement.extents()) {
@@ -121,13 +123,14 @@ impl Axes {
     }
 }
 
-impl Board {
+impl SpreadBuffer {
     /// Spreads a tensor over the axes; the error is the reason why it cannot be.
-    pub fn new(logical: &Shaped, layout: &TensorLayout, axes: &Axes) -> Result<Board, String> {
-        let sizes = logical.sizes().ok_or("a TensorLayout needs static sizes")?;
+    pub fn new(logical: &Shaped, layout: &TensorLayout, axes: &Axes) -> Result<SpreadBuffer, String> {
+        let sizes = logical.sizes().ok_or("a TensorLayout must have static sizes")?;
         let placement = Placement::new(layout, Some(&sizes)).map_err(|e| e.error.message)?;
         if let Some(machine) = &axes.machine {
-            let bits = ir::bits(logical.element).unwrap_or(8);
+            let bits =
+                element::bits(logical.element).ok_or_else(|| format!("{} has no known size", logical.element))?;
             let space = logical.space.and_then(layout_dialect::memory_space).and_then(|n| u8::try_from(n).ok());
             machine.check(&placement, bits.max(1), space).map_err(|e| e.message)?;
         }
@@ -135,12 +138,12 @@ impl Board {
         let extents = placement.extents();
         let reach = |wanted: &str| placement.axes().iter().position(|name| name == wanted).map_or(1, |k| extents[k]);
         let (words, pieces) = (reach(WORD), reach(TIME));
-        let too_large = || "its places do not fit in 64 bits".to_string();
+        let too_large = || "the number of its elements, all places together, overflows 64 bits".to_string();
         let address = *extents.last().unwrap_or(&1);
         let span = address.checked_mul(words).ok_or_else(too_large)?;
         let room = span.checked_mul(pieces).ok_or_else(too_large)?;
         let places: Vec<i64> = axes.extents.iter().map(|axis| axis.1).collect();
-        places.iter().try_fold(room, |n, places| n.checked_mul(*places)).ok_or_else(too_large)?;
+        let elements = places.iter().try_fold(room, |n, places| n.checked_mul(*places)).ok_or_else(too_large)?;
         let mut named = vec![false; places.len()];
         let (mut spread, mut local) = (Vec::new(), Vec::new());
         for (k, name) in placement.axes().iter().enumerate() {
@@ -165,10 +168,11 @@ impl Board {
             local.push(Local { dim, weight: digit.weight, extent: digit.extent, stride, time });
         }
         let names = axes.extents.iter().map(|axis| axis.0.clone()).collect();
-        let board = Board { names, places, spread, named, local, room, placement };
-        let bytes = ir::bits(logical.element).map_or(16, |bits| (bits + 7) / 8);
-        board.elements().checked_mul(bytes).ok_or("its bytes, all places together, do not fit in 64 bits")?;
-        Ok(board)
+        let spread_buffer = SpreadBuffer { names, places, spread, named, local, room, elements, placement };
+        // Of another element type no more is known than that it fits in two words.
+        let bytes = element::bits(logical.element).map_or(16, |bits| (bits + 7) / 8);
+        elements.checked_mul(bytes).ok_or("the number of its bytes, all places together, overflows 64 bits")?;
+        Ok(spread_buffer)
     }
 
     /// The parts along an axis, by falling strides.
@@ -180,7 +184,7 @@ impl Board {
 
     /// The elements of the buffer, all places together.
     pub fn elements(&self) -> i64 {
-        self.places.iter().product::<i64>() * self.room
+        self.elements
     }
 
     /// The sizes of the buffer: the places along each axis, then the parts inside a place.
@@ -188,7 +192,7 @@ impl Board {
         self.places.iter().copied().chain(self.local.iter().map(|part| part.extent)).collect()
     }
 
-    /// The strides of [`Board::sizes`].
+    /// The strides of [`SpreadBuffer::sizes`].
     pub fn strides(&self) -> Vec<i64> {
         let mut strides = vec![self.room; self.places.len()];
         for axis in (1..self.places.len()).rev() {
@@ -246,7 +250,7 @@ impl Board {
     /// The offsets of all copies of the element at an index.
     pub fn offsets(&self, index: &[i64]) -> Result<Vec<i64>, String> {
         let strides = self.strides();
-        let at = |e: &Expr| e.evaluate(index).ok_or("an index does not fit in 64 bits");
+        let at = |e: &Expr| e.evaluate(index).ok_or("an index overflows 64 bits");
         let mut first = 0;
         for (e, stride) in self.exprs().iter().zip(&strides) {
             first += at(e)? * stride;

@@ -8,31 +8,31 @@ use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 
 /// Whether a type contains a layout that no pass converts: in a tuple, or in the element of a buffer.
-pub fn hides_layout(t: Type) -> bool {
+pub fn has_nested_layout(t: Type) -> bool {
     match ir::memref(t).or_else(|| ir::tensor(t)) {
         Some(shaped) => upstream::contains_layout(shaped.element),
         None => ir::function(t).is_none() && upstream::contains_layout(t),
     }
 }
 
-/// Changes types by one rule, remembering what it said.
-pub struct Retype<'c, F> {
+/// Changes types by one rule, remembering its results.
+pub struct TypeConverter<'c, F> {
     rule: F,
     known: HashMap<Type<'c>, Type<'c>>,
 }
 
-impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> Retype<'c, F> {
-    /// The rule gives a type in place of another, or nothing to leave it.
+impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> TypeConverter<'c, F> {
+    /// The rule returns a type to use in place of another, or none to keep it.
     pub fn new(rule: F) -> Self {
-        Retype { rule, known: HashMap::new() }
+        TypeConverter { rule, known: HashMap::new() }
     }
 
-    /// The same with what the rule said before.
+    /// The same with results of the rule from before.
     pub fn with(known: HashMap<Type<'c>, Type<'c>>, rule: F) -> Self {
-        Retype { rule, known }
+        TypeConverter { rule, known }
     }
 
-    /// What the rule said.
+    /// The results of the rule.
     pub fn into_known(self) -> HashMap<Type<'c>, Type<'c>> {
         self.known
     }
@@ -55,7 +55,7 @@ impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> Retype<'c, F> {
     }
 
     /// Changes all types that an operation itself names: its results', its blocks' arguments', a function's, a global's
-    /// and a constant's, which keeps its data. Attributes that others have put there are theirs.
+    /// and a constant's, which keeps its data. Other attributes stay.
     pub fn operation(&mut self, op: Op<'c>) {
         let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
         for value in ir::results(op).into_iter().chain(arguments) {

@@ -3,10 +3,10 @@
 //! Views are followed from the value down to its buffer, by composing index maps, so that an access has one buffer and
 //! one index into it whatever slices and reshapes are between.
 
-use crate::buffers::index::Leaves;
+use crate::buffers::index::IndexVars;
 use crate::buffers::lowered::{Lowered, row_major};
 use crate::buffers::operations::{VIEW, is};
-use crate::buffers::spread::Board;
+use crate::buffers::spread::SpreadBuffer;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ pub struct Access<'c> {
     pub sizes: Vec<Size<'c>>,
     /// The buffer's logical index over the view's index, which are the first variables, and the symbols after them.
     pub logical: Vec<Expr>,
-    /// What the variables after the view's index stand for.
+    /// The values of the variables after those of the view's index.
     pub symbols: Vec<Val<'c>>,
     /// The logical sizes of the buffer; none where unknown.
     pub shape: Vec<Option<i64>>,
@@ -61,9 +61,9 @@ pub struct Access<'c> {
 }
 
 impl<'c> Access<'c> {
-    /// The index into the buffer for a view index over `leaves`, and what is known of the logical index on the way.
-    pub fn index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
-        let (logical, within) = self.logical(leaves, view);
+    /// The index into the buffer for a view index over `vars`, and what is known of the logical index on the way.
+    pub fn index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
+        let (logical, within) = self.logical(vars, view);
         let index = match &self.lowered {
             Some(lowered) => lowered.exprs.iter().map(|e| e.substitute(&logical)).collect(),
             None => logical,
@@ -71,9 +71,9 @@ impl<'c> Access<'c> {
         (index, within)
     }
 
-    /// The logical index of the buffer for a view index over `leaves`, and the intervals that it lies in.
-    pub fn logical(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
-        let symbols: Vec<Expr> = self.symbols.iter().map(|v| leaves.expr(*v)).collect();
+    /// The logical index of the buffer for a view index over `vars`, and its intervals.
+    pub fn logical(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
+        let symbols: Vec<Expr> = self.symbols.iter().map(|v| vars.expr(*v)).collect();
         let by: Vec<Expr> = view.iter().cloned().chain(symbols).collect();
         let logical: Vec<Expr> = self.logical.iter().map(|e| e.substitute(&by)).collect();
         let within = logical.iter().cloned().zip(self.shape.iter().copied().map(ir::indices_below)).collect();
@@ -81,22 +81,22 @@ impl<'c> Access<'c> {
     }
 
     /// Stores an element in all its places.
-    pub fn store(&self, leaves: &Leaves<'c>, b: Builder<'c>, value: Val<'c>, index: &[Expr], affine: bool) {
-        let copies = self.board().map(Board::copies).unwrap_or_default();
-        store_copies(leaves, b, value, self.base, index, &copies, affine);
+    pub fn store(&self, vars: &IndexVars<'c>, b: Builder<'c>, value: Val<'c>, index: &[Expr], affine: bool) {
+        let copies = self.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
+        store_copies(vars, b, value, self.base, index, &copies, affine);
     }
 
-    /// What the buffer's index is made of, for a view index over `leaves`: cut where these are, each is a sum.
-    pub fn cut_index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> Vec<Expr> {
-        let Some(board) = self.board() else { return self.simple_index(leaves, view) };
-        let (logical, within) = self.logical(leaves, view);
-        let digits: Vec<Expr> = board.digits().iter().map(|e| e.substitute(&logical)).collect();
-        leaves.simplified(&digits, &within)
+    /// What the buffer's index is made of, for a view index over `vars`: cut where these are, each is a sum.
+    pub fn cut_index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> Vec<Expr> {
+        let Some(spread_buffer) = self.spread_buffer() else { return self.simple_index(vars, view) };
+        let (logical, within) = self.logical(vars, view);
+        let digits: Vec<Expr> = spread_buffer.digits().iter().map(|e| e.substitute(&logical)).collect();
+        vars.simplified(&digits, &within)
     }
 
     /// The places that the buffer is spread over.
-    pub fn board(&self) -> Option<&Board> {
-        self.lowered.as_ref()?.board()
+    pub fn spread_buffer(&self) -> Option<&SpreadBuffer> {
+        self.lowered.as_ref()?.spread_buffer()
     }
 
     /// Whether the view is the whole buffer.
@@ -104,16 +104,16 @@ impl<'c> Access<'c> {
         self.logical.len() == self.sizes.len() && self.logical.iter().enumerate().all(|(d, e)| *e == Expr::Var(d))
     }
 
-    /// The simplified index into the buffer for a view index over `leaves`.
-    pub fn simple_index(&self, leaves: &mut Leaves<'c>, view: &[Expr]) -> Vec<Expr> {
-        let (index, within) = self.index(leaves, view);
-        leaves.simplified(&index, &within)
+    /// The simplified index into the buffer for a view index over `vars`.
+    pub fn simple_index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> Vec<Expr> {
+        let (index, within) = self.index(vars, view);
+        vars.simplified(&index, &within)
     }
 }
 
 /// Stores an element at an index and at all its copies: the dimension that they are along, how many, how far apart.
 pub fn store_copies<'c>(
-    leaves: &Leaves<'c>,
+    vars: &IndexVars<'c>,
     b: Builder<'c>,
     value: Val<'c>,
     base: Val<'c>,
@@ -122,10 +122,10 @@ pub fn store_copies<'c>(
     affine: bool,
 ) {
     if copies.is_empty() && affine {
-        return leaves.store(b, value, base, index);
+        return vars.store(b, value, base, index);
     }
     let mut b = b;
-    let mut at: Vec<Val<'c>> = index.iter().map(|e| leaves.value(b, e)).collect();
+    let mut at: Vec<Val<'c>> = index.iter().map(|e| vars.value(b, e)).collect();
     for &(axis, extent, stride) in copies {
         let index = Type::index(b.context());
         let bounds = [b.index(0), b.index(extent * stride), b.index(stride)];
@@ -144,7 +144,7 @@ pub struct Operand<'c> {
     pub access: Access<'c>,
     /// Its index over the dimensions of the iteration space.
     pub map: Vec<Expr>,
-    /// Axes of its places along which not the place at hand is reached, but the one that a dimension says.
+    /// Axes along which the place is not this one but the index in a dimension.
     pub across: Vec<(usize, usize)>,
 }
 
@@ -233,100 +233,123 @@ pub fn is_view(v: Val) -> bool {
 
 /// The dimensions that a reshape puts together.
 fn groups(op: Op) -> Result<Vec<Vec<usize>>, String> {
-    ir::reassociation(op).ok_or_else(|| "its `reassociation` is no array of arrays of numbers".into())
+    ir::reassociation(op).ok_or_else(|| "its `reassociation` must be an array of arrays of integers".into())
+}
+
+/// What a view shows of its source.
+struct Shown<'c> {
+    /// The sizes of the view.
+    sizes: Vec<Size<'c>>,
+    /// The source's index over the view's, which are the first variables, then the source's symbols, then the view's own.
+    index: Vec<Expr>,
+    /// The values of the view's own symbols.
+    symbols: Vec<Val<'c>>,
 }
 
 /// The access through one more view of what is accessed.
 fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
-    let result = ir::memref(ir::result(op, 0).r#type()).ok_or("it is not a memref")?;
-    let rank = result.shape.len();
-    let old_rank = source.sizes.len();
-    let mut symbols = source.symbols.clone();
-    let mut index: Vec<Expr> = Vec::new();
-    let mut sizes: Vec<Size<'c>> = Vec::new();
-    let statics = |sizes: &[Size<'c>]| -> Result<Vec<i64>, String> {
-        let known = sizes.iter().map(|n| n.known()).collect::<Option<_>>();
-        known.ok_or_else(|| "it reshapes sizes known only at run time".into())
-    };
-    match ir::name(op) {
-        "memref.cast" => {
-            index = (0..rank).map(Expr::Var).collect();
-            sizes = source.sizes.clone();
-            for (size, n) in sizes.iter_mut().zip(&result.shape) {
-                if let Some(n) = *n {
-                    *size = Size::Static(n);
-                }
-            }
-        }
-        "memref.subview" => {
-            let operands = ir::operands(op);
-            let segments = ir::integers(op, "operandSegmentSizes");
-            let before = segments.get(1).and_then(|n| usize::try_from(*n).ok());
-            let (mut offset, mut size) = (1, 1 + before.ok_or("it does not say how many operands are offsets")?);
-            let offsets = ir::sizes(op, "static_offsets");
-            let strides = ir::sizes(op, "static_strides");
-            for (d, n) in ir::sizes(op, "static_sizes").into_iter().enumerate() {
-                let from = if let Some(offset) = offsets[d] {
-                    Expr::Const(offset)
-                } else {
-                    symbols.push(operands[offset]);
-                    offset += 1;
-                    Expr::Var(rank + symbols.len() - 1)
-                };
-                let length = if let Some(n) = n {
-                    Size::Static(n)
-                } else {
-                    size += 1;
-                    Size::Value(operands[size - 1])
-                };
-                let stride = strides[d].ok_or("its stride is known only at run time")?;
-                // A dimension of size 1 that the result leaves out, or has one of: either way its index is 0.
-                let kept = result.shape.get(sizes.len()).is_some_and(|r| *r == n);
-                if kept {
-                    index.push(from + Expr::Var(sizes.len()).times(stride));
-                    sizes.push(length);
-                } else {
-                    index.push(from);
-                }
-            }
-            if sizes.len() != rank {
-                return Err("which of its dimensions the result keeps is not clear".into());
-            }
-        }
-        "memref.collapse_shape" => {
-            let old = statics(&source.sizes)?;
-            index = vec![Expr::Const(0); old.len()];
-            for (k, group) in groups(op)?.into_iter().enumerate() {
-                let mut below = 1i64;
-                for (n, d) in group.iter().enumerate().rev() {
-                    let digit = Expr::Var(k).floor_div(below.max(1));
-                    index[*d] = if n == 0 { digit } else { digit.modulo(old[*d].max(1)) };
-                    below = below.checked_mul(old[*d]).ok_or("its sizes overflow")?;
-                }
-                sizes.push(Size::Static(below));
-            }
-        }
-        "memref.expand_shape" => {
-            statics(&source.sizes)?;
-            let new = result.sizes().ok_or("it reshapes sizes known only at run time")?;
-            sizes = new.iter().map(|n| Size::Static(*n)).collect();
-            for group in groups(op)? {
-                let (mut sum, mut below) = (Expr::Const(0), 1i64);
-                for d in group.into_iter().rev() {
-                    sum = Expr::Var(d).times(below) + sum;
-                    below = below.checked_mul(new[d]).ok_or("its sizes overflow")?;
-                }
-                index.push(sum);
-            }
-        }
+    let shape = ir::memref(ir::result(op, 0).r#type()).ok_or("it is not a memref")?.shape;
+    let Shown { sizes, index, symbols } = match ir::name(op) {
+        "memref.cast" => cast(&source, &shape),
+        "memref.subview" => subview(op, &source, &shape)?,
+        "memref.collapse_shape" => collapsed(op, &source)?,
+        "memref.expand_shape" => expanded(op, &source, &shape)?,
         _ => return Err("it is not a view".into()),
-    }
-    debug_assert_eq!(index.len(), old_rank);
-    let by: Vec<Expr> = index.into_iter().chain((0..source.symbols.len()).map(|k| Expr::Var(rank + k))).collect();
+    };
+    debug_assert_eq!(index.len(), source.sizes.len());
+    let old = (0..source.symbols.len()).map(|k| Expr::Var(shape.len() + k));
+    let by: Vec<Expr> = index.into_iter().chain(old).collect();
     let logical: Vec<Expr> = source.logical.iter().map(|e| e.substitute(&by)).collect();
+    let symbols: Vec<Val<'c>> = source.symbols.iter().copied().chain(symbols).collect();
     // Simplified, so that a slice of a slice of a slice costs as much as a slice.
     let inside = |n: &Size| n.known().map_or(Interval::new(0, i64::MAX), |n| Interval::new(0, n - 1));
     let vars = sizes.iter().map(inside).chain(symbols.iter().map(|_| Interval::ALL)).collect();
     let logical = simplify(&logical, &Domain { vars, constraints: Vec::new() });
     Ok(Access { sizes, logical, symbols, ..source })
+}
+
+/// The same elements; the type may know more of the sizes.
+fn cast<'c>(source: &Access<'c>, shape: &[Option<i64>]) -> Shown<'c> {
+    let size = |(size, n): (&Size<'c>, &Option<i64>)| n.map_or(*size, Size::Static);
+    let sizes = source.sizes.iter().zip(shape).map(size).collect();
+    Shown { sizes, index: (0..shape.len()).map(Expr::Var).collect(), symbols: Vec::new() }
+}
+
+/// `offset + stride * i` in each dimension that the result keeps.
+fn subview<'c>(op: Op<'c>, source: &Access<'c>, shape: &[Option<i64>]) -> Result<Shown<'c>, String> {
+    let operands = ir::operands(op);
+    let segments = ir::integers(op, "operandSegmentSizes");
+    let values = segments.get(1).and_then(|n| usize::try_from(*n).ok()).ok_or("it has no operandSegmentSizes")?;
+    // After the source come the offsets that are values, then the sizes that are.
+    let (mut offset, mut size) = (1, 1 + values);
+    let [offsets, lengths, strides] =
+        ["static_offsets", "static_sizes", "static_strides"].map(|name| ir::sizes(op, name));
+    let mut shown = Shown { sizes: Vec::new(), index: Vec::new(), symbols: Vec::new() };
+    for ((from, n), stride) in offsets.into_iter().zip(lengths).zip(strides) {
+        let from = if let Some(from) = from {
+            Expr::Const(from)
+        } else {
+            let symbol = source.symbols.len() + shown.symbols.len();
+            shown.symbols.push(operands[offset]);
+            offset += 1;
+            Expr::Var(shape.len() + symbol)
+        };
+        let length = if let Some(n) = n {
+            Size::Static(n)
+        } else {
+            size += 1;
+            Size::Value(operands[size - 1])
+        };
+        let stride = stride.ok_or("its stride is known only at run time")?;
+        // A dimension of size 1 that the result leaves out, or has one of: either way its index is 0.
+        if shape.get(shown.sizes.len()).is_some_and(|kept| *kept == n) {
+            shown.index.push(from + Expr::Var(shown.sizes.len()).times(stride));
+            shown.sizes.push(length);
+        } else {
+            shown.index.push(from);
+        }
+    }
+    match shown.sizes.len() == shape.len() {
+        true => Ok(shown),
+        false => Err("the dimensions that its result keeps are ambiguous".into()),
+    }
+}
+
+/// Each index is a digit of the index in the dimension that several became.
+fn collapsed<'c>(op: Op<'c>, source: &Access<'c>) -> Result<Shown<'c>, String> {
+    let old = static_sizes(&source.sizes)?;
+    let mut shown = Shown { sizes: Vec::new(), index: vec![Expr::Const(0); old.len()], symbols: Vec::new() };
+    for (k, group) in groups(op)?.into_iter().enumerate() {
+        let mut below = 1i64;
+        for (n, d) in group.iter().enumerate().rev() {
+            let digit = Expr::Var(k).floor_div(below.max(1));
+            shown.index[*d] = if n == 0 { digit } else { digit.modulo(old[*d].max(1)) };
+            below = below.checked_mul(old[*d]).ok_or("its sizes overflow")?;
+        }
+        shown.sizes.push(Size::Static(below));
+    }
+    Ok(shown)
+}
+
+/// Each index is the sum of those in the dimensions that one became.
+fn expanded<'c>(op: Op<'c>, source: &Access<'c>, shape: &[Option<i64>]) -> Result<Shown<'c>, String> {
+    static_sizes(&source.sizes)?;
+    let shape = shape.iter().copied().collect::<Option<Vec<i64>>>().ok_or(RESHAPES)?;
+    let sizes = shape.iter().map(|n| Size::Static(*n)).collect();
+    let mut index = Vec::new();
+    for group in groups(op)? {
+        let (mut sum, mut below) = (Expr::Const(0), 1i64);
+        for d in group.into_iter().rev() {
+            sum = Expr::Var(d).times(below) + sum;
+            below = below.checked_mul(shape[d]).ok_or("its sizes overflow")?;
+        }
+        index.push(sum);
+    }
+    Ok(Shown { sizes, index, symbols: Vec::new() })
+}
+
+const RESHAPES: &str = "it reshapes sizes that are known only at run time";
+
+fn static_sizes(sizes: &[Size]) -> Result<Vec<i64>, String> {
+    sizes.iter().map(|n| n.known()).collect::<Option<_>>().ok_or_else(|| RESHAPES.into())
 }

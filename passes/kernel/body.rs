@@ -1,9 +1,11 @@
-//! What a kernel computes for each element.
+//! What a kernel computes for each element: the body of a structured operation, with those that are fused with it.
+//!
+//! For `exp(a + b)` in two operations the body of the exponential has one argument, [`Argument::Made`] of the body of the
+//! sum, which has two, [`Argument::Element`] of the first and second operand of the kernel's nest.
 
 use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is};
 use crate::kernel::combiner::Combiner;
 use crate::options::Options;
-use crate::upstream::FastMath;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, TypeLike, ValueLike};
 use std::rc::Rc;
@@ -22,7 +24,7 @@ pub struct Body<'c> {
     pub feeds: usize,
 }
 
-/// What an argument of a body stands for.
+/// What an argument of a body is.
 #[derive(Clone)]
 pub enum Argument<'c> {
     /// The element of an operand of the nest.
@@ -68,13 +70,13 @@ impl<'c> Body<'c> {
                     continue;
                 }
                 name if is(name, LANEWISE) && ir::results(op).len() == 1 => {}
-                name => return Err(format!("there is no vector form of '{name}' that cannot fail")),
+                name => return Err(format!("'{name}' has no vector form that cannot trap")),
             }
             let t = ir::result(op, 0).r#type();
             match ir::bits(t) {
                 Some(n @ (1 | 8 | 16 | 32 | 64)) => widest = widest.max(n),
                 None if t.is_index() => widest = 64,
-                _ => return Err(format!("there are no vectors of {t}")),
+                _ => return Err(format!("values must have 1, 8, 16, 32 or 64 bits, found {t}")),
             }
         }
         Ok(widest)
@@ -111,13 +113,6 @@ impl<'c> Body<'c> {
 
     /// Whether results may be put together in any order.
     pub fn reorders(&self, target: &Options) -> bool {
-        let Some(combiner) = self.combiner() else { return false };
-        // Sums round; of zeros that differ in their sign, and only of them, either may be the least or greatest number.
-        let free = match ir::name(combiner.op) {
-            "arith.addf" | "arith.mulf" => FastMath::REASSOC,
-            "arith.maxnumf" | "arith.minnumf" => FastMath::NO_SIGNED_ZEROS,
-            _ => return true,
-        };
-        target.reassociate || FastMath::of(combiner.op).has(free)
+        self.combiner().is_some_and(|combiner| combiner.reorders(target))
     }
 }

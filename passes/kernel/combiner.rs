@@ -1,6 +1,11 @@
-//! How reductions put their elements together.
+//! The operation by which a reduction adds an element to its result.
+//!
+//! The body of a sum is `%r = arith.addf %s, %e`, where `%s` is the result so far. If the order of additions does not
+//! matter, `%s` may start as the neutral element in several accumulators, which the same operation combines at the end:
+//! integers may always be reordered, floating-point numbers with `reassociate` or the operation's own fast-math flags.
 
-use crate::upstream;
+use crate::options::Options;
+use crate::upstream::{self, FastMath};
 use layout_ir::{self as ir, Op};
 use melior::ir::{Attribute, BlockRef};
 
@@ -25,5 +30,16 @@ impl<'c> Combiner<'c> {
         }
         let neutral = upstream::neutral_element(op)?;
         Some(Combiner { op, neutral })
+    }
+
+    /// Whether elements may be added in another order than the program's.
+    pub fn reorders(&self, options: &Options) -> bool {
+        // Sums and products round. Of zeros that differ in their sign, either may be the least or greatest number.
+        let free = match ir::name(self.op) {
+            "arith.addf" | "arith.mulf" => FastMath::REASSOC,
+            "arith.maxnumf" | "arith.minnumf" => FastMath::NO_SIGNED_ZEROS,
+            _ => return true,
+        };
+        options.reassociate || FastMath::of(self.op).has(free)
     }
 }

@@ -104,7 +104,7 @@ enum Base<'c> {
 }
 
 /// How many operations go into one at most.
-const MOST: usize = 16;
+const MAX_FUSED: usize = 16;
 
 fn uses(e: &Expr, dim: usize) -> bool {
     let mut found = false;
@@ -119,7 +119,7 @@ fn variables(exprs: &[Expr]) -> Option<Vec<usize>> {
     (0..variables.len()).all(|k| !variables[..k].contains(&variables[k])).then_some(variables)
 }
 
-/// Operations that do nothing to memory, and may stand between operations that are fused.
+/// Operations that do not access memory, and may be between operations that are fused.
 fn does_not_access(op: Op) -> bool {
     is(ir::name(op), NO_ACCESS)
 }
@@ -131,7 +131,7 @@ pub struct Fusion<'a, 'c> {
     /// The indexing maps of structured operations.
     pub maps: &'a HashMap<usize, Vec<AffineMap<'c>>>,
     /// Operations that go into the one with this key, in order.
-    pub deferred: &'a HashMap<usize, Vec<Op<'c>>>,
+    pub fused_into: &'a HashMap<usize, Vec<Op<'c>>>,
 }
 
 impl<'c> Fusion<'_, 'c> {
@@ -173,7 +173,7 @@ impl<'c> Fusion<'_, 'c> {
             outputs += usize::from(k >= inputs);
             operands.push(Operand::new(access, map));
         }
-        let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("an operand must show each loop's size")?;
+        let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("no operand has the size of a loop")?;
         let nest = Nest { extents, operands, outputs, contracted: Vec::new() };
         Ok(Described { values, number, inputs, nest, body: Some(body) })
     }
@@ -181,7 +181,7 @@ impl<'c> Fusion<'_, 'c> {
     /// Whether an operation can be part of a kernel with others.
     fn is_plain(&self, d: &Described<'c>) -> bool {
         d.nest.extents.iter().all(|n| n.known().is_some_and(|n| n > 0))
-            && d.nest.operands.iter().all(|o| o.access.board().is_none())
+            && d.nest.operands.iter().all(|o| o.access.spread_buffer().is_none())
             && d.number[d.inputs..].iter().all(Option::is_some)
             && d.outputs().all(|k| d.map(k).is_some_and(|map| variables(map).is_some()))
     }
@@ -198,7 +198,7 @@ impl<'c> Fusion<'_, 'c> {
         let first = self.described(op).ok().filter(|d| self.is_plain(d) && !d.has_index() && d.outputs().len() == 1)?;
         let then = self.described(next).ok().filter(|d| self.is_plain(d))?;
         let through = first.values[first.inputs];
-        let parts = self.deferred.get(&ir::op_key(op)).into_iter().flatten();
+        let parts = self.fused_into.get(&ir::op_key(op)).into_iter().flatten();
         let parts: Vec<Described<'c>> = parts.filter_map(|op| self.described(*op).ok()).collect();
         let reduced = first.reduces() || parts.iter().any(Described::reduces);
         let converts = first.converts() && parts.iter().all(Described::converts);
@@ -214,7 +214,7 @@ impl<'c> Fusion<'_, 'c> {
         };
         // Computed for each operand that reads it, and what goes into it as well.
         let reading = (0..then.inputs).filter(|k| ir::key(then.values[*k]) == ir::key(through)).count();
-        let fuses = fuses && parts.len() < MOST && (reading == 1 || first.reduces() || parts.is_empty());
+        let fuses = fuses && parts.len() < MAX_FUSED && (reading == 1 || first.reduces() || parts.is_empty());
         // What is read on the way must not be written meanwhile.
         let written: Vec<Option<Base<'c>>> = then.outputs().map(|k| self.base(&then, k)).collect();
         let disturbs = |d: &Described<'c>, k: usize| {
@@ -279,9 +279,9 @@ impl<'c> Fusion<'_, 'c> {
                 _ => return false,
             }
         };
-        let deferred = self.deferred.get(&ir::op_key(op));
+        let fused_into = self.fused_into.get(&ir::op_key(op));
         let known = |user: Op<'c>| {
-            [op, next].iter().chain(deferred.into_iter().flatten()).any(|k| ir::op_key(*k) == ir::op_key(user))
+            [op, next].iter().chain(fused_into.into_iter().flatten()).any(|k| ir::op_key(*k) == ir::op_key(user))
         };
         allocated(v) && ir::uses(v).iter().all(|(user, _)| known(*user) || ir::name(*user) == "memref.dealloc")
     }
@@ -289,7 +289,7 @@ impl<'c> Fusion<'_, 'c> {
     /// The nest and body of an operation with all that goes into it.
     pub fn fused(&self, op: Op<'c>) -> Result<(Nest<'c>, Body<'c>), String> {
         let last = self.described(op)?;
-        let parts = self.deferred.get(&ir::op_key(op)).into_iter().flatten();
+        let parts = self.fused_into.get(&ir::op_key(op)).into_iter().flatten();
         let parts: Vec<Described<'c>> = parts.map(|op| self.described(*op)).collect::<Result<_, _>>()?;
         if parts.is_empty() {
             let body = last.body();
@@ -395,7 +395,7 @@ impl<'c> Fusing<'_, 'c> {
     /// The dimensions of a reduction that goes into an operation: those of its output, by which they are connected
     /// through elementwise operations, and new ones for what is reduced.
     fn dims_of(&mut self, d: &Described<'c>, last: &Described<'c>, dims: &[Expr]) -> Result<Vec<Expr>, String> {
-        let index = self.index_of(d, last, dims).ok_or("its results do not go where it could be seen")?;
+        let index = self.index_of(d, last, dims).ok_or("its results do not reach the last operation")?;
         let own = d.output_dims().ok_or("its results are not in the order of its loops")?;
         let mut of: Vec<Option<Expr>> = vec![None; d.nest.extents.len()];
         own.iter().zip(index).for_each(|(dim, e)| of[*dim] = Some(e));

@@ -1,12 +1,12 @@
 //! A nest as loops over the parts of its dimensions.
 
-use crate::buffers::index::Leaves;
-use crate::buffers::spread::{Board, Spread};
+use crate::buffers::index::IndexVars;
+use crate::buffers::spread::{Spread, SpreadBuffer};
 use crate::kernel::access::{Size, store_copies};
 use crate::kernel::nest::Nest;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
-use std::collections::HashMap;
+use std::cmp::Reverse;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Form, Interval};
 
@@ -15,7 +15,7 @@ pub struct Part {
     pub dim: usize,
     /// Its place among the scales of its dimension.
     pub level: usize,
-    pub leaf: usize,
+    pub var: usize,
     /// The loop ends at the least of these.
     pub bounds: Vec<Expr>,
 }
@@ -24,7 +24,7 @@ pub struct Part {
 pub struct Inner<'a, 'c> {
     /// Inserts at the end of the innermost body.
     pub b: Builder<'c>,
-    pub leaves: &'a Leaves<'c>,
+    pub vars: &'a IndexVars<'c>,
     pub dims: &'a [Expr],
     pub reached: Vec<Reached<'c>>,
 }
@@ -42,73 +42,73 @@ pub struct Reached<'c> {
 impl<'c> Inner<'_, 'c> {
     /// The current element of an operand.
     pub fn load(&self, operand: usize) -> Val<'c> {
-        self.leaves.load(self.b, self.reached[operand].base, &self.reached[operand].index)
+        self.vars.load(self.b, self.reached[operand].base, &self.reached[operand].index)
     }
 
     /// Sets the current element of an operand.
     pub fn store(&self, operand: usize, value: Val<'c>) {
         let Reached { base, ref index, ref copies } = self.reached[operand];
-        store_copies(self.leaves, self.b, value, base, index, copies, true);
+        store_copies(self.vars, self.b, value, base, index, copies, true);
     }
 
     /// The current index in a dimension of the iteration space, in front of an operation.
     pub fn dim(&self, before: Builder<'c>, dim: usize) -> Val<'c> {
-        self.leaves.value(before, &self.dims[dim])
+        self.vars.value(before, &self.dims[dim])
     }
 }
 
 /// Makes the loops of a nest before `b` and calls back for what is inside.
 pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
     let scales = scales(nest);
-    let mut leaves = Leaves::default();
+    let mut vars = IndexVars::default();
     let mut parts = Vec::new();
     let mut dims = Vec::new();
     for (dim, scales) in scales.iter().enumerate() {
-        dims.push(split(b, &mut leaves, &mut parts, dim, scales, nest.extents[dim]));
+        dims.push(split(b, &mut vars, &mut parts, dim, scales, nest.extents[dim]));
     }
     let mut index = Vec::new();
     let mut within = Vec::new();
     for operand in &nest.operands {
         let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
-        let (exprs, inside) = operand.access.index(&mut leaves, &view);
+        let (exprs, inside) = operand.access.index(&mut vars, &view);
         index.push(exprs);
         within.extend(inside);
     }
-    let index: Vec<Vec<Expr>> = index.iter().map(|exprs| leaves.simplified(exprs, &within)).collect();
-    let dims = leaves.simplified(&dims, &[]);
+    let index: Vec<Vec<Expr>> = index.iter().map(|exprs| vars.simplified(exprs, &within)).collect();
+    let dims = vars.simplified(&dims, &[]);
 
-    order(nest, &mut parts, &index, leaves.domain.vars.len());
+    order(nest, &mut parts, &index, vars.domain.vars.len());
     let affine = nest.extents.iter().all(|n| n.known().is_some());
     let mut b = b;
     for part in &parts {
-        let bounds = leaves.simplified(&part.bounds, &[]);
-        b = a_loop(b, &mut leaves, part.leaf, &bounds, affine);
+        let bounds = vars.simplified(&part.bounds, &[]);
+        b = a_loop(b, &mut vars, part.var, &bounds, affine);
     }
     let reached = nest.operands.iter().zip(index).map(|(operand, index)| {
-        let copies = operand.access.board().map(Board::copies).unwrap_or_default();
+        let copies = operand.access.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
         Reached { base: operand.access.base, index, copies }
     });
-    body(&Inner { b, leaves: &leaves, dims: &dims, reached: reached.collect() });
+    body(&Inner { b, vars: &vars, dims: &dims, reached: reached.collect() });
 }
 
 /// For each dimension the scales of its parts, largest first, the last of them 1.
 pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
-    let mut leaves = Leaves::default();
+    let mut vars = IndexVars::default();
     for n in &nest.extents {
-        leaves.unbound(Interval::new(0, n.known().map_or(i64::MAX, |n| n - 1)));
+        vars.unbound(Interval::new(0, n.known().map_or(i64::MAX, |n| n - 1)));
     }
     let dims: Vec<Expr> = (0..nest.extents.len()).map(Expr::Var).collect();
     let mut scales = vec![vec![1i64]; nest.extents.len()];
     let digit = |part: &Spread| Some(Expr::Var(part.dim?).floor_div(part.weight).modulo(part.extent));
     let contracted: Vec<Expr> = nest.contracted.iter().filter_map(digit).collect();
-    // Outputs first: their cuts win.
+    // Cuts that do not divide each other conflict: those of the outputs come first, and stay.
     let mut index: Vec<Expr> = Vec::new();
     for (k, operand) in nest.operands.iter().enumerate().rev() {
         if k + nest.outputs + 1 == nest.operands.len() {
             index.extend(contracted.iter().cloned());
         }
         let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
-        index.extend(operand.access.cut_index(&mut leaves, &view));
+        index.extend(operand.access.cut_index(&mut vars, &view));
     }
     for e in index {
         cuts(&e, &mut |dim, cut, inside| {
@@ -125,19 +125,9 @@ pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
     scales
 }
 
-/// Puts the parts in the order of the loops, outermost first.
-pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], leaves: usize) {
-    let stride = |operand: usize, leaf: usize| -> i64 {
-        let (mut one, zero) = (vec![0; leaves], vec![0; leaves]);
-        one[leaf] = 1;
-        let step = |(k, e): (usize, &Expr)| {
-            let difference = e.evaluate(&one)?.checked_sub(e.evaluate(&zero)?)?;
-            let stride = nest.operands[operand].access.strides[k];
-            // An unknown stride counts as a large one, larger for earlier dimensions.
-            difference.checked_mul(stride.unwrap_or(1 << (60 - k.min(20))))
-        };
-        index[operand].iter().enumerate().map(|e| step(e).unwrap_or(0)).fold(0, i64::saturating_add)
-    };
+/// Puts the parts in the order of the loops, outermost first: that of the output's memory, with exceptions for what is
+/// reduced.
+pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: usize) {
     let uses = |operand: usize, dim: usize| {
         let mut found = false;
         nest.operands[operand].map.iter().for_each(|e| e.for_each_var(&mut |v| found |= v == dim));
@@ -147,7 +137,8 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], leaves: usize
     let reduced = |dim: usize| !(inputs..nest.operands.len()).any(|o| uses(o, dim));
     let dims = nest.extents.len();
     let descending = |parts: &mut [Part], operand: usize| {
-        parts.sort_by_key(|p| (std::cmp::Reverse(stride(operand, p.leaf)), p.dim, p.level));
+        let stride = |part: &Part| stride(nest, operand, &index[operand], part.var, vars);
+        parts.sort_by_cached_key(|p| (Reverse(stride(p)), p.dim, p.level));
     };
     if nest.outputs == 0 {
         // Nothing to order by.
@@ -160,32 +151,48 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], leaves: usize
         let slots: Vec<usize> = (0..parts.len()).filter(|k| reduced(parts[*k].dim)).collect();
         sort_within(parts, &slots);
     } else {
-        // A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it
-        // is near.
-        let tiled = |dim: usize| parts.iter().any(|p| p.dim == dim && p.level > 0);
-        let any_tiled = (0..dims).any(|d| !reduced(d) && tiled(d));
-        let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(inputs, p.leaf));
-        let innermost = innermost.map(|p| (p.dim, p.level));
-        let group = |p: &Part| match () {
-            () if reduced(p.dim) => 1,
-            () if any_tiled && p.level > 0 => 2,
-            () if !any_tiled && Some((p.dim, p.level)) == innermost => 2,
-            () => 0,
-        };
-        let keys = parts.iter().map(|p| {
-            let group = group(p);
-            (p.leaf, (group, if group == 1 { 0 } else { -stride(inputs, p.leaf) }, p.dim, p.level))
-        });
-        let keys: HashMap<usize, _> = keys.collect();
-        parts.sort_by_key(|p| keys[&p.leaf]);
+        let stride = |part: &Part| stride(nest, inputs, &index[inputs], part.var, vars);
+        order_contraction(parts, &reduced, &stride);
     }
-    // A part whose bound depends on the larger parts of its dimension stands inside them.
+    // A part whose bound depends on the larger parts of its dimension is inside them.
     for dim in 0..dims {
         let slots: Vec<usize> = (0..parts.len()).filter(|k| parts[*k].dim == dim).collect();
         if slots.iter().any(|k| parts[*k].bounds.len() > 1) {
             sort_within(parts, &slots);
         }
     }
+}
+
+/// A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it is in the cache.
+/// Without tiles, outside the output's fastest loop.
+fn order_contraction(parts: &mut [Part], reduced: &impl Fn(usize) -> bool, stride: &impl Fn(&Part) -> i64) {
+    let tiled = |dim: usize| parts.iter().any(|p| p.dim == dim && p.level > 0);
+    let any_tiled = parts.iter().any(|p| !reduced(p.dim) && tiled(p.dim));
+    let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(p));
+    let innermost = innermost.map(|p| (p.dim, p.level));
+    let group = |p: &Part| match () {
+        () if reduced(p.dim) => 1,
+        () if any_tiled && p.level > 0 => 2,
+        () if !any_tiled && Some((p.dim, p.level)) == innermost => 2,
+        () => 0,
+    };
+    parts.sort_by_cached_key(|p| match group(p) {
+        1 => (1, 0, p.dim, p.level),
+        group => (group, -stride(p), p.dim, p.level),
+    });
+}
+
+/// How far apart in an operand's buffer the steps of a variable are, for an index of the operand.
+fn stride(nest: &Nest, operand: usize, index: &[Expr], var: usize, vars: usize) -> i64 {
+    let (mut one, zero) = (vec![0; vars], vec![0; vars]);
+    one[var] = 1;
+    let step = |(k, e): (usize, &Expr)| {
+        let difference = e.evaluate(&one)?.checked_sub(e.evaluate(&zero)?)?;
+        let stride = nest.operands[operand].access.strides[k];
+        // An unknown stride counts as a large one, larger for earlier dimensions.
+        difference.checked_mul(stride.unwrap_or(1 << (60 - k.min(20))))
+    };
+    index.iter().enumerate().map(|e| step(e).unwrap_or(0)).fold(0, i64::saturating_add)
 }
 
 /// Puts the parts in these slots in the order of their dimensions, larger parts first; the others stay.
@@ -199,20 +206,20 @@ fn sort_within(parts: &mut [Part], slots: &[usize]) {
 /// Cuts a dimension into parts with these scales; returns its index as their sum.
 pub fn split<'c>(
     b: Builder<'c>,
-    leaves: &mut Leaves<'c>,
+    vars: &mut IndexVars<'c>,
     parts: &mut Vec<Part>,
     dim: usize,
     scales: &[i64],
     extent: Size<'c>,
 ) -> Expr {
-    // What the whole index stays below: a number, or the leaf of a value.
+    // What the whole index stays below: a number, or the variable of a value.
     let whole = match extent {
         Size::Static(n) => Expr::Const(n),
-        unknown => leaves.leaf(unknown.value(b), Interval::new(0, i64::MAX)),
+        unknown => vars.var(unknown.value(b), Interval::new(0, i64::MAX)),
     };
     // The parts so far, each times its scale.
     let mut terms: Vec<Expr> = Vec::new();
-    let mut boxes = leaves.domain.clone();
+    let mut boxes = vars.domain.clone();
     for (level, scale) in scales.iter().enumerate() {
         let most = match level {
             0 => extent.known().map(|n| ceil_div(n, *scale)),
@@ -223,30 +230,17 @@ pub fn split<'c>(
             continue;
         }
         let mut bounds: Vec<Expr> = most.map(Expr::Const).into_iter().collect();
-        // The rest of the dimension, and of each larger part, also ends the loop where it can be the shorter.
-        for above in 0..=level {
-            let limit = if above == 0 { whole.clone() } else { Expr::Const(scales[above - 1]) };
-            let rest = terms[above..].iter().fold(limit + Expr::Const(scale - 1), |rest, t| rest + t.clone().times(-1));
-            let rest = rest.floor_div(*scale);
-            // What is left is a positive multiple of the part above where that divides all it is left from.
-            let left_from = [if above == 0 { extent.known() } else { Some(scales[above - 1]) }];
-            let mut left_from = left_from.into_iter().chain(scales[above..level].iter().map(|s| Some(*s)));
-            if level > above && left_from.all(|n| n.is_some_and(|n| n % scales[level - 1] == 0)) {
-                continue;
-            }
-            if most.is_none_or(|most| Form::new(&boxes).interval(&rest).lo < most) {
-                bounds.push(rest);
-            }
-        }
+        let may_be_shorter = |rest: &Expr| most.is_none_or(|most| Form::new(&boxes).interval(rest).lo < most);
+        bounds.extend(rests(scales, level, extent.known(), &whole, &terms).filter(may_be_shorter));
         let interval = Interval::new(0, most.map_or(i64::MAX, |n| n - 1));
-        let leaf = leaves.unbound(interval);
+        let var = vars.unbound(interval);
         boxes.vars.push(interval);
-        terms.push(Expr::Var(leaf).times(*scale));
-        parts.push(Part { dim, level, leaf, bounds });
+        terms.push(Expr::Var(var).times(*scale));
+        parts.push(Part { dim, level, var, bounds });
     }
     let sum = |terms: &[Expr]| terms.iter().cloned().fold(Expr::Const(0), |a, b| a + b);
     let mut within = |from: usize, size: i64| {
-        leaves.domain.constraints.push((sum(&terms[from..]), Interval::new(0, size - 1)));
+        vars.domain.constraints.push((sum(&terms[from..]), Interval::new(0, size - 1)));
     };
     if let Some(n) = extent.known()
         && n % scales[0] != 0
@@ -259,6 +253,31 @@ pub fn split<'c>(
         }
     }
     sum(&terms)
+}
+
+/// How many parts of a level there are before the end of the dimension, and of each larger part: with 15 rows in tiles of
+/// 8, `(15 - 8*i0) ceildiv 1` rows of tile `i0`. Not where the larger parts divide evenly, so that the tile is full.
+fn rests<'a>(
+    scales: &'a [i64],
+    level: usize,
+    extent: Option<i64>,
+    whole: &'a Expr,
+    terms: &'a [Expr],
+) -> impl Iterator<Item = Expr> + 'a {
+    let scale = scales[level];
+    (0..=level).filter_map(move |above| {
+        let (limit, size) = match above {
+            0 => (whole.clone(), extent),
+            _ => (Expr::Const(scales[above - 1]), Some(scales[above - 1])),
+        };
+        // What is left is a positive multiple of the part above where that divides all it is left from.
+        let mut left_from = [size].into_iter().chain(scales[above..level].iter().map(|s| Some(*s)));
+        if level > above && left_from.all(|n| n.is_some_and(|n| n % scales[level - 1] == 0)) {
+            return None;
+        }
+        let rest = terms[above..].iter().fold(limit + Expr::Const(scale - 1), |rest, t| rest + t.clone().times(-1));
+        Some(rest.floor_div(scale))
+    })
 }
 
 fn ceil_div(a: i64, b: i64) -> i64 {
@@ -304,10 +323,10 @@ fn digit(e: &Expr) -> Option<(usize, Vec<(bool, i64)>)> {
     }
 }
 
-/// A loop from 0 to the least of `bounds` by 1; binds `leaf` to its variable and returns the inside.
-pub fn a_loop<'c>(b: Builder<'c>, leaves: &mut Leaves<'c>, leaf: usize, bounds: &[Expr], affine: bool) -> Builder<'c> {
+/// A loop from 0 to the least of `bounds` by 1; binds `var` to its variable and returns the inside.
+pub fn a_loop<'c>(b: Builder<'c>, vars: &mut IndexVars<'c>, var: usize, bounds: &[Expr], affine: bool) -> Builder<'c> {
     let index = Type::index(b.context());
-    let (map, operands) = leaves.map(b, bounds);
+    let (map, operands) = vars.map(b, bounds);
     let (op, end) = if affine {
         let attributes = [
             b.named("lowerBoundMap", b.map(0, &[Expr::Const(0)], &|v| v)),
@@ -318,11 +337,11 @@ pub fn a_loop<'c>(b: Builder<'c>, leaves: &mut Leaves<'c>, leaf: usize, bounds: 
         b.with_body("affine.for", &operands, &[], &attributes, &[index], "affine.yield")
     } else {
         let upper = match bounds {
-            [one] => leaves.value(b, one),
+            [one] => vars.value(b, one),
             _ => b.value("affine.min", &operands, index, &[b.named("map", map)]),
         };
         b.with_body("scf.for", &[b.index(0), upper, b.index(1)], &[], &[], &[index], "scf.yield")
     };
-    leaves.bind(leaf, ir::arguments(ir::blocks(op)[0])[0]);
+    vars.bind(var, ir::arguments(ir::blocks(op)[0])[0]);
     b.at(end)
 }

@@ -1,4 +1,8 @@
 //! An operation on whole buffers as loops over their elements.
+//!
+//! In the order in which they use each other: `access` (how an element of an operand is reached), `combiner` and `body`
+//! (what is computed), `nest` (over which elements), `loops` and `places` (a nest as code: loops, or one program for each
+//! place of a machine), `fusion` (which operations become one kernel), `transfers` (reads and writes of vectors).
 
 pub mod access;
 pub mod body;
@@ -19,7 +23,7 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return;
     }
-    match places::are_written(nest) {
+    match places::outputs_cover_places(nest) {
         true => places::emit(nest, b, body),
         false => loops::emit(nest, b, body),
     }

@@ -5,8 +5,8 @@
 //! `8*i0 + 2*i1 + i2`, one loop for each part, and every operand's index is a sum of loop variables. Ragged ends are
 //! loop bounds, `min(2, 15 - 8*i0 - 2*i1)`, so padding is neither read nor written.
 //!
-//! Cuts that do not divide each other cannot all be loops: then the outputs' cuts win, and the other operands keep a
-//! division in their index. It is right all the same.
+//! Cuts that do not divide each other cannot all be loops: then the nest takes the outputs' cuts, and the other operands
+//! keep a division in their index. This is correct but slower.
 
 use crate::buffers::spread::Spread;
 use crate::kernel::access::{Access, Operand, Size};

@@ -3,15 +3,15 @@
 //! An `scf.forall` runs over the axes of the machine, and each of its iterations writes what its place holds of the
 //! outputs. The parts that the output's layout spreads over an axis are not loops then but digits of the place's own
 //! coordinate; what is left are loops over the parts inside the place, those over time outside. Where the coordinates
-//! of an input's element are those of the place at hand, whatever the loops, the input is reached through a view of
+//! of an input's element are those of this place, whatever the loops, the input is reached through a view of
 //! the place's own memory. Otherwise the place fetches the element from where it is.
 //!
-//! A coordinate may belong to no element: the layout leaves places out, or they hold padding. Such places are told by
-//! a condition, which stands as far out as its values are known. So are the places where parts interleave along an axis,
-//! which divisions do not tell apart: there the parts stay loops.
+//! A coordinate may belong to no element: the layout leaves places out, or they hold padding. A condition excludes
+//! such places, as far out as its values are known. Where parts interleave along an axis, divisions cannot separate them:
+//! there the parts stay loops, and a condition selects what comes to the place.
 
-use crate::buffers::index::Leaves;
-use crate::buffers::spread::{Board, Spread};
+use crate::buffers::index::IndexVars;
+use crate::buffers::spread::{Spread, SpreadBuffer};
 use crate::kernel::access::Operand;
 use crate::kernel::loops::{Inner, Part, Reached, a_loop, order, scales, split};
 use crate::kernel::nest::Nest;
@@ -22,7 +22,7 @@ use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Form, Interval};
 use tensor_layout::places::{self, Broadcast, TensorLayout};
 
-/// A condition on the place at hand.
+/// A condition on this place.
 enum Guard {
     /// The expression is 0.
     Zero(Expr),
@@ -38,101 +38,57 @@ impl Guard {
 }
 
 /// Whether each place can write what it holds of the outputs, and nothing else writes them.
-pub fn are_written(nest: &Nest) -> bool {
+pub fn outputs_cover_places(nest: &Nest) -> bool {
     let outputs = &nest.operands[nest.operands.len() - nest.outputs..];
     let spread = |operand: &Operand| -> Option<Vec<Spread>> {
-        let board = operand.access.board().filter(|_| operand.access.is_whole())?;
+        let spread_buffer = operand.access.spread_buffer().filter(|_| operand.access.is_whole())?;
         let variable = |e: &Expr| if let Expr::Var(v) = e { Some(*v) } else { None };
         let variables = operand.map.iter().map(variable).collect::<Option<Vec<usize>>>()?;
         let distinct = (0..variables.len()).all(|k| !variables[..k].contains(&variables[k]));
         let over = |part: &Spread| Spread { dim: part.dim.map(|d| variables[d]), ..*part };
-        let mut parts: Vec<Spread> = board.spread.iter().map(over).collect();
+        let mut parts: Vec<Spread> = spread_buffer.spread.iter().map(over).collect();
         parts.sort_unstable();
         distinct.then_some(parts)
     };
     let Some((first, others)) = outputs.split_first() else { return false };
     let Some(parts) = spread(first) else { return false };
-    let named = |operand: &Operand| operand.access.board().map(|board| board.named.clone());
+    let named = |operand: &Operand| operand.access.spread_buffer().map(|spread_buffer| spread_buffer.named.clone());
     others.iter().all(|operand| spread(operand).as_ref() == Some(&parts) && named(operand) == named(first))
 }
 
 /// Makes the program of every place in front of `b` and calls back for what is inside its loops. The outputs
-/// [are written](are_written) by their places.
+/// [are written](outputs_cover_places) by their places.
 pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
     let output = &nest.operands[nest.operands.len() - nest.outputs];
-    let board = output.access.board().expect("the output is spread over places");
-    let mut places = Places::new(nest, b, board, spread(nest, output, board));
+    let spread_buffer = output.access.spread_buffer().expect("the output is spread over places");
+    let mut places = Places::new(nest, b, spread_buffer, spread(nest, output, spread_buffer));
 
     let (mut index, mut local) = (Vec::new(), Vec::new());
     for (k, operand) in nest.operands.iter().enumerate() {
         let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&places.dims)).collect();
-        let (exprs, within) = operand.access.index(&mut places.leaves, &view);
-        index.push(places.leaves.simplified(&exprs, &within));
+        let (exprs, within) = operand.access.index(&mut places.vars, &view);
+        index.push(places.vars.simplified(&exprs, &within));
         // The place's digits are made from the output's own layout.
         local.push(k + nest.outputs >= nest.operands.len() || places.holds(operand, &view));
     }
-    let dims = places.leaves.simplified(&places.dims, &[]);
+    let dims = places.vars.simplified(&places.dims, &[]);
     let (mut loops, spread): (Vec<Part>, Vec<Part>) =
-        std::mem::take(&mut places.parts).into_iter().partition(|part| !places.digits.iter().any(|d| d.0 == part.leaf));
-    order(nest, &mut loops, &index, places.leaves.domain.vars.len());
+        std::mem::take(&mut places.parts).into_iter().partition(|part| !places.digits.iter().any(|d| d.0 == part.var));
+    order(nest, &mut loops, &index, places.vars.domain.vars.len());
     loops.sort_by_key(|part| !places.over_time(nest, part));
 
-    let mut b = places.enter(b, &board.names);
-    places.bound.extend(spread.iter().map(|part| part.leaf));
+    let mut b = places.enter(b, &spread_buffer.names);
+    places.bound.extend(spread.iter().map(|part| part.var));
     b = places.guard(b);
-    for k in 0..places.digits.len() {
-        let (leaf, value) = places.digits[k].clone();
-        let value = places.leaves.simplified(std::slice::from_ref(&value), &[]).remove(0);
-        let value = places.leaves.value(b, &value);
-        places.leaves.bind(leaf, value);
-    }
-    let here: Vec<Val<'c>> = places.coordinates.iter().map(|leaf| places.leaves.bound(*leaf)).collect();
-    let reached: Vec<Reached<'c>> = nest
-        .operands
-        .iter()
-        .zip(index)
-        .zip(local)
-        .map(|((operand, index), local)| {
-            let base = operand.access.base;
-            let Some(own) = operand.access.board() else { return Reached { base, index, copies: Vec::new() } };
-            let copies = own.local_copies().into_iter().map(|(k, extent)| (k, extent, 1)).collect();
-            let inside = index[own.places.len()..].to_vec();
-            if !operand.across.is_empty() {
-                let mut at: Vec<Expr> = places.coordinates.iter().map(|leaf| Expr::Var(*leaf)).collect();
-                operand.across.iter().for_each(|(axis, dim)| at[*axis] = dims[*dim].clone());
-                return Reached { base, index: at.into_iter().chain(inside).collect(), copies: Vec::new() };
-            }
-            if !local || here.is_empty() {
-                // Along an axis that has a copy everywhere, the nearest is at the place itself.
-                let at = index.into_iter().enumerate().map(|(k, e)| match places.coordinates.get(k) {
-                    Some(leaf) if !own.named[k] => Expr::Var(*leaf),
-                    _ => e,
-                });
-                return Reached { base, index: at.collect(), copies };
-            }
-            Reached { base: b.part(base, &operand.access.strides, &here), index: inside, copies }
-        })
+    places.bind_digits(b);
+    let here: Vec<Val<'c>> = places.coordinates.iter().map(|var| places.vars.bound(*var)).collect();
+    let operands = nest.operands.iter().zip(index).zip(local);
+    let reached: Vec<Reached<'c>> = operands
+        .map(|((operand, index), local)| places.reach(b, operand, index, &dims, local.then_some(&here)))
         .collect();
-    for (leaf, extent) in std::mem::take(&mut places.copies) {
-        b = a_loop(b, &mut places.leaves, leaf, &[Expr::Const(extent)], true);
-        places.bound.push(leaf);
-        b = places.guard(b);
-    }
-    for (k, part) in loops.iter().enumerate() {
-        // Time may run outside of the larger parts that bound it: then a condition inside those ends it.
-        let (later, bounds): (Vec<Expr>, Vec<Expr>) = part.bounds.iter().cloned().partition(|bound| {
-            let mut inner = false;
-            bound.for_each_var(&mut |v| inner |= loops[k..].iter().any(|part| part.leaf == v));
-            inner
-        });
-        places.guards.extend(later.into_iter().map(|bound| Guard::below(Expr::Var(part.leaf), bound)));
-        let bounds = places.leaves.simplified(&bounds, &[]);
-        let affine = places.leaves.are_affine(&bounds);
-        b = a_loop(b, &mut places.leaves, part.leaf, &bounds, affine);
-        places.bound.push(part.leaf);
-        b = places.guard(b);
-    }
-    body(&Inner { b, leaves: &places.leaves, dims: &dims, reached });
+    b = places.copies(b);
+    b = places.loops(b, &loops);
+    body(&Inner { b, vars: &places.vars, dims: &dims, reached });
 }
 
 /// Whether some part along an axis, all by falling strides, does not pass what the smaller ones reach.
@@ -147,7 +103,7 @@ fn interleave(parts: &[Spread]) -> bool {
 
 /// What is known while the program of a place is made.
 struct Places<'c> {
-    leaves: Leaves<'c>,
+    vars: IndexVars<'c>,
     /// The coordinate of the place along each axis.
     coordinates: Vec<usize>,
     /// The same, as a sum of the parts that the place's elements have there; itself where nothing is spread.
@@ -156,31 +112,32 @@ struct Places<'c> {
     dims: Vec<Expr>,
     scales: Vec<Vec<i64>>,
     parts: Vec<Part>,
-    /// The leaves that are no loops, and their values over the coordinates.
+    /// The variables that are no loops, and their values over the coordinates.
     digits: Vec<(usize, Expr)>,
     guards: Vec<Guard>,
-    /// The leaves that number copies and are loops, and how many there are.
+    /// The variables that number copies and are loops, and how many there are.
     copies: Vec<(usize, i64)>,
-    /// The leaves whose values are known where the program is being made.
+    /// The variables whose values are known where the program is being made.
     bound: Vec<usize>,
 }
 
 impl<'c> Places<'c> {
-    fn new(nest: &Nest<'c>, b: Builder<'c>, board: &Board, spread: Vec<Spread>) -> Places<'c> {
-        let mut leaves = Leaves::default();
-        let coordinates: Vec<usize> = board.places.iter().map(|n| leaves.unbound(Interval::new(0, n - 1))).collect();
+    fn new(nest: &Nest<'c>, b: Builder<'c>, spread_buffer: &SpreadBuffer, spread: Vec<Spread>) -> Places<'c> {
+        let mut vars = IndexVars::default();
+        let coordinates: Vec<usize> =
+            spread_buffer.places.iter().map(|n| vars.unbound(Interval::new(0, n - 1))).collect();
         let scales = scales(nest);
         let (mut parts, mut dims) = (Vec::new(), Vec::new());
         for (dim, scales) in scales.iter().enumerate() {
-            dims.push(split(b, &mut leaves, &mut parts, dim, scales, nest.extents[dim]));
+            dims.push(split(b, &mut vars, &mut parts, dim, scales, nest.extents[dim]));
         }
-        let own = coordinates.iter().map(|leaf| Expr::Var(*leaf)).collect();
+        let own = coordinates.iter().map(|var| Expr::Var(*var)).collect();
         let (digits, guards, copies, bound) = (Vec::new(), Vec::new(), Vec::new(), coordinates.clone());
-        let mut places = Places { leaves, coordinates, own, dims, scales, parts, digits, guards, copies, bound };
-        for axis in 0..board.places.len() {
+        let mut places = Places { vars, coordinates, own, dims, scales, parts, digits, guards, copies, bound };
+        for axis in 0..spread_buffer.places.len() {
             let mut on_axis: Vec<Spread> = spread.iter().copied().filter(|part| part.axis == axis).collect();
             on_axis.sort_by_key(|part| std::cmp::Reverse(part.stride));
-            if !on_axis.is_empty() || board.named[axis] {
+            if !on_axis.is_empty() || spread_buffer.named[axis] {
                 places.axis(axis, &on_axis);
             }
         }
@@ -203,9 +160,9 @@ impl<'c> Places<'c> {
             match part.dim {
                 Some(dim) => self.digit(part, dim, &digit, &mut own),
                 None => {
-                    let leaf = self.leaves.unbound(Interval::new(0, part.extent - 1));
-                    self.digits.push((leaf, digit));
-                    own.push(Expr::Var(leaf).times(part.stride));
+                    let var = self.vars.unbound(Interval::new(0, part.extent - 1));
+                    self.digits.push((var, digit));
+                    own.push(Expr::Var(var).times(part.stride));
                 }
             }
         }
@@ -214,22 +171,22 @@ impl<'c> Places<'c> {
         self.guards.push(Guard::Zero(Expr::sum(rest)));
     }
 
-    /// Where parts interleave along an axis, divisions do not tell them: they stay loops, and only what comes to the
+    /// Where parts interleave along an axis, divisions cannot separate them: they stay loops, and only what comes to the
     /// coordinate is done.
     fn interleaved(&mut self, axis: usize, coordinate: Expr, spread: &[Spread]) {
         let mut own = Vec::new();
         for part in spread {
             let Some(dim) = part.dim else {
-                let leaf = self.leaves.unbound(Interval::new(0, part.extent - 1));
-                self.copies.push((leaf, part.extent));
-                own.push(Expr::Var(leaf).times(part.stride));
+                let var = self.vars.unbound(Interval::new(0, part.extent - 1));
+                self.copies.push((var, part.extent));
+                own.push(Expr::Var(var).times(part.stride));
                 continue;
             };
             let end = part.weight.saturating_mul(part.extent);
             for made in self.parts.iter().filter(|made| made.dim == dim) {
                 let scale = self.scales[dim][made.level];
                 if part.weight <= scale && scale < end {
-                    own.push(Expr::Var(made.leaf).times(scale / part.weight * part.stride));
+                    own.push(Expr::Var(made.var).times(scale / part.weight * part.stride));
                 }
             }
         }
@@ -260,19 +217,19 @@ impl<'c> Places<'c> {
                 continue;
             };
             self.guards.extend(made.bounds.iter().map(|bound| Guard::below(value.clone(), bound.clone())));
-            own.push(Expr::Var(made.leaf).times(scale / part.weight * part.stride));
-            self.digits.push((made.leaf, value));
+            own.push(Expr::Var(made.var).times(scale / part.weight * part.stride));
+            self.digits.push((made.var, value));
         }
     }
 
-    /// Whether an operand's elements, for a view index over the leaves, are always at the place itself.
+    /// Whether an operand's elements, for a view index over the variables, are always at the place itself.
     fn holds(&mut self, operand: &Operand<'c>, view: &[Expr]) -> bool {
-        let Some(board) = operand.access.board() else { return false };
-        let (logical, within) = operand.access.logical(&mut self.leaves, view);
-        let zero = |places: &Self, e: Expr| places.leaves.simplified(&[e], &within)[0] == Expr::Const(0);
-        (0..board.places.len()).filter(|axis| board.named[*axis]).all(|axis| {
+        let Some(spread_buffer) = operand.access.spread_buffer() else { return false };
+        let (logical, within) = operand.access.logical(&mut self.vars, view);
+        let zero = |places: &Self, e: Expr| places.vars.simplified(&[e], &within)[0] == Expr::Const(0);
+        (0..spread_buffer.places.len()).filter(|axis| spread_buffer.named[*axis]).all(|axis| {
             let mut rest = vec![self.own[axis].clone()];
-            let parts = board.along(axis);
+            let parts = spread_buffer.along(axis);
             let of_element = |part: &Spread, d: usize| logical[d].clone().floor_div(part.weight).modulo(part.extent);
             if interleave(&parts) {
                 let at = |part: &Spread| Some(of_element(part, part.dim?).times(-part.stride));
@@ -294,8 +251,8 @@ impl<'c> Places<'c> {
     fn over_time(&self, nest: &Nest<'c>, part: &Part) -> bool {
         let scale = self.scales[part.dim][part.level];
         nest.operands[nest.operands.len() - nest.outputs..].iter().any(|operand| {
-            let Some(board) = operand.access.board() else { return false };
-            board.local.iter().any(|local| {
+            let Some(spread_buffer) = operand.access.spread_buffer() else { return false };
+            spread_buffer.local.iter().any(|local| {
                 let inside = local.weight <= scale && scale < local.weight.saturating_mul(local.extent);
                 local.time && inside && local.dim.and_then(|d| operand.map.get(d)) == Some(&Expr::Var(part.dim))
             })
@@ -307,17 +264,87 @@ impl<'c> Places<'c> {
         if self.coordinates.is_empty() {
             return b;
         }
-        let extent = |leaf: &usize| self.leaves.domain.vars[*leaf].hi + 1;
+        let extent = |var: &usize| self.vars.domain.vars[*var].hi + 1;
         let extents: Vec<i64> = self.coordinates.iter().map(extent).collect();
         let axis = |(level, name): (usize, &String)| {
             layout_dialect::axis_attribute(b.context(), name, level).expect("an axis of a layout has a name for one")
         };
         let mapping: Vec<_> = names.iter().enumerate().map(axis).collect();
         let (op, end) = b.forall(&extents, &mapping);
-        for (leaf, value) in self.coordinates.iter().zip(ir::arguments(ir::blocks(op)[0])) {
-            self.leaves.bind(*leaf, value);
+        for (var, value) in self.coordinates.iter().zip(ir::arguments(ir::blocks(op)[0])) {
+            self.vars.bind(*var, value);
         }
         b.at(end)
+    }
+
+    /// Gives the variables that are no loops their values.
+    fn bind_digits(&mut self, b: Builder<'c>) {
+        for (var, value) in self.digits.clone() {
+            let value = self.vars.simplified(std::slice::from_ref(&value), &[]).remove(0);
+            let value = self.vars.value(b, &value);
+            self.vars.bind(var, value);
+        }
+    }
+
+    /// How a place reaches the elements of an operand with this index: in its own memory, `here`, if they always are there;
+    /// else wherever they are.
+    fn reach(
+        &self,
+        b: Builder<'c>,
+        operand: &Operand<'c>,
+        index: Vec<Expr>,
+        dims: &[Expr],
+        here: Option<&Vec<Val<'c>>>,
+    ) -> Reached<'c> {
+        let base = operand.access.base;
+        let Some(own) = operand.access.spread_buffer() else { return Reached { base, index, copies: Vec::new() } };
+        let copies = own.local_copies().into_iter().map(|(k, extent)| (k, extent, 1)).collect();
+        let inside = index[own.places.len()..].to_vec();
+        if !operand.across.is_empty() {
+            let mut at: Vec<Expr> = self.coordinates.iter().map(|var| Expr::Var(*var)).collect();
+            operand.across.iter().for_each(|(axis, dim)| at[*axis] = dims[*dim].clone());
+            return Reached { base, index: at.into_iter().chain(inside).collect(), copies: Vec::new() };
+        }
+        if let Some(here) = here.filter(|here| !here.is_empty()) {
+            return Reached { base: b.part(base, &operand.access.strides, here), index: inside, copies };
+        }
+        // Along an axis that has a copy everywhere, the nearest is at the place itself.
+        let at = index.into_iter().enumerate().map(|(k, e)| match self.coordinates.get(k) {
+            Some(var) if !own.named[k] => Expr::Var(*var),
+            _ => e,
+        });
+        Reached { base, index: at.collect(), copies }
+    }
+
+    /// The loops over copies; returns their inside.
+    fn copies(&mut self, b: Builder<'c>) -> Builder<'c> {
+        let mut b = b;
+        for (var, extent) in std::mem::take(&mut self.copies) {
+            b = a_loop(b, &mut self.vars, var, &[Expr::Const(extent)], true);
+            self.bound.push(var);
+            b = self.guard(b);
+        }
+        b
+    }
+
+    /// The loops inside a place, outermost first; returns their inside.
+    fn loops(&mut self, b: Builder<'c>, loops: &[Part]) -> Builder<'c> {
+        let mut b = b;
+        for (k, part) in loops.iter().enumerate() {
+            // Time may run outside of the larger parts that bound it: then a condition inside those ends it.
+            let (later, bounds): (Vec<Expr>, Vec<Expr>) = part.bounds.iter().cloned().partition(|bound| {
+                let mut inner = false;
+                bound.for_each_var(&mut |v| inner |= loops[k..].iter().any(|part| part.var == v));
+                inner
+            });
+            self.guards.extend(later.into_iter().map(|bound| Guard::below(Expr::Var(part.var), bound)));
+            let bounds = self.vars.simplified(&bounds, &[]);
+            let affine = self.vars.are_affine(&bounds);
+            b = a_loop(b, &mut self.vars, part.var, &bounds, affine);
+            self.bound.push(part.var);
+            b = self.guard(b);
+        }
+        b
     }
 
     /// Enters the branch where the conditions hold whose values are known by now.
@@ -332,14 +359,15 @@ impl<'c> Places<'c> {
                 Guard::Positive(e) => (e, true),
             };
             // In terms of the coordinates, of which nothing but their range is taken for granted yet.
-            let by: Vec<Expr> = (0..self.leaves.domain.vars.len())
+            let by: Vec<Expr> = (0..self.vars.domain.vars.len())
                 .map(|v| digits.iter().find(|d| d.0 == v).map_or(Expr::Var(v), |d| d.1.clone()))
                 .collect();
             let e = e.substitute(&by);
-            let domain = tensor_layout::maps::Domain { vars: self.leaves.domain.vars.clone(), constraints: Vec::new() };
+            let domain = tensor_layout::maps::Domain { vars: self.vars.domain.vars.clone(), constraints: Vec::new() };
             let e = tensor_layout::maps::simplify(&[e], &domain).remove(0);
             let interval = Form::new(&domain).interval(&e);
-            if if positive { interval.lo >= 0 } else { interval == Interval::new(0, 0) } {
+            let always = if positive { interval.lo >= 0 } else { interval == Interval::new(0, 0) };
+            if always {
                 continue;
             }
             let mut ready = true;
@@ -352,7 +380,7 @@ impl<'c> Places<'c> {
                 melior::ir::r#type::IntegerType::new(b.context(), 64).into(),
                 if positive { 5 } else { 0 },
             );
-            let operands = [self.leaves.value(b, &e), b.index(0)];
+            let operands = [self.vars.value(b, &e), b.index(0)];
             let holds = b.value("arith.cmpi", &operands, boolean, &[b.named("predicate", predicate)]);
             known = Some(match known {
                 None => holds,
@@ -372,15 +400,15 @@ impl<'c> Places<'c> {
 pub fn contraction(nest: &Nest) -> Vec<Spread> {
     let (inputs, outputs) = nest.operands.split_at(nest.operands.len() - nest.outputs);
     let [output] = outputs else { return Vec::new() };
-    let Some(board) = output.access.board() else { return Vec::new() };
+    let Some(spread_buffer) = output.access.spread_buffer() else { return Vec::new() };
     for operand in inputs {
-        let Some(own) = operand.access.board().filter(|_| operand.access.is_whole()) else { continue };
+        let Some(own) = operand.access.spread_buffer().filter(|_| operand.access.is_whole()) else { continue };
         let over = |part: &Spread| match part.dim.and_then(|d| operand.map.get(d)) {
             Some(Expr::Var(v)) if !output.map.contains(&Expr::Var(*v)) => Some(*v),
             _ => None,
         };
         // An axis whose parts all are of such dimensions, so that nothing else decides which place it is.
-        let free = |axis: usize| !board.named[axis] && own.along(axis).iter().all(|part| over(part).is_some());
+        let free = |axis: usize| !spread_buffer.named[axis] && own.along(axis).iter().all(|part| over(part).is_some());
         let parts = own.spread.iter().filter(|part| free(part.axis));
         let parts: Vec<Spread> = parts.filter_map(|part| Some(Spread { dim: Some(over(part)?), ..*part })).collect();
         if !parts.is_empty() {
@@ -392,25 +420,26 @@ pub fn contraction(nest: &Nest) -> Vec<Spread> {
 
 /// The inputs spread over places whose elements are not always where they are needed, each with the layout in which they
 /// would be; none where no TensorLayout is one.
-pub fn wanting<'c>(nest: &Nest<'c>, b: Builder<'c>) -> Vec<(usize, TensorLayout)> {
+pub fn inputs_to_relayout<'c>(nest: &Nest<'c>, b: Builder<'c>) -> Vec<(usize, TensorLayout)> {
     let output = &nest.operands[nest.operands.len() - nest.outputs];
-    let Some(board) = output.access.board() else { return Vec::new() };
-    let spread = spread(nest, output, board);
-    let mut places = Places::new(nest, b, board, spread.clone());
+    let Some(spread_buffer) = output.access.spread_buffer() else { return Vec::new() };
+    let spread = spread(nest, output, spread_buffer);
+    let mut places = Places::new(nest, b, spread_buffer, spread.clone());
     let inputs = nest.operands.iter().enumerate().take(nest.operands.len() - nest.outputs);
-    let spread_out = inputs.filter(|(_, operand)| operand.access.board().is_some() && operand.across.is_empty());
-    let mut wanting = Vec::new();
+    let spread_out =
+        inputs.filter(|(_, operand)| operand.access.spread_buffer().is_some() && operand.across.is_empty());
+    let mut inputs_to_relayout = Vec::new();
     for (k, operand) in spread_out {
         let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&places.dims)).collect();
         if !places.holds(operand, &view) {
-            wanting.extend(needed(nest, operand, board, &spread).map(|layout| (k, layout)));
+            inputs_to_relayout.extend(needed(nest, operand, spread_buffer, &spread).map(|layout| (k, layout)));
         }
     }
-    wanting
+    inputs_to_relayout
 }
 
 /// The layout that has each element of an operand at the places that need it.
-fn needed(nest: &Nest, operand: &Operand, board: &Board, spread: &[Spread]) -> Option<TensorLayout> {
+fn needed(nest: &Nest, operand: &Operand, spread_buffer: &SpreadBuffer, spread: &[Spread]) -> Option<TensorLayout> {
     let variables = operand.map.iter().map(|e| if let Expr::Var(v) = e { Some(*v) } else { None });
     let variables = variables.collect::<Option<Vec<usize>>>()?;
     let mut dims: Vec<Vec<places::Part>> = Vec::new();
@@ -429,7 +458,7 @@ fn needed(nest: &Nest, operand: &Operand, board: &Board, spread: &[Spread]) -> O
             let end = part.weight.checked_mul(part.extent)?;
             let more = above.map_or(size.div_euclid(end) + i64::from(size % end != 0), |above| above / end);
             inside(more, &mut parts);
-            let axis = Some(board.names[part.axis].clone());
+            let axis = Some(spread_buffer.names[part.axis].clone());
             parts.push(places::Part { extent: part.extent, axis, stride: part.stride });
             above = Some(part.weight);
         }
@@ -448,15 +477,15 @@ fn needed(nest: &Nest, operand: &Operand, board: &Board, spread: &[Spread]) -> O
         |axis: usize| spread.iter().any(|part| part.axis == axis && part.dim.is_some_and(|d| variables.contains(&d)));
     let copies = spread.iter().filter(told).filter(|part| used(part.axis)).map(|part| Broadcast::Part {
         extent: part.extent,
-        axis: board.names[part.axis].clone(),
+        axis: spread_buffer.names[part.axis].clone(),
         stride: Some(part.stride),
     });
     Some(TensorLayout { shape: None, dims, broadcast: copies.collect(), strided: false })
 }
 
 /// The parts of the iteration space that are spread over places.
-fn spread(nest: &Nest, output: &Operand, board: &Board) -> Vec<Spread> {
+fn spread(nest: &Nest, output: &Operand, spread_buffer: &SpreadBuffer) -> Vec<Spread> {
     let dim = |d: usize| if let Expr::Var(v) = output.map[d] { v } else { d };
-    let own = board.spread.iter().map(|part| Spread { dim: part.dim.map(dim), ..*part });
+    let own = spread_buffer.spread.iter().map(|part| Spread { dim: part.dim.map(dim), ..*part });
     own.chain(nest.contracted.iter().copied()).collect()
 }

@@ -1,10 +1,10 @@
 //! Vector reads and writes of tiled buffers.
 //!
-//! Where the elements of a vector lie next to each other inside a tile, in the buffer's last dimension, the operation
+//! Where the elements of a vector are contiguous inside a tile, in the buffer's last dimension, the operation
 //! becomes a vector load or store of the lowered buffer. Elsewhere it becomes a loop over its elements; those that a
 //! mask leaves out, and those outside the logical sizes of a transfer, are not touched.
 
-use crate::buffers::index::{Leaves, indices};
+use crate::buffers::index::{IndexVars, indices};
 use crate::kernel::access::{Access, Buffers};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Val};
@@ -16,7 +16,7 @@ use tensor_layout::maps::{Form, Interval};
 /// A vector operation taken apart.
 struct Transfer<'c> {
     write: bool,
-    /// What is written; for reads the value of elements that are not there, if the operation gives one.
+    /// What is written; for reads the value of elements out of bounds, if the operation has one.
     value: Option<Val<'c>>,
     mask: Option<Val<'c>>,
     vector: ir::Vector<'c>,
@@ -36,10 +36,10 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
     let write = matches!(name, "vector.store" | "vector.transfer_write" | "affine.vector_store");
     let plain = matches!(name, "vector.load" | "vector.store" | "affine.vector_load" | "affine.vector_store");
     if !plain && !matches!(name, "vector.transfer_read" | "vector.transfer_write") {
-        return Err("of the vector operations only loads, stores and transfers reach into tiled buffers".into());
+        return Err("expected a vector load, store or transfer".into());
     }
     let vector_type = if write { operands[0].r#type() } else { ir::result(op, 0).r#type() };
-    let vector = ir::vector(vector_type).ok_or("its vector is scalable")?;
+    let vector = ir::vector(vector_type).ok_or("its vector must have a fixed length")?;
     let (base, rest) = operands[usize::from(write)..].split_first().ok_or("it has no memref")?;
     let access = buffers.access(*base)?;
     let element = access.base.r#type();
@@ -47,9 +47,9 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
         return Err("the elements of its memref are not those of its vector".into());
     }
     let rank = access.sizes.len();
-    let mut leaves = Leaves::default();
+    let mut vars = IndexVars::default();
     let index_operands = if plain { rest } else { &rest[..rank] };
-    let first = indices(op, index_operands, &mut leaves)?;
+    let first = indices(op, index_operands, &mut vars)?;
     let mut transfer = Transfer {
         write,
         value: write.then(|| operands[0]),
@@ -73,22 +73,25 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
         });
         transfer.along = along.collect();
     }
+    if transfer.in_bounds.len() != transfer.vector.shape.len() {
+        return Err("its in_bounds must have an entry for each dimension of the vector".into());
+    }
     if transfer.vector.shape.len() != transfer.along.len() {
         return Err("its vector has more dimensions than its memref".into());
     }
     if transfer.mask.is_none()
-        && let Some(results) = contiguous(b, &access, &mut leaves, &transfer)
+        && let Some(results) = contiguous(b, &access, &mut vars, &transfer)
     {
         return Ok(results);
     }
-    Ok(element_by_element(b, &access, &mut leaves, &transfer))
+    element_by_element(b, &access, &mut vars, &transfer)
 }
 
-/// The elements lie side by side in the buffer: one vector load or store.
+/// One vector load or store, where the elements are contiguous in the buffer.
 fn contiguous<'c>(
     b: Builder<'c>,
     access: &Access<'c>,
-    leaves: &mut Leaves<'c>,
+    vars: &mut IndexVars<'c>,
     t: &Transfer<'c>,
 ) -> Option<Vec<Val<'c>>> {
     let [length] = t.vector.shape[..] else { return None };
@@ -102,26 +105,26 @@ fn contiguous<'c>(
     }
     if !t.in_bounds[0] {
         let n = access.sizes[along].known()?;
-        let first = Form::new(&leaves.domain).interval(&t.first[along]);
+        let first = Form::new(&vars.domain).interval(&t.first[along]);
         if first.lo < 0 || first.hi == i64::MAX || first.hi > n - length {
             return None;
         }
     }
-    let step = leaves.unbound(Interval::new(0, length - 1));
+    let step = vars.unbound(Interval::new(0, length - 1));
     let mut view = t.first.clone();
     view[along] = view[along].clone() + Expr::Var(step);
-    let moving = access.simple_index(leaves, &view);
+    let moving = access.simple_index(vars, &view);
     let (last, outer) = moving.split_last()?;
     let uses = |e: &Expr| {
         let mut found = false;
         e.for_each_var(&mut |v| found |= v == step);
         found
     };
-    let start = leaves.simplified(&[last.clone() + Expr::Var(step).times(-1)], &[]).pop()?;
+    let start = vars.simplified(&[last.clone() + Expr::Var(step).times(-1)], &[]).pop()?;
     if outer.iter().any(uses) || uses(&start) {
         return None;
     }
-    let index: Vec<Val<'c>> = outer.iter().chain([&start]).map(|e| leaves.value(b, e)).collect();
+    let index: Vec<Val<'c>> = outer.iter().chain([&start]).map(|e| vars.value(b, e)).collect();
     Some(if t.write {
         let operands: Vec<_> = [t.value?, access.base].into_iter().chain(index).collect();
         b.op("vector.store", &operands, &[], &[]);
@@ -136,17 +139,12 @@ fn contiguous<'c>(
 fn element_by_element<'c>(
     b: Builder<'c>,
     access: &Access<'c>,
-    leaves: &mut Leaves<'c>,
+    vars: &mut IndexVars<'c>,
     t: &Transfer<'c>,
-) -> Vec<Val<'c>> {
-    let index = Type::index(b.context());
-    let count: i64 = t.vector.shape.iter().product();
+) -> Result<Vec<Val<'c>>, String> {
+    let count = t.vector.shape.iter().try_fold(1i64, |n, size| n.checked_mul(*size));
+    let count = count.ok_or("the number of its elements overflows 64 bits")?;
     let row = ir::vector_type(&[count], t.vector.element);
-    let as_row = |b: Builder<'c>, v: Val<'c>, element: Type<'c>| {
-        let count = ir::vector(v.r#type()).map_or(count, |v| v.shape.iter().product());
-        let row = ir::vector_type(&[count], element);
-        if v.r#type() == row { v } else { b.value("vector.shape_cast", &[v], row, &[]) }
-    };
     let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
     let mask = t.mask.map(|m| as_row(b, m, bit));
     let start = match (t.write, t.value) {
@@ -154,6 +152,7 @@ fn element_by_element<'c>(
         (false, Some(padding)) => b.value("vector.broadcast", &[padding], row, &[]),
         (_, None) => b.constant(ir::zeros(row)),
     };
+    let index = Type::index(b.context());
     let carried: Vec<Val<'c>> = if t.write { Vec::new() } else { vec![start] };
     let results: Vec<Type<'c>> = carried.iter().map(|v| v.r#type()).collect();
     let bounds = [b.index(0), b.index(count), b.index(1)];
@@ -163,37 +162,10 @@ fn element_by_element<'c>(
     let arguments = ir::arguments(ir::blocks(a_loop)[0]);
     let inside = b.at(end);
 
-    let number = leaves.unbound(Interval::new(0, count - 1));
-    leaves.bind(number, arguments[0]);
-    let mut view = t.first.clone();
-    let mut conditions = Vec::new();
-    let mut below = 1i64;
-    // A mask has one dimension for each of the memref's that the vector runs along, in the memref's order.
-    let mut masked: Vec<(usize, i64, Expr)> = Vec::new();
-    for (k, n) in t.vector.shape.iter().enumerate().rev() {
-        let digit = Expr::Var(number).floor_div(below.max(1)).modulo((*n).max(1));
-        below *= n;
-        let Some(d) = t.along[k] else { continue };
-        view[d] = view[d].clone() + digit.clone();
-        masked.push((d, *n, digit));
-        if !t.in_bounds[k] {
-            conditions.push(d);
-        }
-    }
-    let less = |d: usize| {
-        let at = leaves.simplified(&[view[d].clone()], &[]).remove(0);
-        let size = access.sizes[d].value(inside);
-        inside.value("arith.cmpi", &[leaves.value(inside, &at), size], bit, &[predicate(inside, 2)])
-    };
-    let mut conditions: Vec<Val<'c>> = conditions.into_iter().map(less).collect();
-    let position = |b: Builder<'c>| b.named("static_position", ir::sizes_attribute(b.context(), &[None]));
-    if let Some(mask) = mask {
-        masked.sort_by_key(|m| m.0);
-        let at = masked.into_iter().fold(Expr::Const(0), |sum, (_, n, digit)| sum.times(n) + digit);
-        let at = leaves.value(inside, &leaves.simplified(&[at], &[])[0]);
-        conditions.push(inside.value("vector.extract", &[mask, at], bit, &[position(inside)]));
-    }
-    let condition = conditions.into_iter().reduce(|x, y| inside.value("arith.andi", &[x, y], bit, &[]));
+    let number = vars.unbound(Interval::new(0, count - 1));
+    vars.bind(number, arguments[0]);
+    let Element { view, masked } = element(t, number);
+    let condition = is_there(inside, access, vars, t, &view, mask.map(|mask| (mask, masked)));
     let (place, ends) = match condition {
         None => (inside, None),
         Some(condition) => {
@@ -201,14 +173,15 @@ fn element_by_element<'c>(
             (inside.at(then), Some((then, otherwise)))
         }
     };
-    let at = access.simple_index(leaves, &view);
+    let at = access.simple_index(vars, &view);
     if t.write {
-        let value = place.value("vector.extract", &[start, arguments[0]], t.vector.element, &[position(place)]);
-        leaves.store_anywhere(place, value, access.base, &at);
-        return Vec::new();
+        let value = place.value("vector.extract", &[start, arguments[0]], t.vector.element, &[dynamic_position(place)]);
+        vars.store_anywhere(place, value, access.base, &at);
+        return Ok(Vec::new());
     }
-    let value = leaves.load_anywhere(place, access.base, &at);
-    let mut next = place.value("vector.insert", &[value, arguments[1], arguments[0]], row, &[position(place)]);
+    let value = vars.load_anywhere(place, access.base, &at);
+    let operands = [value, arguments[1], arguments[0]];
+    let mut next = place.value("vector.insert", &operands, row, &[dynamic_position(place)]);
     if let Some((then, otherwise)) = ends {
         ir::set_operands(then, &[next]);
         ir::set_operands(otherwise, &[arguments[1]]);
@@ -216,7 +189,70 @@ fn element_by_element<'c>(
     }
     ir::set_operands(end, &[next]);
     let read = ir::result(a_loop, 0);
-    vec![if row == t.vector_type { read } else { b.value("vector.shape_cast", &[read], t.vector_type, &[]) }]
+    Ok(vec![if row == t.vector_type { read } else { b.value("vector.shape_cast", &[read], t.vector_type, &[]) }])
+}
+
+/// A vector with all its elements in one dimension.
+fn as_row<'c>(b: Builder<'c>, v: Val<'c>, element: Type<'c>) -> Val<'c> {
+    let count = ir::vector(v.r#type()).map_or(1, |v| v.shape.iter().product());
+    let row = ir::vector_type(&[count], element);
+    if v.r#type() == row { v } else { b.value("vector.shape_cast", &[v], row, &[]) }
+}
+
+/// One element of a vector.
+struct Element {
+    /// Its index in the memref.
+    view: Vec<Expr>,
+    /// Its index in the mask.
+    masked: Expr,
+}
+
+/// The element whose row-major number is this variable.
+fn element(t: &Transfer, number: usize) -> Element {
+    let mut view = t.first.clone();
+    let mut below = 1i64;
+    // A mask has one dimension for each of the memref's that the vector runs along, in the memref's order.
+    let mut masked: Vec<(usize, i64, Expr)> = Vec::new();
+    for (along, n) in t.along.iter().zip(&t.vector.shape).rev() {
+        let digit = Expr::Var(number).floor_div(below.max(1)).modulo((*n).max(1));
+        below *= n;
+        if let Some(d) = *along {
+            view[d] = view[d].clone() + digit.clone();
+            masked.push((d, *n, digit));
+        }
+    }
+    masked.sort_by_key(|m| m.0);
+    let masked = masked.into_iter().fold(Expr::Const(0), |sum, (_, n, digit)| sum.times(n) + digit);
+    Element { view, masked }
+}
+
+/// The condition under which an element is read or written: inside the logical sizes, and not masked out.
+fn is_there<'c>(
+    b: Builder<'c>,
+    access: &Access<'c>,
+    vars: &IndexVars<'c>,
+    t: &Transfer<'c>,
+    view: &[Expr],
+    mask: Option<(Val<'c>, Expr)>,
+) -> Option<Val<'c>> {
+    let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
+    let less = |d: usize| {
+        let at = vars.simplified(&[view[d].clone()], &[]).remove(0);
+        let size = access.sizes[d].value(b);
+        b.value("arith.cmpi", &[vars.value(b, &at), size], bit, &[predicate(b, 2)])
+    };
+    let bounded = t.along.iter().zip(&t.in_bounds).rev().filter(|(_, in_bounds)| !**in_bounds);
+    let mut conditions: Vec<Val<'c>> = bounded.filter_map(|(along, _)| along.map(less)).collect();
+    if let Some((mask, at)) = mask {
+        let at = vars.value(b, &vars.simplified(&[at], &[])[0]);
+        conditions.push(b.value("vector.extract", &[mask, at], bit, &[dynamic_position(b)]));
+    }
+    conditions.into_iter().reduce(|x, y| b.value("arith.andi", &[x, y], bit, &[]))
+}
+
+/// The position in a vector is an operand.
+fn dynamic_position<'c>(b: Builder<'c>) -> (melior::ir::Identifier<'c>, Attribute<'c>) {
+    b.named("static_position", ir::sizes_attribute(b.context(), &[None]))
 }
 
 /// The predicate of an `arith.cmpi`; 2 is signed less than.

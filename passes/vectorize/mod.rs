@@ -2,7 +2,7 @@
 //!
 //! A kernel works on one block of elements after another: it loads the block of each operand as registers, rearranges
 //! them so that all have the same elements in the same lanes, computes with whole registers, and rearranges and stores
-//! what comes out. Full blocks and ragged ends are different code, with constant bounds and masks in each; padding is
+//! the results. Full blocks and ragged ends are different code, with constant bounds and masks in each; padding is
 //! neither read nor written. Reductions keep their results in registers for as long as the loops over what is reduced
 //! run.
 //!
@@ -13,26 +13,26 @@ mod plan;
 mod prefetch;
 mod registers;
 
-use crate::buffers::index::Leaves;
+use crate::buffers::index::IndexVars;
 use crate::buffers::operations::{CONTRACTS, MULTI_INSTRUCTION, is};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
 use crate::kernel::nest::Nest;
 use crate::options::{Options, Parallel};
-use crate::upstream::FastMath;
+use crate::upstream::{self, FastMath};
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::attribute::{BoolAttribute, DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
 use plan::{Mode, Plan};
-use prefetch::Ahead;
+use prefetch::Prefetch;
 use registers::{Key, Rearranged, mask, place, shuffle, subsets};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 
-/// The locality of what goes to the nearest cache, and of what goes to the last one.
+/// `memref.prefetch` locality hints: into L1, and into the last level.
 const NEAREST: i64 = 3;
 const FAR: i64 = 1;
 
@@ -41,8 +41,8 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return Ok(());
     }
-    let mut leaves = Leaves::default();
-    let mut plan = Plan::new(b, nest, body, target, &mut leaves)?;
+    let mut vars = IndexVars::default();
+    let mut plan = Plan::new(b, nest, body, target, &mut vars)?;
     let rows = nest.operands.iter().map(|o| row(o.access.base)).collect::<Result<Vec<_>, _>>()?;
     for (operand, (_, offset)) in rows.iter().enumerate().filter(|(_, row)| row.1 != 0) {
         let packed = plan.packed.iter_mut().find(|packed| packed.operand == operand);
@@ -64,16 +64,16 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
         let to = scratch(b, packed.size, element);
         done.extend(widening.map(|op| (ir::op_key(op), packed.operand)));
         let copy = Body::simple(vec![(from, Argument::Element(0))], None);
-        Kernel::new(&copy, target, vec![from, to], 1, packed.plan, leaves.clone(), widening).emit(b, &extents);
+        Kernel::new(&copy, target, vec![from, to], 1, packed.plan, vars.clone(), widening).emit(b, &extents);
         buffers[packed.operand] = to;
         copies.push(to);
     }
     let output = nest.operands.len() - nest.outputs;
-    let mut kernel = Kernel::new(body, target, buffers, output, plan, leaves, None);
+    let mut kernel = Kernel::new(body, target, buffers, output, plan, vars, None);
     kernel.done = done;
     kernel.emit(b, &extents);
     for copy in copies {
-        b.op("memref.dealloc", &[copy], &[], &[by_hand(b)]);
+        b.op("memref.dealloc", &[copy], &[], &[caller_frees(b)]);
     }
     Ok(())
 }
@@ -83,22 +83,25 @@ fn scratch<'c>(b: Builder<'c>, size: i64, element: Type<'c>) -> Val<'c> {
     let shaped = Shaped { shape: vec![Some(size)], element, layout: None, space: None };
     let t = ir::memref_type(b.location, &shaped).expect("elements of vectors make a memref");
     let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), 64);
-    b.value("memref.alloc", &[], t, &[b.segments(&[0, 0]), b.named("alignment", alignment), by_hand(b)])
+    b.value("memref.alloc", &[], t, &[b.segments(&[0, 0]), b.named("alignment", alignment), caller_frees(b)])
 }
 
 /// Says of an allocation that the one who made it frees it.
-fn by_hand<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
-    b.named(crate::deallocate::LEFT, Attribute::unit(b.context()))
+fn caller_frees<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
+    b.named(crate::deallocate::KEEP, Attribute::unit(b.context()))
 }
 
 /// The type of one dimension over all of a buffer, up to its last element, and where its first one is.
 fn row<'c>(buffer: Val<'c>) -> Result<(Shaped<'c>, i64), String> {
     let shaped = ir::memref(buffer.r#type()).ok_or("an operand is not a memref")?;
+    if shaped.space.is_some_and(|space| !upstream::is_memory_space(space)) {
+        return Err("MLIR does not accept the memory space of a buffer".into());
+    }
     let (strides, offset) = match shaped.layout {
         Some(layout) => (ir::strides_of(layout).ok_or("a buffer has no strides")?, ir::offset_of(&shaped)),
         None => (crate::buffers::lowered::row_major(&shaped.shape), Some(0)),
     };
-    let offset = offset.ok_or("where a buffer starts is known only at run time")?;
+    let offset = offset.ok_or("the offset of a buffer is known only at run time")?;
     let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| n.as_ref()?.checked_sub(1)?.checked_mul((*s)?.max(0)));
     let size = reach.fold(offset.checked_add(1), |sum, step| sum?.checked_add(step?)).ok_or("a buffer is too large")?;
     Ok((Shaped { shape: vec![Some(size)], layout: None, ..shaped }, offset))
@@ -139,7 +142,7 @@ fn position<'c>(b: Builder<'c>, lane: i64) -> (Identifier<'c>, Attribute<'c>) {
 /// Accumulators, by the numbers of their registers.
 type Sums<'c> = BTreeMap<Key, Val<'c>>;
 
-/// Where the loops stand.
+/// The state of the loops around the code that is being made.
 #[derive(Clone)]
 struct At {
     /// How many elements of each dimension are left to the digits that have not been passed.
@@ -148,15 +151,15 @@ struct At {
     dims: Vec<Expr>,
     /// The address in each operand, without the block's bits.
     addresses: Vec<Expr>,
-    /// The address of what the cache is told, in each operand.
-    ahead: Vec<Expr>,
+    /// The address of what is prefetched, in each operand.
+    prefetches: Vec<Expr>,
     /// The steps of a level that are there, where not all are.
     ranges: Vec<Option<(i64, i64)>>,
     /// From which scale on the block has all of a dimension, and how many elements of it there are.
     tails: Vec<Option<(i64, i64)>>,
     /// Whether no loop is around.
     outermost: bool,
-    /// Whether the output goes past the cache.
+    /// Whether stores are non-temporal.
     streams: bool,
 }
 
@@ -167,14 +170,14 @@ struct Kernel<'a, 'c> {
     /// The number of the first operand that is written.
     output: usize,
     buffers: Vec<Val<'c>>,
-    leaves: Leaves<'c>,
+    vars: IndexVars<'c>,
     combiner: Option<Combiner<'c>>,
     /// What a copy does to each element on the way.
     widening: Option<Op<'c>>,
     /// Operations of the body that have been done on an operand already, when it was packed.
     done: HashMap<usize, usize>,
-    /// What the cache is told of each operand.
-    ahead: Vec<Option<Ahead>>,
+    /// What is prefetched of each operand.
+    prefetches: Vec<Option<Prefetch>>,
 }
 
 /// What one block has loaded.
@@ -191,32 +194,33 @@ impl<'a, 'c> Kernel<'a, 'c> {
         buffers: Vec<Val<'c>>,
         output: usize,
         plan: Plan,
-        leaves: Leaves<'c>,
+        vars: IndexVars<'c>,
         widening: Option<Op<'c>>,
     ) -> Self {
-        let (combiner, done, ahead) = (body.combiner(), HashMap::new(), Vec::new());
-        Kernel { body, target, plan, output, buffers, leaves, combiner, widening, done, ahead }
+        let (combiner, done, prefetches) = (body.combiner(), HashMap::new(), Vec::new());
+        Kernel { body, target, plan, output, buffers, vars, combiner, widening, done, prefetches }
     }
 
     /// All of the code, for dimensions of these sizes.
     fn emit(&mut self, b: Builder<'c>, extents: &[i64]) {
-        // What takes long to compute waits for nothing.
-        let waits = match self.plan.mode {
+        // Only memory-bound kernels prefetch: elementwise ones, and reductions whose combiner is cheap.
+        let memory_bound = match self.plan.mode {
             Mode::Elementwise => true,
-            Mode::InOrder => false,
-            Mode::AnyOrder => {
+            Mode::Sequential => false,
+            Mode::Reassociated => {
                 self.combiner.as_ref().is_some_and(|combiner| !is(ir::name(combiner.op), MULTI_INSTRUCTION))
             }
         };
-        let ahead =
-            |o: usize| (waits && self.is_large(o)).then(|| Ahead::new(&self.plan, o, self.bytes(o), extents)).flatten();
-        self.ahead = (0..self.buffers.len()).map(ahead).collect();
-        let starts = self.plan.starts.iter().zip(&self.ahead);
+        let prefetch = |o: usize| {
+            (memory_bound && self.is_large(o)).then(|| Prefetch::new(&self.plan, o, self.bytes(o), extents)).flatten()
+        };
+        self.prefetches = (0..self.buffers.len()).map(prefetch).collect();
+        let starts = self.plan.starts.iter().zip(&self.prefetches);
         let at = At {
             rest: extents.to_vec(),
             dims: vec![Expr::Const(0); extents.len()],
             addresses: self.plan.starts.clone(),
-            ahead: starts.map(|(s, a)| s.clone() + Expr::Const(a.as_ref().map_or(0, |a| a.start))).collect(),
+            prefetches: starts.map(|(s, a)| s.clone() + Expr::Const(a.as_ref().map_or(0, |a| a.start))).collect(),
             ranges: vec![None; self.plan.levels.len()],
             tails: vec![None; extents.len()],
             outermost: true,
@@ -285,17 +289,17 @@ impl<'a, 'c> Kernel<'a, 'c> {
         for (address, stride) in at.addresses.iter_mut().zip(&level.strides) {
             add(address, stride * times);
         }
-        for (address, ahead) in at.ahead.iter_mut().zip(&self.ahead) {
-            add(address, ahead.as_ref().map_or(0, |ahead| ahead.steps[k]));
+        for (address, prefetch) in at.prefetches.iter_mut().zip(&self.prefetches) {
+            add(address, prefetch.as_ref().map_or(0, |prefetch| prefetch.steps[k]));
         }
     }
 
     fn a_loop(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, count: i64) -> Sums<'c> {
         let digit = self.plan.digits[k];
-        let leaf = self.leaves.unbound(Interval::new(0, count - 1));
+        let var = self.vars.unbound(Interval::new(0, count - 1));
         let mut inside = at;
         inside.rest[self.plan.levels[digit.level].dim] = digit.scale;
-        self.advance(&mut inside, k, Expr::Var(leaf));
+        self.advance(&mut inside, k, Expr::Var(var));
         let index = Type::index(b.context());
         let bounds = [b.index(0), b.index(count), b.index(1)];
         let outermost = std::mem::replace(&mut inside.outermost, false);
@@ -313,7 +317,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             }
         };
         let arguments = ir::arguments(ir::blocks(op)[0]);
-        self.leaves.bind(leaf, arguments[0]);
+        self.vars.bind(var, arguments[0]);
         let within: Sums<'c> = sums.keys().copied().zip(arguments[1..].iter().copied()).collect();
         let after = self.walk(b.at(end), k + 1, inside, within);
         if sums.is_empty() {
@@ -404,7 +408,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
     }
 
     fn loading(&self, b: Builder<'c>, at: &At) -> Loaded<'c> {
-        let bases = at.addresses.iter().map(|e| self.leaves.value(b, e)).collect();
+        let bases = at.addresses.iter().map(|e| self.vars.value(b, e)).collect();
         let wanted = |o: usize| -> Vec<usize> {
             self.plan.lanes.iter().copied().filter(|bit| self.plan.bits[o] >> bit & 1 == 1).collect()
         };
@@ -419,7 +423,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         b.value("arith.addi", &[base, b.index(offset)], Type::index(b.context()), &[])
     }
 
-    /// Loads the elements of an operand that lie side by side from `key` on.
+    /// Loads the contiguous elements of an operand from `key` on.
     fn load(&self, b: Builder<'c>, at: &At, base: Val<'c>, operand: usize, key: Key) -> Val<'c> {
         let lanes = &self.plan.memory[operand];
         let t = ir::vector_type(&[1 << lanes.len()], self.element(operand));
@@ -448,17 +452,19 @@ impl<'a, 'c> Kernel<'a, 'c> {
     fn prefetch(&self, b: Builder<'c>, at: &At, part: usize, parts: usize) {
         let through = |o: usize| o >= self.output && !at.streams && self.plan.mode == Mode::Elementwise;
         let crowded = (0..self.buffers.len()).any(|o| through(o) && self.is_large(o));
-        for (operand, ahead) in self.ahead.iter().enumerate() {
-            let Some(ahead) = ahead.as_ref().filter(|_| operand < self.output || through(operand)) else { continue };
-            let near = ahead.in_one_piece && !crowded;
+        for (operand, prefetch) in self.prefetches.iter().enumerate() {
+            let Some(prefetch) = prefetch.as_ref().filter(|_| operand < self.output || through(operand)) else {
+                continue;
+            };
+            let near = prefetch.in_one_piece && !crowded;
             let hint =
                 IntegerAttribute::new(IntegerType::new(b.context(), 32).into(), if near { NEAREST } else { FAR });
             let flag = |name: &str, value: bool| b.named(name, BoolAttribute::new(b.context(), value));
-            let lines = &ahead.lines[part * ahead.lines.len() / parts..(part + 1) * ahead.lines.len() / parts];
+            let lines = &prefetch.lines[part * prefetch.lines.len() / parts..(part + 1) * prefetch.lines.len() / parts];
             if lines.is_empty() {
                 continue;
             }
-            let base = self.leaves.value(b, &at.ahead[operand]);
+            let base = self.vars.value(b, &at.prefetches[operand]);
             for line in lines {
                 let index = self.index(b, base, *line);
                 let is_write = flag("isWrite", operand >= self.output);
@@ -644,7 +650,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
 
     /// The indices in a dimension of the elements of a register.
     fn indices(&self, b: Builder<'c>, at: &At, dim: usize, key: Key) -> Val<'c> {
-        let first = self.broadcast(b, self.leaves.value(b, &at.dims[dim]));
+        let first = self.broadcast(b, self.vars.value(b, &at.dims[dim]));
         let index = |lane: usize| -> i64 {
             let element = place(&self.plan.lanes, key, lane);
             let of_dim = self.plan.levels.iter().filter(|l| l.dim == dim);
@@ -681,8 +687,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let keys =
             subsets(rows | self.plan.kept).filter(|key| self.lanes_there(at, None, &lanes, *key).contains(&true));
         let keys: Vec<Key> = keys.collect();
-        if self.plan.mode == Mode::AnyOrder {
-            let neutral = self.combiner.as_ref().expect("asked for before").neutral;
+        if self.plan.mode == Mode::Reassociated {
+            let neutral = self.combiner.as_ref().expect("this mode has a combiner").neutral;
             let neutral = self.broadcast(b, b.constant(neutral));
             return keys.into_iter().map(|key| (key, neutral)).collect();
         }
@@ -715,7 +721,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         steps.sort_by_key(|step| reduced.iter().map(|(first, n)| step >> first & ((1 << n) - 1)).collect::<Vec<_>>());
         // In any order, accumulator by accumulator, so that memory is read in order; else what is loaded once serves all.
         let in_turn: Vec<(Key, Key)> = match self.plan.mode {
-            Mode::AnyOrder => sums.keys().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
+            Mode::Reassociated => sums.keys().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
             _ => steps.iter().flat_map(|step| sums.keys().map(|sum| (*sum, *step))).collect(),
         };
         let parts = in_turn.len();
@@ -731,7 +737,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
                 continue;
             }
             let Some(next) = self.compute(b, at, &mut loaded, self.body, key, Some(*sum)).pop() else { continue };
-            // Lanes that are not of the output may do what they like.
+            // Lanes outside the output hold garbage; they are not stored.
             let output = Some(self.output);
             let counts =
                 |lane: usize| there[lane] || !self.is_there(at, output, place(&lanes, key, lane) & !self.plan.reduced);
@@ -744,7 +750,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         sums
     }
 
-    /// Stores what `source` gives in registers of these lanes.
+    /// Stores the registers of `source`, which have these lanes.
     fn store(
         &self,
         b: Builder<'c>,
@@ -796,10 +802,11 @@ impl<'a, 'c> Kernel<'a, 'c> {
 
     /// The bytes of an element.
     fn bytes(&self, operand: usize) -> i64 {
-        ir::bits(self.element(operand)).unwrap_or(8) / 8
+        ir::bits(self.element(operand)).expect("the plan has checked the elements' types") / 8
     }
 
-    /// The output that goes past the cache: one that is larger than it, and whose vectors all lie as the first does.
+    /// The output that is written with non-temporal stores: one that is larger than the cache, and whose vectors all have the
+    /// alignment of the first.
     fn streamed(&self, at: &At) -> Option<usize> {
         let output = self.output;
         let only = self.plan.mode == Mode::Elementwise && output + 1 == self.buffers.len();
@@ -833,9 +840,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
     /// Puts the accumulators of each output element together and stores them.
     fn store_sums(&self, b: Builder<'c>, at: &At, sums: Sums<'c>) {
         let output = self.output;
-        let base = self.leaves.value(b, &at.addresses[output]);
+        let base = self.vars.value(b, &at.addresses[output]);
         let mut lanes = self.plan.lanes.clone();
-        if self.plan.mode == Mode::InOrder {
+        if self.plan.mode == Mode::Sequential {
             let mut loaded = self.loading(b, at);
             let mut results: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
             for (key, sum) in sums {
@@ -852,7 +859,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             }
             return;
         }
-        let op = self.combiner.as_ref().expect("asked for before").op;
+        let op = self.combiner.as_ref().expect("this mode has a combiner").op;
         let combined = |a: Val<'c>, c: Val<'c>| b.value(ir::name(op), &[a, c], a.r#type(), &self.attributes(b, op));
         let mut whole = Sums::new();
         for (key, sum) in sums {

@@ -1,12 +1,13 @@
-//! Which elements a kernel works on at once, and in which order it comes by.
+//! Which elements a kernel works on at once, and in which order.
 //!
 //! Each dimension is cut where its operands' tiles are, so that every operand's address is a sum over the *levels* of
-//! the dimensions. Of the levels whose elements lie side by side in an operand, a power of two goes into the block that
+//! the dimensions. Of the levels whose elements are contiguous in an operand, a power of two goes into the block that
 //! is worked on in registers; the rest of each level is a loop.
 
 use super::registers::{Key, Lanes, mask};
-use crate::buffers::index::Leaves;
-use crate::kernel::access::Size;
+use crate::buffers::index::IndexVars;
+use crate::buffers::spread::SpreadBuffer;
+use crate::kernel::access::{Operand, Size};
 use crate::kernel::body::Body;
 use crate::kernel::loops::{Part, scales, split};
 use crate::kernel::nest::Nest;
@@ -16,6 +17,31 @@ use layout_ir::{self as ir, Builder};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;
 use tensor_layout::expr::Expr;
+
+/// The most bits of a block: with 16 it has 65536 elements, each vector of which is unrolled.
+const MAX_BITS: usize = 16;
+
+/// An input is packed if at least this many blocks read each of its elements. With 1, inputs would be copied that are
+/// read once. `matmul-mixed` took 530 ms in the last table of `benches/kernels.md` before packing, 9.3 ms in the first one
+/// with it; no other value than 4 is on record.
+const REUSE: i64 = 4;
+
+/// Blocks each way of a square, in which operands whose fastest dimensions differ are visited. With 1, each block of a
+/// transpose touches a page of its own for each row, and the TLB misses. `f32-transpose` took 122 ms in the last table of
+/// `benches/kernels.md` without squares, 4.5 ms in the first one with 8; no other value is on record.
+const SQUARE: i64 = 8;
+
+/// The bytes of a page of memory.
+const PAGE: i64 = 4096;
+
+/// The least distance, in elements, of rows that are read as scalars. Below it LLVM combines their loads into vectors and
+/// shuffles them apart again; 16 is the lanes of f32 in 512 bits. No other value is on record.
+const APART: i64 = 16;
+
+/// Blocks of one panel of a contraction: a panel of 4 blocks of 2 vectors of 16 f32 over 1024 steps is 512 KiB, which fits
+/// the 1 MiB of L2 of the machine of `benches/kernels.md`. With 1, each row would be loaded for every block. No other
+/// value is on record.
+const PANEL: i64 = 4;
 
 /// A part of a dimension between two cuts.
 pub struct Level {
@@ -57,9 +83,9 @@ pub enum Mode {
     /// Every element of an output is computed once.
     Elementwise,
     /// Elements are added to an output one after another, in order.
-    InOrder,
+    Sequential,
     /// Elements are added up in any order, also across lanes.
-    AnyOrder,
+    Reassociated,
 }
 
 /// What a kernel is made of.
@@ -84,7 +110,7 @@ pub struct Plan {
     pub kept: Key,
     /// The address of each operand's first element, over the symbols of its view.
     pub starts: Vec<Expr>,
-    /// Inputs that are copied to where they lie as the kernel reads them.
+    /// Inputs that are copied first, into the order in which the kernel reads them.
     pub packed: Vec<Packed>,
 }
 
@@ -105,17 +131,17 @@ impl Plan {
         nest: &Nest<'c>,
         body: &Body<'c>,
         target: &Options,
-        leaves: &mut Leaves<'c>,
+        vars: &mut IndexVars<'c>,
     ) -> Result<Plan, String> {
-        if places::are_written(nest) {
-            return Err("each place of the machine has a loop nest of its own".into());
+        if places::outputs_cover_places(nest) {
+            return Err("it runs a loop nest of its own on each place of the machine".into());
         }
-        let mut planner = Planner::new(b, nest, target, leaves)?;
+        let mut planner = Planner::new(b, nest, target, vars)?;
         planner.widened = planner.element_bits.clone();
         for (operand, op) in body.widenings() {
             planner.widened[operand] = ir::bits(ir::result(op, 0).r#type()).unwrap_or(planner.element_bits[operand]);
         }
-        let widest = planner.element_bits.iter().copied().chain([body.widest()?]).max().unwrap_or(8);
+        let widest = planner.element_bits.iter().copied().fold(body.widest()?, i64::max);
         planner.vector_bits = body.most_bits(target);
         let lanes = i64::from(planner.vector_bits) / widest;
         if lanes < 2 {
@@ -126,9 +152,9 @@ impl Plan {
         let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
         let mode = match (reduced.is_empty(), planner.main(&reduced)) {
             (true, _) if body.initial.is_none() => Mode::Elementwise,
-            // What follows a reduction needs the results in lanes.
-            (_, Some(_)) if planner.reorders && body.then.is_none() => Mode::AnyOrder,
-            _ => Mode::InOrder,
+            // A body after the reduction needs the results in lanes.
+            (_, Some(_)) if planner.reorders && body.then.is_none() => Mode::Reassociated,
+            _ => Mode::Sequential,
         };
         if mode != Mode::Elementwise && nest.outputs != 1 && body.then.is_none() {
             return Err("it reduces to several outputs".into());
@@ -139,8 +165,8 @@ impl Plan {
         }
         let order = match mode {
             Mode::Elementwise => planner.elementwise(lanes),
-            Mode::InOrder => planner.in_order(lanes),
-            Mode::AnyOrder => planner.any_order(lanes, &reduced),
+            Mode::Sequential => planner.sequential(lanes),
+            Mode::Reassociated => planner.reassociated(lanes, &reduced),
         };
         planner.finish(mode, lanes, order)
     }
@@ -159,7 +185,7 @@ struct Planner<'a> {
     feeds: usize,
     /// Whether what is reduced may be added up in any order.
     reorders: bool,
-    /// The dimension and scale of the level that lanes are of, where it is not what lies side by side in the output.
+    /// The dimension and scale of the level that lanes are of, where that is not contiguous in the output.
     across: Option<(usize, i64)>,
     element_bits: Vec<i64>,
     /// The same once the body has widened inputs.
@@ -173,60 +199,44 @@ struct Planner<'a> {
 type Order = Vec<Digit>;
 
 impl<'a> Planner<'a> {
-    fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Options, leaves: &mut Leaves<'c>) -> Result<Self, String> {
+    fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Options, vars: &mut IndexVars<'c>) -> Result<Self, String> {
         let known = |n: &Size| n.known().ok_or("its sizes are known only at run time");
         let extents: Vec<i64> = nest.extents.iter().map(known).collect::<Result<_, _>>()?;
         let output = nest.operands.len() - nest.outputs;
-        let mut element_bits = Vec::new();
-        for operand in &nest.operands {
-            let element = ir::memref(operand.access.base.r#type()).ok_or("an operand is not a memref")?.element;
-            match ir::bits(element) {
-                Some(n @ (8 | 16 | 32 | 64)) => element_bits.push(n),
-                _ => return Err(format!("elements of {element} do not go into vectors")),
-            }
-        }
+        let element_bits = nest.operands.iter().map(element_bits).collect::<Result<_, _>>()?;
         let scales = scales(nest);
         let (mut parts, mut dims): (Vec<Part>, Vec<Expr>) = (Vec::new(), Vec::new());
-        let mut own = Leaves::default();
+        let mut own = IndexVars::default();
         for (dim, scales) in scales.iter().enumerate() {
             if scales.windows(2).any(|s| s[0] % s[1] != 0) {
-                return Err("the cuts of its operands do not divide each other".into());
+                return Err("the tile sizes of its operands do not divide each other".into());
             }
             dims.push(split(b, &mut own, &mut parts, dim, scales, nest.extents[dim]));
         }
-        let mut levels: Vec<Level> = parts
-            .iter()
-            .map(|part| {
-                let scale = scales[part.dim][part.level];
-                let above = part.level.checked_sub(1).map_or(extents[part.dim], |above| scales[part.dim][above]);
-                let size = above.div_euclid(scale) + i64::from(above.rem_euclid(scale) != 0);
-                Level { dim: part.dim, scale, size, strides: Vec::new(), chunk: 1, first_bit: 0 }
-            })
-            .collect();
+        let level = |part: &Part| {
+            let scale = scales[part.dim][part.level];
+            let above = part.level.checked_sub(1).map_or(extents[part.dim], |above| scales[part.dim][above]);
+            let size = above.div_euclid(scale) + i64::from(above.rem_euclid(scale) != 0);
+            Level { dim: part.dim, scale, size, strides: Vec::new(), chunk: 1, first_bit: 0 }
+        };
+        let mut levels: Vec<Level> = parts.iter().map(level).collect();
         let mut starts = Vec::new();
         for (number, operand) in nest.operands.iter().enumerate() {
-            if number >= output && operand.access.board().is_some_and(|board| !board.copies().is_empty()) {
-                return Err("its output has copies".into());
+            let copies = operand.access.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
+            if number >= output && !copies.is_empty() {
+                return Err("its output is replicated".into());
             }
-            let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&dims)).collect();
-            let (index, within) = operand.access.index(&mut own, &view);
-            let index = own.simplified(&index, &within);
-            let strides: Option<Vec<i64>> = operand.access.strides.iter().copied().collect();
-            let strides = strides.ok_or("its strides are known only at run time")?;
-            let terms = index.into_iter().zip(strides).map(|(e, s)| e.times(s)).collect();
-            let mut address = Linear::default();
-            address.add(&Expr::sum(terms), 1).ok_or("the cuts of its operands do not fit each other")?;
+            let mut address = address(operand, &dims, &mut own)?;
             for (level, part) in levels.iter_mut().zip(&parts) {
-                level.strides.push(address.factors.remove(&part.leaf).unwrap_or(0));
+                level.strides.push(address.factors.remove(&part.var).unwrap_or(0));
             }
-            // What is left stands for values; the kernel has leaves of its own for them.
+            // What is left are values; the kernel has variables of its own for them.
             let mut start = vec![Expr::Const(address.constant)];
-            for (leaf, factor) in address.factors {
-                start.push(leaves.shallow(own.bound(leaf)).times(factor));
+            for (var, factor) in address.factors {
+                start.push(vars.shallow(own.bound(var)).times(factor));
             }
             starts.push(Expr::sum(start));
         }
-        let widened = Vec::new();
         Ok(Planner {
             target,
             vector_bits: target.vector_bits(),
@@ -237,7 +247,7 @@ impl<'a> Planner<'a> {
             starts,
             output,
             element_bits,
-            widened,
+            widened: Vec::new(),
             extents,
             packed: Vec::new(),
         })
@@ -267,7 +277,7 @@ impl<'a> Planner<'a> {
         (0..self.feeds).find(|o| all(o) && near(o))
     }
 
-    /// The levels along which an operand's elements lie side by side, fastest first.
+    /// The levels along which an operand's elements are contiguous, fastest first.
     fn chain(&self, operand: usize) -> Vec<usize> {
         let (mut chain, mut next) = (Vec::new(), 1i64);
         while let Some(level) = (0..self.levels.len())
@@ -283,7 +293,7 @@ impl<'a> Planner<'a> {
         chain
     }
 
-    /// Lets the block hold so many elements of an operand side by side, or as many as there are.
+    /// Lets the block hold so many contiguous elements of an operand, or as many as there are.
     fn widen(&mut self, operand: usize, lanes: i64) {
         let mut lanes = lanes.max(1);
         for level in self.chain(operand) {
@@ -297,7 +307,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Bits of the block along which an operand's elements lie side by side, at most so many elements.
+    /// Bits of the block along which an operand's elements are contiguous, at most so many elements.
     fn side_by_side(&self, operand: usize, lanes: i64) -> Lanes {
         let mut bits = Lanes::new();
         for level in self.chain(operand) {
@@ -327,8 +337,7 @@ impl<'a> Planner<'a> {
             }
             bits /= 2;
         }
-        // In the order in which the input that is most to read lies in memory: memory is read ahead, and what is
-        // written goes to many places as fast as to one.
+        // In the memory order of the widest input: reads are prefetched, and writes are buffered wherever they go.
         let all = |o: &usize| (0..self.levels.len()).all(|l| self.levels[l].size == 1 || self.has(*o, l));
         let leading = (0..self.output).rev().filter(all).max_by_key(|o| self.element_bits[*o]).unwrap_or(self.output);
         let order = self.sorted(false, |l| Reverse(l.strides[leading].abs()));
@@ -381,193 +390,143 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn in_order(&mut self, lanes: i64) -> Order {
-        let (output, feeds) = (self.output, self.feeds);
-        // Rows that are packed between the lanes are rows all the same.
-        let chain = self.chain(output);
-        if let Some(first) = chain.first().filter(|l| self.levels[**l].size < lanes)
-            && let Some(long) =
-                chain.iter().find(|l| self.levels[**l].size >= lanes && self.levels[**l].dim != self.levels[*first].dim)
-        {
-            self.across = Some((self.levels[*long].dim, self.levels[*long].scale));
-        }
+    /// Plans a kernel that adds each output's elements in the program's order: contractions, and reductions that must not
+    /// be reassociated. Lanes are outputs, and so are the rows of accumulators that one load of an input serves.
+    fn sequential(&mut self, lanes: i64) -> Order {
+        self.across = self.lanes_across(lanes);
         self.widen_lanes(lanes);
-        let across: Vec<usize> =
-            (0..self.levels.len()).filter(|l| self.levels[*l].chunk > 1).map(|l| self.levels[l].dim).collect();
-        let along = |this: &Self, o: usize| {
-            (0..this.levels.len()).any(|l| across.contains(&this.levels[l].dim) && this.has(o, l))
-        };
-        // Rows along which an input that has the lanes stays the same: what is loaded once serves them all.
-        let reusing = |this: &Self, l: usize| {
-            this.is_parallel(l)
-                && !across.contains(&this.levels[l].dim)
-                && (0..feeds).any(|o| {
-                    along(this, o) && !this.levels.iter().any(|m| m.dim == this.levels[l].dim && m.strides[o] != 0)
-                })
-        };
-        let rows: Vec<usize> = (0..self.levels.len()).rev().filter(|l| reusing(self, *l)).collect();
-        let accumulators = i64::from(self.target.vector_registers()) / 2;
-        let fastest = self.lane_level();
-        let lies_well = |o: usize| !along(self, o) || self.chain(o).first().copied() == fastest;
-        if rows.is_empty() && (0..feeds).all(lies_well) {
-            self.widen_lanes(lanes * (accumulators / 2).max(1));
-        } else if !rows.is_empty() {
-            self.widen_lanes(lanes * 2);
-            self.fill(&rows, accumulators / 2);
-        }
-        if !rows.is_empty() {
-            self.pack(lanes, &across);
-        }
-        let budget = 2 * i64::from(self.target.vector_registers()) * lanes;
-        let inputs: Vec<usize> = (0..feeds).filter(|o| along(self, *o)).collect();
-        for o in inputs {
-            let before: Vec<i64> = self.levels.iter().map(|l| l.chunk).collect();
-            self.widen(o, lanes);
-            if self.levels.iter().filter(|l| l.strides[o] != 0).map(|l| l.chunk).product::<i64>() > budget {
-                self.levels.iter_mut().zip(before).for_each(|(l, chunk)| l.chunk = chunk);
-            }
-        }
-        let reduced: Vec<usize> = (0..self.levels.len()).rev().filter(|l| !self.is_parallel(*l)).collect();
-        if !self.reorders {
-            // A block has whole steps of the innermost sums only, or it would change their order.
-            let mut whole = true;
-            for l in &reduced {
-                let level = &mut self.levels[*l];
-                level.chunk = if whole { level.chunk } else { 1 };
-                whole &= level.chunk >= level.size;
-            }
-        }
-        // Batches, then panels of the lanes' dimensions, then rows, then what a panel holds.
-        let panel = |l: &Level| across.contains(&l.dim);
+        let panel: Vec<usize> = self.levels.iter().filter(|l| l.chunk > 1).map(|l| l.dim).collect();
+        let rows = self.rows_of_one_load(&panel);
         let contraction = !rows.is_empty();
-        let batch = |this: &Self, l: usize| {
-            let dim = this.levels[l].dim;
-            (0..feeds).all(|o| this.levels.iter().any(|m| m.dim == dim && m.strides[o] != 0))
-        };
-        let batches: Vec<usize> =
-            (0..self.levels.len()).filter(|l| batch(self, *l)).map(|l| self.levels[l].dim).collect();
-        let mut order = self.sorted(true, |l| {
-            let group = match () {
-                () if !contraction || batches.contains(&l.dim) => 0,
-                () if panel(l) => 1,
-                () => 2,
-            };
-            (group, Reverse(l.strides[output].abs()))
-        });
+        self.fill_accumulators(lanes, &panel, &rows);
         if contraction {
-            // The last loop of the panel goes inside the rows, or a cut of it does.
-            let inner = order.iter().rposition(|d| !d.block && panel(&self.levels[d.level]));
-            let rows_end =
-                order.iter().rposition(|d| !d.block && self.is_parallel(d.level) && !panel(&self.levels[d.level]));
-            if let (Some(inner), Some(rows_end)) = (inner, rows_end)
-                && inner < rows_end
-                && order[inner + 1..=rows_end]
-                    .iter()
-                    .all(|d| self.levels[d.level].dim != self.levels[order[inner].level].dim)
-            {
-                let digit = order[inner];
-                let dim = self.levels[digit.level].dim;
-                let alone = order.iter().filter(|d| !d.block && self.levels[d.level].dim == dim).count() == 1;
-                order.insert(rows_end + 1, digit);
-                if alone {
-                    order[inner].scale = digit.scale * PANEL;
-                } else {
-                    order.remove(inner);
-                }
-            }
+            self.pack(lanes, &panel);
+        }
+        self.widen_inputs(lanes, &panel);
+        if !self.reorders {
+            self.keep_order();
+        }
+        let mut order = self.by_panels(contraction, &panel);
+        if contraction {
+            self.rows_inside_panels(&mut order, &panel);
         }
         order
     }
 
-    /// Plans copies of the inputs of a contraction that would have to be rearranged or converted for every block.
-    fn pack(&mut self, lanes: i64, across: &[usize]) {
-        let output = self.output;
-        let dims_of = |this: &Self, o: usize| -> Vec<usize> {
-            this.levels.iter().filter(|l| l.strides[o] != 0).map(|l| l.dim).collect()
+    /// Whether an operand has one of these dimensions.
+    fn has_dim(&self, operand: usize, dims: &[usize]) -> bool {
+        self.levels.iter().any(|l| dims.contains(&l.dim) && l.strides[operand] != 0)
+    }
+
+    /// The level to take lanes from where the output's fastest one is too short: a sub-tile of 2 bf16 rows, with two rows
+    /// in each word, has 2 elements before the next column. The columns then are the lanes, and the rows are rows.
+    fn lanes_across(&self, lanes: i64) -> Option<(usize, i64)> {
+        let chain = self.chain(self.output);
+        let first = chain.first().filter(|l| self.levels[**l].size < lanes)?;
+        let is_long = |l: &Level| l.size >= lanes && l.dim != self.levels[*first].dim;
+        let long = chain.iter().map(|l| &self.levels[*l]).find(|l| is_long(l))?;
+        Some((long.dim, long.scale))
+    }
+
+    /// Levels along which an input that has the lanes stays the same: what is loaded once serves all their steps.
+    fn rows_of_one_load(&self, panel: &[usize]) -> Vec<usize> {
+        let is_row = |l: &usize| {
+            let dim = self.levels[*l].dim;
+            let served = |o: usize| self.has_dim(o, panel) && !self.has_dim(o, &[dim]);
+            self.is_parallel(*l) && !panel.contains(&dim) && (0..self.feeds).any(served)
         };
-        let first_of_output = self.lane_level().map(|l| self.levels[l].dim);
-        let wants = |this: &Self, o: usize| {
-            let dims = dims_of(this, o);
-            // In how many blocks each element is used.
-            let others =
-                this.levels.iter().enumerate().filter(|(l, level)| this.is_parallel(*l) && !dims.contains(&level.dim));
-            let blocks: i64 = others.map(|(_, l)| l.size.div_euclid(l.chunk).max(1)).product();
-            let widens = this.element_bits[o] != this.widened[o];
-            let has_lanes = |l: &usize| Some(this.levels[*l].dim) == first_of_output;
-            // Rows that are packed into words are taken apart as they are widened.
-            let is_packed = |l: usize| this.levels[l].size * this.element_bits[o] <= this.widened[o];
-            // Steps that are pages apart meet in few lines of the cache.
-            let steps = (0..this.levels.len()).filter(|l| !this.is_parallel(*l) && this.levels[*l].size > 1);
-            let step = steps.map(|l| this.levels[l].strides[o].abs()).filter(|s| *s > 0).min().unwrap_or(0);
-            let are_near = step.saturating_mul(this.element_bits[o]) < 8 * PAGE;
-            let lies_well = match (dims.iter().any(|d| across.contains(d)), &this.chain(o)[..]) {
-                (true, [rows, lanes, ..]) if widens => !this.is_parallel(*rows) && is_packed(*rows) && has_lanes(lanes),
-                (true, [lanes, ..]) => !widens && has_lanes(lanes) && are_near,
-                (false, [steps, ..]) => !widens && !this.is_parallel(*steps),
-                (_, []) => false,
+        (0..self.levels.len()).rev().filter(is_row).collect()
+    }
+
+    /// Makes the block so large that accumulators fill half of the registers; the others are for what is loaded.
+    fn fill_accumulators(&mut self, lanes: i64, panel: &[usize], rows: &[usize]) {
+        let accumulators = i64::from(self.target.vector_registers()) / 2;
+        let fastest = self.lane_level();
+        let has_lanes_first = |o: usize| !self.has_dim(o, panel) || self.chain(o).first().copied() == fastest;
+        if !rows.is_empty() {
+            self.widen_lanes(lanes * 2);
+            self.fill(rows, accumulators / 2);
+        } else if (0..self.feeds).all(has_lanes_first) {
+            self.widen_lanes(lanes * (accumulators / 2).max(1));
+        }
+    }
+
+    /// Lets the block hold whole vectors of the inputs that have the lanes, as far as the registers go round twice.
+    fn widen_inputs(&mut self, lanes: i64, panel: &[usize]) {
+        let budget = 2 * i64::from(self.target.vector_registers()) * lanes;
+        let inputs: Vec<usize> = (0..self.feeds).filter(|o| self.has_dim(*o, panel)).collect();
+        for o in inputs {
+            let before: Vec<i64> = self.levels.iter().map(|l| l.chunk).collect();
+            self.widen(o, lanes);
+            let chunks = self.levels.iter().filter(|l| l.strides[o] != 0).map(|l| l.chunk);
+            if chunks.fold(1, i64::saturating_mul) > budget {
+                self.levels.iter_mut().zip(before).for_each(|(l, chunk)| l.chunk = chunk);
+            }
+        }
+    }
+
+    /// Leaves the block whole steps of the innermost reduced levels only: others would change the order of additions.
+    fn keep_order(&mut self) {
+        let reduced: Vec<usize> = (0..self.levels.len()).rev().filter(|l| !self.is_parallel(*l)).collect();
+        let mut whole = true;
+        for l in reduced {
+            let level = &mut self.levels[l];
+            level.chunk = if whole { level.chunk } else { 1 };
+            whole &= level.chunk >= level.size;
+        }
+    }
+
+    /// Batches, then the panel's dimensions, then rows; else in the order of the output's memory.
+    fn by_panels(&self, contraction: bool, panel: &[usize]) -> Order {
+        let is_batch = |dim: usize| (0..self.feeds).all(|o| self.has_dim(o, &[dim]));
+        self.sorted(true, |l| {
+            let group = match () {
+                () if !contraction || is_batch(l.dim) => 0,
+                () if panel.contains(&l.dim) => 1,
+                () => 2,
             };
-            blocks >= REUSE && !dims.is_empty() && !lies_well
-        };
-        let chosen: Vec<usize> = (0..self.feeds).filter(|o| wants(self, *o)).collect();
+            (group, Reverse(l.strides[self.output].abs()))
+        })
+    }
+
+    /// Moves the panel's last loop inside the loops over rows, or [`PANEL`] blocks of it: the part of the packed input
+    /// that those blocks read stays in the cache for all rows.
+    fn rows_inside_panels(&self, order: &mut Order, panel: &[usize]) {
+        let dim_of = |d: &Digit| self.levels[d.level].dim;
+        let in_panel = |d: &Digit| panel.contains(&dim_of(d));
+        let inner = order.iter().rposition(|d| !d.block && in_panel(d));
+        let rows_end = order.iter().rposition(|d| !d.block && self.is_parallel(d.level) && !in_panel(d));
+        let (Some(inner), Some(rows_end)) = (inner, rows_end) else { return };
+        let digit = order[inner];
+        let dim = dim_of(&digit);
+        if inner >= rows_end || order[inner + 1..=rows_end].iter().any(|d| dim_of(d) == dim) {
+            return;
+        }
+        let only_loop = order.iter().filter(|d| !d.block && dim_of(d) == dim).count() == 1;
+        order.insert(rows_end + 1, digit);
+        if only_loop {
+            order[inner].scale = digit.scale * PANEL;
+        } else {
+            order.remove(inner);
+        }
+    }
+
+    /// Plans copies of the inputs of a contraction that would have to be rearranged or converted for every block.
+    fn pack(&mut self, lanes: i64, panel: &[usize]) {
+        let chosen: Vec<usize> = (0..self.feeds).filter(|o| self.is_worth_packing(*o, panel)).collect();
         if chosen.is_empty() {
             return;
         }
         self.split_blocks();
         for operand in chosen {
-            let mut order: Vec<usize> = (0..self.levels.len()).filter(|l| self.has(operand, *l)).collect();
-            // The block's lanes, then one step of the reduction after another, then block after block. Rows of which
-            // single elements are read lie further apart: side by side, LLVM would load and shuffle them as vectors.
-            let has_lanes = order.iter().any(|l| across.contains(&self.levels[*l].dim));
-            let steps: Vec<usize> = (0..self.levels.len()).rev().filter(|l| !self.is_parallel(*l)).collect();
-            let mut near = 1;
-            let near: Vec<usize> = steps
-                .into_iter()
-                .take_while(|l| {
-                    near *= self.levels[*l].size;
-                    near / self.levels[*l].size < APART
-                })
-                .collect();
-            order.sort_by_key(|l| {
-                let level = &self.levels[*l];
-                let group = match () {
-                    () if !has_lanes && near.contains(l) => 0,
-                    () if self.is_parallel(*l) && level.chunk > 1 => 1,
-                    () if !self.is_parallel(*l) => 2,
-                    () => 3,
-                };
-                (group, if group == 1 { level.strides[output].abs() } else { 0 }, Reverse(level.dim), level.scale)
-            });
+            let order = self.packed_order(operand, panel);
             let mut size = 1i64;
             let mut strides = vec![0; self.levels.len()];
             for l in &order {
                 strides[*l] = size;
                 size = size.saturating_mul(self.levels[*l].size);
             }
-            let level = |l: &usize| {
-                let Level { dim, scale, size, .. } = self.levels[*l];
-                Level {
-                    dim,
-                    scale,
-                    size,
-                    strides: vec![self.levels[*l].strides[operand], strides[*l]],
-                    chunk: 1,
-                    first_bit: 0,
-                }
-            };
-            let mut copy = Planner {
-                target: self.target,
-                vector_bits: self.vector_bits,
-                levels: order.iter().map(level).collect(),
-                starts: vec![self.starts[operand].clone(), Expr::Const(0)],
-                output: 1,
-                feeds: 0,
-                reorders: false,
-                across: None,
-                element_bits: vec![self.element_bits[operand], self.widened[operand]],
-                widened: Vec::new(),
-                extents: self.extents.clone(),
-                packed: Vec::new(),
-            };
+            let mut copy = self.copy_of(operand, &order, &strides);
             let digits = copy.elementwise(lanes);
             // Where it cannot be copied in vectors, it is read where it is.
             let Ok(plan) = copy.finish(Mode::Elementwise, lanes, digits) else { continue };
@@ -575,6 +534,80 @@ impl<'a> Planner<'a> {
             self.levels.iter_mut().zip(strides).for_each(|(level, stride)| level.strides[operand] = stride);
             self.starts[operand] = Expr::Const(0);
             self.element_bits[operand] = self.widened[operand];
+        }
+    }
+
+    /// Whether an input is read by enough blocks, and not yet contiguous in the order in which they read it.
+    fn is_worth_packing(&self, operand: usize, panel: &[usize]) -> bool {
+        let dims: Vec<usize> = self.levels.iter().filter(|l| l.strides[operand] != 0).map(|l| l.dim).collect();
+        let others = (0..self.levels.len()).filter(|l| self.is_parallel(*l) && !dims.contains(&self.levels[*l].dim));
+        let blocks = others.map(|l| self.levels[l].size.div_euclid(self.levels[l].chunk).max(1));
+        let widens = self.element_bits[operand] != self.widened[operand];
+        let lane_dim = self.lane_level().map(|l| self.levels[l].dim);
+        let has_lanes = |l: usize| Some(self.levels[l].dim) == lane_dim;
+        // Rows that are packed into words are taken apart as they are widened.
+        let in_word = |l: usize| self.levels[l].size * self.element_bits[operand] <= self.widened[operand];
+        // A stride of a multiple of 4 KiB maps all steps to few sets of the cache, which then miss for lack of ways.
+        let steps = (0..self.levels.len()).filter(|l| !self.is_parallel(*l) && self.levels[*l].size > 1);
+        let step = steps.map(|l| self.levels[l].strides[operand].abs()).filter(|s| *s > 0).min().unwrap_or(0);
+        let is_near = step.saturating_mul(self.element_bits[operand]) < 8 * PAGE;
+        let is_contiguous = match (dims.iter().any(|d| panel.contains(d)), &self.chain(operand)[..]) {
+            (true, [rows, lanes, ..]) if widens => !self.is_parallel(*rows) && in_word(*rows) && has_lanes(*lanes),
+            (true, [lanes, ..]) => !widens && has_lanes(*lanes) && is_near,
+            (false, [steps, ..]) => !widens && !self.is_parallel(*steps),
+            (_, []) => false,
+        };
+        blocks.fold(1, i64::saturating_mul) >= REUSE && !dims.is_empty() && !is_contiguous
+    }
+
+    /// The levels of a packed input, fastest first: the block's lanes, then one step of the reduction after another, then
+    /// block after block. Of an input without the lanes, the steps of the reduction are fastest up to [`APART`].
+    fn packed_order(&self, operand: usize, panel: &[usize]) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.levels.len()).filter(|l| self.has(operand, *l)).collect();
+        let has_lanes = order.iter().any(|l| panel.contains(&self.levels[*l].dim));
+        let mut reach = 1i64;
+        let steps = (0..self.levels.len()).rev().filter(|l| !self.is_parallel(*l));
+        let near: Vec<usize> = steps
+            .take_while(|l| {
+                let before = reach;
+                reach = reach.saturating_mul(self.levels[*l].size);
+                before < APART
+            })
+            .collect();
+        order.sort_by_key(|l| {
+            let level = &self.levels[*l];
+            let group = match () {
+                () if !has_lanes && near.contains(l) => 0,
+                () if self.is_parallel(*l) && level.chunk > 1 => 1,
+                () if !self.is_parallel(*l) => 2,
+                () => 3,
+            };
+            let stride = if group == 1 { level.strides[self.output].abs() } else { 0 };
+            (group, stride, Reverse(level.dim), level.scale)
+        });
+        order
+    }
+
+    /// The planner of the copy of an input: from where it is to these strides.
+    fn copy_of(&self, operand: usize, order: &[usize], strides: &[i64]) -> Planner<'a> {
+        let level = |l: &usize| {
+            let Level { dim, scale, size, .. } = self.levels[*l];
+            let strides = vec![self.levels[*l].strides[operand], strides[*l]];
+            Level { dim, scale, size, strides, chunk: 1, first_bit: 0 }
+        };
+        Planner {
+            target: self.target,
+            vector_bits: self.vector_bits,
+            levels: order.iter().map(level).collect(),
+            starts: vec![self.starts[operand].clone(), Expr::Const(0)],
+            output: 1,
+            feeds: 0,
+            reorders: false,
+            across: None,
+            element_bits: vec![self.element_bits[operand], self.widened[operand]],
+            widened: Vec::new(),
+            extents: self.extents.clone(),
+            packed: Vec::new(),
         }
     }
 
@@ -594,13 +627,13 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn any_order(&mut self, lanes: i64, reduced: &[usize]) -> Order {
-        let main = self.main(reduced).expect("asked for before");
+    fn reassociated(&mut self, lanes: i64, reduced: &[usize]) -> Order {
+        let main = self.main(reduced).expect("this mode has a main input");
         self.widen(main, (i64::from(self.vector_bits) / self.element_bits[main]).max(lanes));
         let mut rows: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l)).collect();
         rows.sort_by_key(|l| self.levels[*l].strides[main].abs());
         let accumulators = i64::from(self.target.vector_registers()) / 4;
-        let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).product();
+        let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).fold(1, i64::saturating_mul);
         self.fill(&rows, (accumulators / have).max(1));
         // Row after row: memory is read in order.
         let row = i64::from(self.vector_bits) / self.element_bits[main];
@@ -624,7 +657,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The digits of all levels, parallel ones first, in the order of a key; larger parts of a dimension stand outside
+    /// The digits of all levels, parallel ones first, in the order of a key; larger parts of a dimension are outside
     /// smaller ones.
     fn sorted<K: Ord>(&self, in_order: bool, key: impl Fn(&Level) -> K) -> Order {
         let mut order = Order::new();
@@ -656,55 +689,27 @@ impl<'a> Planner<'a> {
         order
     }
 
+    /// Numbers the block's bits and chooses those that are lanes: of what is computed, and of each operand in memory.
     fn finish(mut self, mode: Mode, lanes: i64, digits: Order) -> Result<Plan, String> {
         let mut next = 0;
         for level in &mut self.levels {
             level.first_bit = next;
             next += level.bits();
         }
-        if next > 16 {
-            return Err("its operands are too differently laid out".into());
+        if next > MAX_BITS {
+            return Err("its block has too many elements, as the layouts of its operands differ too much".into());
         }
         let of_level = |l: &Level| ((1u64 << l.bits()) - 1) << l.first_bit;
         let bits: Vec<Key> = (0..self.element_bits.len())
             .map(|o| self.levels.iter().filter(|l| l.strides[o] != 0).fold(0, |all, l| all | of_level(l)))
             .collect();
-        let mut reduced = 0;
-        for l in (0..self.levels.len()).filter(|l| !self.is_parallel(*l)) {
-            reduced |= of_level(&self.levels[l]);
-        }
+        let reduced_levels = (0..self.levels.len()).filter(|l| !self.is_parallel(*l));
+        let reduced = reduced_levels.fold(0, |all, l| all | of_level(&self.levels[l]));
         let vector = i64::from(self.vector_bits);
         let memory: Vec<Lanes> =
             (0..bits.len()).map(|o| self.side_by_side(o, power_below(vector / self.element_bits[o]))).collect();
-        let first = match mode {
-            Mode::Elementwise => {
-                let some = (0..bits.len()).filter(|o| !memory[*o].is_empty());
-                some.max_by_key(|o| (self.element_bits[*o], *o >= self.output, memory[*o].len(), Reverse(*o)))
-            }
-            Mode::InOrder => Some(self.output),
-            Mode::AnyOrder => (0..self.feeds).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
-        };
-        let first = first.ok_or("no operand has elements side by side")?;
-        let mut chosen = self.side_by_side(first, power_below(lanes));
-        if let (Mode::InOrder, Some(_), Some(level)) = (mode, self.across, self.lane_level()) {
-            let level = &self.levels[level];
-            chosen = (level.first_bit..level.first_bit + level.bits())
-                .take(power_below(lanes).trailing_zeros() as usize)
-                .collect();
-        }
-        if chosen.is_empty() {
-            return Err("no operand has elements side by side along which it could be computed".into());
-        }
-        let kept = match mode {
-            Mode::AnyOrder => {
-                let lanes = mask(&chosen);
-                let all = (1u64 << next) - 1;
-                let rows = (all & !reduced & !lanes).count_ones();
-                let free: Vec<usize> = (0..next).filter(|bit| (reduced & !lanes) >> bit & 1 == 1).collect();
-                mask(&free[..free.len().min(2usize.saturating_sub(rows as usize))])
-            }
-            _ => 0,
-        };
+        let chosen = self.lanes(mode, lanes, reduced, &memory)?;
+        let kept = if mode == Mode::Reassociated { kept(next, reduced, &chosen) } else { 0 };
         let parallel = digits.iter().filter(|d| self.is_parallel(d.level)).count();
         Ok(Plan {
             levels: self.levels,
@@ -720,22 +725,62 @@ impl<'a> Planner<'a> {
             packed: self.packed,
         })
     }
+
+    /// The block's bits that number the lanes of what is computed.
+    fn lanes(&self, mode: Mode, lanes: i64, reduced: Key, memory: &[Lanes]) -> Result<Lanes, String> {
+        let first = match mode {
+            Mode::Elementwise => {
+                let some = (0..memory.len()).filter(|o| !memory[*o].is_empty());
+                some.max_by_key(|o| (self.element_bits[*o], *o >= self.output, memory[*o].len(), Reverse(*o)))
+            }
+            Mode::Sequential => Some(self.output),
+            Mode::Reassociated => (0..self.feeds).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
+        };
+        let first = first.ok_or("no operand has contiguous elements")?;
+        let chosen = match (mode, self.across, self.lane_level()) {
+            (Mode::Sequential, Some(_), Some(level)) => {
+                let level = &self.levels[level];
+                let bits = level.first_bit..level.first_bit + level.bits();
+                bits.take(power_below(lanes).trailing_zeros() as usize).collect()
+            }
+            _ => self.side_by_side(first, power_below(lanes)),
+        };
+        if chosen.is_empty() {
+            return Err("no operand has contiguous elements in a dimension that can be vectorised".into());
+        }
+        Ok(chosen)
+    }
 }
 
-/// In how many blocks an element is used for its copy to pay.
-const REUSE: i64 = 4;
+/// Bits of what is reduced that get accumulators of their own, so that one addition need not wait for the last: up to two,
+/// fewer where rows of outputs have accumulators of their own.
+fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
+    let lanes = mask(lanes);
+    let all = (1u64 << bits) - 1;
+    let rows = (all & !reduced & !lanes).count_ones() as usize;
+    let free: Vec<usize> = (0..bits).filter(|bit| (reduced & !lanes) >> bit & 1 == 1).collect();
+    mask(&free[..free.len().min(2usize.saturating_sub(rows))])
+}
 
-/// How many blocks each way a square has.
-const SQUARE: i64 = 8;
+/// The bits of an operand's elements.
+fn element_bits(operand: &Operand) -> Result<i64, String> {
+    let element = ir::memref(operand.access.base.r#type()).ok_or("an operand is not a memref")?.element;
+    let bits = ir::bits(element).filter(|n| matches!(n, 8 | 16 | 32 | 64));
+    bits.ok_or_else(|| format!("elements must have 8, 16, 32 or 64 bits, found {element}"))
+}
 
-/// The bytes of a page of memory.
-const PAGE: i64 = 4096;
-
-/// How far apart at least rows are of which single elements are read.
-const APART: i64 = 16;
-
-/// How many blocks side by side one panel of a contraction has.
-const PANEL: i64 = 4;
+/// The address of an operand's element at an index of the iteration space, as a sum over variables.
+fn address<'c>(operand: &Operand<'c>, dims: &[Expr], vars: &mut IndexVars<'c>) -> Result<Linear, String> {
+    let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(dims)).collect();
+    let (index, within) = operand.access.index(vars, &view);
+    let index = vars.simplified(&index, &within);
+    let strides: Option<Vec<i64>> = operand.access.strides.iter().copied().collect();
+    let strides = strides.ok_or("its strides are known only at run time")?;
+    let terms = index.into_iter().zip(strides).map(|(e, s)| e.times(s)).collect();
+    let mut address = Linear::default();
+    address.add(&Expr::sum(terms), 1).ok_or("the tile boundaries of its operands do not align")?;
+    Ok(address)
+}
 
 fn power_above(n: i64) -> i64 {
     (n.max(1) as u64).next_power_of_two() as i64

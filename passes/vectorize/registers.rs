@@ -1,7 +1,7 @@
 //! Blocks of elements in vector registers.
 //!
 //! A block has a power of two elements in each of its digits, so an element's place in it is a string of *bits*, and
-//! where the elements lie in registers is said by which of the bits number the lanes: the others number the
+//! where the elements are in registers follows from which of the bits number the lanes: the others number the
 //! registers. To transpose, to interleave packed rows and to take them apart are then one thing, a change of the lanes'
 //! bits, made of steps in each of which one bit at most comes in: every register of a step is one `vector.shuffle` of
 //! at most two registers of the step before.
@@ -69,7 +69,7 @@ fn steps(from: &[usize], to: &[usize]) -> Vec<Lanes> {
     steps
 }
 
-/// Registers of one block and one element type, in one arrangement, made from those in another when they are asked for.
+/// Registers of one block and one element type, in one arrangement, made from those in another on demand.
 pub struct Rearranged<'c> {
     /// The arrangements: that of the source, and after each step.
     lanes: Vec<Lanes>,
@@ -145,7 +145,7 @@ pub fn shuffle<'c>(b: Builder<'c>, sources: &[Val<'c>], picked: &[i64]) -> Val<'
 mod tests {
     use super::*;
 
-    /// Every step brings in one bit at most, so that two registers are enough for each of its own.
+    /// Every step brings in one bit at most, so that each register is a shuffle of two.
     #[test]
     fn steps_lead_from_each_arrangement_to_each() {
         fn arrangements(bits: usize, lanes: usize) -> Vec<Lanes> {

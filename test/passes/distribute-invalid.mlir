@@ -8,42 +8,42 @@
 #rows = #layout.tensor_layout<((4_PE, 2:8), (8:1))>
 func.func @vector(%a: memref<8x8xf32, #rows>, %i: index, %x: f32) -> vector<4xf32> {
   linalg.fill ins(%x : f32) outs(%a : memref<8x8xf32, #rows>)
-  // expected-error@+1 {{'vector.transfer_read' op cannot be lowered: a vector does not reach over the places of a TensorLayout}}
+  // expected-error@+1 {{'vector.transfer_read' op cannot be lowered: a vector cannot cross the places of a TensorLayout}}
   %0 = vector.transfer_read %a[%i, %i], %x : memref<8x8xf32, #rows>, vector<4xf32>
-  // expected-error@+1 {{'vector.transfer_write' op cannot be lowered: a vector does not reach over the places of a TensorLayout}}
+  // expected-error@+1 {{'vector.transfer_write' op cannot be lowered: a vector cannot cross the places of a TensorLayout}}
   vector.transfer_write %0, %a[%i, %i] : vector<4xf32>, memref<8x8xf32, #rows>
   return %0 : vector<4xf32>
 }
 
 // -----
 
-// expected-error@+1 {{cannot lower memref<?x8xf32, #layout.tensor_layout<((4_PE, 2:8), (8:1))>>: a TensorLayout needs static sizes}}
+// expected-error@+1 {{cannot lower memref<?x8xf32, #layout.tensor_layout<((4_PE, 2:8), (8:1))>>: a TensorLayout must have static sizes}}
 func.func private @sizes(memref<?x8xf32, #layout.tensor_layout<((4_PE, 2:8), (8:1))>>)
 
 // -----
 
-// expected-error@+1 {{its bytes, all places together, do not fit in 64 bits}}
+// expected-error@+1 {{the number of its bytes, all places together, overflows 64 bits}}
 func.func private @bytes(memref<4xf32, #layout.tensor_layout<((4:2305843009213693952))>>)
 
 // -----
 
-// expected-error@+1 {{its places do not fit in 64 bits}}
+// expected-error@+1 {{the number of its elements, all places together, overflows 64 bits}}
 func.func private @large(memref<4xf32, #layout.tensor_layout<((2_A:4611686018427387904, 2_C:4611686018427387904))>>)
 
 // -----
 
 #rows = #layout.tensor_layout<((4_PE, 2:8), (8:1))>
 func.func @pointer(%a: memref<8x8xf32, #rows>, %i: index, %x: f32) -> index {
-  // expected-error@+1 {{a buffer laid out as ((4_PE, 2:8), (8:1)) has no strides to make a view from}}
+  // expected-error@+1 {{expected a buffer with strides, found layout ((4_PE, 2:8), (8:1))}}
   %p = memref.extract_aligned_pointer_as_index %a : memref<8x8xf32, #rows> -> index
-  // expected-error@+1 {{nothing is known of what it does to a buffer laid out as ((4_PE, 2:8), (8:1))}}
+  // expected-error@+1 {{unsupported operation on a buffer with layout ((4_PE, 2:8), (8:1))}}
   %0 = memref.atomic_rmw addf %x, %a[%i, %i] : (f32, memref<8x8xf32, #rows>) -> f32
   return %p : index
 }
 
 // -----
 
-// expected-error@+1 {{cannot lower memref<2xmemref<4xf32, #layout.tensor_layout<((4_PE))>>>: a layout stands inside it}}
+// expected-error@+1 {{cannot lower memref<2xmemref<4xf32, #layout.tensor_layout<((4_PE))>>>: a type nested in it contains a layout}}
 func.func @buffers(%m: memref<2xmemref<4xf32, #layout.tensor_layout<((4_PE))>>>) { return }
 
 // -----

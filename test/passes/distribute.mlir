@@ -1,6 +1,6 @@
 // TensorLayouts, lowered: one buffer for all places, a parallel loop over them, and what each place does.
-// RUN: layout-opt %s --split-input-file --layout-lower-memrefs | FileCheck %s
-// RUN: layout-opt %s --split-input-file --layout-lower-memrefs=form=physical | FileCheck %s
+// RUN: layout-opt %s --split-input-file --layout-lower-memrefs=reassociate=true | FileCheck %s
+// RUN: layout-opt %s --split-input-file --layout-lower-memrefs="form=physical reassociate=true" | FileCheck %s
 
 // A dimension for each axis of the machine, then one for each part inside a place, with what its stride spans. Where a
 // layout does not name an axis, every place along it has a copy. Time counts pieces, W elements of a word.

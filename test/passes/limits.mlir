@@ -23,12 +23,12 @@ func.func private @metadata(tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)M(16)}>>)
 
 // -----
 
-// CHECK: error: cannot lower {{.*}}: elements of E(4) bits are not what a memref of i4 stores
+// CHECK: error: cannot lower {{.*}}: expected E(8) for elements of i4, found E(4)
 func.func private @packed(tensor<3x5xi4, #layout.tiled<{1,0:T(2,2)E(4)}>>)
 
 // -----
 
-// CHECK: error: cannot lower {{.*}}: elements of E(16) bits are not what a memref of i8 stores
+// CHECK: error: cannot lower {{.*}}: expected E(8) for elements of i8, found E(16)
 func.func private @wide(tensor<3x5xi8, #layout.tiled<{1,0:T(2,2)E(16)}>>)
 
 // -----
@@ -78,7 +78,7 @@ func.func @slice(%x: memref<16x256xf32, #t>) -> memref<8x128xf32, #t> {
 
 #t = #layout.tiled<{1,0:T(8,128)}>
 func.func @dimension(%x: memref<16x256xf32, #t>, %d: index) -> index {
-  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'memref.dim' op cannot be lowered: which dimension is not a constant
+  // CHECK: [[@LINE+1]]:{{[0-9]+}}: error: 'memref.dim' op cannot be lowered: its dimension must be a constant
   %size = memref.dim %x, %d : memref<16x256xf32, #t>
   return %size : index
 }

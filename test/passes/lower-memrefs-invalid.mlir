@@ -8,9 +8,9 @@
 #T = #layout.tiled<{1,0:T(8,128)}>
 func.func @unknown(%m: memref<16x256xf32, #T>, %i: index) -> f32 {
   %a = memref.load %m[%i, %i] : memref<16x256xf32, #T>
-  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: nothing is known of what it does to a buffer laid out as {1,0:T(8,128)}}}
+  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: unsupported operation on a buffer with layout {1,0:T(8,128)}}}
   %0 = memref.atomic_rmw addf %a, %m[%i, %i] : (f32, memref<16x256xf32, #T>) -> f32
-  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: nothing is known}}
+  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: unsupported operation}}
   %1 = memref.atomic_rmw addf %a, %m[%i, %i] : (f32, memref<16x256xf32, #T>) -> f32
   return %a : f32
 }
@@ -22,29 +22,29 @@ func.func @split(%m: memref<6xi32, #layout.tiled<{0:T(128)SC(0:3)}>>) { return }
 
 // -----
 
-// expected-error@+1 {{it starts with metadata (M), for which a memref has no place}}
+// expected-error@+1 {{it starts with metadata (M), which a memref cannot hold}}
 func.func @metadata(%m: memref<6xi32, #layout.tiled<{0:T(128)M(16)}>>) { return }
 
 // -----
 
-// expected-error@+1 {{the size of dimension 0 is dynamic and tiled, so its type could not tell it}}
+// expected-error@+1 {{the size of dimension 0 is dynamic and tiled: a tiled dimension must have a static size}}
 func.func private @dynamic(%m: memref<?x6xi32, #layout.tiled<{1,0:T(8,128)}>>)
 
 // -----
 
-// expected-error@+1 {{its memory space is #layout.memory_space<host>, and its layout says S(1)}}
+// expected-error@+1 {{its memory space must be that of its layout, S(1), found #layout.memory_space<host>}}
 func.func @spaces(%m: memref<16x6xi32, #layout.tiled<{1,0:T(8,128)S(1)}>, #layout.memory_space<host>>) { return }
 
 // -----
 
-// expected-error@+1 {{elements of E(4) bits are not what a memref of i4 stores}}
+// expected-error@+1 {{expected E(8) for elements of i4, found E(4)}}
 func.func @bits(%m: memref<16x6xi4, #layout.tiled<{1,0:T(8,128)E(4)}>>) { return }
 
 // -----
 
 #T = #layout.tiled<{1,0:T(8,128)}>
 func.func @pointer(%m: memref<16x256xf32, #T>) -> index {
-  // expected-error@+1 {{a buffer laid out as {1,0:T(8,128)} has no strides to make a view from}}
+  // expected-error@+1 {{expected a buffer with strides, found layout {1,0:T(8,128)}}}
   %p = memref.extract_aligned_pointer_as_index %m : memref<16x256xf32, #T> -> index
   return %p : index
 }
@@ -56,12 +56,12 @@ func.func @pointer(%m: memref<16x256xf32, #T>) -> index {
 func.func private @slice(memref<2x4xf32, strided<[256, 1]>, #P>)
 func.func @pass_slice(%m: memref<16x256xf32, #P>) {
   %s = memref.subview %m[0, 0][2, 4][1, 1] : memref<16x256xf32, #P> to memref<2x4xf32, strided<[256, 1]>, #P>
-  // expected-error@+1 {{it takes a slice or reshape of a tiled buffer, where only a whole buffer can go}}
+  // expected-error@+1 {{expected a whole tiled buffer, found a slice or reshape of one}}
   func.call @slice(%s) : (memref<2x4xf32, strided<[256, 1]>, #P>) -> ()
   return
 }
 
 // -----
 
-// expected-error@+1 {{cannot lower memref<2xmemref<2x3xf32, #layout.tiled<{0,1}>>>: a layout stands inside it}}
+// expected-error@+1 {{cannot lower memref<2xmemref<2x3xf32, #layout.tiled<{0,1}>>>: a type nested in it contains a layout}}
 func.func @buffers(%m: memref<2xmemref<2x3xf32, #layout.tiled<{0,1}>>>) { return }

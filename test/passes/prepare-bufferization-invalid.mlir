@@ -7,7 +7,7 @@
 // CHECK: func.func @generate(%{{.*}}: f32) -> tensor<3x5xf32, #layout.tiled<{1,0:T(8,128)}>>
 #T = #layout.tiled<{1,0:T(8,128)}>
 func.func @generate(%f: f32) -> tensor<3x5xf32, #T> {
-  // expected-error@+1 {{'tensor.generate' op cannot be lowered: nothing is known of what it does to a tiled tensor}}
+  // expected-error@+1 {{'tensor.generate' op cannot be lowered: unsupported operation on a tiled tensor}}
   %p = tensor.generate {
   ^bb0(%i: index, %j: index):
     tensor.yield %f : f32
@@ -17,12 +17,12 @@ func.func @generate(%f: f32) -> tensor<3x5xf32, #T> {
 
 // -----
 
-// expected-error@+1 {{the size of dimension 0 is dynamic and tiled, so its type could not tell it}}
+// expected-error@+1 {{the size of dimension 0 is dynamic and tiled: a tiled dimension must have a static size}}
 func.func @dynamic(%a: tensor<?x256xf32, #layout.tiled<{1,0:T(8,128)}>>) { return }
 
 // -----
 
-// expected-error@+1 {{it starts with metadata (M), for which a memref has no place}}
+// expected-error@+1 {{it starts with metadata (M), which a memref cannot hold}}
 func.func @metadata(%a: tensor<16x256xi32, #layout.tiled<{1,0:T(8,128)M(16)}>>) { return }
 
 // -----
@@ -62,21 +62,21 @@ func.func @constant() -> tensor<2x3xf32, #T> {
 
 #B = #layout.tiled<{2,1,0:T(2,2)}>
 func.func @dim(%x: tensor<?x2x3xf32, #B>, %i: index) -> index {
-  // expected-error@+1 {{'tensor.dim' op cannot be lowered: which dimension is not a constant}}
+  // expected-error@+1 {{'tensor.dim' op cannot be lowered: its dimension must be a constant}}
   %0 = tensor.dim %x, %i : tensor<?x2x3xf32, #B>
   return %0 : index
 }
 
 // -----
 
-// expected-error@+1 {{cannot lower tuple<tensor<2x3xf32, #layout.tiled<{1,0}>>>: a layout stands inside it}}
+// expected-error@+1 {{cannot lower tuple<tensor<2x3xf32, #layout.tiled<{1,0}>>>: a type nested in it contains a layout}}
 func.func private @tuple(tuple<tensor<2x3xf32, #layout.tiled<{1,0}>>>)
 
 // -----
 
 #T = #layout.tiled<{1,0:T(2,2)}>
 func.func @indirect(%f: (tensor<2x3xf32, #T>) -> (), %x: tensor<2x3xf32, #T>) {
-  // expected-error@+1 {{'func.call_indirect' op cannot be lowered: nothing is known of what it does to a tiled tensor}}
+  // expected-error@+1 {{'func.call_indirect' op cannot be lowered: unsupported operation on a tiled tensor}}
   func.call_indirect %f(%x) : (tensor<2x3xf32, #T>) -> ()
   return
 }

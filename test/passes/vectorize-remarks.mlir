@@ -12,7 +12,7 @@
 // CHECK: memref.load
 // CHECK-NOT: vector
 func.func @dynamic(%a: memref<?x16xf32>, %r: memref<?x16xf32, #layout.tiled<{1,0}>>) {
-  // expected-remark@+1 {{it stays one element at a time: its sizes are known only at run time}}
+  // expected-remark@+1 {{not vectorised: its sizes are known only at run time}}
   memref.copy %a, %r : memref<?x16xf32> to memref<?x16xf32, #layout.tiled<{1,0}>>
   return
 }
@@ -22,7 +22,7 @@ func.func @dynamic(%a: memref<?x16xf32>, %r: memref<?x16xf32, #layout.tiled<{1,0
 // CHECK-LABEL: func.func @strides(
 // CHECK-NOT: vector
 func.func @strides(%a: memref<16x16xf32, strided<[?, 1]>>, %r: memref<16x16xf32, #layout.tiled<{0,1}>>) {
-  // expected-remark@+1 {{it stays one element at a time: its strides are known only at run time}}
+  // expected-remark@+1 {{not vectorised: its strides are known only at run time}}
   memref.copy %a, %r : memref<16x16xf32, strided<[?, 1]>> to memref<16x16xf32, #layout.tiled<{0,1}>>
   return
 }
@@ -32,7 +32,7 @@ func.func @strides(%a: memref<16x16xf32, strided<[?, 1]>>, %r: memref<16x16xf32,
 // CHECK-LABEL: func.func @offset(
 // CHECK-NOT: vector
 func.func @offset(%a: memref<16x16xf32, strided<[16, 1], offset: ?>>, %r: memref<16x16xf32, #layout.tiled<{0,1}>>) {
-  // expected-remark@+1 {{it stays one element at a time: where a buffer starts is known only at run time}}
+  // expected-remark@+1 {{not vectorised: the offset of a buffer is known only at run time}}
   memref.copy %a, %r : memref<16x16xf32, strided<[16, 1], offset: ?>> to memref<16x16xf32, #layout.tiled<{0,1}>>
   return
 }
@@ -44,7 +44,7 @@ func.func @offset(%a: memref<16x16xf32, strided<[16, 1], offset: ?>>, %r: memref
 // CHECK-LABEL: func.func @bits(
 // CHECK-NOT: vector
 func.func @bits(%a: memref<16x256xi1>, %r: memref<16x256xi1, #T>) {
-  // expected-remark@+1 {{it stays one element at a time: elements of i1 do not go into vectors}}
+  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found i1}}
   memref.copy %a, %r : memref<16x256xi1> to memref<16x256xi1, #T>
   return
 }
@@ -52,7 +52,7 @@ func.func @bits(%a: memref<16x256xi1>, %r: memref<16x256xi1, #T>) {
 // CHECK-LABEL: func.func @nibbles(
 // CHECK-NOT: vector
 func.func @nibbles(%a: memref<16x256xi4>, %r: memref<16x256xi4, #T>) {
-  // expected-remark@+1 {{it stays one element at a time: elements of i4 do not go into vectors}}
+  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found i4}}
   memref.copy %a, %r : memref<16x256xi4> to memref<16x256xi4, #T>
   return
 }
@@ -60,7 +60,7 @@ func.func @nibbles(%a: memref<16x256xi4>, %r: memref<16x256xi4, #T>) {
 // CHECK-LABEL: func.func @indices(
 // CHECK-NOT: vector
 func.func @indices(%a: memref<16x256xindex>, %r: memref<16x256xindex, #T>) {
-  // expected-remark@+1 {{it stays one element at a time: elements of index do not go into vectors}}
+  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found index}}
   memref.copy %a, %r : memref<16x256xindex> to memref<16x256xindex, #T>
   return
 }
@@ -68,7 +68,7 @@ func.func @indices(%a: memref<16x256xindex>, %r: memref<16x256xindex, #T>) {
 // CHECK-LABEL: func.func @complex(
 // CHECK-NOT: vector
 func.func @complex(%a: memref<16x256xcomplex<f32>>, %r: memref<16x256xcomplex<f32>, #T>) {
-  // expected-remark@+1 {{it stays one element at a time: elements of complex<f32> do not go into vectors}}
+  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found complex<f32>}}
   memref.copy %a, %r : memref<16x256xcomplex<f32>> to memref<16x256xcomplex<f32>, #T>
   return
 }
@@ -76,7 +76,7 @@ func.func @complex(%a: memref<16x256xcomplex<f32>>, %r: memref<16x256xcomplex<f3
 // CHECK-LABEL: func.func @wide(
 // CHECK-NOT: vector
 func.func @wide(%a: memref<16x256xf128>, %r: memref<16x256xf128, #T>) {
-  // expected-remark@+1 {{it stays one element at a time: elements of f128 do not go into vectors}}
+  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found f128}}
   memref.copy %a, %r : memref<16x256xf128> to memref<16x256xf128, #T>
   return
 }
@@ -90,7 +90,7 @@ func.func @wide(%a: memref<16x256xf128>, %r: memref<16x256xf128, #T>) {
 // CHECK-NOT: vector
 // CHECK: arith.divsi %{{.*}} : i32
 func.func @division(%a: memref<16x256xi32>, %b: memref<16x256xi32, #T>) {
-  // expected-remark@+1 {{it stays one element at a time: there is no vector form of 'arith.divsi' that cannot fail}}
+  // expected-remark@+1 {{not vectorised: 'arith.divsi' has no vector form that cannot trap}}
   linalg.div ins(%a, %b : memref<16x256xi32>, memref<16x256xi32, #T>) outs(%b : memref<16x256xi32, #T>)
   return
 }
@@ -100,7 +100,7 @@ func.func private @helper(f32) -> f32
 // CHECK-LABEL: func.func @call(
 // CHECK-NOT: vector
 func.func @call(%a: memref<16x256xf32, #T>) {
-  // expected-remark@+1 {{it stays one element at a time: there is no vector form of 'func.call' that cannot fail}}
+  // expected-remark@+1 {{not vectorised: 'func.call' has no vector form that cannot trap}}
   linalg.generic {indexing_maps = [#map], iterator_types = ["parallel", "parallel"]} outs(%a : memref<16x256xf32, #T>) {
   ^bb0(%x: f32):
     %y = func.call @helper(%x) : (f32) -> f32
@@ -112,7 +112,7 @@ func.func @call(%a: memref<16x256xf32, #T>) {
 // CHECK-LABEL: func.func @inside(
 // CHECK-NOT: vector
 func.func @inside(%a: memref<16x256xi64>, %r: memref<16x256xi64, #T>) {
-  // expected-remark@+1 {{it stays one element at a time: there are no vectors of i128}}
+  // expected-remark@+1 {{not vectorised: values must have 1, 8, 16, 32 or 64 bits, found i128}}
   linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
       ins(%a : memref<16x256xi64>) outs(%r : memref<16x256xi64, #T>) {
   ^bb0(%x: i64, %o: i64):
@@ -131,7 +131,7 @@ func.func @inside(%a: memref<16x256xi64>, %r: memref<16x256xi64, #T>) {
 // CHECK-LABEL: func.func @one(
 // CHECK-NOT: vector
 func.func @one(%a: memref<f32>, %r: memref<1x1xf32, #layout.tiled<{1,0:T(8,128)}>>) {
-  // expected-remark@+1 {{it stays one element at a time: no operand has elements side by side}}
+  // expected-remark@+1 {{not vectorised: no operand has contiguous elements}}
   linalg.generic {indexing_maps = [affine_map<(i, j) -> ()>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
       ins(%a : memref<f32>) outs(%r : memref<1x1xf32, #layout.tiled<{1,0:T(8,128)}>>) {
   ^bb0(%x: f32, %o: f32):
@@ -145,7 +145,7 @@ func.func @one(%a: memref<f32>, %r: memref<1x1xf32, #layout.tiled<{1,0:T(8,128)}
 // CHECK-LABEL: func.func @two_sums(
 // CHECK-NOT: vector
 func.func @two_sums(%a: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>, %s: memref<16xf32>, %m: memref<16xf32>) {
-  // expected-remark@+1 {{it stays one element at a time: it reduces to several outputs}}
+  // expected-remark@+1 {{not vectorised: it reduces to several outputs}}
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
       iterator_types = ["parallel", "reduction"]}
       ins(%a : memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>) outs(%s, %m : memref<16xf32>, memref<16xf32>) {
@@ -163,7 +163,7 @@ func.func @two_sums(%a: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>, %s: m
 // CHECK-LABEL: func.func @cuts(
 // CHECK-NOT: vector
 func.func @cuts(%a: memref<24x64xf32, #layout.tiled<{1,0:T(6,8)}>>, %r: memref<24x64xf32, #layout.tiled<{1,0:T(4,8)}>>) {
-  // expected-remark@+1 {{it stays one element at a time: the cuts of its operands do not fit each other}}
+  // expected-remark@+1 {{not vectorised: the tile boundaries of its operands do not align}}
   memref.copy %a, %r : memref<24x64xf32, #layout.tiled<{1,0:T(6,8)}>> to memref<24x64xf32, #layout.tiled<{1,0:T(4,8)}>>
   return
 }
@@ -175,7 +175,7 @@ module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (), 
   // CHECK-LABEL: func.func @places(
   // CHECK-NOT: vector
   func.func @places(%a: memref<16x64xf32>, %r: memref<16x64xf32, #layout.tensor_layout<((4_PE, 4:64), (64:1))>>) {
-    // expected-remark@+1 {{it stays one element at a time: each place of the machine has a loop nest of its own}}
+    // expected-remark@+1 {{not vectorised: it runs a loop nest of its own on each place of the machine}}
     memref.copy %a, %r : memref<16x64xf32> to memref<16x64xf32, #layout.tensor_layout<((4_PE, 4:64), (64:1))>>
     return
   }
@@ -186,7 +186,7 @@ module attributes {layout.machine = #layout.machine<axes: (4_PE), memories: (), 
 // A vector that holds one element is none.
 // RUN: layout-opt %s --split-input-file --layout-lower-memrefs='vectorize=neon vector-bits=64' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NARROW
-// NARROW: remark: it stays one element at a time: a vector of 64 bits holds one element
+// NARROW: remark: not vectorised: a vector of 64 bits holds one element
 // CHECK-LABEL: func.func @narrow(
 func.func @narrow(%a: memref<16x16xf64>, %r: memref<16x16xf64, #layout.tiled<{0,1}>>) {
   memref.copy %a, %r : memref<16x16xf64> to memref<16x16xf64, #layout.tiled<{0,1}>>
@@ -199,7 +199,7 @@ func.func @narrow(%a: memref<16x16xf64>, %r: memref<16x16xf64, #layout.tiled<{0,
 // CHECK-LABEL: func.func @total(
 // CHECK-NOT: vector
 func.func @total(%a: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>, %r: memref<f32>) {
-  // expected-remark@+1 {{it stays one element at a time: no operand has elements side by side along which it could be computed}}
+  // expected-remark@+1 {{not vectorised: no operand has contiguous elements in a dimension that can be vectorised}}
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]}
       ins(%a : memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>) outs(%r : memref<f32>) {
   ^bb0(%x: f32, %o: f32):

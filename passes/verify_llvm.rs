@@ -1,0 +1,38 @@
+//! `layout-verify-llvm`: what is left that has no translation to LLVM IR is an error.
+//!
+//! Upstream's `convert-to-llvm` leaves operations that it has no pattern for as they are, and succeeds.
+
+use crate::diagnostic::Diagnostic;
+use layout_ir::{self as ir, Op};
+
+/// The dialects that `mlir-translate --mlir-to-llvmir` takes.
+const TRANSLATED: &[&str] = &[
+    "acc",
+    "amx",
+    "arm_neon",
+    "arm_sme",
+    "arm_sve",
+    "gpu",
+    "llvm",
+    "nvvm",
+    "omp",
+    "ptr",
+    "rocdl",
+    "spirv",
+    "vcix",
+    "x86vector",
+    "xevm",
+];
+
+/// Checks the operations of a module.
+pub fn run<'c>(module: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
+    let is_left = |name: &str| {
+        let dialect = name.split_once('.').map_or(name, |(dialect, _)| dialect);
+        name != "builtin.module" && !TRANSLATED.contains(&dialect)
+    };
+    let left = ir::all_operations(module).into_iter().filter(|op| is_left(ir::name(*op)));
+    let error =
+        |op| Diagnostic::error(ir::location(op), format!("'{}' op is not converted to the LLVM dialect", ir::name(op)));
+    let errors: Vec<Diagnostic<'c>> = left.map(error).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}

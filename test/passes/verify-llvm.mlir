@@ -1,0 +1,18 @@
+// layout-verify-llvm: an error at each operation that has no translation to LLVM IR.
+// RUN: layout-opt %s --layout-verify-llvm --verify-diagnostics
+
+// The dialects of machines have one.
+llvm.func @translated() -> i32 {
+  %0 = nvvm.read.ptx.sreg.tid.x : i32
+  llvm.return %0 : i32
+}
+
+llvm.func @left(%x: f32) -> f32 {
+  // expected-error@+1 {{'builtin.unrealized_conversion_cast' op is not converted to the LLVM dialect}}
+  %0 = builtin.unrealized_conversion_cast %x, %x : f32, f32 to complex<f32>
+  // expected-error@+1 {{'complex.neg' op is not converted to the LLVM dialect}}
+  %1 = complex.neg %0 : complex<f32>
+  // expected-error@+1 {{'complex.re' op is not converted to the LLVM dialect}}
+  %2 = complex.re %1 : complex<f32>
+  llvm.return %2 : f32
+}
