@@ -137,7 +137,17 @@ fn metadata() -> Metadata {
         links.insert(id(&node["id"]), linked.collect());
     }
     let members = all(&all_of_it, "workspace_members").map(id);
-    let shipped = members.filter(|member| packages[member]["publish"].is_null()).collect();
+    // What is shipped are the tools, the plugin, and the static library that libLayout.so is made of, which Cargo does not
+    // publish.
+    let kinds = |member: &str| {
+        let targets = all(&packages[member], "targets").flat_map(|target| all(target, "kind"));
+        targets.filter_map(Value::as_str).map(str::to_string).collect::<Vec<_>>()
+    };
+    let is_shipped = |member: &String| {
+        let published = packages[member]["publish"].is_null();
+        kinds(member).iter().any(|kind| kind == "staticlib" || published && ["bin", "cdylib"].contains(&kind.as_str()))
+    };
+    let shipped = members.filter(is_shipped).collect();
     Metadata { packages, links, shipped }
 }
 

@@ -1,0 +1,16 @@
+//! Looks for LLVM before anything is built that needs it, so that what is wrong is said in one sentence: other crates'
+//! build scripts would fail first, later, and each in its own way.
+
+#[path = "src/llvm.rs"]
+#[expect(dead_code, reason = "what is found is for the build scripts of the packages")]
+mod llvm;
+
+use std::process::exit;
+
+fn main() {
+    println!("cargo:rerun-if-changed=src/llvm.rs");
+    if let Err(message) = llvm::Llvm::find() {
+        eprintln!("error: {message}");
+        exit(1);
+    }
+}
