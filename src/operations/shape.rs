@@ -74,7 +74,7 @@ impl Shape {
     /// use tensor_layout::operations::Shape;
     /// assert_eq!(Shape::parse("f32[2, 3]").unwrap().to_string(), "f32[2,3]{1,0}");
     /// let error = Shape::parse("f32[2]{0:T(0)}").unwrap_err();
-    /// assert_eq!((error.at, &*error.message), (Some(11), "tile sizes must be positive, got 0"));
+    /// assert_eq!((error.at, &*error.message), (Some(11), "a tile size must be at least 1, found 0"));
     /// ```
     pub fn parse(text: &str) -> Result<Shape, Error> {
         let mut cursor = Cursor::new(text);

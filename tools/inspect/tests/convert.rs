@@ -86,11 +86,14 @@ fn errors_point_into_the_text_at_fault() {
             "error: a part on the address needs its stride: `12:1`\n  |\n1 | ((12))\n  |   ^\n",
         ),
         (&["((12:1))", "((11:1))"], "error: the sizes are [12] and [11]\n"),
-        (&["((12:1))", "((12:1))", "--machine", "gpux"], "error: `gpux` is no machine: "),
-        (&["((8_PE))", "((8:1))", "--machine", "mn_core"], "error: the layout reaches 8 along PE, the machine has 4\n"),
+        (&["((12:1))", "((12:1))", "--machine", "gpux"], "error: unknown machine `gpux`; expected "),
+        (
+            &["((8_PE))", "((8:1))", "--machine", "mn_core"],
+            "error: the extent along PE must be at most the machine's 4, found 8\n",
+        ),
         (
             &["((8:1))", "((8:1))", "--element", "f33"],
-            "error: expected an element type such as `f32`\n  |\n1 | f33\n  | ^\n",
+            "error: expected an element type, such as `f32`\n  |\n1 | f33\n  | ^\n",
         ),
         (&["((4_PE, 9000:1))", "((36000:1))", "--machine", "mn_core"], "error: capacity exceeded: "),
         (
