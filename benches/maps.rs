@@ -1,10 +1,12 @@
 //! How fast indexing maps are read, composed and simplified.
 
+#[path = "../test/choices.rs"]
+mod choices;
 #[path = "../test/chains/random.rs"]
 mod random;
 
+use choices::Choices;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use fastrand::Rng;
 use layout::map::{Indexing, IndexingMap};
 use std::hint::black_box;
 
@@ -26,7 +28,7 @@ fn examples(c: &mut Criterion) {
 }
 
 fn chains(c: &mut Criterion) {
-    let mut rng = Rng::with_seed(5);
+    let mut rng = Choices::random(5);
     let texts: Vec<String> = (0..1000).map(|_| random::chain(&mut rng)).collect();
     let parse = |text: &String| -> Vec<Indexing> { text.split(" >> ").map(|m| Indexing::parse(m).unwrap()).collect() };
     let chains: Vec<Vec<Indexing>> = texts.iter().map(parse).collect();
