@@ -107,7 +107,8 @@ fn enum_of(passes: &Passes) -> String {
         let about = format!("{}: [`crate::{module}`].", pass.summary);
         line(&mut variants, format!("    #[doc = {about:?}]"));
         line(&mut names, format!("    {:?},", pass.argument));
-        line(&mut named, format!("            Pass::{variant} {{ .. }} => {:?},", pass.argument));
+        let fields = if pass.options.is_empty() { "" } else { " { .. }" };
+        line(&mut named, format!("            Pass::{variant}{fields} => {:?},", pass.argument));
         if pass.options.is_empty() {
             line(&mut variants, format!("    {variant},"));
             line(&mut read, format!("            {:?} => without_options(Pass::{variant}, text),", pass.argument));
