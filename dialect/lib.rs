@@ -1,7 +1,31 @@
 //! The `layout` dialect of MLIR: layouts as tensor encodings and memref layouts.
 //!
-//! `Layout.td` lists the attributes and operations; C++ generated from it calls the bodies in this crate. What a layout
-//! means is the business of [`tensor_layout`](::tensor_layout), which knows no MLIR; here are the rules that tie a layout to a type.
+//! `Layout.td` lists the attributes and operations; C++ generated from it calls the functions of `exports.rs`. The crate
+//! [`tensor_layout`](::tensor_layout) computes with layouts and knows no MLIR; here are the rules for a layout on a type.
+//!
+//! # Rooms
+//!
+//! A file uses only files above it; `test/arrows.rs` reads this table and the imports.
+//!
+//! | file | what it holds | uses |
+//! |---|---|---|
+//! | [`affine`] | expressions of the maths as `AffineExpr` and back | |
+//! | `axis` | the rule of `#layout.axis` | |
+//! | `guard` | panics become diagnostics at the border to C++ | |
+//! | `memory_space` | the text of `#layout.memory_space` | |
+//! | `strings` | texts between Rust and C++ | |
+//! | `indexing_map` | indexing maps as `AffineMap` with a domain | `affine` |
+//! | `imports` | C++ that Rust calls, each call in a safe function | `indexing_map`, `strings` |
+//! | [`element`] | bits of element types | `imports` |
+//! | `convert` | the rules of `layout.convert` | `imports` |
+//! | [`tiled`] | tiled layouts: affine map, strides, what they need of a type | `element` |
+//! | `tensor_layout` | the same for TensorLayouts | `affine`, `element` |
+//! | `attribute` | the text of each attribute | `indexing_map`, `memory_space` |
+//! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `imports`, `indexing_map`, `memory_space`, `tensor_layout`, `tiled` |
+//! | `machine` | the rules of `layout.machine` | `element`, `imports`, `values` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `attribute`, `axis`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `memory_space`, `strings`, `tensor_layout`, `tiled`, `values` |
+//!
+//! # Example
 //!
 //! ```
 //! use tensor_layout::maps::Indexing;

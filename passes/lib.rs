@@ -1,9 +1,35 @@
 //! Passes over the `layout` dialect of MLIR, and pipelines of them.
 //!
-//! `Passes.td` lists the passes, their options, and the pipelines; C++ generated from it calls the bodies in this crate,
-//! one file for each pass. Below the passes are three folders, each of which uses only those before it: `buffers` (what a
-//! layout becomes), `kernel` (an operation as loops), `vectorize` (the same in vector code). `upstream.rs` has what Rust
-//! calls of MLIR's C++, `exports.rs` what C++ calls.
+//! `Passes.td` lists the passes, their options and the pipelines. A build script and mlir-tblgen generate the rest from it:
+//! the enum [`Pass`], [`Options`] with their parser, and the C++ that registers them. The body of each pass is the file
+//! with its name; `exports.rs` calls it.
+//!
+//! # Rooms
+//!
+//! A file or folder uses only those above it; `test/arrows.rs` reads this table and the imports.
+//!
+//! | room | what it holds | uses |
+//! |---|---|---|
+//! | `options` | the generated options, and their checks | |
+//! | `diagnostic` | errors, warnings and remarks with notes | |
+//! | `upstream` | what is taken of MLIR's C++ | `diagnostic` |
+//! | `buffers` | what lowering knows of types, indices and upstream's operations | `options`, `upstream` |
+//! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `options`, `upstream` |
+//! | [`deallocate`] | `layout-deallocate` | |
+//! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
+//! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
+//! | [`mask_as_integers`] | `layout-mask-as-integers` | |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `buffers`, `deallocate`, `diagnostic`, `options`, `upstream` |
+//! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |
+//! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
+//! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
+//! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `deallocate`, `kernel`, `options`, `upstream` |
+//! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `upstream`, `vectorize` |
+//! | `pass` | the generated passes as values | `options`, `upstream` |
+//! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_memrefs`, `mask_as_integers`, `options`, `pass`, `pipelines`, `prepare_bufferization`, `simplify_indexing`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//!
+//! # Example
 //!
 //! ```
 //! use layout_passes::{Form, Pass, pipelines};
