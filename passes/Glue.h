@@ -82,9 +82,10 @@ uint32_t layout_cc_fast_math(MlirOperation op);
 MlirAttribute layout_cc_fast_math_attribute(MlirContext context,
                                             uint32_t flags);
 
-/// Puts the structured operations that an aggregate of linalg stands for, such
-/// as those of `linalg.softmax`, in front of it and lets its users use them,
-/// which leaves it without users; false where it is no aggregate.
+/// Inserts the decomposition of an aggregate of linalg, such as
+/// `linalg.softmax`, into structured operations in front of it, and replaces
+/// all uses of its results, so that it can be erased; false where it is no
+/// aggregate.
 bool layout_cc_decompose(MlirOperation op);
 
 /// The constant that changes nothing as an operand of an operation of arith;

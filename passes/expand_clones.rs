@@ -43,7 +43,7 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
     });
     let of = |n: Option<i64>, at: usize| match (&metadata, n) {
         (_, Some(n)) => b.index(n),
-        (values, None) => values.as_ref().expect("what is not known is asked of the buffer")[2 + at],
+        (values, None) => values.as_ref().expect("metadata of a dynamic buffer")[2 + at],
     };
     let binary = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], index, &[]);
     let row = if dynamic {

@@ -20,7 +20,7 @@ pub struct Pipeline {
     pub name: &'static str,
     /// Its line in `--help`.
     pub summary: &'static str,
-    /// The passes in their order, each as text, in which `$options` stands for the options of the pipeline.
+    /// The passes in their order, each as text, in which `$options` is replaced by the options of the pipeline.
     pub passes: &'static [&'static str],
 }
 

@@ -172,10 +172,10 @@ impl FastMath {
     }
 }
 
-/// Puts the structured operations that an aggregate of linalg stands for, such as those of `linalg.softmax`, in front of it
-/// and lets its users use them, which leaves it without users; false where it is no aggregate.
+/// Inserts the decomposition of an aggregate of linalg, such as `linalg.softmax`, into structured operations in front of
+/// it, and replaces all uses of its results, so that it can be erased; false where it is no aggregate.
 pub fn decompose(op: OperationRef) -> bool {
-    // SAFETY: the operation is alive and stays so; what stands for it comes in front of it.
+    // SAFETY: the operation is alive and stays so; the new operations are in front of it.
     unsafe { layout_cc_decompose(op.to_raw()) }
 }
 

@@ -65,7 +65,7 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
             transfer.value = Some(rest[rank]);
         }
         transfer.mask = rest.get(rank + usize::from(!write)).copied();
-        transfer.in_bounds = ir::booleans(op, "in_bounds").ok_or("its `in_bounds` is no array of booleans")?;
+        transfer.in_bounds = ir::booleans(op, "in_bounds").ok_or("its `in_bounds` must be an array of booleans")?;
         let map = ir::attribute(op, "permutation_map").and_then(ir::affine_map).and_then(affine::exprs_of_map);
         let along = map.ok_or("it has no permutation map")?.into_iter().map(|e| match e {
             Expr::Var(d) => Some(d),
