@@ -10,7 +10,7 @@
 //! assert_eq!("vectorize=avx2 form=physical vector-bits=0x80".parse(), Ok(options));
 //! assert_eq!(
 //!     "vectorise=avx2".parse::<Options>().unwrap_err(),
-//!     "unknown option `vectorise`: did you mean `vectorize`?"
+//!     "unknown option `vectorise`; did you mean `vectorize`?"
 //! );
 //! assert_eq!(Options { vector_bits: 100, ..options }.check().unwrap_err(),
 //!     "vector-bits must be 0 or a power of two from 64 to 2048, found 100");
@@ -337,7 +337,7 @@ mod tests {
             ("contract=yes", "contract must be true or false, found `yes`"),
             ("form", "form must be one of strided, physical, found ``"),
             ("form=7", "form must be one of strided, physical, found `7`"),
-            ("from=strided", "unknown option `from`: did you mean `form`?"),
+            ("from=strided", "unknown option `from`; did you mean `form`?"),
         ] {
             assert_eq!(with(text).unwrap_err(), error);
         }

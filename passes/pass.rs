@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_pass_is_refused() {
-        let error = "unknown pass `layout-lower-memref`: did you mean `layout-lower-memrefs`?";
+        let error = "unknown pass `layout-lower-memref`; did you mean `layout-lower-memrefs`?";
         assert_eq!(Pass::read("layout-lower-memref", "").unwrap_err(), error);
         let error = "unknown option `form`: layout-expand-clones has no options";
         assert_eq!(Pass::read("layout-expand-clones", "form=strided").unwrap_err(), error);
@@ -128,6 +128,6 @@ mod tests {
         let error = add(&TO_LLVM.text(&wrong)).unwrap_err().to_string();
         assert!(error.contains(&wrong.check().unwrap_err()), "{error}");
         let error = add("layout-expand-clones,layout-lower-memref{form=physical}").unwrap_err().to_string();
-        assert!(error.ends_with("\nlayout-lower-memref: did you mean `layout-lower-memrefs`?"), "{error}");
+        assert!(error.ends_with("\nlayout-lower-memref; did you mean `layout-lower-memrefs`?"), "{error}");
     }
 }

@@ -66,7 +66,7 @@ pub fn spelling(passes: &str) -> Option<String> {
     let names = || PIPELINES.iter().map(|pipeline| pipeline.name).chain(NAMES.iter().copied());
     let mut words = passes.split(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c));
     words.find_map(|word| match nearest(word, names()) {
-        Some(near) if near != word => Some(format!("{word}: did you mean `{near}`?")),
+        Some(near) if near != word => Some(format!("{word}; did you mean `{near}`?")),
         _ => None,
     })
 }

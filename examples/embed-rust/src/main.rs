@@ -7,9 +7,6 @@
 mod buffer;
 
 use buffer::Buffer;
-use tensor_layout::maps::{Indexing, IndexingMap};
-use tensor_layout::places::{Machine, TensorLayout};
-use tensor_layout::tiled::{Expansion, Layout};
 use layout_passes::{Form, Pass, indexing_analysis, pipelines};
 use melior::{
     Context, ExecutionEngine,
@@ -25,6 +22,9 @@ use melior::{
     utility,
 };
 use std::error::Error;
+use tensor_layout::maps::{Indexing, IndexingMap};
+use tensor_layout::places::{Machine, TensorLayout};
+use tensor_layout::tiled::{Expansion, Layout};
 
 /// The sizes of `x`.
 const SIZES: [u64; 2] = [3, 5];

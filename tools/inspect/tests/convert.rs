@@ -83,7 +83,7 @@ fn errors_point_into_the_text_at_fault() {
     for (arguments, message) in [
         (
             &["((4_PE, 3:1))", "((12))"][..],
-            "error: a part on the address needs its stride: `12:1`\n  |\n1 | ((12))\n  |   ^\n",
+            "error: a part on the address must have a stride, as `12:1`, found none\n  |\n1 | ((12))\n  |   ^\n",
         ),
         (&["((12:1))", "((11:1))"], "error: the sizes are [12] and [11]\n"),
         (&["((12:1))", "((12:1))", "--machine", "gpux"], "error: unknown machine `gpux`; expected "),
