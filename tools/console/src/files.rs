@@ -1,6 +1,6 @@
 //! Reading the input, writing the output, and the exit status.
 
-use crate::Complaint;
+use crate::complaint::Complaint;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
