@@ -42,7 +42,9 @@ fn package(mut command: Command, option: &OsStr, value: &OsStr) -> Option<Result
             let shells: Vec<String> = Shell::value_variants().iter().map(Shell::to_string).collect();
             return Some(Err(format!("unknown shell `{}`: one of {} is known", value.display(), shells.join(", "))));
         };
-        return Some(crate::files::print(&completion(shell, &mut command, &name)).map_err(|complaint| complaint.plain()));
+        return Some(
+            crate::files::print(&completion(shell, &mut command, &name)).map_err(|complaint| complaint.plain()),
+        );
     }
     (option == "--man").then(|| pages(value, command, &name).map_err(|e| format!("{}: {e}", value.display())))
 }
