@@ -9,16 +9,16 @@
 //!
 //! | file | what it holds | uses |
 //! |---|---|---|
-//! | [`affine`] | expressions of the maths as `AffineExpr` and back | |
+//! | `affine` | expressions of the maths as `AffineExpr` and back | |
 //! | `axis` | the rule of `#layout.axis` | |
 //! | `guard` | panics become diagnostics at the border to C++ | |
 //! | `memory_space` | the text of `#layout.memory_space` | |
 //! | `strings` | texts between Rust and C++ | |
 //! | `indexing_map` | indexing maps as `AffineMap` with a domain | `affine` |
 //! | `imports` | C++ that Rust calls, each call in a safe function | `indexing_map`, `strings` |
-//! | [`element`] | bits of element types | `imports` |
+//! | `element` | bits of element types | `imports` |
 //! | `convert` | the rules of `layout.convert` | `imports` |
-//! | [`tiled`] | tiled layouts: affine map, strides, what they need of a type | `element` |
+//! | `tiled` | tiled layouts: affine map, strides, what they need of a type | `element` |
 //! | `tensor_layout` | the same for TensorLayouts | `affine`, `element` |
 //! | `attribute` | the text of each attribute | `indexing_map`, `memory_space` |
 //! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `imports`, `indexing_map`, `memory_space`, `tensor_layout`, `tiled` |
