@@ -7,7 +7,7 @@ use crate::moves;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, Place, Tile, Usage, movement};
+use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, Place, StridedTile, Usage, movement};
 use tensor_layout::expr::{Expr, Named};
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::maps::Interval;
@@ -147,7 +147,7 @@ impl Program {
         let pieces = |(n, size): (&i64, &i64)| Interval::new(0, (n - 1).max(0) / (*size).max(1));
         let variables: Vec<Interval> = from.iter().zip(sizes).map(pieces).collect();
         let offsets = sizes.iter().enumerate().map(|(k, size)| Expr::Var(k).times(*size)).collect();
-        let tile = Tile { offsets, sizes: sizes.clone(), strides: vec![1; sizes.len()] };
+        let tile = StridedTile { offsets, sizes: sizes.clone(), strides: vec![1; sizes.len()] };
         let name = |v: usize| if v < sizes.len() { format!("i{v}") } else { format!("rt{}", v - sizes.len()) };
         let line = |needed: Result<Needed, String>| match needed {
             Err(reason) => format!("no tile: {reason}"),
