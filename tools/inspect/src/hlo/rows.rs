@@ -13,7 +13,7 @@ use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::maps::Interval;
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::{Graph, Node, Value, leaves};
-use tensor_layout::text::{Error, nearest};
+use tensor_layout::text::{Error, did_you_mean};
 
 /// A module with what each of its instructions reads.
 pub struct Program {
@@ -93,8 +93,7 @@ impl Program {
         match only {
             Some(name) if chosen.is_empty() => {
                 let all = self.module.computations.iter().flat_map(|computation| &computation.instructions);
-                let near = nearest(name, all.map(|instruction| instruction.name.as_str()));
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                let hint = did_you_mean(name, all.map(|instruction| instruction.name.as_str()));
                 let name: String = name.chars().take(80).collect();
                 Err(Error::new(format!("unknown instruction `{name}`{hint}")))
             }
