@@ -209,9 +209,10 @@ impl Program {
         let result = leaves(&instruction.shape).get(root).and_then(|array| array.sizes());
         let mut row = Vec::new();
         for ((number, operand), count) in operands().enumerate().zip(found.parameters()) {
+            let arrays = leaves(&operand.shape);
             for leaf in 0..count {
                 let access = found.reads(number, leaf, root);
-                let sizes = leaves(&operand.shape).get(leaf).and_then(|array| array.sizes());
+                let sizes = arrays.get(leaf).and_then(|array| array.sizes());
                 let tiles = match (access, &sizes, &result) {
                     (Some(access), Some(to), Some(from)) => self.tiles(access, from, to),
                     _ => Vec::new(),
