@@ -4,11 +4,11 @@
 //! parsed here, and an error is at the byte at fault: `tiled<{1,1}>` has one at byte 9. MLIR's own parser reads the
 //! attributes that hold other attributes and no such notation: `axis` and `pending`.
 
-use crate::{indexing_map, memory_space};
+use crate::indexing_map;
 use ::tensor_layout::maps::Indexing;
 use ::tensor_layout::places::{Machine, TensorLayout};
 use ::tensor_layout::text::{Error, instead};
-use ::tensor_layout::tiled::Layout;
+use ::tensor_layout::tiled::{Layout, memory_space};
 
 /// An attribute with a notation of its own.
 pub enum Body {
@@ -48,7 +48,7 @@ impl Body {
             Body::Tiled(layout) => layout.to_string(),
             Body::TensorLayout(layout) => layout.to_string(),
             Body::Machine(machine) => machine.to_string(),
-            Body::MemorySpace(number) => memory_space::print(*number),
+            Body::MemorySpace(number) => memory_space::name(*number),
             Body::IndexingMap(map) => map.to_string(),
         }
     }
@@ -59,7 +59,7 @@ fn reader(mnemonic: &str) -> Result<Reader, Error> {
         TILED => |text| Layout::parse(text).map(Body::Tiled),
         TENSOR_LAYOUT => |text| TensorLayout::parse(text).map(Body::TensorLayout),
         MACHINE => |text| Machine::parse(text).map(Body::Machine),
-        MEMORY_SPACE => |text| memory_space::parse(text).map(Body::MemorySpace),
+        MEMORY_SPACE => |text| memory_space::parse(text).map(|number| Body::MemorySpace(number.into())),
         INDEXING_MAP => |text| indexing_map::parse(text).map(Body::IndexingMap),
         AXIS | PENDING => {
             return Err(Error::at(0, format!("`layout.{mnemonic}` holds attributes: only MLIR's parser reads it")));

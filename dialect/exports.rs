@@ -8,10 +8,10 @@ use crate::guard::guard;
 use crate::imports::{ConvertOp, RawIndexingMap};
 use crate::strings::{bytes, hand_over, string_ref};
 use crate::values::{attribute_from_text, attribute_of, body, tensor_layout, tiled};
-use crate::{axis, convert, indexing_map, machine, memory_space, values};
+use crate::{axis, convert, indexing_map, machine, values};
 use ::tensor_layout::places::TensorLayout;
 use ::tensor_layout::text::Error;
-use ::tensor_layout::tiled::Layout;
+use ::tensor_layout::tiled::{Layout, memory_space};
 use melior::{
     ContextRef,
     ir::{Attribute, AttributeLike, OperationRef, Type, ValueLike},
@@ -459,7 +459,7 @@ extern "C" fn layout_rs_pending_verify(layout: MlirAttribute, error: MlirStringC
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_memory_space_verify(number: i64, error: MlirStringCallback, user: *mut c_void) -> bool {
-    verdict(error, user, || memory_space::verify(number))
+    verdict(error, user, || memory_space::check(number).map(drop))
 }
 
 /// See `Glue.h`.

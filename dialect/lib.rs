@@ -12,7 +12,6 @@
 //! | `affine` | expressions of the maths as `AffineExpr` and back | |
 //! | `axis` | the rule of `#layout.axis` | |
 //! | `guard` | panics become diagnostics at the border to C++ | |
-//! | `memory_space` | the text of `#layout.memory_space` | |
 //! | `strings` | texts between Rust and C++ | |
 //! | `indexing_map` | indexing maps as `AffineMap` with a domain | `affine` |
 //! | `imports` | C++ that Rust calls, each call in a safe function | `indexing_map`, `strings` |
@@ -20,10 +19,10 @@
 //! | `convert` | the rules of `layout.convert` | `imports` |
 //! | `tiled` | tiled layouts: affine map, strides, what they need of a type | `element` |
 //! | `tensor_layout` | the same for TensorLayouts | `affine`, `element` |
-//! | `attribute` | the text of each attribute | `indexing_map`, `memory_space` |
-//! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `imports`, `indexing_map`, `memory_space`, `tensor_layout`, `tiled` |
+//! | `attribute` | the text of each attribute | `indexing_map` |
+//! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `imports`, `indexing_map`, `tensor_layout`, `tiled` |
 //! | `machine` | the rules of `layout.machine` | `element`, `imports`, `values` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `attribute`, `axis`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `memory_space`, `strings`, `tensor_layout`, `tiled`, `values` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `attribute`, `axis`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout`, `tiled`, `values` |
 //!
 //! # Example
 //!
@@ -100,7 +99,6 @@ mod guard;
 mod imports;
 mod indexing_map;
 mod machine;
-mod memory_space;
 #[allow(unsafe_code, reason = "texts from C++ are pointers")]
 mod strings;
 pub mod tensor_layout;
@@ -123,8 +121,6 @@ pub use attribute::complaint;
 pub use guard::guard;
 #[doc(hidden)]
 pub use imports::register_raw;
-#[doc(hidden)]
-pub use memory_space::verify as verify_memory_space;
 #[doc(hidden)]
 pub use strings::{bytes, hand_over, string_ref, with_message};
 

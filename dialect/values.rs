@@ -12,11 +12,10 @@ use crate::attribute::{self, Body};
 use crate::axis::verify_axis;
 use crate::imports::{self, MACHINE, TENSOR_LAYOUT, TILED, load};
 use crate::indexing_map as map;
-use crate::memory_space as space;
 use ::tensor_layout::maps::Indexing;
 use ::tensor_layout::places::{Machine, TensorLayout};
 use ::tensor_layout::text::Error;
-use ::tensor_layout::tiled::Layout;
+use ::tensor_layout::tiled::{Layout, memory_space::check};
 use melior::{
     Context,
     ir::{
@@ -145,7 +144,7 @@ pub fn affine_map<'c>(attribute: Attribute<'c>) -> Option<AffineMap<'c>> {
 /// # Errors
 /// A number outside 0 to 127, and those of [`load`].
 pub fn memory_space_attribute(context: &Context, number: i64) -> Result<Attribute<'_>, Error> {
-    space::verify(number).map_err(Error::new)?;
+    check(number).map_err(Error::new)?;
     imports::memory_space_of(context, number)
 }
 

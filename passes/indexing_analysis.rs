@@ -31,7 +31,7 @@ use tensor_layout::tiled::Layout;
 
 /// The value for an operand of [`Operation`].
 #[derive(Clone, Copy)]
-enum Operand {
+enum SiteOperand {
     /// The operand with this number.
     Own(usize),
     /// A scalar from its region.
@@ -43,7 +43,7 @@ enum Operand {
 /// An operation with the operands and results that its indices are about.
 struct Site {
     operation: Operation,
-    operands: Vec<Operand>,
+    operands: Vec<SiteOperand>,
 }
 
 /// What a result reads of an operand, and what that feeds of it. Run-time values are named by the number of their operand,
@@ -203,22 +203,22 @@ pub fn analyse(op: OperationRef) -> Option<Pairs> {
 fn alone(op: Op) -> Option<Pairs> {
     let site = site(op)?;
     let own = ir::operands(op);
-    let operand = |operand: &Operand| match operand {
-        Operand::Own(number) => shape(own[*number].r#type()),
-        Operand::Given | Operand::Fixed(_) => scalar(ElementType::S64),
+    let operand = |operand: &SiteOperand| match operand {
+        SiteOperand::Own(number) => shape(own[*number].r#type()),
+        SiteOperand::Given | SiteOperand::Fixed(_) => scalar(ElementType::S64),
     };
     let operands: Vec<Shape> = site.operands.iter().map(operand).collect();
     let results: Vec<Shape> = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
     let (operands, results) = (operands.iter().collect::<Vec<_>>(), results.iter().collect::<Vec<_>>());
     let found = maps(&site.operation, &operands, &results);
     let pair = |number, result| {
-        let place = site.operands.iter().position(|operand| matches!(operand, Operand::Own(own) if *own == number));
+        let place = site.operands.iter().position(|operand| matches!(operand, SiteOperand::Own(own) if *own == number));
         let value = |source: &usize| match site.operands.get(*source) {
-            Some(Operand::Fixed(value)) => Some(*value),
+            Some(SiteOperand::Fixed(value)) => Some(*value),
             _ => None,
         };
         let name = |source: &usize| match site.operands.get(*source) {
-            Some(Operand::Own(number)) => number.to_string(),
+            Some(SiteOperand::Own(number)) => number.to_string(),
             _ => source.to_string(),
         };
         let access = |of: fn(&Maps, usize, usize) -> Option<&Access>| match (&found, place) {
@@ -517,11 +517,11 @@ impl Building {
         }
     }
 
-    fn operand(&mut self, operand: &Operand, own: &[Value]) -> Value {
+    fn operand(&mut self, operand: &SiteOperand, own: &[Value]) -> Value {
         match operand {
-            Operand::Own(number) => return own[*number],
-            Operand::Given => {}
-            Operand::Fixed(value) => self.fixed.push((self.nodes.len(), *value)),
+            SiteOperand::Own(number) => return own[*number],
+            SiteOperand::Given => {}
+            SiteOperand::Fixed(value) => self.fixed.push((self.nodes.len(), *value)),
         }
         let results = vec![scalar(ElementType::S64)];
         self.nodes.push(Node { operation: Operation::Constant, operands: Vec::new(), results });
@@ -669,11 +669,11 @@ fn site(op: Op) -> Option<Site> {
             None => return Some(unknown(op, &format!("`{name}` is not looked into"))),
         },
     };
-    Some(Site { operation, operands: (0..taken).map(Operand::Own).collect() })
+    Some(Site { operation, operands: (0..taken).map(SiteOperand::Own).collect() })
 }
 
 fn unknown(op: Op, reason: &str) -> Site {
-    let operands = (0..ir::operands(op).len()).map(Operand::Own).collect();
+    let operands = (0..ir::operands(op).len()).map(SiteOperand::Own).collect();
     Site { operation: Operation::Other { reason: reason.to_string() }, operands }
 }
 
@@ -756,7 +756,7 @@ fn padding(op: Op) -> Option<Site> {
     }
     let interior = vec![0; low.len()];
     let operation = Operation::Pad { low, high, interior };
-    Some(Site { operation, operands: vec![Operand::Own(0), Operand::Given] })
+    Some(Site { operation, operands: vec![SiteOperand::Own(0), SiteOperand::Given] })
 }
 
 /// `tensor.insert_slice` of a block of the same rank.
@@ -770,14 +770,14 @@ fn insertion(op: Op) -> Option<Site> {
     if strides.iter().any(|n| *n != Some(1)) {
         let known = |numbers: Vec<Option<i64>>| numbers.into_iter().collect::<Option<Vec<i64>>>();
         let operation = Operation::InsertSlice { starts: known(starts)?, strides: known(strides)? };
-        return Some(Site { operation, operands: vec![Operand::Own(1), Operand::Own(0)] });
+        return Some(Site { operation, operands: vec![SiteOperand::Own(1), SiteOperand::Own(0)] });
     }
     let mut dynamic = 2..operands.len();
-    let mut taken = vec![Operand::Own(1), Operand::Own(0)];
+    let mut taken = vec![SiteOperand::Own(1), SiteOperand::Own(0)];
     for start in starts {
         taken.push(match start {
-            Some(start) => Operand::Fixed(start),
-            None => Operand::Own(dynamic.next()?),
+            Some(start) => SiteOperand::Fixed(start),
+            None => SiteOperand::Own(dynamic.next()?),
         });
     }
     Some(Site { operation: Operation::DynamicUpdateSlice, operands: taken })

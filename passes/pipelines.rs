@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::pass::NAMES;
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
-use tensor_layout::text::nearest;
+use tensor_layout::text::did_you_mean;
 
 /// A pipeline: its name, what it does, and its passes as text.
 #[derive(Clone, Copy, Debug)]
@@ -64,9 +64,8 @@ const UNREGISTERED: &str = "does not refer to a registered pass";
 #[doc(hidden)]
 pub fn spelling(passes: &str) -> Option<String> {
     let names = || PIPELINES.iter().map(|pipeline| pipeline.name).chain(NAMES.iter().copied());
-    let mut words = passes.split(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c));
-    words.find_map(|word| match nearest(word, names()) {
-        Some(near) if near != word => Some(format!("{word}; did you mean `{near}`?")),
-        _ => None,
-    })
+    let words = passes.split(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c));
+    let unknown = words.filter(|word| names().all(|name| name != *word));
+    let mut hints = unknown.map(|word| (word, did_you_mean(word, names())));
+    hints.find(|(_, hint)| !hint.is_empty()).map(|(word, hint)| format!("{word}{hint}"))
 }

@@ -192,11 +192,11 @@ pub fn infer_range<'c>(
     bounds: &mut dyn FnMut(Value<'c, 'c>) -> Option<(i64, i64)>,
 ) -> Option<(i64, i64)> {
     /// Takes a value; gives its bounds.
-    type Bounds<'b> = &'b mut dyn FnMut(Value) -> Option<(i64, i64)>;
+    type BoundsOf<'b> = &'b mut dyn FnMut(Value) -> Option<(i64, i64)>;
 
     unsafe extern "C" fn ask(operand: MlirValue, lo: *mut i64, hi: *mut i64, bounds: *mut c_void) -> bool {
         // SAFETY: this is the closure that `infer_range` hands over, which lives until the call is over.
-        let bounds = unsafe { &mut *bounds.cast::<Bounds>() };
+        let bounds = unsafe { &mut *bounds.cast::<BoundsOf>() };
         // SAFETY: the operand is alive.
         let Some(known) = bounds(unsafe { Value::from_raw(operand) }) else { return false };
         // SAFETY: C++ gives places for both.
@@ -213,7 +213,7 @@ pub fn infer_range<'c>(
             None
         })
     };
-    let (mut caught, mut lo, mut hi): (Bounds, i64, i64) = (&mut caught, 0, 0);
+    let (mut caught, mut lo, mut hi): (BoundsOf, i64, i64) = (&mut caught, 0, 0);
     let user = (&raw mut caught).cast();
     // SAFETY: the value is alive, and all pointers are for this call.
     let known = unsafe { layout_cc_infer_range(result.to_raw(), ask, user, &mut lo, &mut hi) };

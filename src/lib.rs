@@ -23,9 +23,10 @@
 //! | [`text`] | cursor over a text, errors with a byte offset, suggestions | |
 //! | [`element`] | element types and their sizes | |
 //! | [`expr`] | quasi-affine expressions as trees | |
-//! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `text` |
+//! | `numbers` | greatest common divisors and inverses | |
+//! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `text` |
-//! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `maps`, `text`, `tiled` |
+//! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`notations`] | tiled layout to TensorLayout and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
@@ -46,6 +47,7 @@ pub mod expr;
 pub mod hlo;
 pub mod maps;
 pub mod notations;
+mod numbers;
 pub mod operations;
 pub mod places;
 pub mod text;

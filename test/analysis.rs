@@ -14,7 +14,7 @@ use fastrand::Rng;
 use graphs::{node, reads_of, some_graph, value};
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::analysis::{
-    Access, Cause, Mapped, Moved, Movement, Needed, Place, Tile, Traffic, flow, maps, movement, traffic,
+    Access, Cause, Mapped, Moved, Movement, Needed, Place, StridedTile, Traffic, flow, maps, movement, traffic,
 };
 use tensor_layout::expr::{Expr, Named};
 use tensor_layout::maps::Interval;
@@ -478,7 +478,7 @@ fn random_fusions_against_the_interpreter() {
 }
 
 /// The elements of a tile, its offsets at a point.
-fn elements(tile: &Tile, point: &[i64]) -> BTreeSet<Index> {
+fn elements(tile: &StridedTile, point: &[i64]) -> BTreeSet<Index> {
     let mut all = BTreeSet::from([Vec::new()]);
     for k in 0..tile.sizes.len() {
         let first = tile.offsets[k].evaluate(point).unwrap();
@@ -541,7 +541,7 @@ fn tiles_against_enumeration() {
                     let along = |k: usize| Expr::Var(0).times(counts[k] * strides[k]);
                     let offset = |k: usize| if rng.bool() { along(k) } else { Expr::Const(rng.i64(0..=1)) };
                     let offsets = (0..out.len()).map(offset).collect();
-                    let tile = Tile { offsets, sizes: counts.clone(), strides: strides.clone() };
+                    let tile = StridedTile { offsets, sizes: counts.clone(), strides: strides.clone() };
                     let found = mapped.tile(&tile, &[Interval::new(0, LAST)], &out, &sizes).unwrap();
                     let map = &mapped.map;
                     let late = IndexingMap::new(map.domain.vars[map.dims + map.ranges..].to_vec(), Vec::new());
@@ -597,13 +597,13 @@ fn tiles_against_enumeration() {
 
 #[test]
 fn tiles() {
-    let tile = |offsets: &[Expr], sizes: &[i64]| Tile {
+    let tile = |offsets: &[Expr], sizes: &[i64]| StridedTile {
         offsets: offsets.to_vec(),
         sizes: sizes.to_vec(),
         strides: vec![1; sizes.len()],
     };
     let (i, zero) = (|c| Expr::Var(0).times(c), || Expr::Const(0));
-    let show = |map: &str, of: &Tile, hi: i64, sizes: &[i64]| {
+    let show = |map: &str, of: &StridedTile, hi: i64, sizes: &[i64]| {
         let map = IndexingMap::parse(map).unwrap();
         let Indexing::Map(map) = map.simplify() else { panic!("empty") };
         let mapped = Mapped::<usize> { map, run_time: Vec::new() };

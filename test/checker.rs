@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{
-    Claim, Constraint, Explained, IndexingMap, Interval, Refusal, Refused, Rule, Step, Using, replay,
+    Claim, Constraint, Explained, IndexingMap, Interval, Reason, Refused, Rule, Step, Using, replay,
 };
 
 fn map(text: &str) -> IndexingMap {
@@ -41,44 +41,44 @@ fn every_refusal_has_a_step_that_it_refuses() {
     };
     let narrow = |hi| Claim::Interval(0, Interval::new(0, 9), Interval::new(0, hi));
     let huge = Expr::Const(i64::MAX).times(i64::MAX).times(i64::MAX);
-    let rows: Vec<(Refusal, Step)> = vec![
-        (Refusal::UnknownVariable, one(Rule::Fixed, Claim::Equal(Expr::Var(2), Expr::Const(0)))),
-        (Refusal::Divisor, one(Rule::Fixed, Claim::Equal(Expr::Mod(Expr::Var(0).into(), 0), Expr::Const(0)))),
-        (Refusal::TooLarge, one(Rule::Fixed, Claim::Equal(Expr::Var(0), huge))),
+    let rows: Vec<(Reason, Step)> = vec![
+        (Reason::UnknownVariable, one(Rule::Fixed, Claim::Equal(Expr::Var(2), Expr::Const(0)))),
+        (Reason::Divisor, one(Rule::Fixed, Claim::Equal(Expr::Mod(Expr::Var(0).into(), 0), Expr::Const(0)))),
+        (Reason::TooLarge, one(Rule::Fixed, Claim::Equal(Expr::Var(0), huge))),
         // An equation of remainders, by a rule for minima.
-        (Refusal::WrongRule, equal(Rule::Decided, "d0 mod 8", "d0")),
-        (Refusal::WrongRule, one(Rule::Empty, narrow(5))),
-        (Refusal::NotCurrent, one(Rule::Definition, Claim::Result(0, expr("d0"), expr("d0")))),
-        (Refusal::NotCurrent, one(Rule::Definition, Claim::Result(1, expr("d0"), expr("d0")))),
-        (Refusal::NotCurrent, one(Rule::Bounds, Claim::Interval(0, Interval::new(0, 8), Interval::new(0, 7)))),
+        (Reason::WrongRule, equal(Rule::Decided, "d0 mod 8", "d0")),
+        (Reason::WrongRule, one(Rule::Empty, narrow(5))),
+        (Reason::NotCurrent, one(Rule::Definition, Claim::Result(0, expr("d0"), expr("d0")))),
+        (Reason::NotCurrent, one(Rule::Definition, Claim::Result(1, expr("d0"), expr("d0")))),
+        (Reason::NotCurrent, one(Rule::Bounds, Claim::Interval(0, Interval::new(0, 8), Interval::new(0, 7)))),
         // d0 reaches 9.
-        (Refusal::Unproved, equal(Rule::OnePeriod, "d0 mod 8", "d0")),
-        (Refusal::Unproved, equal(Rule::Congruent, "(d0 * 7 + d1) mod 8", "d1 mod 8")),
-        (Refusal::Different, one(Rule::Definition, Claim::Result(0, expr("(d0 * 8 + d1) mod 8"), expr("d1 + 1")))),
-        (Refusal::Different, one(Rule::Enumerated, Claim::Result(0, expr("(d0 * 8 + d1) mod 8"), expr("d1 + 1")))),
-        (Refusal::Different, one(Rule::Enumerated, narrow(8))),
-        (Refusal::Different, one(Rule::Enumerated, Claim::Nothing(Vec::new()))),
+        (Reason::Unproved, equal(Rule::OnePeriod, "d0 mod 8", "d0")),
+        (Reason::Unproved, equal(Rule::Congruent, "(d0 * 7 + d1) mod 8", "d1 mod 8")),
+        (Reason::Different, one(Rule::Definition, Claim::Result(0, expr("(d0 * 8 + d1) mod 8"), expr("d1 + 1")))),
+        (Reason::Different, one(Rule::Enumerated, Claim::Result(0, expr("(d0 * 8 + d1) mod 8"), expr("d1 + 1")))),
+        (Reason::Different, one(Rule::Enumerated, narrow(8))),
+        (Reason::Different, one(Rule::Enumerated, Claim::Nothing(Vec::new()))),
         (
-            Refusal::Different,
+            Reason::Different,
             using_box(one(Rule::Enumerated, Claim::Constraints(vec![own()], vec![constraint("d0 + d1", 0, 13)]))),
         ),
         (
-            Refusal::FalseFact,
+            Reason::FalseFact,
             Step { fact: Some(constraint("d1", 0, 6)), ..equal(Rule::OnePeriod, "(d0 * 8 + d1) mod 8", "d1") },
         ),
-        (Refusal::NoConstraint, equal(Rule::Solved, "d0", "4 - d1")),
-        (Refusal::NoConstraint, one(Rule::Bounds, narrow(5))),
+        (Reason::NoConstraint, equal(Rule::Solved, "d0", "4 - d1")),
+        (Reason::NoConstraint, one(Rule::Bounds, narrow(5))),
         (
-            Refusal::UnknownConstraint,
+            Reason::UnknownConstraint,
             Step { fact: Some(constraint("d0 + d1", 4, 4)), ..equal(Rule::Solved, "d0", "4 - d1") },
         ),
-        (Refusal::UnknownConstraint, Step { fact: Some(constraint("d0", 0, 5)), ..one(Rule::Bounds, narrow(5)) }),
-        (Refusal::Circular, one(Rule::Implied, Claim::Constraints(vec![own()], Vec::new()))),
-        (Refusal::Grown, one(Rule::Bounds, narrow(10))),
+        (Reason::UnknownConstraint, Step { fact: Some(constraint("d0", 0, 5)), ..one(Rule::Bounds, narrow(5)) }),
+        (Reason::Circular, one(Rule::Implied, Claim::Constraints(vec![own()], Vec::new()))),
+        (Reason::Grown, one(Rule::Bounds, narrow(10))),
         // With d1 = 0, d0 may be 9.
-        (Refusal::PointLost, Step { fact: Some(own()), ..one(Rule::Bounds, narrow(8)) }),
-        (Refusal::Unproved, using_box(one(Rule::Implied, Claim::Constraints(vec![own()], Vec::new())))),
-        (Refusal::Unproved, one(Rule::Empty, Claim::Nothing(vec![own()]))),
+        (Reason::PointLost, Step { fact: Some(own()), ..one(Rule::Bounds, narrow(8)) }),
+        (Reason::Unproved, using_box(one(Rule::Implied, Claim::Constraints(vec![own()], Vec::new())))),
+        (Reason::Unproved, one(Rule::Empty, Claim::Nothing(vec![own()]))),
     ];
     for (reason, step) in rows {
         assert_eq!(refusal(std::slice::from_ref(&step)), Some(Refused { step: 0, reason }), "{step:?}");
@@ -88,10 +88,10 @@ fn every_refusal_has_a_step_that_it_refuses() {
     let empty = map("(d0) -> (d0), domain: d0 in [1, 0]");
     let end = Step { using: Using::Box, ..one(Rule::Empty, Claim::Nothing(vec![(Expr::Var(0), Interval::new(1, 0))])) };
     assert_eq!(replay(&empty, std::slice::from_ref(&end)), Ok(None));
-    assert_eq!(replay(&empty, &[end.clone(), end]), Err(Refused { step: 1, reason: Refusal::AfterEnd }));
+    assert_eq!(replay(&empty, &[end.clone(), end]), Err(Refused { step: 1, reason: Reason::AfterEnd }));
     let large = map("(d0) -> (d0), domain: d0 in [0, 100000]");
     let looked = one(Rule::Enumerated, Claim::Result(0, Expr::Var(0), Expr::Var(0)));
-    assert_eq!(replay(&large, &[looked]), Err(Refused { step: 0, reason: Refusal::TooManyPoints }));
+    assert_eq!(replay(&large, &[looked]), Err(Refused { step: 0, reason: Reason::TooManyPoints }));
 }
 
 /// One step of each rule that is accepted, and beside it one that differs in a number and is refused.
@@ -101,7 +101,7 @@ fn each_equation_is_held_against_its_conditions() {
         let step = equal(Rule::Decided, "min(d0 - d1, 0)", after);
         replay(&map(&format!("(d0, d1) -> (d0), domain: {domain}")), &[step]).map(|_| ())
     };
-    let unproved = Err(Refused { step: 0, reason: Refusal::Unproved });
+    let unproved = Err(Refused { step: 0, reason: Reason::Unproved });
     assert_eq!(decided("d0 - d1", "d0 in [0, 4], d1 in [4, 9]"), Ok(()));
     assert_eq!(decided("d0 - d1", "d0 in [0, 5], d1 in [4, 9]"), unproved);
     assert_eq!(decided("0", "d0 in [4, 9], d1 in [0, 4]"), Ok(()));
@@ -114,13 +114,13 @@ fn each_equation_is_held_against_its_conditions() {
     ] {
         assert_eq!(refusal(&[equal(rule, before, right)]), None, "{before} = {right}");
         let refused = refusal(&[equal(rule, before, wrong)]);
-        assert_eq!(refused, Some(Refused { step: 0, reason: Refusal::Unproved }), "{before} = {wrong}");
+        assert_eq!(refused, Some(Refused { step: 0, reason: Reason::Unproved }), "{before} = {wrong}");
     }
 }
 
 #[test]
 fn messages_are_distinct_and_in_one_grammar() {
-    let mut messages: Vec<String> = Refusal::ALL.iter().map(ToString::to_string).collect();
+    let mut messages: Vec<String> = Reason::ALL.iter().map(ToString::to_string).collect();
     for message in &messages {
         assert!(
             message.contains(", found ") && (message.contains("expected ") || message.contains(" must ")),
@@ -129,9 +129,9 @@ fn messages_are_distinct_and_in_one_grammar() {
     }
     messages.sort();
     messages.dedup();
-    assert_eq!(messages.len(), Refusal::ALL.len());
+    assert_eq!(messages.len(), Reason::ALL.len());
     assert_eq!(
-        Refused { step: 3, reason: Refusal::NoConstraint }.to_string(),
+        Refused { step: 3, reason: Reason::NoConstraint }.to_string(),
         "step 3: expected a constraint as the fact, found none"
     );
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tensor_layout::maps::Interval;
-use tensor_layout::maps::{Indexing, IndexingMap, Kind, Source};
+use tensor_layout::maps::{Indexing, IndexingMap, Kind, VariableOrigin};
 
 fn parse(text: &str) -> IndexingMap {
     IndexingMap::parse(text).unwrap_or_else(|error| panic!("{text}: {error} at {:?}", error.at))
@@ -253,7 +253,7 @@ fn composition() {
         "(d0, d1)[s0, th_x]{rt0} -> (d0 * 2 + s0, d1 + rt0 + th_x), domain: d0 in [0, 5], d1 in [0, 9], s0 in [0, 1], th_x in [0, 2], rt0 in [0, 7], d0 + d1 in [0, 8]",
     );
     let (both, sources) = first.then(&second).unwrap();
-    use Source::{First, Second};
+    use VariableOrigin::{First, Second};
     assert_eq!(sources, [First(0), Second(2), Second(3), First(1), First(2), Second(4), First(3)]);
     assert_eq!((both.dims, both.ranges), (1, 4));
     let names: Vec<_> = (0..7).map(|v| both.name(v)).collect();
@@ -262,7 +262,7 @@ fn composition() {
     let composed = Indexing::compose(&[Indexing::Map(first.clone()), Indexing::Map(second.clone())]).unwrap();
     assert_eq!(composed, both.simplify());
     for (k, point) in both.points().enumerate().filter(|(k, _)| k % 101 == 0) {
-        let at = |source: fn(usize) -> Source, count| -> Vec<i64> {
+        let at = |source: fn(usize) -> VariableOrigin, count| -> Vec<i64> {
             (0..count).map(|v| sources.iter().position(|s| *s == source(v)).map_or(0, |place| point[place])).collect()
         };
         let of_first = first.evaluate(&at(First, 4)).unwrap().unwrap();

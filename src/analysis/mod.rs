@@ -48,4 +48,4 @@ pub use flow::{Flow, Place};
 pub use flows::{Flows, flow, traffic};
 pub use maps::{Maps, maps};
 pub use movement::{Cause, Moved, Movement, movement};
-pub use tile::{Needed, Tile};
+pub use tile::{Needed, StridedTile};

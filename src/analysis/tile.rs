@@ -20,7 +20,7 @@ use crate::text::Error;
 
 /// A part of a tensor: along each dimension the elements `offset + stride * k` for `k` from 0 to below `size`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tile {
+pub struct StridedTile {
     /// The first element, over variables that whoever asks has chosen.
     pub offsets: Vec<Expr>,
     /// How many elements.
@@ -33,7 +33,7 @@ pub struct Tile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needed {
     /// The tile. Behind the variables that were given, its offsets have one for each run-time variable of the map.
-    pub tile: Tile,
+    pub tile: StridedTile,
     /// Whether part of it may be outside of the operand, where nothing is read.
     pub cut: bool,
     /// The first and the last index of each dimension that is read, where the tile goes on inside of the operand: what
@@ -57,7 +57,7 @@ impl<S> Access<S> {
     /// uses a variable that is not there.
     pub fn tiles(
         &self,
-        tile: &Tile,
+        tile: &StridedTile,
         variables: &[Interval],
         from: &[i64],
         to: &[i64],
@@ -97,7 +97,7 @@ impl<S> Mapped<S> {
     /// As [`Access::tiles`].
     pub fn tile(
         &self,
-        tile: &Tile,
+        tile: &StridedTile,
         variables: &[Interval],
         from: &[i64],
         sizes: &[i64],
@@ -106,7 +106,7 @@ impl<S> Mapped<S> {
         let inside = self.inside(tile, variables, from);
         // A scalar has no empty tile.
         if tile.sizes.contains(&0) || !sizes.is_empty() && inside.is_never() {
-            let none = Tile {
+            let none = StridedTile {
                 offsets: vec![Expr::Const(0); sizes.len()],
                 sizes: vec![0; sizes.len()],
                 strides: vec![1; sizes.len()],
@@ -117,7 +117,7 @@ impl<S> Mapped<S> {
     }
 
     /// That the tile is one of the map's dimensions, over the given variables.
-    fn check(&self, tile: &Tile, variables: &[Interval], from: &[i64], sizes: &[i64]) -> Result<(), Error> {
+    fn check(&self, tile: &StridedTile, variables: &[Interval], from: &[i64], sizes: &[i64]) -> Result<(), Error> {
         let (rank, results) = (self.map.dims, self.map.results.len());
         for (what, found, expected) in [
             ("offsets of the tile", tile.offsets.len(), rank),
@@ -148,7 +148,7 @@ impl<S> Mapped<S> {
     }
 
     /// Puts the tile's index into the map.
-    fn inside(&self, tile: &Tile, variables: &[Interval], from: &[i64]) -> Inside<'_> {
+    fn inside(&self, tile: &StridedTile, variables: &[Interval], from: &[i64]) -> Inside<'_> {
         let map = &self.map;
         // The given variables, those of run time, the place in the tile, the ranges.
         let late = map.variables() - map.dims - map.ranges;
@@ -227,8 +227,8 @@ impl Inside<'_> {
     }
 
     /// The tile without what the limits leave out, and the offset and the steps of each of its dimensions.
-    fn steps(&self) -> Result<(Tile, Vec<Steps>), String> {
-        let mut tile = Tile { offsets: Vec::new(), sizes: Vec::new(), strides: Vec::new() };
+    fn steps(&self) -> Result<(StridedTile, Vec<Steps>), String> {
+        let mut tile = StridedTile { offsets: Vec::new(), sizes: Vec::new(), strides: Vec::new() };
         let mut all: Vec<Steps> = Vec::new();
         for (k, e) in self.results.iter().enumerate() {
             let wrong = |must: &str| {

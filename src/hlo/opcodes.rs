@@ -1,7 +1,7 @@
 //! The operations of HLO: one row each.
 
 use super::rules::*;
-use crate::text::nearest;
+use crate::text::did_you_mean;
 
 /// A row of the table.
 pub(super) struct Opcode {
@@ -181,7 +181,7 @@ pub(super) fn find(name: &str) -> Option<&'static Opcode> {
     row(name).or_else(|| base().and_then(row).map(|_| &PART))
 }
 
-/// The name that is most like `name`, if one is.
-pub(super) fn near(name: &str) -> Option<&'static str> {
-    nearest(&name.replace('_', "-"), OPCODES.iter().map(|opcode| opcode.name))
+/// The question whether the name that is most like `name` is meant, if one is.
+pub(super) fn near(name: &str) -> String {
+    did_you_mean(&name.replace('_', "-"), OPCODES.iter().map(|opcode| opcode.name))
 }

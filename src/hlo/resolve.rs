@@ -18,7 +18,7 @@ use super::shapes::{fits, plain};
 use super::words::{name, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
-use crate::text::{Cursor, Error, excerpt, nearest};
+use crate::text::{Cursor, Error, did_you_mean, excerpt};
 use std::collections::{BTreeMap, HashMap};
 
 /// The attributes that name computations, in the order in which [`Instruction::called`] lists them.
@@ -269,7 +269,7 @@ fn operands(
             whole = false;
             // What could not be read may have been its definition.
             if !raw.broken {
-                let hint = hint(known_near(operand.name, names, errors));
+                let hint = known_near(operand.name, names, errors);
                 let (name, computation) = (excerpt(operand.name), excerpt(raw.name));
                 let message = format!("unknown instruction `{name}` in computation `{computation}`{hint}");
                 errors.push(Error::at(operand.at, message));
@@ -288,17 +288,12 @@ fn operands(
     whole
 }
 
-/// The name that is most like one that is not known. Not looked for where it would take long: among many names, or for
+/// The question whether a known name is meant, for one that is not known. Not looked for where it would take long: among many names, or for
 /// errors that are not reported.
-fn known_near<'a>(name: &str, known: &HashMap<&'a str, usize>, errors: &[Error]) -> Option<&'a str> {
+fn known_near(name: &str, known: &HashMap<&str, usize>, errors: &[Error]) -> String {
     const MOST_NAMES: usize = 1000;
     let few = known.len() <= MOST_NAMES && errors.len() < Module::MAX_ERRORS;
-    few.then(|| nearest(name, known.keys().copied())).flatten()
-}
-
-/// The end of an error about an unknown name.
-fn hint(near: Option<&str>) -> String {
-    near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+    if few { did_you_mean(name, known.keys().copied()) } else { String::new() }
 }
 
 /// Finds what `name` or `{name, name}` names; says whether all is known.
@@ -317,7 +312,7 @@ fn list(
                 cursor.expect(",", "`,` or `}` to close the list")?;
             }
             let (name, at) = name(cursor, &format!("the name of a {kind}"))?;
-            let hint = || hint(known_near(name, known, errors));
+            let hint = || known_near(name, known, errors);
             let unknown = || Error::at(at, format!("unknown {kind} `{}`{}", excerpt(name), hint()));
             found.push(*known.get(name).ok_or_else(unknown)?);
         }
@@ -419,7 +414,7 @@ fn operation(
     }
     let name = instruction.opcode;
     let opcode = find(name).ok_or_else(|| {
-        Error::at(instruction.opcode_at, format!("unknown operation `{}`{}", excerpt(name), hint(near(name))))
+        Error::at(instruction.opcode_at, format!("unknown operation `{}`{}", excerpt(name), near(name)))
     })?;
     if !instruction.broken {
         let (least, most) = opcode.operands;

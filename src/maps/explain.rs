@@ -5,7 +5,7 @@
 //! do either, there is an error: a map is simplified in full or explained in full, never with a gap.
 
 use crate::expr::Expr;
-use crate::maps::check::{Refusal, follow};
+use crate::maps::check::{Reason, follow};
 use crate::maps::map::{Indexing, IndexingMap};
 use crate::maps::steps::{LARGEST, Log, Rule, Step, Using};
 use crate::text::Error;
@@ -38,7 +38,7 @@ impl IndexingMap {
                 Err(refused) => refused,
             };
             match log.steps.get_mut(refused.step) {
-                Some(step) if refused.reason == Refusal::FalseFact && step.fact.is_some() => step.fact = None,
+                Some(step) if refused.reason == Reason::FalseFact && step.fact.is_some() => step.fact = None,
                 Some(step) if step.rule != Rule::Enumerated => (step.rule, step.fact) = (Rule::Enumerated, None),
                 _ => return Err(Error::new(format!("the steps cannot be followed: {refused}"))),
             }

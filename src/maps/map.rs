@@ -53,7 +53,7 @@ pub struct IndexingMap {
 
 /// Where a variable of a composition comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum VariableOrigin {
     /// The variable of the first map with this number.
     First(usize),
     /// The variable of the second map with this number.
@@ -204,7 +204,7 @@ impl IndexingMap {
     /// let (both, _) = rows.then(&linear).unwrap();
     /// assert_eq!(both.simplify().to_string(), "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 3], s0 in [0, 7]");
     /// ```
-    pub fn then(&self, second: &IndexingMap) -> Result<(IndexingMap, Vec<Source>), Error> {
+    pub fn then(&self, second: &IndexingMap) -> Result<(IndexingMap, Vec<VariableOrigin>), Error> {
         self.precedes(second)?;
         let sources = self.order(second);
         let mut of_first = vec![Expr::Const(0); self.variables()];
@@ -212,17 +212,17 @@ impl IndexingMap {
         of_second.resize(second.variables(), Expr::Const(0));
         for (v, source) in sources.iter().enumerate() {
             match *source {
-                Source::First(k) => of_first[k] = Expr::Var(v),
-                Source::Second(k) => of_second[k] = Expr::Var(v),
+                VariableOrigin::First(k) => of_first[k] = Expr::Var(v),
+                VariableOrigin::Second(k) => of_second[k] = Expr::Var(v),
             }
         }
         for e in &mut of_second[..second.dims] {
             *e = e.substitute(&of_first);
         }
         second.fits(&of_second)?;
-        let interval = |source: &Source| match *source {
-            Source::First(k) => self.domain.vars[k],
-            Source::Second(k) => second.domain.vars[k],
+        let interval = |source: &VariableOrigin| match *source {
+            VariableOrigin::First(k) => self.domain.vars[k],
+            VariableOrigin::Second(k) => second.domain.vars[k],
         };
         let vars = sources.iter().map(interval).collect();
         let first = self.domain.constraints.iter().map(|(e, i)| (e.substitute(&of_first), *i));
@@ -239,8 +239,8 @@ impl IndexingMap {
         map.names = sources
             .iter()
             .map(|source| match *source {
-                Source::First(k) => self.names[k].clone(),
-                Source::Second(k) => second.names[k].clone(),
+                VariableOrigin::First(k) => self.names[k].clone(),
+                VariableOrigin::Second(k) => second.names[k].clone(),
             })
             .collect();
         map.make_names_unique();
@@ -260,14 +260,14 @@ impl IndexingMap {
     }
 
     /// The variables of `self.then(second)`.
-    fn order(&self, second: &IndexingMap) -> Vec<Source> {
+    fn order(&self, second: &IndexingMap) -> Vec<VariableOrigin> {
         let ranges = |map: &IndexingMap| map.dims..map.dims + map.ranges;
         let run_time = |map: &IndexingMap| map.dims + map.ranges..map.variables();
-        let dims = (0..self.dims).map(Source::First);
-        dims.chain(ranges(second).map(Source::Second))
-            .chain(ranges(self).map(Source::First))
-            .chain(run_time(second).map(Source::Second))
-            .chain(run_time(self).map(Source::First))
+        let dims = (0..self.dims).map(VariableOrigin::First);
+        dims.chain(ranges(second).map(VariableOrigin::Second))
+            .chain(ranges(self).map(VariableOrigin::First))
+            .chain(run_time(second).map(VariableOrigin::Second))
+            .chain(run_time(self).map(VariableOrigin::First))
             .collect()
     }
 

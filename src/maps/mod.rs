@@ -26,10 +26,10 @@ pub mod simplify;
 pub mod steps;
 pub(crate) mod text;
 
-pub use check::{Refusal, Refused, replay};
+pub use check::{Reason, Refused, replay};
 pub use domain::{Domain, Interval};
 pub use equal::{Equality, SEARCHED};
 pub use explain::Explained;
-pub use map::{Indexing, IndexingMap, Kind, Source};
+pub use map::{Indexing, IndexingMap, Kind, VariableOrigin};
 pub use simplify::{Form, simplify};
 pub use steps::{Claim, Constraint, Rule, Shown, Step, Using};

@@ -72,7 +72,7 @@ impl IndexingMap {
 }
 
 /// An expression, and how deep its operations nest.
-struct Node {
+struct ParsedExpr {
     expr: Expr,
     depth: usize,
 }
@@ -239,7 +239,7 @@ impl<'a> MapReader<'a> {
     }
 
     /// A sum, with `outer` parentheses open around it.
-    fn sum(&mut self, outer: usize) -> Result<Node, Error> {
+    fn sum(&mut self, outer: usize) -> Result<ParsedExpr, Error> {
         let first = self.product(outer)?;
         let mut depth = first.depth;
         let mut terms = vec![first.expr];
@@ -261,10 +261,10 @@ impl<'a> MapReader<'a> {
         if levels > 0 {
             self.nested(depth + levels, self.cursor.at())?;
         }
-        Ok(Node { expr: Expr::sum(terms), depth: depth + levels })
+        Ok(ParsedExpr { expr: Expr::sum(terms), depth: depth + levels })
     }
 
-    fn product(&mut self, outer: usize) -> Result<Node, Error> {
+    fn product(&mut self, outer: usize) -> Result<ParsedExpr, Error> {
         let (mut negative, start) = (false, self.cursor.at());
         while self.cursor.eat("-") {
             negative = !negative;
@@ -291,10 +291,10 @@ impl<'a> MapReader<'a> {
             // A negative divisor takes two more operations, rounding up one.
             let depth = self.nested(node.depth.max(right.depth) + 3, at)?;
             let expr = apply(op, node.expr, right.expr).map_err(|message| Error::at(operand, message))?;
-            node = Node { expr, depth: depth - 3 + usize::from(op != "*") * 3 };
+            node = ParsedExpr { expr, depth: depth - 3 + usize::from(op != "*") * 3 };
         }
         if negative && weak {
-            node = Node { depth: self.nested(node.depth, start)?, expr: negated(node.expr) };
+            node = ParsedExpr { depth: self.nested(node.depth, start)?, expr: negated(node.expr) };
         }
         Ok(node)
     }
@@ -305,10 +305,10 @@ impl<'a> MapReader<'a> {
     }
 
     /// A number, variable, minimum, maximum, or a sum in parentheses, negated or not.
-    fn primary(&mut self, outer: usize, negative: bool) -> Result<Node, Error> {
+    fn primary(&mut self, outer: usize, negative: bool) -> Result<ParsedExpr, Error> {
         let at = self.cursor.at();
         let node = match self.cursor.rest().chars().next() {
-            Some('0'..='9') => return Ok(Node { expr: Expr::Const(self.literal(negative)?), depth: 0 }),
+            Some('0'..='9') => return Ok(ParsedExpr { expr: Expr::Const(self.literal(negative)?), depth: 0 }),
             Some('(') => {
                 let inside = self.inside(outer, at)?;
                 self.cursor.advance(1);
@@ -327,13 +327,13 @@ impl<'a> MapReader<'a> {
                     self.cursor.expect(")", "an operator or `)`")?;
                     let depth = self.nested(a.depth.max(b.depth), at)?;
                     let (a, b) = (Box::new(a.expr), Box::new(b.expr));
-                    Node { expr: if word == "min" { Expr::Min(a, b) } else { Expr::Max(a, b) }, depth }
+                    ParsedExpr { expr: if word == "min" { Expr::Min(a, b) } else { Expr::Max(a, b) }, depth }
                 }
                 Some(word) if !RESERVED.contains(&word) => {
                     let variable = self.names.get(word).copied();
                     let variable = variable.ok_or_else(|| self.unknown(word))?;
                     self.cursor.advance(word.len());
-                    Node { expr: Expr::Var(variable), depth: 0 }
+                    ParsedExpr { expr: Expr::Var(variable), depth: 0 }
                 }
                 _ => return Err(self.cursor.expected("an expression")),
             },
@@ -341,7 +341,7 @@ impl<'a> MapReader<'a> {
         if !negative {
             return Ok(node);
         }
-        Ok(Node { depth: self.nested(node.depth, at)?, expr: negated(node.expr) })
+        Ok(ParsedExpr { depth: self.nested(node.depth, at)?, expr: negated(node.expr) })
     }
 }
 

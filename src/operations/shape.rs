@@ -7,7 +7,7 @@
 //! Printing is XLA's, canonical, and parses to the same shape. Limits: [`Shape::MAX_DEPTH`], [`Layout::MAX_RANK`].
 
 use crate::element::ElementType;
-use crate::text::{Cursor, Error, excerpt, nearest};
+use crate::text::{Cursor, Error, did_you_mean, excerpt};
 use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
 
@@ -121,8 +121,7 @@ impl Array {
         let at = cursor.at();
         let name = cursor.word().ok_or_else(|| cursor.expected(what))?;
         let element = ElementType::from_name(name).ok_or_else(|| {
-            let near = nearest(name, ElementType::ALL.iter().map(|t| t.name()));
-            let hint = near.map_or(String::new(), |t| format!("; did you mean `{t}`?"));
+            let hint = did_you_mean(name, ElementType::ALL.iter().map(|t| t.name()));
             Error::at(at, format!("unknown element type `{}`{hint}", excerpt(name)))
         })?;
         if !cursor.eat("[") {

@@ -49,7 +49,7 @@ pub struct Axis {
 pub struct Memory {
     /// A word: a letter, then letters, digits and `_`.
     pub name: String,
-    /// The memory space, 0 to [`Machine::MAX_SPACE`].
+    /// The memory space, 0 to [`memory_space::MAX`].
     pub space: u8,
     /// The bytes that one such memory holds.
     pub bytes: i64,
@@ -90,8 +90,6 @@ pub(crate) struct Reach {
 impl Machine {
     /// The most axes, groups of one axis, and memories.
     pub const MAX_ENTRIES: usize = 64;
-    /// The largest number of a memory space.
-    pub const MAX_SPACE: u8 = memory_space::MAX;
 
     /// Reads a machine, or the name of a [`READY`] one.
     ///
@@ -211,9 +209,7 @@ impl Machine {
         cursor.expect(":", "`:` and the memory space")?;
         let at = cursor.at();
         let space = cursor.integer("the memory space")?;
-        let space = u8::try_from(space).ok().filter(|space| *space <= Self::MAX_SPACE).ok_or_else(|| {
-            Error::at(at, format!("the number of a memory space must be in 0 to {}, found {space}", Self::MAX_SPACE))
-        })?;
+        let space = memory_space::check(space).map_err(|message| Error::at(at, message))?;
         let mut axis = None;
         if eat_word(cursor, "at") {
             let at = cursor.at();

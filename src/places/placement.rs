@@ -15,6 +15,7 @@
 //! error.
 
 use crate::maps::map::IndexingMap;
+use crate::numbers::{gcd, inverse};
 use crate::places::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout, beyond_parts};
 use crate::text::Error;
 use crate::tiled::layout::dimensions;
@@ -456,14 +457,6 @@ fn digits(layout: &TensorLayout, padded: &[i64], axes: &[String]) -> Vec<Digit> 
     digits
 }
 
-/// The greatest common divisor; of 0 and a number, that number.
-fn gcd(mut a: i128, mut b: i128) -> i128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 /// The values `first + k * period` with `sum + value * stride` divisible by `by`; `None` where there are none. Where `by`
 /// is 0 they are all values.
 fn residue(stride: i128, sum: i128, by: i128) -> Option<(i128, i128)> {
@@ -475,15 +468,8 @@ fn residue(stride: i128, sum: i128, by: i128) -> Option<(i128, i128)> {
     if sum % common != 0 {
         return None;
     }
-    // The inverse of `stride / common` to the modulus, by Euclid's steps.
     let period = by / common;
-    let (mut a, mut b, mut x, mut y) = ((stride / common).rem_euclid(period), period, 1i128, 0i128);
-    while a > 1 && b > 0 {
-        let q = a / b;
-        (a, b) = (b, a % b);
-        (x, y) = (y, x - q * y);
-    }
-    let inverse = if period == 1 { 0 } else { x.rem_euclid(period) };
+    let inverse = inverse(stride / common, period)?;
     Some(((-sum / common).rem_euclid(period) * inverse % period, period))
 }
 

@@ -18,6 +18,7 @@
 //!
 //! Not promised: an order or a schedule of the copies, and room in the memories, which [`Machine::check`] asks for.
 
+use crate::numbers::{gcd, inverse};
 use crate::places::machine::{Machine, Memory, TIME, WORD};
 use crate::places::placement::{Copies, Placement};
 use crate::text::Error;
@@ -1111,7 +1112,7 @@ impl Class {
 /// not 0, the largest first: of all but two unknowns the values are gone through that the smaller ones can make up for.
 fn solutions(terms: &[(i128, i128)], wanted: i128, steps: &mut Budget) -> Result<i64, Error> {
     steps.take()?;
-    let divisor = terms.iter().fold(0, |divisor, (factor, _)| gcd(divisor, *factor).0);
+    let divisor = terms.iter().fold(0, |divisor, (factor, _)| gcd(divisor, *factor));
     if wanted.checked_rem(divisor).unwrap_or(wanted) != 0 {
         return Ok(0);
     }
@@ -1139,25 +1140,16 @@ fn within(step: i128, start: i128, least: i128, most: i128) -> (i128, i128) {
 
 /// [`solutions`] for two unknowns, whose greatest common divisor divides what is wanted.
 fn pairs((a, n): (i128, i128), (b, m): (i128, i128), wanted: i128) -> Result<i64, Error> {
-    let (divisor, inverse) = gcd(a, b);
+    let divisor = gcd(a, b);
     let (a, b, wanted) = (a / divisor, b / divisor, wanted / divisor);
+    let inverse = inverse(a, b.abs()).ok_or_else(entangled)?;
     // One solution is the least first unknown; all others are `b` apart.
-    let product = wanted.rem_euclid(b.abs()).checked_mul(inverse.rem_euclid(b.abs())).ok_or_else(entangled)?;
+    let product = wanted.rem_euclid(b.abs()).checked_mul(inverse).ok_or_else(entangled)?;
     let x = product.rem_euclid(b.abs());
     let y = (wanted - a * x) / b;
     let (low, high) = within(a * b.signum(), y, 0, m - 1);
     let count = high.min((n - 1 - x).div_euclid(b.abs())) - low.max(0) + 1;
     i64::try_from(count.max(0)).map_err(|_| too_many())
-}
-
-/// The greatest common divisor, and a number that `a` times is it, but for multiples of `b`.
-fn gcd(a: i128, b: i128) -> (i128, i128) {
-    let (mut old, mut now) = ((a, 1), (b, 0));
-    while now.0 != 0 {
-        let quotient = old.0 / now.0;
-        (old, now) = (now, (old.0 - quotient * now.0, old.1 - quotient * now.1));
-    }
-    if old.0 < 0 { (-old.0, -old.1) } else { old }
 }
 
 /// How many values may still be gone through.

@@ -53,7 +53,7 @@ pub struct LoweredDim {
 }
 
 /// How the logical indices and the expanded ones hang together.
-pub(crate) struct Equations {
+pub(crate) struct IndexEquations {
     /// The size of each value.
     pub sizes: Vec<i64>,
     /// `(whole, major, size, minor)`, where `whole = major * size + minor`.
@@ -234,12 +234,12 @@ impl Expansion {
     }
 
     /// The steps as equations over numbered values, the first of which are the logical indices.
-    pub(crate) fn equations(&self) -> Equations {
+    pub(crate) fn equations(&self) -> IndexEquations {
         let step = |step: &TilingStep| match *step {
             TilingStep::Split { value, by, outer, .. } => (value, outer, by, outer + 1),
             TilingStep::Merge { major, minor, merged } => (merged, major, self.sizes_of[minor], minor),
         };
-        Equations {
+        IndexEquations {
             sizes: self.sizes_of.clone(),
             digits: self.steps.iter().map(step).collect(),
             expanded: self.expanded.clone(),
@@ -309,7 +309,7 @@ impl Expansion {
 
 /// What is known of a value while the steps are laid out.
 #[derive(Clone, Copy)]
-struct Value {
+struct KnownValue {
     size: i64,
     /// The group of logical dimensions that it is a part of.
     group: usize,
@@ -331,7 +331,7 @@ struct Group {
 }
 
 struct Builder {
-    values: Vec<Value>,
+    values: Vec<KnownValue>,
     groups: Vec<Group>,
     steps: Vec<TilingStep>,
     /// The values that no step has used, majormost first.
@@ -373,7 +373,7 @@ impl Builder {
     }
 
     fn value(&mut self, size: i64, group: usize, scale: i64, nodes: u64) -> usize {
-        self.values.push(Value { size, group, scale, nodes });
+        self.values.push(KnownValue { size, group, scale, nodes });
         self.values.len() - 1
     }
 
@@ -437,7 +437,7 @@ impl Builder {
         // `None` sorts before every logical dimension, as leading dimensions stand before them. A part of size 1 and its
         // neighbour can have one scale; memory order then has the quotient before the remainder.
         order.sort_by_key(|&position| {
-            let Value { group, scale, .. } = self.values[self.expanded[position]];
+            let KnownValue { group, scale, .. } = self.values[self.expanded[position]];
             let Group { dim, ordered, .. } = self.groups[group];
             (dim, first[group], Reverse(if ordered { scale } else { 0 }), position)
         });
@@ -473,7 +473,7 @@ impl Tiling for Builder {
     }
 
     fn split(&mut self, value: usize, by: i64) -> Result<[usize; 2], Error> {
-        let Value { size, group, scale, nodes } = self.values[value];
+        let KnownValue { size, group, scale, nodes } = self.values[value];
         self.groups[group].parts += 1;
         let quotients = size / by + i64::from(size % by != 0);
         let outer = self.value(quotients, group, scale.checked_mul(by).ok_or_else(too_large)?, nodes.saturating_add(1));

@@ -20,9 +20,10 @@ pub fn check(number: i64) -> Result<u8, String> {
     known.ok_or_else(|| format!("the number of a memory space must be in 0 to {MAX}, found {number}"))
 }
 
-/// The name of a memory space, or `device n`.
-pub fn name(number: u8) -> String {
-    match NAMED.iter().find(|(_, named)| *named == number) {
+/// The name of a memory space, or `device n`. A number that [`check`] refuses is written, too, so that it can be shown.
+pub fn name(number: impl Into<i64>) -> String {
+    let number = number.into();
+    match NAMED.iter().find(|(_, named)| i64::from(*named) == number) {
         Some((name, _)) => (*name).to_string(),
         None => format!("device {number}"),
     }

@@ -164,19 +164,19 @@ func.func private @pending(tensor<3xf32, #layout.pending<affine_map<(d0) -> (d0)
 
 // Memory spaces have names, and (memory_space_c1) numbers in 0 to 127.
 // CHECK: :[[#@LINE+2]]:63: error:
-// expected-error@+1 {{expected `hbm`, `vmem`, `host` or `device n`, found `smem`}}
+// expected-error@+1 {{unknown memory space `smem`; did you mean `vmem`?}}
 func.func private @space(memref<3x5xf32, #layout.memory_space<smem>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:63: error:
-// expected-error@+1 {{expected `hbm`, `vmem`, `host` or `device n`, found nothing}}
+// expected-error@+1 {{expected a memory space: `hbm`, `vmem`, `host` or `device n`, found the end of the text}}
 func.func private @space(memref<3x5xf32, #layout.memory_space<>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:69: error:
-// expected-error@+1 {{expected a number after `device`, found nothing}}
+// expected-error@+1 {{expected the number of a memory space behind `device`, found the end of the text}}
 func.func private @space(memref<3x5xf32, #layout.memory_space<device>>)
 
 // -----
@@ -188,13 +188,13 @@ func.func private @space(memref<3x5xf32, #layout.memory_space<device 128>>)
 // -----
 
 // CHECK: :[[#@LINE+2]]:70: error:
-// expected-error@+1 {{the number of a memory space must be in 0 to 127, found 99999999999999999999}}
+// expected-error@+1 {{`99999999999999999999` does not fit in 64 bits}}
 func.func private @space(memref<3x5xf32, #layout.memory_space<device 99999999999999999999>>)
 
 // -----
 
 // CHECK: :[[#@LINE+2]]:70: error:
-// expected-error@+1 {{expected a number after `device`, found `-1`}}
+// expected-error@+1 {{expected the number of a memory space behind `device`, found `-`}}
 func.func private @space(memref<3x5xf32, #layout.memory_space<device -1>>)
 
 // -----
@@ -471,7 +471,7 @@ func.func private @result() -> (index {layout.raeds = []})
 
 // -----
 
-// expected-error@+1 {{found `vmen`; did you mean `vmem`?}}
+// expected-error@+1 {{unknown memory space `vmen`; did you mean `vmem`?}}
 func.func private @space(memref<3x5xf32, #layout.memory_space<vmen>>)
 
 // -----

@@ -17,7 +17,7 @@ use mlir_sys::{
 use std::{borrow::Cow, ffi::c_void, ptr, slice};
 use tensor_layout::maps::Indexing;
 use tensor_layout::places::Placement;
-use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::{Expansion, memory_space};
 
 type Outcome<T> = Result<T, Cow<'static, str>>;
 
@@ -77,7 +77,7 @@ extern "C" fn mlirLayoutMemorySpaceAttrGetNumbered(
     user: *mut c_void,
 ) -> MlirAttribute {
     answer(error, user, NULL, || {
-        layout_dialect::verify_memory_space(number)?;
+        memory_space::check(number)?;
         from_text(context, "memory_space", &format!("device {number}"))
     })
 }

@@ -3,7 +3,7 @@
 use super::site::{Found, Site, Types};
 use crate::hlo::words::number;
 use crate::operations::operation::{Convolution, Operation, WindowDim};
-use crate::text::{Cursor, Error, excerpt, length, nearest};
+use crate::text::{Cursor, Error, did_you_mean, excerpt, length};
 
 /// The fields of `window` and those of [`WindowDim`].
 const FIELDS: [(&str, &str); 4] =
@@ -43,8 +43,7 @@ pub(super) fn window(site: &mut Site, rank: usize) -> Result<Vec<WindowDim>, Err
                     }
                     name => {
                         let known = FIELDS.iter().map(|(name, _)| *name).chain(["rhs_reversal", "pad"]);
-                        let hint =
-                            nearest(name, known).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                        let hint = did_you_mean(name, known);
                         return Err(Error::at(0, format!("unknown field `{}` of `window`{hint}", excerpt(name))));
                     }
                 }

@@ -6,7 +6,7 @@
 //!
 //! All arithmetic is checked: numbers from [`FAR`] on are refused, never wrapped.
 
-use super::refused::Refusal;
+use super::refused::Reason;
 use crate::expr::Expr;
 use std::collections::BTreeMap;
 
@@ -110,8 +110,8 @@ impl Linear {
         self.terms.get(atom).copied().unwrap_or(0)
     }
 
-    pub fn minus(&self, other: &Linear) -> Result<Linear, Refusal> {
-        self.plus(other, -1, 1).ok_or(Refusal::TooLarge)
+    pub fn minus(&self, other: &Linear) -> Result<Linear, Reason> {
+        self.plus(other, -1, 1).ok_or(Reason::TooLarge)
     }
 
     /// `self + other * num / den`.

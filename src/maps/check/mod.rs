@@ -26,14 +26,14 @@
 //! shares no code with [the simplifier](mod@crate::maps::simplify): sums of atoms and `gcd` are written again in `linear`.
 //!
 //! *Limits.* It refuses what it cannot prove, also where that is true, and numbers from 2^100 on. The reasons are
-//! [`Refusal`].
+//! [`Reason`].
 
 mod linear;
 mod premises;
 mod refused;
 mod rules;
 
-pub use refused::{Refusal, Refused};
+pub use refused::{Reason, Refused};
 
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
@@ -91,7 +91,7 @@ type Hits = RefCell<Vec<usize>>;
 impl State {
     /// Checks a step and applies it.
     fn step(&mut self, number: usize, step: &Step, hits: &Hits) -> Checked {
-        require(!self.empty, Refusal::AfterEnd)?;
+        require(!self.empty, Reason::AfterEnd)?;
         well_formed(step, self.domain.vars.len())?;
         match &step.claim {
             Claim::Equal(before, after) => self.equal(number, step, (before, after), hits),
@@ -114,7 +114,7 @@ impl State {
                 let c = old.coefficient(&atom);
                 if c != 0 {
                     let (free, by) = (Linear::atom(atom.clone()), old.den);
-                    *old = old.plus(&free, -c, by).and_then(|s| s.plus(&value, c, by)).ok_or(Refusal::TooLarge)?;
+                    *old = old.plus(&free, -c, by).and_then(|s| s.plus(&value, c, by)).ok_or(Reason::TooLarge)?;
                     steps.push(number);
                 }
             }
@@ -128,12 +128,12 @@ impl State {
 
     /// Result `k` is `before`, and `before = after`: both are one sum of atoms, or equal at each point.
     fn result(&mut self, step: &Step, k: usize, (before, after): (&Expr, &Expr), hits: &Hits) -> Checked {
-        require(self.results.get(k) == Some(before), Refusal::NotCurrent)?;
+        require(self.results.get(k) == Some(before), Reason::NotCurrent)?;
         let premises = self.premises(&step.using, hits)?;
         match step.rule {
             Rule::Definition => premises.same(before, after)?,
             Rule::Enumerated => premises.same_value(before, after)?,
-            _ => return Err(Refusal::WrongRule),
+            _ => return Err(Reason::WrongRule),
         }
         self.results[k] = after.clone();
         Ok(())
@@ -142,24 +142,24 @@ impl State {
     /// Variable `v` lies in `before`, and `after` is a part of that: where `v` is in `before` but not in `after`, the
     /// constraint that is the fact fails, or no point is there.
     fn interval(&mut self, step: &Step, v: usize, [before, after]: [Interval; 2], hits: &Hits) -> Checked {
-        require(self.domain.vars.get(v) == Some(&before), Refusal::NotCurrent)?;
-        require(before.lo <= after.lo && after.hi <= before.hi, Refusal::Grown)?;
+        require(self.domain.vars.get(v) == Some(&before), Reason::NotCurrent)?;
+        require(before.lo <= after.lo && after.hi <= before.hi, Reason::Grown)?;
         match step.rule {
             Rule::Enumerated => {
                 self.open(&Using::All, hits).everywhere(|p| after.lo <= p[v] && p[v] <= after.hi)?;
             }
             Rule::Bounds => {
-                let by = step.fact.as_ref().ok_or(Refusal::NoConstraint)?;
-                require(self.domain.constraints.contains(by), Refusal::UnknownConstraint)?;
+                let by = step.fact.as_ref().ok_or(Reason::NoConstraint)?;
+                require(self.domain.constraints.contains(by), Reason::UnknownConstraint)?;
                 let premises = self.open(&Using::Box, hits);
                 let fails = |vars: &[Interval]| {
                     let (lo, hi) = premises.interval_over(vars, &by.0);
                     hi < by.1.lo.into() || i128::from(by.1.hi) < lo
                 };
                 let lost = left_out(before, after).all(|part| all_fail(&self.domain.vars, v, part, &fails));
-                require(lost, Refusal::PointLost)?;
+                require(lost, Reason::PointLost)?;
             }
-            _ => return Err(Refusal::WrongRule),
+            _ => return Err(Reason::WrongRule),
         }
         self.domain.vars[v] = after;
         Ok(())
@@ -172,14 +172,14 @@ impl State {
         for c in from {
             let mut all = self.domain.constraints.iter().enumerate();
             let found = all.find(|(k, other)| *other == c && !places.contains(k));
-            places.push(found.ok_or(Refusal::NotCurrent)?.0);
+            places.push(found.ok_or(Reason::NotCurrent)?.0);
         }
         let apart = match &step.using {
             Using::Box => true,
             Using::Others(c) => *from == [c.clone()],
             Using::All | Using::Solved => false,
         };
-        require(apart, Refusal::Circular)?;
+        require(apart, Reason::Circular)?;
         let premises = self.premises(&step.using, hits)?;
         if step.rule == Rule::Enumerated {
             let all = |list: &[Constraint], p: &[i64]| list.iter().all(|c| holds(c, p));
@@ -206,19 +206,19 @@ impl State {
                     self.domain.constraints.contains(c)
                         || matches!(c.0, Expr::Var(v) if self.domain.vars.get(v) == Some(&c.1))
                 };
-                require(why.iter().all(there), Refusal::NotCurrent)?;
+                require(why.iter().all(there), Reason::NotCurrent)?;
                 self.premises(&step.using, hits)?.nothing(why)?;
             }
-            _ => return Err(Refusal::WrongRule),
+            _ => return Err(Reason::WrongRule),
         }
         self.empty = true;
         Ok(())
     }
 
     /// What a step may use; refused where it sets aside a constraint that is not there.
-    fn premises<'a>(&'a self, using: &Using, hits: &'a Hits) -> Result<Premises<'a>, Refusal> {
+    fn premises<'a>(&'a self, using: &Using, hits: &'a Hits) -> Result<Premises<'a>, Reason> {
         if let Using::Others(c) = using {
-            require(self.domain.constraints.contains(c), Refusal::NotCurrent)?;
+            require(self.domain.constraints.contains(c), Reason::NotCurrent)?;
         }
         Ok(self.open(using, hits))
     }
@@ -280,8 +280,8 @@ fn well_formed(step: &Step, vars: usize) -> Checked {
     }
     while let Some(e) = stack.pop() {
         match e {
-            Expr::Var(v) if *v >= vars => return Err(Refusal::UnknownVariable),
-            Expr::FloorDiv(_, d) | Expr::Mod(_, d) if *d <= 0 => return Err(Refusal::Divisor),
+            Expr::Var(v) if *v >= vars => return Err(Reason::UnknownVariable),
+            Expr::FloorDiv(_, d) | Expr::Mod(_, d) if *d <= 0 => return Err(Reason::Divisor),
             _ => stack.extend(e.operands()),
         }
     }

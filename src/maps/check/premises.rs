@@ -15,7 +15,7 @@
 //! Each answer may be weaker than the truth, never stronger: an interval may be wider, a class larger.
 
 use super::linear::{FAR, Linear, NONE, gcd, join, solve, sum_of, times};
-use super::refused::Refusal;
+use super::refused::Reason;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::map::IndexingMap;
@@ -27,12 +27,12 @@ use std::collections::BTreeMap;
 pub(super) type Proved = BTreeMap<Expr, (Linear, Vec<usize>)>;
 
 /// Accepted, or why not.
-pub(super) type Checked = Result<(), Refusal>;
+pub(super) type Checked = Result<(), Reason>;
 
 /// The most points of a domain that is enumerated.
 const POINTS: u128 = 100_000;
 
-pub(super) fn require(condition: bool, reason: Refusal) -> Checked {
+pub(super) fn require(condition: bool, reason: Reason) -> Checked {
     if condition { Ok(()) } else { Err(reason) }
 }
 
@@ -63,9 +63,9 @@ impl<'a> Premises<'a> {
     /// Holds a test against every point, where those are few.
     pub fn everywhere(&self, test: impl Fn(&[i64]) -> bool) -> Checked {
         let all = IndexingMap::new(self.vars.to_vec(), Vec::new());
-        require(all.box_points() <= POINTS, Refusal::TooManyPoints)?;
+        require(all.box_points() <= POINTS, Reason::TooManyPoints)?;
         let there = |p: &Vec<i64>| self.constraints.iter().all(|c| holds(c, p));
-        require(all.points().filter(there).all(|p| test(&p)), Refusal::Different)
+        require(all.points().filter(there).all(|p| test(&p)), Reason::Different)
     }
 
     /// Whether two expressions have the same value at every point.
@@ -76,12 +76,12 @@ impl<'a> Premises<'a> {
     /// Whether two expressions have one normal form.
     pub fn same(&self, a: &Expr, b: &Expr) -> Checked {
         let (a, b) = (self.sum(a)?, self.sum(b)?);
-        require(a == b, Refusal::Different)
+        require(a == b, Reason::Different)
     }
 
     /// An expression as a sum of atoms.
-    pub fn sum(&self, e: &Expr) -> Result<Linear, Refusal> {
-        self.norm(e).ok_or(Refusal::TooLarge)
+    pub fn sum(&self, e: &Expr) -> Result<Linear, Reason> {
+        self.norm(e).ok_or(Reason::TooLarge)
     }
 
     /// [`Premises::sum`]; `None` where the numbers are too large.

@@ -8,23 +8,23 @@ pub struct Refused {
     /// The number of the step, from 0.
     pub step: usize,
     /// What is wrong with it.
-    pub reason: Refusal,
+    pub reason: Reason,
 }
 
 macro_rules! refusals {
     ($($(#[$doc:meta])* $variant:ident: $message:literal,)*) => {
         /// What is wrong with a step.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Refusal {
+        pub enum Reason {
             $($(#[$doc])* $variant,)*
         }
 
-        impl Refusal {
+        impl Reason {
             /// Every reason.
-            pub const ALL: &[Refusal] = &[$(Refusal::$variant),*];
+            pub const ALL: &[Reason] = &[$(Reason::$variant),*];
 
             fn message(self) -> &'static str {
-                match self { $(Refusal::$variant => $message,)* }
+                match self { $(Reason::$variant => $message,)* }
             }
         }
     };
@@ -63,7 +63,7 @@ refusals! {
     TooManyPoints: "a domain that is enumerated must have at most 100000 points, found more",
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.message())
     }

@@ -8,7 +8,7 @@
 
 use super::linear::{Linear, NONE, gcd, inverse};
 use super::premises::{Checked, Premises, require};
-use super::refused::Refusal;
+use super::refused::Reason;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::steps::{Constraint, Rule, Step};
@@ -24,7 +24,7 @@ struct Left {
 /// Equations.
 impl Premises<'_> {
     /// Proves an equation by its rule. Returns its atom and what that is equal to.
-    pub fn equation(&self, step: &Step, before: &Expr, after: &Expr) -> Result<(Expr, Linear), Refusal> {
+    pub fn equation(&self, step: &Step, before: &Expr, after: &Expr) -> Result<(Expr, Linear), Reason> {
         let value = self.sum(after)?;
         if step.rule == Rule::Solved {
             self.solved(step.fact.as_ref(), before, &value)?;
@@ -45,23 +45,23 @@ impl Premises<'_> {
             (Rule::Congruent, Expr::Mod(_, m)) => self.congruent(&e, (*m).into(), after)?,
             (Rule::Digit, Expr::Mod(_, m)) => self.digit(&e, (*m).into(), after)?,
             (Rule::Factor, Expr::Mod(_, m)) => self.factor(&e, (*m).into(), after)?,
-            _ => return Err(Refusal::WrongRule),
+            _ => return Err(Reason::WrongRule),
         };
-        require(proved, Refusal::Unproved)?;
+        require(proved, Reason::Unproved)?;
         Ok((atom, value))
     }
 
     /// The atom on the left of an equation.
-    fn left(&self, before: &Expr) -> Result<Left, Refusal> {
+    fn left(&self, before: &Expr) -> Result<Left, Reason> {
         let zero = |e: &Expr| *e == Expr::Const(0);
         let e = match before {
             Expr::Mod(e, _) => self.sum(e)?,
             Expr::Min(e, other) if zero(other) => self.sum(e)?,
             Expr::Var(_) => Linear::atom(before.clone()),
-            _ => return Err(Refusal::WrongRule),
+            _ => return Err(Reason::WrongRule),
         };
-        require(e.den == 1, Refusal::Unproved)?;
-        let written = e.expr().ok_or(Refusal::TooLarge)?.into();
+        require(e.den == 1, Reason::Unproved)?;
+        let written = e.expr().ok_or(Reason::TooLarge)?.into();
         let atom = match before {
             Expr::Mod(_, m) => Expr::Mod(written, *m),
             Expr::Min(..) => Expr::Min(written, Expr::Const(0).into()),
@@ -73,7 +73,7 @@ impl Premises<'_> {
     /// The fact that a step gives as its reason: `e in [lo, hi]` at every point.
     fn fact(&self, (e, i): &Constraint) -> Checked {
         let (lo, hi) = self.interval(e);
-        require(i128::from(i.lo) <= lo && hi <= i128::from(i.hi), Refusal::FalseFact)
+        require(i128::from(i.lo) <= lo && hi <= i128::from(i.hi), Reason::FalseFact)
     }
 
     /// Whether a sum lies in `[lo, hi]` at every point.
@@ -84,13 +84,13 @@ impl Premises<'_> {
 
     /// `x = e` where a constraint says `x - e = 0`, or `e - x = 0`, and `e` is free of `x`.
     fn solved(&self, fact: Option<&Constraint>, x: &Expr, e: &Linear) -> Checked {
-        let fact = fact.ok_or(Refusal::NoConstraint)?;
-        require(self.constraints.contains(&fact) && fact.1.lo == fact.1.hi, Refusal::UnknownConstraint)?;
+        let fact = fact.ok_or(Reason::NoConstraint)?;
+        require(self.constraints.contains(&fact) && fact.1.lo == fact.1.hi, Reason::UnknownConstraint)?;
         let zero = self.sum(&fact.0)?.minus(&Linear::constant(fact.1.lo.into()))?;
         let gap = self.sum(x)?.minus(e)?;
         let both = [1, -1].map(|sign| zero.plus(&gap, sign, 1));
-        require(both.contains(&Some(Linear::constant(0))), Refusal::Unproved)?;
-        require(matches!(x, Expr::Var(_)) && e.coefficient(x) == 0, Refusal::Unproved)
+        require(both.contains(&Some(Linear::constant(0))), Reason::Unproved)?;
+        require(matches!(x, Expr::Var(_)) && e.coefficient(x) == 0, Reason::Unproved)
     }
 
     /// `a = c` where `a in [c, c]`.
@@ -113,7 +113,7 @@ impl Premises<'_> {
     }
 
     /// `e mod m = r` where `m | e - r` and `r in [0, m - 1]`. Where `e in [c, c]` this is `r = c mod m`.
-    fn one_period(&self, e: &Linear, m: i128, r: &Linear) -> Result<bool, Refusal> {
+    fn one_period(&self, e: &Linear, m: i128, r: &Linear) -> Result<bool, Reason> {
         let (lo, hi) = self.bounds(e);
         if lo == hi && *r == Linear::constant(lo.rem_euclid(m)) {
             return Ok(true);
@@ -122,14 +122,14 @@ impl Premises<'_> {
     }
 
     /// `e mod m = r mod m` where `m | e - r`.
-    fn congruent(&self, e: &Linear, m: i128, after: &Expr) -> Result<bool, Refusal> {
+    fn congruent(&self, e: &Linear, m: i128, after: &Expr) -> Result<bool, Reason> {
         let Expr::Mod(r, n) = after else { return Ok(false) };
         Ok(i128::from(*n) == m && self.multiple(&e.minus(&self.sum(r)?)?, m))
     }
 
     /// `e mod m = x mod m - k*(y mod s)` where `m | e - x + k*(y mod s)`, `k*s | m` and `k*s | x - k*y`, for `k > 0`:
     /// then `x mod m` is a multiple of `k*s` more than `k*(y mod s)`, so the difference stays in `[0, m - 1]`.
-    fn digit(&self, e: &Linear, m: i128, after: &Expr) -> Result<bool, Refusal> {
+    fn digit(&self, e: &Linear, m: i128, after: &Expr) -> Result<bool, Reason> {
         let Expr::Add(x, digit) = after else { return Ok(false) };
         let (digit, k) = match &**digit {
             Expr::Mul(digit, k) => (&**digit, -i128::from(*k)),
@@ -137,23 +137,23 @@ impl Premises<'_> {
         };
         let (Expr::Mod(x, n), Expr::Mod(y, s)) = (&**x, digit) else { return Ok(false) };
         let (x, y, digit) = (self.sum(x)?, self.sum(y)?, self.sum(digit)?);
-        let ks = k.checked_mul((*s).into()).ok_or(Refusal::TooLarge)?;
-        let whole = e.minus(&x)?.plus(&digit, k, 1).ok_or(Refusal::TooLarge)?;
-        let rest = x.plus(&y, -k, 1).ok_or(Refusal::TooLarge)?;
+        let ks = k.checked_mul((*s).into()).ok_or(Reason::TooLarge)?;
+        let whole = e.minus(&x)?.plus(&digit, k, 1).ok_or(Reason::TooLarge)?;
+        let rest = x.plus(&y, -k, 1).ok_or(Reason::TooLarge)?;
         Ok(i128::from(*n) == m && ks > 0 && m % ks == 0 && self.multiple(&whole, m) && self.multiple(&rest, ks))
     }
 
     /// `e mod (c*n) = c*(a mod n) + b` where `c*n | e - c*a - b` and `b in [0, g - 1]`, for `c > 0` and a `g` with
     /// `g | c*n` and `g | c*a`: then `c*(a mod n)` is a multiple of `g` below `c*n`, and adding `b` stays below.
-    fn factor(&self, e: &Linear, m: i128, after: &Expr) -> Result<bool, Refusal> {
+    fn factor(&self, e: &Linear, m: i128, after: &Expr) -> Result<bool, Reason> {
         let Expr::Add(above, b) = after else { return Ok(false) };
         let (above, c) = match &**above {
             Expr::Mul(above, c) => (&**above, i128::from(*c)),
             above => (above, 1),
         };
         let Expr::Mod(a, n) = above else { return Ok(false) };
-        let (ca, b) = (self.sum(a)?.scaled(c, 1).ok_or(Refusal::TooLarge)?, self.sum(b)?);
-        let g = self.common_divisor(&ca, m).ok_or(Refusal::TooLarge)?;
+        let (ca, b) = (self.sum(a)?.scaled(c, 1).ok_or(Reason::TooLarge)?, self.sum(b)?);
+        let g = self.common_divisor(&ca, m).ok_or(Reason::TooLarge)?;
         let whole = e.minus(&ca)?.minus(&b)?;
         Ok(c > 0
             && c.checked_mul((*n).into()) == Some(m)
@@ -194,19 +194,19 @@ impl Premises<'_> {
                 e == f && e == g && chinese((*m, *i), (*n, *j), (*l, *k))
             }
             (Rule::Implied, [constraint], []) => self.fact(constraint).is_ok(),
-            _ => return Err(Refusal::WrongRule),
+            _ => return Err(Reason::WrongRule),
         };
-        require(proved, Refusal::Unproved)
+        require(proved, Reason::Unproved)
     }
 
     /// `c*f + k in [a, b]` where `f in [ceil((a - k)/c), floor((b - k)/c)]`, for `c > 0`; for `c < 0` with both sides
     /// negated. The `c` and `k` are those of `e = c*f + k`.
-    fn scale(&self, (e, i): (&Expr, Interval), (f, j): (&Expr, Interval)) -> Result<bool, Refusal> {
+    fn scale(&self, (e, i): (&Expr, Interval), (f, j): (&Expr, Interval)) -> Result<bool, Reason> {
         let (e, f) = (self.sum(e)?, self.sum(f)?);
         let Some((atom, own)) = f.terms.first_key_value() else { return Ok(false) };
-        let product = |a: i128, b: i128| a.checked_mul(b).ok_or(Refusal::TooLarge);
+        let product = |a: i128, b: i128| a.checked_mul(b).ok_or(Reason::TooLarge);
         let c = product(e.coefficient(atom), f.den)? / product(*own, e.den)?;
-        let k = f.scaled(-c, 1).and_then(|f| e.plus(&f, 1, 1)).ok_or(Refusal::TooLarge)?;
+        let k = f.scaled(-c, 1).and_then(|f| e.plus(&f, 1, 1)).ok_or(Reason::TooLarge)?;
         if c == 0 || !k.terms.is_empty() || k.den != 1 || !i.is_bounded() {
             return Ok(false);
         }
@@ -218,10 +218,10 @@ impl Premises<'_> {
 
     /// `e mod m in [r, r]` where `f mod n in [t, t]`: with `g = m/n`, `g | e - r`, and `n | f - t - factor*(e - r)/g` for a
     /// `factor` coprime to `n`.
-    fn residue(&self, (e, m, r): (&Expr, i64, i64), (f, n, t): (&Expr, i64, i64)) -> Result<bool, Refusal> {
+    fn residue(&self, (e, m, r): (&Expr, i64, i64), (f, n, t): (&Expr, i64, i64)) -> Result<bool, Reason> {
         let of = |e: &Expr, r: i64| {
             let sum = self.sum(e)?.minus(&Linear::constant(r.into()))?;
-            require(sum.den == 1, Refusal::Unproved).map(|()| sum)
+            require(sum.den == 1, Reason::Unproved).map(|()| sum)
         };
         let (e, f) = (of(e, r)?, of(f, t)?);
         if m % n != 0 || !(0..m).contains(&r) || !(0..n).contains(&t) {
@@ -233,7 +233,7 @@ impl Premises<'_> {
         }
         let factors = e.terms.iter().filter_map(|(a, c)| Some(inverse(c / g, n)?.checked_mul(f.coefficient(a))? % n));
         for factor in factors.chain([1, -1]) {
-            let rest = f.minus(&e.scaled(factor, g).ok_or(Refusal::TooLarge)?)?;
+            let rest = f.minus(&e.scaled(factor, g).ok_or(Reason::TooLarge)?)?;
             let whole = rest.den == 1 && rest.constant % n == 0 && rest.terms.values().all(|c| c % n == 0);
             if gcd(factor, n) == 1 && whole {
                 return Ok(true);
@@ -264,11 +264,11 @@ impl Premises<'_> {
             [(e, i), (f, j)] => e == f && (i.hi < j.lo || j.hi < i.lo),
             _ => false,
         };
-        require(none, Refusal::Unproved)
+        require(none, Reason::Unproved)
     }
 
     /// Whether `e mod m = r` has no solution, since a divisor of `m` and of all coefficients does not divide `e - r`.
-    fn unsolvable(&self, e: &Expr, i: Interval) -> Result<bool, Refusal> {
+    fn unsolvable(&self, e: &Expr, i: Interval) -> Result<bool, Reason> {
         let Expr::Mod(e, m) = e else { return Ok(false) };
         if i.lo != i.hi {
             return Ok(false);

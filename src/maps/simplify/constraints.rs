@@ -9,12 +9,13 @@
 //! Each step keeps the set: an interval is tightened only by what the constraints that stand beside it say.
 //! The outcome depends on the set of constraints, not on their order.
 
-use super::form::{Form, chinese, inverse};
-use super::sum::{Sum, divides, gcd, residue};
+use super::form::{Form, chinese};
+use super::sum::{Sum, divides, residue};
 use crate::expr::Expr;
 use crate::expr::cost;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule, Using};
+use crate::numbers::{gcd, inverse};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often bounds are sent through all constraints, and how many constraints may be held against each other.

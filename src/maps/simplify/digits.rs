@@ -5,7 +5,7 @@
 //! times the sum of the coefficients of all atoms that hold it: `6*x - 4*(x mod 2)` is `2*(x mod 2) + 12*(x floordiv 2)`.
 
 use super::form::{Form, What};
-use super::sum::{Atom, divides, floor_div};
+use super::sum::{Atom, Sum, divides, floor_div};
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use std::collections::BTreeSet;
@@ -24,61 +24,73 @@ pub(crate) fn digits(exprs: &[Expr], sizes: &[i64]) -> Option<Vec<(i64, Vec<Vari
     let domain = Domain { vars: sizes.iter().map(|n| Interval::new(0, n - 1)).collect(), constraints: Vec::new() };
     let mut form = Form::new(&domain);
     let sums = exprs.iter().map(|e| form.normal(e)).collect::<Option<Vec<_>>>()?;
-    // The variable of an atom and its modulus, the variable's own size for the variable itself.
-    let part = |a: Atom| match &form.atoms[a as usize].what {
+    let places = places(&form, &sums, sizes)?;
+    let each = sums.iter().map(|sum| {
+        let mut found = Vec::new();
+        for (v, places) in places.iter().enumerate() {
+            of_variable(&form, sum, v, sizes, places, &mut found)?;
+        }
+        let constant = divides(sum.den, sum.constant).then(|| sum.constant / sum.den)?;
+        Some((i64::try_from(constant).ok()?, found))
+    });
+    each.collect()
+}
+
+/// The variable of an atom and its modulus, which is [`i128::MAX`] for the variable itself; `None` for other atoms.
+fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, i128)> {
+    match &form.atoms[atom as usize].what {
         What::Var(v) => Some((*v, i128::MAX)),
         What::Remainder(y, m) if y.constant == 0 && y.terms.len() == 1 && y.terms[0].1 == 1 => {
             let v = y.terms[0].0 as usize;
-            (v < sizes.len()).then_some((v, *m))
+            (v < variables).then_some((v, *m))
         }
         _ => None,
-    };
-    let mut cuts: Vec<BTreeSet<i128>> = vec![BTreeSet::from([1]); sizes.len()];
-    for &(a, _) in sums.iter().flat_map(|s| &s.terms) {
-        let (v, m) = part(a)?;
-        if m != i128::MAX {
-            cuts[v].insert(m);
+    }
+}
+
+/// The places of the digits of each variable, the lowest first: 1, and the moduli of its remainders. `None` where one
+/// of them does not divide the next.
+fn places(form: &Form, sums: &[Sum], sizes: &[i64]) -> Option<Vec<Vec<i128>>> {
+    let mut all: Vec<BTreeSet<i128>> = vec![BTreeSet::from([1]); sizes.len()];
+    for &(atom, _) in sums.iter().flat_map(|sum| &sum.terms) {
+        let (v, modulus) = part(form, atom, sizes.len())?;
+        if modulus != i128::MAX {
+            all[v].insert(modulus);
         }
     }
-    for cuts in &cuts {
-        let each: Vec<i128> = cuts.iter().copied().collect();
-        if each.windows(2).any(|pair| !divides(pair[0], pair[1])) {
+    let all: Vec<Vec<i128>> = all.into_iter().map(|places| places.into_iter().collect()).collect();
+    all.iter().flat_map(|places| places.windows(2)).all(|pair| divides(pair[0], pair[1])).then_some(all)
+}
+
+/// The digits of one variable in a sum; `None` where a coefficient is no integer or does not fit in 64 bits.
+fn of_variable(
+    form: &Form,
+    sum: &Sum,
+    variable: usize,
+    sizes: &[i64],
+    places: &[i128],
+    found: &mut Vec<VariableDigit>,
+) -> Option<()> {
+    let modulus = |atom| part(form, atom, sizes.len()).filter(|part| part.0 == variable).map(|part| part.1);
+    let atoms: Vec<(i128, i128)> = sum.terms.iter().filter_map(|&(atom, c)| Some((modulus(atom)?, c))).collect();
+    for (k, &place) in places.iter().enumerate() {
+        let above = places.get(k + 1).copied();
+        // An atom holds the digits below its modulus.
+        let holding = atoms.iter().filter(|(m, _)| above.is_none_or(|above| *m >= above) && *m > place);
+        let coefficient = holding.map(|t| t.1).sum::<i128>().checked_mul(place)?;
+        if coefficient == 0 {
+            continue;
+        }
+        let count = above.map_or(floor_div(i128::from(sizes[variable]) - 1, place) + 1, |above| above / place);
+        if !divides(sum.den, coefficient) {
             return None;
         }
+        found.push(VariableDigit {
+            coefficient: i64::try_from(coefficient / sum.den).ok()?,
+            variable,
+            place: i64::try_from(place).ok()?,
+            count: i64::try_from(count).ok()?,
+        });
     }
-    let mut all = Vec::with_capacity(sums.len());
-    for s in &sums {
-        let mut found = Vec::new();
-        for (v, cuts) in cuts.iter().enumerate() {
-            let atoms: Vec<(i128, i128)> =
-                s.terms.iter().filter_map(|&(a, c)| part(a).filter(|p| p.0 == v).map(|p| (p.1, c))).collect();
-            if atoms.is_empty() {
-                continue;
-            }
-            let each: Vec<i128> = cuts.iter().copied().collect();
-            for (k, &place) in each.iter().enumerate() {
-                let above = each.get(k + 1).copied();
-                let holding = atoms.iter().filter(|(m, _)| above.is_none_or(|above| *m >= above) && *m > place);
-                let sum = holding.map(|t| t.1).sum::<i128>().checked_mul(place)?;
-                if sum == 0 {
-                    continue;
-                }
-                let count = above.map_or(floor_div(i128::from(sizes[v]) - 1, place) + 1, |above| above / place);
-                if !divides(s.den, sum) {
-                    return None;
-                }
-                found.push(VariableDigit {
-                    coefficient: i64::try_from(sum / s.den).ok()?,
-                    variable: v,
-                    place: i64::try_from(place).ok()?,
-                    count: i64::try_from(count).ok()?,
-                });
-            }
-        }
-        if !divides(s.den, s.constant) {
-            return None;
-        }
-        all.push((i64::try_from(s.constant / s.den).ok()?, found));
-    }
-    Some(all)
+    Some(())
 }

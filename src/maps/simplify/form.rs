@@ -35,11 +35,12 @@
 
 use super::planned::Planned;
 use super::sum::{
-    Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, gcd, high, low, plus_bounds, product, residue,
+    Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, high, low, plus_bounds, product, residue,
 };
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
+use crate::numbers::{gcd, inverse};
 use rustc_hash::FxHashMap;
 
 /// What an atom is and what is known of it: it lies in `lo..=hi` and is `residue` modulo `step`.
@@ -820,17 +821,6 @@ impl Form {
         self.remainders.insert((e.clone(), m), done.clone());
         Some(done)
     }
-}
-
-/// The inverse of `c` modulo `m`, for coprime `c` and `m`.
-pub(super) fn inverse(c: i128, m: i128) -> Option<i128> {
-    let (mut r0, mut r1, mut t0, mut t1) = (m, residue(c, m), 0i128, 1i128);
-    while r1 != 0 {
-        let q = r0 / r1;
-        (r0, r1) = (r1, r0 - q * r1);
-        (t0, t1) = (t1, t0.checked_sub(q.checked_mul(t1)?)?);
-    }
-    (r0 == 1).then(|| residue(t0, m))
 }
 
 /// The residue and modulus of what has both residues; `None` where nothing has, or the modulus is too large.

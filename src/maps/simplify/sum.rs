@@ -4,6 +4,7 @@
 //! terms, so equal sums are equal values. Arithmetic is checked: what leaves [`FAR`] is `None`.
 
 use crate::maps::domain::Interval;
+use crate::numbers::gcd;
 
 /// The number of an atom in its form.
 pub(super) type Atom = u32;
@@ -17,22 +18,6 @@ pub(super) struct Sum {
     pub terms: Vec<(Atom, i128)>,
     pub constant: i128,
     pub den: i128,
-}
-
-/// The greatest common divisor, not negative.
-pub(super) fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
-        if let (Ok(x), Ok(y)) = (u64::try_from(a), u64::try_from(b)) {
-            let (mut x, mut y) = (x, y);
-            while y != 0 {
-                (x, y) = (y, x % y);
-            }
-            return x.into();
-        }
-        (a, b) = (b, a % b);
-    }
-    a as i128
 }
 
 /// Whether `d` divides `x`; `d` is not 0.

@@ -7,9 +7,10 @@
 
 use super::form::{Form, What};
 use super::planned::{Choice, Planned, Term};
-use super::sum::{Atom, Sum, divides, floor_div, gcd, residue};
+use super::sum::{Atom, Sum, divides, floor_div, residue};
 use crate::expr::Expr;
 use crate::expr::cost;
+use crate::numbers::gcd;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 

@@ -11,7 +11,7 @@ use tensor_layout::text::Error;
 
 /// List what moves where in a relayout from the first layout to the second
 #[derive(clap::Args)]
-pub struct Options {
+pub struct ConvertOptions {
     /// The layout before, or a shape with its layout
     #[arg(value_name = "LAYOUT")]
     from: String,
@@ -31,7 +31,7 @@ pub struct Options {
 }
 
 /// The table of a relayout.
-pub fn run(Options { from, to, machine, element, blocks }: &Options) -> Result<String, Complaint> {
+pub fn run(ConvertOptions { from, to, machine, element, blocks }: &ConvertOptions) -> Result<String, Complaint> {
     let bits = ElementType::from_name(element).and_then(ElementType::bits);
     let wrong = || Complaint::in_argument(element, &Error::at(0, "expected an element type such as `f32`"));
     let bits = bits.ok_or_else(wrong)?;

@@ -54,11 +54,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    View(view::Options),
-    Simplify(maps::Options),
-    Hlo(hlo::Options),
-    Moves(moves::Options),
-    Convert(convert::Options),
+    View(view::ViewOptions),
+    Simplify(maps::SimplifyOptions),
+    Hlo(hlo::HloOptions),
+    Moves(moves::MovesOptions),
+    Convert(convert::ConvertOptions),
 }
 
 const LONG_ABOUT: &str = "\

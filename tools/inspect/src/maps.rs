@@ -44,7 +44,7 @@ pub fn steps(map: &IndexingMap) -> Result<Vec<StepText>, Error> {
 
 /// Simplify an indexing map
 #[derive(clap::Args)]
-pub struct Options {
+pub struct SimplifyOptions {
     /// Print the steps of the simplification, and the rules that they apply
     #[arg(long)]
     explain: bool,
@@ -54,7 +54,7 @@ pub struct Options {
 }
 
 /// The simplified map; with `--explain` the steps before it and their rules after it.
-pub fn run(Options { explain, text }: &Options) -> Result<String, Complaint> {
+pub fn run(SimplifyOptions { explain, text }: &SimplifyOptions) -> Result<String, Complaint> {
     simplify(text, *explain).map_err(|error| Complaint::in_argument(text, &error))
 }
 

@@ -8,7 +8,7 @@ use tensor_layout::operations::Shape;
 
 /// Say whether a reshape or a transpose from the first shape to the second moves bytes, or is a bitcast
 #[derive(clap::Args)]
-pub struct Options {
+pub struct MovesOptions {
     /// The shape with its layout before
     #[arg(value_name = "SHAPE")]
     from: String,
@@ -21,7 +21,7 @@ pub struct Options {
 }
 
 /// A line that says whether bytes move, and which.
-pub fn run(Options { from, to, transpose }: &Options) -> Result<String, Complaint> {
+pub fn run(MovesOptions { from, to, transpose }: &MovesOptions) -> Result<String, Complaint> {
     let operation = match transpose {
         None => Operation::Reshape,
         Some(list) => {

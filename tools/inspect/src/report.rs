@@ -18,7 +18,7 @@ use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::is_tensor_layout;
 use tensor_layout::places::{Misplaced, Placement};
 use tensor_layout::text::Error;
-use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::{Expansion, memory_space};
 
 /// A text in one of the two notations.
 pub enum Subject {
@@ -120,12 +120,8 @@ fn write(out: &mut String, shape: &Shape) -> Result<(), Error> {
 }
 
 fn space(number: u8) -> String {
-    match number {
-        0 => "0 (hbm)".to_string(),
-        1 => "1 (vmem)".to_string(),
-        5 => "5 (host)".to_string(),
-        n => format!("{n} (device)"),
-    }
+    let named = memory_space::NAMED.iter().find(|(_, named)| *named == number);
+    format!("{number} ({})", named.map_or("device", |(name, _)| name))
 }
 
 #[cfg(test)]

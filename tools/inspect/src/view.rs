@@ -5,7 +5,7 @@ use layout_console::Complaint;
 
 /// Print the layout of a reshape, transpose or slice, if that is a view of the same buffer
 #[derive(clap::Args)]
-pub struct Options {
+pub struct ViewOptions {
     /// The layout, or a shape with its layout
     #[arg(value_name = "LAYOUT")]
     text: String,
@@ -28,7 +28,7 @@ struct View {
 }
 
 /// The layout of the view and its offset, in elements.
-pub fn run(Options { text, view }: &Options) -> Result<String, Complaint> {
+pub fn run(ViewOptions { text, view }: &ViewOptions) -> Result<String, Complaint> {
     let in_text = |error| Complaint::in_argument(text, &error);
     let layout = report::placement(text).map_err(in_text)?.layout().clone();
     let found = if let Some(list) = &view.reshape {

@@ -13,7 +13,7 @@ use tensor_layout::text::Error;
 
 /// Print the instructions of an HLO file, and what each reads of its operands and feeds of its result
 #[derive(clap::Args)]
-pub struct Options {
+pub struct HloOptions {
     /// HLO text as XLA and JAX dump it, - for standard input
     file: String,
     /// Only the instructions of this name
@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 /// The table, or the lines of JSON.
-pub fn run(Options { file, instruction, tile, json }: &Options) -> Result<String, Complaint> {
+pub fn run(HloOptions { file, instruction, tile, json }: &HloOptions) -> Result<String, Complaint> {
     let sizes = tile.as_deref().map(sizes).transpose()?;
     let text = read(file)?;
     let mut program = Program::new(&text, sizes).map_err(|errors| Complaint::in_file(file, &text, &errors))?;

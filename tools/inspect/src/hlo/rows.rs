@@ -7,13 +7,13 @@ use crate::moves;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, Place, Tile, Usage, movement};
+use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, Place, StridedTile, Usage, movement};
 use tensor_layout::expr::{Expr, Named};
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::maps::Interval;
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::{Graph, Node, Value, leaves};
-use tensor_layout::text::{Error, nearest};
+use tensor_layout::text::{Error, did_you_mean};
 
 /// A module with what each of its instructions reads.
 pub struct Program {
@@ -93,8 +93,7 @@ impl Program {
         match only {
             Some(name) if chosen.is_empty() => {
                 let all = self.module.computations.iter().flat_map(|computation| &computation.instructions);
-                let near = nearest(name, all.map(|instruction| instruction.name.as_str()));
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                let hint = did_you_mean(name, all.map(|instruction| instruction.name.as_str()));
                 let name: String = name.chars().take(80).collect();
                 Err(Error::new(format!("unknown instruction `{name}`{hint}")))
             }
@@ -147,7 +146,7 @@ impl Program {
         let pieces = |(n, size): (&i64, &i64)| Interval::new(0, (n - 1).max(0) / (*size).max(1));
         let variables: Vec<Interval> = from.iter().zip(sizes).map(pieces).collect();
         let offsets = sizes.iter().enumerate().map(|(k, size)| Expr::Var(k).times(*size)).collect();
-        let tile = Tile { offsets, sizes: sizes.clone(), strides: vec![1; sizes.len()] };
+        let tile = StridedTile { offsets, sizes: sizes.clone(), strides: vec![1; sizes.len()] };
         let name = |v: usize| if v < sizes.len() { format!("i{v}") } else { format!("rt{}", v - sizes.len()) };
         let line = |needed: Result<Needed, String>| match needed {
             Err(reason) => format!("no tile: {reason}"),
@@ -210,9 +209,10 @@ impl Program {
         let result = leaves(&instruction.shape).get(root).and_then(|array| array.sizes());
         let mut row = Vec::new();
         for ((number, operand), count) in operands().enumerate().zip(found.parameters()) {
+            let arrays = leaves(&operand.shape);
             for leaf in 0..count {
                 let access = found.reads(number, leaf, root);
-                let sizes = leaves(&operand.shape).get(leaf).and_then(|array| array.sizes());
+                let sizes = arrays.get(leaf).and_then(|array| array.sizes());
                 let tiles = match (access, &sizes, &result) {
                     (Some(access), Some(to), Some(from)) => self.tiles(access, from, to),
                     _ => Vec::new(),

@@ -12,7 +12,7 @@ use tensor_layout::notations::Meaning;
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Placement};
-use tensor_layout::text::{Error, nearest};
+use tensor_layout::text::{Error, did_you_mean};
 use tensor_layout::tiled::Expansion;
 
 /// The answer to a request.
@@ -218,8 +218,7 @@ fn evaluate(map: &str, request::Point(point): &request::Point) -> Result<Answer,
         Indexing::Map(map) => {
             let names: Vec<String> = (0..map.variables()).map(|v| map.name(v)).collect();
             if let Some(unknown) = point.keys().find(|name| !names.contains(name)) {
-                let near = nearest(unknown, names.iter().map(String::as_str));
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                let hint = did_you_mean(unknown, names.iter().map(String::as_str));
                 let unknown: String = unknown.chars().take(40).collect();
                 return Err(Error::new(format!("unknown variable `{unknown}`{hint}")).into());
             }

@@ -12,7 +12,7 @@ use tensor_layout::element::ElementType::{self, Pred};
 use tensor_layout::hlo::Instruction;
 
 /// An instruction on single elements.
-struct Site<'a> {
+struct ScalarSite<'a> {
     i: &'a Instruction,
     /// The operands, floats among them in the precision that the operation has.
     operands: &'a [String],
@@ -25,7 +25,7 @@ struct Site<'a> {
 }
 
 /// Writes an instruction; `None` where it does not take elements of this type.
-type Rule = fn(&mut Writer, &Site) -> Option<String>;
+type Rule = fn(&mut Writer, &ScalarSite) -> Option<String>;
 
 /// Instructions that are several operations, or one that needs more than its operands; the others are in [`float_op`] and
 /// [`integer_op`].
@@ -85,7 +85,7 @@ pub fn elementwise(
         return Ok(w.same(name, &operands, &of));
     }
     let rule = RULES.iter().find(|(name, _)| *name == i.opcode).map(|(_, rule)| rule);
-    let site = Site { i, operands: &operands, first, of: &of, to, into: &into };
+    let site = ScalarSite { i, operands: &operands, first, of: &of, to, into: &into };
     rule.and_then(|rule| rule(w, &site)).ok_or_else(|| not_imported(i))
 }
 
@@ -103,13 +103,13 @@ fn not_imported(i: &Instruction) -> String {
     format!("`{}` cannot be imported", i.opcode)
 }
 
-fn compare(w: &mut Writer, s: &Site) -> Option<String> {
+fn compare(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let predicate = predicate(s.i.attribute("direction").unwrap_or(""), s.first)?;
     Some(w.compare(predicate, &s.operands[0], &s.operands[1], s.of))
 }
 
 /// The operands are the lower bound, the value and the upper bound.
-fn clamp(w: &mut Writer, s: &Site) -> Option<String> {
+fn clamp(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let (low, high) = if s.first.is_float() {
         ("arith.maximumf", "arith.minimumf")
     } else if s.first.is_signed() {
@@ -121,19 +121,19 @@ fn clamp(w: &mut Writer, s: &Site) -> Option<String> {
     Some(w.same(high, &[raised, s.operands[2].clone()], s.of))
 }
 
-fn not(w: &mut Writer, s: &Site) -> Option<String> {
+fn not(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let ones = w.constant(if s.first == Pred { "true" } else { "-1" }, s.of);
     Some(w.same("arith.xori", &[s.operands[0].clone(), ones], s.of))
 }
 
 /// Of integers; that of floats is one operation.
-fn negate(w: &mut Writer, s: &Site) -> Option<String> {
+fn negate(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let zero = w.constant("0", s.of);
     Some(w.same("arith.subi", &[zero, s.operands[0].clone()], s.of))
 }
 
 /// -1, 0 or 1; of floats also -0.0 and NaN, which are their own sign.
-fn sign(w: &mut Writer, s: &Site) -> Option<String> {
+fn sign(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let a = &s.operands[0];
     if s.first.is_float() {
         let (zero, one) = (w.constant("0.0", s.of), w.constant("1.0", s.of));
@@ -153,7 +153,7 @@ fn sign(w: &mut Writer, s: &Site) -> Option<String> {
 }
 
 /// `1 / (1 + exp(-x))`.
-fn logistic(w: &mut Writer, s: &Site) -> Option<String> {
+fn logistic(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     if !s.first.is_float() {
         return None;
     }
@@ -165,7 +165,7 @@ fn logistic(w: &mut Writer, s: &Site) -> Option<String> {
 }
 
 /// `x - x` is NaN for an infinity and for NaN, and 0 for all others.
-fn is_finite(w: &mut Writer, s: &Site) -> Option<String> {
+fn is_finite(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     if !s.first.is_float() {
         return None;
     }
@@ -175,7 +175,7 @@ fn is_finite(w: &mut Writer, s: &Site) -> Option<String> {
 }
 
 /// A shift by the width or more gives 0, or the sign where the shift is arithmetic.
-fn shift(w: &mut Writer, s: &Site) -> Option<String> {
+fn shift(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     if s.first.is_float() {
         return None;
     }
@@ -196,7 +196,7 @@ fn shift(w: &mut Writer, s: &Site) -> Option<String> {
 
 /// Quotient or remainder of integers. The divisor is replaced by 1 where `arith` leaves the result undefined, and the
 /// result then by what HLO defines: by zero, -1 and the dividend; of the least number by -1, itself and 0.
-fn divide(w: &mut Writer, s: &Site) -> Option<String> {
+fn divide(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     if s.first.is_float() || s.first == Pred {
         return None;
     }
