@@ -85,7 +85,7 @@
 //! Its `build.rs` hands that on to the executable; it depends on this package directly, else Cargo does not tell it:
 //!
 #![doc = concat!("```rust,no_run\n", include_str!("embed-rust/build.rs"), "```")]
-#![deny(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![deny(unsafe_code)]
 
 pub mod affine;
 mod attribute;

@@ -60,6 +60,13 @@ pub fn shape(text: &str) {
                 continue;
             }
         };
+        if expansion.is_split() {
+            // An offset means nothing without naming one of the memories.
+            for index in indices(&sizes) {
+                refused(&expansion.offset(&index).expect_err("an offset of a layout that is cut"), text);
+            }
+            continue;
+        }
         let offset = expansion.offset_expr();
         for index in indices(&sizes) {
             let place = expansion.offset(&index).expect("an index of the tensor has an offset");

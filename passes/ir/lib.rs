@@ -6,7 +6,6 @@
 //! Passes change IR in place through shared references, as the C API does. References are borrowed from a [`Rewriter`],
 //! which keeps erased operations alive as long as there can be references to them. Readers check what they are given: they
 //! return nothing for an attribute or type of another kind.
-#![deny(clippy::undocumented_unsafe_blocks)]
 
 mod attributes;
 mod builder;

@@ -1,5 +1,4 @@
 //! `layout-lsp-server`: MLIR's language server, with the `layout` dialect, and hovers that say what layouts do.
-#![deny(clippy::undocumented_unsafe_blocks)]
 
 mod drivers;
 mod hover;

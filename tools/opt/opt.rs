@@ -1,5 +1,4 @@
 //! `layout-opt`: everything that `mlir-opt` does, with the `layout` dialect and its passes.
-#![deny(clippy::undocumented_unsafe_blocks)]
 
 mod drivers;
 mod nesting;

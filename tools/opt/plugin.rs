@@ -4,7 +4,6 @@
 //! mlir-opt --load-dialect-plugin=liblayout_plugin.so --load-pass-plugin=liblayout_plugin.so \
 //!     --pass-pipeline='builtin.module(layout-lower-memrefs)' input.mlir
 //! ```
-#![deny(clippy::undocumented_unsafe_blocks)]
 
 use mlir_sys::MlirDialectRegistry;
 use std::ffi::{c_char, c_void};

@@ -3,7 +3,7 @@
 //! A tool is a function from its arguments to the text that it prints, or to a [`Complaint`] about its input:
 //!
 //! ```no_run
-//! use layout_console::{Complaint, finish, parse, read};
+//! use layout_console::{Complaint, finish, parse, read, with_stack};
 //!
 //! /// Counts the lines of a file.
 //! #[derive(clap::Parser)]
@@ -16,7 +16,7 @@
 //! }
 //!
 //! fn main() -> std::process::ExitCode {
-//!     finish(lines(&parse()))
+//!     with_stack(|| finish(lines(&parse())))
 //! }
 //! ```
 //!
@@ -25,7 +25,9 @@
 mod arguments;
 mod complaint;
 mod files;
+mod stack;
 
 pub use arguments::{parse, parse_from};
 pub use complaint::Complaint;
 pub use files::{finish, print, read, write};
+pub use stack::with_stack;

@@ -19,7 +19,7 @@ mod svg;
 mod view;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use layout_console::{Complaint, finish, parse, write};
+use layout_console::{Complaint, finish, parse, with_stack, write};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -84,6 +84,10 @@ Exit status:
   2  The command line is invalid";
 
 fn main() -> ExitCode {
+    with_stack(run)
+}
+
+fn run() -> ExitCode {
     let arguments: Arguments = parse();
     finish(match &arguments.command {
         Some(Command::View(options)) => view::run(options),

@@ -1,7 +1,7 @@
 //! `layout-translate --import-hlo FILE` prints HLO as MLIR.
 
 use clap::Parser;
-use layout_console::{Complaint, finish, parse_from, read, write};
+use layout_console::{Complaint, finish, parse_from, read, with_stack, write};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,6 +37,10 @@ Exit status:
   2  The command line is invalid";
 
 fn main() -> ExitCode {
+    with_stack(run)
+}
+
+fn run() -> ExitCode {
     let arguments: Arguments = parse_from(two_dashes(std::env::args_os()));
     finish(import(&arguments.file, &arguments.output).map(|()| String::new()))
 }

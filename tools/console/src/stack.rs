@@ -1,0 +1,18 @@
+//! The stack of a tool.
+
+use std::panic;
+use std::process::ExitCode;
+use std::thread;
+
+/// The bytes of stack for parsers that call themselves for each level of nesting: JSON may nest 128 deep and tuples 256,
+/// which takes 1 MiB without optimization.
+const STACK: usize = 16 << 20;
+
+/// Runs a tool on a thread with a stack of its own, so that the same texts are read whatever `ulimit -s` is.
+pub fn with_stack(tool: fn() -> ExitCode) -> ExitCode {
+    match thread::Builder::new().stack_size(STACK).spawn(tool) {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
+        // The address space is limited, and the stack that there is has to do.
+        Err(_) => tool(),
+    }
+}
