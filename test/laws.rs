@@ -6,7 +6,6 @@ mod mangled;
 
 use choices::Choices;
 use definition::{indices, lay_out};
-use fastrand::Rng;
 use tensor_layout::maps::IndexingMap;
 use tensor_layout::operations::Shape;
 use tensor_layout::tiled::Expansion;
@@ -214,9 +213,7 @@ fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
         "\u{1F600}",
         "\0",
     ];
-    for text in mangled::texts(&mut Rng::with_seed(SEED), &seeds, &pieces, 40_000, 5_000) {
-        survive(&text);
-    }
+    choices::check(45_000, SEED, |rng| mangled::text(rng, &seeds, &pieces), |text| survive(text));
 }
 
 #[test]

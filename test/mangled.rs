@@ -1,28 +1,24 @@
 //! Texts that are nearly right, and bytes that are nothing like it.
 
-use fastrand::Rng;
+use crate::choices::Choices;
 
-/// `near` texts made of `seeds` by cutting, doubling and putting in `pieces`, then `noise` strings of bytes.
-pub fn texts(rng: &mut Rng, seeds: &[impl AsRef<str>], pieces: &[&str], near: usize, noise: usize) -> Vec<String> {
-    let mut texts = Vec::with_capacity(near + noise);
-    for _ in 0..near {
-        let mut text: Vec<char> = seeds[rng.usize(..seeds.len())].as_ref().chars().collect();
-        for _ in 0..rng.usize(1..5) {
-            let at = rng.usize(0..=text.len());
-            let end = (at + rng.usize(0..4)).min(text.len());
-            let piece = pieces[rng.usize(..pieces.len())];
-            match rng.u8(0..4) {
-                0 => drop(text.drain(at..end)),
-                1 => drop(text.splice(at..at, piece.chars())),
-                2 => drop(text.splice(at..end, piece.chars())),
-                _ => text.extend_from_within(at..end),
-            }
-        }
-        texts.push(text.into_iter().collect());
-    }
-    for _ in 0..noise {
+/// One of `seeds`, changed by cutting, doubling and putting in `pieces`; one text in eleven is a string of any bytes.
+pub fn text(rng: &mut Choices, seeds: &[impl AsRef<str>], pieces: &[&str]) -> String {
+    if rng.one_in(11) {
         let bytes: Vec<u8> = (0..rng.usize(0..40)).map(|_| rng.u8(..)).collect();
-        texts.push(String::from_utf8_lossy(&bytes).into_owned());
+        return String::from_utf8_lossy(&bytes).into_owned();
     }
-    texts
+    let mut text: Vec<char> = seeds[rng.usize(..seeds.len())].as_ref().chars().collect();
+    for _ in 0..rng.usize(1..5) {
+        let at = rng.usize(0..=text.len());
+        let end = (at + rng.usize(0..4)).min(text.len());
+        let piece = pieces[rng.usize(..pieces.len())];
+        match rng.u8(0..4) {
+            0 => drop(text.drain(at..end)),
+            1 => drop(text.splice(at..at, piece.chars())),
+            2 => drop(text.splice(at..end, piece.chars())),
+            _ => text.extend_from_within(at..end),
+        }
+    }
+    text.into_iter().collect()
 }

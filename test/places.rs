@@ -1,6 +1,6 @@
 //! What a TensorLayout means, carried out by hand: the set of places of each index. Shares no code with what it checks.
 
-use fastrand::Rng;
+use crate::choices::Choices;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::places::{Broadcast, TensorLayout};
 
@@ -142,7 +142,7 @@ impl Definition {
     }
 
     /// A random layout that is small enough to write out; about half of them are well-formed.
-    pub fn random(rng: &mut Rng) -> Definition {
+    pub fn random(rng: &mut Choices) -> Definition {
         let mut parts: Vec<(Option<usize>, Part)> = Vec::new();
         let rank = rng.usize(1..=3);
         for dim in 0..rank {
@@ -181,7 +181,7 @@ impl Definition {
     }
 
     /// The same or nearly the same layout, written otherwise.
-    pub fn varied(&self, rng: &mut Rng) -> Definition {
+    pub fn varied(&self, rng: &mut Choices) -> Definition {
         let mut other = self.clone();
         for _ in 0..rng.usize(1..=3) {
             let dim = rng.usize(0..other.dims.len());

@@ -1,11 +1,13 @@
 //! TensorLayouts: the examples of the notation with their numbers, what is said of wrong texts, and laws on random
 //! layouts against the definition carried out by hand.
 
+mod choices;
 mod mangled;
 mod places;
 
-use fastrand::Rng;
+use choices::Choices;
 use places::{Definition, indices};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use tensor_layout::maps::Equality;
 use tensor_layout::notations::Meaning;
@@ -318,6 +320,11 @@ fn collisions_name_both_elements() {
     assert!(Placement::parse("(0,4)/((2:0), (4:0))").is_ok());
 }
 
+/// One more, if so.
+fn count(counter: &Cell<usize>, more: bool) {
+    counter.set(counter.get() + usize::from(more));
+}
+
 /// Every law for one layout; says whether it is well-formed.
 fn check(definition: &Definition) -> bool {
     let text = definition.text();
@@ -402,10 +409,7 @@ fn check_places(definition: &Definition) {
 
 #[test]
 fn used_places_are_counted() {
-    let mut rng = Rng::with_seed(SEED + 3);
-    for _ in 0..3000 {
-        check_places(&Definition::random(&mut rng));
-    }
+    choices::check(3000, SEED + 3, Definition::random, check_places);
     let every_second = placed("((4_L2B:2, 64:8), (8:1, 2_W:1))");
     assert_eq!(every_second.unused(&[7, 2], 3).unwrap(), [[1, 0], [1, 1], [3, 0]]);
     let error = every_second.occupancy(Some(&[6, 2])).unwrap_err();
@@ -418,25 +422,27 @@ fn used_places_are_counted() {
 
 #[test]
 fn laws_hold_for_random_layouts() {
-    let mut rng = Rng::with_seed(SEED);
-    let formed = (0..4000).filter(|_| check(&Definition::random(&mut rng))).count();
-    assert!((1000..3000).contains(&formed), "{formed} layouts are well-formed");
+    let formed = Cell::new(0);
+    choices::check(4000, SEED, Definition::random, |definition| count(&formed, check(definition)));
+    assert!((1000..3000).contains(&formed.get()), "{} layouts are well-formed", formed.get());
 }
 
 #[test]
 fn meanings_are_equal_where_all_places_are() {
-    let mut rng = Rng::with_seed(SEED + 1);
-    let (mut equal, mut different) = (0, 0);
-    while equal < 500 || different < 500 {
-        let a = Definition::random(&mut rng);
-        let b = if rng.u8(0..4) == 0 { Definition::random(&mut rng) } else { a.varied(&mut rng) };
-        let (Ok(x), Ok(y)) = (Placement::parse(&a.text()), Placement::parse(&b.text())) else { continue };
+    let (equal, different) = (Cell::new(0), Cell::new(0));
+    let pair = |rng: &mut Choices| {
+        let a = Definition::random(rng);
+        let b = if rng.one_in(4) { Definition::random(rng) } else { a.varied(rng) };
+        (a, b)
+    };
+    choices::check(4000, SEED + 1, pair, |(a, b)| {
+        let (Ok(x), Ok(y)) = (Placement::parse(&a.text()), Placement::parse(&b.text())) else { return };
         let same = a.shape == b.shape && indices(&a.shape).iter().all(|i| a.places(i) == b.places(i));
         let name = format!("{} and {}", a.text(), b.text());
         match Meaning::from(&x).compare(&Meaning::from(&y)) {
             Equality::Equal => {
                 assert!(same, "{name} are not equal");
-                equal += 1;
+                count(&equal, true);
             }
             Equality::Different { witness, reason } => {
                 assert!(!same, "{name}: {reason}");
@@ -444,20 +450,21 @@ fn meanings_are_equal_where_all_places_are() {
                 if let Some(index) = witness {
                     assert_ne!(a.places(&index), b.places(&index), "{name}: {reason}, at {index:?}");
                 }
-                different += 1;
+                count(&different, true);
             }
             Equality::Unknown { reason } => panic!("{name}: {reason}"),
         }
-    }
+    });
+    assert!(equal.get() > 500 && different.get() > 500, "{equal:?} {different:?}");
 }
 
 /// The sizes of a random reshape.
-fn other_sizes(rng: &mut Rng, sizes: &[i64]) -> Vec<i64> {
+fn other_sizes(rng: &mut Choices, sizes: &[i64]) -> Vec<i64> {
     let mut rest: i64 = sizes.iter().product();
     let mut other = Vec::new();
-    while rest > 1 || other.is_empty() || rng.u8(0..4) == 0 {
+    while rest > 1 || other.is_empty() || rng.one_in(4) {
         let divisors: Vec<i64> = (1..=rest).filter(|d| rest % d == 0).collect();
-        let size = if rest == 0 { rng.i64(0..3) } else { *rng.choice(&divisors).unwrap() };
+        let size = if rest == 0 { rng.i64(0..3) } else { rng.choice(&divisors) };
         other.push(size);
         rest = if rest == 0 { i64::from(size != 0 || rng.bool()) - 1 } else { rest / size };
         if rest <= 0 {
@@ -466,6 +473,15 @@ fn other_sizes(rng: &mut Rng, sizes: &[i64]) -> Vec<i64> {
     }
     rng.shuffle(&mut other);
     other
+}
+
+/// A random slice of each dimension.
+fn some_slices(rng: &mut Choices, sizes: &[i64]) -> Vec<Slice> {
+    let slice = |n: &i64| {
+        let start = rng.i64(0..=*n);
+        Slice { start, limit: rng.i64(start..=*n), step: rng.i64(1..4) }
+    };
+    sizes.iter().map(slice).collect()
 }
 
 /// Whether each element of a view is where it was: `source` is the index of the same element in the layout.
@@ -495,56 +511,54 @@ fn index_of(mut number: i64, sizes: &[i64]) -> Vec<i64> {
 
 #[test]
 fn views_have_their_elements_where_they_are() {
-    let mut rng = Rng::with_seed(SEED + 4);
-    let (mut views, mut copies, mut cuts) = (0, 0, 0);
-    for _ in 0..6000 {
-        let definition = Definition::random(&mut rng);
+    let (views, copies, cuts) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let case = |rng: &mut Choices| {
+        let definition = Definition::random(rng);
+        let mut permutation: Vec<usize> = (0..definition.shape.len()).collect();
+        rng.shuffle(&mut permutation);
+        let slices = some_slices(rng, &definition.shape);
+        let sizes = other_sizes(rng, &definition.shape);
+        (definition, permutation, slices, sizes)
+    };
+    choices::check(6000, SEED + 4, case, |(definition, permutation, slices, sizes)| {
         let layout = TensorLayout::parse(&definition.text()).unwrap();
         let shape = &definition.shape;
 
-        let mut permutation: Vec<usize> = (0..shape.len()).collect();
-        rng.shuffle(&mut permutation);
-        let view = layout.transposed(&permutation).unwrap();
-        let sizes: Vec<i64> = permutation.iter().map(|dim| shape[*dim]).collect();
-        check_view(&definition, &view, &sizes, |index| {
+        let view = layout.transposed(permutation).unwrap();
+        let turned: Vec<i64> = permutation.iter().map(|dim| shape[*dim]).collect();
+        check_view(definition, &view, &turned, |index| {
             let mut source = vec![0; index.len()];
             permutation.iter().zip(index).for_each(|(dim, i)| source[*dim] = *i);
             source
         });
 
-        let slice = |n: &i64| {
-            let start = rng.i64(0..=*n);
-            Slice { start, limit: rng.i64(start..=*n), step: rng.i64(1..4) }
-        };
-        let slices: Vec<Slice> = shape.iter().map(slice).collect();
-        match layout.sliced(&slices) {
+        match layout.sliced(slices) {
             Ok(view) => {
-                let sizes: Vec<i64> =
+                let cut: Vec<i64> =
                     slices.iter().map(|s| (s.start..s.limit).step_by(s.step as usize).count() as i64).collect();
                 let source = |index: &[i64]| slices.iter().zip(index).map(|(s, i)| s.start + i * s.step).collect();
-                check_view(&definition, &view, &sizes, source);
+                check_view(definition, &view, &cut, source);
             }
-            Err(_) => cuts += 1,
+            Err(_) => count(&cuts, true),
         }
 
-        let sizes = other_sizes(&mut rng, shape);
-        match layout.reshaped(&sizes) {
+        match layout.reshaped(sizes) {
             Ok(view) => {
-                let number = |index: &[i64]| index.iter().zip(&sizes).fold(0, |all, (i, n)| all * n + i);
-                check_view(&definition, &view, &sizes, |index| index_of(number(index), shape));
-                views += 1;
+                let number = |index: &[i64]| index.iter().zip(sizes).fold(0, |all, (i, n)| all * n + i);
+                check_view(definition, &view, sizes, |index| index_of(number(index), shape));
+                count(&views, true);
             }
-            Err(_) => copies += 1,
+            Err(_) => count(&copies, true),
         }
-    }
+    });
+    let (views, copies, cuts) = (views.get(), copies.get(), cuts.get());
     assert!(views > 2000 && copies > 500 && (500..5000).contains(&cuts), "{views} {copies} {cuts}");
 }
 
 #[test]
 fn strided_layouts_have_the_views_that_strides_can_say() {
-    let mut rng = Rng::with_seed(SEED + 5);
-    let (mut views, mut copies) = (0, 0);
-    for _ in 0..6000 {
+    let (views, copies) = (Cell::new(0), Cell::new(0));
+    let case = |rng: &mut Choices| {
         let rank = rng.usize(1..=4);
         let sizes: Vec<i64> = (0..rank).map(|_| rng.i64(1..=6)).collect();
         let mut order: Vec<usize> = (0..rank).collect();
@@ -553,17 +567,21 @@ fn strided_layouts_have_the_views_that_strides_can_say() {
         }
         let (mut strides, mut reach) = (vec![0; rank], 1);
         for dim in order.iter().rev() {
-            strides[*dim] = if rng.u8(0..8) == 0 { rng.i64(0..9) } else { reach };
-            reach *= sizes[*dim] * if rng.u8(0..8) == 0 { 2 } else { 1 };
+            strides[*dim] = if rng.one_in(8) { rng.i64(0..9) } else { reach };
+            reach *= sizes[*dim] * if rng.one_in(8) { 2 } else { 1 };
         }
-        let parts: Vec<String> = sizes.iter().zip(&strides).map(|(n, s)| format!("{n}:{s}")).collect();
+        let other = other_sizes(rng, &sizes);
+        let slices = some_slices(rng, &sizes);
+        (sizes, strides, other, slices)
+    };
+    choices::check(6000, SEED + 5, case, |(sizes, strides, other, slices)| {
+        let parts: Vec<String> = sizes.iter().zip(strides).map(|(n, s)| format!("{n}:{s}")).collect();
         let text = format!("({})", parts.join(", "));
         let layout = TensorLayout::parse(&text).unwrap();
-        let address = |index: &[i64]| index.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>();
+        let address = |index: &[i64]| index.iter().zip(strides).map(|(i, s)| i * s).sum::<i64>();
 
-        let other = other_sizes(&mut rng, &sizes);
-        let number = |index: &[i64]| index.iter().zip(&other).fold(0, |all, (i, n)| all * n + i);
-        let moved = |index: &[i64]| address(&index_of(number(index), &sizes));
+        let number = |index: &[i64]| index.iter().zip(other).fold(0, |all, (i, n)| all * n + i);
+        let moved = |index: &[i64]| address(&index_of(number(index), sizes));
         let unit = |dim: usize| {
             let mut index = vec![0; other.len()];
             index[dim] = i64::from(other[dim] > 1);
@@ -571,26 +589,22 @@ fn strided_layouts_have_the_views_that_strides_can_say() {
         };
         let steps: Vec<i64> = (0..other.len()).map(unit).collect();
         let linear = |index: &Vec<i64>| index.iter().zip(&steps).map(|(i, s)| i * s).sum::<i64>();
-        let possible = indices(&other).iter().all(|index| linear(index) == moved(index));
-        match layout.reshaped(&other) {
+        let possible = indices(other).iter().all(|index| linear(index) == moved(index));
+        match layout.reshaped(other) {
             Ok(view) => {
                 assert!(possible, "{text} as {other:?} is no view, not even {}", view.layout);
                 assert!(view.layout.strided && view.offset == 0, "{text} as {other:?}: {}", view.layout);
-                check_view(&Definition::of(&layout), &view, &other, |index| index_of(number(index), &sizes));
-                views += 1;
+                check_view(&Definition::of(&layout), &view, other, |index| index_of(number(index), sizes));
+                count(&views, true);
             }
             Err(error) => {
                 assert!(!possible, "{text} as {other:?} is a view: {error}");
-                copies += 1;
+                count(&copies, true);
             }
         }
-        let slice = |n: &i64| {
-            let start = rng.i64(0..=*n);
-            Slice { start, limit: rng.i64(start..=*n), step: rng.i64(1..4) }
-        };
-        let slices: Vec<Slice> = sizes.iter().map(slice).collect();
-        assert!(layout.sliced(&slices).is_ok(), "{text}: {slices:?}");
-    }
+        assert!(layout.sliced(slices).is_ok(), "{text}: {slices:?}");
+    });
+    let (views, copies) = (views.get(), copies.get());
     assert!(views > 1500 && copies > 1500, "{views} views, {copies} copies");
 }
 
@@ -666,13 +680,12 @@ fn there_and_back(sizes: &[i64], tiled: &Layout) -> Result<(TensorLayout, Result
 
 #[test]
 fn nesting_tiles_have_parts_and_parts_have_tiles() {
-    let mut rng = Rng::with_seed(SEED + 6);
-    for _ in 0..3000 {
+    let case = |rng: &mut Choices| {
         let rank = rng.usize(1..=4);
         let sizes: Vec<i64> = (0..rank).map(|_| rng.i64(1..=12)).collect();
         let mut layout = Layout::row_major(rank);
         rng.shuffle(&mut layout.minor_to_major);
-        let mut tile: Vec<i64> = (0..rng.usize(0..=rank + 1)).map(|_| *rng.choice(&[1, 2, 4, 6, 8]).unwrap()).collect();
+        let mut tile: Vec<i64> = (0..rng.usize(0..=rank + 1)).map(|_| rng.choice(&[1, 2, 4, 6, 8])).collect();
         for _ in 0..rng.usize(0..=2) {
             if !tile.is_empty() {
                 layout.tiles.push(tile.iter().map(|size| TileEntry::Size(*size)).collect());
@@ -680,39 +693,44 @@ fn nesting_tiles_have_parts_and_parts_have_tiles() {
             tile.drain(..rng.usize(0..=tile.len()));
             for size in &mut tile {
                 let divisors: Vec<i64> = (1..=*size).filter(|d| *size % d == 0).collect();
-                *size = *rng.choice(&divisors).unwrap();
+                *size = rng.choice(&divisors);
             }
         }
+        (sizes, layout)
+    };
+    choices::check(3000, SEED + 6, case, |(sizes, layout)| {
         let name = format!("{sizes:?}{layout}");
-        let (parts, back) = there_and_back(&sizes, &layout).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (parts, back) = there_and_back(sizes, layout).unwrap_or_else(|e| panic!("{name}: {e}"));
         let back = back.unwrap_or_else(|e| panic!("{name}: {parts}: {e}"));
         // What came out is a normal form: it comes out again.
-        let (_, again) = there_and_back(&sizes, &back).unwrap();
+        let (_, again) = there_and_back(sizes, &back).unwrap();
         assert_eq!(again.as_ref(), Ok(&back), "{name}: {parts}");
-    }
+    });
 }
 
 #[test]
 fn tiles_that_reach_into_the_grid_before_them_are_found_back() {
-    let mut rng = Rng::with_seed(SEED + 7);
-    let mut found = 0;
-    for _ in 0..3000 {
+    let found = Cell::new(0);
+    let case = |rng: &mut Choices| {
         let rank = rng.usize(1..=3);
         let sizes: Vec<i64> = (0..rank).map(|_| 1 << rng.i64(0..=4)).collect();
         let mut layout = Layout::row_major(rank);
         rng.shuffle(&mut layout.minor_to_major);
         for _ in 0..rng.usize(1..=4) {
-            let size = |rng: &mut Rng| TileEntry::Size(1 << rng.i64(0..=3));
-            layout.tiles.push((0..rng.usize(1..=4)).map(|_| size(&mut rng)).collect());
+            let size = |rng: &mut Choices| TileEntry::Size(1 << rng.i64(0..=3));
+            layout.tiles.push((0..rng.usize(1..=4)).map(|_| size(rng)).collect());
         }
-        if Expansion::new(&sizes, &layout).unwrap().elements() > 100_000 {
-            continue;
+        (sizes, layout)
+    };
+    choices::check(3000, SEED + 7, case, |(sizes, layout)| {
+        if Expansion::new(sizes, layout).unwrap().elements() > 100_000 {
+            return;
         }
-        let Ok((parts, back)) = there_and_back(&sizes, &layout) else { continue };
+        let Ok((parts, back)) = there_and_back(sizes, layout) else { return };
         assert!(back.is_ok(), "{sizes:?}{layout}: {parts}: {back:?}");
-        found += 1;
-    }
-    assert!(found > 2000, "{found}");
+        count(&found, true);
+    });
+    assert!(found.get() > 2000, "{}", found.get());
 }
 
 #[test]
@@ -886,9 +904,7 @@ fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
         "\u{1F600}",
         "\0",
     ];
-    for text in mangled::texts(&mut Rng::with_seed(SEED + 2), &seeds, &pieces, 20_000, 2_000) {
-        survive(&text);
-    }
+    choices::check(22_000, SEED + 2, |rng| mangled::text(rng, &seeds, &pieces), |text| survive(text));
 }
 
 #[test]

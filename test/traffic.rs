@@ -1,7 +1,11 @@
 //! Conversions between placements: carried out on buffers, and counted element by element.
 
-use fastrand::Rng;
+mod choices;
+
+use choices::Choices;
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt;
 use tensor_layout::places::Machine;
 use tensor_layout::places::{Copies, Held, Placement};
 use tensor_layout::places::{Plan, plan};
@@ -206,7 +210,7 @@ enum Kind {
 }
 
 /// A random layout for the sizes.
-fn layout(rng: &mut Rng, sizes: &[i64], kind: Kind, axes: &[&str]) -> Placement {
+fn layout(rng: &mut Choices, sizes: &[i64], kind: Kind, axes: &[&str]) -> Placement {
     loop {
         let mut parts: Vec<(Option<usize>, i64, usize)> = Vec::new();
         for (dim, size) in sizes.iter().enumerate() {
@@ -231,7 +235,7 @@ fn layout(rng: &mut Rng, sizes: &[i64], kind: Kind, axes: &[&str]) -> Placement 
         for k in order {
             let (_, extent, axis) = parts[k];
             strides[k] = if kind == Kind::Wild && rng.bool() { rng.i64(0..12) } else { next[axis] };
-            next[axis] *= extent * if rng.u8(0..6) == 0 { 2 } else { 1 };
+            next[axis] *= extent * if rng.one_in(6) { 2 } else { 1 };
         }
         let part = |k: usize| match axes.get(parts[k].2) {
             Some(axis) => format!("{}_{axis}:{}", parts[k].1, strides[k]),
@@ -241,7 +245,7 @@ fn layout(rng: &mut Rng, sizes: &[i64], kind: Kind, axes: &[&str]) -> Placement 
         let dims: Vec<String> = (0..sizes.len()).map(|dim| format!("({})", of(Some(dim)).join(", "))).collect();
         let mut copies = of(None);
         for (k, axis) in axes.iter().enumerate() {
-            if rng.u8(0..3) == 0 && !parts.iter().any(|part| part.2 == k) {
+            if rng.one_in(3) && !parts.iter().any(|part| part.2 == k) {
                 copies.push(axis.to_string());
             }
         }
@@ -258,7 +262,7 @@ fn layout(rng: &mut Rng, sizes: &[i64], kind: Kind, axes: &[&str]) -> Placement 
 }
 
 /// A machine that both layouts fit on.
-fn machine(rng: &mut Rng, sides: [&Placement; 2], axes: &[&str]) -> Option<Machine> {
+fn machine(rng: &mut Choices, sides: [&Placement; 2], axes: &[&str]) -> Option<Machine> {
     let reach = |axis: &str| {
         let of =
             |side: &Placement| side.axes().iter().position(|name| name == axis).map_or(1, |axis| side.extents()[axis]);
@@ -285,36 +289,57 @@ fn machine(rng: &mut Rng, sides: [&Placement; 2], axes: &[&str]) -> Option<Machi
     Some(Machine::parse(&text).unwrap())
 }
 
-fn random(seed: u64, kind: Kind, cases: usize) {
-    let mut rng = Rng::with_seed(seed);
-    let (mut near, mut padded, mut blocks, mut apart) = (0, 0, 0, 0);
-    for _ in 0..cases {
-        let axes: &[&str] = match rng.u8(0..4) {
-            0 => &["P"],
-            1 => &["P", "Q", "W"],
-            2 => &["P", "Q", "Time"],
-            _ => &["P", "Q", "R"],
-        };
-        let rank = rng.usize(1..3);
-        let most = if rank == 1 { 40 } else { 9 };
-        let sizes = (0..rank).map(|_| if rng.u8(0..30) == 0 { 0 } else { rng.i64(1..=most) });
-        let sizes: Vec<i64> = sizes.collect();
-        let mut side = || {
-            let named = if rng.u8(0..4) == 0 { axes.len() } else { rng.usize(1..=axes.len()) };
-            layout(&mut rng, &sizes, kind, &axes[..named])
-        };
-        let (from, to) = (side(), side());
-        let machine = if rng.u8(0..3) > 0 { machine(&mut rng, [&from, &to], axes) } else { None };
-        let bits = if from.axes().iter().chain(to.axes()).any(|axis| axis == "W") { 32 } else { rng.i64(1..40) };
-        let (plan, nearest) = check(&from, &to, machine.as_ref(), bits);
-        near += usize::from(nearest);
-        apart += usize::from(plan.memories[FROM] != plan.memories[TO]);
-        padded += usize::from(from.padded_sizes() != sizes);
-        blocks = blocks.max(plan.blocks.len());
-        assert!(nearest, "{} to {}", from.layout(), to.layout());
+/// A conversion to plan.
+struct Case {
+    from: Placement,
+    to: Placement,
+    machine: Option<Machine>,
+    bits: i64,
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let machine = self.machine.as_ref().map_or("any machine".into(), Machine::to_string);
+        write!(f, "{} bits from {} to {} on {machine}", self.bits, self.from.layout(), self.to.layout())
     }
-    assert!(near * 10 > cases * 8 && padded * 10 > cases, "{near} {padded} {blocks}");
-    assert!(apart * 40 > cases, "{apart} go between memories");
+}
+
+/// A random conversion.
+fn case(rng: &mut Choices, kind: Kind) -> Case {
+    let axes: &[&str] = match rng.u8(0..4) {
+        0 => &["P"],
+        1 => &["P", "Q", "W"],
+        2 => &["P", "Q", "Time"],
+        _ => &["P", "Q", "R"],
+    };
+    let rank = rng.usize(1..3);
+    let most = if rank == 1 { 40 } else { 9 };
+    let sizes: Vec<i64> = (0..rank).map(|_| if rng.one_in(30) { 0 } else { rng.i64(1..=most) }).collect();
+    let mut side = || {
+        let named = if rng.one_in(4) { axes.len() } else { rng.usize(1..=axes.len()) };
+        layout(rng, &sizes, kind, &axes[..named])
+    };
+    let (from, to) = (side(), side());
+    let machine = if rng.u8(0..3) > 0 { machine(rng, [&from, &to], axes) } else { None };
+    let bits = if from.axes().iter().chain(to.axes()).any(|axis| axis == "W") { 32 } else { rng.i64(1..40) };
+    Case { from, to, machine, bits }
+}
+
+fn random(seed: u64, kind: Kind, cases: u32) {
+    let (padded, apart) = (Cell::new(0), Cell::new(0));
+    choices::check(
+        cases,
+        seed,
+        |rng| case(rng, kind),
+        |Case { from, to, machine, bits }| {
+            let (plan, nearest) = check(from, to, machine.as_ref(), *bits);
+            assert!(nearest, "{} to {}", from.layout(), to.layout());
+            apart.set(apart.get() + u32::from(plan.memories[FROM] != plan.memories[TO]));
+            padded.set(padded.get() + u32::from(from.padded_sizes() != from.sizes()));
+        },
+    );
+    assert!(padded.get() * 10 > cases, "{} are padded", padded.get());
+    assert!(apart.get() * 40 > cases, "{} go between memories", apart.get());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Random small operations with the shapes that they take, and what they read by their definition.
 
+use crate::choices::Choices;
 use crate::elements::{Definition, Held, Index, indices};
-use fastrand::Rng;
 use std::collections::BTreeSet;
 use tensor_layout::operations::Shape;
 use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};
@@ -24,6 +24,7 @@ pub fn reads(operation: &Operation, operands: &[&Shape], results: &[&Shape], hel
 }
 
 /// An operation, its operands and its results.
+#[derive(Debug)]
 pub struct Case {
     pub operation: Operation,
     pub operands: Vec<Shape>,
@@ -35,21 +36,21 @@ pub fn array(sizes: &[i64]) -> Shape {
     Shape::parse(&format!("f32[{}]", text.join(","))).unwrap()
 }
 
-pub fn some_sizes(rng: &mut Rng, rank: usize, most: i64) -> Index {
+pub fn some_sizes(rng: &mut Choices, rank: usize, most: i64) -> Index {
     (0..rank).map(|_| if rng.u8(..20) == 0 { 0 } else { rng.i64(1..=most) }).collect()
 }
 
-fn permutation(rng: &mut Rng, n: usize) -> Vec<usize> {
+fn permutation(rng: &mut Choices, n: usize) -> Vec<usize> {
     let mut all: Vec<usize> = (0..n).collect();
     rng.shuffle(&mut all);
     all
 }
 
-fn some_dims(rng: &mut Rng, n: usize) -> Vec<usize> {
+fn some_dims(rng: &mut Choices, n: usize) -> Vec<usize> {
     (0..n).filter(|_| rng.bool()).collect()
 }
 
-fn some_window(rng: &mut Rng, n: i64) -> (WindowDim, i64) {
+fn some_window(rng: &mut Choices, n: i64) -> (WindowDim, i64) {
     let dim = WindowDim {
         size: rng.i64(1..=5),
         stride: rng.i64(1..=6),
@@ -67,7 +68,7 @@ fn some_window(rng: &mut Rng, n: i64) -> (WindowDim, i64) {
 }
 
 /// Sizes with this product, at random.
-pub fn factors(rng: &mut Rng, mut product: i64) -> Index {
+pub fn factors(rng: &mut Choices, mut product: i64) -> Index {
     let mut found = Vec::new();
     while product != 1 {
         let divisors: Vec<i64> = (2..=product).filter(|d| product % d == 0).collect();
@@ -83,7 +84,7 @@ pub fn factors(rng: &mut Rng, mut product: i64) -> Index {
 }
 
 /// A tiled layout for these sizes.
-pub fn some_layout(rng: &mut Rng, sizes: &[i64], element: &str) -> Shape {
+pub fn some_layout(rng: &mut Choices, sizes: &[i64], element: &str) -> Shape {
     let order: Vec<String> = permutation(rng, sizes.len()).iter().map(usize::to_string).collect();
     let mut tiles = String::new();
     if !sizes.is_empty() {
@@ -102,7 +103,7 @@ pub fn some_layout(rng: &mut Rng, sizes: &[i64], element: &str) -> Shape {
     Shape::parse(&format!("{element}[{}]{layout}", list.join(","))).unwrap()
 }
 
-fn some_gather(rng: &mut Rng) -> (Gather, Index, Index, Index) {
+fn some_gather(rng: &mut Choices) -> (Gather, Index, Index, Index) {
     let rank = rng.usize(1..=3);
     let data = some_sizes(rng, rank, 4).iter().map(|n| *n.max(&1)).collect::<Vec<_>>();
     let mut batching: Vec<usize> = some_dims(rng, rank);
@@ -153,7 +154,7 @@ fn some_gather(rng: &mut Rng) -> (Gather, Index, Index, Index) {
 pub const KINDS: usize = 24;
 
 /// A random operation of one of the kinds, with small shapes.
-pub fn some(rng: &mut Rng, kind: usize) -> Case {
+pub fn some(rng: &mut Choices, kind: usize) -> Case {
     let rank = rng.usize(..=3);
     let input = some_sizes(rng, rank, 4);
     let case = |operation, operands: &[Index], results: &[Index]| Case {
@@ -169,7 +170,8 @@ pub fn some(rng: &mut Rng, kind: usize) -> Case {
             &[input],
         ),
         2 => {
-            let out = some_sizes(rng, rng.clone().usize(..=4), 3);
+            let rank = rng.usize(..=4);
+            let out = some_sizes(rng, rank, 3);
             let mut dims = permutation(rng, out.len());
             dims.truncate(rng.usize(..=dims.len()));
             let from = dims.iter().map(|d| out[*d]).collect();
@@ -226,7 +228,8 @@ pub fn some(rng: &mut Rng, kind: usize) -> Case {
             Case { operation: Operation::Bitcast, operands: vec![from], results: vec![to] }
         }
         12 => {
-            let base = some_sizes(rng, rng.clone().usize(1..=3), 3);
+            let rank = rng.usize(1..=3);
+            let base = some_sizes(rng, rank, 3);
             let dim = rng.usize(..base.len());
             let mut whole = base.clone();
             whole[dim] = 0;
@@ -243,7 +246,7 @@ pub fn some(rng: &mut Rng, kind: usize) -> Case {
         13 => {
             let counts = [rng.usize(..=1), rng.usize(..=2), rng.usize(..=2), rng.usize(..=1)];
             let parts = counts.map(|n| some_sizes(rng, n, 3));
-            let order = |rng: &mut Rng, parts: [&Index; 3]| {
+            let order = |rng: &mut Choices, parts: [&Index; 3]| {
                 let all = parts.map(|p| &p[..]).concat();
                 let place = permutation(rng, all.len());
                 let mut sizes = vec![0; all.len()];
@@ -268,7 +271,8 @@ pub fn some(rng: &mut Rng, kind: usize) -> Case {
             case(Operation::Pad { low, high, interior }, &[input, vec![]], &[out])
         }
         15 | 16 => {
-            let input = some_sizes(rng, rng.clone().usize(1..=2), 6);
+            let rank = rng.usize(1..=2);
+            let input = some_sizes(rng, rank, 6);
             let (window, out): (Vec<_>, Index) = input.iter().map(|n| some_window(rng, *n)).unzip();
             case(Operation::ReduceWindow { window }, &[input, vec![]], &[out])
         }
@@ -342,25 +346,25 @@ pub fn some(rng: &mut Rng, kind: usize) -> Case {
 }
 
 /// Puts another number, an extreme one at times, into the operation or its shapes.
-pub fn spoil(rng: &mut Rng, case: &mut Case) {
+pub fn spoil(rng: &mut Choices, case: &mut Case) {
     const NUMBERS: [i64; 12] =
         [i64::MIN, i64::MIN + 1, -(1 << 62), -1, 0, 1, 2, 7, 1 << 31, 1 << 62, i64::MAX - 1, i64::MAX];
     let number = NUMBERS[rng.usize(..NUMBERS.len())];
-    let any = |rng: &mut Rng, list: &mut Vec<i64>| {
+    let any = |rng: &mut Choices, list: &mut Vec<i64>| {
         if !list.is_empty() {
             let k = rng.usize(..list.len());
             list[k] = number;
         }
     };
     let some_dim = rng.usize(..5);
-    let dims = |rng: &mut Rng, list: &mut Vec<usize>| match list.is_empty() || rng.bool() {
+    let dims = |rng: &mut Choices, list: &mut Vec<usize>| match list.is_empty() || rng.bool() {
         true => list.push(some_dim),
         false => {
             let k = rng.usize(..list.len());
             list[k] = some_dim;
         }
     };
-    let window = |rng: &mut Rng, list: &mut Vec<WindowDim>| {
+    let window = |rng: &mut Choices, list: &mut Vec<WindowDim>| {
         if let Some(dim) = list.first_mut() {
             let fields = [
                 &mut dim.size,

@@ -1,8 +1,8 @@
 //! Random small graphs, and which elements of their parameters the root reads, by way of every node.
 
 use super::cases::{Case, Pair, array, factors, reads, some};
+use crate::choices::Choices;
 use crate::elements::{Index, indices, sizes};
-use fastrand::Rng;
 use std::collections::BTreeSet;
 use tensor_layout::operations::Shape;
 use tensor_layout::operations::{Gather, Operation};
@@ -17,7 +17,7 @@ pub fn node(operation: Operation, operands: &[usize], result: Shape) -> Node {
 }
 
 /// A graph of parameters, a scalar, and some operations.
-pub fn some_graph(rng: &mut Rng) -> Graph {
+pub fn some_graph(rng: &mut Choices) -> Graph {
     let mut nodes = Vec::new();
     for number in 0..rng.usize(1..=2) {
         let shape: Index = (0..rng.usize(1..=2)).map(|_| rng.i64(2..=4)).collect();
@@ -29,7 +29,7 @@ pub fn some_graph(rng: &mut Rng) -> Graph {
     let wanted = scalar + 1 + rng.usize(1..=6);
     while nodes.len() < wanted {
         // The newest are the most likely ones, so that chains get long.
-        let pick = |rng: &mut Rng| if rng.bool() { nodes.len() - 1 } else { rng.usize(..nodes.len()) };
+        let pick = |rng: &mut Choices| if rng.bool() { nodes.len() - 1 } else { rng.usize(..nodes.len()) };
         let from = pick(rng);
         let own = sizes(&nodes[from].results[0]).remove(0);
         let twins: Vec<usize> = (0..nodes.len()).filter(|n| nodes[*n].results == nodes[from].results).collect();
@@ -98,7 +98,7 @@ pub fn some_graph(rng: &mut Rng) -> Graph {
 }
 
 /// An operation of this kind on an operand of these sizes, and scalars.
-fn fit(rng: &mut Rng, kind: usize, own: &[i64]) -> Option<Case> {
+fn fit(rng: &mut Choices, kind: usize, own: &[i64]) -> Option<Case> {
     (0..300).map(|_| some(rng, kind)).find(|case| {
         let all: Vec<Index> = case.operands.iter().map(|s| sizes(s).remove(0)).collect();
         all[0] == own && all[1..].iter().all(Vec::is_empty) && case.results.len() == 1

@@ -19,27 +19,27 @@
 // CHECK: Exit status:
 // CHECK: --canonicalize
 // CHECK: --layout-lower-memrefs
-// CHECK-NEXT: --cache-bytes=<ulong>
-// CHECK-NEXT: --contract
-// CHECK-NEXT: --form=<value>
+// CHECK: --cache-bytes=<ulong>
+// CHECK: --contract
+// CHECK: --form=<value>
 // CHECK-NEXT: =strided
 // CHECK-NEXT: =physical
-// CHECK-NEXT: --parallel=<value>
+// CHECK: --parallel=<value>
 // CHECK: --vectorize=<value>
 // CHECK-NEXT: =none
 // CHECK-NEXT: =avx2
 // CHECK-NEXT: =avx512
 // CHECK-NEXT: =neon
 // CHECK: --layout-distribute
-// CHECK-NEXT: --cache-bytes=<ulong>
+// CHECK: --cache-bytes=<ulong>
 // CHECK: --form=<value>
 // CHECK: --vectorize=<value>
 // CHECK: --layout-to-llvm
-// CHECK-NEXT: --cache-bytes=<ulong>
+// CHECK: --cache-bytes=<ulong>
 // CHECK: --form=<value>
 // CHECK: --vectorize=<value>
 // CHECK: --layout-to-memref
-// CHECK-NEXT: --cache-bytes=<ulong>
+// CHECK: --cache-bytes=<ulong>
 // CHECK: --form=<value>
 // CHECK: --vectorize=<value>
 

@@ -8,10 +8,12 @@
 // RUN: layout-opt %s --layout-to-llvm="$options" --dump-pass-pipeline 2>&1 | FileCheck %s
 // RUN: layout-opt %s --layout-lower-memrefs="$options" --dump-pass-pipeline 2>&1 | sed -n 's/^ *\(layout-lower.*\)$/\1/p' > %t
 // RUN: layout-opt %s --pass-pipeline="builtin.module($(head -n 1 %t))" --dump-pass-pipeline 2>&1 | FileCheck %s
-// CHECK: layout-lower-memrefs{cache-bytes=8589934592 contract=true form=strided {{.*}}parallel=forall reassociate=true {{.*}}vector-bits=256 vector-registers=16 vectorize=avx512}
+// CHECK: layout-lower-memrefs{{[{](.* )?}}cache-bytes=8589934592 {{(.* )?}}contract=true {{(.* )?}}form=strided {{(.* )?}}parallel=forall
+// CHECK-SAME: reassociate=true {{(.* )?}}vector-bits=256 {{(.* )?}}vector-registers=16 {{(.* )?}}vectorize=avx512{{[ }]}}
 
 // RUN: layout-opt %s --layout-to-memref=parallel=parallel --dump-pass-pipeline 2>&1 | FileCheck %s --check-prefix=DEFAULT
-// DEFAULT: layout-lower-memrefs{cache-bytes=0 contract=false form=strided {{.*}}parallel=parallel reassociate=false {{.*}}vector-bits=0 vector-registers=0 vectorize=none}
+// DEFAULT: layout-lower-memrefs{{[{](.* )?}}cache-bytes=0 {{(.* )?}}contract=false {{(.* )?}}form=strided {{(.* )?}}parallel=parallel
+// DEFAULT-SAME: reassociate=false {{(.* )?}}vector-bits=0 {{(.* )?}}vector-registers=0 {{(.* )?}}vectorize=none{{[ }]}}
 
 // RUN: not layout-opt %s --layout-to-memref='vectorize=sse' 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not layout-opt %s --pass-pipeline='builtin.module(layout-lower-memrefs{form=physical vectorize={sse}})' 2>&1 \
