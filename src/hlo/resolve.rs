@@ -301,7 +301,7 @@ fn hint(near: Option<&str>) -> String {
     near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
-/// Finds what `name` or `{name, name}` names; says whether all is known.
+/// Finds what `name` or `{name, name}` names; returns whether all is known.
 fn list(
     attribute: &RawAttribute,
     known: &HashMap<&str, usize>,
