@@ -1,4 +1,4 @@
-# The C++ of the dialect, behind layout.cmake.
+# The C++ of the dialect, after layout.cmake.
 set(layout_dialect ${CMAKE_CURRENT_LIST_DIR})
 layout_share(${layout_dialect} dialect Glue.h Layout.h)
 

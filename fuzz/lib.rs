@@ -11,7 +11,7 @@
 //!
 //! A corpus is one file with texts between lines `// -----`. An input that showed an error is added to it.
 //!
-//! `mutate` changes texts by tokens: most changed bytes are refused by the lexer, and find little behind it.
+//! `mutate` changes texts by tokens: most changed bytes are refused by the lexer, and find no errors after it.
 
 mod checks;
 mod mutate;

@@ -83,7 +83,7 @@ MlirAttribute layout_cc_fast_math_attribute(MlirContext context,
                                             uint32_t flags);
 
 /// Inserts the decomposition of an aggregate of linalg, such as
-/// `linalg.softmax`, into structured operations in front of it, and replaces
+/// `linalg.softmax`, into structured operations before it, and replaces
 /// all uses of its results, so that it can be erased; false where it is no
 /// aggregate.
 bool layout_cc_decompose(MlirOperation op);

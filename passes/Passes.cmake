@@ -1,4 +1,4 @@
-# The C++ of the passes, behind layout.cmake and the headers of the dialect.
+# The C++ of the passes, after layout.cmake and the headers of the dialect.
 set(layout_passes ${CMAKE_CURRENT_LIST_DIR})
 layout_share(${layout_passes} passes Glue.h Passes.h)
 

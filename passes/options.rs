@@ -23,7 +23,7 @@ use tensor_layout::text::instead;
 
 /// The value of an option in text.
 pub(crate) trait Value: Sized {
-    /// The values that there are, as behind `must be`.
+    /// The values that are accepted, as the text after `must be`.
     fn expected() -> String;
 
     /// Reads a value. An option without one, such as `contract`, has an empty text.
@@ -51,7 +51,7 @@ impl Value for bool {
     }
 }
 
-/// The number of a text as LLVM reads it: `0x` is in front of hexadecimal digits, `0b` of binary ones, `0` and `0o` of
+/// The number of a text as LLVM reads it: `0x` is the prefix of hexadecimal digits, `0b` of binary ones, `0` and `0o` of
 /// octal ones.
 fn digits(text: &str) -> (&str, u32) {
     let prefixes = [("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0o", 8)];

@@ -172,10 +172,10 @@ impl FastMath {
     }
 }
 
-/// Inserts the decomposition of an aggregate of linalg, such as `linalg.softmax`, into structured operations in front of
+/// Inserts the decomposition of an aggregate of linalg, such as `linalg.softmax`, into structured operations before
 /// it, and replaces all uses of its results, so that it can be erased; false where it is no aggregate.
 pub fn decompose(op: OperationRef) -> bool {
-    // SAFETY: the operation is alive and stays so; the new operations are in front of it.
+    // SAFETY: the operation is alive and stays so; the new operations are before it.
     unsafe { layout_cc_decompose(op.to_raw()) }
 }
 

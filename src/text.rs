@@ -49,9 +49,9 @@ impl std::error::Error for Error {}
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
-    /// Where a comment begins that never ends; everything behind it counts as end of text.
+    /// Where a comment begins that never ends; everything after it counts as end of text.
     unclosed: Option<usize>,
-    /// Whether a `{` behind a shape may open a body, as in HLO's `-> f32[] {`.
+    /// Whether a `{` after a shape may open a body, as in HLO's `-> f32[] {`.
     bodies: bool,
     /// Whether there may be comments.
     comments: bool,
@@ -168,7 +168,7 @@ impl<'a> Cursor<'a> {
         if self.at == self.text.len() && self.unclosed.is_none() { Ok(()) } else { Err(self.expected(what)) }
     }
 
-    /// Passes over a token of `bytes` bytes and over the white space and comments behind it.
+    /// Passes over a token of `bytes` bytes and over the white space and comments after it.
     pub fn advance(&mut self, bytes: usize) {
         self.at += bytes;
         loop {

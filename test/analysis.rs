@@ -62,7 +62,7 @@ fn held(salt: u64, source: usize, at: &[i64]) -> i64 {
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as i64 % 8 - 2
 }
 
-/// Compares counts with what is counted; says whether both are exact.
+/// Compares counts with what is counted; returns whether both are exact.
 fn check_usage<S: Clone + PartialEq + std::fmt::Display>(
     access: &Access<S>,
     sizes: &[i64],
@@ -488,7 +488,7 @@ fn elements(tile: &StridedTile, point: &[i64]) -> BTreeSet<Index> {
     all
 }
 
-/// Whether an element lies between the ends of what is read of a tile.
+/// Whether an element is between the ends of what is read of a tile.
 fn read(needed: &Needed, at: &Index, point: &[i64]) -> bool {
     let ends = |side: usize, k: usize| needed.ends[k][side].as_ref().map(|e| e.evaluate(point).unwrap());
     (0..at.len()).all(|k| ends(0, k).is_none_or(|e| e <= at[k]) && ends(1, k).is_none_or(|e| at[k] <= e))
@@ -621,7 +621,7 @@ fn tiles() {
             }
         }
     };
-    // Ragged tiles: the elements behind the last one are outside of the operand, or it says where they begin.
+    // Ragged tiles: the elements after the last one are outside of the operand, or it says where they begin.
     let slice = "(d0) -> (d0 * 3 + 1), domain: d0 in [0, 9]";
     assert_eq!(show(slice, &tile(&[i(4)], &[4]), 2, &[31]), "[v0 * 12 + 1] [4] [3] cut");
     assert_eq!(show(slice, &tile(&[i(4)], &[4]), 2, &[40]), "[v0 * 12 + 1] [4] [3] cut to 28");

@@ -12,7 +12,7 @@
 //! 4. **Absences:** some files must not reach others, not even through a third; the list is `ABSENT`.
 //! 5. **Everything is listed:** every room has a row, and every name in a last column is used.
 //!
-//! The files are read as tokens, so paths in macros count and those in comments do not. Modules behind `#[cfg(test)]`
+//! The files are read as tokens, so paths in macros count and those in comments do not. Modules after `#[cfg(test)]`
 //! are left out: tests may look anywhere. Not seen: a method that is defined in another file than its type.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -88,7 +88,7 @@ fn each_rule_can_be_broken() {
     let through = ("high", "use crate::low::One;");
     let inner = ("low::inner", "pub struct One;");
     assert_eq!(found(&[through, room, inner]), "");
-    // An arrow through a face is one to the file behind it.
+    // An import through a face counts as one of the file that has the name.
     assert!(found(&[through, room, ("low::inner", "use crate::high;")]).contains("a circle: high, low/inner"));
     let message = "low/other imports One through low, where it is not defined";
     assert_eq!(found(&[through, room, inner, ("low::other", "use super::One;")]), message);
@@ -338,7 +338,7 @@ impl Source {
         }
     }
 
-    /// The paths, also inside groups; what is behind `#[cfg(test)]` is left out.
+    /// The paths, also inside groups; what is after `#[cfg(test)]` is left out.
     fn paths(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut k = 0;

@@ -82,7 +82,7 @@ fn every_refusal_has_a_step_that_it_refuses() {
     ];
     for (reason, step) in rows {
         assert_eq!(refusal(std::slice::from_ref(&step)), Some(Refused { step: 0, reason }), "{step:?}");
-        // What is refused first is so behind an accepted step, too.
+        // A step that was refused once is refused after an accepted step, too.
         assert_eq!(refusal(&[none(), step.clone()]), Some(Refused { step: 1, reason }), "{step:?}");
     }
     let empty = map("(d0) -> (d0), domain: d0 in [1, 0]");

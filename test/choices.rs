@@ -178,7 +178,7 @@ impl<T> Drawn<T> {
 enum Edit {
     /// Leaves out so many numbers.
     Remove(usize),
-    /// Makes a number one smaller, as it may be the length of a list, and leaves out so many numbers behind it.
+    /// Makes a number one smaller, as it may be the length of a list, and leaves out so many numbers after it.
     Shorten(usize),
     /// Sets so many numbers to 0.
     Zero(usize),
@@ -228,7 +228,7 @@ pub struct Search<'g, T> {
     best: Drawn<T>,
     /// The case that is being tested.
     candidate: Option<Drawn<T>>,
-    /// The edit, by its number, and the place in the record in front of which it is tried next.
+    /// The edit, by its number, and the place in the record before which it is tried next.
     next: (usize, usize),
     /// Whether any edit has succeeded since the first of them was tried.
     improved: bool,
@@ -244,7 +244,7 @@ impl<'g, T> Search<'g, T> {
         Search { generate, best, candidate: None, next, improved: false, tried: HashSet::new() }
     }
 
-    /// Finds the next simpler case, and says whether there is one.
+    /// Finds the next simpler case, and returns whether there is one.
     fn propose(&mut self) -> bool {
         self.candidate = None;
         loop {

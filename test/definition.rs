@@ -1,4 +1,4 @@
-//! The meaning of a tiled layout, carried out by hand on a small array: a slow reference that shares no code with the
+//! The meaning of a tiled layout, computed step by step on a small array: a slow reference that shares no code with the
 //! crate but the fields of a layout.
 //!
 //! The array is a box of cells, each with the logical index that lives there, or nothing for padding. The physical
@@ -73,7 +73,7 @@ pub fn lay_out(logical: &[i64], layout: &Layout) -> Memory {
             full[cell(&padded, index)] = content;
         }
 
-        // Tiles in front, their insides behind.
+        // The tile grid first, then the indices inside a tile.
         sizes = padded[..first].to_vec();
         sizes.extend(padded[first..].iter().zip(&cut).map(|(size, t)| size / t));
         sizes.extend(&cut);

@@ -292,7 +292,7 @@ fn run(command: &mut Command, status: i32) -> Result<[String; 2], Failed> {
     Err(format!("{command:?}: {}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", output.status).into())
 }
 
-/// A text has these parts, one behind the other.
+/// A text has these parts, one after the other.
 fn in_order(text: &str, parts: &[&str]) -> Result<(), Failed> {
     let mut rest = text;
     for part in parts {

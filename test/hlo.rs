@@ -34,7 +34,7 @@ fn corpus() -> BTreeMap<String, String> {
     folder.filter_map(|entry| read(entry.unwrap().path())).collect()
 }
 
-/// The opcode of each line that defines something, found without the reader: behind the first ` = ` and a shape, which
+/// The opcode of each line that defines something, found without the reader: after the first ` = ` and a shape, which
 /// is one word or is in parentheses.
 fn opcodes(text: &str) -> Vec<String> {
     let opcode = |line: &str| {
@@ -355,7 +355,7 @@ fn long_texts() {
         let start = std::time::Instant::now();
         assert_eq!(Module::parse(&broken).unwrap_err().len(), Module::MAX_ERRORS);
         println!("broken: {:?}", start.elapsed());
-        // Backwards, so that each line needs the one behind it.
+        // Backwards, so that each line needs the one after it.
         let reversed: Vec<&str> = body.lines().rev().collect();
         let start = std::time::Instant::now();
         ordered(&parse(&self::module(&(reversed.join("\n") + "\n"))));

@@ -317,7 +317,7 @@ fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
                 let (part, width) = (*index.last().unwrap(), out.bits().unwrap());
                 of_bits(out, bits(x[0].element, reads[0]) >> (part * width) & ((1 << width) - 1))
             }
-            // All others move elements; indices come behind.
+            // All others move elements; indices come after.
             _ => reads[0],
         }
     })

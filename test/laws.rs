@@ -1,4 +1,4 @@
-//! Laws that hold for every layout, tried on random ones, against the definition carried out by hand.
+//! Laws that hold for every layout, tried on random ones, against the definition computed step by step.
 
 mod choices;
 mod definition;

@@ -16,7 +16,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(simple(text), expected, "{text}");
 }
 
-/// Each point of both boxes lies in both domains or in none, and has the same results.
+/// Each point of both boxes is in both domains or in none, and has the same results.
 fn same(a: &IndexingMap, b: &IndexingMap) {
     let points = |map: &IndexingMap| map.points().map(|p| (map.evaluate(&p).unwrap(), p)).collect::<Vec<_>>();
     assert_eq!(points(a), points(b), "{a}\n{b}");

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `KIND file=NAME` | written to the file NAME, which later blocks read |
 //! | `console` | each `$ ` line is a command; up to the next one stands all that it prints, errors too, trimmed |
-//! | `KIND from=PATH` | its lines stand, one behind the other, in that file of the checkout, which another test runs |
+//! | `KIND from=PATH` | its lines are in that file of the checkout, in this order; another test runs the file |
 //! | `mermaid` | a drawing, which is left as it is |
 //! | `sh` | each line is a command that must succeed; of `make TARGET` only the target is looked for |
 //!
@@ -101,7 +101,7 @@ fn links(line: &str) -> impl Iterator<Item = &str> {
     targets.filter(|target| !target.contains("://")).filter_map(|target| target.split('#').next())
 }
 
-/// Each line of a block stands in the file, behind the one before; how far lines are set in does not count.
+/// Each line of a block is in the file, after the previous one; indentation is ignored.
 fn excerpt(path: &Path, body: &[&str]) -> Result<(), String> {
     let file = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut lines = file.lines().map(str::trim);

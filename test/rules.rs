@@ -259,7 +259,7 @@ fn every_rule_is_refused_once() {
     assert_eq!(described(), tried, "the rules in the descriptions of src/operations, and those tried here");
 }
 
-/// The labels in the descriptions of the rules: those behind `- ` and between back quotes.
+/// The labels in the descriptions of the rules: those after `- ` and between back quotes.
 fn described() -> BTreeSet<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/operations");
     let mut files = vec![format!("{folder}/check.rs")];

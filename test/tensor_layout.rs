@@ -1,5 +1,5 @@
 //! TensorLayouts: the examples of the notation with their numbers, what is said of wrong texts, and laws on random
-//! layouts against the definition carried out by hand.
+//! layouts against the definition computed step by step.
 
 mod choices;
 mod mangled;
@@ -55,7 +55,7 @@ fn examples() {
             &[7, 15, 7, 3, 1, 255],
         ),
         ("((32:2), (2:1, 4_PE:1, 2_W:1))", &[31, 15], &[3, 1, 63]),
-        // What is behind `25_Time:1` does not count, and 2 * 25 times are used.
+        // Parts after `25_Time:1` do not count, and 2 * 25 times are used.
         (
             "((), (8:96, 8_L1B:1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))",
             &[0, 4095, 99],
@@ -325,7 +325,7 @@ fn count(counter: &Cell<usize>, more: bool) {
     counter.set(counter.get() + usize::from(more));
 }
 
-/// Every law for one layout; says whether it is well-formed.
+/// Every law for one layout; returns whether it is well-formed.
 fn check(definition: &Definition) -> bool {
     let text = definition.text();
     let layout = TensorLayout::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -396,7 +396,7 @@ fn check_places(definition: &Definition) {
             assert_eq!(placement.occupancy(None).unwrap(), found, "{text}");
         }
     }
-    // An extent that the last element lies beyond is refused.
+    // An extent that is too small for the last element is refused.
     for axis in 0..axes.len() {
         let Some(last) = taken.iter().map(|place| place[axis]).max() else { continue };
         let mut extents = extents.clone();

@@ -113,7 +113,7 @@ impl<'a> Board<'a> {
     }
 }
 
-/// Carries a plan out and counts; says whether the nearest copies were taken.
+/// Carries a plan out and counts; returns whether the nearest copies were taken.
 fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64) -> (Plan, bool) {
     let name = format!("{} to {} on {}", from.layout(), to.layout(), machine.map_or("-".into(), Machine::to_string));
     let plan = plan(from, to, machine, bits).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -29,7 +29,7 @@ version=$("$tool" --version | sed -n '1s/^[^ ]* \([^ ,]*\).*/\1/p')
   /^[^ ]/ && section == "SYNOPSIS" { open("DESCRIPTION") }
   /^[A-Z][A-Za-z ]*:$/ { sub(/:$/, ""); open($0); listed = 1; next }
   /^$/ { if (listed) { listed = 0; open("DESCRIPTION") } else if (body[section] != "") say(".PP"); next }
-  # An entry and what it means behind two spaces, or below it, further in.
+  # An entry; its meaning follows after two spaces, or on the lines below, indented.
   listed && /^ / && !/^        / {
     sub(/^ */, "")
     at = match($0, /   */)

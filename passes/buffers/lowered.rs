@@ -356,7 +356,7 @@ fn elements(sizes: &[i64]) -> Option<i64> {
     if sizes.contains(&0) { Some(0) } else { sizes.iter().try_fold(1i64, |n, size| n.checked_mul(*size)) }
 }
 
-/// The strides of sizes without padding, last dimension fastest; none in front of an unknown size.
+/// The strides of sizes without padding, last dimension fastest; none before an unknown size.
 pub fn row_major(sizes: &[Option<i64>]) -> Vec<Option<i64>> {
     let mut strides = vec![Some(1i64); sizes.len()];
     for k in (1..sizes.len()).rev() {

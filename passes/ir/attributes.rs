@@ -24,7 +24,7 @@ pub fn integers(op: Op, name: &str) -> Vec<i64> {
 fn listed(attribute: Attribute) -> Option<Vec<i64>> {
     let raw = attribute.to_raw();
     // SAFETY: the attribute is alive, elements are read below their count, and each reader runs on the kind that the
-    // condition in front of it has found. An element of a tensor of integers is an attribute: its width is not assumed.
+    // condition before this call has found. An element of a tensor of integers is an attribute: its width is not assumed.
     unsafe {
         if sys::mlirAttributeIsADenseI64Array(raw) {
             let n = sys::mlirDenseArrayGetNumElements(raw);

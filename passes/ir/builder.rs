@@ -1,4 +1,4 @@
-//! A builder of operations in front of one that is there already.
+//! A builder, which inserts operations before an existing one.
 
 use crate::attributes::{affine_map_attribute, attributes};
 use crate::read::{Op, Val, blocks, borrowed, location, location_context, operations};
@@ -17,18 +17,18 @@ use melior::ir::{
 use mlir_sys as sys;
 use tensor_layout::expr::Expr;
 
-/// Makes operations in front of one that is there already, at its location.
+/// Makes operations before an existing one, at its location.
 #[derive(Clone, Copy)]
 pub struct Builder<'c> {
     context: &'c Context,
-    /// New operations come in front of this one.
+    /// New operations come before this one.
     pub before: Op<'c>,
     /// The location of new operations.
     pub location: Location<'c>,
 }
 
 impl<'c> Builder<'c> {
-    /// Inserts in front of `op` at its location.
+    /// Inserts before `op` at its location.
     pub fn before(op: Op<'c>) -> Builder<'c> {
         let location = location(op);
         Builder { context: borrowed(&location_context(location)), before: op, location }
@@ -67,10 +67,10 @@ impl<'c> Builder<'c> {
     /// Puts an operation in front.
     ///
     /// # Panics
-    /// Where the operation that it goes in front of is in no block, as when it was erased.
+    /// If the operation that it is inserted before is in no block, because it was erased.
     pub fn insert(&self, op: Operation<'c>) -> Op<'c> {
         let block = self.before.block().expect("new operations go in front of one in a block").to_raw();
-        // SAFETY: the operation that new ones go in front of is in the block, which takes over the new one.
+        // SAFETY: the operation that new ones are inserted before is in the block, which takes over the new one.
         unsafe {
             let raw = op.into_raw();
             sys::mlirBlockInsertOwnedOperationBefore(block, self.before.to_raw(), raw);

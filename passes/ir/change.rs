@@ -125,7 +125,7 @@ pub fn edit<'c>(op: Op<'c>) -> OperationRefMut<'c, 'c> {
     unsafe { OperationRefMut::from_raw(op.to_raw()) }
 }
 
-/// Takes an operation out of its block and puts it in front of another.
+/// Takes an operation out of its block and puts it before another.
 ///
 /// # Panics
 /// Where one of them is in no block, or the second is inside the first.

@@ -1,4 +1,4 @@
-//! The part of MLIR's C API that melior does not wrap, and a builder that inserts in front of an operation.
+//! The part of MLIR's C API that melior does not wrap, and a builder that inserts before an operation.
 //!
 //! `read.rs` has operations, values and blocks as they are; `attributes.rs`, `types.rs` and `constant.rs` take attributes
 //! and types apart and make them; `change.rs` changes and erases operations; `builder.rs` makes new ones.

@@ -154,7 +154,7 @@ pub fn all_operations<'c>(root: Op<'c>) -> Vec<Op<'c>> {
 /// The operations that use a value, each with the number of the operand that it is.
 pub fn uses<'c>(v: Val<'c>) -> Vec<(Op<'c>, usize)> {
     let mut all = Vec::new();
-    // SAFETY: the value is alive; a use is null behind the last one, and else belongs to an operation that is alive.
+    // SAFETY: the value is alive; a use is null after the last one, and else belongs to an operation that is alive.
     unsafe {
         let mut next = sys::mlirValueGetFirstUse(v.to_raw());
         while !next.ptr.is_null() {
@@ -166,13 +166,13 @@ pub fn uses<'c>(v: Val<'c>) -> Vec<(Op<'c>, usize)> {
     all
 }
 
-/// The operation behind another in its block.
+/// The operation after another in its block.
 pub fn next<'c>(op: Op<'c>) -> Option<Op<'c>> {
-    // SAFETY: the operation is alive; the next one is null behind the last, and else alive.
+    // SAFETY: the operation is alive; the next one is null after the last, and else alive.
     unsafe { OperationRef::from_option_raw(sys::mlirOperationGetNextInBlock(op.to_raw())) }
 }
 
-/// Whether one operation stands in front of another in the same block.
+/// Whether one operation is before another in the same block.
 pub fn comes_before<'c>(op: Op<'c>, other: Op<'c>) -> bool {
     op.block() == other.block() && op.is_before_in_block(other)
 }

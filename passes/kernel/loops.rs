@@ -51,7 +51,7 @@ impl<'c> Inner<'_, 'c> {
         store_copies(self.vars, self.b, value, base, index, copies, true);
     }
 
-    /// The current index in a dimension of the iteration space, in front of an operation.
+    /// The current index in a dimension of the iteration space, before an operation.
     pub fn dim(&self, before: Builder<'c>, dim: usize) -> Val<'c> {
         self.vars.value(before, &self.dims[dim])
     }

@@ -56,7 +56,7 @@ pub fn outputs_cover_places(nest: &Nest) -> bool {
     others.iter().all(|operand| spread(operand).as_ref() == Some(&parts) && named(operand) == named(first))
 }
 
-/// Makes the program of every place in front of `b` and calls back for what is inside its loops. The outputs
+/// Makes the program of every place before `b` and calls back for what is inside its loops. The outputs
 /// [are written](outputs_cover_places) by their places.
 pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
     let output = &nest.operands[nest.operands.len() - nest.outputs];

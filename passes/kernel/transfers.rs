@@ -29,7 +29,7 @@ struct Transfer<'c> {
     in_bounds: Vec<bool>,
 }
 
-/// Lowers a vector operation in front of `b`; returns its results.
+/// Lowers a vector operation before `b`; returns its results.
 pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Vec<Val<'c>>, String> {
     let name = ir::name(op);
     let operands = ir::operands(op);

@@ -36,7 +36,7 @@ use tensor_layout::maps::Interval;
 const NEAREST: i64 = 3;
 const FAR: i64 = 1;
 
-/// Makes vector code for a nest in front of `b`; the error is the reason why there can be none, and nothing was made.
+/// Makes vector code for a nest before `b`; the error is the reason why there can be none, and nothing was made.
 pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Options) -> Result<(), String> {
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return Ok(());

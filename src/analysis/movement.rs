@@ -364,7 +364,7 @@ fn handed_on(from: &Array, bundles: &[Bundle], order: &[usize], out: &[i64], joi
             if ins.is_empty() {
                 continue;
             }
-            // What is whole in front of the tile need not be named.
+            // Leading dimensions that the tile covers whole need not be named.
             if found.is_empty() {
                 let named = parts.iter().position(|part| part.by != 1 || part.merged != 0).unwrap_or(parts.len());
                 parts.drain(..named.min(parts.len().saturating_sub(1)));

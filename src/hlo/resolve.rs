@@ -296,7 +296,7 @@ fn known_near(name: &str, known: &HashMap<&str, usize>, errors: &[Error]) -> Str
     if few { did_you_mean(name, known.keys().copied()) } else { String::new() }
 }
 
-/// Finds what `name` or `{name, name}` names; says whether all is known.
+/// Finds what `name` or `{name, name}` names; returns whether all is known.
 fn list(
     attribute: &RawAttribute,
     known: &HashMap<&str, usize>,

@@ -7,7 +7,7 @@ pub(super) fn name_length(text: &str) -> usize {
     length(text, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
 }
 
-/// Takes a name and its `%`, and says where it stood.
+/// Takes a name and its `%`, with its position.
 pub(super) fn name<'a>(cursor: &mut Cursor<'a>, what: &str) -> Result<(&'a str, usize), Error> {
     let (at, rest) = (cursor.at(), cursor.rest());
     let sign = usize::from(rest.starts_with('%'));
@@ -53,7 +53,7 @@ pub(super) enum End {
     Header,
 }
 
-/// Takes an attribute's value, and says where it stood.
+/// Takes an attribute's value, with its position.
 pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &'a str), Error> {
     let (at, text) = (cursor.at(), cursor.rest());
     let bytes = text.as_bytes();
@@ -140,7 +140,7 @@ pub(super) fn unquote(text: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&found).into_owned())
 }
 
-/// Takes a number with its sign, and says where it stood.
+/// Takes a number with its sign, with its position.
 pub(super) fn number(cursor: &mut Cursor, what: &str) -> Result<(i64, usize), Error> {
     let at = cursor.at();
     let negative = cursor.eat("-");
@@ -148,7 +148,7 @@ pub(super) fn number(cursor: &mut Cursor, what: &str) -> Result<(i64, usize), Er
     Ok((if negative { -size } else { size }, at))
 }
 
-/// Takes `{1,2}` or one number, and says where each stood.
+/// Takes `{1,2}` or one number, with its position.
 pub(super) fn numbers(cursor: &mut Cursor) -> Result<Vec<(i64, usize)>, Error> {
     if !cursor.eat("{") {
         return Ok(vec![number(cursor, "a number or `{`")?]);

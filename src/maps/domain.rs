@@ -26,7 +26,7 @@ impl Interval {
         self.lo != i64::MIN && self.hi != i64::MAX
     }
 
-    /// Whether a number lies inside. Where there is no bound, that is so of numbers beyond 64 bits too.
+    /// Whether a number is inside. Where there is no bound, that is so of numbers beyond 64 bits too.
     pub(crate) fn contains(self, x: i128) -> bool {
         (self.lo == i64::MIN || i128::from(self.lo) <= x) && (self.hi == i64::MAX || x <= self.hi.into())
     }

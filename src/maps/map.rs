@@ -110,7 +110,7 @@ impl IndexingMap {
         }
     }
 
-    /// Whether a point, with one entry for each variable, lies in the domain; `None` where a constraint's value does
+    /// Whether a point, with one entry for each variable, is in the domain; `None` where a constraint's value does
     /// not fit in 128 bits.
     pub fn contains(&self, point: &[i64]) -> Option<bool> {
         if !self.domain.vars.iter().zip(point).all(|(i, x)| i.contains((*x).into())) {

@@ -32,7 +32,7 @@ impl Indexing {
     /// Reads a map, `KNOWN EMPTY` or `UNDEFINED`.
     ///
     /// # Errors
-    /// Says what is wrong with the text, and at which byte.
+    /// What is wrong with the text, and at which byte.
     pub fn parse(text: &str) -> Result<Indexing, Error> {
         let mut reader = MapReader { cursor: Cursor::without_comments(text), names: BTreeMap::new() };
         let value = if reader.keyword("KNOWN") {
@@ -54,7 +54,7 @@ impl IndexingMap {
     /// Reads a map. Unlike [`Indexing::parse`], refuses `KNOWN EMPTY` and `UNDEFINED`.
     ///
     /// # Errors
-    /// Says what is wrong with the text, and at which byte.
+    /// What is wrong with the text, and at which byte.
     ///
     /// # Example
     /// ```

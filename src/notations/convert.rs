@@ -4,8 +4,8 @@
 //! A TensorLayout has no tail padding, so that of `L(n)` is dropped; and it cannot say what has no digits, such as an
 //! index that `*` merges with another before a tile cuts across both.
 //!
-//! The other way, the parts by falling strides are the dimensions of memory. Each stride has to be what is behind it,
-//! or else something has to be padded there: the dimension behind, where that was its most significant part, else one
+//! The other way, the parts by falling strides are the dimensions of memory. Each stride has to be the size of
+//! what follows it, or else something has to be padded there: the dimension that follows, where that was its most significant part, else one
 //! of size 1, else the leading dimension of a tile that is longer than the rank. Then tiles cut what is not in place
 //! yet until all is; a padded part is never outside of the first.
 //!
@@ -250,7 +250,7 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
     }
     parts.sort_by_key(|(part, ..)| Reverse(part.stride));
     let mut runs: Vec<Run> = Vec::new();
-    // What is behind the next part, and the stride of the one behind it, where that can grow.
+    // The size of what follows the next part, and the stride of the part that follows it, if that can be padded.
     let (mut behind, mut grows) = (1i64, None);
     for (part, dim, weight, top) in parts.into_iter().rev() {
         let unlike = || {
@@ -282,7 +282,7 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
 ///
 /// Each dimension on the way is a list of runs, the most significant first. Those in front that are in place stay; a
 /// tile cuts all others, and leaves outside, dimension by dimension, what is next in memory. Where that is amid a
-/// dimension, a tile first cuts this one in front of it.
+/// dimension, a tile cuts this one first.
 fn arranged(runs: &[Run], order: &[usize]) -> Layout {
     let of = |dim: Option<usize>| {
         let mut own: Vec<usize> = (0..runs.len()).filter(|k| runs[*k].dim == dim).collect();

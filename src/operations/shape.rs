@@ -68,7 +68,7 @@ impl Shape {
     /// Reads a shape, with white space and comments between its tokens and at both ends.
     ///
     /// # Errors
-    /// Says what is wrong at which byte of `text`.
+    /// What is wrong, and at which byte of `text`.
     ///
     /// ```
     /// use tensor_layout::operations::Shape;

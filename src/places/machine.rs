@@ -20,7 +20,7 @@ pub const WORD: &str = "W";
 /// The axis of time.
 pub const TIME: &str = "Time";
 
-/// Machines that go by a name. Capacities are those of the example, to be set to the machine at hand.
+/// Machines that go by a name. Capacities are those of the example, to be replaced by those of the actual machine.
 pub const READY: [(&str, &str); 3] = [
     (
         "mn_core",
@@ -71,7 +71,7 @@ pub struct Machine {
 /// What a tensor takes of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// The memory that it lies in, as a number in [`Machine::memories`]; `None` where the machine names none.
+    /// The memory that it is in, as a number in [`Machine::memories`]; `None` where the machine names none.
     pub memory: Option<usize>,
     /// The bytes that it takes of each such memory; without one, of each place.
     pub bytes: i64,
@@ -94,7 +94,7 @@ impl Machine {
     /// Reads a machine, or the name of a [`READY`] one.
     ///
     /// # Errors
-    /// Says what is wrong at which byte of `text`.
+    /// What is wrong, and at which byte of `text`.
     ///
     /// # Example
     /// ```

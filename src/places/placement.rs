@@ -1,7 +1,7 @@
 //! A TensorLayout applied to sizes: the places of each element.
 //!
 //! Each part of the layout is a *digit* of its dimension's index: `index floordiv weight mod extent`, where the weight
-//! is the product of the extents of the parts behind it. A digit adds itself times its stride to the coordinate of its
+//! is the product of the extents of the parts after it. A digit adds itself times its stride to the coordinate of its
 //! axis; the local address is the last axis. Copies are digits that belong to no dimension. So `((4_PE, 3:8), (8:1))`
 //! puts element `(i, j)` at `PE = i floordiv 3` and address `i mod 3 * 8 + j`.
 //!
@@ -48,7 +48,7 @@ pub struct Digit {
     pub spot: Spot,
 }
 
-/// What lies at a place.
+/// What is at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
     /// The element at this index.
@@ -283,7 +283,7 @@ impl Placement {
         self.digits.iter().filter(move |d| d.dim.is_none() && d.axis == axis)
     }
 
-    /// What lies at a place, said by its coordinates along [`Placement::axes`] and the local address.
+    /// What is at a place, given by its coordinates along [`Placement::axes`] and the local address.
     ///
     /// # Errors
     /// The place has another number of coordinates, or the strides are too entangled to tell.
@@ -295,7 +295,7 @@ impl Placement {
         self.held_where(place, |_| true)
     }
 
-    /// Whether some element lies in a place, wherever its address; coordinates as in [`Placement::held`] but the
+    /// Whether some element is in a place, wherever its address; coordinates as in [`Placement::held`] but the
     /// address.
     ///
     /// # Errors
@@ -476,9 +476,9 @@ fn residue(stride: i128, sum: i128, by: i128) -> Option<(i128, i128)> {
 /// A walk through the values of digits, those of one axis together and by falling strides.
 struct Search<'a> {
     order: Vec<(Digit, i64)>,
-    /// How far the digits from each one on reach along its axis; of the one behind the last, 0.
+    /// How far the digits from each one on reach along its axis; of the one after the last, 0.
     reach: Vec<i128>,
-    /// What divides the strides of the digits from each one on along its axis; of the one behind the last, 0.
+    /// What divides the strides of the digits from each one on along its axis; of the one after the last, 0.
     divisor: Vec<i128>,
     sizes: &'a [i64],
     delta: Vec<i64>,
@@ -507,7 +507,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// How far the digits behind this one reach along its axis.
+    /// How far the digits after this one reach along its axis.
     fn behind(&self, k: usize) -> i128 {
         let axis = self.order[k].0.axis;
         if self.order.get(k + 1).is_some_and(|(next, _)| next.axis == axis) { self.reach[k + 1] } else { 0 }

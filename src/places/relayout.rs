@@ -30,7 +30,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The named axes: those of the machine from parent to child, without one those of the layouts in order of their
-    /// appearance; behind them `Time` and `W`, where a layout names them.
+    /// appearance; after them `Time` and `W`, where a layout names them.
     pub axes: Vec<String>,
     /// The memories that the source and the destination lie in, as numbers in [`Machine::memories`]: those that
     /// [`Machine::check`] chooses. `None` without a machine, and where it names none: the places of the last axis.
@@ -126,7 +126,7 @@ const TO: usize = 1;
 
 /// Says what has to be moved between two placements of a tensor of elements of `element_bits` bits, densely counted.
 ///
-/// On a machine each side lies in the memory that [`Machine::check`] chooses, whether it has room or not; on one without
+/// On a machine each side is in the memory that [`Machine::check`] chooses, whether it has room or not; on one without
 /// memories, in the places of the last axis. The axes below a memory's are no coordinates in it: there are no copies
 /// along them, and coordinates in [`Plan::blocks`] are 0. Those that a layout names below its memory, where the machine
 /// has no deeper one, number parts of the memory beside the address.
@@ -652,7 +652,7 @@ impl Joint {
         true
     }
 
-    /// Splits the boxes so that in each one copy along an axis is the nearest; says whether the boxes are few enough.
+    /// Splits the boxes so that in each one copy along an axis is the nearest; returns whether the boxes are few enough.
     fn split(
         &mut self,
         axis: usize,
@@ -849,7 +849,7 @@ impl Joint {
 
     /// The elements that leave the busiest place of a side for other places, where `same` says what a place is.
     ///
-    /// A place is a value of each variable behind its coordinates. The number that leaves is constant in between the
+    /// A place is a value of each variable that follows its coordinates. The number that leaves is constant in between the
     /// bounds of ranges, but for places where equal variables differ: some values from each bound on tell all.
     fn busiest(&self, side: usize, same: &[SamePlace], equal: &Equal, steps: &mut Budget) -> Result<i64, Error> {
         let mut fixed: Vec<usize> = Vec::new();
@@ -920,7 +920,7 @@ impl Joint {
     }
 
     /// The values of a variable of a class at which the number that leaves may change: the bounds of the class's ranges in
-    /// all boxes, or in the first where all are alike, and with `next` the values behind them.
+    /// all boxes, or in the first where all are alike, and with `next` the values after them.
     fn bounds_of(&self, class: &Class, var: usize, alike: Option<&[Range]>, next: bool) -> Vec<i64> {
         let mut bounds = if class.zero { vec![0, 1] } else { vec![0] };
         for ranges in self.boxes.iter().take(if alike.is_some() { 1 } else { MAX_BLOCKS }) {

@@ -7,7 +7,7 @@
 //! copy, `B@[8_L2B:1]` that eight L2Bs do.
 //!
 //! Printing is canonical: strides where they are needed or are not 1, a prefix only where there is padding, what is
-//! behind `B@` as given. [`crate::places::placement`] gives the notation its arithmetic.
+//! after `B@` as given. [`crate::places::placement`] gives the notation its arithmetic.
 
 use crate::expr::Expr;
 use crate::text::{Cursor, Error, excerpt};
@@ -62,7 +62,7 @@ pub struct TensorLayout {
 pub enum Spot {
     /// The part with the second number in the dimension with the first.
     Part(usize, usize),
-    /// The entry behind `B@` with this number.
+    /// The entry after `B@` with this number.
     Broadcast(usize),
     /// An entry of the prefix.
     Shape(usize),
@@ -107,7 +107,7 @@ impl TensorLayout {
     /// Reads a layout, with white space between its tokens.
     ///
     /// # Errors
-    /// Says what is wrong at which byte of `text`. Whether elements collide is asked by
+    /// What is wrong, and at which byte of `text`. Whether elements collide is asked by
     /// [`Placement::new`](crate::places::placement::Placement::new), since it depends on the shape.
     ///
     /// # Example
@@ -300,7 +300,7 @@ impl TensorLayout {
         Ok(())
     }
 
-    /// An entry behind `B@`.
+    /// An entry after `B@`.
     fn check_broadcast(&self, k: usize, broadcast: &Broadcast) -> Result<(), Fault> {
         let spot = Some(Spot::Broadcast(k));
         match broadcast {
@@ -464,7 +464,7 @@ impl LayoutReader<'_, '_> {
         if !ahead.eat("(") || !ahead.peek().is_some_and(|b| b.is_ascii_digit()) {
             return Ok(None);
         }
-        // A number and then `:` or `_` belongs to a part; so does everything behind it.
+        // A number and then `:` or `_` belongs to a part; so does everything after it.
         let mut sizes = Vec::new();
         let mut offsets = Vec::new();
         loop {

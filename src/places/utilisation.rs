@@ -27,7 +27,7 @@ impl Placement {
     /// layout says; an axis that is broadcast whole then counts 1.
     ///
     /// # Errors
-    /// Extents of another number of axes, an extent that an element lies beyond, and more places than 127 bits hold.
+    /// Extents of another number of axes, an extent that is too small for an element, and more places than 127 bits hold.
     ///
     /// # Example
     /// ```
@@ -153,7 +153,7 @@ fn reached(digit: &Digit) -> i64 {
 /// How many combinations of the digits of named axes the indices below `size` have. There is such an index.
 fn combinations(digits: &[&Digit], size: i64, named: usize) -> i128 {
     let of_axis = |d: &&Digit| d.axis < named;
-    // All extents behind a digit; no more than the padded size.
+    // All extents after a digit; no more than the padded size.
     let mut behind: i128 = digits.iter().copied().filter(of_axis).map(|d| i128::from(d.extent)).product();
     let mut count = 0;
     for digit in digits {

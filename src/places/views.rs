@@ -8,7 +8,7 @@
 //! was written as a strided layout stays one: each dimension is one part, which is the rule of NumPy.
 //!
 //! Where a dimension is padded, only its most significant part is not used up: such a dimension can be joined to those
-//! behind it, not to one before it. Axes stay named, `1_PE` if need be, since a layout that does not name an axis is
+//! after it, not to one before it. Axes stay named, `1_PE` if need be, since a layout that does not name an axis is
 //! copied along it.
 
 use crate::places::tensor_layout::{Part, TensorLayout};
@@ -192,7 +192,7 @@ impl TensorLayout {
 struct Undealt<'a> {
     layout: &'a TensorLayout,
     sizes: &'a [i64],
-    /// Those at hand, most significant first.
+    /// The numbers so far, most significant first.
     parts: Vec<From>,
     /// The number of indices that they stand for.
     held: i64,

@@ -167,7 +167,7 @@ impl Expansion {
     /// The logical index of the element at an offset in elements; `None` for padding, that of the tail included.
     ///
     /// # Errors
-    /// The offset lies outside the memory taken, or the layout is cut across memories.
+    /// The offset is outside the memory taken, or the layout is cut across memories.
     pub fn index(&self, offset: i64) -> Result<Option<Vec<i64>>, Error> {
         self.in_one_memory()?;
         if !(0..self.allocated).contains(&offset) {

@@ -32,7 +32,7 @@ pub struct Split {
     pub cuts: Vec<i64>,
 }
 
-/// The layout of an array, as XLA writes it behind the shape.
+/// The layout of an array, as XLA writes it after the shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// The logical dimensions, fastest varying in memory first: a permutation of `0..rank`.
@@ -51,7 +51,7 @@ pub struct Layout {
     pub memory_space: u8,
     /// `SC`: cuts across memories, at most one entry for each dimension.
     pub splits: Vec<Split>,
-    /// `M`: bytes of dynamic metadata in front of the data; default 0. Carried, not interpreted.
+    /// `M`: bytes of dynamic metadata before the data; default 0. Carried, not interpreted.
     pub metadata_prefix: i64,
 }
 
@@ -68,7 +68,7 @@ impl Layout {
     /// the layout of a scalar.
     ///
     /// # Errors
-    /// Says what is wrong at which byte of `text`.
+    /// What is wrong, and at which byte of `text`.
     pub fn parse(text: &str) -> Result<Layout, Error> {
         let mut cursor = Cursor::new(text);
         let layout = Layout::read(&mut cursor, None)?;

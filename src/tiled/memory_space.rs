@@ -32,7 +32,7 @@ pub fn name(number: impl Into<i64>) -> String {
 /// Reads a name, or `device n`.
 ///
 /// # Errors
-/// Says what is wrong at which byte of `text`.
+/// What is wrong, and at which byte of `text`.
 ///
 /// # Example
 /// ```

@@ -22,7 +22,7 @@ pub trait Tiling {
     /// Why indices cannot be split or merged.
     type Error;
 
-    /// The index of one more dimension, of size 1, in front of the others.
+    /// The index of one more dimension, of size 1, before the others.
     fn leading(&mut self) -> Self::Index;
 
     /// The index of several dimensions that become one. There are two or more, majormost first.

@@ -1,7 +1,7 @@
-//! TensorLayouts carried out by hand on small tensors: a slow reference that shares no code with the crate.
+//! TensorLayouts computed step by step on small tensors: a slow reference that shares no code with the crate.
 //!
 //! An index becomes a set of places, by the definition: each part takes a digit of the index of its dimension and moves
-//! along its axis; copies stand at every step of a part behind `B@`, and at every place of an axis that the layout does
+//! along its axis; copies are at every step of a part after `B@`, and at every place of an axis that the layout does
 //! not name. The buffer of a machine has all its places side by side, the last axis fastest, and inside a place the
 //! pieces over `Time`, then the local addresses, then the elements of a word.
 
@@ -36,9 +36,9 @@ struct Part {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spread {
     dims: Vec<Vec<Part>>,
-    /// The parts behind `B@`.
+    /// The parts after `B@`.
     copies: Vec<Part>,
-    /// The axes that are named whole behind `B@`.
+    /// The axes that are named whole after `B@`.
     whole: Vec<usize>,
     /// Whether the sizes stand in front.
     prefix: bool,

@@ -13,9 +13,9 @@ use std::process::ExitCode;
 
 /// What a process exits with when it found and told of differences or of programs that do not compile.
 pub const DIFFERENT: i32 = 1;
-/// Stands in front of the numbers of the programs that the process is at, and of their texts.
+/// The prefix of the lines with the numbers of the current programs and of their texts.
 pub const MARK: &str = "=== ";
-/// Stands in front of the number of a program that failed.
+/// The prefix of the number of a program that failed.
 pub const FAILED: &str = "!!! ";
 /// How many programs become vector code with the same options.
 const BATCH: u64 = 4;
@@ -95,7 +95,7 @@ impl Part {
         [options.made(), program.made()].concat()
     }
 
-    /// Makes, compiles and runs the programs. Prints each program in front of its run, so that the last one is known
+    /// Makes, compiles and runs the programs. Prints each program before its run, so that the last one is known
     /// however the process ends.
     pub fn run(&self) -> ExitCode {
         let context = context();

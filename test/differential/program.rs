@@ -70,7 +70,7 @@ impl Program {
         self
     }
 
-    /// Says whether what it adds is added in the order in which it is written down. Each place adds its own share.
+    /// Returns whether the terms are added in the order of the program. Each place adds its own share.
     pub fn ordered(self, ordered: bool) -> Program {
         let mut arrays = self.arguments.iter().chain(&self.result);
         let spread = arrays.any(|array| matches!(array.layout, Some(Notation::Spread(_))));

@@ -27,7 +27,7 @@ static MlirStringRef str(const char *text) {
   return mlirStringRefCreateFromCString(text);
 }
 
-/// Prints a text behind the word that `prefix` points to.
+/// Prints a text after the word that `prefix` points to.
 static void print(MlirStringRef text, void *prefix) {
   printf("%s%.*s\n", (const char *)prefix, (int)text.length, text.data);
 }

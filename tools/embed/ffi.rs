@@ -536,7 +536,7 @@ fn numbers<'a>(numbers: *const i64, count: isize) -> Outcome<&'a [i64]> {
     }
 }
 
-/// Writes as many numbers as there is room for; says how many there are.
+/// Writes as many numbers as there is room for; returns how many there are.
 fn write(room: *mut i64, capacity: isize, numbers: &[i64]) -> Outcome<isize> {
     let capacity = usize::try_from(capacity).map_err(|_| "the capacity must not be negative")?;
     let fitting = &numbers[..capacity.min(numbers.len())];

@@ -27,7 +27,7 @@ class Failure(Exception):
 def run(command, text=None):
     """What a command writes, given `text`."""
     done = subprocess.run(command, input=text, capture_output=True, text=True)
-    # convert-to-llvm reports some of what it leaves behind and succeeds; mlir-translate refuses that.
+    # convert-to-llvm reports some operations that it cannot convert, and succeeds; mlir-translate refuses them.
     if done.returncode != 0:
         raise Failure(f"{' '.join(command)}\n{done.stderr.strip()}")
     return done.stdout

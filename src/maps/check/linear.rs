@@ -60,7 +60,7 @@ pub(super) fn solve(c: i128, value: i128, m: i128) -> Option<(i128, i128)> {
     Some(((value / g).rem_euclid(n).checked_mul(inverse(c / g, n)?)?.rem_euclid(n), n))
 }
 
-/// What lies in both residue classes.
+/// The intersection of two residue classes.
 pub(super) fn join((r, m): (i128, i128), (s, n): (i128, i128)) -> Option<(i128, i128)> {
     let (g, lcm) = (gcd(m, n), (m / gcd(m, n)).checked_mul(n)?);
     let (gap, n) = (s - r, n / g);

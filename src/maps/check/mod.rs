@@ -139,7 +139,7 @@ impl State {
         Ok(())
     }
 
-    /// Variable `v` lies in `before`, and `after` is a part of that: where `v` is in `before` but not in `after`, the
+    /// Variable `v` is in `before`, and `after` is a part of that: where `v` is in `before` but not in `after`, the
     /// constraint that is the fact fails, or no point is there.
     fn interval(&mut self, step: &Step, v: usize, [before, after]: [Interval; 2], hits: &Hits) -> Checked {
         require(self.domain.vars.get(v) == Some(&before), Reason::NotCurrent)?;
@@ -237,7 +237,7 @@ impl State {
     }
 }
 
-/// The parts of `before` that `after`, which lies inside, leaves out: all of it where `after` is empty.
+/// The parts of `before` that `after`, which is inside, leaves out: all of it where `after` is empty.
 fn left_out(before: Interval, after: Interval) -> impl Iterator<Item = Interval> {
     let none = after.lo > after.hi;
     let below = Interval::new(before.lo, after.lo.saturating_sub(1));

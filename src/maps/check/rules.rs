@@ -76,7 +76,7 @@ impl Premises<'_> {
         require(i128::from(i.lo) <= lo && hi <= i128::from(i.hi), Reason::FalseFact)
     }
 
-    /// Whether a sum lies in `[lo, hi]` at every point.
+    /// Whether a sum is in `[lo, hi]` at every point.
     fn within(&self, s: &Linear, lo: i128, hi: i128) -> bool {
         let (least, most) = self.bounds(s);
         lo <= least && most <= hi
@@ -249,7 +249,7 @@ impl Premises<'_> {
         inside(i) == inside(j)
     }
 
-    /// Proves that constraints leave no point: an empty interval, an expression that never lies in its interval, two
+    /// Proves that constraints leave no point: an empty interval, an expression that is never in its interval, two
     /// residues or two intervals of one expression that exclude each other.
     pub fn nothing(&self, why: &[Constraint]) -> Checked {
         let none = match why {

@@ -150,7 +150,7 @@ impl Tightening {
         if i.lo > i.hi { self.nothing(vec![(e, i)]) } else { Ok((e, i)) }
     }
 
-    /// Keeps `x mod m = r` as a congruence, if it can be one; says whether it is done with.
+    /// Keeps `x mod m = r` as a congruence, if it can be one; returns whether it is done with.
     fn take_congruence(&mut self, form: &mut Form, (e, i): (&Expr, Interval), x: &Expr, m: i64) -> Result<bool, Empty> {
         let found = match congruence(form, x, m, i.lo) {
             Err(Empty) => return self.nothing(vec![(e.clone(), i)]),
@@ -289,7 +289,7 @@ impl Tightening {
         Ok(())
     }
 
-    /// Moves the bounds of `v` to values where `(v + shift) mod m` lies in `within`.
+    /// Moves the bounds of `v` to values where `(v + shift) mod m` is in `within`.
     fn narrow_to_residues(
         &mut self,
         v: usize,

@@ -43,7 +43,7 @@ use crate::maps::steps::{Claim, Constraint, Log, Rule};
 use crate::numbers::{gcd, inverse};
 use rustc_hash::FxHashMap;
 
-/// What an atom is and what is known of it: it lies in `lo..=hi` and is `residue` modulo `step`.
+/// What an atom is and what is known of it: it is in `lo..=hi` and equals `residue` modulo `step`.
 pub(super) struct Known {
     pub what: What,
     pub lo: i128,
@@ -74,7 +74,7 @@ pub struct Form {
     /// Sums without a constant, first coefficient positive and all coprime, with the interval of their value.
     facts: Vec<(Sum, i128, i128)>,
     pub(super) written: Table<Sum, Option<Planned>>,
-    /// What is left of the work that the expression at hand is worth.
+    /// The remaining budget of work for the current expression.
     steps: usize,
     /// What the variables stand for, where that is not themselves.
     pub(super) given: Option<Vec<Sum>>,
@@ -220,7 +220,7 @@ impl Form {
         Some(())
     }
 
-    /// Takes note that an atom lies in `lo..=hi`.
+    /// Takes note that an atom is in `lo..=hi`.
     fn narrow(&mut self, atom: Atom, lo: i128, hi: i128) {
         let known = &mut self.atoms[atom as usize];
         known.lo = known.lo.max(lo);
@@ -398,7 +398,7 @@ impl Form {
         if s.den == 1 {
             return best;
         }
-        // An integer between two fractions lies between the integers inside them.
+        // An integer between two fractions is between the integers inside them.
         divided_bounds(best, s.den)
     }
 
@@ -754,7 +754,7 @@ impl Form {
         Some(sum)
     }
 
-    /// `e = g*A + B` where `g` divides `m` and `B` lies in one period of `g`: `e mod m = g * (A mod (m/g)) + B`.
+    /// `e = g*A + B` where `g` divides `m` and `B` is in one period of `g`: `e mod m = g * (A mod (m/g)) + B`.
     fn factor(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
         let mut divisors: Vec<i128> = Vec::with_capacity(e.terms.len());
         for &(a, c) in &e.terms {

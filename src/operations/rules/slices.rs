@@ -144,7 +144,7 @@ pub fn fitting(rule: &'static str, name: &'static str, sizes: &[i64], data: &Siz
 ///   many.
 /// - `insert_slice_c3`: `starts[k]` is at least 0.
 /// - `insert_slice_c4`: `strides[k]` is at least 1.
-/// - `insert_slice_c5`: the last element of the update lies in the data, `starts[k] + strides[k] * (n - 1) < size`: 3
+/// - `insert_slice_c5`: the last element of the update is in the data, `starts[k] + strides[k] * (n - 1) < size`: 3
 ///   elements from 1 on in steps of 2 end at 5, which needs 6 elements.
 /// - `insert_slice_c6`: the result has the sizes of the data.
 pub fn insert_slice([starts, strides]: [&[i64]; 2], arrays: &Arrays) -> Verdict {

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What all the `.cmake` files need in front of them.
+/// The CMake code that all `.cmake` files rely on.
 const COMMON: &str = include_str!("../layout.cmake");
 
 /// The C++ of the package whose build script this is.

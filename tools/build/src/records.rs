@@ -99,7 +99,7 @@ impl Passes {
 /// An attribute of a dialect: a record of MLIR's class `AttrDef` that sets `attrName`.
 #[derive(Clone, Debug)]
 pub struct Attribute {
-    /// The name behind the dialect's, as in `#layout.tiled`.
+    /// The name after the dialect's, as in `#layout.tiled`.
     pub mnemonic: String,
     /// One line about it.
     pub summary: String,

@@ -1,6 +1,6 @@
 //! Numbers as people read them: `1,234,567 elements`, `1 byte`.
 
-/// A number of things, with an `s` behind their name where there is not exactly one.
+/// A number of things, with an `s` after their name where there is not exactly one.
 pub fn counted(n: i64, what: &str) -> String {
     format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Tensor`] may have an encoding. `linalg.generic` works on tensors in any layout; the operations of the dialect
 //! `tensor` want one encoding on both sides, so they get tensors without any: [`Builder::flattened`] before, and
-//! [`Builder::converted`] behind.
+//! [`Builder::converted`] after it.
 
 use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
@@ -41,7 +41,7 @@ impl Operand {
 
 /// A `linalg.generic` whose results are read and written at the index of its first loops.
 pub struct Generic {
-    /// The number of loops; those behind the rank of the results reduce.
+    /// The number of loops; those after the rank of the results reduce.
     pub loops: usize,
     pub ins: Vec<Operand>,
     pub outs: Vec<Tensor>,

@@ -4,7 +4,7 @@
 //! Each computation becomes a function, the entry a public one; a tuple becomes several values. Elementwise instructions,
 //! broadcasts, transposes, reductions and products become `linalg.generic` on tensors in their layouts. Instructions that
 //! have an operation in `tensor`, such as slices, work on tensors without an encoding, since those operations want the
-//! same encoding on both sides; a `layout.convert` before and behind changes the layout. Each operation's location names
+//! same encoding on both sides; a `layout.convert` before and after changes the layout. Each operation's location names
 //! its instruction.
 //!
 //! Where `arith` leaves a result undefined, it is the one that HLO defines: of divisions by zero, shifts by the width or

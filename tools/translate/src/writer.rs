@@ -5,9 +5,9 @@ pub struct Writer {
     /// The operations so far.
     pub text: String,
     next: usize,
-    /// The number of spaces in front of each line.
+    /// The number of spaces before each line.
     pub indent: usize,
-    /// The location behind each operation: ` loc("x"("m.hlo":3:3))`.
+    /// The location after each operation: ` loc("x"("m.hlo":3:3))`.
     pub location: String,
 }
 
@@ -80,7 +80,7 @@ pub fn results(name: &str, count: usize) -> Vec<String> {
     }
 }
 
-/// The number of results behind their name, `:2` in `%3:2 = `; nothing for one.
+/// The number of results after their name, `:2` in `%3:2 = `; nothing for one.
 pub fn count(results: usize) -> String {
     if results > 1 { format!(":{results}") } else { String::new() }
 }

@@ -10,7 +10,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::operations::Convolution;
 
 /// `batch` and `contracting` are dimensions of the left and of the right operand. The loops are those of the result, which
-/// are batch, then the left's and the right's other dimensions, and behind them the contracting ones.
+/// are batch, then the left's and the right's other dimensions, and after them the contracting ones.
 pub fn dot(
     b: &mut Builder,
     batch: [&[usize]; 2],
@@ -82,7 +82,7 @@ fn indices(c: &Convolution, features: i64, sizes: &[i64]) -> (String, String) {
     (of_input.join(", "), of_kernel.join(", "))
 }
 
-/// Sums of products of the first two operands, of types `from`, over the `reduced` loops behind those of the result.
+/// Sums of products of the first two operands, of types `from`, over the `reduced` loops after those of the result.
 fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementType; 2], out: &Tensor) -> Done<Tensor> {
     let to = out.element;
     if to.is_complex() {

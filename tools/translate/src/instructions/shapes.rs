@@ -177,7 +177,7 @@ impl PaddedSizes {
     }
 }
 
-/// The data with padding before, behind and between the elements, without an encoding.
+/// The data with padding before, after and between the elements, without an encoding.
 pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) -> Done<Tensor> {
     let mut t = b.flattened(t);
     let [low, high, interior] = padding;
