@@ -2,8 +2,10 @@
 
 #[path = "hlo/blocks.rs"]
 mod blocks;
+mod choices;
 
 use blocks::{Block, find, module, parse, places};
+use choices::Choices;
 use std::collections::BTreeMap;
 use tensor_layout::hlo::{Instruction, Module, Values};
 
@@ -366,13 +368,14 @@ fn long_texts() {
 /// The sizes that slices, padding and windows give, counted element by element.
 #[test]
 fn sizes_are_as_counted() {
-    let mut random = fastrand::Rng::with_seed(3);
-    for _ in 0..2000 {
-        let size = random.i64(0..12);
-        let low = random.i64(-3..4);
-        let high = random.i64(-3..4);
-        let (interior, window, step, dilation) =
-            (random.i64(0..3), random.i64(1..5), random.i64(1..4), random.i64(1..4));
+    let case = |rng: &mut Choices| {
+        let size = rng.i64(0..12);
+        let padding = [rng.i64(-3..4), rng.i64(-3..4), rng.i64(0..3)];
+        let window = [rng.i64(1..5), rng.i64(1..4), rng.i64(1..4)];
+        let start = rng.i64(0..=size);
+        (size, padding, window, [start, rng.i64(start..=size)])
+    };
+    choices::check(2000, 3, case, |&(size, [low, high, interior], [window, step, dilation], [start, limit])| {
         // The places of the padded row, and what stands at each: nothing is what padding cut off.
         let mut row: Vec<i64> = (0..size).flat_map(|i| std::iter::once(i).chain((0..interior).map(|_| -1))).collect();
         row.truncate(row.len() - if size == 0 { 0 } else { interior as usize });
@@ -381,8 +384,6 @@ fn sizes_are_as_counted() {
         let windows = (0..places)
             .filter(|start| start % step == 0 && (0..window).all(|i| start + i * dilation < places))
             .count() as i64;
-        let start = random.i64(0..=size);
-        let limit = random.i64(start..=size);
         let sliced = (start..limit).filter(|i| (i - start) % step == 0).count() as i64;
         let base = interior + 1;
         let check = |n: i64, right: bool, operation: &str| {
@@ -399,5 +400,5 @@ fn sizes_are_as_counted() {
                 format!("size={window} stride={step} pad={low}_{high} lhs_dilate={base} rhs_dilate={dilation}");
             check(windows + off, off == 0, &format!("reduce-window(x, s), window={{{fields}}}, to_apply=add"));
         }
-    }
+    });
 }
