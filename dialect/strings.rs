@@ -1,6 +1,7 @@
-//! Texts that cross the border between Rust and C++.
+//! Texts that are passed between Rust and C++.
 //!
-//! Both sides lend: a text is valid for the call that hands it over, and who wants to keep it copies it.
+//! They are borrowed in both directions: a text is valid during the call that passes it, and has to be copied to be
+//! kept.
 
 use mlir_sys::{MlirStringCallback, MlirStringRef};
 use std::ffi::c_void;

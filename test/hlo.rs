@@ -373,7 +373,7 @@ fn sizes_are_as_counted() {
         let high = random.i64(-3..4);
         let (interior, window, step, dilation) =
             (random.i64(0..3), random.i64(1..5), random.i64(1..4), random.i64(1..4));
-        // The places of the padded row, and what stands at each: nothing is what padding cut off.
+        // The places of the padded row, and what is at each: nothing where padding cut it off.
         let mut row: Vec<i64> = (0..size).flat_map(|i| std::iter::once(i).chain((0..interior).map(|_| -1))).collect();
         row.truncate(row.len() - if size == 0 { 0 } else { interior as usize });
         let places = (-low..row.len() as i64 + high).count() as i64;
