@@ -20,7 +20,7 @@ pub unsafe fn bytes<'a>(text: MlirStringRef) -> Option<&'a [u8]> {
     (!text.data.is_null()).then(|| unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) })
 }
 
-/// Hands a text to a callback of C or C++; no callback drops it.
+/// Passes a text to a callback of C or C++; without a callback, it is dropped.
 ///
 /// # Safety
 /// The callback takes this pointer.

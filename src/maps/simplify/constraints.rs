@@ -209,7 +209,7 @@ impl Tightening {
         Ok(())
     }
 
-    /// Writes down that a constraint is left out, since it holds anyway.
+    /// Writes down that a constraint is left out, since the intervals imply it.
     fn drop(&mut self, e: &Expr, i: Interval, range: Option<Interval>) {
         let fact = range.map(|range| (e.clone(), range));
         self.note(Rule::Implied, || Claim::Constraints(vec![(e.clone(), i)], Vec::new()), fact.as_ref());

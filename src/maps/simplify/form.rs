@@ -538,7 +538,7 @@ impl Form {
         }
     }
 
-    /// Hands the steps on.
+    /// Returns the recorded steps.
     pub(super) fn log_into(&mut self, log: &mut Option<&mut Log>) {
         if let (Some(log), Some(own)) = (log, self.log.take()) {
             log.append(own);
