@@ -99,7 +99,7 @@ pub fn values<S>(access: &Access<S>) -> Vec<Indexing> {
 /// For each result and each operand the maps of one direction.
 fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access<String>) -> Attribute<'c> {
     let array = |elements: Vec<Attribute<'c>>| -> Attribute<'c> { ArrayAttribute::new(b.context(), &elements).into() };
-    // What an affine map cannot hold is not known to who reads the attribute.
+    // A relation that an affine map cannot hold is UNDEFINED in the attribute.
     let undefined = || layout_dialect::indexing_map_attribute(b.context(), &Indexing::Undefined);
     let map = |value: &Indexing| {
         let made = layout_dialect::indexing_map_attribute(b.context(), value).or_else(|_| undefined());
@@ -417,7 +417,7 @@ impl Functions {
     }
 }
 
-/// How deep calls are looked into.
+/// The depth to which calls are followed.
 const DEEPEST: usize = 256;
 
 /// A value that a region takes from outside, and its key.

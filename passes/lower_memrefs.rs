@@ -87,7 +87,7 @@ struct Lowering<'c> {
     /// Slices and reshapes of pending buffers, sources first.
     views: Vec<Op<'c>>,
     errors: Vec<Diagnostic<'c>>,
-    /// What is emitted if there are no errors.
+    /// Remarks, emitted if there are no errors.
     remarks: Vec<Diagnostic<'c>>,
 }
 

@@ -57,7 +57,7 @@ unsafe extern "C" {
 /// Calling it again does nothing.
 ///
 /// # Panics
-/// Where another copy of this library registered its passes before.
+/// If another copy of this library has registered its passes.
 pub fn register() {
     try_register().unwrap_or_else(|error| panic!("{error}"));
 }

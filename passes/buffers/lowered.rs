@@ -1,4 +1,4 @@
-//! What a memref type with a layout becomes.
+//! The plain memref type that replaces one with a layout.
 //!
 //! `memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>` has 2×3 tiles of 2×2. Its strided type has one dimension for each
 //! part, those of a logical dimension together: `memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>`. The physical type of

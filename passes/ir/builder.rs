@@ -156,7 +156,7 @@ impl<'c> Builder<'c> {
     /// An integer set of `dims` dimensions with these constraints, each with whether it is an equality.
     ///
     /// # Panics
-    /// Where there is no constraint.
+    /// If there is no constraint.
     pub fn integer_set(
         &self,
         dims: usize,

@@ -215,7 +215,7 @@ impl<'c> Fusion<'_, 'c> {
         // Computed for each operand that reads it, with all that is fused into it.
         let reading = (0..then.inputs).filter(|k| ir::key(then.values[*k]) == ir::key(through)).count();
         let fuses = fuses && parts.len() < MAX_FUSED && (reading == 1 || first.reduces() || parts.is_empty());
-        // What is read on the way must not be written meanwhile.
+        // A buffer that an operation in between reads must not be written there.
         let written: Vec<Option<Base<'c>>> = then.outputs().map(|k| self.base(&then, k)).collect();
         let disturbs = |d: &Described<'c>, k: usize| {
             let base = self.base(d, k);

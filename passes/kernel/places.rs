@@ -101,7 +101,7 @@ fn interleave(parts: &[Spread]) -> bool {
     })
 }
 
-/// What is known while the program of a place is made.
+/// The state while the program of a place is generated.
 struct Places<'c> {
     vars: IndexVars<'c>,
     /// The coordinate of the place along each axis.

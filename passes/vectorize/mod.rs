@@ -172,15 +172,15 @@ struct Kernel<'a, 'c> {
     buffers: Vec<Val<'c>>,
     vars: IndexVars<'c>,
     combiner: Option<Combiner<'c>>,
-    /// What a copy does to each element on the way.
+    /// The widening that a copy applies to each element.
     widening: Option<Op<'c>>,
     /// Operations of the body that have been done on an operand already, when it was packed.
     done: HashMap<usize, usize>,
-    /// What is prefetched of each operand.
+    /// The region of each operand that is prefetched.
     prefetches: Vec<Option<Prefetch>>,
 }
 
-/// What one block has loaded.
+/// The vectors that one block has loaded.
 struct Loaded<'c> {
     bases: Vec<Val<'c>>,
     registers: Vec<Rearranged<'c>>,
@@ -383,7 +383,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         (0..1usize << lanes.len()).map(|lane| self.is_there(at, operand, place(lanes, key, lane))).collect()
     }
 
-    /// How far an element of the block is from its first one in an operand.
+    /// The distance in an operand between an element of the block and the first one.
     fn offset(&self, operand: usize, key: Key) -> i64 {
         let step = |l: &plan::Level| (key >> l.first_bit & ((1 << l.bits()) - 1)) as i64 * l.strides[operand];
         self.plan.levels.iter().map(step).sum()
@@ -528,7 +528,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         made
     }
 
-    /// What an argument of a body is for one register.
+    /// The value of an argument of a body, for one register.
     fn argument(
         &self,
         b: Builder<'c>,
@@ -680,7 +680,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         }
     }
 
-    /// What each accumulator starts from.
+    /// The initial value of each accumulator.
     fn start(&self, b: Builder<'c>, at: &At) -> Sums<'c> {
         let lanes = self.plan.lanes.clone();
         let rows = self.all_bits() & !self.plan.reduced & !mask(&lanes);

@@ -77,7 +77,7 @@ pub struct Digit {
     pub block: bool,
 }
 
-/// How results are put together from the elements that they are made of.
+/// How elements are combined to results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Every element of an output is computed once.
@@ -88,7 +88,7 @@ pub enum Mode {
     Reassociated,
 }
 
-/// What a kernel is made of.
+/// The inputs, outputs and dimensions of a kernel.
 pub struct Plan {
     /// The parts of the dimensions.
     pub levels: Vec<Level>,

@@ -107,7 +107,7 @@ impl TensorLayout {
     /// Reads a layout, with white space between its tokens.
     ///
     /// # Errors
-    /// What is wrong, and at which byte of `text`. Whether elements collide is asked by
+    /// What is wrong, and at which byte of `text`. Elements that collide are found by
     /// [`Placement::new`](crate::places::placement::Placement::new), since it depends on the shape.
     ///
     /// # Example

@@ -251,7 +251,7 @@ impl Expansion {
     /// for the last of a dimension that has no others.
     ///
     /// Where a later tile merges pieces of several dimensions, these dimensions are one from there on, and its parts
-    /// stand in memory order.
+    /// are in memory order.
     pub fn parts(&self) -> Vec<LoweredDim> {
         self.parts.clone()
     }

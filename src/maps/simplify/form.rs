@@ -538,7 +538,7 @@ impl Form {
         }
     }
 
-    /// Returns the recorded steps.
+    /// Moves the recorded steps to the end of `log`.
     pub(super) fn log_into(&mut self, log: &mut Option<&mut Log>) {
         if let (Some(log), Some(own)) = (log, self.log.take()) {
             log.append(own);
