@@ -58,8 +58,9 @@ class Layout_Attr<string name, string text, list<Trait> traits = []>
 
 /// For attributes made from text: `get` and `getChecked` parse any text of the
 /// notation, keep its canonical form, and return null after an error, which
-/// `get` emits in the context. Pass the text to `getChecked` as a StringRef, not
-/// as something that converts to one: a template of MLIR's takes all the rest.
+/// `get` emits in the context. Pass the text to `getChecked` as a StringRef,
+/// not as something that converts to one: a template of MLIR's takes all the
+/// rest.
 class TextBuilders<string name> {
   code declarations = [{
     /// From a text that is known to be canonical, unchecked, in a context that
@@ -122,7 +123,7 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
     ::llvm::SmallVector<int64_t> getMinorToMajor() const;
     /// The tiles, first applied first, each with its major entry first.
     ::llvm::SmallVector<::llvm::SmallVector<int64_t>> getTiles() const;
-    /// The number behind `S`; 0 is the device's main memory.
+    /// The number after `S`; 0 is the device's main memory.
     int64_t getMemorySpace() const;
 
     /// The offset in memory of the element at a logical index, in elements.
@@ -131,8 +132,8 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
     ::mlir::FailureOr<int64_t> offsetOf(::llvm::ArrayRef<int64_t> shape,
                                         ::llvm::ArrayRef<int64_t> index,
                                         EmitError emitError = nullptr) const;
-    /// The sizes of the tiled dimensions of `shape`, padding included, outermost
-    /// first, and their strides, in elements.
+    /// The sizes of the tiled dimensions of `shape`, padding included,
+    /// outermost first, and their strides, in elements.
     ::mlir::FailureOr<::llvm::SmallVector<int64_t>>
     expandedSizes(::llvm::ArrayRef<int64_t> shape,
                   EmitError emitError = nullptr) const;

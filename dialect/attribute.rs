@@ -1,7 +1,7 @@
 //! The text of attributes: BODY in `#layout.BODY`.
 //!
-//! The body `tiled<{1,0:T(8,128)}>` is the mnemonic `tiled` and, in brackets, a text in a notation of this project. It is
-//! parsed here, and an error is at the byte at fault: `tiled<{1,1}>` has one at byte 9. MLIR's own parser reads the
+//! The body `tiled<{1,0:T(8,128)}>` is the mnemonic `tiled` and, in brackets, a text in a notation of this project. It
+//! is parsed here, and an error is at the byte at fault: `tiled<{1,1}>` has one at byte 9. MLIR's own parser reads the
 //! attributes that hold other attributes and no such notation: `axis` and `pending`.
 
 use crate::indexing_map;

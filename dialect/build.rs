@@ -1,5 +1,5 @@
-//! Builds the dialect's C++, makes the names of the attributes of `Layout.td`, and gives everything above MLIR's C API as
-//! a shared library.
+//! Builds the dialect's C++, makes the names of the attributes of `Layout.td`, and gives everything above MLIR's C API
+//! as a shared library.
 
 use layout_build::{
     glue::{Glue, out, package, write},
@@ -15,8 +15,8 @@ fn main() {
     let all = or_stop(attributes(&package().join("Layout.td"), &llvm.include));
     or_stop(write(&out().join("attributes.rs"), &constants(&all)));
 
-    // mlir-sys asks for libMLIR-C.so, which not every LLVM has: the C API comes in archives beside libMLIR.so. A linker
-    // script of that name stands for them. The shared libraries are named again because rustc links as needed.
+    // mlir-sys links libMLIR-C.so, which not every LLVM has: the C API comes in archives beside libMLIR.so. A linker
+    // script of that name replaces it. The shared libraries are named again because rustc links as needed.
     let archives: Vec<String> = or_stop(llvm.c_api()).iter().map(|path| path.display().to_string()).collect();
     let folder = out().join("capi");
     or_stop(write(&folder.join("libMLIR-C.so"), &format!("GROUP ( {} )\n", archives.join(" "))));
@@ -33,7 +33,7 @@ fn constants(attributes: &[Attribute]) -> String {
         names.push(name);
     }
     text + &format!(
-        "/// All attributes, by their names behind `#layout.`.\nconst MNEMONICS: &[&str] = &[{}];\n",
+        "/// All attributes, by their names after `#layout.`.\nconst MNEMONICS: &[&str] = &[{}];\n",
         names.join(", ")
     )
 }

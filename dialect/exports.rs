@@ -1,4 +1,4 @@
-//! What C++ calls: the `layout_rs_*` of `Glue.h`. Each hands on to the file that decides, and decides nothing itself.
+//! What C++ calls: the `layout_rs_*` of `Glue.h`. Each converts its arguments and calls a function of another file.
 //!
 //! Two rules hold for each function. Its body runs in [`guard`], so a panic becomes an error of that call and never
 //! unwinds into C++. Pointers from C++ are valid for the call, as `Glue.h` promises, and nothing of them is kept.
@@ -296,7 +296,8 @@ extern "C" fn layout_rs_tiled_strides(
     })
 }
 
-/// Gives C++, which has room for `rank` strides and an offset, the strides and the offset 0; false where there are none.
+/// Gives C++, which has room for `rank` strides and an offset, the strides and the offset 0; false where there are
+/// none.
 fn write_strides(found: Option<Vec<Option<i64>>>, rank: usize, strides: *mut i64, offset: *mut i64) -> bool {
     let Some(found) = found else { return false };
     assert_eq!(found.len(), rank, "one stride for each dimension");
@@ -530,8 +531,8 @@ fn verdict(error: MlirStringCallback, user: *mut c_void, check: impl FnOnce() ->
 
 /// [`verdict`] of a check that needs the element type of a tensor.
 ///
-/// MLIR's parser asks for the check before it looks whether it could read the element type: in `tensor<5x, #layout...>`
-/// there is none. The parser has said what is wrong by then, so nothing is added to that.
+/// MLIR's parser calls the check before it knows whether it could read the element type: in `tensor<5x, #layout...>`
+/// there is none. The parser has reported this error, so no other is added.
 fn verdict_on_element(
     element: MlirType,
     error: MlirStringCallback,

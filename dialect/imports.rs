@@ -1,9 +1,9 @@
 //! What Rust takes from C++: the `layout_cc_*` of `Glue.h`, and of MLIR's C API what melior does not have. Each is here
 //! once as a safe function, so that no other file has to know how C++ wants it.
 //!
-//! Why these are sound: melior's handles (`Attribute<'c>`, `Type<'c>`, `OperationRef<'c, 'a>`) are pointers that are not
-//! null into a context that lives for `'c`. MLIR never frees an attribute or a type while its context lives, so texts
-//! and parts that C++ lends of an attribute live for `'c` as well.
+//! Why these are sound: melior's handles (`Attribute<'c>`, `Type<'c>`, `OperationRef<'c, 'a>`) are pointers that are
+//! not null into a context that lives for `'c`. MLIR never frees an attribute or a type while its context lives, so
+//! texts and parts that C++ lends of an attribute live for `'c` as well.
 
 use crate::indexing_map as map;
 use crate::strings::{bytes, string_ref, with_message};
@@ -305,7 +305,7 @@ pub fn walk<'a, B>(
     type Each<'v, 'a> = &'v mut dyn FnMut(OperationRef<'a, 'a>) -> bool;
 
     unsafe extern "C" fn call(op: MlirOperation, each: *mut c_void) -> MlirWalkResult {
-        // SAFETY: this is the closure that `walk` hands over, which lives until the walk is over.
+        // SAFETY: this is the closure that `walk` passes, which lives until the walk is over.
         let each = unsafe { &mut *each.cast::<Each<'_, '_>>() };
         // SAFETY: MLIR walks over operations that are alive, all inside the one that is for `'a`.
         let go_on = each(unsafe { OperationRef::from_raw(op) });
@@ -358,7 +358,7 @@ mod tests {
     use super::*;
     use melior::ir::Module;
 
-    /// What `walk` did not hand on at one time was a panic: a verifier that panics must not accept.
+    /// `walk` must propagate a panic of its visitor: a verifier that panics must not accept.
     #[test]
     fn a_panic_of_the_visitor_leaves_the_walk() {
         let context = Context::new();

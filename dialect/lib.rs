@@ -1,7 +1,8 @@
 //! The `layout` dialect of MLIR: layouts as tensor encodings and memref layouts.
 //!
-//! `Layout.td` lists the attributes and operations; C++ generated from it calls the functions of `exports.rs`. The crate
-//! [`tensor_layout`](::tensor_layout) computes with layouts and knows no MLIR; here are the rules for a layout on a type.
+//! `Layout.td` lists the attributes and operations; C++ generated from it calls the functions of `exports.rs`. The
+//! crate [`tensor_layout`](::tensor_layout) computes with layouts and knows no MLIR; here are the rules for a layout on
+//! a type.
 //!
 //! # Rooms
 //!
@@ -78,11 +79,13 @@
 //! # In a package of its own
 //!
 //! Cargo takes neither environment nor linker arguments from a dependency, so a package that depends on this one has
-//! two files beside its source. `examples/embed-rust` is such a package. Its `.cargo/config.toml` says where LLVM is:
+//! two files beside its source. `examples/embed-rust` is such a package. Its `.cargo/config.toml` has the location of
+//! LLVM:
 //!
 #![doc = concat!("```toml\n", include_str!("embed-rust/config.toml"), "```")]
 //!
-//! Its `build.rs` hands that on to the executable; it depends on this package directly, else Cargo does not tell it:
+//! Its `build.rs` adds it to the executable's library path. Cargo gives a build script the variable of its direct
+//! dependencies only, so the package must depend on this one directly:
 //!
 #![doc = concat!("```rust,no_run\n", include_str!("embed-rust/build.rs"), "```")]
 #![deny(unsafe_code)]

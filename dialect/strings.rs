@@ -1,6 +1,7 @@
-//! Texts that cross the border between Rust and C++.
+//! Texts that are passed between Rust and C++.
 //!
-//! Both sides lend: a text is valid for the call that hands it over, and who wants to keep it copies it.
+//! They are borrowed in both directions: a text is valid during the call that passes it, and has to be copied to be
+//! kept.
 
 use mlir_sys::{MlirStringCallback, MlirStringRef};
 use std::ffi::c_void;
@@ -19,7 +20,7 @@ pub unsafe fn bytes<'a>(text: MlirStringRef) -> Option<&'a [u8]> {
     (!text.data.is_null()).then(|| unsafe { std::slice::from_raw_parts(text.data.cast(), text.length) })
 }
 
-/// Hands a text to a callback of C or C++; no callback drops it.
+/// Passes a text to a callback of C or C++; without a callback, it is dropped.
 ///
 /// # Safety
 /// The callback takes this pointer.

@@ -1,7 +1,8 @@
-//! `#layout.tensor_layout`: what MLIR asks of a TensorLayout. Its map, its strides, and whether it fits a type.
+//! `#layout.tensor_layout`: its map, its strides, and whether it fits a type.
 //!
-//! The layout `((4_PE, 3:8), (8:1))` has the map `(d0, d1) -> (d0 floordiv 3, (d0 mod 3) * 8 + d1)`: the coordinate along
-//! `PE`, then the local address. It has no strides, because an axis is named; `((12:8), (8:1))` has the strides `[8, 1]`.
+//! The layout `((4_PE, 3:8), (8:1))` has the map `(d0, d1) -> (d0 floordiv 3, (d0 mod 3) * 8 + d1)`: the coordinate
+//! along `PE`, then the local address. It has no strides, because an axis is named; `((12:8), (8:1))` has the strides
+//! `[8, 1]`.
 //!
 //! The map is made from the layout alone, for any shape; the checks take sizes, where `None` is a dynamic one.
 

@@ -1,12 +1,13 @@
-//! `#layout.tiled`: what MLIR asks of a tiled layout. Its map, its strides, and whether it fits a type.
+//! `#layout.tiled`: its map, its strides, and whether it fits a type.
 //!
 //! The layout `{1,0:T(8,128)}` on `memref<16x256xf32>` has the map
 //! `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)` and no strides. The untiled `{0,1}` has the map
 //! `(d0, d1) -> (d1, d0)` and the strides `[1, 16]`.
 //!
-//! MLIR asks for the map without a shape, and the same attribute may be on a shape with dynamic sizes. So the map is made
-//! from the layout alone, by the tiling rule of the maths; everything else takes sizes, where `None` is a dynamic one, and
-//! checks what the known ones allow. How elements are counted, padded and numbered is the business of [`Expansion`].
+//! MLIR gets the map without giving a shape, and the same attribute may be on a shape with dynamic sizes. So the map is
+//! made from the layout alone, by the tiling rule of the maths; everything else takes sizes, where `None` is a dynamic
+//! one, and checks what the known ones allow. How elements are counted, padded and numbered is the business of
+//! [`Expansion`].
 
 use crate::element::{bits, not_a_number, stored_bits};
 use ::tensor_layout::tiled::{Expansion, Layout, TileEntry, Tiling};
@@ -23,8 +24,8 @@ pub fn is_identity(layout: &Layout) -> bool {
 
 /// The map from a logical index to the index in the expanded sizes, in memory order, for any shape.
 ///
-/// For `{1,0:T(8,128)}`: `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)`. Where `*` merges dimensions,
-/// they enter as `d0 * s0 + d1`: the symbol is the size of the minor one, which a layout does not know.
+/// For `{1,0:T(8,128)}`: `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)`. Where `*` merges
+/// dimensions, they enter as `d0 * s0 + d1`: the symbol is the size of the minor one, which a layout does not know.
 pub fn affine_map<'c>(context: &'c Context, layout: &Layout) -> AffineMap<'c> {
     let mut tiling = AffineTiling { context, symbols: 0 };
     let mut indices: Vec<Index> =

@@ -1,4 +1,4 @@
-//! Checks of every text that a stranger may hand us: of the maths, of the tools, and of MLIR with the dialect.
+//! Checks of every text that a user can write: in the maths, in the tools, and in MLIR with the dialect.
 //!
 //! A check takes bytes and panics where they show an error of ours: a panic in the code under test, a law that does not
 //! hold, such as `parse(print(x)) == x`, or a refusal without a message. A text that is refused with a message passes.
@@ -78,7 +78,8 @@ pub fn check(name: &str, data: &[u8]) {
     }
 }
 
-/// A mutation for libFuzzer: by tokens, and now and then its own (`other`) by bytes. Returns the new size, at most `most`.
+/// A mutation for libFuzzer: by tokens, and now and then its own (`other`) by bytes. Returns the new size, at most
+/// `most`.
 pub fn mutate_in_place(
     name: &str,
     data: &mut [u8],

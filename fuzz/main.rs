@@ -1,8 +1,8 @@
 //! `layout-fuzz CHECK [SECONDS [SEED [CASES]]]` runs a check on its corpus and then on mutations of it.
 //!
-//! The current text is in the file that the variable `LAYOUT_FUZZ_INPUT` names, so that it is known after a crash. A text
-//! that takes longer than 5 seconds is printed. `layout-fuzz CHECK FILE` runs a check on one text. Without arguments it
-//! lists the checks.
+//! The current text is in the file that the variable `LAYOUT_FUZZ_INPUT` names, so that it is known after a crash. A
+//! text that takes longer than 5 seconds is printed. `layout-fuzz CHECK FILE` runs a check on one text. Without
+//! arguments it lists the checks.
 
 use layout_fuzz::{CHECKS, Check, Mutator};
 use std::time::{Duration, Instant};

@@ -195,7 +195,7 @@ MLIR_CAPI_EXPORTED bool mlirLayoutSimplifyIndexingMap(MlirStringRef text,
 typedef enum {
   /// From an index of the result to the elements of the operand it is made of.
   MlirLayoutReads = 0,
-  /// From an index of the operand to the elements of the result it goes into.
+  /// From an index of the operand to the elements of the result that use it.
   MlirLayoutFeeds = 1,
 } MlirLayoutDirection;
 

@@ -1,8 +1,9 @@
 //===- Passes.h - C API to the passes over the layout dialect -------------===//
 //
-// Errors are told as layout-c/Layout.h says. The pipelines use upstream's
-// passes and its models of how dialects are bufferized: the context's registry
-// needs mlirRegisterAllDialects, or those of the dialects in use.
+// Errors are reported as described in layout-c/Layout.h. The pipelines use
+// upstream's passes and its models of how dialects are bufferized: the
+// context's registry needs mlirRegisterAllDialects, or those of the dialects in
+// use.
 //
 //===----------------------------------------------------------------------===//
 

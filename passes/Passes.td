@@ -1,7 +1,8 @@
 //===- Passes.td - Passes over the layout dialect -------------------------===//
 //
 // The one list of passes, of their options, and of pipelines. mlir-tblgen makes
-// the C++ of it; build.rs makes the Rust, and the classes in which C++ calls it.
+// the C++ of it; build.rs makes the Rust, and the classes in which C++ calls
+// it.
 //
 // A new option is one record in the `options` of its pass: it is then in the
 // options of C++, in Rust's struct, in the text that all interfaces read, in
@@ -225,8 +226,8 @@ def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 /// Passes and pipelines that run one after another on a module, registered
-/// under a name. They have the options of `optionsOf`, which `$options` stands
-/// for in their text.
+/// under a name. They have the options of `optionsOf`, which replace
+/// `$options` in their text.
 class Pipeline<string name> {
   string argument = name;
   string summary = "";

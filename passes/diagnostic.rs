@@ -2,7 +2,7 @@
 
 use melior::ir::Location;
 
-/// How much a diagnostic matters.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The pass failed.
@@ -16,7 +16,7 @@ pub enum Severity {
 /// A message at a place in the program.
 #[derive(Clone, Debug)]
 pub struct Diagnostic<'c> {
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// The place.
     pub location: Location<'c>,

@@ -1,9 +1,9 @@
 //! `layout-indexing-analysis`: which elements every operation on tensors reads and feeds.
 //!
 //! `site` is the one table from MLIR's operations to [`Operation`]: structured operations through their indexing maps,
-//! those of `tensor` through what they mean. [`tensor_layout::analysis`] does the rest. Functions of one block are graphs of such
-//! operations: a call reads what its callee's results read of its arguments, and a function gets the maps between its
-//! results and its arguments.
+//! those of `tensor` through what they mean. [`tensor_layout::analysis`] does the rest. Functions of one block are
+//! graphs of such operations: a call reads what its callee's results read of its arguments, and a function gets the
+//! maps between its results and its arguments.
 
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -46,8 +46,8 @@ struct Site {
     operands: Vec<SiteOperand>,
 }
 
-/// What a result reads of an operand, and what that feeds of it. Run-time values are named by the number of their operand,
-/// or by their place in the function that is called.
+/// What a result reads of an operand, and what that feeds of it. Run-time values are named by the number of their
+/// operand, or by their place in the function that is called.
 pub struct Pair {
     /// From the result's index to the operand's.
     pub reads: Access<String>,
@@ -99,7 +99,7 @@ pub fn values<S>(access: &Access<S>) -> Vec<Indexing> {
 /// For each result and each operand the maps of one direction.
 fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access<String>) -> Attribute<'c> {
     let array = |elements: Vec<Attribute<'c>>| -> Attribute<'c> { ArrayAttribute::new(b.context(), &elements).into() };
-    // What an affine map cannot hold is not known to who reads the attribute.
+    // A relation that an affine map cannot hold is UNDEFINED in the attribute.
     let undefined = || layout_dialect::indexing_map_attribute(b.context(), &Indexing::Undefined);
     let map = |value: &Indexing| {
         let made = layout_dialect::indexing_map_attribute(b.context(), value).or_else(|_| undefined());
@@ -135,7 +135,7 @@ fn traffic<'c>(root: Op<'c>, op: Op<'c>) -> Option<Diagnostic<'c>> {
     Some(Diagnostic { severity: Severity::Remark, location, message: "traffic of `layout.convert`".into(), notes })
 }
 
-/// Where the elements of a type lie.
+/// The layout of a type.
 fn placement(side: &Shaped) -> Result<Placement, Error> {
     let sizes = side.sizes().ok_or_else(|| Error::new("a size is known only at run time"))?;
     let layout = match side.layout.and_then(layout_dialect::tensor_layout) {
@@ -417,7 +417,7 @@ impl Functions {
     }
 }
 
-/// How deep calls are looked into.
+/// The depth to which calls are followed.
 const DEEPEST: usize = 256;
 
 /// A value that a region takes from outside, and its key.
@@ -799,7 +799,7 @@ fn scalar(element: ElementType) -> Shape {
     Shape::Array(Array { element, dims: Vec::new(), layout: Layout::row_major(0) })
 }
 
-/// An element type of as many bits: the analysis asks for no more. 64 bits where there is none.
+/// An element type of as many bits: the analysis needs only the bits. 64 bits where there is none.
 fn element(t: Type) -> ElementType {
     let bits = element::bits(t);
     ElementType::ALL.iter().copied().find(|e| bits.is_some() && e.bits() == bits).unwrap_or(ElementType::S64)

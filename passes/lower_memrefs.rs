@@ -5,8 +5,8 @@
 //! the order of the program:
 //!
 //! 1. *Convert types* (`Lowering::convert_types`): tiled buffers get their lowered types in place.
-//! 2. *Rewrite* (`Lowering::rewrite`) what reaches into a tiled buffer. Slices and reshapes are followed to their buffer
-//!    by composing index maps. A structured operation becomes scalar loops, or with `vectorize` vector code
+//! 2. *Rewrite* (`Lowering::rewrite`) what reaches into a tiled buffer. Slices and reshapes are followed to their
+//! buffer    by composing index maps. A structured operation becomes scalar loops, or with `vectorize` vector code
 //!    (`Lowering::in_vectors`), which has steps of its own:
 //!    - *fuse*: an operation that the next one can compute on the way is not emitted but noted in `fused_into`;
 //!    - *plan and emit* the kernel of an operation with all that was fused into it;
@@ -14,8 +14,8 @@
 //!      recursion. One that cannot be vectorised alone becomes scalar loops, with a remark.
 //! 3. *Erase* (`Lowering::erase_views`) the slices and reshapes, which nothing uses any more.
 //!
-//! The pass works on a copy of the module and puts it in place of the original only when everything could be lowered, so
-//! a failure leaves the module as it was.
+//! The pass works on a copy of the module and puts it in place of the original only when everything could be lowered,
+//! so a failure leaves the module as it was.
 
 use crate::buffers::globals;
 use crate::buffers::index::{IndexVars, constant_value, indices};
@@ -87,7 +87,7 @@ struct Lowering<'c> {
     /// Slices and reshapes of pending buffers, sources first.
     views: Vec<Op<'c>>,
     errors: Vec<Diagnostic<'c>>,
-    /// What is emitted if there are no errors.
+    /// Remarks, emitted if there are no errors.
     remarks: Vec<Diagnostic<'c>>,
 }
 
@@ -509,9 +509,9 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Where an input is spread over axes that the output of a reduction does not have, and the elements may be added in
-    /// any order, lets each place reduce its share: the nest then writes a buffer of partial results. Returns how they
-    /// are to be combined, and the output.
+    /// Where an input is spread over axes that the output of a reduction does not have, and the elements may be added
+    /// in any order, lets each place reduce its share: the nest then writes a buffer of partial results. Returns how
+    /// they are to be combined, and the output.
     fn split_reduction(
         &mut self,
         b: Builder<'c>,
@@ -583,7 +583,7 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Why an operation becomes scalar loops although the options ask for vectors.
+/// The remark with the reason why an operation becomes scalar loops although `vectorize` is set.
 fn scalar_remark<'c>(location: Location<'c>, reason: &str) -> Diagnostic<'c> {
     Diagnostic::remark(location, format!("not vectorised: {reason}"))
 }

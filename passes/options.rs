@@ -16,7 +16,7 @@
 //!     "vector-bits must be 0 or a power of two from 64 to 2048, found 100");
 //! ```
 //!
-//! The text is MLIR's: `name=value`, parted by spaces, in which C++ hands the options of a pass to Rust.
+//! The text is MLIR's: `name=value`, separated by spaces; C++ passes the options of a pass to Rust in this form.
 
 use std::{fmt, str::FromStr};
 use tensor_layout::text::instead;
@@ -51,8 +51,8 @@ impl Value for bool {
     }
 }
 
-/// The number of a text as LLVM reads it: `0x` is the prefix of hexadecimal digits, `0b` of binary ones, `0` and `0o` of
-/// octal ones.
+/// The number of a text as LLVM reads it: `0x` is the prefix of hexadecimal digits, `0b` of binary ones, `0` and `0o`
+/// of octal ones.
 fn digits(text: &str) -> (&str, u32) {
     let prefixes = [("0x", 16), ("0X", 16), ("0b", 2), ("0B", 2), ("0o", 8)];
     let known = prefixes.iter().find_map(|(prefix, radix)| Some((text.strip_prefix(prefix)?, *radix)));
@@ -201,7 +201,7 @@ fn write_options(f: &mut fmt::Formatter<'_>, names: &[&str], values: &[String], 
 }
 
 impl Options {
-    /// The bits of a vector: those asked for, or the machine's; 0 without one.
+    /// The bits of a vector: those of the option, or the target's; 0 without a target.
     pub fn vector_bits(&self) -> u32 {
         let own = match self.vectorize {
             Target::None => 0,
@@ -212,7 +212,7 @@ impl Options {
         if self.vector_bits == 0 { own } else { self.vector_bits }
     }
 
-    /// The vectors that registers hold: those asked for, or the machine's; 0 without one.
+    /// The number of vector registers: that of the option, or the target's; 0 without a target.
     pub fn vector_registers(&self) -> u32 {
         let own = match self.vectorize {
             Target::None => 0,

@@ -18,7 +18,7 @@ use tensor_layout::expr::cost;
 use tensor_layout::maps::Indexing;
 use tensor_layout::maps::{Form, Interval, simplify};
 
-/// How the results of a map come together.
+/// The operation that combines the results of a map.
 #[derive(Clone, Copy, PartialEq)]
 enum Joined {
     /// Each is a result of its own.
@@ -210,7 +210,7 @@ fn condition<'c>(op: Op<'c>) {
     }
     let Some((vars, mut kept)) = best.filter(|_| !matches!(exprs[..], [Expr::Const(_)])) else { return };
     if kept.is_empty() {
-        // What is always so.
+        // A set needs a constraint: this one always holds.
         kept.push((Expr::Const(0), true));
     }
     let exprs: Vec<Expr> = kept.iter().map(|k| k.0.clone()).collect();

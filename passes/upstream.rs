@@ -1,4 +1,5 @@
-//! What Rust takes of MLIR's C++ and melior does not wrap: each function of `Glue.h` that Rust calls, in a safe function.
+//! What Rust takes of MLIR's C++ and melior does not wrap: each function of `Glue.h` that Rust calls, in a safe
+//! function.
 //!
 //! Pointers are valid for the call; C++ keeps nothing. To take something more of MLIR's: declare it in `Glue.h`, define
 //! it in `Glue.cpp`, and declare it once more in the `extern` block below with a safe function around it.
@@ -56,7 +57,7 @@ unsafe extern "C" {
 /// Calling it again does nothing.
 ///
 /// # Panics
-/// Where another copy of this library registered its passes before.
+/// If another copy of this library has registered its passes.
 pub fn register() {
     try_register().unwrap_or_else(|error| panic!("{error}"));
 }
@@ -195,7 +196,7 @@ pub fn infer_range<'c>(
     type BoundsOf<'b> = &'b mut dyn FnMut(Value) -> Option<(i64, i64)>;
 
     unsafe extern "C" fn ask(operand: MlirValue, lo: *mut i64, hi: *mut i64, bounds: *mut c_void) -> bool {
-        // SAFETY: this is the closure that `infer_range` hands over, which lives until the call is over.
+        // SAFETY: this is the closure that `infer_range` passes, which lives until the call is over.
         let bounds = unsafe { &mut *bounds.cast::<BoundsOf>() };
         // SAFETY: the operand is alive.
         let Some(known) = bounds(unsafe { Value::from_raw(operand) }) else { return false };

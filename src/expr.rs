@@ -2,7 +2,8 @@
 //!
 //! An expression is a small tree over numbered variables; division rounds towards minus infinity and a remainder is
 //! never negative, so `-3 floordiv 2` is `-2` and `-3 mod 2` is `1`. Rounding up needs no operation of its own:
-//! `x ceildiv 8` is `(x + 7) floordiv 8`, and prints as the former. Nothing here simplifies: see [the simplifier](mod@crate::maps::simplify).
+//! `x ceildiv 8` is `(x + 7) floordiv 8`, and prints as the former. Nothing here simplifies: see [the
+//! simplifier](mod@crate::maps::simplify).
 //!
 //! Sums of many terms are balanced trees ([`Expr::sum`]), so that walking a tree never goes deep.
 
@@ -163,7 +164,7 @@ impl Expr {
         }
     }
 
-    /// Calls back with the number of each variable, once for each place where it stands.
+    /// Calls back with the number of each variable, once for each occurrence.
     pub fn for_each_var(&self, f: &mut impl FnMut(usize)) {
         match self {
             Expr::Var(v) => f(*v),

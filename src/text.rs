@@ -1,6 +1,6 @@
 //! Reading notation: a cursor over the text, and the one error type.
 //!
-//! The cursor always stands at the start of a token: white space and comments (`/* .. */`, not nested; `// ..` to the
+//! The cursor is always at the start of a token: white space and comments (`/* .. */`, not nested; `// ..` to the
 //! end of the line) are passed over as soon as the token before them is taken. So an error's offset is that of the
 //! token at fault, in bytes: in `f32[2,,3]` a dimension is missing at 6.
 //!
@@ -108,7 +108,7 @@ impl<'a> Cursor<'a> {
         next
     }
 
-    /// Takes the token `symbol`; `what` is the full list of what may stand here, for the message.
+    /// Takes the token `symbol`; `what` lists all that is allowed here, for the message.
     pub fn expect(&mut self, symbol: &str, what: &str) -> Result<(), Error> {
         if self.eat(symbol) { Ok(()) } else { Err(self.expected(what)) }
     }
@@ -120,7 +120,8 @@ impl<'a> Cursor<'a> {
         first.is_ascii_alphabetic().then(|| &rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
     }
 
-    /// The letters, digits and underscores of the next token, if it begins with a letter or an underscore, without taking it.
+    /// The letters, digits and underscores of the next token, if it begins with a letter or an underscore, without
+    /// taking it.
     pub fn peek_name(&self) -> Option<&'a str> {
         let rest = self.rest();
         let starts = rest.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
@@ -134,7 +135,7 @@ impl<'a> Cursor<'a> {
         Some(word)
     }
 
-    /// Takes a number without a sign; `what` says what it stands for.
+    /// Takes a number without a sign; `what` describes it in the message.
     pub fn integer(&mut self, what: &str) -> Result<i64, Error> {
         let rest = &self.text[self.at..];
         let digits = &rest[..length(rest, |b| b.is_ascii_digit())];
@@ -147,7 +148,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// The error that something else than the next token should stand here.
+    /// The error that something else is expected than the next token.
     pub fn expected(&self, what: &str) -> Error {
         if let Some(at) = self.unclosed {
             return Error::at(at, "expected `*/` to close this comment");

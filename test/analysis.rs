@@ -879,7 +879,7 @@ fn movement_of_large_tensors() {
         "[0, 0, 1, 0] 1024 128; {3,1,2,0}"
     );
     assert_eq!(ask(Operation::Elementwise, "f32[3]{0}", "f32[3]{0:T(4)}"), "Larger; {0}");
-    // Tiles of the operand, handed on.
+    // Tiles of the operand, on the new dimensions.
     for (from, to, expected) in [
         ("f32[15,256]{1,0:T(8,128)}", "f32[3,5,256]{2,1,0:T(8,128)}", "{2,1,0:T(*,8,128)}"),
         ("f32[15,256]{1,0:T(8,128)}", "f32[3,5,256]", "{2,1,0:T(*,8,128)}"),

@@ -180,7 +180,7 @@ fn arrows(files: &BTreeMap<Module, String>) -> (Arrows<'_>, Vec<String>) {
                 rest = from[next.len()..].to_vec();
                 target = next;
             }
-            // A face hands names on: its arrows to its own children are not imports.
+            // A face re-exports names: its arrows to its own children are not imports.
             if target != *module && !(source.is_face && target.starts_with(module)) {
                 arrows.entry(module).or_default().insert(target);
             }

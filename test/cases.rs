@@ -229,7 +229,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("f32[2]{0", 8, "expected `,`, `:` or `}`, found the end of the text"),
     ("f32[2]{", 7, "expected a dimension number, `:` or `}`, found the end of the text"),
     ("f32[2]{}", 7, "minor_to_major must list 1 dimension, found 0 entries"),
-    ("f32[]{}", 6, "expected no layout behind a scalar, found `{}`"),
+    ("f32[]{}", 6, "expected no layout after a scalar, found `{}`"),
     ("f32[]{0}", 6, "minor_to_major must list 0 dimensions, found 1 entry"),
     ("f32[2]{1}", 7, "a dimension in minor_to_major must be in 0 to 0, found 1"),
     ("f32[2,3]{0}", 10, "minor_to_major must list 2 dimensions, found 1 entry"),

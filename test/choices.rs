@@ -1,13 +1,14 @@
 //! Random cases that are shrunk when they fail.
 //!
-//! A generator draws numbers from [`Choices`], and each number is recorded. The record determines the case, so a failing
-//! case is shrunk by shrinking its record: numbers are left out, set to 0, halved, and the generator runs again. It draws
-//! such that a smaller number means a simpler case: `i64(-3..9)` gives 0 for 0, then 1, -1, 2, ..; `bool()` gives `false`
-//! for 0; `shuffle` changes nothing for zeros. This works for any generator, one that tries until a case is valid too.
-//! What is left at the end fails the test, and each single step from there makes it pass or is not valid.
+//! A generator draws numbers from [`Choices`], and each number is recorded. The record determines the case, so a
+//! failing case is shrunk by shrinking its record: numbers are left out, set to 0, halved, and the generator runs
+//! again. It draws such that a smaller number means a simpler case: `i64(-3..9)` gives 0 for 0, then 1, -1, 2, ..;
+//! `bool()` gives `false` for 0; `shuffle` changes nothing for zeros. This works for any generator, one that tries
+//! until a case is valid too. What is left at the end fails the test, and each single step from there makes it pass or
+//! is not valid.
 //!
-//! [`check`] draws cases and tests them; `proptest` does the work: the loop, the panics, the search. Shared by tests; no
-//! test by itself.
+//! [`check`] draws cases and tests them; `proptest` does the work: the loop, the panics, the search. Shared by tests;
+//! no test by itself.
 #![allow(dead_code, reason = "each test uses a part of this")]
 
 use fastrand::Rng;
@@ -91,7 +92,7 @@ impl Choices {
         &self.made
     }
 
-    /// One of so many numbers from 0 on; 0 stands for 2^64.
+    /// One of so many numbers from 0 on; 0 means 2^64.
     fn below(&mut self, count: u64) -> u64 {
         let last = count.wrapping_sub(1);
         let choice = match &self.record {

@@ -153,7 +153,8 @@ impl Suite {
         in_order(&printed, &expected)
     }
 
-    /// A compiler that is built with assertions has them still where it links the library: nothing defines NDEBUG for it.
+    /// A compiler that is built with assertions has them still where it links the library: nothing defines NDEBUG for
+    /// it.
     fn assertions_stay(&self) -> Result<(), Failed> {
         let output = Command::new(self.folder.join("tests/host")).arg("assert").output()?;
         in_order(&String::from_utf8_lossy(&output.stderr), &["Assertion", "assertions are checked", "failed"])?;
@@ -223,7 +224,8 @@ impl Suite {
         Ok(())
     }
 
-    /// The plugin that Cargo builds has a dialect of its own: whichever comes first is in charge, and the other says so.
+    /// The plugin that Cargo builds has a dialect of its own: whichever comes first is in charge, and the other says
+    /// so.
     fn plugin_with_a_library_of_its_own(&self) -> Result<(), Failed> {
         let plugin = self.checkout.tools.join("liblayout_plugin.so");
         let plugin = plugin.to_str().ok_or("the target folder has a name in UTF-8")?;
@@ -242,7 +244,8 @@ impl Suite {
         )
     }
 
-    /// The passes of one plugin do not run on the dialect of the other; where both are loaded for both, the first ones do.
+    /// The passes of one plugin do not run on the dialect of the other; where both are loaded for both, the first ones
+    /// do.
     fn plugins_mixed(&self) -> Result<(), Failed> {
         let program = self.folder.join("mixed.mlir");
         fs::write(&program, "func.func private @tiles(memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>)\n")?;

@@ -376,7 +376,7 @@ fn sizes_are_as_counted() {
         (size, padding, window, [start, rng.i64(start..=size)])
     };
     choices::check(2000, 3, case, |&(size, [low, high, interior], [window, step, dilation], [start, limit])| {
-        // The places of the padded row, and what stands at each: nothing is what padding cut off.
+        // The places of the padded row, and what is at each: nothing where padding cut it off.
         let mut row: Vec<i64> = (0..size).flat_map(|i| std::iter::once(i).chain((0..interior).map(|_| -1))).collect();
         row.truncate(row.len() - if size == 0 { 0 } else { interior as usize });
         let places = (-low..row.len() as i64 + high).count() as i64;

@@ -96,7 +96,7 @@ impl Value {
 
     fn place(&self, index: &[i64]) -> usize {
         index.iter().zip(&self.sizes).fold(0, |at, (i, n)| {
-            assert!((0..*n).contains(i), "{index:?} lies outside of {:?}", self.sizes);
+            assert!((0..*n).contains(i), "{index:?} is outside of {:?}", self.sizes);
             at * n + i
         }) as usize
     }

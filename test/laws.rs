@@ -84,7 +84,7 @@ fn check(sizes: &[i64], layout: &Layout) {
         for wrong in [-1, sizes[dim], i64::MIN, i64::MAX] {
             let mut index = vec![0; sizes.len()];
             index[dim] = wrong;
-            assert!(expansion.offset(&index).is_err(), "{name}: {index:?} lies outside");
+            assert!(expansion.offset(&index).is_err(), "{name}: {index:?} is outside");
         }
     }
     assert!(expansion.offset(&vec![0; sizes.len() + 1]).is_err(), "{name}: an index of another rank");

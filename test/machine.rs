@@ -25,7 +25,7 @@ fn errors_say_what_would_be_right_and_where() {
         ("", 0, "expected `axes: (`, or the name of a machine, found the end of the text"),
         ("mn_cor", 0, "unknown machine `mn_cor`; did you mean `mn_core`?"),
         ("gpu", 0, "unknown machine `gpu`; expected mn_core, mn_core_2, tpu_like, or `axes: (`"),
-        ("mn_core, word: 3", 7, "expected the end of the text behind a machine's name, found `,`"),
+        ("mn_core, word: 3", 7, "expected the end of the text after a machine's name, found `,`"),
         ("axes: (0_PE)", 7, "an extent must be at least 1, found 0"),
         ("axes: (2_PE, 4x0_L)", 15, "an extent must be at least 1, found 0"),
         ("axes: (2_PE, 4_PE)", 15, "an axis must have a name of its own, found a second `PE`"),

@@ -404,8 +404,8 @@ fn large_and_hostile_texts() {
     }
 }
 
-/// Nested text is read, or refused with an error, and what is read is worked with, on a small stack: a language server's
-/// or a plug-in's threads may have no more.
+/// Nested text is read, or refused with an error, and what is read is worked with, on a small stack: a language
+/// server's or a plug-in's threads may have no more.
 #[test]
 fn nested_maps_fit_on_a_stack_of_128_kib() {
     type Wrap<'a> = &'a dyn Fn(String, usize) -> String;

@@ -1,5 +1,5 @@
-//! Models of the corpus, imported, lowered and run, beside a slow interpreter of HLO, or with `LAYOUT_JAX=PYTHON` beside
-//! the JAX of that Python.
+//! Models of the corpus, imported, lowered and run, beside a slow interpreter of HLO, or with `LAYOUT_JAX=PYTHON`
+//! beside the JAX of that Python.
 //!
 //! Each model is made smaller by writing smaller sizes for its own, and run as it is and with tiled layouts put on its
 //! parameters. Elements of parameters are small numbers made from their places.
@@ -89,7 +89,7 @@ fn child(part: &str) -> Result<(), Failed> {
     }
 }
 
-/// The text with other numbers, where they stand alone.
+/// The text with other numbers, where they are whole tokens.
 fn smaller(text: &str, sizes: &[(&str, &str)]) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while !rest.is_empty() {

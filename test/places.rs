@@ -1,4 +1,5 @@
-//! What a TensorLayout means, computed step by step: the set of places of each index. Shares no code with what it checks.
+//! What a TensorLayout means, computed step by step: the set of places of each index. Shares no code with what it
+//! checks.
 
 use crate::choices::Choices;
 use std::collections::{BTreeMap, BTreeSet};

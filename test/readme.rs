@@ -3,7 +3,7 @@
 //! | block | what is done with it |
 //! |---|---|
 //! | `KIND file=NAME` | written to the file NAME, which later blocks read |
-//! | `console` | each `$ ` line is a command; up to the next one stands all that it prints, errors too, trimmed |
+//! | `console` | each `$ ` line is a command; up to the next one follows all that it prints, errors too, trimmed |
 //! | `KIND from=PATH` | its lines are in that file of the checkout, in this order; another test runs the file |
 //! | `mermaid` | a drawing, which is left as it is |
 //! | `sh` | each line is a command that must succeed; of `make TARGET` only the target is looked for |

@@ -365,7 +365,7 @@ fn check(definition: &Definition) -> bool {
             Some(None) => Held::Padding,
             Some(Some(index)) => Held::Element(index.clone()),
         };
-        assert_eq!(placement.held(&place), Ok(expected), "{text}: what lies at {place:?}");
+        assert_eq!(placement.held(&place), Ok(expected), "{text}: what is at {place:?}");
     }
     true
 }
@@ -627,7 +627,7 @@ fn views_of_the_examples() {
         (layout("(2:3, 3:1)").sliced(&slice(&[[1, 2, 1], [1, 1, 1]])), "(1,0)/((), ()) from 3"),
         (
             layout("(2:3, 3:1)").sliced(&slice(&[[0, 3, 1], [0, 3, 1]])),
-            "a slice of dimension 0 must lie in its size 2, found 0:3:1",
+            "a slice of dimension 0 must be within its size 2, found 0:3:1",
         ),
         (layout("(2:3, 3:1)").reshaped(&[6]), "(6:1) from 0"),
         (layout("(2:3, 3:1)").reshaped(&[3, 1, 2]), "(3:2, 1, 2:1) from 0"),
@@ -658,7 +658,7 @@ fn views_of_the_examples() {
     }
 }
 
-/// Converts a tiled layout there and back; says what came out, each or why not.
+/// Converts a tiled layout to a TensorLayout and back; returns each result, or the reason why there is none.
 fn there_and_back(sizes: &[i64], tiled: &Layout) -> Result<(TensorLayout, Result<Layout, Error>), Error> {
     let name = format!("{sizes:?}{tiled}");
     let expansion = Expansion::new(sizes, tiled).unwrap();
@@ -702,7 +702,7 @@ fn nesting_tiles_have_parts_and_parts_have_tiles() {
         let name = format!("{sizes:?}{layout}");
         let (parts, back) = there_and_back(sizes, layout).unwrap_or_else(|e| panic!("{name}: {e}"));
         let back = back.unwrap_or_else(|e| panic!("{name}: {parts}: {e}"));
-        // What came out is a normal form: it comes out again.
+        // The result is a normal form: converting it again gives the same.
         let (_, again) = there_and_back(sizes, &back).unwrap();
         assert_eq!(again.as_ref(), Ok(&back), "{name}: {parts}");
     });

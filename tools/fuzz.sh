@@ -1,7 +1,7 @@
 #!/bin/bash
 # fuzz.sh CHECK [SECONDS]: runs a check of fuzz/ under libFuzzer, from its corpus. Without CHECK: each check, 60 seconds.
 # Texts found on the way are kept in target/fuzz/corpus/CHECK, one that shows an error in target/fuzz/CHECK-crash-*.
-# The instrumentation that libFuzzer steers by is asked for from LLVM directly, so a stable toolchain is enough.
+# The coverage instrumentation for libFuzzer is enabled by LLVM options, so a stable toolchain is enough.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

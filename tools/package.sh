@@ -31,7 +31,7 @@ private_build() {
   export CARGO_ENCODED_RUSTFLAGS=$CARGO_ENCODED_RUSTFLAGS--remap-path-prefix=$out=/usr/src/$name/target/package
 }
 
-# The library with its plugin, headers and CMake files. Arguments: the root that stands for /.
+# The library with its plugin, headers and CMake files. Arguments: the root, in place of /.
 install_library() {
   # Debian keeps libraries in a folder for the architecture.
   cmake -S . -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \

@@ -1,7 +1,7 @@
 //===- Place.cpp - A pass of mini-opt -------------------------------------===//
 //
-// What a compiler's own pass does with layouts: makes them from text, asks
-// where elements lie, and writes types and conversions with them.
+// What a compiler's own pass does with layouts: makes them from text, computes
+// where elements are, and writes types and conversions with them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,7 +12,7 @@ class Pass;
 namespace mini {
 
 /// Brings the left operand of every matrix product into tiles, and remarks on
-/// where its elements lie.
+/// where its elements are.
 std::unique_ptr<mlir::Pass> createPlace();
 
 } // namespace mini

@@ -1,6 +1,6 @@
 //! MLIR with the dialect and its passes.
 //!
-//! A context keeps every attribute and type that it was asked for, so it is replaced from time to time.
+//! A context keeps every attribute and type that it has made, so it is replaced from time to time.
 
 use layout_dialect::register;
 use melior::dialect::DialectRegistry;
@@ -131,7 +131,7 @@ pub fn translated(text: &str) {
     });
 }
 
-/// What lowering is asked for.
+/// The options of lowering.
 const PIPELINES: &[&str] = &[
     "layout-to-memref",
     "layout-to-memref{form=physical}",

@@ -2,7 +2,8 @@
 //!
 //! Upstream's one-shot-bufferize makes a `memref.global` for each constant tensor, in an order that differs from run to
 //! run: of two constants of type `tensor<4xf32>` either may be `@__constant_4xf32` and the other `@__constant_4xf32_0`.
-//! Here they are sorted by their first use: both their places in the module and, among those of one type, their numbers.
+//! Here they are sorted by their first use: both their places in the module and, among those of one type, their
+//! numbers.
 
 use crate::upstream;
 use layout_ir::{self as ir, Op};
@@ -13,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 struct Made<'c> {
     op: Op<'c>,
     name: String,
-    /// The name without a number, which tells constants of one type from each other.
+    /// The name without the number that distinguishes constants of one type.
     of_type: String,
 }
 

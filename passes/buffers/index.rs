@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Domain, Form, Interval, simplify};
 
-/// How many bounds of a loop that are no numbers are kept in mind.
+/// The most symbolic bounds that are recorded for a loop.
 const BOUNDS: usize = 4;
 
 /// Operations that one index is looked through.
@@ -25,11 +25,11 @@ pub struct IndexVars<'c> {
     /// The value of each variable; none yet for the variable of a loop still to be made.
     values: Vec<Option<Val<'c>>>,
     numbers: HashMap<usize, usize>,
-    /// What is known of the variables.
+    /// The facts about the variables.
     pub domain: Domain,
 }
 
-/// What is known of a variable.
+/// The facts about a variable.
 #[derive(Default)]
 struct Known {
     interval: Option<Interval>,
@@ -231,7 +231,7 @@ impl<'c> IndexVars<'c> {
         (promised || (interval.lo > i64::MIN && interval.hi < i64::MAX)).then_some(e)
     }
 
-    /// What is known of a variable from its operation.
+    /// The facts about a variable that follow from its operation.
     fn known(&mut self, v: Val<'c>) -> Option<Known> {
         if let Some((op, argument)) = ir::block_argument(v) {
             return self.loop_interval(op, argument);
@@ -261,7 +261,7 @@ impl<'c> IndexVars<'c> {
         Interval::new(interval.lo.max(lo), interval.hi.min(hi))
     }
 
-    /// What is known of a loop's variable.
+    /// The facts about a loop's variable.
     fn loop_interval(&mut self, op: Op<'c>, argument: usize) -> Option<Known> {
         let Bounds { lower, upper, step, from, below } = match ir::name(op) {
             "scf.for" if argument == 0 => self.scf_for(op)?,

@@ -1,4 +1,4 @@
-//! What a memref type with a layout becomes.
+//! The plain memref type that replaces one with a layout.
 //!
 //! `memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>` has 2×3 tiles of 2×2. Its strided type has one dimension for each
 //! part, those of a logical dimension together: `memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>`. The physical type of
@@ -19,8 +19,8 @@ use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::Layout;
 
 /// The most elements, padding included, of a constant that is put in the order of a layout. Lowering takes 16 bytes for
-/// each, so 1 GiB at most. The padding counts, which a few bytes of program text can ask for: `{0:T(3000000000)}` makes
-/// three thousand million elements of two.
+/// each, so 1 GiB at most. The padding counts, which a few bytes of program text can make large: `{0:T(3000000000)}`
+/// makes three thousand million elements of two.
 const MAX_CONSTANT: i64 = 1 << 26;
 
 /// A layout on one shape, lowered.

@@ -108,7 +108,7 @@ impl Axes {
         let Some(shaped) = ir::memref(t).or_else(|| ir::tensor(t)) else { return };
         let attribute = shaped.layout.into_iter().chain(shaped.space.and_then(layout_dialect::pending));
         let Some(layout) = attribute.filter_map(layout_dialect::tensor_layout).next() else { return };
-        // What does not fit is an error where it is lowered.
+        // A size that does not fit is reported when the buffer is lowered.
         let Some(sizes) = shaped.sizes() else { return };
         let Ok(placement) = Placement::new(&layout, Some(&sizes)) else { return };
         for (name, extent) in placement.axes().iter().zip(placement.extents()) {

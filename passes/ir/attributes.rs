@@ -15,8 +15,8 @@ pub fn attribute<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {
 }
 
 /// The integers that an attribute of an operation lists, such as `static_sizes` or `operandSegmentSizes`: a dense array
-/// of 32 or 64 bits, a tensor of one dimension, or an array of integer attributes. Empty for a missing attribute and for
-/// one of any other kind.
+/// of 32 or 64 bits, a tensor of one dimension, or an array of integer attributes. Empty for a missing attribute and
+/// for one of any other kind.
 pub fn integers(op: Op, name: &str) -> Vec<i64> {
     attribute(op, name).and_then(listed).unwrap_or_default()
 }
@@ -24,7 +24,8 @@ pub fn integers(op: Op, name: &str) -> Vec<i64> {
 fn listed(attribute: Attribute) -> Option<Vec<i64>> {
     let raw = attribute.to_raw();
     // SAFETY: the attribute is alive, elements are read below their count, and each reader runs on the kind that the
-    // condition before this call has found. An element of a tensor of integers is an attribute: its width is not assumed.
+    // condition before this call has found. An element of a tensor of integers is an attribute: its width is not
+    // assumed.
     unsafe {
         if sys::mlirAttributeIsADenseI64Array(raw) {
             let n = sys::mlirDenseArrayGetNumElements(raw);

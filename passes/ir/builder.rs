@@ -69,7 +69,7 @@ impl<'c> Builder<'c> {
     /// # Panics
     /// If the operation that it is inserted before is in no block, because it was erased.
     pub fn insert(&self, op: Operation<'c>) -> Op<'c> {
-        let block = self.before.block().expect("new operations go in front of one in a block").to_raw();
+        let block = self.before.block().expect("new operations are inserted before one in a block").to_raw();
         // SAFETY: the operation that new ones are inserted before is in the block, which takes over the new one.
         unsafe {
             let raw = op.into_raw();
@@ -78,8 +78,8 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A `memref.reinterpret_cast` to offset 0 and these sizes and strides, with values for those that are known only at
-    /// run time.
+    /// A `memref.reinterpret_cast` to offset 0 and these sizes and strides, with values for those that are known only
+    /// at run time.
     pub fn reinterpret(
         &self,
         from: Val<'c>,
@@ -156,7 +156,7 @@ impl<'c> Builder<'c> {
     /// An integer set of `dims` dimensions with these constraints, each with whether it is an equality.
     ///
     /// # Panics
-    /// Where there is no constraint.
+    /// If there is no constraint.
     pub fn integer_set(
         &self,
         dims: usize,
@@ -216,7 +216,8 @@ impl<'c> Builder<'c> {
         (ends[0], ends[1])
     }
 
-    /// An `scf.forall` over these extents, each loop mapped as the attribute beside it says; also returns its terminator.
+    /// An `scf.forall` over these extents, each loop mapped as the attribute beside it says; also returns its
+    /// terminator.
     pub fn forall(&self, extents: &[i64], mapping: &[Attribute<'c>]) -> (Op<'c>, Op<'c>) {
         let index = Type::index(self.context());
         let block = Block::new(&vec![(index, self.location); extents.len()]);

@@ -1,9 +1,10 @@
 //! Changing operations in place, and erasing them.
 //!
-//! References to operations are copied freely, so nothing tells whether one of them still refers to an operation when that
-//! is destroyed. A [`Rewriter`] therefore destroys nothing while references can exist: an erased operation leaves its
-//! block and its operands at once and is destroyed with the rewriter, from which all references are borrowed. Until then
-//! no operation made later has its address, so an address identifies an operation in a table (see [`crate::op_key`]).
+//! References to operations are copied freely, so it is unknown whether one of them still refers to an operation when
+//! that is destroyed. A [`Rewriter`] therefore destroys nothing while references can exist: an erased operation leaves
+//! its block and its operands at once and is destroyed with the rewriter, from which all references are borrowed. Until
+//! then no operation made later has its address, so an address identifies an operation in a table (see
+//! [`crate::op_key`]).
 
 use crate::read::{Op, Val, all_operations, arguments, blocks, is_used, name, operations, parent, results};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};

@@ -17,8 +17,8 @@ pub fn zeros<'c>(t: Type<'c>) -> Attribute<'c> {
     let shape = Shape::of(t).unwrap_or_else(|| panic!("expected a type of known sizes, found {t}"));
     let bytes = bytes(shape.element).unwrap_or_else(|| panic!("expected elements that are numbers, found {t}"));
     let zeros = vec![0u8; bytes];
-    // SAFETY: the type is alive and shaped, its sizes are known, and the buffer has the bytes of one element, which MLIR
-    // copies. The result is null where MLIR refuses the buffer.
+    // SAFETY: the type is alive and shaped, its sizes are known, and the buffer has the bytes of one element, which
+    // MLIR copies. The result is null where MLIR refuses the buffer.
     let made = unsafe {
         Attribute::from_option_raw(sys::mlirDenseElementsAttrRawBufferGet(t.to_raw(), bytes, zeros.as_ptr().cast()))
     };
@@ -79,7 +79,7 @@ pub struct Constant<'c> {
 /// Looks into a constant of numbers; none for any other attribute.
 pub fn constant<'c>(attribute: Attribute<'c>) -> Option<Constant<'c>> {
     let raw = attribute.to_raw();
-    // SAFETY: the attribute is alive; it is asked for its type and its splat only if it has dense elements.
+    // SAFETY: the attribute is alive; its type and its splat are read only if it has dense elements.
     unsafe {
         if !sys::mlirAttributeIsADenseElements(raw) {
             return None;

@@ -1,7 +1,7 @@
 //! The part of MLIR's C API that melior does not wrap, and a builder that inserts before an operation.
 //!
-//! `read.rs` has operations, values and blocks as they are; `attributes.rs`, `types.rs` and `constant.rs` take attributes
-//! and types apart and make them; `change.rs` changes and erases operations; `builder.rs` makes new ones.
+//! `read.rs` has operations, values and blocks as they are; `attributes.rs`, `types.rs` and `constant.rs` take
+//! attributes and types apart and make them; `change.rs` changes and erases operations; `builder.rs` makes new ones.
 //!
 //! Passes change IR in place through shared references, as the C API does. References are borrowed from a [`Rewriter`],
 //! which keeps erased operations alive as long as there can be references to them. Readers check what they are given: they

@@ -25,8 +25,8 @@ pub fn op_key(op: Op) -> usize {
 
 /// The context that melior's constructors take.
 ///
-/// melior takes a reference to a handle, which a [`ContextRef`] on the stack cannot give for the context's lifetime. So a
-/// handle of each context, one word, is kept for the life of the thread.
+/// melior takes a reference to a handle, which a [`ContextRef`] on the stack cannot give for the context's lifetime. So
+/// a handle of each context, one word, is kept for the life of the thread.
 pub fn borrowed<'c>(context: &ContextRef<'c>) -> &'c Context {
     thread_local! {
         static HANDLES: RefCell<HashMap<usize, &'static ContextRef<'static>>> = RefCell::default();

@@ -138,7 +138,7 @@ pub fn memref_type<'c>(location: Location<'c>, s: &Shaped<'c>) -> Option<Type<'c
 /// A vector type.
 ///
 /// # Panics
-/// Where no vector has such elements or such sizes.
+/// If no vector type has such elements or sizes.
 pub fn vector_type<'c>(shape: &[i64], element: Type<'c>) -> Type<'c> {
     // SAFETY: the element is alive; the rank is that of the sizes, which MLIR copies. The result is null where MLIR's
     // checks refuse the parts.

@@ -236,7 +236,7 @@ fn groups(op: Op) -> Result<Vec<Vec<usize>>, String> {
     ir::reassociation(op).ok_or_else(|| "its `reassociation` must be an array of arrays of integers".into())
 }
 
-/// What a view shows of its source.
+/// The part of its source that a view shows.
 struct Shown<'c> {
     /// The sizes of the view.
     sizes: Vec<Size<'c>>,

@@ -12,11 +12,11 @@ use std::rc::Rc;
 
 /// What is computed for each element: the body of a structured operation, and of those that are fused with it.
 pub struct Body<'c> {
-    /// What each argument of the body is.
+    /// The arguments of the body, each with its source.
     pub arguments: Vec<(Val<'c>, Argument<'c>)>,
     /// The body; none copies what its one argument is.
     pub block: Option<BlockRef<'c, 'c>>,
-    /// What a reduction starts from.
+    /// The initial value of a reduction.
     pub initial: Option<Argument<'c>>,
     /// What a reduction's results go through, if they are not stored as they are.
     pub then: Option<Rc<Body<'c>>>,
@@ -31,9 +31,9 @@ pub enum Argument<'c> {
     Element(usize),
     /// The same value everywhere.
     Value(Val<'c>),
-    /// What has been reduced.
+    /// The accumulated value of a reduction.
     Sum,
-    /// What another body yields.
+    /// The value that another body yields.
     Made(Rc<Body<'c>>),
 }
 

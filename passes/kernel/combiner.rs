@@ -9,7 +9,7 @@ use crate::upstream::{self, FastMath};
 use layout_ir::{self as ir, Op};
 use melior::ir::{Attribute, BlockRef};
 
-/// How partial results are put together.
+/// The operation that combines partial results.
 pub struct Combiner<'c> {
     /// The operation, of two elements.
     pub op: Op<'c>,

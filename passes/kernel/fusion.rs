@@ -1,9 +1,9 @@
 //! Which structured operations become one kernel.
 //!
-//! What an operation computes for each element of a buffer that only the next operation reads need not go through
-//! memory. Elementwise operations and copies go into the operation that reads their result, if that reads each element
-//! once or they do no more than convert it; what a reduction or contraction starts from, and what its results go
-//! through afterwards, goes into it. As everywhere in MLIR, different buffers are taken not to overlap.
+//! A buffer that only the next operation reads need not be stored: its values stay in registers. Elementwise operations
+//! and copies are fused into the operation that reads their result, if it reads each element once or if they only
+//! convert the element. The initial value of a reduction or contraction, and elementwise operations on its result, are
+//! fused into it. As everywhere in MLIR, different buffers are assumed not to overlap.
 
 use crate::buffers::operations::{NO_ACCESS, SAME_BUFFER, WIDENS, is};
 use crate::kernel::access::{Buffers, Operand, Size, is_view};
@@ -103,7 +103,7 @@ enum Base<'c> {
     Global(Attribute<'c>),
 }
 
-/// How many operations go into one at most.
+/// The most operations that are fused into one.
 const MAX_FUSED: usize = 16;
 
 fn uses(e: &Expr, dim: usize) -> bool {
@@ -130,7 +130,7 @@ pub struct Fusion<'a, 'c> {
     pub buffers: &'a Buffers<'c>,
     /// The indexing maps of structured operations.
     pub maps: &'a HashMap<usize, Vec<AffineMap<'c>>>,
-    /// Operations that go into the one with this key, in order.
+    /// Operations that are fused into the one with this key, in order.
     pub fused_into: &'a HashMap<usize, Vec<Op<'c>>>,
 }
 
@@ -186,7 +186,7 @@ impl<'c> Fusion<'_, 'c> {
             && d.outputs().all(|k| d.map(k).is_some_and(|map| variables(map).is_some()))
     }
 
-    /// The operation that this one goes into, if it goes into one.
+    /// The operation that this one is fused into, if any.
     pub fn consumer(&self, op: Op<'c>) -> Option<Op<'c>> {
         let next = {
             let mut next = ir::next(op)?;
@@ -212,10 +212,10 @@ impl<'c> Fusion<'_, 'c> {
             (true, false) => self.is_made(&first) && self.reads_once(&then, through) && reads_alike(&then, through),
             (true, true) => false,
         };
-        // Computed for each operand that reads it, and what goes into it as well.
+        // Computed for each operand that reads it, with all that is fused into it.
         let reading = (0..then.inputs).filter(|k| ir::key(then.values[*k]) == ir::key(through)).count();
         let fuses = fuses && parts.len() < MAX_FUSED && (reading == 1 || first.reduces() || parts.is_empty());
-        // What is read on the way must not be written meanwhile.
+        // A buffer that an operation in between reads must not be written there.
         let written: Vec<Option<Base<'c>>> = then.outputs().map(|k| self.base(&then, k)).collect();
         let disturbs = |d: &Described<'c>, k: usize| {
             let base = self.base(d, k);
@@ -286,7 +286,7 @@ impl<'c> Fusion<'_, 'c> {
         allocated(v) && ir::uses(v).iter().all(|(user, _)| known(*user) || ir::name(*user) == "memref.dealloc")
     }
 
-    /// The nest and body of an operation with all that goes into it.
+    /// The nest and body of an operation with all that is fused into it.
     pub fn fused(&self, op: Op<'c>) -> Result<(Nest<'c>, Body<'c>), String> {
         let last = self.described(op)?;
         let parts = self.fused_into.get(&ir::op_key(op)).into_iter().flatten();
@@ -351,7 +351,7 @@ fn reads<'c>(d: &Described<'c>, v: Val<'c>) -> bool {
 
 /// A kernel of several operations in the making.
 struct Fusing<'a, 'c> {
-    /// The operations that go into the last one, in their order.
+    /// The operations that are fused into the last one, in their order.
     parts: &'a [Described<'c>],
     extents: Vec<Size<'c>>,
     operands: Vec<Operand<'c>>,
@@ -366,7 +366,7 @@ impl<'c> Fusing<'_, 'c> {
         Argument::Element(self.operands.len() - 1)
     }
 
-    /// The body of an operation whose dimensions are `dims` of the kernel's, with what goes into its first `inputs`
+    /// The body of an operation whose dimensions are `dims` of the kernel's, with what is fused into its first `inputs`
     /// operands.
     fn body(&mut self, d: &Described<'c>, dims: &[Expr], inputs: usize) -> Body<'c> {
         let mut arguments = Vec::new();
@@ -392,7 +392,7 @@ impl<'c> Fusing<'_, 'c> {
         Body::simple(arguments, d.body)
     }
 
-    /// The dimensions of a reduction that goes into an operation: those of its output, by which they are connected
+    /// The dimensions of a reduction that is fused into an operation: those of its output, by which they are connected
     /// through elementwise operations, and new ones for what is reduced.
     fn dims_of(&mut self, d: &Described<'c>, last: &Described<'c>, dims: &[Expr]) -> Result<Vec<Expr>, String> {
         let index = self.index_of(d, last, dims).ok_or("its results do not reach the last operation")?;

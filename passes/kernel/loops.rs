@@ -163,8 +163,8 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: usize) 
     }
 }
 
-/// A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it is in the cache.
-/// Without tiles, outside the output's fastest loop.
+/// A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it is in the
+/// cache. Without tiles, outside the output's fastest loop.
 fn order_contraction(parts: &mut [Part], reduced: &impl Fn(usize) -> bool, stride: &impl Fn(&Part) -> i64) {
     let tiled = |dim: usize| parts.iter().any(|p| p.dim == dim && p.level > 0);
     let any_tiled = parts.iter().any(|p| !reduced(p.dim) && tiled(p.dim));
@@ -255,8 +255,8 @@ pub fn split<'c>(
     sum(&terms)
 }
 
-/// How many parts of a level there are before the end of the dimension, and of each larger part: with 15 rows in tiles of
-/// 8, `(15 - 8*i0) ceildiv 1` rows of tile `i0`. Not where the larger parts divide evenly, so that the tile is full.
+/// How many parts of a level there are before the end of the dimension, and of each larger part: with 15 rows in tiles
+/// of 8, `(15 - 8*i0) ceildiv 1` rows of tile `i0`. Not where the larger parts divide evenly, so that the tile is full.
 fn rests<'a>(
     scales: &'a [i64],
     level: usize,

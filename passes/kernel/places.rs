@@ -7,8 +7,8 @@
 //! the place's own memory. Otherwise the place fetches the element from where it is.
 //!
 //! A coordinate may belong to no element: the layout leaves places out, or they hold padding. A condition excludes
-//! such places, as far out as its values are known. Where parts interleave along an axis, divisions cannot separate them:
-//! there the parts stay loops, and a condition selects what comes to the place.
+//! such places, as far out as its values are known. Where parts interleave along an axis, divisions cannot separate
+//! them: there the parts stay loops, and a condition selects what comes to the place.
 
 use crate::buffers::index::IndexVars;
 use crate::buffers::spread::{Spread, SpreadBuffer};
@@ -101,7 +101,7 @@ fn interleave(parts: &[Spread]) -> bool {
     })
 }
 
-/// What is known while the program of a place is made.
+/// The state while the program of a place is generated.
 struct Places<'c> {
     vars: IndexVars<'c>,
     /// The coordinate of the place along each axis.
@@ -171,8 +171,8 @@ impl<'c> Places<'c> {
         self.guards.push(Guard::Zero(Expr::sum(rest)));
     }
 
-    /// Where parts interleave along an axis, divisions cannot separate them: they stay loops, and only what comes to the
-    /// coordinate is done.
+    /// Where parts interleave along an axis, divisions cannot separate them: they stay loops, and only what comes to
+    /// the coordinate is done.
     fn interleaved(&mut self, axis: usize, coordinate: Expr, spread: &[Spread]) {
         let mut own = Vec::new();
         for part in spread {
@@ -286,8 +286,8 @@ impl<'c> Places<'c> {
         }
     }
 
-    /// How a place reaches the elements of an operand with this index: in its own memory, `here`, if they always are there;
-    /// else wherever they are.
+    /// How a place reaches the elements of an operand with this index: in its own memory, `here`, if they always are
+    /// there; else wherever they are.
     fn reach(
         &self,
         b: Builder<'c>,
@@ -418,8 +418,8 @@ pub fn contraction(nest: &Nest) -> Vec<Spread> {
     Vec::new()
 }
 
-/// The inputs spread over places whose elements are not always where they are needed, each with the layout in which they
-/// would be; none where no TensorLayout is one.
+/// The inputs spread over places whose elements are not always where they are needed, each with the layout in which
+/// they would be; none where no TensorLayout is one.
 pub fn inputs_to_relayout<'c>(nest: &Nest<'c>, b: Builder<'c>) -> Vec<(usize, TensorLayout)> {
     let output = &nest.operands[nest.operands.len() - nest.outputs];
     let Some(spread_buffer) = output.access.spread_buffer() else { return Vec::new() };
@@ -471,7 +471,7 @@ fn needed(nest: &Nest, operand: &Operand, spread_buffer: &SpreadBuffer, spread: 
         part.stride = stride;
         stride = stride.checked_mul(part.extent)?;
     }
-    // Along an axis that the operand's own dimensions are on, the other parts tell copies apart.
+    // Along an axis that the operand's own dimensions are on, the other parts distinguish copies.
     let told = |part: &&Spread| part.dim.is_none_or(|d| !variables.contains(&d));
     let used =
         |axis: usize| spread.iter().any(|part| part.axis == axis && part.dim.is_some_and(|d| variables.contains(&d)));

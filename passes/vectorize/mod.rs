@@ -172,15 +172,15 @@ struct Kernel<'a, 'c> {
     buffers: Vec<Val<'c>>,
     vars: IndexVars<'c>,
     combiner: Option<Combiner<'c>>,
-    /// What a copy does to each element on the way.
+    /// The widening that a copy applies to each element.
     widening: Option<Op<'c>>,
     /// Operations of the body that have been done on an operand already, when it was packed.
     done: HashMap<usize, usize>,
-    /// What is prefetched of each operand.
+    /// The region of each operand that is prefetched.
     prefetches: Vec<Option<Prefetch>>,
 }
 
-/// What one block has loaded.
+/// The vectors that one block has loaded.
 struct Loaded<'c> {
     bases: Vec<Val<'c>>,
     registers: Vec<Rearranged<'c>>,
@@ -383,7 +383,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         (0..1usize << lanes.len()).map(|lane| self.is_there(at, operand, place(lanes, key, lane))).collect()
     }
 
-    /// How far an element of the block is from its first one in an operand.
+    /// The distance in an operand between an element of the block and the first one.
     fn offset(&self, operand: usize, key: Key) -> i64 {
         let step = |l: &plan::Level| (key >> l.first_bit & ((1 << l.bits()) - 1)) as i64 * l.strides[operand];
         self.plan.levels.iter().map(step).sum()
@@ -528,7 +528,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         made
     }
 
-    /// What an argument of a body is for one register.
+    /// The value of an argument of a body, for one register.
     fn argument(
         &self,
         b: Builder<'c>,
@@ -605,8 +605,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
         Vec::new()
     }
 
-    /// Whether an operation rounds f32 to the nearest bf16, for which most machines have no instruction and LLVM calls a
-    /// function for each element.
+    /// Whether an operation rounds f32 to the nearest bf16, for which most machines have no instruction and LLVM calls
+    /// a function for each element.
     fn rounds_by_hand(&self, b: Builder<'c>, op: Op<'c>) -> bool {
         let (from, to) = (ir::operands(op)[0].r#type(), ir::result(op, 0).r#type());
         from.is_f32() && to == Type::bfloat16(b.context()) && ir::attribute(op, "roundingmode").is_none()
@@ -680,7 +680,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         }
     }
 
-    /// What each accumulator starts from.
+    /// The initial value of each accumulator.
     fn start(&self, b: Builder<'c>, at: &At) -> Sums<'c> {
         let lanes = self.plan.lanes.clone();
         let rows = self.all_bits() & !self.plan.reduced & !mask(&lanes);
@@ -719,7 +719,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
         // As sums are written down: larger parts of a dimension change last.
         let reduced: Vec<(usize, usize)> = self.plan.levels.iter().map(|l| (l.first_bit, l.bits())).collect();
         steps.sort_by_key(|step| reduced.iter().map(|(first, n)| step >> first & ((1 << n) - 1)).collect::<Vec<_>>());
-        // In any order, accumulator by accumulator, so that memory is read in order; else what is loaded once serves all.
+        // In any order, accumulator by accumulator, so that memory is read in order; else what is loaded once serves
+        // all.
         let in_turn: Vec<(Key, Key)> = match self.plan.mode {
             Mode::Reassociated => sums.keys().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
             _ => steps.iter().flat_map(|step| sums.keys().map(|sum| (*sum, *step))).collect(),
@@ -805,8 +806,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
         ir::bits(self.element(operand)).expect("the plan has checked the elements' types") / 8
     }
 
-    /// The output that is written with non-temporal stores: one that is larger than the cache, and whose vectors all have the
-    /// alignment of the first.
+    /// The output that is written with non-temporal stores: one that is larger than the cache, and whose vectors all
+    /// have the alignment of the first.
     fn streamed(&self, at: &At) -> Option<usize> {
         let output = self.output;
         let only = self.plan.mode == Mode::Elementwise && output + 1 == self.buffers.len();

@@ -1,8 +1,8 @@
 //! Which elements a kernel works on at once, and in which order.
 //!
 //! Each dimension is cut where its operands' tiles are, so that every operand's address is a sum over the *levels* of
-//! the dimensions. Of the levels whose elements are contiguous in an operand, a power of two goes into the block that
-//! is worked on in registers; the rest of each level is a loop.
+//! the dimensions. Of the levels whose elements are contiguous in an operand, a power of two becomes part of the block
+//! that is kept in registers; the rest of each level is a loop.
 
 use super::registers::{Key, Lanes, mask};
 use crate::buffers::index::IndexVars;
@@ -22,25 +22,25 @@ use tensor_layout::expr::Expr;
 const MAX_BITS: usize = 16;
 
 /// An input is packed if at least this many blocks read each of its elements. With 1, inputs would be copied that are
-/// read once. `matmul-mixed` took 530 ms in the last table of `benches/kernels.md` before packing, 9.3 ms in the first one
-/// with it; no other value than 4 is on record.
+/// read once. `matmul-mixed` took 530 ms in the last table of `benches/kernels.md` before packing, 9.3 ms in the first
+/// one with it; no other value than 4 is on record.
 const REUSE: i64 = 4;
 
 /// Blocks each way of a square, in which operands whose fastest dimensions differ are visited. With 1, each block of a
-/// transpose touches a page of its own for each row, and the TLB misses. `f32-transpose` took 122 ms in the last table of
-/// `benches/kernels.md` without squares, 4.5 ms in the first one with 8; no other value is on record.
+/// transpose touches a page of its own for each row, and the TLB misses. `f32-transpose` took 122 ms in the last table
+/// of `benches/kernels.md` without squares, 4.5 ms in the first one with 8; no other value is on record.
 const SQUARE: i64 = 8;
 
 /// The bytes of a page of memory.
 const PAGE: i64 = 4096;
 
-/// The least distance, in elements, of rows that are read as scalars. Below it LLVM combines their loads into vectors and
-/// shuffles them apart again; 16 is the lanes of f32 in 512 bits. No other value is on record.
+/// The least distance, in elements, of rows that are read as scalars. Below it LLVM combines their loads into vectors
+/// and shuffles them apart again; 16 is the lanes of f32 in 512 bits. No other value is on record.
 const APART: i64 = 16;
 
-/// Blocks of one panel of a contraction: a panel of 4 blocks of 2 vectors of 16 f32 over 1024 steps is 512 KiB, which fits
-/// the 1 MiB of L2 of the machine of `benches/kernels.md`. With 1, each row would be loaded for every block. No other
-/// value is on record.
+/// Blocks of one panel of a contraction: a panel of 4 blocks of 2 vectors of 16 f32 over 1024 steps is 512 KiB, which
+/// fits the 1 MiB of L2 of the machine of `benches/kernels.md`. With 1, each row would be loaded for every block. No
+/// other value is on record.
 const PANEL: i64 = 4;
 
 /// A part of a dimension between two cuts.
@@ -77,7 +77,7 @@ pub struct Digit {
     pub block: bool,
 }
 
-/// How results are put together from the elements that they are made of.
+/// How elements are combined to results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Every element of an output is computed once.
@@ -88,7 +88,7 @@ pub enum Mode {
     Reassociated,
 }
 
-/// What a kernel is made of.
+/// The inputs, outputs and dimensions of a kernel.
 pub struct Plan {
     /// The parts of the dimensions.
     pub levels: Vec<Level>,
@@ -390,8 +390,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Plans a kernel that adds each output's elements in the program's order: contractions, and reductions that must not
-    /// be reassociated. Lanes are outputs, and so are the rows of accumulators that one load of an input serves.
+    /// Plans a kernel that adds each output's elements in the program's order: contractions, and reductions that must
+    /// not be reassociated. Lanes are outputs, and so are the rows of accumulators that one load of an input serves.
     fn sequential(&mut self, lanes: i64) -> Order {
         self.across = self.lanes_across(lanes);
         self.widen_lanes(lanes);
@@ -418,8 +418,8 @@ impl<'a> Planner<'a> {
         self.levels.iter().any(|l| dims.contains(&l.dim) && l.strides[operand] != 0)
     }
 
-    /// The level to take lanes from where the output's fastest one is too short: a sub-tile of 2 bf16 rows, with two rows
-    /// in each word, has 2 elements before the next column. The columns then are the lanes, and the rows are rows.
+    /// The level to take lanes from where the output's fastest one is too short: a sub-tile of 2 bf16 rows, with two
+    /// rows in each word, has 2 elements before the next column. The columns then are the lanes, and the rows are rows.
     fn lanes_across(&self, lanes: i64) -> Option<(usize, i64)> {
         let chain = self.chain(self.output);
         let first = chain.first().filter(|l| self.levels[**l].size < lanes)?;
@@ -560,8 +560,8 @@ impl<'a> Planner<'a> {
         blocks.fold(1, i64::saturating_mul) >= REUSE && !dims.is_empty() && !is_contiguous
     }
 
-    /// The levels of a packed input, fastest first: the block's lanes, then one step of the reduction after another, then
-    /// block after block. Of an input without the lanes, the steps of the reduction are fastest up to [`APART`].
+    /// The levels of a packed input, fastest first: the block's lanes, then one step of the reduction after another,
+    /// then block after block. Of an input without the lanes, the steps of the reduction are fastest up to [`APART`].
     fn packed_order(&self, operand: usize, panel: &[usize]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.levels.len()).filter(|l| self.has(operand, *l)).collect();
         let has_lanes = order.iter().any(|l| panel.contains(&self.levels[*l].dim));
@@ -752,8 +752,8 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Bits of what is reduced that get accumulators of their own, so that one addition need not wait for the last: up to two,
-/// fewer where rows of outputs have accumulators of their own.
+/// Bits of what is reduced that get accumulators of their own, so that one addition need not wait for the last: up to
+/// two, fewer where rows of outputs have accumulators of their own.
 fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
     let lanes = mask(lanes);
     let all = (1u64 << bits) - 1;

@@ -25,7 +25,7 @@ const MAX_IN_FLIGHT: i64 = 128 * 1024;
 pub struct Prefetch {
     /// Where the ones of the first block start, after the operand's start.
     pub start: i64,
-    /// How far a step of each digit of the plan goes.
+    /// The distance of one step of each digit of the plan.
     pub steps: Vec<i64>,
     /// The lines of a block.
     pub lines: Vec<i64>,
@@ -84,7 +84,7 @@ impl Prefetch {
     }
 }
 
-/// How far each element of a block is from its first one.
+/// The distance of each element of a block from the first one.
 fn offsets(plan: &Plan, operand: usize) -> Vec<i64> {
     let mut offsets = vec![0];
     for level in plan.levels.iter().filter(|level| level.strides[operand] != 0) {
@@ -201,7 +201,7 @@ mod tests {
         assert!(!prefetch([32, 32]).expect("a page of whole lines").in_one_piece);
     }
 
-    /// What is read again and again is in the cache after the first time.
+    /// Elements that are read repeatedly are in the cache after the first time.
     #[test]
     fn what_is_read_again_is_not_prefetched() {
         let mut plan = plan([64, 1024], [8, 128], 16, false);

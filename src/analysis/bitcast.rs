@@ -27,7 +27,7 @@ pub(super) fn relate(
         return Ok(Some(format!("elements of {out_bits} bits and of {in_bits} do not begin together")));
     }
     if out.layout.metadata_prefix != input.layout.metadata_prefix {
-        return Ok(Some("the metadata in front of the data differ".to_string()));
+        return Ok(Some("the sizes of the metadata before the data differ".to_string()));
     }
     let mut expanded = [Vec::new(), Vec::new()];
     for (side, array) in [out, input].into_iter().enumerate() {

@@ -55,7 +55,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         self.then_within(second, &[])
     }
 
-    /// The same, where all results of this map are known to lie in `known`.
+    /// The same, where all results of this map are known to be in `known`.
     pub(super) fn then_within(&self, second: &Mapped<S>, known: &[Interval]) -> Result<Option<Mapped<S>>, Error> {
         let (a, b) = (&self.map, &second.map);
         let all = a.then_within(b, known)?;
@@ -103,7 +103,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         for (k, needed) in needed.iter_mut().enumerate() {
             if let Some(same) = (0..k).find(|j| self.run_time[*j] == self.run_time[k]) {
                 self.replace(first + k, &Expr::Var(first + same));
-                // Both lie in what the simplifier has left for either.
+                // Both are in the interval that the simplifier found for either.
                 let interval = std::mem::replace(&mut self.map.domain.vars[first + k], self.run_time[k].within);
                 self.map.domain.constraints.push((Expr::Var(first + same), interval));
                 *needed = false;

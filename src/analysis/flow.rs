@@ -195,7 +195,7 @@ struct Rounds {
     reads: Vec<Vec<usize>>,
     /// Those on which the number of rounds depends, in any round.
     counting: Vec<bool>,
-    /// For each result that was asked for, those on which it depends, in any round.
+    /// For each requested result, those on which it depends, in any round.
     reached: BTreeMap<usize, Vec<bool>>,
 }
 
@@ -484,7 +484,7 @@ impl<'a> Walk<'a> {
         Ok((access(Direction::Reads)?, access(Direction::Feeds)?))
     }
 
-    /// Where a leaf comes from, past what only hands it on.
+    /// The source of a leaf: operations that only forward it are skipped.
     fn place(&self, (mut node, mut leaf): (usize, usize)) -> Place {
         while let Some(from) = self.applied[node].passed(leaf) {
             (node, leaf) = self.operands[node][from];

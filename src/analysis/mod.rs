@@ -1,7 +1,7 @@
 //! Which elements every operation reads and feeds.
 //!
 //! For the element of a result at an index, [`Maps::reads`] says which elements of an operand it is made of; for the
-//! element of an operand, [`Maps::feeds`] says which elements of a result it goes into. Both describe one relation, and
+//! element of an operand, [`Maps::feeds`] gives the elements of a result that use it. Both describe one relation, and
 //! both are sets of [indexing maps](crate::maps::map), because one map does not say everything: what a padding reads of
 //! its value is all that is before, after and between the data.
 //!

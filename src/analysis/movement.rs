@@ -7,9 +7,9 @@
 //! The rule: with the result's index put into the operand's offset, both offsets must be the same expression; the
 //! normal form decides, and where it does not, going through the elements. What is in another memory space moves, too.
 //!
-//! Layouts of the result are proposed only after the same check. Tried are the operand's tiles with each size handed
-//! on to the dimensions that a reshape has made: `T(8,128)` of `f32[15,256]` is `T(*,8,128)` of `f32[3,5,256]`. Where
-//! that does not do, tiles join all dimensions, cut them as the operand's are, and put them in its order.
+//! Layouts of the result are proposed only after the same check. Tried are the operand's tiles with each size moved
+//! to the dimensions that a reshape has made: `T(8,128)` of `f32[15,256]` is `T(*,8,128)` of `f32[3,5,256]`. Where
+//! that is not enough, tiles join all dimensions, cut them as the operand's are, and put them in its order.
 
 use super::access::Access;
 use super::count::COUNTED;
@@ -313,7 +313,7 @@ struct Bundle {
     outs: Vec<i64>,
 }
 
-/// The bundles in memory order, majormost first: one of what has size 1 in front, and then one for each group of
+/// The bundles in memory order, majormost first: one of leading dimensions of size 1, and then one for each group of
 /// dimensions that become others. None where the dimensions of a group are not adjacent, in order.
 fn bundles(from: &Array, sizes: &[i64], mut groups: Vec<Correspondence>) -> Option<Vec<Bundle>> {
     let mut all = vec![Bundle::default()];
@@ -333,8 +333,8 @@ fn bundles(from: &Array, sizes: &[i64], mut groups: Vec<Correspondence>) -> Opti
     Some(all)
 }
 
-/// The operand's tiles, with each size handed on to the dimensions of the result that the operand's have become.
-/// `join` merges all that a size falls to; else only those are merged that it does not fall apart into.
+/// The operand's tiles, with each size moved to the dimensions of the result that the operand's have become.
+/// `join` merges all dimensions that share a size; else only those over which the size cannot be distributed.
 fn handed_on(from: &Array, bundles: &[Bundle], order: &[usize], out: &[i64], join: bool) -> Option<Vec<Tile>> {
     let mut bundles = bundles.to_vec();
     bundles.first()?;
@@ -346,7 +346,7 @@ fn handed_on(from: &Array, bundles: &[Bundle], order: &[usize], out: &[i64], joi
     }
     let mut tiles = Vec::new();
     for tile in &from.layout.tiles {
-        // A tile that is longer than the dimensions are puts more in front.
+        // A tile with more entries than there are dimensions adds leading dimensions of size 1.
         let missing = tile.len().saturating_sub(bundles.iter().map(|bundle| bundle.ins.len()).sum());
         bundles[0].ins.splice(..0, vec![1; missing]);
         if bundles[0].outs.is_empty() && !bundles[0].ins.is_empty() {
@@ -517,7 +517,7 @@ fn cut(
     let cut = named.iter().enumerate().map(|(k, value)| {
         let (entry, parts) = match value {
             Some(dim) => entry(*dim),
-            // What has size 1 goes into what comes after it.
+            // A dimension of size 1 is merged with the next one.
             None if Some(k) < last => (TileEntry::Combine, [None; 2]),
             None => (TileEntry::Size(1), [None; 2]),
         };

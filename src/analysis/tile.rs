@@ -21,7 +21,7 @@ use crate::text::Error;
 /// A part of a tensor: along each dimension the elements `offset + stride * k` for `k` from 0 to below `size`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StridedTile {
-    /// The first element, over variables that whoever asks has chosen.
+    /// The first element, over variables that the caller chooses.
     pub offsets: Vec<Expr>,
     /// How many elements.
     pub sizes: Vec<i64>,

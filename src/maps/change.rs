@@ -1,7 +1,7 @@
 //! Maps from maps: the inverse, and the same map over fewer or smaller variables.
 //!
 //! A result of a layout's map is a sum of digits: `d0 * 6 + (d1 floordiv 2) * 2 + d1 mod 2` holds all of `d0` and two
-//! digits of `d1`. Where each coefficient is larger than all that stands below it can add up to, the digits are read
+//! digits of `d1`. Where each coefficient is larger than the greatest sum of the terms below it, the digits are read
 //! off again from the largest down, by division with remainder, and the digits of a variable give back the variable.
 //! What no element maps to, such as the padding of a tile or the gaps of a stride, is outside the inverse's domain.
 

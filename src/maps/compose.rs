@@ -19,8 +19,8 @@ impl IndexingMap {
         map
     }
 
-    /// The same map, simplified: equal results at every point of the domain, the domain the same set, and no dearer. All
-    /// variables stay. Simplifying again changes nothing.
+    /// The same map, simplified: equal results at every point of the domain, the domain the same set, and no dearer.
+    /// All variables stay. Simplifying again changes nothing.
     ///
     /// # Example
     /// ```
@@ -80,17 +80,18 @@ impl IndexingMap {
         self.domain.constraints.iter().map(|c| cost(&c.0) + 1).fold(results, u32::saturating_add)
     }
 
-    /// The closed interval in which each result lies.
+    /// The closed interval of each result.
     ///
-    /// Post-condition: at every point of the domain result `k` is in interval `k`. The interval may be wider than needed.
+    /// Post-condition: at every point of the domain result `k` is in interval `k`. The interval may be wider than
+    /// needed.
     pub fn image(&self) -> Vec<Interval> {
         let mut form = Form::new(&self.domain);
         self.results.iter().map(|e| form.interval(e)).collect()
     }
 
-    /// The composition of maps that follow one another, by way of the normal form; `None` where that gives up. Simplified,
+    /// The composition of maps that follow one another, in the normal form; `None` where that fails. Simplified,
     /// if not as [`IndexingMap::simplify`] would write it.
-    /// The results of all but the last are known to lie in `known`, as far as that goes.
+    /// The results of all maps but the last are known to be in `known`, where it has an entry.
     fn chained(maps: &[&IndexingMap], known: &[Interval]) -> Option<Indexing> {
         let (first, rest) = maps.split_first()?;
         let mut map = IndexingMap {
@@ -100,7 +101,7 @@ impl IndexingMap {
             names: Vec::new(),
             dims: first.dims,
         };
-        // Where the ranges and the run-time variables of each map stand: those of the last map first.
+        // The positions of the ranges and the run-time variables of each map: those of the last map first.
         let run_time: usize = maps.iter().map(|m| m.variables() - m.dims - m.ranges).sum();
         let (mut range, mut offset) = (map.dims + map.ranges, map.dims + map.ranges + run_time);
         let mut places = Vec::with_capacity(maps.len());
@@ -140,7 +141,7 @@ impl IndexingMap {
         Some(if map.domain.constraints.is_empty() { Indexing::Map(map) } else { map.simplify() })
     }
 
-    /// This and then `second`, as [`Indexing::compose`], where all results are known to lie in `known`.
+    /// This and then `second`, as [`Indexing::compose`], where all results are known to be in `known`.
     pub(crate) fn then_within(&self, second: &IndexingMap, known: &[Interval]) -> Result<Indexing, Error> {
         self.precedes(second)?;
         match IndexingMap::chained(&[self, second], known) {
@@ -157,7 +158,7 @@ impl Indexing {
     ///
     /// Goes by way of the normal form, so that what the
     /// maps have in common is worked out once and no intermediate expression is ever written. Equal compositions may be
-    /// written in different ways; [`Indexing::simplify`] then tells more of them to be equal.
+    /// written in different ways; [`Indexing::simplify`] then finds more of them to be equal.
     ///
     /// # Errors
     /// As [`IndexingMap::then`], and where there is no map.

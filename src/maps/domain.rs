@@ -3,7 +3,7 @@
 use crate::expr::Expr;
 use std::fmt;
 
-/// All integers from `lo` to `hi`, both included; `i64::MIN` and `i64::MAX` stand for "no bound known".
+/// All integers from `lo` to `hi`, both included; `i64::MIN` and `i64::MAX` mean "no bound known".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Interval {
     /// The least value.
@@ -31,7 +31,7 @@ impl Interval {
         (self.lo == i64::MIN || i128::from(self.lo) <= x) && (self.hi == i64::MAX || x <= self.hi.into())
     }
 
-    /// Whether both bounds lie inside.
+    /// Whether both bounds are inside.
     pub(crate) fn holds(self, (lo, hi): (i128, i128)) -> bool {
         self.contains(lo) && self.contains(hi)
     }
@@ -48,6 +48,6 @@ impl fmt::Display for Interval {
 pub struct Domain {
     /// The interval of each variable.
     pub vars: Vec<Interval>,
-    /// Expressions with the interval in which their value lies.
+    /// Expressions with the interval of their values.
     pub constraints: Vec<(Expr, Interval)>,
 }

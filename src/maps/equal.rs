@@ -110,8 +110,8 @@ impl IndexingMap {
         match find(&[&a.domain.vars, &b.domain.vars], differ) {
             Searched { found: Some(point), .. } => {
                 let reason = match (a.evaluate(&point), b.evaluate(&point)) {
-                    (Ok(Some(_)), Ok(None)) => "the point lies in the first domain only".to_string(),
-                    (Ok(None), Ok(Some(_))) => "the point lies in the second domain only".to_string(),
+                    (Ok(Some(_)), Ok(None)) => "the point is in the first domain only".to_string(),
+                    (Ok(None), Ok(Some(_))) => "the point is in the second domain only".to_string(),
                     (Ok(Some(x)), Ok(Some(y))) => format!("the results are {x:?} and {y:?}"),
                     _ => "they differ".to_string(),
                 };

@@ -3,7 +3,7 @@
 //! `(d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]` sends the
 //! elements of a 3×5 tensor to their places in a grid of 2×2 tiles. Dimension variables are what is mapped from; a
 //! range variable (`[s0]`) makes one element go with many, as a reduction reads them; a run-time variable (`{rt0}`)
-//! stands for an offset that only the running program knows. Every variable has a closed interval, and constraints
+//! is an offset that is known when the program runs. Every variable has a closed interval, and constraints
 //! `expr in [lo, hi]` cut the box of intervals down to the domain.
 //!
 //! Maps compose ([`IndexingMap::then`]), are simplified ([`IndexingMap::simplify`]) and inverted
@@ -25,7 +25,7 @@ pub enum Indexing {
     Undefined,
 }
 
-/// The kinds of variables, in the order in which they stand.
+/// The kinds of variables, in the order of a map's variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// An index that is mapped from.
@@ -183,11 +183,11 @@ impl IndexingMap {
         walk.filter(|point| self.contains(point) == Some(true))
     }
 
-    /// This map and then `second`: where the results of this one lie in the intervals of the dimensions of `second`,
+    /// This map and then `second`: where the results of this one are in the intervals of the dimensions of `second`,
     /// the results of `second` there.
     ///
-    /// Post-condition: with `values = first.evaluate(p)`, the composition at `p` is `second.evaluate(values)`, and `p` is in
-    /// its domain where `p` is in that of the first and `values` in that of the second.
+    /// Post-condition: with `values = first.evaluate(p)`, the composition at `p` is `second.evaluate(values)`, and `p`
+    /// is in its domain where `p` is in that of the first and `values` in that of the second.
     ///
     /// The variables are the dimensions of this map, then the ranges of `second`, those
     /// of this one, the run-time variables of `second`, and those of this one. The result is not simplified.

@@ -8,12 +8,12 @@ use crate::expr::{Expr, Named};
 use crate::maps::domain::Interval;
 use std::fmt;
 
-/// An expression and the interval in which it lies.
+/// An expression and the interval of its values.
 pub type Constraint = (Expr, Interval);
 
 macro_rules! rules {
     ($($rule:ident: $name:literal, $equation:literal;)*) => {
-        /// A rule of the simplifier: a row of [`Rule::ALL`], with the equation on which it stands.
+        /// A rule of the simplifier: a row of [`Rule::ALL`], with the equation that justifies it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Rule {
             $(#[doc = concat!("`", $equation, "`")] $rule,)*
@@ -42,7 +42,7 @@ rules! {
     Digit: "digit", "e mod m = x mod m - k*(y mod s) where m divides e - x + k*(y mod s), k*s divides m and x - k*y";
     Factor: "factor", "e mod (c*n) = c*(a mod n) + b where c*n divides e - c*a - b and 0 <= b < g for a g that divides c*n and c*a";
     Decided: "decided", "min(e, 0) = e where e <= 0, and 0 where e >= 0";
-    Fixed: "fixed", "e = c where e lies in [c, c]";
+    Fixed: "fixed", "e = c where e in [c, c]";
     Solved: "solved", "x = e where a constraint says x - e = 0";
     Definition: "definition", "e floordiv m = (e - e mod m)/m, min(a, b) = b + min(a - b, 0), max(a, b) = a - min(a - b, 0), terms added up";
     Scale: "scale", "c*e + k in [a, b] where e in [ceil((a - k)/c), floor((b - k)/c)], for c > 0; for c < 0 the ends change places";
@@ -51,7 +51,7 @@ rules! {
     Ends: "ends", "e in [a, b] where e in [c, d]: the intervals have the same values of e in them";
     Meet: "meet", "e in [a, b] and e in [c, d] where e in both";
     Chinese: "Chinese remainder", "e mod m in [r, r] and e mod n in [s, s] where e mod lcm(m, n) in [t, t]";
-    Implied: "implied", "e in [a, b] holds anyway where e lies in [c, d] inside";
+    Implied: "implied", "e in [a, b] follows from e in [c, d] where [c, d] is inside [a, b]";
     Bounds: "bounds", "a value of a variable is left out where a constraint fails for it";
     Enumerated: "enumerated", "the same at each point, looked at one by one";
     Empty: "empty", "no point satisfies all constraints";
@@ -73,11 +73,11 @@ pub enum Using {
 /// One step of a simplification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// On what it stands.
+    /// Its justification.
     pub rule: Rule,
     /// What it says.
     pub claim: Claim,
-    /// The fact that the rule uses: an interval in which an expression lies.
+    /// The fact that the rule uses: an expression and the interval of its values.
     pub fact: Option<Constraint>,
     /// Which constraints it may use.
     pub using: Using,

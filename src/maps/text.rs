@@ -9,8 +9,9 @@
 //! `-(d0 + 1) floordiv 11` is `-((d0 + 1) floordiv 11)`, but `-d0 floordiv 11` is `(-d0) floordiv 11`. What is printed
 //! has parentheses in both places and can be read in one way only.
 //!
-//! A sum may have any number of terms. Operations nest up to [`DEPTH`] deep and parentheses up to [`PARENTHESES`], so that
-//! reading, printing and simplifying, which recurse, take less than 128 KiB of stack. Reading is linear in the text.
+//! A sum may have any number of terms. Operations nest up to [`DEPTH`] deep and parentheses up to [`PARENTHESES`], so
+//! that reading, printing and simplifying, which recurse, take less than 128 KiB of stack. Reading is linear in the
+//! text.
 
 use crate::expr::{Expr, Named};
 use crate::maps::domain::{Domain, Interval};

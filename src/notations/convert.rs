@@ -5,9 +5,9 @@
 //! index that `*` merges with another before a tile cuts across both.
 //!
 //! The other way, the parts by falling strides are the dimensions of memory. Each stride has to be the size of
-//! what follows it, or else something has to be padded there: the dimension that follows, where that was its most significant part, else one
-//! of size 1, else the leading dimension of a tile that is longer than the rank. Then tiles cut what is not in place
-//! yet until all is; a padded part is never outside of the first.
+//! what follows it, or else something has to be padded there: the dimension that follows, where that was its most
+//! significant part, else one of size 1, else the leading dimension of a tile that is longer than the rank. Then tiles
+//! cut what is not in place yet until all is; a padded part is never outside of the first.
 //!
 //! Whatever is found is compared with what it was made from before it is given.
 
@@ -129,7 +129,7 @@ fn digits(expansion: &Expansion, dim: usize) -> Option<Vec<Part>> {
     Some(parts)
 }
 
-/// What of the tiles is in the way, as far as that can be told from their text.
+/// The tile entry that has no counterpart in the other notation, if the text of the tiles shows one.
 fn obstacle(layout: &Layout) -> Option<Error> {
     for (k, tile) in layout.tiles.iter().enumerate() {
         if let Some(merge) = tile.iter().position(|entry| *entry == TileEntry::Combine) {
@@ -201,7 +201,7 @@ pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
         return Ok(Layout::row_major(sizes.len()));
     }
     let runs = runs(placement)?;
-    // Dimensions of size 1 can stand anywhere: where their number says, or before all others.
+    // Dimensions of size 1 can have any position: the one of their number, or before all others.
     let mut order: Vec<usize> = Vec::new();
     for dim in runs.iter().filter_map(|run| run.dim.filter(|dim| sizes[*dim] > 1)) {
         if !order.contains(&dim) {
@@ -214,7 +214,7 @@ pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
         let before = natural.iter().position(|other| other > dim).unwrap_or(natural.len());
         natural.insert(before, *dim);
     }
-    let mut why = Error::new("the parts stand in memory in another order than tiles make");
+    let mut why = Error::new("expected parts in an order that tiles make, found another order in memory");
     for order in [natural, [single, order].concat()] {
         let tiled = arranged(&runs, &order);
         match Expansion::new(sizes, &tiled) {
@@ -277,12 +277,12 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
     Ok(runs)
 }
 
-/// The tiles that make these dimensions of memory, where the logical ones are ordered so. Whether they do is for the
-/// caller to ask.
+/// The tiles that make these dimensions of memory, where the logical ones are ordered so. The
+/// caller verifies that they do.
 ///
-/// Each dimension on the way is a list of runs, the most significant first. Those in front that are in place stay; a
-/// tile cuts all others, and leaves outside, dimension by dimension, what is next in memory. Where that is amid a
-/// dimension, a tile cuts this one first.
+/// Each dimension on the way is a list of runs, the most significant first. Leading runs that are in memory
+/// order stay; a tile cuts all others, and its grid is, dimension by dimension, what is next in memory. If that is in
+/// the middle of a dimension, a tile cuts this dimension first.
 fn arranged(runs: &[Run], order: &[usize]) -> Layout {
     let of = |dim: Option<usize>| {
         let mut own: Vec<usize> = (0..runs.len()).filter(|k| runs[*k].dim == dim).collect();

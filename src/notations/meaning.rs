@@ -1,8 +1,8 @@
 //! What tiled layouts and TensorLayouts have in common: where each element is, as an indexing map.
 //!
-//! A [`Meaning`] takes the index of an element to its coordinate along each named axis and to its local address; beside
-//! it stand the copies along each axis. A tiled layout names no axis: it uses the address alone. An axis that is not
-//! named, or broadcast whole, holds a copy at each of its places, so both are left out.
+//! A [`Meaning`] takes the index of an element to its coordinate along each named axis and to its local address.
+//! It also lists the copies along each axis. A tiled layout names no axis: it uses the address alone. An axis that is
+//! not named, or broadcast whole, holds a copy at each of its places, so both are left out.
 
 use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;

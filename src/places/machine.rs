@@ -1,12 +1,12 @@
-//! Machines as data: a tree of places, and the memories that hang from it.
+//! Machines as data: a tree of places, and the memories at its nodes.
 //!
-//! `axes: (4x2_L2B, 8_L1B), memories: (LM: 1 at L1B with 16384 bytes), word: 64` is a machine of 8 L2Bs, each of 8 L1Bs:
-//! an axis stands after the axis that its places lie in. `4x2` says that the 8 L2Bs are 4 groups of 2. Every L1B has a
+//! `axes: (4x2_L2B, 8_L1B), memories: (LM: 1 at L1B with 16384 bytes), word: 64` is a machine of 8 L2Bs, each of 8
+//! L1Bs: an axis comes after its parent. `4x2` groups the 8 L2Bs as 4 groups of 2. Every L1B has a
 //! memory LM of 16 KiB, memory space 1. A word has 64 bits.
 //!
 //! Two axes belong to no machine, since all have them: [`WORD`], the element inside a word, and [`TIME`].
 //!
-//! [`Machine::check`] says whether a layout fits. What a machine can compute, and how fast, is not said here.
+//! [`Machine::check`] verifies that a layout fits. Not described: what a machine computes, and how fast.
 
 use crate::places::placement::Placement;
 use crate::places::tensor_layout::{check_axis, check_extent};
@@ -118,7 +118,7 @@ impl Machine {
                 };
                 return Err(Error::at(start, format!("unknown machine `{}`{hint}", excerpt(name))));
             };
-            cursor.finish("the end of the text behind a machine's name")?;
+            cursor.finish("the end of the text after a machine's name")?;
             return Machine::parse(ready);
         }
         let machine = Machine::read(&mut cursor)?;
@@ -342,7 +342,7 @@ fn key(cursor: &mut Cursor, name: &str, what: &str) -> Result<(), Error> {
     if !eat_word(cursor, name) {
         return Err(cursor.expected(what));
     }
-    cursor.expect(":", &format!("`:` behind `{name}`"))
+    cursor.expect(":", &format!("`:` after `{name}`"))
 }
 
 fn eat_word(cursor: &mut Cursor, word: &str) -> bool {

@@ -40,11 +40,11 @@ pub struct Digit {
     pub weight: i64,
     /// The number of its values, at least 1.
     pub extent: i64,
-    /// The axis, as a number in [`Placement::axes`]; their count stands for the local address.
+    /// The axis, as a number in [`Placement::axes`]; their count means the local address.
     pub axis: usize,
     /// How far a step of it moves along the axis.
     pub stride: i64,
-    /// Where it stands in the layout.
+    /// Its position in the layout.
     pub spot: Spot,
 }
 
@@ -223,7 +223,7 @@ impl Placement {
     /// [`Placement::extents`].
     ///
     /// # Errors
-    /// The index does not lie in the shape.
+    /// The index is not in the shape.
     pub fn place(&self, index: &[i64]) -> Result<Vec<i64>, Error> {
         let mut place = vec![0; self.axes.len() + 1];
         self.place_into(index, &mut place)?;
@@ -286,7 +286,7 @@ impl Placement {
     /// What is at a place, given by its coordinates along [`Placement::axes`] and the local address.
     ///
     /// # Errors
-    /// The place has another number of coordinates, or the strides are too entangled to tell.
+    /// The place has another number of coordinates, or finding the element takes too many steps.
     pub fn held(&self, place: &[i64]) -> Result<Held, Error> {
         if place.len() != self.axes.len() + 1 {
             let axes = self.axes.iter().map(String::as_str).chain([ADDRESS]).collect::<Vec<_>>().join(", ");
@@ -457,8 +457,8 @@ fn digits(layout: &TensorLayout, padded: &[i64], axes: &[String]) -> Vec<Digit> 
     digits
 }
 
-/// The values `first + k * period` with `sum + value * stride` divisible by `by`; `None` where there are none. Where `by`
-/// is 0 they are all values.
+/// The values `first + k * period` with `sum + value * stride` divisible by `by`; `None` where there are none. Where
+/// `by` is 0 they are all values.
 fn residue(stride: i128, sum: i128, by: i128) -> Option<(i128, i128)> {
     if by == 0 {
         // At most one value, which bounds find.
@@ -502,7 +502,7 @@ impl<'a> Search<'a> {
     }
 
     fn step(&mut self) -> Result<(), Error> {
-        let message = "the strides are too entangled to tell which elements share a place";
+        let message = "finding the elements that share a place takes more than 2^20 steps";
         self.left = self.left.checked_sub(1).ok_or_else(|| Error::new(message))?;
         Ok(())
     }

@@ -1,22 +1,22 @@
 //! What moves where when a tensor goes from one placement to another.
 //!
 //! From `((4_PE, 4:1))` to `((4:1, 4_PE))`, element `i` goes from PE `i floordiv 4` to PE `i mod 4`: with the digits
-//! `a = i floordiv 4` and `b = i mod 4`, from PE `a`, address `b` to PE `b`, address `a`. That is a [`Block`], of which a
-//! few say the whole. The 4 elements with `a = b` stay, the other 12 go to another PE.
+//! `a = i floordiv 4` and `b = i mod 4`, from PE `a`, address `b` to PE `b`, address `a`. That is a [`Block`], of which
+//! a few say the whole. The 4 elements with `a = b` stay, the other 12 go to another PE.
 //!
 //! 1. *Digits.* The weights of both sides' digits cut each dimension into segments; each digit is cut further where the
-//!    other side's strides along its axis, or the groups of a machine, cut it. Where weights do not divide each other, as
-//!    3 and 4, the values of the segment between two common multiples are gone through one by one.
-//! 2. *Boxes.* The indices below a size that is no product of digits are a box for each digit: the digits above are those
-//!    of the size, this one is less than the size's, those below are free.
+//!    other side's strides along its axis, or the groups of a machine, cut it. Where weights do not divide each other,
+//!   as 3 and 4, the values of the segment between two common multiples are gone through one by one.
+//! 2. *Boxes.* The indices below a size that is no product of digits are a box for each digit: the digits above are
+//! those    of the size, this one is less than the size's, those below are free.
 //! 3. *Counts.* Along an axis whose strides nest, both coordinates are numbers in one mixed radix, so they are equal
-//!    where their digits are: variables fall into classes of equal ones, and the elements of a box that stay are a product
-//!    over the classes. Strides that do not nest are gone through value by value, up to a bound.
+//!    where their digits are: variables fall into classes of equal ones, and the elements of a box that stay are a
+//!   product over the classes. Strides that do not nest are gone through value by value, up to a bound.
 //!
-//! So costs grow with the number of digits, not of elements; of boxes there are more where several dimensions are padded,
-//! or have weights that do not divide each other.
+//! So costs grow with the number of digits, not of elements; of boxes there are more where several dimensions are
+//! padded, or have weights that do not divide each other.
 //!
-//! Not promised: an order or a schedule of the copies, and room in the memories, which [`Machine::check`] asks for.
+//! Not promised: an order or a schedule of the copies, and room in the memories, which [`Machine::check`] verifies.
 
 use crate::numbers::{gcd, inverse};
 use crate::places::machine::{Machine, Memory, TIME, WORD};
@@ -32,13 +32,13 @@ pub struct Plan {
     /// The named axes: those of the machine from parent to child, without one those of the layouts in order of their
     /// appearance; after them `Time` and `W`, where a layout names them.
     pub axes: Vec<String>,
-    /// The memories that the source and the destination lie in, as numbers in [`Machine::memories`]: those that
+    /// The memories that hold the source and the destination, as numbers in [`Machine::memories`]: those that
     /// [`Machine::check`] chooses. `None` without a machine, and where it names none: the places of the last axis.
     pub memories: [Option<usize>; 2],
     /// The elements to be put in place, each counted once for each of its copies in the destination.
     pub elements: i64,
     /// Those that stay where they are: the same memory of the same place holds them before and after, so both are at
-    /// one coordinate along each axis down to the memory's. None where the sides lie in different memories.
+    /// one coordinate along each axis down to the memory's. None where the sides are in different memories.
     pub stay: i64,
     /// Those of them that do not move at all, neither in time, nor along the address, nor inside a word. Where only one
     /// side has words, an address there counts as many elements as a word has.
@@ -142,7 +142,8 @@ const TO: usize = 1;
 /// `Time` and `W` are no levels of the tree: what moves along them alone stays at its place and is a copy inside it.
 ///
 /// # Errors
-/// Other sizes, a layout that reaches beyond the machine, counts beyond 64 bits, and strides too entangled to be counted.
+/// Other sizes, a layout that reaches beyond the machine, counts beyond 64 bits, and strides for which counting takes
+/// too many steps.
 ///
 /// # Example
 /// ```
@@ -359,7 +360,8 @@ impl Tree {
 /// A digit of one side.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// The dimension; a copy in the destination counts as an index of a dimension of its own, one in the source as none.
+    /// The dimension; a copy in the destination counts as an index of a dimension of its own, one in the source as
+    /// none.
     dim: Option<usize>,
     weight: i64,
     extent: i64,
@@ -652,7 +654,8 @@ impl Joint {
         true
     }
 
-    /// Splits the boxes so that in each one copy along an axis is the nearest; returns whether the boxes are few enough.
+    /// Splits the boxes so that in each one copy along an axis is the nearest; returns whether the boxes are few
+    /// enough.
     fn split(
         &mut self,
         axis: usize,
@@ -849,8 +852,9 @@ impl Joint {
 
     /// The elements that leave the busiest place of a side for other places, where `same` says what a place is.
     ///
-    /// A place is a value of each variable that follows its coordinates. The number that leaves is constant in between the
-    /// bounds of ranges, but for places where equal variables differ: some values from each bound on tell all.
+    /// A place is a value of each variable that follows its coordinates. The number that leaves is constant in between
+    /// the bounds of ranges, but for places where equal variables differ, so a few values from each bound on are
+    /// enough.
     fn busiest(&self, side: usize, same: &[SamePlace], equal: &Equal, steps: &mut Budget) -> Result<i64, Error> {
         let mut fixed: Vec<usize> = Vec::new();
         for constraint in same {
@@ -891,7 +895,8 @@ impl Joint {
     }
 
     /// For each class the values of its variables that are worth trying, and how many places that makes; `None` where
-    /// these are too many. `fixed` are the variables that say which place it is, `first` are the ranges of the first box.
+    /// these are too many. `fixed` are the variables that say which place it is, `first` are the ranges of the first
+    /// box.
     fn places_to_try(&self, first: &[Range], fixed: &[usize], equal: &Equal) -> Option<(Vec<Vec<Assignment>>, usize)> {
         let mut choices: Vec<Vec<Assignment>> = Vec::new();
         let mut tried = self.boxes.len();
@@ -919,8 +924,8 @@ impl Joint {
         Some((choices, tried / self.boxes.len()))
     }
 
-    /// The values of a variable of a class at which the number that leaves may change: the bounds of the class's ranges in
-    /// all boxes, or in the first where all are alike, and with `next` the values after them.
+    /// The values of a variable of a class at which the number that leaves may change: the bounds of the class's ranges
+    /// in all boxes, or in the first where all are alike, and with `next` the values after them.
     fn bounds_of(&self, class: &Class, var: usize, alike: Option<&[Range]>, next: bool) -> Vec<i64> {
         let mut bounds = if class.zero { vec![0, 1] } else { vec![0] };
         for ranges in self.boxes.iter().take(if alike.is_some() { 1 } else { MAX_BLOCKS }) {
@@ -985,7 +990,7 @@ impl Joint {
     }
 }
 
-/// Whether the coordinates of both sides along an axis, said by extents and strides, are numbers in one mixed radix,
+/// Whether the coordinates of both sides along an axis, given by extents and strides, are numbers in one mixed radix,
 /// where units end digits.
 fn is_nested(sides: &[Vec<(i64, i64)>; 2], units: impl Iterator<Item = i64>) -> bool {
     let mut radices: Vec<i64> = sides.iter().flatten().map(|(_, stride)| *stride).chain(units).collect();
@@ -1163,7 +1168,9 @@ impl Budget {
 }
 
 fn entangled() -> Error {
-    Error::new("the strides are too entangled to count what moves")
+    Error::new(
+        "counting what moves takes too many steps: the strides of the two layouts divide the indices in too many ways",
+    )
 }
 
 /// Goes through all values of some variables: their ranges become single values.

@@ -28,7 +28,7 @@ pub struct Part {
     pub stride: i64,
 }
 
-/// What every copy of the tensor is told apart by.
+/// What distinguishes the copies of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Broadcast {
     /// A copy at every place of the axis.
@@ -57,7 +57,7 @@ pub struct TensorLayout {
     pub strided: bool,
 }
 
-/// Where a part stands in a layout, for messages.
+/// The position of a part in a layout, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
     /// The part with the second number in the dimension with the first.
@@ -107,7 +107,7 @@ impl TensorLayout {
     /// Reads a layout, with white space between its tokens.
     ///
     /// # Errors
-    /// What is wrong, and at which byte of `text`. Whether elements collide is asked by
+    /// What is wrong, and at which byte of `text`. Elements that collide are found by
     /// [`Placement::new`](crate::places::placement::Placement::new), since it depends on the shape.
     ///
     /// # Example
@@ -184,9 +184,9 @@ impl TensorLayout {
         axes
     }
 
-    /// The coordinate along each axis, in the order of [`TensorLayout::axes`], and last the local address, as expressions
-    /// of the index: variable `k` is dimension `k`. They hold for every shape that the layout fits, and give the first
-    /// copy where there are several.
+    /// The coordinate along each axis, in the order of [`TensorLayout::axes`], and last the local address, as
+    /// expressions of the index: variable `k` is dimension `k`. They hold for every shape that the layout fits, and
+    /// give the first copy where there are several.
     ///
     /// `((4_PE, 3:8), (8:1))` has `(d0 floordiv 3, d0 mod 3 * 8 + d1)`.
     pub fn exprs(&self) -> Vec<Expr> {
@@ -226,7 +226,7 @@ impl TensorLayout {
                 reach.len() - 1
             });
             let most = (extent - 1).checked_mul(stride).and_then(|most| most.checked_add(reach[known].1));
-            // One more, so that the number of places can be told.
+            // One more, so that the number of places fits as well.
             let Some(most) = most.filter(|most| *most < i64::MAX) else {
                 let axis = axis.unwrap_or(ADDRESS);
                 return Err((Some(spot), format!("the coordinates along {axis} do not fit in 64 bits")));
@@ -236,7 +236,7 @@ impl TensorLayout {
         Ok(())
     }
 
-    /// Everything that steps along an axis: where it stands, the axis, its extent and its stride.
+    /// Everything that steps along an axis: its position, the axis, its extent and its stride.
     fn steps(&self) -> impl Iterator<Item = (Spot, Option<&str>, i64, i64)> {
         let parts = self.dims.iter().enumerate().flat_map(|(dim, parts)| {
             let parts = parts.iter().enumerate();
@@ -484,7 +484,7 @@ impl LayoutReader<'_, '_> {
             return Ok(None);
         }
         if ahead.peek() == Some(b'(') {
-            return Err(ahead.expected("`/` behind the sizes"));
+            return Err(ahead.expected("`/` after the sizes"));
         }
         if !ahead.eat("/") {
             return Ok(None);

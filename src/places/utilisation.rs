@@ -27,7 +27,8 @@ impl Placement {
     /// layout says; an axis that is broadcast whole then counts 1.
     ///
     /// # Errors
-    /// Extents of another number of axes, an extent that is too small for an element, and more places than 127 bits hold.
+    /// Extents of another number of axes, an extent that is too small for an element, and more places than 127 bits
+    /// hold.
     ///
     /// # Example
     /// ```

@@ -72,7 +72,7 @@ impl TensorLayout {
     /// Post-condition: element `i` of the view is element `start + i * step` of the layout, at the view's offset more.
     ///
     /// # Errors
-    /// A slice that does not lie in its dimension; one that begins or ends amid a part, so that its elements are no
+    /// A slice that exceeds its dimension; one that begins or ends amid a part, so that its elements are no
     /// digits of their own; and one that does not begin at place 0 of an axis.
     ///
     /// # Example
@@ -97,7 +97,7 @@ impl TensorLayout {
             let Slice { start, limit, step } = *slice;
             if start < 0 || limit < start || limit > sizes[dim] || step < 1 {
                 return Err(Error::new(format!(
-                    "a slice of dimension {dim} must lie in its size {}, found {start}:{limit}:{step}",
+                    "a slice of dimension {dim} must be within its size {}, found {start}:{limit}:{step}",
                     sizes[dim]
                 )));
             }
@@ -194,7 +194,7 @@ struct Undealt<'a> {
     sizes: &'a [i64],
     /// The numbers so far, most significant first.
     parts: Vec<From>,
-    /// The number of indices that they stand for.
+    /// The number of indices that they cover.
     held: i64,
     /// The dimensions from this one on have been taken.
     next: usize,

@@ -7,9 +7,9 @@
 //!
 //! The whole meaning is a list of two kinds of step over numbered values, the first of which are the logical indices:
 //! *split* one value into quotient and remainder by a tile's size, and *merge* two values, `major * size + minor`,
-//! which is what `*` asks for. Every value is used by one step, or else it is an expanded index; so the steps
-//! read forwards take an index to its offset, read backwards an offset to its index, and carried out on expressions
-//! they give the indexing map. A value that comes out at or above its size on the way back is padding.
+//! which is the meaning of `*`. Every value is used by one step, or else it is an expanded index; so the steps
+//! read forwards take an index to its offset, read backwards an offset to its index, and applied to expressions
+//! they give the indexing map. A value that is at or above its size when read backwards is padding.
 //!
 //! Offsets count elements, not bytes. Sizes that 64 bits do not hold are errors, never wrapped.
 
@@ -148,7 +148,7 @@ impl Expansion {
     /// Post-condition: `index(offset(i)) == i`, and no two elements share an offset.
     ///
     /// # Errors
-    /// The index does not lie in the logical shape, or the layout is cut across memories.
+    /// The index is not in the logical shape, or the layout is cut across memories.
     pub fn offset(&self, index: &[i64]) -> Result<i64, Error> {
         self.forward(index, |values| self.expanded.iter().zip(&self.strides).map(|(v, s)| values[*v] * s).sum())
     }
@@ -251,12 +251,12 @@ impl Expansion {
     /// for the last of a dimension that has no others.
     ///
     /// Where a later tile merges pieces of several dimensions, these dimensions are one from there on, and its parts
-    /// stand in memory order.
+    /// are in memory order.
     pub fn parts(&self) -> Vec<LoweredDim> {
         self.parts.clone()
     }
 
-    /// Takes a logical index through the steps, and hands the value of every number to `read`.
+    /// Takes a logical index through the steps, and passes each value with its number to `read`.
     fn forward<T>(&self, index: &[i64], read: impl FnOnce(&[i64]) -> T) -> Result<T, Error> {
         self.in_one_memory()?;
         if index.len() != self.logical.len() {
@@ -434,7 +434,7 @@ impl Builder {
             first[self.values[*value].group] = position;
         }
         let mut order: Vec<usize> = (0..sizes.len()).collect();
-        // `None` sorts before every logical dimension, as leading dimensions stand before them. A part of size 1 and its
+        // `None` sorts before every logical dimension, as leading dimensions come before them. A part of size 1 and its
         // neighbour can have one scale; memory order then has the quotient before the remainder.
         order.sort_by_key(|&position| {
             let KnownValue { group, scale, .. } = self.values[self.expanded[position]];
@@ -466,7 +466,7 @@ impl Tiling for Builder {
         self.whole(1, None, 1)
     }
 
-    /// From the minor end, so that each value finds the one that it goes into, itself merged already.
+    /// From the minor end, so that each value is merged into one that is complete.
     fn merge(&mut self, indices: Vec<usize>) -> Result<usize, Error> {
         let merged = indices.into_iter().rev().map(Ok).reduce(|minor, major| self.merge_into(major?, minor?));
         merged.expect("a merge has two indices or more")
@@ -504,7 +504,7 @@ fn product(sizes: &[i64]) -> Result<i64, Error> {
     sizes.iter().try_fold(1_i64, |product, size| product.checked_mul(*size)).ok_or_else(too_large)
 }
 
-/// The bytes that `count` elements take, `element_bits` each; 0 stands for the whole bytes of the type.
+/// The bytes that `count` elements take, `element_bits` each; 0 means the whole bytes of the type.
 fn bytes(count: i64, element: ElementType, element_bits: i64) -> Result<i64, Error> {
     let Some(own) = element.bytes() else {
         return Err(Error::new(format!("`{element}` has no size")));
@@ -544,7 +544,7 @@ mod tests {
             ("f32[]{:T(8,128)}", &[8, 128], &[128, 1]),
             ("bf16[]{:T(8,128)(2,1)}", &[4, 2, 128], &[256, 1, 2]),
             ("bf16[300]{0:T(8,128)}", &[8, 3, 128], &[128, 1024, 1]),
-            // Merged dimensions stand where the first of them does.
+            // Merged dimensions are at the position of the first of them.
             ("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", &[56, 2, 37, 3], &[222, 3, 6, 1]),
             ("f32[3,4,5]{1,2,0:T(*,4)}", &[3, 5, 4], &[20, 4, 1]),
             // Pieces that are merged back in order are one part again; in another order they unite their dimensions.

@@ -45,7 +45,7 @@ pub struct Layout {
     pub index_type: Option<ElementType>,
     /// `*`: the unsigned integer type of the pointers of a sparse array.
     pub pointer_type: Option<ElementType>,
-    /// `E`: the bits that an element takes; 0, the default, stands for the type's own whole bytes.
+    /// `E`: the bits that an element takes; 0, the default, means the type's own whole bytes.
     pub element_bits: i64,
     /// `S`: the memory space, 0 to 127; 0 is the device's main memory.
     pub memory_space: u8,
@@ -55,7 +55,7 @@ pub struct Layout {
     pub metadata_prefix: i64,
 }
 
-/// The attributes in the order in which they must stand. `D` is of older texts, and is not printed.
+/// The attributes in the order that the text must have. `D` is of older texts, and is not printed.
 const ATTRIBUTES: [&str; 9] = ["D", "T", "L", "#", "*", "E", "S", "SC", "M"];
 
 impl Layout {
@@ -138,7 +138,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Reads a layout; `sizes` are the logical sizes where a shape stands before it, `None` in place of unknown ones.
+    /// Reads a layout; `sizes` are the logical sizes where a shape precedes it, `None` in place of unknown ones.
     pub(crate) fn read(cursor: &mut Cursor, sizes: Option<&[Option<i64>]>) -> Result<Layout, Error> {
         cursor.expect("{", "`{` to open a layout")?;
         let mut order = Vec::new();
@@ -166,7 +166,7 @@ impl Layout {
         if cursor.eat(":") {
             layout.read_attributes(cursor, sizes)?;
         } else if sizes.is_some_and(<[_]>::is_empty) {
-            return Err(Error::at(cursor.at(), "expected no layout behind a scalar, found `{}`"));
+            return Err(Error::at(cursor.at(), "expected no layout after a scalar, found `{}`"));
         }
         cursor.expect("}", "`}` to close the layout")?;
         Ok(layout)
@@ -326,7 +326,7 @@ fn in_parentheses<T>(
     Ok(value)
 }
 
-/// A number and where it stands.
+/// A number and its position.
 fn value(cursor: &mut Cursor, what: &str) -> Result<(i64, usize), Error> {
     let at = cursor.at();
     Ok((cursor.integer(what)?, at))
@@ -352,7 +352,7 @@ fn tile_size(cursor: &mut Cursor) -> Result<i64, Error> {
     cursor.integer("a tile size or `*`")
 }
 
-// What must hold, and the message where it does not: asked by the parser, which knows where, and by `Layout::check`.
+// Conditions and their messages. Checked by the parser, which adds the position, and by `Layout::check`.
 
 /// The number of the entry at fault comes with the message; it is `order.len()` where one is missing.
 fn check_order(order: &[usize], rank: usize) -> Result<(), (usize, String)> {
@@ -429,7 +429,7 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
         list(f, &self.minor_to_major)?;
-        // The colon stands before the first attribute, and only if there is one.
+        // A colon precedes the first attribute, and is absent if there is none.
         let mut colon = ":";
         let mut attribute = |f: &mut fmt::Formatter<'_>, name: &str| write!(f, "{}{name}", std::mem::take(&mut colon));
         for (i, tile) in self.tiles.iter().enumerate() {

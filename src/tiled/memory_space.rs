@@ -1,7 +1,7 @@
 //! Memory spaces: XLA's numbers, and the names of those that have one.
 //!
-//! 0 is `hbm`, 1 `vmem`, 5 `host`. Every other number up to [`MAX`] is the device's own and is written `device n`, which
-//! is accepted for a number with a name, too: `device 1` is `vmem`.
+//! 0 is `hbm`, 1 `vmem`, 5 `host`. Every other number up to [`MAX`] is the device's own and is written `device n`,
+//! which is accepted for a number with a name, too: `device 1` is `vmem`.
 
 use crate::text::{Cursor, Error, choices, did_you_mean};
 
@@ -54,7 +54,7 @@ pub fn parse(text: &str) -> Result<u8, Error> {
         Some((_, number)) => *number,
         None if word == "device" => {
             let at = cursor.at();
-            let number = cursor.integer("the number of a memory space behind `device`")?;
+            let number = cursor.integer("the number of a memory space after `device`")?;
             check(number).map_err(|message| Error::at(at, message))?
         }
         None => {

@@ -6,8 +6,8 @@
 //!
 //! - An entry `*` merges its index into the next one: `T(*,128)` makes one index of `[i, j]`, `i * size of j + j`, and
 //!   splits it.
-//! - A tile with more entries than there are indices finds dimensions of size 1 in front. `T(8,128)` on `[j]` is that on
-//!   `[0, j]`. Such an index adds nothing to one that it is merged into, so it is left out there.
+//! - A tile with more entries than there are indices finds dimensions of size 1 in front. `T(8,128)` on `[j]` is that
+//!   on `[0, j]`. Such an index adds nothing to one that it is merged into, so it is left out there.
 //!
 //! The rule does not know what an index is: [`Tiling`] says how to split and merge one. An index may be the number of a
 //! value whose size is known (see [`Expansion`](super::expansion::Expansion)), or an expression for arrays of any size.

@@ -490,7 +490,7 @@ func.func private @axis() attributes {test.axis = #layout.axis<"PE", level = -1>
 
 // -----
 
-// Element types that MLIR's parser refuses: it asks for the check of the encoding all the same, without a type.
+// Element types that MLIR's parser refuses: it still calls the verifier of the encoding, without a type.
 // CHECK: :[[#@LINE+2]]:37: error:
 // expected-error@+1 {{expected non-function type}}
 func.func private @element(tensor<5x, #layout.tiled<{0}>>)

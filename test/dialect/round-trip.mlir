@@ -91,7 +91,7 @@ func.func private @map3() attributes {test.a = #layout.indexing_map<() -> (0)>, 
 func.func private @map4() attributes {test.map = #layout.indexing_map<(d0) -> (min(d0, 20)), domain: d0 in [0, 9]>}
 
 // TensorLayouts: every part of the notation, canonical. A prefix that says what the parts say goes, as do strides of 1
-// where an axis stands once.
+// where an axis occurs once.
 // CHECK-LABEL: func.func private @tensor_layouts
 // CHECK-SAME: tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>
 // CHECK-SAME: tensor<10x7xf32, #layout.tensor_layout<(10,7)/((3:7, 4_PE), (7:1))>>

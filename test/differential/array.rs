@@ -44,7 +44,7 @@ pub struct Array {
     pub sizes: Vec<i64>,
     pub element: Element,
     pub layout: Option<Notation>,
-    /// The dimension whose size the type does not tell.
+    /// The dimension whose size is not in the type.
     pub unknown: Option<usize>,
 }
 

@@ -40,7 +40,7 @@ pub struct Spread {
     copies: Vec<Part>,
     /// The axes that are named whole after `B@`.
     whole: Vec<usize>,
-    /// Whether the sizes stand in front.
+    /// Whether the sizes precede the layout.
     prefix: bool,
 }
 
@@ -99,8 +99,8 @@ impl Spread {
         spread
     }
 
-    /// Along each axis the parts in random order, each past what those before it reach, at times with a gap; or with any
-    /// strides, so that they may interleave.
+    /// Along each axis the parts in random order, each past what those before it reach, at times with a gap; or with
+    /// any strides, so that they may interleave.
     fn set_strides(&mut self, rng: &mut Choices, sizes: &[i64]) {
         let all = (0..AXES.len()).map(Along::Axis).chain([Along::Time, Along::Word, Along::Address]);
         for along in all {

@@ -24,7 +24,7 @@ pub fn context() -> Context {
 }
 
 /// Compiles a module of these programs. Also says of which programs something stays one element at a time although
-/// vectors were asked for. What goes wrong is on standard error.
+/// vectors were requested. Errors are on standard error.
 pub fn engine(context: &Context, texts: &[String], options: Options) -> Option<(ExecutionEngine, Vec<bool>)> {
     let (module, scalar) = lowered(context, texts, options)?;
     let (_, llvm) = env::vars()

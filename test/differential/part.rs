@@ -152,7 +152,7 @@ impl Part {
     }
 }
 
-/// Compiles programs together; where that fails, tells which of them do not compile.
+/// Compiles programs together; if that fails, reports which of them do not compile.
 fn compiled(
     context: &Context,
     options: Options,

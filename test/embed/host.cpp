@@ -1,6 +1,6 @@
 //===- host.cpp - Compilers that do odd things with the library -----------===//
 //
-//   host accessors          asks attributes and builds pipelines, wrongly too
+//   host accessors          reads attributes, builds pipelines
 //   host twice              registers everything again and again
 //   host threads            runs passes on a context for each of many threads
 //   host shared             makes attributes in one context from many threads
@@ -152,7 +152,7 @@ static void accessors(const DialectRegistry &registry) {
   CHECK(IndexingMapAttr::get(&context, "KNOWN EMPTY").isKnownEmpty());
   CHECK(!MachineAttr::get(&context, "mn_core").getText().empty());
 
-  // Errors of the context, and errors handed over.
+  // Errors reported to the context, and errors returned.
   llvm::outs() << errorsOf(context, [&] {
     CHECK(!TiledAttr::get(&context, "{1,1}"));
     CHECK(!TensorLayoutAttr::get(&context, "(("));

@@ -77,7 +77,7 @@ func.func @there_and_back(%a: memref<12x8xf32>, %b: memref<12x8xf32, #rows>) {
 
 // -----
 
-// Padding is left alone: 10 rows over 4 PEs of 3, row by row. The condition stands outside of the loop over columns.
+// Padding is left alone: 10 rows over 4 PEs of 3, row by row. The condition is outside of the loop over columns.
 // CHECK-DAG: #[[LEFT:.*]] = affine_map<(d0, d1) -> (-d0 - d1 * 4 + 9)>
 // CHECK-LABEL: func.func @padding(
 // CHECK: scf.forall (%[[PE:.*]]) in (4) {
@@ -131,7 +131,7 @@ module attributes {layout.machine = #layout.machine<axes: (8_PE), memories: (), 
 
 // -----
 
-// All copies are written: of an axis that the layout does not name, and at places that it tells apart. What a single
+// All copies are written: of an axis that the layout does not name, and at places that it distinguishes. What a single
 // store has to reach are loops.
 // CHECK-LABEL: func.func @copies(
 // CHECK-SAME: %[[A:.*]]: memref<4xf32>, %[[B:.*]]: memref<2x8x2xf32>, %[[X:.*]]: f32, %[[I:.*]]: index)
@@ -157,7 +157,7 @@ module attributes {layout.machine = #layout.machine<axes: (2_L1B, 8_PE), memorie
 
 // -----
 
-// Time is the loop outside of all others of a place; its pieces lie one behind the other.
+// Time is the loop outside of all others of a place; its pieces are contiguous in memory, in order.
 // CHECK-LABEL: func.func @time(
 // CHECK-SAME: memref<4x2x3x4xf32, strided<[24, 4, 8, 1]>>)
 // CHECK: scf.forall (%[[PE:.*]]) in (4) {

@@ -1,4 +1,4 @@
-// What goes into one kernel, and what must not: sums read at two places, what looks like a fill and is none, a sum of
+// What is fused into one kernel, and what must not be: sums read at two places, what looks like a fill and is none, a sum of
 // sums, and a result that is broadcast. The numbers are those of plain loops.
 // RUN: layout-opt %s --layout-to-llvm | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=85 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s

@@ -1,7 +1,7 @@
 // What padding holds is never seen: greatest of negative numbers, least of positive ones, division, and sums.
 // RUN: layout-opt %s --layout-to-llvm > %t
 // RUN: layout-opt %s --layout-to-llvm=form=physical > %t.physical
-// Fresh memory holds large numbers, negative ones, or zeros (glibc fills it with the complement of what is asked for).
+// Fresh memory holds large numbers, negative ones, or zeros (glibc fills it with the complement of the given byte).
 // RUN: for garbage in 128 85 255; do \
 // RUN:   for program in %t %t.physical; do \
 // RUN:     GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=$garbage \

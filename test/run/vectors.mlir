@@ -4,7 +4,7 @@
 // RUN: layout-opt %s --layout-to-llvm=form=physical | GLIBC_TUNABLES=glibc.malloc.tcache_count=0 MALLOC_PERTURB_=85 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 
-// Element (i, j) is 10*i + j. 8x16 in tiles of 2x4: four elements of a row lie side by side.
+// Element (i, j) is 10*i + j. 8x16 in tiles of 2x4: four elements of a row are adjacent.
 #tile = #layout.tiled<{1,0:T(2,4)}>
 #ragged = #layout.tiled<{1,0:T(2,4)(2,1)}>
 

@@ -7,7 +7,7 @@
 // RUN: not layout-opt %S/no-such-file.mlir 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: layout-opt %s -o %t && FileCheck %s --check-prefix=MODULE < %t
 
-// Our pipelines and passes stand together in front, and among MLIR's, which are sorted by name, with their options.
+// Our pipelines and passes come first, together, and again among MLIR's, which are sorted by name, with their options.
 // CHECK: Available Dialects: {{.*}} affine, {{.*}} layout, {{.*}} vector,
 // CHECK: Pipelines of this project:
 // CHECK-NEXT: --layout-distribute {{.*}}Lower

@@ -1,4 +1,4 @@
-//! Looks for LLVM before anything is built that needs it, so that what is wrong is said in one sentence: other crates'
+//! Looks for LLVM before anything is built that needs it, so that an error is one sentence: other crates'
 //! build scripts would fail first, later, and each in its own way.
 
 #[path = "src/llvm.rs"]

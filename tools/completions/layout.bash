@@ -18,7 +18,7 @@ _layout_tools() {
     -o) compopt -o default; return ;;
   esac
   help=$("$tool" --help 2>/dev/null) || return
-  # Bash splits words at `=`; behind a pass are one or several of its options.
+  # Bash splits words at `=`; a pass is followed by one or several of its options.
   line=${COMP_LINE:0:COMP_POINT}
   line=${line##*[[:space:]\'\"]}
   if [[ $line == --*=* ]]; then

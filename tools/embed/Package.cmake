@@ -16,7 +16,7 @@ endif()
 
 string(REGEX REPLACE "^dev$" "debug" layout_profile_folder ${LAYOUT_CARGO_PROFILE})
 set(layout_rust ${LAYOUT_CARGO_TARGET_DIR}/${layout_profile_folder}/liblayout_embed.a)
-# Cargo knows better than CMake what is out of date, so it is always asked.
+# Cargo knows better than CMake what is out of date, so it always runs.
 add_custom_target(layout_rust
   COMMAND ${LAYOUT_CARGO} build --quiet --package layout-embed --lib
           --profile ${LAYOUT_CARGO_PROFILE} --target-dir ${LAYOUT_CARGO_TARGET_DIR}

@@ -469,7 +469,7 @@ fn add(
 // What crosses
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// Runs `body`; after an error or a panic, tells the callback and answers `failed`.
+/// Runs `body`; after an error or a panic, calls the callback and returns `failed`.
 fn answer<T>(error: MlirStringCallback, user: *mut c_void, failed: T, body: impl FnOnce() -> Outcome<T>) -> T {
     guard(|message| Err(message.to_string().into()), body).unwrap_or_else(|message| {
         say(error, user, &message);

@@ -1,6 +1,6 @@
 //! What `libLayout.so` is made of: the dialect and its passes with their C++, and the C API of `layout-c/`.
 //!
-//! CMake links the whole archive (`Package.cmake`). Each function hands on to the crates below and decides nothing itself.
+//! CMake links the whole archive (`Package.cmake`). Each function converts its arguments and calls the crates below.
 #![deny(unsafe_code)]
 
 #[allow(unsafe_code, reason = "the one place where C and Rust meet")]

@@ -1,7 +1,7 @@
 """Times each kernel beside its peers, checks all of them against NumPy, and writes a table.
 
-The peers of a kernel run in turns, call by call, on one core, so that what disturbs one disturbs all. Each has run
-once before, and what came out was compared.
+The peers of a kernel run in turns, call by call, on one core, so that a disturbance affects all of them. Before that,
+each runs once and its result is compared.
 
   bench.py [--write TABLE] [NAME,NAME...]   the kernels with NAME in their names, or all
   bench.py --random COUNT [--seed SEED]     small random kernels, which are checked and not timed

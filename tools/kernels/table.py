@@ -121,7 +121,7 @@ def caches():
 
 
 def last_cache():
-    """The bytes of the largest cache; 32 MiB where none is told of."""
+    """The bytes of the largest cache; 32 MiB if the system reports none."""
     return max((size for _, _, size in caches()), default=2**25)
 
 

@@ -2,7 +2,7 @@
 
 `pack` brings an array into the memory order of a layout such as `{1,0:T(8,128)(2,1)}`. A 3x5 array in `{1,0:T(2,2)}`
 is padded to 4x6, cut to 2x2x3x2 and stored with both outer sizes first, as 2x3x2x2: element (2,3) is at place 17.
-`moves` gives the strided copies that bring one layout to another without a detour, as one would write them by hand.
+`moves` gives the strided copies that bring one layout to another without a detour, as in hand-written code.
 
 Not handled: `*`, and in `moves` tiles that do not divide each other.
 """

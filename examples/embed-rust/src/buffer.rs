@@ -49,11 +49,11 @@ impl<const RANK: usize> Buffer<RANK> {
         self.descriptor.strides
     }
 
-    /// The elements as they lie in memory, `count` of them, which is how many are allocated.
+    /// The elements in memory order, padding included: `count` of them, as many as are allocated.
     pub fn elements(&self, count: usize) -> Vec<f32> {
         let reach = self.sizes().iter().zip(self.strides()).map(|(size, stride)| (size - 1) * stride).sum::<i64>();
         assert!((reach as usize) < count && self.descriptor.offset == 0);
-        // SAFETY: the buffer has as many elements as its layout asks for; padding is read as raw bytes of a number.
+        // SAFETY: the buffer has as many elements as its layout needs; padding is read as raw bytes of a number.
         (0..count).map(|k| unsafe { self.descriptor.aligned.add(k).read() }).collect()
     }
 }

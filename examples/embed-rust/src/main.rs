@@ -1,5 +1,6 @@
-//! A compiler in Rust that uses the layout dialect: builds a function with melior, gives its tensors layouts, asks what
-//! its operations read, lowers it, compiles it in this process and reads the result where the layout says that it is.
+//! A compiler in Rust that uses the layout dialect: builds a function with melior, gives its tensors layouts, queries
+//! what its operations read, lowers it, compiles it in this process and reads the result where the layout says that it
+//! is.
 //!
 //! The function is `y[j, i] = 2 * x[i, j]`. Inside, rows of `x` are spread over two processing elements; `y` comes back
 //! in tiles of 2×2.
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // Which element of `x` stands where in the tiles of `y`: maps are values that invert, compose and simplify.
+    // The position of each element of `x` in the tiles of `y`: maps are values that invert, compose and simplify.
     let expansion = Expansion::new(&[5, 3], &tiles)?;
     let places = IndexingMap::of_sizes(expansion.logical_sizes(), expansion.exprs());
     let reads = Indexing::Map(analysed[0].1[0][0].reads.maps[0].map.clone());

@@ -30,7 +30,7 @@ pub(super) struct Sides<'a> {
     pub operand: usize,
     /// Which result.
     pub result: usize,
-    /// What is asked.
+    /// Which of the two maps to derive.
     pub direction: Direction,
 }
 

@@ -86,7 +86,7 @@ impl Linear {
         Linear { terms: BTreeMap::from([(atom, 1)]), constant: 0, den: 1 }
     }
 
-    /// A sum whose terms are atoms as they stand.
+    /// A sum whose terms are atoms, without rewriting.
     pub fn of(e: &Expr) -> Option<Linear> {
         match e {
             Expr::Const(c) => Some(Linear::constant((*c).into())),

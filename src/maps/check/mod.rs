@@ -1,8 +1,8 @@
 //! A checker for the steps of a simplification, which does not trust the simplifier.
 //!
-//! [`replay`] starts from a map and applies one step after the other. Its state is the map as the steps so far have left
-//! it, and the equations proved so far. A step has a claim, a rule and a fact; the claim says which method of `State`
-//! checks it and what it changes:
+//! [`replay`] starts from a map and applies one step after the other. Its state is the map as the steps so far have
+//! left it, and the equations proved so far. A step has a claim, a rule and a fact; the claim says which method of
+//! `State` checks it and what it changes:
 //!
 //! | claim | what is proved | what changes |
 //! |---|---|---|
@@ -18,12 +18,14 @@
 //! would be a circle. So there is one table of equations for each set of premises, and all tables but that of the plain
 //! intervals are dropped when a constraint changes.
 //!
-//! *Proofs.* The files are `linear` (sums of atoms, bounds, congruences), `premises` (values, bounds and residues at every
-//! point), `rules` (one method for each rule, with its formula), and this one (one method for each claim). What is
-//! accepted is proved for every point of the domain, however large that is; only [`Rule::Enumerated`] looks at points.
+//! *Proofs.* The files are `linear` (sums of atoms, bounds, congruences), `premises` (values, bounds and residues at
+//! every point), `rules` (one method for each rule, with its formula), and this one (one method for each claim). What
+//! is accepted is proved for every point of the domain, however large that is; only [`Rule::Enumerated`] looks at
+//! points.
 //!
-//! *Trust.* The checker uses of this crate the data of maps and steps, and the evaluation of an expression at a point. It
-//! shares no code with [the simplifier](mod@crate::maps::simplify): sums of atoms and `gcd` are written again in `linear`.
+//! *Trust.* The checker uses of this crate the data of maps and steps, and the evaluation of an expression at a point.
+//! It shares no code with [the simplifier](mod@crate::maps::simplify): sums of atoms and `gcd` are written again in
+//! `linear`.
 //!
 //! *Limits.* It refuses what it cannot prove, also where that is true, and numbers from 2^100 on. The reasons are
 //! [`Reason`].

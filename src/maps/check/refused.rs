@@ -37,7 +37,7 @@ refusals! {
     UnknownVariable: "a variable must be one of the map's, found another number",
     /// It divides by 0 or by a negative number.
     Divisor: "a divisor must be at least 1, found a smaller one",
-    /// A number reaches 2^100 on the way, where the checker gives up.
+    /// A number in between reaches 2^100, which the checker refuses.
     TooLarge: "numbers must be less than 2^100, found a larger one",
     /// No rule of this name makes a claim of this form.
     WrongRule: "expected a rule that makes such a claim, found another",
@@ -56,7 +56,7 @@ refusals! {
     /// It uses the constraint that it replaces.
     Circular: "a step must not use a constraint that it replaces, found one that does",
     /// The new interval of a variable is not inside the old one.
-    Grown: "an interval must lie inside the one that it replaces, found one that does not",
+    Grown: "an interval must be inside the one that it replaces, found one that does not",
     /// A narrower interval leaves out a value at which the constraint may hold.
     PointLost: "a value that is left out must fail the constraint, found one that may satisfy it",
     /// Enumeration of a domain with too many points.

@@ -1,8 +1,8 @@
 //! The rules, each as a formula and its proof.
 //!
-//! An equation `left = right` has an atom on its left: `e mod m`, `min(e, 0)` or a variable. [`Premises::equation`] finds
-//! the rule by its name, and the rule's method proves the formula in its comment. Below, `e`, `r`, `x`, `y`, `a`, `b` are
-//! sums of atoms, all other letters numbers; `m | e` says that `m` divides `e` at every point of the domain.
+//! An equation `left = right` has an atom on its left: `e mod m`, `min(e, 0)` or a variable. [`Premises::equation`]
+//! finds the rule by its name, and the rule's method proves the formula in its comment. Below, `e`, `r`, `x`, `y`, `a`,
+//! `b` are sums of atoms, all other letters numbers; `m | e` says that `m` divides `e` at every point of the domain.
 //!
 //! A rule for constraints replaces a list of them by another one with the same points.
 
@@ -216,8 +216,8 @@ impl Premises<'_> {
         Ok(inside == (j.lo.into(), j.hi.into()) || inside.0 > inside.1 && j.lo > j.hi)
     }
 
-    /// `e mod m in [r, r]` where `f mod n in [t, t]`: with `g = m/n`, `g | e - r`, and `n | f - t - factor*(e - r)/g` for a
-    /// `factor` coprime to `n`.
+    /// `e mod m in [r, r]` where `f mod n in [t, t]`: with `g = m/n`, `g | e - r`, and `n | f - t - factor*(e - r)/g`
+    /// for a `factor` coprime to `n`.
     fn residue(&self, (e, m, r): (&Expr, i64, i64), (f, n, t): (&Expr, i64, i64)) -> Result<bool, Reason> {
         let of = |e: &Expr, r: i64| {
             let sum = self.sum(e)?.minus(&Linear::constant(r.into()))?;
@@ -242,7 +242,7 @@ impl Premises<'_> {
         Ok(false)
     }
 
-    /// `e in i` where `e in j`: of the interval in which `e` lies, both hold the same part.
+    /// `e in i` where `e in j`: both intervals contain the same values of `e`.
     fn ends(&self, e: &Expr, i: Interval, j: Interval) -> bool {
         let range = self.interval(e);
         let inside = |i: Interval| (range.0.max(i.lo.into()), range.1.min(i.hi.into()));

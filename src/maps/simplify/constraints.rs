@@ -1,12 +1,12 @@
-//! Simplifying a domain: the same set of points, said with tight intervals and few, small constraints.
+//! Simplifying a domain: the same set of points, written with tight intervals and few, small constraints.
 //!
 //! A constraint is peeled until it is about a primitive sum: `x floordiv 8 in [5, 11]` is `x in [40, 95]`,
 //! `2*x + 2*y - 1 in [0, 8]` is `x + y in [1, 4]`, and `3*x mod 6 in [3, 3]` is `x mod 2 in [1, 1]`. Constraints on the
 //! same sum meet; congruences meet by the Chinese remainder theorem (`x mod 6 in [3, 3]` and `x mod 7 in [5, 5]` are
 //! `x mod 42 in [33, 33]`). Bounds then go through sums to each variable: `6*x + y in [0, 599]` with `y >= 0` says
-//! `x <= 99`. A constraint that the intervals, or the other constraints, already say is dropped.
+//! `x <= 99`. A constraint that the intervals, or the other constraints, imply is dropped.
 //!
-//! Each step keeps the set: an interval is tightened only by what the constraints that stand beside it say.
+//! Each step keeps the set: an interval is tightened only by the constraints that are kept.
 //! The outcome depends on the set of constraints, not on their order.
 
 use super::form::{Form, chinese};
@@ -116,7 +116,8 @@ impl Tightening {
         all
     }
 
-    /// Peels a constraint, and keeps what is left of it: as an interval of a variable, a congruence, or bounds of a sum.
+    /// Peels a constraint, and keeps what is left of it: as an interval of a variable, a congruence, or bounds of a
+    /// sum.
     fn take(&mut self, form: &mut Form, e: Expr, i: Interval) -> Result<(), Empty> {
         let (e, i) = self.peeled(form, e, i)?;
         match &e {
@@ -177,8 +178,8 @@ impl Tightening {
         Ok(true)
     }
 
-    /// Keeps a constraint as bounds of a primitive sum, met with those that are known of it; drops it where the intervals
-    /// of the variables say it anyway.
+    /// Keeps a constraint as bounds of a primitive sum, met with those that are known of it; drops it where the
+    /// intervals of the variables say it anyway.
     fn take_bounds(&mut self, form: &mut Form, e: Expr, i: Interval) -> Result<(), Empty> {
         let before = (e.clone(), i);
         let (e, i) = primitive(form, e, i);
@@ -209,7 +210,7 @@ impl Tightening {
         Ok(())
     }
 
-    /// Writes down that a constraint is left out, since it holds anyway.
+    /// Writes down that a constraint is left out, since the intervals imply it.
     fn drop(&mut self, e: &Expr, i: Interval, range: Option<Interval>) {
         let fact = range.map(|range| (e.clone(), range));
         self.note(Rule::Implied, || Claim::Constraints(vec![(e.clone(), i)], Vec::new()), fact.as_ref());
@@ -331,7 +332,7 @@ impl Tightening {
             let none = Interval::new(1, 0);
             return self.narrow(v, none, by);
         }
-        // Both lie between the old bounds.
+        // Both are between the old bounds.
         self.narrow(v, Interval::new(lo as i64, hi as i64), by)
     }
 

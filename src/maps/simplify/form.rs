@@ -8,15 +8,15 @@
 //! | `min(a, b)` | `b + min(a - b, 0)` |
 //! | `max(a, b)` | `a - min(a - b, 0)` |
 //!
-//! So terms cancel by addition, and only `mod` and `min` have rules. Of an atom the form knows an interval and a residue
-//! class, for which constraints are facts.
+//! So terms cancel by addition, and only `mod` and `min` have rules. Of an atom the form knows an interval and a
+//! residue class, for which constraints are facts.
 //!
 //! *Example.* `(8*d0 + d1) floordiv 8 * 8 + d1 mod 8` with `d1 in [0, 7]`: the quotient is
-//! `(8*d0 + d1 - (8*d0 + d1) mod 8) / 8`; by [`Form::reduced`] the remainder is that of `d1`, and by [`Form::one_period`]
-//! that is `d1`. The quotient is `d0`, the sum `8*d0 + d1`.
+//! `(8*d0 + d1 - (8*d0 + d1) mod 8) / 8`; by [`Form::reduced`] the remainder is that of `d1`, and by
+//! [`Form::one_period`] that is `d1`. The quotient is `d0`, the sum `8*d0 + d1`.
 //!
-//! *Rules for `e mod m`*, tried in this order ([`Form::by_rules`]); each is an equation that holds at every point, which
-//! `crate::maps::check` proves again:
+//! *Rules for `e mod m`*, tried in this order ([`Form::by_rules`]); each is an equation that holds at every point,
+//! which `crate::maps::check` proves again:
 //!
 //! | rule | equation | condition |
 //! |---|---|---|
@@ -27,9 +27,9 @@
 //! | factor | `e mod m = g*(a mod (m/g)) + b` | `g` divides `m`, `e = g*a + b`, `b in [0, g - 1]` |
 //! | none | a new atom | |
 //!
-//! *Cost.* Each expression may look at [`STEPS`] terms and [`STEPS_PER_OPERATION`] more for each of its operations, at most
-//! [`FACTS`] constraints, and [`OPAQUE`] subexpressions on which the arithmetic gave up. Then the expression is returned
-//! as it is. So time is proportional to the size of the expression, and remainders are looked up in a table.
+//! *Cost.* Each expression may look at [`STEPS`] terms and [`STEPS_PER_OPERATION`] more for each of its operations, at
+//! most [`FACTS`] constraints, and [`OPAQUE`] subexpressions on which the arithmetic gave up. Then the expression is
+//! returned as it is. So time is proportional to the size of the expression, and remainders are looked up in a table.
 //!
 //! *Not promised:* that equal expressions have equal forms. Remainders of non-linear sums may stay apart.
 
@@ -52,7 +52,7 @@ pub(super) struct Known {
     pub residue: i128,
 }
 
-/// What an atom stands for. The sums have integer coefficients.
+/// What an atom is. The sums have integer coefficients.
 pub(super) enum What {
     /// A variable of the domain.
     Var(usize),
@@ -76,7 +76,7 @@ pub struct Form {
     pub(super) written: Table<Sum, Option<Planned>>,
     /// The remaining budget of work for the current expression.
     steps: usize,
-    /// What the variables stand for, where that is not themselves.
+    /// The expressions that replace the variables, if any.
     pub(super) given: Option<Vec<Sum>>,
     opaque: usize,
     /// What is done is written down here, where somebody wants to know.
@@ -259,7 +259,7 @@ impl Form {
         }
     }
 
-    /// The closed interval in which an expression lies, if 64 bits hold it.
+    /// The closed interval of an expression's values, if 64 bits hold it.
     pub fn interval(&mut self, e: &Expr) -> Interval {
         let bounds = self.normal(e).map_or((-FAR, FAR), |s| self.range(&s));
         let clamp = |x: i128| x.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
@@ -354,7 +354,7 @@ impl Form {
         if known.lo == known.hi { Sum::constant(known.lo) } else { Sum::atom(a) }
     }
 
-    /// An atom for an expression on which the arithmetic gives up. None where variables stand for something else.
+    /// An atom for an expression that is too large to compute with. None where variables are replaced.
     fn opaque(&mut self, e: &Expr) -> Option<Sum> {
         if self.given.is_some() || self.opaque == OPAQUE || e.size() > 1000 {
             return None;
@@ -417,8 +417,8 @@ impl Form {
         *best = (best.0.max(lo), best.1.min(hi));
     }
 
-    /// Betters the bounds of the numerators of `s`, which has the term `c * a` where `a` is `min(x, 0)`: for positive `c`
-    /// they are the less of the rest and the rest with `c * x`, for negative `c` the greater.
+    /// Betters the bounds of the numerators of `s`, which has the term `c * a` where `a` is `min(x, 0)`: for positive
+    /// `c` they are the less of the rest and the rest with `c * x`, for negative `c` the greater.
     fn range_of_least(&self, s: &Sum, a: Atom, c: i128, x: &Sum, best: &mut (i128, i128)) {
         let numerators = Sum { den: 1, ..s.clone() };
         let Some(rest) = numerators.plus_atom(a, -c, 1) else { return };
@@ -528,7 +528,7 @@ impl Form {
         self.note_same(before, after, |before, after| Claim::Result(k, before, after));
     }
 
-    /// Writes down a claim that stands on two expressions having one normal form, and that they have.
+    /// Records a claim that holds because two expressions have one normal form, and the equation of the two.
     pub(super) fn note_same(&mut self, before: &Expr, after: &Expr, claim: impl FnOnce(Expr, Expr) -> Claim) {
         if self.log.is_some() && before != after {
             // The equations that the way back needs are written down on the way.
@@ -539,7 +539,7 @@ impl Form {
         }
     }
 
-    /// Hands the steps on.
+    /// Moves the recorded steps to the end of `log`.
     pub(super) fn log_into(&mut self, log: &mut Option<&mut Log>) {
         if let (Some(log), Some(own)) = (log, self.log.take()) {
             log.append(own);
@@ -646,7 +646,7 @@ impl Form {
         self.remainder(e, m)
     }
 
-    /// Where all values of `e` lie in one period `[k*m, (k+1)*m)`: `e mod m = e - k*m`.
+    /// Where all values of `e` are in one period `[k*m, (k+1)*m)`: `e mod m = e - k*m`.
     fn one_period(&self, e: &Sum, m: i128) -> Option<Sum> {
         let (lo, hi) = self.range(e);
         if lo > hi || lo <= -FAR || hi >= FAR || hi - lo >= m {
@@ -741,7 +741,7 @@ impl Form {
         Some(None)
     }
 
-    /// What a sum with integer coefficients is modulo `m`, where congruences tell.
+    /// The residue of a sum with integer coefficients modulo `m`, if congruences determine it.
     pub(super) fn residue(&self, s: &Sum, m: i128) -> Option<i128> {
         let mut sum = residue(s.constant, m);
         for &(a, c) in &s.terms {

@@ -9,7 +9,8 @@
 //! Example: with `i` in `[0, 1]` and `j` in `[0, 7]`, `(8*i + j) floordiv 8` is `(8*i + j - (8*i + j) mod 8) / 8`. Both
 //! coefficients modulo 8 leave `j mod 8`, which is `j` by its interval; the sum is `i`.
 //!
-//! Minima need one more kind of atom, `min(e, 0)`: `min(a, b)` is `b + min(a - b, 0)`, `max(a, b)` is `a - min(a - b, 0)`.
+//! Minima need one more kind of atom, `min(e, 0)`: `min(a, b)` is `b + min(a - b, 0)`, `max(a, b)` is
+//! `a - min(a - b, 0)`.
 //!
 //! Arithmetic is checked in 128 bits, and work is bounded in proportion to the expression; where either runs out the
 //! expression is returned as it came.
@@ -59,7 +60,7 @@ pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&m
     simple
 }
 
-/// Expressions over variables that stand for other expressions, worked out in the normal form.
+/// Expressions over variables that are replaced by other expressions, in the normal form.
 ///
 /// The variables of a chain of maps are those of one box. [`Chain::step`] goes to the next map, whose variables are the
 /// last results and more variables of the box.
@@ -77,9 +78,9 @@ impl Chain {
     }
 
     /// Gives variables to the next map: the last results, one for each, and then these of the box. `results` and
-    /// `constraints` are over those variables. Returns the constraints that the box does not say anyway, over the
-    /// box, among them that `last` results lie in `intervals`, where that is not `known`. `None` where the arithmetic
-    /// gives up.
+    /// `constraints` are over those variables. Returns the constraints that the box does not imply, over the
+    /// box, among them that `last` results are in `intervals`, where that is not `known`. `None` where a number is too
+    /// large or the work exceeds its budget.
     pub(crate) fn step(
         &mut self,
         last: &[Normal],
@@ -120,7 +121,7 @@ impl Chain {
         Some(())
     }
 
-    /// A result as an expression over the box; `None` where the arithmetic gives up.
+    /// A result as an expression over the box; `None` as for [`Chain::step`].
     pub(crate) fn write(&mut self, s: &Normal) -> Option<Expr> {
         self.form.allow(200);
         self.form.write(&s.0)

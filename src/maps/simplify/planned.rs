@@ -8,12 +8,12 @@ use std::rc::Rc;
 pub(super) struct Planned {
     /// Each term with its coefficient and the sign before it, and a constant that is not 0.
     pub list: u32,
-    /// Whether some term can stand first without a sign.
+    /// Whether some term can be first without a sign.
     pub leads: bool,
     pub choice: Rc<Choice>,
 }
 
-/// The last term of a written sum, and what stands before it.
+/// The last term of a written sum, and the terms before it.
 pub(super) enum Choice {
     /// Variables and a constant: nothing to choose.
     Plain,

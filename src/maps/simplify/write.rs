@@ -36,7 +36,7 @@ impl Form {
         }
     }
 
-    /// Where the whole comes out dearer or not at all, its parts may still do well.
+    /// Simplifies only the parts: for where the result for the whole costs more, or cannot be computed.
     fn simplify_parts(&mut self, e: &Expr) -> Expr {
         match e {
             Expr::Const(_) | Expr::Var(_) => e.clone(),
@@ -85,8 +85,8 @@ impl Form {
         plan
     }
 
-    /// The cheapest way to write a sum: its last term, and what is left. The search takes the alternatives in the order of
-    /// what they cost at least, and ends where that is no less than the best one costs.
+    /// The cheapest way to write a sum: its last term, and what is left. The search takes the alternatives in the order
+    /// of what they cost at least, and ends where that is no less than the best one costs.
     fn cheapest(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
         let plain = |form: &Form, a: Atom| matches!(form.atoms[a as usize].what, What::Var(_) | What::Opaque(_));
         let others: Vec<(Atom, i128)> = s.terms.iter().copied().filter(|t| !plain(self, t.0)).collect();

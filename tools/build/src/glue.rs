@@ -25,7 +25,7 @@ pub struct Glue<'a> {
 }
 
 impl Glue<'_> {
-    /// Builds the target, unless nothing that it reads has changed, and tells Cargo how to link it.
+    /// Builds the target, unless nothing that it reads has changed, and prints the link options for Cargo.
     ///
     /// # Errors
     /// Where the folder of the package cannot be read or Cargo's folder for this script not be written.

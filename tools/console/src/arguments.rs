@@ -10,12 +10,12 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// The arguments of the process. Does not return where the command line is invalid (exit status 2), or where it asks for
-/// help or the version.
+/// The arguments of the process. Does not return where the command line is invalid (exit status 2), or contains the
+/// option for help or the version.
 ///
-/// For those who package a tool there are two command lines that the help does not show: `--completions SHELL` prints the
-/// completion of bash, elvish, fish, powershell or zsh, and `--man FOLDER` writes the man pages, one for the tool and one
-/// for each command. These do not return, either.
+/// For those who package a tool there are two command lines that the help does not show: `--completions SHELL` prints
+/// the completion of bash, elvish, fish, powershell or zsh, and `--man FOLDER` writes the man pages, one for the tool
+/// and one for each command. These do not return, either.
 pub fn parse<A: Parser>() -> A {
     parse_from(std::env::args_os().collect())
 }
@@ -54,8 +54,8 @@ fn completion(shell: Shell, command: &mut Command, name: &str) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, command, name, &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
-    // clap-rs/clap#6421: the labels of bash's second `case` differ from the states of the first where the name of the tool
-    // has a hyphen, so that the options of subcommands are never found.
+    // clap-rs/clap#6421: the labels of bash's second `case` differ from the states of the first where the name of the
+    // tool has a hyphen, so that the options of subcommands are never found.
     let [label, state] = ["__subcmd__", "__"].map(|hyphen| format!("{}__subcmd__", name.replace('-', hyphen)));
     if shell == Shell::Bash { script.replace(&label, &state) } else { script }
 }

@@ -33,7 +33,12 @@ pub struct ConvertOptions {
 /// The table of a relayout.
 pub fn run(ConvertOptions { from, to, machine, element, blocks }: &ConvertOptions) -> Result<String, Complaint> {
     let bits = ElementType::from_name(element).and_then(ElementType::bits);
-    let wrong = || Complaint::in_argument(element, &Error::at(0, "expected an element type such as `f32`"));
+    let wrong = || {
+        Complaint::in_argument(
+            element,
+            &Error::at(0, format!("expected an element type, such as `f32`, found `{element}`")),
+        )
+    };
     let bits = bits.ok_or_else(wrong)?;
     let side = |text: &String| report::placement(text).map_err(|error| Complaint::in_argument(text, &error));
     let (source, destination) = (side(from)?, side(to)?);

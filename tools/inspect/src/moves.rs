@@ -46,7 +46,7 @@ pub fn line(moved: &Movement) -> String {
                     format!("element {index:?} goes from offset {from} to {to}")
                 }
                 Cause::Larger => "the result takes more memory".to_string(),
-                Cause::Space { from, to } => format!("the data lies in memory space {from}, not {to}"),
+                Cause::Space { from, to } => format!("the data is in memory space {from}, not {to}"),
             };
             match nearest {
                 Ok(layout) => format!("moves: {cause}; with {layout} it would be free"),

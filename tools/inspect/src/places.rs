@@ -1,7 +1,8 @@
 //! The report on a TensorLayout: a line for each fact, then two pictures.
 //!
-//! The first picture is the tensor, with the place of each element, `.` for padding. The second is the memory of the first
-//! places, with the element at each address, `-` for an address that the layout never uses. Here row 1 is on PE 1:
+//! The first picture is the tensor, with the place of each element, `.` for padding. The second is the memory of the
+//! first places, with the element at each address, `-` for an address that the layout never uses. Here row 1 is on PE
+//! 1:
 //!
 //! ```text
 //! places, each as PE/Addr
@@ -148,7 +149,7 @@ fn hold(out: &mut String, placement: &Placement) -> Result<(), Error> {
     Ok(())
 }
 
-/// Draws the memory of a place: [`IN_A_LINE`] addresses a line, with the first of them in front.
+/// Draws the memory of a place: [`IN_A_LINE`] addresses a line, with the first of them at its start.
 fn draw(out: &mut String, placement: &Placement, place: &[i64], reach: i64) -> Result<(), Error> {
     let shown = reach.min(LINES * IN_A_LINE);
     let mut cells = Vec::new();

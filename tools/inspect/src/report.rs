@@ -7,8 +7,8 @@
 //! waste     36 bytes, 37.5 %
 //! ```
 //!
-//! Of a tuple each array has a report. [`parse`] tells the two notations apart: a text that begins with a shape of XLA,
-//! and a TensorLayout.
+//! Of a tuple each array has a report. [`parse`] distinguishes the two notations: a text that begins with a shape of
+//! XLA, and a TensorLayout.
 
 use crate::numbers::counted;
 use crate::{maps, picture, places};

@@ -93,7 +93,7 @@ fn errors_point_into_the_text_at_fault() {
         ),
         (
             &["((8:1))", "((8:1))", "--element", "f33"],
-            "error: expected an element type such as `f32`\n  |\n1 | f33\n  | ^\n",
+            "error: expected an element type, such as `f32`, found `f33`\n  |\n1 | f33\n  | ^\n",
         ),
         (&["((4_PE, 9000:1))", "((36000:1))", "--machine", "mn_core"], "error: capacity exceeded: "),
         (
@@ -102,7 +102,7 @@ fn errors_point_into_the_text_at_fault() {
         ),
         (
             &["f32[8]{1}", "((8:1))"],
-            "error: dimension 1 in minor_to_major is out of range: the last is 0\n  |\n1 | f32[8]{1}\n  |        ^\n",
+            "error: a dimension in minor_to_major must be in 0 to 0, found 1\n  |\n1 | f32[8]{1}\n  |        ^\n",
         ),
     ] {
         let (out, error, code) = run(arguments);

@@ -116,7 +116,7 @@ fn what_maps_are_for() {
     let joined = moves(&["f32[15,256]{1,0:T(8,128)}", "f32[3,5,256]"]);
     assert!(joined.1.ends_with("; with {2,1,0:T(*,8,128)} it would be free\n"), "{}", joined.1);
     let other = moves(&["f32[6]", "f32[6]{0:S(1)}"]);
-    assert_eq!(other.1, "moves: the data lies in memory space 0, not 1; with {0} it would be free\n");
+    assert_eq!(other.1, "moves: the data is in memory space 0, not 1; with {0} it would be free\n");
     let wrong = moves(&["f32[8]", "f32[9"]);
     assert_eq!((wrong.0, wrong.2.contains("1 | f32[9\n  |      ^")), (Some(1), true), "{}", wrong.2);
 }

@@ -448,7 +448,7 @@ fn equality() {
         (
             map("d0"),
             "(d0) -> (d0), domain: d0 in [0, 8]".to_string(),
-            json!({"ok": true, "equal": false, "witness": {"d0": 9}, "reason": "the point lies in the first domain only"}),
+            json!({"ok": true, "equal": false, "witness": {"d0": 9}, "reason": "the point is in the first domain only"}),
         ),
         (
             map("d0"),

@@ -178,7 +178,8 @@ impl Builder<'_> {
         self.each(vec![operand], out, |_, args| Ok(args[0].clone()))
     }
 
-    /// Writes a `linalg.generic`. `body` gets an element of each operand and of each result, and gives those of the results.
+    /// Writes a `linalg.generic`. `body` gets an element of each operand and of each result, and gives those of the
+    /// results.
     ///
     /// # Errors
     /// Those of `body`.

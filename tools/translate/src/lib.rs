@@ -1,14 +1,14 @@
 //! HLO as MLIR: `func`, `linalg`, `tensor`, `arith`, `math` and `scf` on tensors whose encodings are the layouts of the
 //! text.
 //!
-//! Each computation becomes a function, the entry a public one; a tuple becomes several values. Elementwise instructions,
-//! broadcasts, transposes, reductions and products become `linalg.generic` on tensors in their layouts. Instructions that
-//! have an operation in `tensor`, such as slices, work on tensors without an encoding, since those operations want the
-//! same encoding on both sides; a `layout.convert` before and after changes the layout. Each operation's location names
-//! its instruction.
+//! Each computation becomes a function, the entry a public one; a tuple becomes several values. Elementwise
+//! instructions, broadcasts, transposes, reductions and products become `linalg.generic` on tensors in their layouts.
+//! Instructions that have an operation in `tensor`, such as slices, work on tensors without an encoding, since those
+//! operations want the same encoding on both sides; a `layout.convert` before and after changes the layout. Each
+//! operation's location names its instruction.
 //!
-//! Where `arith` leaves a result undefined, it is the one that HLO defines: of divisions by zero, shifts by the width or
-//! more, and conversions out of range.
+//! Where `arith` leaves a result undefined, it is the one that HLO defines: of divisions by zero, shifts by the width
+//! or more, and conversions out of range.
 //!
 //! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions
 //! on single elements, `builder` operations on tensors, `instructions` the table of instructions, `function` a

@@ -1,7 +1,7 @@
 # Lowers a file to vector code in both forms, to PREFIX (strided) and PREFIX.physical: both-forms.sh FILE PREFIX.
 #
 # Fails where the code has a division, a minimum, a condition or a prefetch in it, where the two forms have different code
-# on views of their buffers, or where there are vectors although none are asked for.
+# on views of their buffers, or where there are vectors although none are requested.
 set -euo pipefail
 file=$1 prefix=$2
 layout-opt "$file" --split-input-file --layout-lower-memrefs='vectorize=avx512' > "$prefix"

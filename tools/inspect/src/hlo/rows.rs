@@ -35,7 +35,7 @@ pub struct Entry {
     pub feeds: Access,
     /// How much of it is read.
     pub usage: Option<Usage>,
-    /// What a tile of the result needs of it, where one was asked for.
+    /// What a tile of the result needs of it, if `--tile` is given.
     pub tiles: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What each request asks for.
+//! The operation of each request: its arguments and what it computes.
 
 use super::answer::{Answer, Broadcast, Everywhere, Facts, Failure, Step, Which, Witness};
 use super::request::{self, Request};

@@ -9,8 +9,8 @@ use crate::tensor::{Done, Tensor};
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::Convolution;
 
-/// `batch` and `contracting` are dimensions of the left and of the right operand. The loops are those of the result, which
-/// are batch, then the left's and the right's other dimensions, and after them the contracting ones.
+/// `batch` and `contracting` are dimensions of the left and of the right operand. The loops are those of the result,
+/// which are batch, then the left's and the right's other dimensions, and after them the contracting ones.
 pub fn dot(
     b: &mut Builder,
     batch: [&[usize]; 2],

@@ -94,16 +94,16 @@ pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor,
     extracted(b, &index, from, out)
 }
 
-/// Whether a map from the index of `out` to that of `from` can be the indexing map of a `linalg.generic`: it has a value
-/// at every index, and where a result is one loop, the loop runs over the whole dimension.
+/// Whether a map from the index of `out` to that of `from` can be the indexing map of a `linalg.generic`: it has a
+/// value at every index, and where a result is one loop, the loop runs over the whole dimension.
 fn is_everywhere(map: &IndexingMap, from: &Tensor, out: &Tensor) -> bool {
     map.domain.constraints.is_empty()
         && map.domain.vars.iter().zip(&out.sizes).all(|(within, n)| *within == Interval::new(0, n - 1))
         && map.results.iter().zip(&from.sizes).all(|(e, n)| !matches!(e, Expr::Var(v) if out.sizes[*v] != *n))
 }
 
-/// Each element of a bitcast by `tensor.extract`. Where the map has no value the result is undefined: it reads the element
-/// at the nearest index.
+/// Each element of a bitcast by `tensor.extract`. Where the map has no value the result is undefined: it reads the
+/// element at the nearest index.
 fn extracted(b: &mut Builder, index: &[String], from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let source = b.flattened(from);
     let rank = out.sizes.len();
@@ -121,8 +121,8 @@ fn extracted(b: &mut Builder, index: &[String], from: &Tensor, out: &Tensor) -> 
     })
 }
 
-/// A `bitcast-convert` to narrower elements: the parts of each element along a last dimension, the least significant one
-/// first.
+/// A `bitcast-convert` to narrower elements: the parts of each element along a last dimension, the least significant
+/// one first.
 pub fn parts(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let last = out.sizes.len() - 1;
     let operand = Operand::new(from, dims(0..last));
