@@ -102,7 +102,7 @@ fn errors_point_into_the_text_at_fault() {
         ),
         (
             &["f32[8]{1}", "((8:1))"],
-            "error: dimension 1 in minor_to_major is out of range: the last is 0\n  |\n1 | f32[8]{1}\n  |        ^\n",
+            "error: a dimension in minor_to_major must be in 0 to 0, found 1\n  |\n1 | f32[8]{1}\n  |        ^\n",
         ),
     ] {
         let (out, error, code) = run(arguments);
