@@ -37,7 +37,7 @@
 //! - Nothing here knows MLIR, reads files or prints; there is no unsafe code.
 //! - One grammar for each text: [`tiled::Layout`], [`places::TensorLayout`], [`maps::Indexing`] and [`hlo`] parse it, and
 //!   the dialect and the tools call them.
-//! - [`maps::check`] shares no code with [`maps::simplify`].
+//! - [`maps::check`] shares no code with [`mod@maps::simplify`].
 //! - Sizes are `i64` and never wrap: what does not fit is an error. The simplifier computes in 128 bits.
 //! - No input panics; nesting is bounded, so no input overflows the stack.
 
