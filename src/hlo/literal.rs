@@ -2,7 +2,7 @@
 
 use crate::element::ElementType;
 use crate::operations::shape::{Array, Shape};
-use crate::text::{Cursor, Error, excerpt, length};
+use crate::text::{Cursor, Error, counted, excerpt, length};
 
 /// The value of a constant, typed by the constant's shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +89,7 @@ impl Values {
         };
         // The messages are only made where they are needed: there may be millions of values.
         if !cursor.eat("{") {
-            return Err(cursor.expected(&format!("`{{` to open {}", values(size))));
+            return Err(cursor.expected(&format!("`{{` to open {}", counted(size, "value"))));
         }
         // An array with an inner dimension of 0 may be written `{}`.
         if inner.contains(&0) && cursor.eat("}") {
@@ -101,7 +101,7 @@ impl Values {
             }
             self.read_level(cursor, element, inner)?;
         }
-        if cursor.eat("}") { Ok(()) } else { Err(cursor.expected(&format!("`}}` after {}", values(size)))) }
+        if cursor.eat("}") { Ok(()) } else { Err(cursor.expected(&format!("`}}` after {}", counted(size, "value")))) }
     }
 
     fn push(&mut self, cursor: &mut Cursor, element: ElementType) -> Result<(), Error> {
@@ -145,10 +145,6 @@ impl Values {
         }
         Ok(())
     }
-}
-
-fn values(n: i64) -> String {
-    format!("{n} value{}", if n == 1 { "" } else { "s" })
 }
 
 /// The word of a number, taken.

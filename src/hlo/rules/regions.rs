@@ -4,7 +4,7 @@ use super::site::Site;
 use crate::element::ElementType;
 use crate::hlo::shapes::{agree, alike, plain, scalar, together};
 use crate::operations::shape::Shape;
-use crate::text::{Error, excerpt};
+use crate::text::{Error, counted, excerpt};
 
 impl Site<'_> {
     /// That the computation `number` of those that are named has scalars of these types as parameters, and such as
@@ -47,8 +47,8 @@ impl Site<'_> {
         let Some(callee) = self.signatures.get(callee).and_then(Option::as_ref) else { return Ok(()) };
         let (name, found, needed) = (excerpt(callee.name), callee.parameters.len(), operands.len());
         if found != needed {
-            let parameters = if needed == 1 { "parameter" } else { "parameters" };
-            let must = format!("name a computation of {needed} {parameters}, found {found} in `{name}`");
+            let parameters = counted(needed, "parameter");
+            let must = format!("name a computation of {parameters}, found {found} in `{name}`");
             return Err(self.attribute_must(key, must));
         }
         for (k, (parameter, operand)) in callee.parameters.iter().zip(operands).enumerate() {

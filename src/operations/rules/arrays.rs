@@ -2,6 +2,7 @@
 
 use crate::operations::refusal::{Problem, Refusal, Subject};
 use crate::operations::sizes::{Size, Sizes, TooLarge};
+use crate::text::counted;
 
 /// Whether a rule holds.
 pub(crate) type Verdict = Result<(), Refusal>;
@@ -22,7 +23,7 @@ impl Arrays {
         if found == results {
             return Ok(());
         }
-        Err(Refusal::new(rule, Subject::Results, format!("must be {}, found {found}", plural(results, "array"))))
+        Err(Refusal::new(rule, Subject::Results, format!("must be {}, found {found}", counted(results, "array"))))
     }
 
     /// That there are so many operands.
@@ -31,7 +32,7 @@ impl Arrays {
         if found == operands {
             return Ok(());
         }
-        Err(Refusal::new(rule, Subject::Whole, format!("must have {}, found {found}", plural(operands, "operand"))))
+        Err(Refusal::new(rule, Subject::Whole, format!("must have {}, found {found}", counted(operands, "operand"))))
     }
 
     /// That an operand has these sizes.
@@ -99,17 +100,11 @@ pub(crate) fn entries(rule: &'static str, name: &'static str, found: usize, need
     if found == needed {
         return Ok(());
     }
-    let entries = if needed == 1 { "entry" } else { "entries" };
-    Err(Refusal::field(rule, name, format!("must have {needed} {entries}, {of}, found {found}")))
+    Err(Refusal::field(rule, name, format!("must have {}, {of}, found {found}", counted(needed, "entry"))))
 }
 
 /// The number of elements of an array.
 pub(crate) fn elements(rule: &'static str, subject: Subject, sizes: &Sizes) -> Result<Option<i128>, Refusal> {
     let must = "must have a number of elements that fits in 128 bits";
     sizes.elements().map_err(|TooLarge| Refusal::new(rule, subject, must))
-}
-
-/// `1 operand`, `2 operands`.
-pub(crate) fn plural(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -1,10 +1,11 @@
 //! Blocks at starts that an array of indices holds.
 
-use super::arrays::{Arrays, Verdict, disjoint, distinct, entries, plural};
+use super::arrays::{Arrays, Verdict, disjoint, distinct, entries};
 use super::slices::fitting;
 use crate::operations::operation::Gather;
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::{Size, Sizes, fits, without};
+use crate::text::counted;
 
 /// What the fields say of the data and the indices.
 struct Frame {
@@ -114,7 +115,7 @@ pub fn gather(g: &Gather, arrays: &Arrays) -> Verdict {
 pub fn scatter(g: &Gather, arrays: &Arrays) -> Verdict {
     let n = arrays.ins.len() / 2;
     if arrays.ins.len().is_multiple_of(2) || n == 0 {
-        let found = plural(arrays.ins.len(), "operand");
+        let found = counted(arrays.ins.len(), "operand");
         let must = format!("must have data, indices, and an update for each array of data, found {found}");
         return Err(Refusal::new("scatter_c1", Subject::Whole, must));
     }
@@ -125,7 +126,7 @@ pub fn scatter(g: &Gather, arrays: &Arrays) -> Verdict {
     let Frame { rows, kept } = frame(g, data, &arrays.ins[n])?;
     entries("scatter_c3", "offset_dims", g.offset_dims.len(), kept.len(), "one for each dimension of a block")?;
     if updates.rank() != rows.len() + kept.len() {
-        let must = format!("must have {}, found {}", plural(rows.len() + kept.len(), "dimension"), updates.rank());
+        let must = format!("must have {}, found {}", counted(rows.len() + kept.len(), "dimension"), updates.rank());
         return Err(Refusal::new("scatter_c4", Subject::Operand(n + 1), must));
     }
     distinct("scatter_c5", "offset_dims", &g.offset_dims, updates.rank())?;

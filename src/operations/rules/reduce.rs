@@ -1,8 +1,9 @@
 //! Combining elements of all inputs into one.
 
-use super::arrays::{Arrays, Verdict, distinct, plural};
+use super::arrays::{Arrays, Verdict, distinct};
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::Sizes;
+use crate::text::counted;
 
 /// The sizes of inputs that are followed by as many initial values, and have as many results.
 ///
@@ -13,7 +14,7 @@ use crate::operations::sizes::Sizes;
 pub fn inputs(arrays: &Arrays) -> Result<&Sizes, Refusal> {
     let found = arrays.ins.len();
     if found == 0 || !found.is_multiple_of(2) {
-        let must = format!("must have an initial value for each input, found {}", plural(found, "operand"));
+        let must = format!("must have an initial value for each input, found {}", counted(found, "operand"));
         return Err(Refusal::new("inputs_c1", Subject::Whole, must));
     }
     let n = found / 2;

@@ -1,9 +1,10 @@
 //! Blocks that are read, written or padded.
 
-use super::arrays::{Arrays, Verdict, entries, plural};
+use super::arrays::{Arrays, Verdict, entries};
 use super::windows::dilated;
 use crate::operations::refusal::{Problem, Refusal, Subject};
 use crate::operations::sizes::{Size, Sizes};
+use crate::text::counted;
 
 const EACH: &str = "one for each dimension of the operand";
 
@@ -112,7 +113,7 @@ pub fn dynamic_update_slice(arrays: &Arrays) -> Verdict {
 
 fn data(arrays: &Arrays, rule: &'static str, least: usize) -> Verdict {
     if arrays.ins.len() < least {
-        let must = format!("must have at least {}, found {}", plural(least, "operand"), arrays.ins.len());
+        let must = format!("must have at least {}, found {}", counted(least, "operand"), arrays.ins.len());
         return Err(Refusal::new(rule, Subject::Whole, must));
     }
     arrays.count(rule, arrays.ins.len(), 1)
@@ -122,7 +123,7 @@ fn data(arrays: &Arrays, rule: &'static str, least: usize) -> Verdict {
 fn starts(first: usize, arrays: &Arrays) -> Verdict {
     let (needed, found) = (arrays.ins[0].rank(), arrays.ins.len() - first);
     if needed != found {
-        let must = format!("must have {}, one for each dimension, found {found}", plural(needed, "start"));
+        let must = format!("must have {}, one for each dimension, found {found}", counted(needed, "start"));
         return Err(Refusal::new("starts_c1", Subject::Whole, must));
     }
     (first..first + needed).try_for_each(|k| arrays.operand("starts_c2", k, &[]))

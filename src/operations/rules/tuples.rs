@@ -1,9 +1,10 @@
 //! Tuples, by the arrays in them from left to right.
 
-use super::arrays::{Arrays, Verdict, plural};
+use super::arrays::{Arrays, Verdict};
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::shape::{Shape, leaves};
 use crate::operations::sizes::Sizes;
+use crate::text::counted;
 
 /// - `tuple_c1`: the results have as many arrays as the operands.
 /// - `tuple_c2`: they have the same sizes, in their order.
@@ -43,7 +44,7 @@ pub(crate) fn before(index: usize, operands: &[&Shape]) -> Result<usize, Refusal
 fn passed([count, sizes]: [&'static str; 2], arrays: &Arrays) -> Verdict {
     let (expected, found) = (arrays.ins.len(), arrays.outs.len());
     if found != expected {
-        let must = format!("must be {}, found {found}", plural(expected, "array"));
+        let must = format!("must be {}, found {found}", counted(expected, "array"));
         return Err(Refusal::new(count, Subject::Results, must));
     }
     (0..found).try_for_each(|k| arrays.result(sizes, k, &arrays.ins[k].0))
