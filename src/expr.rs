@@ -40,13 +40,19 @@ impl Expr {
         }
     }
 
-    /// `self floordiv divisor`; the divisor is positive.
+    /// `self floordiv divisor`.
+    ///
+    /// # Panics
+    /// Where the divisor is not positive.
     pub fn floor_div(self, divisor: i64) -> Expr {
         assert!(divisor > 0, "divisor {divisor} is not positive");
         if divisor == 1 { self } else { Expr::FloorDiv(Box::new(self), divisor) }
     }
 
-    /// `self mod modulus`; the modulus is positive.
+    /// `self mod modulus`.
+    ///
+    /// # Panics
+    /// Where the modulus is not positive.
     pub fn modulo(self, modulus: i64) -> Expr {
         assert!(modulus > 0, "modulus {modulus} is not positive");
         if modulus == 1 { Expr::Const(0) } else { Expr::Mod(Box::new(self), modulus) }
@@ -173,7 +179,7 @@ impl Expr {
     }
 
     /// The value at a point, which has one entry for each variable; `None` where 64 bits do not hold it, or 128 bits a
-    /// value on the way.
+    /// value on the way, where the point has no entry for a variable, and where a divisor is not positive.
     pub fn evaluate(&self, point: &[i64]) -> Option<i64> {
         self.wide(point)?.try_into().ok()
     }
@@ -182,11 +188,12 @@ impl Expr {
     pub(crate) fn wide(&self, point: &[i64]) -> Option<i128> {
         match self {
             Expr::Const(c) => Some((*c).into()),
-            Expr::Var(v) => Some(point[*v].into()),
+            Expr::Var(v) => Some((*point.get(*v)?).into()),
             Expr::Add(a, b) => a.wide(point)?.checked_add(b.wide(point)?),
             Expr::Mul(a, f) => a.wide(point)?.checked_mul((*f).into()),
-            Expr::FloorDiv(a, d) => Some(a.wide(point)?.div_euclid((*d).into())),
-            Expr::Mod(a, m) => Some(a.wide(point)?.rem_euclid((*m).into())),
+            Expr::FloorDiv(a, d) if *d > 0 => Some(a.wide(point)?.div_euclid((*d).into())),
+            Expr::Mod(a, m) if *m > 0 => Some(a.wide(point)?.rem_euclid((*m).into())),
+            Expr::FloorDiv(..) | Expr::Mod(..) => None,
             Expr::Min(a, b) => Some(a.wide(point)?.min(b.wide(point)?)),
             Expr::Max(a, b) => Some(a.wide(point)?.max(b.wide(point)?)),
         }
@@ -311,6 +318,18 @@ pub fn cost(e: &Expr) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_do_not_exist() {
+        let of = |e: Expr| e.evaluate(&[7]);
+        let x = || Box::new(Expr::Var(0));
+        assert_eq!(of(Expr::FloorDiv(x(), 2)), Some(3));
+        for divisor in [0, -2, i64::MIN] {
+            assert_eq!((of(Expr::FloorDiv(x(), divisor)), of(Expr::Mod(x(), divisor))), (None, None), "{divisor}");
+        }
+        assert_eq!(of(Expr::Var(1)), None);
+        assert_eq!(of(Expr::Mul(x(), i64::MAX)), None);
+    }
 
     #[test]
     fn printing() {

@@ -453,3 +453,13 @@ fn nested_maps_fit_on_a_stack_of_128_kib() {
         assert!((50..=64).contains(&read), "{name}: {read} levels are read");
     }
 }
+
+#[test]
+fn a_point_with_another_number_of_entries_is_in_no_domain() {
+    let map = IndexingMap::parse("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [0, 9]").unwrap();
+    assert_eq!(map.contains(&[1, 2]), Some(true));
+    for point in [&[][..], &[1], &[1, 2, 3]] {
+        assert_eq!(map.contains(point), Some(false), "{point:?}");
+        assert!(map.evaluate(point).is_err(), "{point:?}");
+    }
+}

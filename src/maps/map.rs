@@ -110,10 +110,11 @@ impl IndexingMap {
         }
     }
 
-    /// Whether a point, with one entry for each variable, is in the domain; `None` where a constraint's value does
-    /// not fit in 128 bits.
+    /// Whether a point is in the domain, which one with another number of entries than there are variables does not;
+    /// `None` where a constraint's value does not fit in 128 bits.
     pub fn contains(&self, point: &[i64]) -> Option<bool> {
-        if !self.domain.vars.iter().zip(point).all(|(i, x)| i.contains((*x).into())) {
+        let inside = |(i, x): (&Interval, &i64)| i.contains((*x).into());
+        if point.len() != self.variables() || !self.domain.vars.iter().zip(point).all(inside) {
             return Some(false);
         }
         for (e, i) in &self.domain.constraints {

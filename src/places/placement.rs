@@ -302,7 +302,11 @@ impl Placement {
     /// As [`Placement::held`].
     pub fn is_used(&self, place: &[i64]) -> Result<bool, Error> {
         if place.len() != self.axes.len() {
-            return Err(Error::new(format!("a place has {} coordinates; {} are given", self.axes.len(), place.len())));
+            return Err(Error::new(format!(
+                "a place must have {} coordinates, found {}",
+                self.axes.len(),
+                place.len()
+            )));
         }
         // Where there is one, there is one with all digits of the address 0.
         let place = [place, &[0]].concat();
