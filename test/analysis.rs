@@ -565,7 +565,7 @@ fn check_tile(case: &Case, operand: usize, mapped: &Mapped<usize>, tile: &Stride
         if first.zip(&out).any(|(x, n)| x >= *n) {
             continue;
         }
-        let of_tile = elements(&tile, &point);
+        let of_tile = elements(tile, &point);
         let expected: BTreeSet<Index> = map
             .points()
             .filter(|p| of_tile.contains(&p[..map.dims]) && p[map.dims + map.ranges..] == held)
