@@ -6,7 +6,7 @@
 //!
 //! 1. *Convert types* (`Lowering::convert_types`): tiled buffers get their lowered types in place.
 //! 2. *Rewrite* (`Lowering::rewrite`) what reaches into a tiled buffer. Slices and reshapes are followed to their
-//! buffer    by composing index maps. A structured operation becomes scalar loops, or with `vectorize` vector code
+//!    buffer by composing index maps. A structured operation becomes scalar loops, or with `vectorize` vector code
 //!    (`Lowering::in_vectors`), which has steps of its own:
 //!    - *fuse*: an operation that the next one can compute on the way is not emitted but noted in `fused_into`;
 //!    - *plan and emit* the kernel of an operation with all that was fused into it;

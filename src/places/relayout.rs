@@ -6,12 +6,12 @@
 //!
 //! 1. *Digits.* The weights of both sides' digits cut each dimension into segments; each digit is cut further where the
 //!    other side's strides along its axis, or the groups of a machine, cut it. Where weights do not divide each other,
-//!   as 3 and 4, the values of the segment between two common multiples are gone through one by one.
+//!    as 3 and 4, the values of the segment between two common multiples are gone through one by one.
 //! 2. *Boxes.* The indices below a size that is no product of digits are a box for each digit: the digits above are
-//! those    of the size, this one is less than the size's, those below are free.
+//!    those of the size, this one is less than the size's, those below are free.
 //! 3. *Counts.* Along an axis whose strides nest, both coordinates are numbers in one mixed radix, so they are equal
 //!    where their digits are: variables fall into classes of equal ones, and the elements of a box that stay are a
-//!   product over the classes. Strides that do not nest are gone through value by value, up to a bound.
+//!    product over the classes. Strides that do not nest are gone through value by value, up to a bound.
 //!
 //! So costs grow with the number of digits, not of elements; of boxes there are more where several dimensions are
 //! padded, or have weights that do not divide each other.
