@@ -460,6 +460,7 @@ extern "C" fn layout_rs_pending_verify(layout: MlirAttribute, error: MlirStringC
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_memory_space_verify(number: i64, error: MlirStringCallback, user: *mut c_void) -> bool {
+    // The constraint (memory_space_c1).
     verdict(error, user, || memory_space::check(number).map(drop))
 }
 

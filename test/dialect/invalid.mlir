@@ -176,7 +176,7 @@ func.func private @space(memref<3x5xf32, #layout.memory_space<>>)
 // -----
 
 // CHECK: :[[#@LINE+2]]:69: error:
-// expected-error@+1 {{expected the number of a memory space behind `device`, found the end of the text}}
+// expected-error@+1 {{expected the number of a memory space after `device`, found the end of the text}}
 func.func private @space(memref<3x5xf32, #layout.memory_space<device>>)
 
 // -----
@@ -194,7 +194,7 @@ func.func private @space(memref<3x5xf32, #layout.memory_space<device 99999999999
 // -----
 
 // CHECK: :[[#@LINE+2]]:70: error:
-// expected-error@+1 {{expected the number of a memory space behind `device`, found `-`}}
+// expected-error@+1 {{expected the number of a memory space after `device`, found `-`}}
 func.func private @space(memref<3x5xf32, #layout.memory_space<device -1>>)
 
 // -----

@@ -31,7 +31,7 @@ pub fn run(driver: Driver, version: &'static CStr) -> ExitCode {
 }
 
 /// All dialects and extensions.
-pub fn registry() -> DialectRegistry {
+fn registry() -> DialectRegistry {
     let registry = DialectRegistry::new();
     layout_dialect::register(&registry);
     // SAFETY: the registry outlives the call.

@@ -8,9 +8,9 @@
 //! Not shown: a layout without a type, which is what a hover over an alias `#t` has, and a type with dynamic sizes. There
 //! are no sizes to count.
 
-use crate::drivers;
 use layout_dialect::element;
 use melior::Context;
+use melior::dialect::DialectRegistry;
 use melior::ir::r#type::{MemRefType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, Type};
 use serde_json::Value;
@@ -119,7 +119,11 @@ fn length(text: &str) -> Option<usize> {
 /// A context that reads types of all dialects; each is loaded when a type names it. Errors are dropped: some of the texts
 /// that are tried are no types.
 fn context_of_types() -> Context {
-    let context = Context::new_with_registry(&drivers::registry(), false);
+    // Dialects alone: passes have one registry for the process, which must not be changed by two threads at a time.
+    let registry = DialectRegistry::new();
+    layout_dialect::register(&registry);
+    melior::utility::register_all_dialects(&registry);
+    let context = Context::new_with_registry(&registry, false);
     context.attach_diagnostic_handler(|_| true);
     context
 }
