@@ -383,7 +383,7 @@ fn check_places(definition: &Definition) {
         let extents: Vec<i64> = extents.iter().map(|n| n + more).collect();
         let key = |place: &[i64]| (0..place.len()).map(|k| if whole(k) { 0 } else { place[k] }).collect::<Vec<_>>();
         let (used, unused): (Vec<_>, Vec<_>) = indices(&extents).into_iter().partition(|p| taken.contains(&key(p)));
-        let found = placement.occupancy(Some(&extents)).unwrap();
+        let found = placement.utilisation(Some(&extents)).unwrap();
         assert_eq!((found.used, found.places), (used.len() as i128, (used.len() + unused.len()) as i128), "{text}");
         assert!(used.iter().all(|p| placement.is_used(p).unwrap()), "{text}");
         let few = unused.len().min(5);
@@ -393,7 +393,7 @@ fn check_places(definition: &Definition) {
             assert_eq!(placement.unused_along(axis, *extent, 1000).unwrap(), without, "{text}: {}", axes[axis]);
         }
         if more == 0 {
-            assert_eq!(placement.occupancy(None).unwrap(), found, "{text}");
+            assert_eq!(placement.utilisation(None).unwrap(), found, "{text}");
         }
     }
     // An extent that is too small for the last element is refused.
@@ -401,9 +401,9 @@ fn check_places(definition: &Definition) {
         let Some(last) = taken.iter().map(|place| place[axis]).max() else { continue };
         let mut extents = extents.clone();
         extents[axis] = last + 1;
-        assert!(placement.occupancy(Some(&extents)).is_ok(), "{text}: {extents:?}");
+        assert!(placement.utilisation(Some(&extents)).is_ok(), "{text}: {extents:?}");
         extents[axis] = last;
-        assert!(placement.occupancy(Some(&extents)).is_err(), "{text}: {extents:?}");
+        assert!(placement.utilisation(Some(&extents)).is_err(), "{text}: {extents:?}");
     }
 }
 
@@ -412,11 +412,11 @@ fn used_places_are_counted() {
     choices::check(3000, SEED + 3, Definition::random, check_places);
     let every_second = placed("((4_L2B:2, 64:8), (8:1, 2_W:1))");
     assert_eq!(every_second.unused(&[7, 2], 3).unwrap(), [[1, 0], [1, 1], [3, 0]]);
-    let error = every_second.occupancy(Some(&[6, 2])).unwrap_err();
+    let error = every_second.utilisation(Some(&[6, 2])).unwrap_err();
     assert_eq!(error.message, "the extent of L2B must be greater than 6, where an element is, found 6");
     let wide = placed("((1152921504606846976_A), (2_B2); B@[8_C:1])");
-    assert_eq!(wide.occupancy(None).unwrap().used, 1 << 64);
-    let board = placed("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))").occupancy(None).unwrap();
+    assert_eq!(wide.utilisation(None).unwrap().used, 1 << 64);
+    let board = placed("((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))").utilisation(None).unwrap();
     assert_eq!((board.used, board.places), (8192, 8192));
 }
 
@@ -843,16 +843,16 @@ fn survive(text: &str) {
     assert_eq!(TensorLayout::parse(&layout.to_string()), Ok(layout.clone()), "{shown:?}: parsing {layout}");
     match Placement::parse(text) {
         Err(found) => assert!(found.error.message.len() < 6000, "{shown:?}: {}", found.error),
-        Ok(placement) if placement.sizes().contains(&0) => drop((placement.occupancy(None), to_tiled(&placement))),
+        Ok(placement) if placement.sizes().contains(&0) => drop((placement.utilisation(None), to_tiled(&placement))),
         Ok(placement) => {
             let last: Vec<i64> = placement.sizes().iter().map(|size| size - 1).collect();
             let place = placement.place(&last).unwrap();
             assert_eq!(placement.held(&place), Ok(Held::Element(last.clone())), "{shown:?} at {place:?}");
             assert_eq!(placement.map().evaluate(&last).unwrap(), Some(place), "{shown:?} at {last:?}");
             let _ = (placement.local_elements(), to_tiled(&placement));
-            if let Ok(occupancy) = placement.occupancy(None) {
-                assert!((1..=occupancy.places).contains(&occupancy.used), "{shown:?}: {occupancy:?}");
-                let few: Vec<i64> = occupancy.extents.iter().map(|n| *n.min(&4)).collect();
+            if let Ok(utilisation) = placement.utilisation(None) {
+                assert!((1..=utilisation.places).contains(&utilisation.used), "{shown:?}: {utilisation:?}");
+                let few: Vec<i64> = utilisation.extents.iter().map(|n| *n.min(&4)).collect();
                 let _ = placement.unused(&few, 3);
             }
             assert!(layout.reshaped(placement.sizes()).is_ok(), "{shown:?}");

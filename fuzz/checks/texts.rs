@@ -118,7 +118,7 @@ pub fn tensor_layout(text: &str) {
     let half = |n: &i64| Slice { start: n / 2, limit: *n, step: 1 };
     let _ = layout.sliced(&placement.sizes().iter().map(half).collect::<Vec<_>>());
     let _ = layout.reshaped(&[placement.elements()]);
-    let _ = placement.occupancy(None);
+    let _ = placement.utilisation(None);
     let _ = to_tiled(&placement);
     for axis in 0..placement.axes().len() {
         placement.copies(axis);

@@ -20,5 +20,5 @@ pub use machine::{Axis, Fit, Machine, Memory, READY, TIME, WORD};
 pub use placement::{Copies, Digit, Held, Misplaced, Placement};
 pub use relayout::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan, plan};
 pub use tensor_layout::{ADDRESS, Broadcast, Part, Spot, TensorLayout, check_axis, is_tensor_layout};
-pub use utilisation::Occupancy;
+pub use utilisation::Utilisation;
 pub use views::{Slice, View};

@@ -10,7 +10,7 @@ use crate::text::Error;
 
 /// How many places are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Occupancy {
+pub struct Utilisation {
     /// The number of coordinates along each named axis.
     pub extents: Vec<i64>,
     /// The places that hold an element.
@@ -34,12 +34,12 @@ impl Placement {
     /// ```
     /// use tensor_layout::places::Placement;
     /// let p = Placement::parse("((4_L2B:2, 64:8), (8:1, 2_W:1))").unwrap();
-    /// let found = p.occupancy(None).unwrap();
+    /// let found = p.utilisation(None).unwrap();
     /// assert_eq!((found.extents, found.used, found.places), (vec![7, 2], 8, 14));
-    /// assert_eq!(p.occupancy(Some(&[16, 2])).unwrap().places, 32);
+    /// assert_eq!(p.utilisation(Some(&[16, 2])).unwrap().places, 32);
     /// assert_eq!(p.unused_along(0, 7, 9).unwrap(), [1, 3, 5]);
     /// ```
-    pub fn occupancy(&self, extents: Option<&[i64]>) -> Result<Occupancy, Error> {
+    pub fn utilisation(&self, extents: Option<&[i64]>) -> Result<Utilisation, Error> {
         let axes = self.axes().len();
         let mut own = self.extents();
         own.truncate(axes);
@@ -51,7 +51,7 @@ impl Placement {
         let product = |n: i128, by: i128| n.checked_mul(by).ok_or_else(large);
         let places = extents.iter().try_fold(1, |n, extent| product(n, (*extent).max(0).into()))?;
         if self.sizes().contains(&0) {
-            return Ok(Occupancy { extents, used: 0, places });
+            return Ok(Utilisation { extents, used: 0, places });
         }
         for (axis, extent) in extents.iter().enumerate() {
             let last = self.last(axis);
@@ -73,7 +73,7 @@ impl Placement {
         for axis in (0..axes).filter(|axis| self.copies(*axis) == Copies::All) {
             used = product(used, extents[axis].into())?;
         }
-        Ok(Occupancy { extents, used, places })
+        Ok(Utilisation { extents, used, places })
     }
 
     /// The highest coordinate of an element along an axis. There must be elements.

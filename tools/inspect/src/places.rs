@@ -38,16 +38,16 @@ pub fn report(placement: &Placement) -> Result<String, Error> {
     let sizes = |sizes: &[i64], n: i64| format!("{sizes:?}, {}", counted(n, "element"));
     line("sizes", sizes(placement.sizes(), placement.elements()));
     line("padded", sizes(placement.padded_sizes(), placement.padded_elements()));
-    let occupancy = placement.occupancy(None)?;
+    let utilisation = placement.utilisation(None)?;
     if !placement.axes().is_empty() {
         let named = placement.axes().iter().enumerate().map(|(k, axis)| match placement.copies(k) {
             Copies::All => format!("{axis} *"),
-            Copies::Steps(_) => format!("{axis} {}", occupancy.extents[k]),
+            Copies::Steps(_) => format!("{axis} {}", utilisation.extents[k]),
         });
-        let (used, all) = (occupancy.used, occupancy.places);
+        let (used, all) = (utilisation.used, utilisation.places);
         line("places", format!("{used} of {all} are used: {}", named.collect::<Vec<_>>().join(", ")));
         if used < all {
-            line("unused", unused(placement, &occupancy.extents)?);
+            line("unused", unused(placement, &utilisation.extents)?);
         }
     }
     let local = placement.local_elements();
@@ -142,7 +142,7 @@ fn hold(out: &mut String, placement: &Placement) -> Result<(), Error> {
             break;
         }
     }
-    let more = placement.occupancy(None)?.used - i128::from(drawn);
+    let more = placement.utilisation(None)?.used - i128::from(drawn);
     if more > 0 {
         let _ = writeln!(out, "\n  .. {more} more places");
     }
