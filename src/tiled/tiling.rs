@@ -44,24 +44,22 @@ pub trait Tiling {
     fn tile(&mut self, indices: &mut Vec<Self::Index>, tile: &[TileEntry]) -> Result<(), Self::Error> {
         let missing = tile.len().saturating_sub(indices.len());
         let mut tiled = indices.split_off(indices.len() - (tile.len() - missing)).into_iter();
-        let (mut merged, mut run) = (Vec::with_capacity(tile.len()), Vec::new());
+        let (mut whole, mut run) = (Vec::with_capacity(tile.len()), Vec::new());
         for (position, entry) in tile.iter().enumerate() {
             match entry {
                 TileEntry::Combine if position < missing => {}
                 TileEntry::Combine => run.extend(tiled.next()),
                 TileEntry::Size(size) => {
-                    run.extend(if position < missing { Some(self.leading()) } else { tiled.next() });
-                    merged.push((mem::take(&mut run), *size));
+                    let index = if position < missing { Some(self.leading()) } else { tiled.next() };
+                    let index = if run.is_empty() {
+                        index
+                    } else {
+                        run.extend(index);
+                        Some(self.merge(mem::take(&mut run))?)
+                    };
+                    whole.extend(index.map(|index| (index, *size)));
                 }
             }
-        }
-        let mut whole = Vec::with_capacity(merged.len());
-        for (mut run, size) in merged {
-            let index = match run.len() {
-                1 => run.remove(0),
-                _ => self.merge(run)?,
-            };
-            whole.push((index, size));
         }
         let mut remainders = Vec::with_capacity(whole.len());
         for (index, size) in whole {
