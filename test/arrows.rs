@@ -15,10 +15,13 @@
 //! The files are read as tokens, so paths in macros count and those in comments do not. Modules after `#[cfg(test)]`
 //! are left out: tests may look anywhere. Not seen: a method that is defined in another file than its type.
 
+mod tokens;
+
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use tokens::without_tests;
 
 /// The crates, by the folder that `lib.rs` or `main.rs` is in, and whether the face has a table of rooms.
 const CRATES: &[(&str, bool)] = &[
@@ -340,16 +343,10 @@ impl Source {
 
     /// The paths, also inside groups; what is after `#[cfg(test)]` is left out.
     fn paths(&mut self, tokens: TokenStream) {
-        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let tokens = without_tests(tokens);
         let mut k = 0;
         while k < tokens.len() {
             match &tokens[k] {
-                TokenTree::Group(group) if group.to_string().replace(' ', "") == "[cfg(test)]" => {
-                    // The item ends with its body or with a semicolon.
-                    while k < tokens.len() && !ends_item(&tokens[k]) {
-                        k += 1;
-                    }
-                }
                 TokenTree::Group(group) => self.paths(group.stream()),
                 TokenTree::Ident(ident)
                     if ["crate", "super", "self"].contains(&ident.to_string().as_str())
@@ -362,14 +359,6 @@ impl Source {
             }
             k += 1;
         }
-    }
-}
-
-fn ends_item(token: &TokenTree) -> bool {
-    match token {
-        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
-        TokenTree::Punct(punct) => punct.as_char() == ';',
-        _ => false,
     }
 }
 

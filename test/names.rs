@@ -4,10 +4,13 @@
 //! inside functions and macros. Associated types of traits and of their implementations are not counted, and neither is
 //! what is behind `#[cfg(test)]`.
 
+mod tokens;
+
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tokens::without_tests;
 
 /// Folders that are no part of a crate, or are not its own code.
 const NOT_READ: &[&str] = &["target", "test", "tests", "benches", "examples", "fuzz"];
@@ -88,16 +91,11 @@ fn twice(files: &Files) -> Vec<String> {
 
 /// The names of the types that are defined in these tokens; `associated` in the braces of a trait or of an implementation.
 fn types(tokens: TokenStream, associated: bool, names: &mut Vec<String>) {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let tokens = without_tests(tokens);
     let mut next_is_associated = false;
     let mut k = 0;
     while k < tokens.len() {
         match &tokens[k] {
-            TokenTree::Group(group) if group.to_string().replace(' ', "") == "[cfg(test)]" => {
-                while k < tokens.len() && !ends_item(&tokens[k]) {
-                    k += 1;
-                }
-            }
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
                 types(group.stream(), next_is_associated, names);
                 next_is_associated = false;
@@ -132,12 +130,4 @@ fn is_punct(token: &TokenTree) -> bool {
 
 fn is_dollar(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == '$')
-}
-
-fn ends_item(token: &TokenTree) -> bool {
-    match token {
-        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
-        TokenTree::Punct(punct) => punct.as_char() == ';',
-        _ => false,
-    }
 }
