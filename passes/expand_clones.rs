@@ -64,7 +64,7 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
         (0..rank).filter(|d| numbers[*d].is_none()).map(|d| of(None, from + d)).collect()
     };
     let copy =
-        b.reinterpret(allocation, t, &shaped.shape, &values(&shaped.shape, 0), &strides, &values(&strides, rank));
+        b.reinterpret(allocation, t, 0, &shaped.shape, &values(&shaped.shape, 0), &strides, &values(&strides, rank));
     b.op("memref.copy", &[source, copy], &[], &[]);
     ir::replace_all_uses(ir::result(op, 0), copy);
     rewriter.erase(op);

@@ -1,8 +1,8 @@
 //! A nest as loops over the parts of its dimensions.
 
 use crate::buffers::index::IndexVars;
-use crate::buffers::spread::{Spread, SpreadBuffer};
-use crate::kernel::access::{Size, store_copies};
+use crate::buffers::spread::Spread;
+use crate::kernel::access::{Reached, Size};
 use crate::kernel::nest::Nest;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
@@ -26,29 +26,19 @@ pub struct Inner<'a, 'c> {
     pub b: Builder<'c>,
     pub vars: &'a IndexVars<'c>,
     pub dims: &'a [Expr],
+    /// What the nest reads or writes of each operand.
     pub reached: Vec<Reached<'c>>,
-}
-
-/// What a nest reads or writes of an operand.
-pub struct Reached<'c> {
-    /// The buffer, or the part of it at a place.
-    pub base: Val<'c>,
-    /// The index into that.
-    pub index: Vec<Expr>,
-    /// The copies that are to be kept alike: the dimension that they are along, how many, how far apart.
-    pub copies: Vec<(usize, i64, i64)>,
 }
 
 impl<'c> Inner<'_, 'c> {
     /// The current element of an operand.
     pub fn load(&self, operand: usize) -> Val<'c> {
-        self.vars.load(self.b, self.reached[operand].base, &self.reached[operand].index)
+        self.reached[operand].load(self.vars, self.b, true)
     }
 
     /// Sets the current element of an operand.
     pub fn store(&self, operand: usize, value: Val<'c>) {
-        let Reached { base, ref index, ref copies } = self.reached[operand];
-        store_copies(self.vars, self.b, value, base, index, copies, true);
+        self.reached[operand].store(self.vars, self.b, value, true);
     }
 
     /// The current index in a dimension of the iteration space, before an operation.
@@ -84,10 +74,7 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
         let bounds = vars.simplified(&part.bounds, &[]);
         b = a_loop(b, &mut vars, part.var, &bounds, affine);
     }
-    let reached = nest.operands.iter().zip(index).map(|(operand, index)| {
-        let copies = operand.access.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
-        Reached { base: operand.access.base, index, copies }
-    });
+    let reached = nest.operands.iter().zip(index).map(|(operand, index)| operand.access.at(index));
     body(&Inner { b, vars: &vars, dims: &dims, reached: reached.collect() });
 }
 
