@@ -222,7 +222,12 @@ impl<'c> Lowered<'c> {
         let known = self.run_time_sizes(b, sizes);
         if !self.is_row() {
             // The allocation's dimensions are in memory order.
-            return self.order.iter().filter_map(|k| known.iter().find(|size| size.0 == *k)).map(|size| size.1).collect();
+            return self
+                .order
+                .iter()
+                .filter_map(|k| known.iter().find(|size| size.0 == *k))
+                .map(|size| size.1)
+                .collect();
         }
         let Storage::Tiles { prefix, tail, .. } = self.storage else { return Vec::new() };
         let index = Type::index(b.context());
@@ -265,7 +270,8 @@ impl<'c> Lowered<'c> {
 
     /// Whether the value type has dimensions that do no more than carry a logical size.
     pub fn carries(&self) -> bool {
-        matches!(self.storage, Storage::Tiles { .. }) && self.run_time.iter().any(|(k, _)| self.own_strides[*k] == Some(0))
+        matches!(self.storage, Storage::Tiles { .. })
+            && self.run_time.iter().any(|(k, _)| self.own_strides[*k] == Some(0))
     }
 
     /// The type of the allocation: the physical type, or one row where that does not show all of it.
@@ -361,7 +367,8 @@ impl<'c> Lowered<'c> {
             Storage::SpreadBuffer(spread_buffer) => (0, spread_buffer.elements()),
         };
         if count > MAX_CONSTANT {
-            let bits = self.packing.bits.unwrap_or_else(|| element::stored_bits(element::least_bits(self.packing.element)));
+            let bits =
+                self.packing.bits.unwrap_or_else(|| element::stored_bits(element::least_bits(self.packing.element)));
             return Err(format!(
                 "a constant must have at most {MAX_CONSTANT} elements with padding, found {count} ({} bytes)",
                 (u128::from(bits.unsigned_abs()) * u128::from(count.unsigned_abs())).div_ceil(8)

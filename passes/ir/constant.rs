@@ -175,7 +175,8 @@ impl<'c> Constant<'c> {
         let inside = (k as i64) < self.elements;
         if bits == 1 {
             // SAFETY: the constant's elements are booleans, and `k` is below their number.
-            let value = unsafe { inside.then(|| sys::mlirDenseElementsAttrGetBoolValue(self.attribute.to_raw(), k as isize)) };
+            let value =
+                unsafe { inside.then(|| sys::mlirDenseElementsAttrGetBoolValue(self.attribute.to_raw(), k as isize)) };
             return Some(vec![value?.into()]);
         }
         let (bytes, data) = self.data()?;

@@ -766,7 +766,10 @@ fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
 fn element_bits(operand: &Operand) -> Result<i64, String> {
     let packing = operand.access.packing;
     if let Some(bits) = packing.bits {
-        return Err(format!("elements must be whole elements of their buffer, found {bits} bits for {}", packing.element));
+        return Err(format!(
+            "elements must be whole elements of their buffer, found {bits} bits for {}",
+            packing.element
+        ));
     }
     let element = packing.element;
     let bits = ir::bits(element).filter(|n| matches!(n, 8 | 16 | 32 | 64));
