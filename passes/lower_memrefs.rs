@@ -560,7 +560,7 @@ impl<'c> Lowering<'c> {
         let identity = (0..sizes.len()).map(Expr::Var).collect();
         let whole = Operand::new(partial.access.clone(), identity);
         let neutral = b.constant(combiner.neutral);
-        let fill = Nest { extents: sizes, operands: vec![whole], outputs: 1, contracted: Vec::new() };
+        let fill = Nest { extents: sizes, operands: vec![whole], outputs: 1, contracted: Vec::new(), repeats: true };
         kernel::emit(&fill, b, |inner| inner.store(0, neutral));
         nest.contracted = contracted;
         let output = std::mem::replace(nest.operands.last_mut()?, partial);
@@ -623,7 +623,7 @@ fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &
     }
     let partial = Operand { access: partial.access.clone(), map: identity.clone(), across };
     let operands = vec![partial, Operand::new(output.access, identity)];
-    let sums = Nest { extents, operands, outputs: 1, contracted: Vec::new() };
+    let sums = Nest { extents, operands, outputs: 1, contracted: Vec::new(), repeats: true };
     kernel::emit(&sums, b, |inner| {
         let operands = [inner.load(1), inner.load(0)];
         let kept = b.attributes_of(combiner.op);

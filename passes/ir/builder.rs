@@ -102,6 +102,12 @@ impl<'c> Builder<'c> {
         self.value("memref.reinterpret_cast", &operands, to, &attributes)
     }
 
+    /// A copy of an operation with all that is in it.
+    pub fn copy(&self, op: Op<'c>) -> Op<'c> {
+        // SAFETY: the operation is alive, and nothing else owns its copy.
+        self.insert(unsafe { Operation::from_raw(sys::mlirOperationClone(op.to_raw())) })
+    }
+
     /// An operation without regions.
     pub fn op(
         &self,
