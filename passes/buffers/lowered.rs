@@ -249,16 +249,26 @@ impl<'c> Lowered<'c> {
         b.value("memref.transpose", &[physical], self.strided_type, &[permutation])
     }
 
+    /// The elements of the allocation, padding included.
+    fn allocated_elements(&self) -> i64 {
+        match &self.storage {
+            Storage::Tiles { expansion, .. } => expansion.allocated_elements(),
+            Storage::SpreadBuffer(spread_buffer) => spread_buffer.elements(),
+        }
+    }
+
+    /// Whether a constant has at most [`MAX_CONSTANT`] elements in this layout.
+    pub fn holds_constant(&self) -> bool {
+        self.allocated_elements() <= MAX_CONSTANT
+    }
+
     /// For each element of the allocation, the logical element that is there, by its row-major number.
     ///
     /// # Errors
     /// More than [`MAX_CONSTANT`] elements.
     pub fn gather(&self) -> Result<Vec<Option<usize>>, String> {
-        let count = match &self.storage {
-            Storage::Tiles { expansion, .. } => expansion.allocated_elements(),
-            Storage::SpreadBuffer(spread_buffer) => spread_buffer.elements(),
-        };
-        if count > MAX_CONSTANT {
+        let count = self.allocated_elements();
+        if !self.holds_constant() {
             let bytes = element::least_bits(self.element).unsigned_abs().div_ceil(8);
             return Err(format!(
                 "a constant must have at most {MAX_CONSTANT} elements with padding, found {count} ({} bytes)",
