@@ -13,5 +13,5 @@ pub use collective::{Collective, Exchange};
 pub use graph::{Graph, Node, Value};
 pub use operation::{Convolution, Gather, Loops, Operation, WindowDim};
 pub use refusal::{Problem, Refusal, Subject};
-pub use shape::{Array, Dim, Shape, leaves};
+pub use shape::{Array, Dim, Shape, count, leaves};
 pub use sizes::{Size, Sizes};

@@ -23,14 +23,16 @@ use sides::{Equations, Related, Sides};
 /// An operation with its operands and results, taken apart into arrays.
 pub(super) struct Application<'a> {
     operation: &'a Operation,
-    /// The arrays of the operands.
+    /// The arrays of the operands; of a tuple of which one part is taken, those of the part.
     pub operands: Vec<&'a Array>,
+    /// How many arrays of the operands are before those.
+    pub first: usize,
     /// The arrays of the results.
     pub results: Vec<&'a Array>,
     /// The sizes of both; `None` where one is not bounded.
     sizes: Option<[Vec<Vec<i64>>; 2]>,
-    /// The first array of the operands that becomes one of the results, where the operation only passes them on.
-    passed: Option<usize>,
+    /// Whether the operation only passes its operands' arrays on, in their order.
+    passes: bool,
 }
 
 impl<'a> Application<'a> {
@@ -44,21 +46,24 @@ impl<'a> Application<'a> {
         results: &[&'a Shape],
     ) -> Result<Application<'a>, Error> {
         operation.check(operands, results)?;
-        let passed = match operation {
-            Operation::Tuple => Some(0),
-            Operation::GetTupleElement { index } => Some(before(*index, operands)?),
-            _ => None,
-        };
         let arrays = |shapes: &[&'a Shape]| shapes.iter().flat_map(|shape| leaves(shape)).collect::<Vec<_>>();
+        // A tuple of many parts may have as many users, so only the part is looked at.
+        let (first, from) = match (operation, operands) {
+            (Operation::GetTupleElement { index }, [Shape::Tuple(parts)]) => {
+                (before(*index, operands)?, arrays(&[&parts[*index]]))
+            }
+            _ => (0, arrays(operands)),
+        };
         let sizes = |arrays: &[&Array]| arrays.iter().map(|a| a.sizes()).collect::<Option<Vec<_>>>();
-        let (operands, results) = (arrays(operands), arrays(results));
-        let both = sizes(&operands).zip(sizes(&results)).map(|(operands, results)| [operands, results]);
-        Ok(Application { operation, operands, results, sizes: both, passed })
+        let results = arrays(results);
+        let both = sizes(&from).zip(sizes(&results)).map(|(operands, results)| [operands, results]);
+        let passes = matches!(operation, Operation::Tuple | Operation::GetTupleElement { .. });
+        Ok(Application { operation, operands: from, first, results, sizes: both, passes })
     }
 
     /// The array of the operands that an array of the results is, where the operation only passes it on.
     pub fn passed(&self, result: usize) -> Option<usize> {
-        Some(self.passed? + result).filter(|_| result < self.results.len())
+        (self.passes && result < self.results.len()).then_some(result)
     }
 
     /// What an element of an array reads or feeds on the other side.
