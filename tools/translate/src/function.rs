@@ -1,15 +1,14 @@
 //! One computation as one function: its arguments, its instructions, and what it returns.
 
 use crate::builder::Builder;
+use crate::external::Declarations;
 use crate::instructions::{Site, instruction};
 use crate::syntax::{quoted, symbol};
-use crate::tensor::{Done, Tensor, names, tensors, types};
-use crate::writer::Writer;
+use crate::tensor::{Done, Tensor, arrays, names, tensors, types};
 use std::fmt::Write;
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::Shape;
-use tensor_layout::operations::leaves;
 use tensor_layout::text::Error;
 
 /// The text that a module was read from, for locations.
@@ -53,23 +52,23 @@ struct Function<'a> {
     wrong: Vec<Error>,
 }
 
-/// Writes the function of a computation.
+/// The text of the function of a computation.
 ///
 /// # Errors
 /// Each instruction that cannot be imported.
-pub fn function(module: &Module, number: usize, source: &Source, out: &mut String) -> Result<(), Vec<Error>> {
+pub fn function(
+    module: &Module,
+    number: usize,
+    source: &Source,
+    declared: &mut Declarations,
+) -> Result<String, Vec<Error>> {
     let computation = &module.computations[number];
-    let builder = Builder { module, w: Writer::new() };
+    let builder = Builder::new(module, declared);
     let mut function =
         Function { computation, source, builder, arguments: Vec::new(), values: Vec::new(), wrong: Vec::new() };
     function.arguments();
     computation.instructions.iter().for_each(|i| function.instruction(i));
-    if function.wrong.is_empty() {
-        function.print(out, number == module.entry);
-        Ok(())
-    } else {
-        Err(function.wrong)
-    }
+    if function.wrong.is_empty() { Ok(function.text(number == module.entry)) } else { Err(function.wrong) }
 }
 
 impl Function<'_> {
@@ -106,7 +105,7 @@ impl Function<'_> {
 
     /// Whether an operand cannot be imported: it has no values, though its shape has arrays.
     fn lacks_operands(&self, i: &Instruction) -> bool {
-        i.operands.iter().any(|k| self.values[*k].is_empty() && !leaves(self.shape(*k)).is_empty())
+        i.operands.iter().any(|k| self.values[*k].is_empty() && !arrays(self.shape(*k)).is_empty())
     }
 
     fn shape(&self, k: usize) -> &Shape {
@@ -121,7 +120,7 @@ impl Function<'_> {
     }
 
     /// The function's text.
-    fn print(&self, out: &mut String, entry: bool) {
+    fn text(&self, entry: bool) -> String {
         let Function { computation, source, .. } = self;
         let of_parameters = computation.parameters.iter().zip(&self.arguments).flat_map(|(k, all)| {
             let location = source.location(&computation.instructions[*k]);
@@ -131,11 +130,13 @@ impl Function<'_> {
         let results = &self.values[computation.root];
         let (visibility, name) = (if entry { "" } else { "private " }, symbol(&computation.name));
         let (arguments, types) = (arguments.join(", "), types(results));
+        let mut out = String::with_capacity(self.builder.w.text.len() + arguments.len() + 200);
         let _ = writeln!(out, "  func.func {visibility}{name}({arguments}) -> ({types}) {{");
         out.push_str(&self.builder.w.text);
         let colon = if results.is_empty() { "" } else { " : " };
         let root = source.location(computation.result());
         let _ = writeln!(out, "    return {}{colon}{types} loc({root})", names(results));
         let _ = writeln!(out, "  }} loc({}({}))", quoted(&computation.name), source.place(computation.at));
+        out
     }
 }

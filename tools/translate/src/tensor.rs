@@ -53,9 +53,21 @@ pub fn types(all: &[Tensor]) -> String {
     all.iter().map(|t| t.ty.as_str()).collect::<Vec<_>>().join(", ")
 }
 
+/// The arrays of a shape that are values: all but tokens, which only put operations in an order.
+pub fn arrays(shape: &Shape) -> Vec<&Array> {
+    leaves(shape).into_iter().filter(|array| array.element != ElementType::Token).collect()
+}
+
 /// The tensors of a shape, without names.
 pub fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
-    leaves(shape).into_iter().map(tensor).collect()
+    arrays(shape).into_iter().map(tensor).collect()
+}
+
+/// The value of each array of a shape; none of a token.
+pub fn by_leaf(shape: &Shape, values: &[Tensor]) -> Vec<Option<Tensor>> {
+    let mut values = values.iter();
+    let value = |array: &Array| if array.element == ElementType::Token { None } else { values.next().cloned() };
+    leaves(shape).into_iter().map(value).collect()
 }
 
 fn tensor(array: &Array) -> Done<Tensor> {

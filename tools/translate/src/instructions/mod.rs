@@ -1,21 +1,23 @@
 //! The instructions: which function writes which, in [`instruction`], and their functions by kind.
 
 mod control;
+mod custom;
 mod gather;
+mod pairs;
 mod products;
 mod reductions;
 mod shapes;
 
 use crate::builder::{Builder, Operand};
 use crate::scalar::{elementwise, literal};
-use crate::tensor::{Done, Tensor, tensors};
+use crate::tensor::{Done, Tensor, arrays, tensors};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::Instruction;
+use tensor_layout::hlo::{Instruction, Values};
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::Shape;
-use tensor_layout::operations::leaves;
 
 /// An instruction, with the shapes and the tensors of its operands.
+#[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub i: &'a Instruction,
     pub shapes: &'a [&'a Shape],
@@ -40,6 +42,21 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
             Ok(results.iter().map(|out| b.empty(out)).collect())
         }
+        Operation::Start(start) => pairs::start(b, site, start),
+        Operation::Leaves { .. } if matches!(&*i.opcode, "infeed" | "recv-done") => {
+            Ok(pairs::received(b, site, &results))
+        }
+        Operation::Leaves { numbers } => {
+            if i.opcode == "send" {
+                pairs::sent(b, site, &ins);
+            }
+            pairs::leaves_of(b, site, numbers)
+        }
+        _ if i.opcode == "outfeed" => Ok(pairs::sent(b, site, &ins)),
+        _ if i.opcode == "after-all" => Ok(Vec::new()),
+        operation if i.opcode == "custom-call" && !matches!(operation, Operation::Concatenate { .. }) => {
+            custom::custom_call(b, site, &ins, results)
+        }
         Operation::Reduce { dims } => reductions::reduce(b, i, dims, &ins, results),
         Operation::ReduceWindow { window } => reductions::reduce_window(b, i, window, &ins, results),
         _ if is_barrier(i) => {
@@ -61,7 +78,7 @@ fn not_imported(i: &Instruction) -> String {
 
 fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, ins: &[Tensor], results: &[Tensor]) -> Done<Vec<Tensor>> {
     let Shape::Tuple(parts) = site.shapes[0] else { return Err("the operand must be a tuple".into()) };
-    let first: usize = parts[..index].iter().map(|part| leaves(part).len()).sum();
+    let first: usize = parts[..index].iter().map(|part| arrays(part).len()).sum();
     Ok(b.all_converted(&ins[first..first + results.len()], results))
 }
 
@@ -105,8 +122,11 @@ fn only_moves(i: &Instruction) -> bool {
 }
 
 fn constant(b: &mut Builder, i: &Instruction, out: &Tensor) -> Done<Tensor> {
+    if i.literal.as_ref().is_some_and(|literal| literal.values == Values::Elided) {
+        return b.elided(i, out);
+    }
     let value = i.literal.as_ref().and_then(|literal| literal::dense(literal, out.element, &out.sizes));
-    let value = value.ok_or("the value of this constant is left out of the text, or MLIR has no text for it")?;
+    let value = value.ok_or("MLIR has no text for the value of this constant")?;
     Ok(b.named(out, &format!("arith.constant dense<{value}> : {}", out.ty)))
 }
 
