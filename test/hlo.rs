@@ -242,19 +242,6 @@ fn other_texts() {
     assert_eq!(places("module"), ["1:1 expected `HloModule` and the module's name, found `m`"]);
 }
 
-/// A text that ends early, or in which bytes are others, is no module or one in order; the error is in it.
-#[test]
-fn every_beginning_of_a_text() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/test/hlo/small/pairs.hlo")).unwrap();
-    // From the last `}` on it is whole.
-    let whole = text.trim_end().len();
-    for end in 0..text.len() {
-        let cut = &text[..end];
-        survives(cut);
-        assert_eq!(Module::parse(cut).is_ok(), end >= whole, "{end}");
-    }
-}
-
 /// Every operation of the language is known, and what runs beside others.
 #[test]
 fn all_opcodes() {

@@ -25,7 +25,6 @@ const fn row(name: &'static str, least: usize, most: usize, rule: OpcodeRule, no
 
 const MANY: usize = usize::MAX;
 const FLOAT: &str = "fc";
-const DEVICES: &str = "the value comes from other devices";
 const RANDOM: &str = "random numbers have no operand's elements";
 const SOLVER: &str = "an element depends on many, each in its own way";
 const DYNAMIC: &str = "sizes are known at run time only";
@@ -38,9 +37,9 @@ static OPCODES: &[Opcode] = &[
     row("add", 2, 2, elementwise, ANY),
     row("add-dependency", 2, 2, other, "an order is added, the value stays"),
     row("after-all", 0, MANY, token, "a token has no elements"),
-    row("all-gather", 1, MANY, other, DEVICES),
-    row("all-reduce", 1, MANY, other, DEVICES),
-    row("all-to-all", 1, MANY, other, DEVICES),
+    row("all-gather", 1, MANY, all_gather, ""),
+    row("all-reduce", 1, MANY, all_reduce, ""),
+    row("all-to-all", 1, MANY, all_to_all, ""),
     row("and", 2, 2, elementwise, "psu"),
     row("asin", 1, 1, elementwise, FLOAT),
     row("asinh", 1, 1, elementwise, FLOAT),
@@ -57,8 +56,8 @@ static OPCODES: &[Opcode] = &[
     row("ceil", 1, 1, elementwise, "f"),
     row("cholesky", 1, 1, other, SOLVER),
     row("clamp", 3, 3, clamp, ANY),
-    row("collective-broadcast", 1, MANY, other, DEVICES),
-    row("collective-permute", 1, MANY, other, DEVICES),
+    row("collective-broadcast", 1, MANY, collective_broadcast, ""),
+    row("collective-permute", 1, MANY, collective_permute, ""),
     row("compare", 2, 2, compare, ANY),
     row("complex", 2, 2, complex, "f"),
     row("concatenate", 1, MANY, concatenate, ""),
@@ -104,20 +103,20 @@ static OPCODES: &[Opcode] = &[
     row("outfeed", 1, 2, token, "a token has no elements"),
     row("pad", 2, 2, pad, ""),
     row("parameter", 0, 0, parameter, ""),
-    row("partition-id", 0, 0, other, DEVICES),
+    row("partition-id", 0, 0, device_id, "the number of the device has no operand's elements"),
     row("popcnt", 1, 1, elementwise, "su"),
     row("power", 2, 2, elementwise, ANY),
-    row("ragged-all-to-all", 6, 6, other, DEVICES),
+    row("ragged-all-to-all", 6, 6, ragged_all_to_all, ""),
     row("ragged-dot", 3, 3, other, "the groups are known at run time only"),
     row("real", 1, 1, magnitude, FLOAT),
     row("recv", 1, 1, recv, ""),
     row("recv-done", 1, 1, recv_done, ""),
     row("reduce", 2, MANY, reduce, ""),
     row("reduce-precision", 1, 1, elementwise, "f"),
-    row("reduce-scatter", 1, MANY, other, DEVICES),
+    row("reduce-scatter", 1, MANY, reduce_scatter, ""),
     row("reduce-window", 2, MANY, reduce_window, ""),
     row("remainder", 2, 2, elementwise, ANY),
-    row("replica-id", 0, 0, other, DEVICES),
+    row("replica-id", 0, 0, device_id, "the number of the device has no operand's elements"),
     row("reshape", 1, 1, reshape, ""),
     row("reverse", 1, 1, reverse, ""),
     row("rng", 2, 2, other, RANDOM),

@@ -4,6 +4,7 @@
 //! `tensor` want one encoding on both sides, so they get tensors without any: [`Builder::flattened`] before, and
 //! [`Builder::converted`] after it.
 
+use crate::collectives::Collectives;
 use crate::external::{Declarations, Elided, External};
 use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
@@ -16,6 +17,8 @@ use tensor_layout::hlo::{Instruction, Module};
 /// A function while it is written.
 pub struct Builder<'a> {
     pub module: &'a Module,
+    /// What becomes of exchanges between devices.
+    pub collectives: Collectives,
     pub w: Writer,
     /// What is declared beside the module's own functions.
     pub declared: &'a mut Declarations,
@@ -56,8 +59,8 @@ pub struct Generic {
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(module: &'a Module, declared: &'a mut Declarations) -> Builder<'a> {
-        Builder { module, w: Writer::new(), declared, unused: HashMap::new() }
+    pub fn new(module: &'a Module, collectives: Collectives, declared: &'a mut Declarations) -> Builder<'a> {
+        Builder { module, collectives, w: Writer::new(), declared, unused: HashMap::new() }
     }
 
     /// The value of an array that only a device uses: zeros, written once in a function.

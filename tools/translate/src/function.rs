@@ -1,6 +1,7 @@
 //! One computation as one function: its arguments, its instructions, and what it returns.
 
 use crate::builder::Builder;
+use crate::collectives::Collectives;
 use crate::external::Declarations;
 use crate::instructions::{Site, instruction};
 use crate::syntax::{quoted, symbol};
@@ -60,10 +61,11 @@ pub fn function(
     module: &Module,
     number: usize,
     source: &Source,
+    collectives: Collectives,
     declared: &mut Declarations,
 ) -> Result<String, Vec<Error>> {
     let computation = &module.computations[number];
-    let builder = Builder::new(module, declared);
+    let builder = Builder::new(module, collectives, declared);
     let mut function =
         Function { computation, source, builder, arguments: Vec::new(), values: Vec::new(), wrong: Vec::new() };
     function.arguments();

@@ -27,6 +27,7 @@
 //! ```
 
 mod builder;
+mod collectives;
 mod external;
 mod function;
 mod instructions;
@@ -35,6 +36,7 @@ mod syntax;
 mod tensor;
 mod writer;
 
+pub use collectives::Collectives;
 pub use external::Elided;
 
 use external::Declarations;
@@ -46,6 +48,8 @@ use tensor_layout::text::Error;
 /// What is imported how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
+    /// What becomes of exchanges between devices.
+    pub collectives: Collectives,
     /// What becomes of constants whose value the text leaves out.
     pub elided: Elided,
 }
@@ -64,8 +68,16 @@ pub enum Failure {
 /// # Errors
 /// Each instruction that has no counterpart, at its place in the text.
 pub fn import(module: &Module, text: &str, file: &str) -> Result<String, Vec<Error>> {
+    import_with(module, text, file, Options::default())
+}
+
+/// The same, with options.
+///
+/// # Errors
+/// Each instruction that has no counterpart, at its place in the text.
+pub fn import_with(module: &Module, text: &str, file: &str, options: Options) -> Result<String, Vec<Error>> {
     let mut out = Vec::new();
-    match write(module, text, file, Options::default(), &mut out) {
+    match write(module, text, file, options, &mut out) {
         Ok(_) => Ok(String::from_utf8_lossy(&out).into_owned()),
         Err(Failure::Wrong(errors)) => Err(errors),
         Err(Failure::Output(error)) => Err(vec![Error::new(error.to_string())]),
@@ -89,8 +101,9 @@ pub fn write(
     let mut errors = Vec::new();
     let mut print = |text: &str| out.write_all(text.as_bytes()).map_err(Failure::Output);
     print("module {\n")?;
+    print(&collectives::declarations(module, options.collectives))?;
     for number in 0..module.computations.len() {
-        match function(module, number, &source, &mut declared) {
+        match function(module, number, &source, options.collectives, &mut declared) {
             Ok(function) if errors.is_empty() => {
                 print(&declared.take())?;
                 print(&function)?;

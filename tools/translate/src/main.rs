@@ -2,7 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 use layout_console::{Complaint, finish, parse_from, read, to, warn, with_stack};
-use layout_translate::{Elided, Failure, Options};
+use layout_translate::{Collectives, Elided, Failure, Options};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,23 +19,38 @@ struct Arguments {
     /// Read HLO as XLA and JAX dump it
     #[arg(long, required = true)]
     import_hlo: bool,
+    /// What becomes of exchanges between devices: calls of functions that somebody else writes, or what a single device gets
+    #[arg(long, value_name = "calls|single", default_value = "calls")]
+    collectives: How,
+    /// What becomes of constants whose value the text leaves out: globals that a runner defines, or errors
+    #[arg(long, value_name = "resource|error", default_value = "resource")]
+    elided_constants: Constants,
     /// The file to read, - for standard input
     #[arg(default_value = "-")]
     file: String,
-    /// What becomes of constants whose value the text leaves out
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = Constants::Resource)]
-    elided_constants: Constants,
     /// Write the result into this file, - for standard output
     #[arg(short, value_name = "FILE", default_value = "-")]
     output: PathBuf,
 }
 
-/// The values of `--elided-constants`.
+#[derive(Clone, Copy, ValueEnum)]
+enum How {
+    Calls,
+    Single,
+}
+
+impl From<How> for Collectives {
+    fn from(how: How) -> Collectives {
+        match how {
+            How::Calls => Collectives::Calls,
+            How::Single => Collectives::Single,
+        }
+    }
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Constants {
-    /// A global without a value, which a runner defines
     Resource,
-    /// An error for each
     Error,
 }
 
@@ -83,7 +98,7 @@ fn import(arguments: &Arguments) -> Result<(), Complaint> {
     let file = &arguments.file;
     let text = read(file)?;
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
-    let options = Options { elided: arguments.elided_constants.into() };
+    let options = Options { collectives: arguments.collectives.into(), elided: arguments.elided_constants.into() };
     let written = to(&arguments.output, |out| layout_translate::write(&module, &text, file, options, out));
     match written.map_err(|error| Complaint::about(&arguments.output.display().to_string(), error))? {
         Ok(warnings) => {
