@@ -78,7 +78,10 @@ impl<'a> ModuleReader<'a, '_> {
         if self.cursor.peek_word() != Some("HloModule") {
             let expected = self.cursor.expected("`HloModule` and the module's name");
             let place = expected.at.unwrap_or(0);
-            return Err(found_mlir(self.text).map_or(expected, |message| Error::at(place, message)));
+            let Some(message) = found_mlir(self.text) else { return Err(expected) };
+            // Nothing of it is HLO.
+            self.cursor.advance(self.cursor.rest().len());
+            return Err(Error::at(place, message));
         }
         self.cursor.word();
         module.name = name(&mut self.cursor, "the module's name")?.0;

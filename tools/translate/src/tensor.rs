@@ -53,14 +53,17 @@ pub fn types(all: &[Tensor]) -> String {
     all.iter().map(|t| t.ty.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// The arrays of a shape that are values: all but tokens, which only put operations in an order.
-pub fn arrays(shape: &Shape) -> Vec<&Array> {
-    leaves(shape).into_iter().filter(|array| array.element != ElementType::Token).collect()
+/// How many arrays of a shape are values: all but tokens, which only put operations in an order.
+pub fn values(shape: &Shape) -> usize {
+    match shape {
+        Shape::Tuple(parts) => parts.iter().map(values).sum(),
+        Shape::Array(array) | Shape::Buffer(array) => usize::from(array.element != ElementType::Token),
+    }
 }
 
-/// The tensors of a shape, without names.
+/// The tensors of a shape, without names; none of a token.
 pub fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
-    arrays(shape).into_iter().map(tensor).collect()
+    leaves(shape).into_iter().filter(|array| array.element != ElementType::Token).map(tensor).collect()
 }
 
 /// The value of each array of a shape; none of a token.

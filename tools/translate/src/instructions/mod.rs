@@ -12,7 +12,7 @@ mod shapes;
 use crate::builder::{Builder, Operand};
 use crate::collectives::is_device;
 use crate::scalar::{elementwise, literal};
-use crate::tensor::{Done, Tensor, arrays, tensors};
+use crate::tensor::{Done, Tensor, tensors, values};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Values};
 use tensor_layout::operations::Operation;
@@ -23,7 +23,7 @@ use tensor_layout::operations::Shape;
 pub struct Site<'a> {
     pub i: &'a Instruction,
     pub shapes: &'a [&'a Shape],
-    pub operands: &'a [Vec<Tensor>],
+    pub operands: &'a [&'a [Tensor]],
 }
 
 /// Writes an instruction; the tensors of its results.
@@ -33,19 +33,18 @@ pub struct Site<'a> {
 pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     let i = site.i;
     let results = tensors(&i.shape)?;
+    if let Operation::GetTupleElement { index } = &i.operation {
+        // A tuple of many parts may have as many users: the others are not looked at.
+        return part_of_tuple(b, site, *index, &results);
+    }
     let ins: Vec<Tensor> = site.operands.concat();
     match &i.operation {
         Operation::Tuple => Ok(b.all_converted(&ins, &results)),
-        Operation::GetTupleElement { index } => part_of_tuple(b, site, *index, &ins, &results),
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
         Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
         Operation::Collective(c) => collectives::collective(b, site, c, &ins, &results),
         _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
-        // A result without elements does not depend on the operands.
-        operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
-            Ok(results.iter().map(|out| b.empty(out)).collect())
-        }
         Operation::Start(start) => pairs::start(b, site, start),
         Operation::Leaves { .. } if matches!(&*i.opcode, "infeed" | "recv-done") => {
             Ok(pairs::received(b, site, &results))
@@ -58,6 +57,10 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         }
         _ if i.opcode == "outfeed" => Ok(pairs::sent(b, site, &ins)),
         _ if i.opcode == "after-all" => Ok(Vec::new()),
+        // A result without elements does not depend on the operands.
+        operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
+            Ok(results.iter().map(|out| b.empty(out)).collect())
+        }
         operation if i.opcode == "custom-call" && !matches!(operation, Operation::Concatenate { .. }) => {
             custom::custom_call(b, site, &ins, results)
         }
@@ -80,10 +83,10 @@ fn not_imported(i: &Instruction) -> String {
     format!("`{}` cannot be imported", i.opcode)
 }
 
-fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, ins: &[Tensor], results: &[Tensor]) -> Done<Vec<Tensor>> {
+fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, results: &[Tensor]) -> Done<Vec<Tensor>> {
     let Shape::Tuple(parts) = site.shapes[0] else { return Err("the operand must be a tuple".into()) };
-    let first: usize = parts[..index].iter().map(|part| arrays(part).len()).sum();
-    Ok(b.all_converted(&ins[first..first + results.len()], results))
+    let first: usize = parts[..index].iter().map(values).sum();
+    Ok(b.all_converted(&site.operands[0][first..first + results.len()], results))
 }
 
 /// Writes an instruction with one result.
