@@ -9,7 +9,7 @@ pub mod shape;
 pub mod sizes;
 
 pub use graph::{Graph, Node, Value};
-pub use operation::{Convolution, Gather, Loops, Operation, WindowDim};
+pub use operation::{Algorithm, Convolution, Fourier, Gather, Loops, Operation, WindowDim};
 pub use refusal::{Problem, Refusal, Subject};
 pub use shape::{Array, Dim, Shape, leaves};
 pub use sizes::{Size, Sizes};

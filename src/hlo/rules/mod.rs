@@ -5,6 +5,7 @@
 //! [`Operation::check`](crate::operations::operation::Operation::check), whose refusals become errors at the place of
 //! the text that they are about.
 
+mod algorithms;
 mod control;
 mod dims;
 mod elementwise;
@@ -15,6 +16,10 @@ mod site;
 mod slices;
 mod windows;
 
+pub(super) use algorithms::{
+    batch_norm_grad, batch_norm_inference, batch_norm_training, cholesky, dimension_size, fft, random, random_bits,
+    select_and_scatter, set_dimension_size, sort, state, top_k, triangular_solve,
+};
 pub(super) use control::{
     call, conditional, constant, custom_call, get_tuple_element, other, parameter, token, tuple, while_loop,
 };
@@ -23,7 +28,7 @@ pub(super) use elementwise::{
     clamp, compare, complex, convert, elementwise, iota, is_finite, magnitude, map, select, stochastic_convert,
 };
 pub(super) use gather::{gather, scatter};
-pub(super) use reduce::{reduce, reduce_window, select_and_scatter, sort};
+pub(super) use reduce::{reduce, reduce_window};
 pub(super) use site::{ANY, Found, Signature, Site};
 pub(super) use slices::{dynamic_slice, dynamic_update_slice, pad, slice};
 pub(super) use windows::convolution;
