@@ -4,7 +4,9 @@ use crate::operations::operation::Operation;
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::rules::arrays::{Arrays, Verdict};
 use crate::operations::rules::dot::Dot;
-use crate::operations::rules::{algorithms, dims, dot, elementwise, gather, loops, reduce, slices, tuples, windows};
+use crate::operations::rules::{
+    algorithms, collectives, dims, dot, elementwise, gather, loops, reduce, slices, tuples, windows,
+};
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::operations::sizes::Sizes;
 
@@ -63,6 +65,7 @@ impl Operation {
             Operation::Gather(fields) => gather::gather(fields, &arrays),
             Operation::Scatter(fields) => gather::scatter(fields, &arrays),
             Operation::Algorithm(one) => algorithms::algorithm(one, &arrays),
+            Operation::Collective(fields) => collectives::collective(fields, &arrays),
             Operation::Loops(nest) => loops::loops(nest, &arrays),
             Operation::Tuple => tuples::tuple(&arrays),
             Operation::GetTupleElement { .. }

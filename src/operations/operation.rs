@@ -4,6 +4,7 @@
 //! results, and [`Operation::check`] says whether they fit.
 //! Dimensions are numbered from 0.
 
+use super::collective::Collective;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 
@@ -51,6 +52,8 @@ pub enum Operation {
     Scatter(Box<Gather>),
     /// Lines, windows, features or matrices, of each of which an algorithm makes one.
     Algorithm(Box<Algorithm>),
+    /// An exchange between devices that all run the same.
+    Collective(Box<Collective>),
     /// Loops that read one element of each operand and make one of each result.
     Loops(Box<Loops>),
     /// The predicate, then what is taken where it holds and where not; a scalar predicate is read at every index.

@@ -6,6 +6,7 @@
 //! the text that they are about.
 
 mod algorithms;
+mod collectives;
 mod control;
 mod dims;
 mod elementwise;
@@ -19,6 +20,10 @@ mod windows;
 pub(super) use algorithms::{
     batch_norm_grad, batch_norm_inference, batch_norm_training, cholesky, dimension_size, fft, random, random_bits,
     select_and_scatter, set_dimension_size, sort, state, top_k, triangular_solve,
+};
+pub(super) use collectives::{
+    Devices, all_gather, all_reduce, all_to_all, collective_broadcast, collective_permute, device_id,
+    ragged_all_to_all, reduce_scatter,
 };
 pub(super) use control::{
     call, conditional, constant, custom_call, get_tuple_element, other, parameter, token, tuple, while_loop,

@@ -8,6 +8,7 @@
 
 pub(super) mod algorithms;
 pub(crate) mod arrays;
+pub(super) mod collectives;
 pub(crate) mod dims;
 pub(crate) mod dot;
 pub(super) mod elementwise;
