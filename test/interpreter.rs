@@ -90,7 +90,7 @@ pub fn each(sizes: &[i64], mut f: impl FnMut(&[i64])) {
 }
 
 impl Value {
-    fn at(&self, index: &[i64]) -> f64 {
+    pub fn at(&self, index: &[i64]) -> f64 {
         self.data[self.place(index)]
     }
 
@@ -254,7 +254,7 @@ fn combine(module: &Module, computation: usize, arguments: &[f64], element: &[El
 }
 
 /// What an instruction gives.
-fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
+pub fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
     let x: Vec<&Value> = operands.iter().flatten().collect();
     match &i.operation {
         Operation::Tuple => operands.concat(),
