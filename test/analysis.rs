@@ -8,6 +8,8 @@ mod choices;
 mod elements;
 #[path = "analysis/graphs.rs"]
 mod graphs;
+#[path = "analysis/pairs.rs"]
+mod pairs;
 
 use cases::{Case, KINDS, reads, some};
 use choices::Choices;

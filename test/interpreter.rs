@@ -3,8 +3,7 @@
 use crate::elements::Definition;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Literal, Module, Values};
-use tensor_layout::operations::Operation;
-use tensor_layout::operations::{Array, Shape};
+use tensor_layout::operations::{Array, Operation, Shape, Start, leaves};
 
 /// An array with its elements in row-major order. All types are kept as `f64`, rounded as the type demands.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +138,7 @@ fn element(i: &Instruction, from: ElementType, to: ElementType, x: &[f64]) -> f6
 /// Functions of one number, most of them of real numbers only.
 fn float_function(op: &str, x: f64) -> Option<f64> {
     Some(match op {
-        "copy" | "opt-barrier" => x,
+        "copy" | "opt-barrier" | "custom-call" => x,
         "negate" => -x,
         "abs" => x.abs(),
         "sign" if x == 0.0 || x.is_nan() => x,
@@ -260,9 +259,16 @@ pub fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], sh
         Operation::Tuple => operands.concat(),
         Operation::GetTupleElement { index } => {
             let Shape::Tuple(parts) = shapes[0] else { panic!("no tuple") };
-            assert!(parts.iter().all(|part| matches!(part, Shape::Array(_))), "a nested tuple is not interpreted");
-            vec![operands[0][*index].clone()]
+            let first: usize = parts[..*index].iter().map(|part| leaves(part).len()).sum();
+            operands[0][first..first + leaves(&parts[*index]).len()].to_vec()
         }
+        Operation::Leaves { numbers } => {
+            let own = leaves(&i.shape);
+            let nothing = |array: &Array| Value::build(array.element, &array.sizes().unwrap(), |_| 0.0);
+            let leaf = |(number, array): (&Option<usize>, _)| number.map_or_else(|| nothing(array), |k| x[k].clone());
+            numbers.iter().zip(own).map(leaf).collect()
+        }
+        Operation::Start(start) => started(module, i, start, operands, shapes),
         Operation::Call { computation } => run(module, *computation, operands),
         Operation::While { condition, body } => {
             let mut state = operands[0].clone();
@@ -280,6 +286,23 @@ pub fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], sh
     }
 }
 
+/// What the start of an asynchronous pair gives: what it makes, its operands, and zeros.
+fn started(module: &Module, i: &Instruction, start: &Start, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
+    let all = leaves(&i.shape);
+    let (first, count) = start.results;
+    let made: Vec<Shape> = all[first..first + count].iter().map(|array| Shape::Array((*array).clone())).collect();
+    let shape = if let [one] = &made[..] { one.clone() } else { Shape::Tuple(made) };
+    let opcode = i.opcode.strip_suffix("-start").unwrap_or(&i.opcode).to_string();
+    let inner = Instruction { opcode, operation: start.operation.clone(), shape, ..i.clone() };
+    let (made, given) = (instruction(module, &inner, operands, shapes), operands.concat());
+    let leaf = |(k, array): (usize, &&Array)| match (start.result(k), start.operand(k, given.len())) {
+        (Some(result), _) => made[result].clone(),
+        (None, Some(operand)) => given[operand].clone(),
+        (None, None) => Value::build(array.element, &array.sizes().unwrap(), |_| 0.0),
+    };
+    all.iter().enumerate().map(leaf).collect()
+}
+
 /// The branch that a value selects.
 fn branch(selector: &Value, branches: usize) -> usize {
     let (last, chosen) = (branches - 1, selector.data[0]);
@@ -294,6 +317,8 @@ fn branch(selector: &Value, branches: usize) -> usize {
 fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
     let (out, sizes) = (array(&i.shape).element, array(&i.shape).sizes().unwrap());
     match &i.operation {
+        // A buffer that is written later.
+        Operation::Constant if i.literal.is_none() => return Value::build(out, &sizes, |_| 0.0),
         Operation::Constant => return literal(i.literal.as_ref().unwrap(), out, &sizes),
         Operation::Iota { dim } => return Value::build(out, &sizes, |index| index[*dim] as f64),
         _ => {}

@@ -41,7 +41,7 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// Small modules with what the models do not have.
-const SMALL: &[&str] = &["bitcast", "control", "empty", "moves", "numbers", "precision", "windows"];
+const SMALL: &[&str] = &["bitcast", "control", "empty", "moves", "numbers", "pairs", "precision", "windows"];
 
 /// Tells a process that it is to run one model: `file kind`.
 const PART: &str = "LAYOUT_MODEL_PART";
@@ -67,8 +67,8 @@ fn main() -> ExitCode {
     }
     let models = MODELS.iter().flat_map(|(model, _)| [format!("{model}.unopt"), format!("{model}.opt")]);
     let mut trials = Vec::new();
-    // JAX takes no bitcasts in, nor floats of different precision, and ends on windows without any place.
-    let ours = |name: &&&str| !matches!(**name, "bitcast" | "empty" | "precision");
+    // JAX takes no bitcasts in, nor a TPU's custom calls, nor floats of different precision, and ends on windows without any place.
+    let ours = |name: &&&str| !matches!(**name, "bitcast" | "empty" | "pairs" | "precision");
     let small = SMALL.iter().filter(|name| ours(name) || std::env::var_os(JAX).is_none());
     for file in models.chain(small.map(|name| format!("small/{name}"))) {
         for (kind, ..) in KINDS {
