@@ -123,6 +123,9 @@ fn whole(array: &Array) -> Count {
 }
 
 fn bytes<S: Clone + PartialEq>(array: &Array, access: &Access<S>) -> Count {
-    let elements = array.sizes().map(|sizes| access.usage(&sizes).elements);
+    // A device reads as many as all together, divided among them.
+    let n = access.devices().map_or(1, |n| u128::try_from(n).unwrap_or(1));
+    let each = |c: Count| Count { least: c.least / n, most: c.most.map(|most| most.div_ceil(n)) };
+    let elements = array.sizes().map(|sizes| each(access.usage(&sizes).elements));
     in_bytes(array, elements.unwrap_or(Count { least: 0, most: None }))
 }

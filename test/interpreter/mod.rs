@@ -57,7 +57,7 @@ pub fn each(sizes: &[i64], mut f: impl FnMut(&[i64])) {
 }
 
 impl Value {
-    fn at(&self, index: &[i64]) -> Number {
+    pub fn at(&self, index: &[i64]) -> Number {
         self.data[self.place(index)]
     }
 
@@ -97,7 +97,7 @@ fn combine(module: &Module, computation: usize, arguments: &[Number], element: &
 }
 
 /// What an instruction gives.
-fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
+pub fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
     let x: Vec<&Value> = operands.iter().flatten().collect();
     match &i.operation {
         Operation::Tuple => operands.concat(),

@@ -4,6 +4,7 @@
 //! fed. What a padding reads of its value takes several lists of equations: before, between and after the data.
 
 mod algorithms;
+mod collectives;
 mod dims;
 mod gather;
 mod loops;
@@ -155,7 +156,7 @@ impl<'a> Application<'a> {
             Operation::Gather(g) => gather::gather(g, s),
             Operation::Scatter(g) => gather::scatter(g, s),
             Operation::Algorithm(one) => algorithms::algorithm(one, s),
-            Operation::Collective(_) => unknown("elements come from other devices"),
+            Operation::Collective(c) => collectives::related(c, s),
             Operation::Loops(nest) => loops::related(nest, s),
             Operation::Tuple | Operation::GetTupleElement { .. } | Operation::Leaves { .. } | Operation::Start(_) => {
                 match self.passed(result) {
