@@ -41,6 +41,7 @@ use melior::ir::{AffineMap, Attribute, BlockRef, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
+use tensor_layout::tiled::Layout;
 
 /// Lowers all tiled memrefs of a module; or reports what could not be lowered, and changes nothing.
 pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
@@ -682,5 +683,12 @@ fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) 
         }
         (given, own) => given.or(own),
     };
-    Lowered::new(location, &Shaped { layout: None, space, ..shaped }, &layout, axes, form)
+    let shaped = Shaped { layout: None, space, ..shaped };
+    let lowered = Lowered::new(location, &shaped, &layout, axes, form);
+    // A layout that is pending and cannot be is that of a buffer of which bufferization has copied a slice or reshape.
+    // The copy is no more than a buffer of its own, and its layout is free.
+    match pending.is_some() && lowered.is_err() {
+        true => Lowered::new(location, &shaped, &AnyLayout::Tiled(Layout::row_major(shaped.shape.len())), axes, form),
+        false => lowered,
+    }
 }

@@ -350,6 +350,24 @@ impl<'c> Lowered<'c> {
         b.value("memref.transpose", &[physical], self.strided_type, &[permutation])
     }
 
+    /// The slots for elements in the allocation, those of the metadata first: how many before the elements, and all.
+    fn slots(&self) -> (i64, i64) {
+        let held = self.packing.count;
+        match &self.storage {
+            Storage::Tiles { expansion, prefix, .. } => {
+                let elements = expansion.allocated_elements();
+                let whole = (elements / held + i64::from(elements % held != 0)).saturating_add(*prefix);
+                (prefix.saturating_mul(held), whole.saturating_mul(held))
+            }
+            Storage::SpreadBuffer(spread_buffer) => (0, spread_buffer.elements()),
+        }
+    }
+
+    /// Whether a constant has at most [`MAX_CONSTANT`] elements in this layout.
+    pub fn holds_constant(&self) -> bool {
+        self.slots().1 <= MAX_CONSTANT
+    }
+
     /// For each element that the allocation has room for, the logical element that is there, by its row-major number.
     ///
     /// # Errors
@@ -357,16 +375,8 @@ impl<'c> Lowered<'c> {
     pub fn gather(&self) -> Result<Vec<Option<usize>>, String> {
         let shape: Option<Vec<i64>> = self.shape.iter().copied().collect();
         let shape = shape.ok_or("its sizes are known only at run time")?;
-        let held = self.packing.count;
-        let (first, count) = match &self.storage {
-            Storage::Tiles { expansion, prefix, .. } => {
-                let elements = expansion.allocated_elements();
-                let whole = (elements / held + i64::from(elements % held != 0)).saturating_add(*prefix);
-                (prefix * held, whole.saturating_mul(held))
-            }
-            Storage::SpreadBuffer(spread_buffer) => (0, spread_buffer.elements()),
-        };
-        if count > MAX_CONSTANT {
+        let (first, count) = self.slots();
+        if !self.holds_constant() {
             let bits =
                 self.packing.bits.unwrap_or_else(|| element::stored_bits(element::least_bits(self.packing.element)));
             return Err(format!(
