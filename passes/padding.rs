@@ -160,13 +160,7 @@ fn computed<'c>(b: Builder<'c>, op: Op<'c>, empty: Val<'c>) -> Val<'c> {
 }
 
 /// A tensor with all of `part` put into it at an offset.
-fn inserted<'c>(
-    b: Builder<'c>,
-    part: Val<'c>,
-    whole: Val<'c>,
-    offsets: &[Size<'c>],
-    sizes: &[Size<'c>],
-) -> Val<'c> {
+fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[Size<'c>], sizes: &[Size<'c>]) -> Val<'c> {
     let list = |all: &[Size<'c>]| ir::sizes_attribute(b.context(), &all.iter().map(|n| n.0).collect::<Vec<_>>());
     let [at, of] = [offsets, sizes].map(|all| all.iter().filter_map(|n| n.1).collect::<Vec<Val<'c>>>());
     let attributes = [

@@ -9,8 +9,8 @@ use melior::ir::attribute::{
     ArrayAttribute, AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute,
 };
 use melior::ir::block::BlockLike;
-use melior::ir::r#type::IntegerType;
 use melior::ir::operation::{OperationBuilder, OperationLike};
+use melior::ir::r#type::IntegerType;
 use melior::ir::{
     AffineExpr, AffineMap, Attribute, Block, Identifier, Location, Operation, OperationRef, Region, RegionLike, Type,
     ValueLike,
