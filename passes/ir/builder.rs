@@ -78,12 +78,14 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A `memref.reinterpret_cast` to offset 0 and these sizes and strides, with values for those that are known only
+    /// A `memref.reinterpret_cast` to this offset and these sizes and strides, with values for those that are known only
     /// at run time.
+    #[allow(clippy::too_many_arguments, reason = "an operation has that many parts")]
     pub fn reinterpret(
         &self,
         from: Val<'c>,
         to: Type<'c>,
+        offset: i64,
         sizes: &[Option<i64>],
         size_values: &[Val<'c>],
         strides: &[Option<i64>],
@@ -91,13 +93,19 @@ impl<'c> Builder<'c> {
     ) -> Val<'c> {
         let list = |v: &[Option<i64>]| sizes_attribute(self.context(), v);
         let attributes = [
-            self.named("static_offsets", list(&[Some(0)])),
+            self.named("static_offsets", list(&[Some(offset)])),
             self.named("static_sizes", list(sizes)),
             self.named("static_strides", list(strides)),
             self.segments(&[1, 0, size_values.len() as i32, stride_values.len() as i32]),
         ];
         let operands: Vec<_> = [from].into_iter().chain(size_values.iter().chain(stride_values).copied()).collect();
         self.value("memref.reinterpret_cast", &operands, to, &attributes)
+    }
+
+    /// A copy of an operation with all that is in it.
+    pub fn copy(&self, op: Op<'c>) -> Op<'c> {
+        // SAFETY: the operation is alive, and nothing else owns its copy.
+        self.insert(unsafe { Operation::from_raw(sys::mlirOperationClone(op.to_raw())) })
     }
 
     /// An operation without regions.

@@ -40,6 +40,7 @@ mod read;
 mod resolve;
 mod rules;
 mod shapes;
+mod tiles;
 mod words;
 
 pub use literal::{Literal, Values};

@@ -13,7 +13,7 @@
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, near};
 use super::raw::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
-use super::rules::{Signature, Site};
+use super::rules::{Devices, Signature, Site};
 use super::shapes::{fits, plain};
 use super::words::{name, unquote};
 use crate::operations::operation::Operation;
@@ -60,9 +60,13 @@ pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Opt
     for (i, computation) in raw.computations.iter().enumerate() {
         signatures[place[i]] = signature(computation, &resolved[i], errors);
     }
+    let devices = Devices::of(&raw.attributes).unwrap_or_else(|error| {
+        errors.push(error);
+        Devices::default()
+    });
     let mut operations = Vec::new();
     for (computation, resolved) in raw.computations.iter().zip(&resolved) {
-        operations.push(check(computation, resolved, &place, &signatures, &raw.tables, errors));
+        operations.push(check(computation, resolved, &place, (&signatures, devices), &raw.tables, errors));
     }
     let entry = entry?;
     if let (Some(layout), Some(signature)) =
@@ -381,7 +385,7 @@ fn check(
     raw: &RawComputation,
     resolved: &Resolved,
     place: &[usize],
-    signatures: &[Option<Signature>],
+    module: (&[Option<Signature>], Devices),
     tables: &Tables,
     errors: &mut Vec<Error>,
 ) -> Vec<(Operation, Source)> {
@@ -392,7 +396,7 @@ fn check(
             break;
         }
         let called = resolved.calls.get(&i).unwrap_or(&nothing).iter().map(|&c| place[c]).collect();
-        match (operation(raw, resolved, i, called, signatures), source(instruction, tables)) {
+        match (operation(raw, resolved, i, called, module), source(instruction, tables)) {
             (Ok(operation), Ok(source)) => operations.extend(operation.map(|operation| (operation, source))),
             (operation, source) => errors.extend(operation.err().into_iter().chain(source.err())),
         }
@@ -406,7 +410,7 @@ fn operation(
     resolved: &Resolved,
     i: usize,
     called: Vec<usize>,
-    signatures: &[Option<Signature>],
+    (signatures, devices): (&[Option<Signature>], Devices),
 ) -> Result<Option<Operation>, Error> {
     let instruction = &raw.instructions[i];
     if instruction.opcode.is_empty() {
@@ -441,6 +445,7 @@ fn operation(
             operands,
             called,
             signatures,
+            devices,
             origins: Vec::new(),
         })
         .map(Some),

@@ -1,6 +1,7 @@
 //! Operations on tensors without their text: shapes, what an operation is and demands, and graphs of operations.
 
 pub mod check;
+pub mod collective;
 pub mod graph;
 pub mod operation;
 pub mod refusal;
@@ -8,6 +9,7 @@ pub(crate) mod rules;
 pub mod shape;
 pub mod sizes;
 
+pub use collective::{Collective, Exchange};
 pub use graph::{Graph, Node, Value};
 pub use operation::{Convolution, Gather, Loops, Operation, WindowDim};
 pub use refusal::{Problem, Refusal, Subject};

@@ -4,6 +4,7 @@
 //! results, and [`Operation::check`] says whether they fit.
 //! Dimensions are numbered from 0.
 
+use super::collective::Collective;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 
@@ -49,6 +50,8 @@ pub enum Operation {
     /// Blocks of updates combined into the data, where they fit; operands: data, indices, updates. The fields are those
     /// of the gather that would read the updates back from the result; it needs no slice sizes, the updates have them.
     Scatter(Box<Gather>),
+    /// An exchange between devices that all run the same.
+    Collective(Box<Collective>),
     /// Loops that read one element of each operand and make one of each result.
     Loops(Box<Loops>),
     /// The predicate, then what is taken where it holds and where not; a scalar predicate is read at every index.

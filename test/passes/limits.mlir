@@ -2,8 +2,13 @@
 // RUN: not layout-opt %s --layout-to-memref --split-input-file 2>&1 | FileCheck %s
 // RUN: not layout-opt %s --layout-to-memref --split-input-file 2>/dev/null | FileCheck %s --check-prefix=LOWERED
 
-// CHECK: error: cannot lower tensor<?x5xf32, {{.*}}: the size of dimension 0 is dynamic and tiled
-func.func private @dynamic(tensor<?x5xf32, #layout.tiled<{1,0:T(2,2)}>>)
+// CHECK: error: cannot lower tensor<?x5xf32, {{.*}}: the size of dimension 0 is dynamic, and `*` merges it
+func.func private @merged(tensor<?x5xf32, #layout.tiled<{1,0:T(*,2)}>>)
+
+// -----
+
+// CHECK: error: cannot lower tensor<5x?xi4, {{.*}}: rows may begin inside a byte, as their size is known only at run time
+func.func private @rows(tensor<5x?xi4, #layout.tiled<{1,0:E(4)}>>)
 
 // -----
 
@@ -13,23 +18,23 @@ func.func private @major(tensor<?x5x5xf32, #layout.tiled<{2,1,0:T(2,2)}>>)
 
 // -----
 
-// CHECK: error: cannot lower {{.*}}: its elements are split over several memories (SC)
+// CHECK: error: cannot lower {{.*}}: its elements are split over several memories (SC), and a memref is in one
 func.func private @split(tensor<3x5xf32, #layout.tiled<{1,0:SC(0:1)}>>)
 
 // -----
 
-// CHECK: error: cannot lower {{.*}}: it starts with metadata (M)
-func.func private @metadata(tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)M(16)}>>)
+// CHECK: error: cannot lower {{.*}}: its metadata (M) must be a multiple of 4 bytes, as the offset of a memref counts elements, found 6
+func.func private @metadata(tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)M(6)}>>)
 
 // -----
 
-// CHECK: error: cannot lower {{.*}}: expected E(8) for elements of i4, found E(4)
-func.func private @packed(tensor<3x5xi4, #layout.tiled<{1,0:T(2,2)E(4)}>>)
+// CHECK: error: cannot lower {{.*}}: expected E of 1, 2, 4, 8, 16, 32 or 64, found E(6): memory is read in whole integers
+func.func private @packed(tensor<3x5xi4, #layout.tiled<{1,0:T(2,2)E(6)}>>)
 
 // -----
 
-// CHECK: error: cannot lower {{.*}}: expected E(8) for elements of i8, found E(16)
-func.func private @wide(tensor<3x5xi8, #layout.tiled<{1,0:T(2,2)E(16)}>>)
+// CHECK: error: cannot lower {{.*}}: expected E(64) for elements of complex<f32>, found E(128)
+func.func private @wide(tensor<3x5xcomplex<f32>, #layout.tiled<{1,0:T(2,2)E(128)}>>)
 
 // -----
 

@@ -17,13 +17,13 @@ func.func @generate(%f: f32) -> tensor<3x5xf32, #T> {
 
 // -----
 
-// expected-error@+1 {{the size of dimension 0 is dynamic and tiled: a tiled dimension must have a static size}}
-func.func @dynamic(%a: tensor<?x256xf32, #layout.tiled<{1,0:T(8,128)}>>) { return }
+// expected-error@+1 {{the size of dimension 0 is dynamic, and `*` merges it: a dimension that is merged must have a static size}}
+func.func @dynamic(%a: tensor<?x256xf32, #layout.tiled<{1,0:T(*,128)}>>) { return }
 
 // -----
 
-// expected-error@+1 {{it starts with metadata (M), which a memref cannot hold}}
-func.func @metadata(%a: tensor<16x256xi32, #layout.tiled<{1,0:T(8,128)M(16)}>>) { return }
+// expected-error@+1 {{its metadata (M) must be a multiple of 4 bytes}}
+func.func @metadata(%a: tensor<16x256xi32, #layout.tiled<{1,0:T(8,128)M(18)}>>) { return }
 
 // -----
 

@@ -111,6 +111,7 @@ impl<'a> Application<'a> {
             Operation::Convolution(c) => windows::convolution(c, s),
             Operation::Gather(g) => gather::gather(g, s),
             Operation::Scatter(g) => gather::scatter(g, s),
+            Operation::Collective(_) => unknown("elements come from other devices"),
             Operation::Loops(nest) => loops::related(nest, s),
             Operation::Tuple | Operation::GetTupleElement { .. } => match self.passed(result) {
                 Some(from) if from == operand => s.identity(),

@@ -5,6 +5,7 @@
 //! [`Operation::check`](crate::operations::operation::Operation::check), whose refusals become errors at the place of
 //! the text that they are about.
 
+mod collectives;
 mod control;
 mod dims;
 mod elementwise;
@@ -15,6 +16,10 @@ mod site;
 mod slices;
 mod windows;
 
+pub(super) use collectives::{
+    Devices, all_gather, all_reduce, all_to_all, collective_broadcast, collective_permute, device_id,
+    ragged_all_to_all, reduce_scatter,
+};
 pub(super) use control::{
     call, conditional, constant, custom_call, get_tuple_element, other, parameter, token, tuple, while_loop,
 };

@@ -4,6 +4,7 @@
 //! kept: where `dimensions={1,7}` of a transpose at byte 40 becomes `permutation`, entry 1 is at byte 54. So
 //! [`Operation::check`], which knows no text, says `entry 1 of permutation`, and the error is at the `7`.
 
+use super::collectives::Devices;
 use crate::element::ElementType;
 use crate::hlo::raw::{RawAttribute, RawInstruction};
 use crate::hlo::shapes::{alike, array, plain};
@@ -39,6 +40,8 @@ pub(in crate::hlo) struct Site<'a> {
     pub called: Vec<usize>,
     /// Of all computations; `None` where one could not be read.
     pub signatures: &'a [Option<Signature<'a>>],
+    /// The devices that run the module.
+    pub devices: Devices,
     /// Where the fields of the operation were read.
     pub origins: Vec<Origin>,
 }

@@ -266,6 +266,12 @@ impl Form {
         Interval::new(clamp(bounds.0), clamp(bounds.1))
     }
 
+    /// Whether two expressions have one normal form, and so are equal at every point of the domain.
+    pub(crate) fn same(&mut self, a: &Expr, b: &Expr) -> bool {
+        let a = self.normal(a);
+        a.is_some() && a == self.normal(b)
+    }
+
     /// The normal form of an expression, with work in proportion to its size.
     pub(super) fn normal(&mut self, e: &Expr) -> Option<Sum> {
         self.allow(0);

@@ -7,6 +7,7 @@
 //! bitcast.
 
 pub(crate) mod arrays;
+pub(super) mod collectives;
 pub(crate) mod dims;
 pub(crate) mod dot;
 pub(super) mod elementwise;

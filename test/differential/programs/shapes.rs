@@ -1,10 +1,10 @@
 //! Programs that move elements: transposes, slices, padding, reshapes.
 
 use super::arrays;
-use crate::array::{Array, Notation, Source, permutation, random_sizes, some_rank};
+use crate::array::{Array, Source, permutation, random_sizes, some_rank};
 use crate::element::ELEMENTS;
 use crate::program::Program;
-use tensor_layout::tiled::{Layout, TileEntry};
+use tensor_layout::tiled::TileEntry;
 
 /// The dimensions in another order.
 pub fn transpose(rng: &mut Source) -> Program {
@@ -55,34 +55,32 @@ pub fn slices(rng: &mut Source) -> Program {
         .set("sizes", sizes)
 }
 
-/// Tensors whose outermost size only the caller knows; tiles do not reach it.
+/// Tensors some of whose sizes only the caller knows, of which tiles may cut some; at times they go through a call, a
+/// branch, or a type that has the sizes.
 pub fn dynamic(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
-    let unknown = rng.usize(..rank);
-    let [a, b, r] = [(); 3].map(|()| {
-        let layout = (!rng.one_in(6)).then(|| Notation::Tiled(outermost_last(rng, rank, unknown)));
-        Array { sizes: sizes.clone(), element, layout, unknown: Some(unknown) }
-    });
+    let mut unknown: Vec<usize> = (0..rank).filter(|_| rng.bool()).collect();
+    if unknown.is_empty() {
+        unknown.push(rng.usize(..rank));
+    }
+    let array = |rng: &mut Source| loop {
+        let array = Array { unknown: unknown.clone(), ..Array::tiled(rng, &sizes, element) };
+        let layout = array.tiled_layout();
+        // Sizes that are merged have to be in the type, and rows have to begin at a byte.
+        let merges = layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine);
+        if !merges && (array.stored_bits() >= 8 || array.fastest().is_some()) {
+            return array;
+        }
+    };
+    let [a, b, r] = [(); 3].map(|()| array(rng));
     Program::new("dynamic", &[&a, &b])
         .returns(&r)
+        .array("known", &Array { unknown: Vec::new(), ..r.clone() })
         .set("unknown", unknown)
+        .set("through", rng.u8(0..4))
         .set("dims", (0..rank).collect::<Vec<_>>())
         .set("rank", rank)
-}
-
-/// A layout in which a dimension is the outermost, with tiles of the others.
-fn outermost_last(rng: &mut Source, rank: usize, outermost: usize) -> Layout {
-    let mut layout = Layout::row_major(rank);
-    layout.minor_to_major.retain(|d| *d != outermost);
-    rng.shuffle(&mut layout.minor_to_major);
-    layout.minor_to_major.push(outermost);
-    let mut length = rank - 1;
-    while length > 0 && rng.bool() {
-        layout.tiles.push((0..length).map(|_| TileEntry::Size(rng.i64(1..6))).collect());
-        length = rng.usize(..=length);
-    }
-    layout
 }
 
 /// Elements around a tensor.

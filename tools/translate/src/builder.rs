@@ -4,6 +4,7 @@
 //! `tensor` want one encoding on both sides, so they get tensors without any: [`Builder::flattened`] before, and
 //! [`Builder::converted`] after it.
 
+use crate::collectives::Collectives;
 use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor, names, types};
@@ -14,6 +15,8 @@ use tensor_layout::hlo::Module;
 /// A function while it is written.
 pub struct Builder<'a> {
     pub module: &'a Module,
+    /// What becomes of exchanges between devices.
+    pub collectives: Collectives,
     pub w: Writer,
 }
 

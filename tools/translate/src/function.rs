@@ -1,6 +1,7 @@
 //! One computation as one function: its arguments, its instructions, and what it returns.
 
 use crate::builder::Builder;
+use crate::collectives::Collectives;
 use crate::instructions::{Site, instruction};
 use crate::syntax::{quoted, symbol};
 use crate::tensor::{Done, Tensor, names, tensors, types};
@@ -57,9 +58,15 @@ struct Function<'a> {
 ///
 /// # Errors
 /// Each instruction that cannot be imported.
-pub fn function(module: &Module, number: usize, source: &Source, out: &mut String) -> Result<(), Vec<Error>> {
+pub fn function(
+    module: &Module,
+    number: usize,
+    source: &Source,
+    collectives: Collectives,
+    out: &mut String,
+) -> Result<(), Vec<Error>> {
     let computation = &module.computations[number];
-    let builder = Builder { module, w: Writer::new() };
+    let builder = Builder { module, collectives, w: Writer::new() };
     let mut function =
         Function { computation, source, builder, arguments: Vec::new(), values: Vec::new(), wrong: Vec::new() };
     function.arguments();

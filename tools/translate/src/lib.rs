@@ -27,6 +27,7 @@
 //! ```
 
 mod builder;
+mod collectives;
 mod function;
 mod instructions;
 mod scalar;
@@ -34,19 +35,37 @@ mod syntax;
 mod tensor;
 mod writer;
 
+pub use collectives::Collectives;
+
 use function::{Source, function};
 use tensor_layout::hlo::Module;
 use tensor_layout::text::Error;
+
+/// What is imported how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What becomes of exchanges between devices.
+    pub collectives: Collectives,
+}
 
 /// The module as MLIR's text. `text` and `file` are what it was read from, for locations.
 ///
 /// # Errors
 /// Each instruction that has no counterpart, at its place in the text.
 pub fn import(module: &Module, text: &str, file: &str) -> Result<String, Vec<Error>> {
+    import_with(module, text, file, Options::default())
+}
+
+/// The same, with options.
+///
+/// # Errors
+/// Each instruction that has no counterpart, at its place in the text.
+pub fn import_with(module: &Module, text: &str, file: &str, options: Options) -> Result<String, Vec<Error>> {
     let (mut out, mut errors) = (String::from("module {\n"), Vec::new());
     let source = Source::new(file, text);
+    out.push_str(&collectives::declarations(module, options.collectives));
     for number in 0..module.computations.len() {
-        errors.extend(function(module, number, &source, &mut out).err().into_iter().flatten());
+        errors.extend(function(module, number, &source, options.collectives, &mut out).err().into_iter().flatten());
     }
     out.push_str("}\n");
     errors.sort_by_key(|error| error.at);

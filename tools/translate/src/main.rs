@@ -1,7 +1,8 @@
 //! `layout-translate --import-hlo FILE` prints HLO as MLIR.
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use layout_console::{Complaint, finish, parse_from, read, with_stack, write};
+use layout_translate::{Collectives, Options};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,12 +19,21 @@ struct Arguments {
     /// Read HLO as XLA and JAX dump it
     #[arg(long, required = true)]
     import_hlo: bool,
+    /// What becomes of exchanges between devices: calls of functions that somebody else writes, or what a single device gets
+    #[arg(long, value_name = "calls|single", default_value = "calls")]
+    collectives: How,
     /// The file to read, - for standard input
     #[arg(default_value = "-")]
     file: String,
     /// Write the result into this file, - for standard output
     #[arg(short, value_name = "FILE", default_value = "-")]
     output: PathBuf,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum How {
+    Calls,
+    Single,
 }
 
 const AFTER_HELP: &str = "\
@@ -42,7 +52,11 @@ fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     let arguments: Arguments = parse_from(two_dashes(std::env::args_os()));
-    finish(import(&arguments.file, &arguments.output).map(|()| String::new()))
+    let collectives = match arguments.collectives {
+        How::Calls => Collectives::Calls,
+        How::Single => Collectives::Single,
+    };
+    finish(import(&arguments.file, &arguments.output, Options { collectives }).map(|()| String::new()))
 }
 
 /// The command line with `--import-hlo` for `-import-hlo`, which MLIR's own tools accept, too.
@@ -57,9 +71,9 @@ fn two_dashes(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 /// Reads a file of HLO and writes its module as MLIR.
-fn import(file: &str, output: &Path) -> Result<(), Complaint> {
+fn import(file: &str, output: &Path, options: Options) -> Result<(), Complaint> {
     let text = read(file)?;
     let complaint = |errors: Vec<_>| Complaint::in_file(file, &text, &errors);
     let module = Module::parse(&text).map_err(complaint)?;
-    write(output, &layout_translate::import(&module, &text, file).map_err(complaint)?)
+    write(output, &layout_translate::import_with(&module, &text, file, options).map_err(complaint)?)
 }

@@ -1,5 +1,6 @@
 //! The instructions: which function writes which, in [`instruction`], and their functions by kind.
 
+mod collectives;
 mod control;
 mod gather;
 mod products;
@@ -7,6 +8,7 @@ mod reductions;
 mod shapes;
 
 use crate::builder::{Builder, Operand};
+use crate::collectives::is_device;
 use crate::scalar::{elementwise, literal};
 use crate::tensor::{Done, Tensor, tensors};
 use tensor_layout::element::ElementType;
@@ -36,6 +38,8 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
         Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
+        Operation::Collective(c) => collectives::collective(b, site, c, &ins, &results),
+        _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
         // A result without elements does not depend on the operands.
         operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
             Ok(results.iter().map(|out| b.empty(out)).collect())

@@ -86,7 +86,7 @@ fn combined(b: &mut Builder, i: &Instruction, generic: Generic, inputs: &[Tensor
 }
 
 /// A computation on scalars, written where it is used, with arguments of types `from`; the leaves of its root.
-fn inlined(
+pub fn inlined(
     module: &Module,
     computation: usize,
     w: &mut Writer,
