@@ -9,7 +9,7 @@ use crate::pass::Pass;
 use crate::pipelines::PIPELINES;
 use crate::upstream::emit;
 use crate::{
-    deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
+    deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization, scf_to_cf,
     simplify_indexing, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
@@ -37,7 +37,7 @@ extern "C" fn layout_rs_run_pass(
         pass.check().map_err(wrong)?;
         match pass {
             Pass::Deallocate => {
-                if let Some(passes) = deallocate::passes(op) {
+                if let Some(passes) = deallocate::run(rewriter) {
                     let callback = then.expect("C++ gives a callback");
                     // SAFETY: C++ gives a callback and the pointer it takes.
                     unsafe { callback(string_ref(passes), user) };
@@ -48,6 +48,7 @@ extern "C" fn layout_rs_run_pass(
             Pass::LowerMemrefs { options } => return lower_memrefs::run(rewriter, options),
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::PrepareBufferization => return prepare_bufferization::run(rewriter),
+            Pass::ScfToCf => scf_to_cf::run(op),
             Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
             Pass::StripMemorySpaces => strip_memory_spaces::run(op),
             Pass::VerifyLlvm => return verify_llvm::run(op),

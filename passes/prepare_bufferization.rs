@@ -5,8 +5,10 @@
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
-//! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
-//!   becomes `linalg.fill`, `tensor.concat` insertions, `linalg.softmax` its decomposition;
+//! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
+//!   encoding of results, and lets an operation write over its operand: a chain of them is then one set of aliases, and
+//!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.concat` insertions,
+//!   `linalg.softmax` its decomposition;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
@@ -14,6 +16,7 @@
 //! - tensor arguments of public functions are read-only unless an attribute says otherwise, since the caller is not known;
 //! - an encoding that is no layout, and that a memref cannot have as its memory space, is dropped, as bufferization does
 //!   by itself;
+//! - sets of tensors that may be in one buffer are kept small, see [`crate::aliases`];
 //! - buffers that the program itself frees are marked, so that upstream leaves them alone.
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
@@ -25,7 +28,7 @@ use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
-use crate::{deallocate, upstream};
+use crate::{aliases, deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -65,12 +68,13 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             }
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
             name if is(name, VIEW) && changes_layout(op) && !only_read(ir::result(op, 0)) => settle(op),
-            name if is(name, ELEMENTWISE) && touches_layouts(op) => elementwise(rewriter, op),
+            name if is(name, ELEMENTWISE) && ir::results(op).into_iter().all(is_tensor) => elementwise(rewriter, op),
             _ => {}
         }
     }
     copy_leaving_views(&ir::all_operations(module));
     wrap_layouts(module);
+    aliases::bound(module, |b, tensor| copied(b, tensor, tensor.r#type()));
     Ok(())
 }
 
