@@ -8,6 +8,8 @@ mod choices;
 mod elements;
 #[path = "analysis/graphs.rs"]
 mod graphs;
+#[path = "analysis/pairs.rs"]
+mod pairs;
 
 use cases::{Case, KINDS, reads, some};
 use choices::Choices;
@@ -736,7 +738,7 @@ fn counts_of_large_tensors() {
         "(d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, {last}], s0 in [0, 2], d0 * 2 + s0 in [1, {}]",
         2 * n
     );
-    assert_eq!(usage(&cut, &[2 * n]), (Some(2 << 20), None));
+    assert_eq!(usage(&cut, &[2 * n]), (Some(2 << 20), Some((3 << 20) - 1)));
     // One without any structure is known up to bounds.
     let odd = format!("(d0, d1) -> ((d0 * 3 + d1 * 7) mod 1001), domain: d0 in [0, {last}], d1 in [0, 3]");
     assert_eq!(usage(&odd, &[1001]).0, None);
