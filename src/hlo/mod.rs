@@ -31,6 +31,7 @@
 //! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+mod known;
 mod literal;
 mod module;
 mod opcodes;
@@ -42,5 +43,6 @@ mod rules;
 mod shapes;
 mod words;
 
+pub use known::Affine;
 pub use literal::{Literal, Values};
 pub use module::{Attribute, Computation, Instruction, Module, Source};
