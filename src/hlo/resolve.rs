@@ -15,6 +15,7 @@ use super::opcodes::{find, near};
 use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
 use super::rules::{Devices, Signature, Site};
 use super::shapes::{fits, plain};
+use super::sharding;
 use super::words::{name, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
@@ -427,6 +428,11 @@ fn operation(
     let shape = |&i: &usize| raw.instructions[i].shape.as_ref();
     let (count, uses) = &resolved.uses[i];
     let operands: Option<Vec<&Shape>> = uses[..*count].iter().map(shape).collect();
+    if let (Some(attribute), Some(shape)) =
+        (instruction.attributes.iter().find(|a| a.name == "sharding"), &instruction.shape)
+    {
+        attribute.read(|cursor| sharding::check(cursor, shape, devices.partitions))?;
+    }
     match (operands, &instruction.shape, resolved.whole[i]) {
         (Some(operands), Some(shape), true) => (opcode.rule)(&mut Site {
             raw: instruction,

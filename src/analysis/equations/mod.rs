@@ -3,6 +3,8 @@
 //! A slice from 1 in steps of 2 has `in = 1 + 2 * out`; solved for `in` it says what is read, solved for `out` what is
 //! fed. What a padding reads of its value takes several lists of equations: before, between and after the data.
 
+mod algorithms;
+mod collectives;
 mod dims;
 mod gather;
 mod loops;
@@ -23,8 +25,10 @@ use sides::{Equations, Related, Sides};
 /// An operation with its operands and results, taken apart into arrays.
 pub(super) struct Application<'a> {
     operation: &'a Operation,
-    /// The arrays of the operands.
+    /// The arrays of the operands; of a tuple of which one part is taken, those of the part.
     pub operands: Vec<&'a Array>,
+    /// How many arrays of the operands are before those.
+    pub first: usize,
     /// The arrays of the results.
     pub results: Vec<&'a Array>,
     /// The sizes of both; `None` where one is not bounded.
@@ -46,16 +50,18 @@ impl<'a> Application<'a> {
         results: &[&'a Shape],
     ) -> Result<Application<'a>, Error> {
         operation.check(operands, results)?;
-        let first = match operation {
-            Operation::GetTupleElement { index } => before(*index, operands)?,
-            _ => 0,
-        };
         let arrays = |shapes: &[&'a Shape]| shapes.iter().flat_map(|shape| leaves(shape)).collect::<Vec<_>>();
-        Ok(Application::of(operation, first, arrays(operands), arrays(results)))
+        // A tuple of many parts may have as many users, so only the part is looked at.
+        let (first, from) = match (operation, operands) {
+            (Operation::GetTupleElement { index }, [Shape::Tuple(parts)]) => {
+                (before(*index, operands)?, arrays(&[&parts[*index]]))
+            }
+            _ => (0, arrays(operands)),
+        };
+        Ok(Application::of(operation, first, from, arrays(results)))
     }
 
-    /// An operation that was checked, on arrays. `first` is the first array of the operands that becomes one of the
-    /// results, where a part of a tuple is taken.
+    /// An operation that was checked, on arrays, of which `first` arrays of the operands were left out.
     fn of(
         operation: &'a Operation,
         first: usize,
@@ -63,7 +69,7 @@ impl<'a> Application<'a> {
         results: Vec<&'a Array>,
     ) -> Application<'a> {
         let passed = match operation {
-            Operation::Tuple | Operation::GetTupleElement { .. } => (first..first + results.len()).map(Some).collect(),
+            Operation::Tuple | Operation::GetTupleElement { .. } => (0..results.len()).map(Some).collect(),
             Operation::Leaves { numbers } => numbers.clone(),
             Operation::Start(start) => (0..results.len()).map(|k| start.operand(k, operands.len())).collect(),
             _ => Vec::new(),
@@ -77,7 +83,7 @@ impl<'a> Application<'a> {
         };
         let sizes = |arrays: &[&Array]| arrays.iter().map(|a| a.sizes()).collect::<Option<Vec<_>>>();
         let sizes = sizes(&operands).zip(sizes(&results)).map(|(operands, results)| [operands, results]);
-        Application { operation, operands, results, sizes, passed, started }
+        Application { operation, operands, first, results, sizes, passed, started }
     }
 
     /// The array of the operands that an array of the results is, where the operation only passes it on.
@@ -149,7 +155,8 @@ impl<'a> Application<'a> {
             Operation::Convolution(c) => windows::convolution(c, s),
             Operation::Gather(g) => gather::gather(g, s),
             Operation::Scatter(g) => gather::scatter(g, s),
-            Operation::Collective(_) => unknown("elements come from other devices"),
+            Operation::Algorithm(one) => algorithms::algorithm(one, s),
+            Operation::Collective(c) => collectives::related(c, s),
             Operation::Loops(nest) => loops::related(nest, s),
             Operation::Tuple | Operation::GetTupleElement { .. } | Operation::Leaves { .. } | Operation::Start(_) => {
                 match self.passed(result) {

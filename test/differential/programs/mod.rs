@@ -43,6 +43,7 @@ pub const KINDS: &[Kind] = &[
     ("batches", contractions::batches),
     ("views", memory::views),
     ("softmax", reductions::softmax),
+    ("product", shapes::product),
 ];
 
 /// Elements that are made wider before they are multiplied or added, and what they are made.

@@ -4,6 +4,7 @@ use crate::complaint::Complaint;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use tensor_layout::text::Error;
 
 /// The text of a file, `-` for standard input; one that gzip or zstd compressed is decompressed, whatever its name. A byte
 /// order mark is no part of the text.
@@ -135,6 +136,59 @@ pub fn print(text: &str) -> Result<(), Complaint> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Complaint::new(error)),
         _ => Ok(()),
+    }
+}
+
+/// Why a tool stopped while it printed.
+#[derive(Debug)]
+pub enum Stop {
+    /// Standard output could not be written.
+    Output(io::Error),
+    /// An answer could not be given.
+    Wrong(Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Output(error)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Wrong(error)
+    }
+}
+
+impl Stop {
+    /// As a message about the file that was read.
+    pub fn complaint(self, file: &str) -> Complaint {
+        match self {
+            Stop::Output(error) => Complaint::new(error),
+            Stop::Wrong(Error { message, .. }) => Complaint::about(file, message),
+        }
+    }
+}
+
+/// Prints what `write` writes while it is made. A reader that has closed its end, such as `head`, stops it, and is no
+/// error.
+///
+/// # Errors
+/// What `write` returns.
+pub fn stream(write: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<(), Stop> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut done = write(&mut out);
+    // What was found before an error is printed, too.
+    if let (Ok(()) | Err(Stop::Wrong(_)), Err(error)) = (&done, out.flush()) {
+        done = Err(Stop::Output(error));
+    }
+    match done {
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            // What is left in the buffer cannot be written.
+            let _ = out.into_parts();
+            Ok(())
+        }
+        done => done,
     }
 }
 
