@@ -8,6 +8,7 @@
 //! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
 //!   becomes `linalg.fill`, `tensor.generate` a `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an
 //!   insertion, `linalg.softmax` its decomposition;
+//! - `scf.index_switch` of tensors becomes `scf.if`s, which the analysis of the stock pass knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
@@ -27,6 +28,7 @@ use crate::buffers::views::{changes_layout, is_read_in_place, tensor_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::padding::{concatenate, generate, pad};
+use crate::switches::as_branches;
 use crate::{deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
@@ -43,7 +45,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    let (mut gone, mut read) = (HashSet::new(), HashMap::new());
+    let (mut gone, mut read, mut views) = (HashSet::new(), HashMap::new(), HashMap::new());
     for op in operations {
         if gone.contains(&ir::op_key(op)) {
             continue;
@@ -60,11 +62,12 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 rewriter.erase(op);
             }
             "linalg.softmax" if touches_layouts(op) => softmax(rewriter, op).map_err(|error| vec![error])?,
-            "tensor.concat" if touches_layouts(op) => concatenate(rewriter, op),
-            "tensor.pad" if touches_layouts(op) => {
+            "tensor.concat" if reaches_layouts(op, &mut views) => concatenate(rewriter, op),
+            "tensor.pad" if reaches_layouts(op, &mut views) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(rewriter, op);
             }
+            "scf.index_switch" if ir::results(op).into_iter().any(is_tensor) => as_branches(rewriter, op),
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
             "tensor.generate" if touches_layouts(op) => generate(rewriter, op),
             name if is(name, VIEW) && changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read) => {
@@ -211,6 +214,11 @@ fn touches_layouts(op: Op) -> bool {
 fn is_packed(v: Val) -> bool {
     let bits = tensor_layout(v).and_then(layout_dialect::tiled).map_or(0, |layout| layout.element_bits);
     (1..8).contains(&bits)
+}
+
+/// Whether an operation touches layouts, or an operand may be in the buffer of a tensor that has one.
+fn reaches_layouts<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
+    touches_layouts(op) || ir::operands(op).into_iter().any(|v| is_tensor(v) && is_view(v, views))
 }
 
 /// Whether a tensor with a layout is anywhere below an operation.
