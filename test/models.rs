@@ -45,6 +45,7 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
 const SMALL: &[&str] = &[
     "bitcast",
     "bits",
+    "bytes",
     "complex",
     "control",
     "empty",

@@ -1,5 +1,6 @@
 //! Tuples, computations that instructions run, and operations of which nothing is known.
 
+use super::algorithms::top_k_call;
 use super::site::{Found, Site, Types};
 use crate::element::ElementType;
 use crate::hlo::shapes::{fits, plain, scalar};
@@ -114,6 +115,9 @@ pub fn custom_call(site: &mut Site) -> Found {
     if !target.text.starts_with('"') {
         let found = site.excerpt("custom_call_target");
         return Err(site.attribute_must("custom_call_target", format!("be a name in quotes, found {found}")));
+    }
+    if target.text == "\"TopK\"" {
+        return top_k_call(site);
     }
     other(site)
 }
