@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
-use tensor_layout::operations::{Algorithm, Convolution, Dim, Fourier, Gather, Loops, Operation, Shape, WindowDim};
+use tensor_layout::operations::{
+    Algorithm, Convolution, Dim, Fourier, Gather, Loops, Operation, Shape, Start, WindowDim,
+};
 
 /// An operation that a rule refuses: the rule, the operation, its operands and its results.
 type Case = (&'static str, Operation, &'static [&'static str], &'static [&'static str]);
@@ -214,7 +216,18 @@ fn cases() -> Vec<Case> {
         ("get_tuple_element_c2", GetTupleElement { index: 2 }, &["(f32[4], f32[5])"], &["f32[4]"]),
         ("get_tuple_element_c3", GetTupleElement { index: 1 }, &["(f32[4], (f32[5], f32[6]))"], &["f32[5]"]),
         ("get_tuple_element_c4", GetTupleElement { index: 1 }, &["(f32[4], f32[5])"], &["f32[4]"]),
+        ("leaves_c1", Leaves { numbers: vec![Some(0)] }, &["f32[4]"], &["(f32[4], f32[4])"]),
+        ("leaves_c2", Leaves { numbers: vec![None, Some(1)] }, &["f32[4]"], &["(f32[4], f32[4])"]),
+        ("leaves_c3", Leaves { numbers: vec![Some(0)] }, &["f32[4]"], &["f32[5]"]),
+        ("start_c1", start(Elementwise, None, (usize::MAX, 1)), &["f32[4]"], &["f32[4]"]),
+        ("start_c2", start(Elementwise, Some(1), (0, 1)), &["f32[4]", "f32[4]"], &["(f32[4], f32[4])"]),
+        ("start_c3", start(Elementwise, Some(1), (0, 1)), &["f32[4]"], &["(f32[4], f32[5])"]),
     ]
+}
+
+/// The start of an asynchronous pair.
+fn start(operation: Operation, operands: Option<usize>, results: (usize, usize)) -> Operation {
+    Operation::Start(Box::new(Start { operation, operands, results }))
 }
 
 /// A window whose padding is most of the 64-bit numbers, on both sides.

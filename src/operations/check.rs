@@ -5,7 +5,7 @@ use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::rules::arrays::{Arrays, Verdict};
 use crate::operations::rules::dot::Dot;
 use crate::operations::rules::{
-    algorithms, collectives, dims, dot, elementwise, gather, loops, reduce, slices, tuples, windows,
+    algorithms, collectives, dims, dot, elementwise, gather, loops, pairs, reduce, slices, tuples, windows,
 };
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::operations::sizes::Sizes;
@@ -68,6 +68,8 @@ impl Operation {
             Operation::Collective(fields) => collectives::collective(fields, &arrays),
             Operation::Loops(nest) => loops::loops(nest, &arrays),
             Operation::Tuple => tuples::tuple(&arrays),
+            Operation::Leaves { numbers } => pairs::leaves(numbers, &arrays),
+            Operation::Start(start) => pairs::start(start, operands, &to, &arrays),
             Operation::GetTupleElement { .. }
             | Operation::Call { .. }
             | Operation::While { .. }

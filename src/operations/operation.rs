@@ -68,6 +68,11 @@ pub enum Operation {
     Tuple,
     /// One part of a tuple.
     GetTupleElement { index: usize },
+    /// Some arrays of the operands, by their numbers among all of these; an array of the result without a number is
+    /// made of no operand.
+    Leaves { numbers: Vec<Option<usize>> },
+    /// An operation that runs beside those after it, up to the end of its pair.
+    Start(Box<Start>),
     /// A computation, run on the operands; the number of the computation in its module.
     Call { computation: usize },
     /// While one computation says true, another runs.
@@ -76,6 +81,18 @@ pub enum Operation {
     Conditional { branches: Vec<usize> },
     /// The elements of the result depend on the operands in a way that indices do not describe.
     Other { reason: String },
+}
+
+/// The start of an asynchronous pair. Its result is a tuple: arrays that are operands, those that the operation makes,
+/// and others, which only the device uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// What runs.
+    pub operation: Operation,
+    /// The first array of the result that is one of the operands', if there are such: the next is the next operand's.
+    pub operands: Option<usize>,
+    /// The first array of the result that the operation makes, and how many it makes.
+    pub results: (usize, usize),
 }
 
 /// Loops around an element of each operand and result. Expressions are over the loops, in order, and then the offsets.

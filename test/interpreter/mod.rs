@@ -10,8 +10,7 @@ pub use number::Number;
 use scalar::element;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Literal, Module, Values};
-use tensor_layout::operations::Operation;
-use tensor_layout::operations::{Array, Shape};
+use tensor_layout::operations::{Array, Operation, Shape, Start, leaves};
 use tensor_layout::tiled::Expansion;
 
 /// An array with its elements in row-major order, rounded as the type demands.
@@ -59,7 +58,7 @@ pub fn each(sizes: &[i64], mut f: impl FnMut(&[i64])) {
 }
 
 impl Value {
-    fn at(&self, index: &[i64]) -> Number {
+    pub fn at(&self, index: &[i64]) -> Number {
         self.data[self.place(index)]
     }
 
@@ -99,15 +98,21 @@ fn combine(module: &Module, computation: usize, arguments: &[Number], element: &
 }
 
 /// What an instruction gives.
-fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
+pub fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
     let x: Vec<&Value> = operands.iter().flatten().collect();
     match &i.operation {
         Operation::Tuple => operands.concat(),
         Operation::GetTupleElement { index } => {
             let Shape::Tuple(parts) = shapes[0] else { panic!("no tuple") };
-            assert!(parts.iter().all(|part| matches!(part, Shape::Array(_))), "a nested tuple is not interpreted");
-            vec![operands[0][*index].clone()]
+            let first: usize = parts[..*index].iter().map(|part| leaves(part).len()).sum();
+            operands[0][first..first + leaves(&parts[*index]).len()].to_vec()
         }
+        Operation::Leaves { numbers } => {
+            let own = leaves(&i.shape);
+            let leaf = |(number, array): (&Option<usize>, _)| number.map_or_else(|| zeros(array), |k| x[k].clone());
+            numbers.iter().zip(own).map(leaf).collect()
+        }
+        Operation::Start(start) => started(module, i, start, operands, shapes),
         Operation::Call { computation } => run(module, *computation, operands),
         Operation::While { condition, body } => {
             let mut state = operands[0].clone();
@@ -160,6 +165,28 @@ fn scatter(module: &Module, i: &Instruction, x: &[&Value], shapes: &[&Shape]) ->
     out
 }
 
+/// An array that nothing was written to.
+fn zeros(array: &Array) -> Value {
+    Value::build(array.element, &array.sizes().unwrap(), |_| Number::Int(0).to(array.element))
+}
+
+/// What the start of an asynchronous pair gives: what it makes, its operands, and zeros.
+fn started(module: &Module, i: &Instruction, start: &Start, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
+    let all = leaves(&i.shape);
+    let (first, count) = start.results;
+    let made: Vec<Shape> = all[first..first + count].iter().map(|array| Shape::Array((*array).clone())).collect();
+    let shape = if let [one] = &made[..] { one.clone() } else { Shape::Tuple(made) };
+    let opcode = i.opcode.strip_suffix("-start").unwrap_or(&i.opcode).to_string();
+    let inner = Instruction { opcode, operation: start.operation.clone(), shape, ..i.clone() };
+    let (made, given) = (instruction(module, &inner, operands, shapes), operands.concat());
+    let leaf = |(k, array): (usize, &&Array)| match (start.result(k), start.operand(k, given.len())) {
+        (Some(result), _) => made[result].clone(),
+        (None, Some(operand)) => given[operand].clone(),
+        (None, None) => zeros(array),
+    };
+    all.iter().enumerate().map(leaf).collect()
+}
+
 /// The branch that a value selects.
 fn branch(selector: &Value, branches: usize) -> usize {
     let (last, chosen) = (branches - 1, selector.data[0].int());
@@ -173,6 +200,8 @@ fn branch(selector: &Value, branches: usize) -> usize {
 fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
     let (out, sizes) = (array(&i.shape).element, array(&i.shape).sizes().unwrap());
     match &i.operation {
+        // A buffer that is written later.
+        Operation::Constant if i.literal.is_none() => return zeros(array(&i.shape)),
         Operation::Constant => return literal(i.literal.as_ref().unwrap(), out, &sizes),
         Operation::Iota { dim } => return Value::build(out, &sizes, |index| Number::Int(index[*dim].into())),
         _ => {}

@@ -26,7 +26,7 @@ pub fn element(i: &Instruction, from: &[ElementType], to: ElementType, x: &[Numb
 /// Instructions on elements of all types.
 fn any(i: &Instruction, from: ElementType, to: ElementType, x: &[Number]) -> Option<Number> {
     Some(match &*i.opcode {
-        "copy" | "opt-barrier" | "optimization-barrier" => x[0],
+        "copy" | "custom-call" | "opt-barrier" | "optimization-barrier" => x[0],
         "select" => x[if x[0].int() != 0 { 1 } else { 2 }],
         "compare" => comparison(i, from, x[0], x[1]),
         "convert" => converted(x[0], from, to),

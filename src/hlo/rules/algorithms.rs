@@ -36,20 +36,14 @@ pub fn top_k(site: &mut Site) -> Found {
     checked(site, Algorithm::TopK { k }, &Types { operands: vec![element], results: vec![element, ElementType::S32] })
 }
 
-/// A call of XLA's top-k: the result says how many elements of each line there are.
-pub fn top_k_call(site: &mut Site) -> Found {
-    let [operand] = site.operands[..] else { return Err(site.error("must have one operand")) };
-    let Shape::Array(operand) = operand else { return Err(site.operand_must(0, "be an array")) };
-    let k = match site.shape {
-        Shape::Tuple(parts) => match parts.first() {
-            Some(Shape::Array(array)) => array.dims.last().and_then(|dim| dim.bound()),
-            _ => None,
-        },
-        _ => None,
-    };
-    let Some(k) = k else { return Err(site.result_must("be a tuple of elements and their places")) };
+/// A call of XLA's top-k, where the operand and the result have its shapes: how many elements of each line there are is
+/// the last size of the result.
+pub fn top_k_call(site: &Site) -> Option<Operation> {
+    let ([Shape::Array(operand)], Shape::Tuple(parts)) = (&site.operands[..], site.shape) else { return None };
+    let Some(Shape::Array(largest)) = parts.first() else { return None };
+    let k = largest.dims.last()?.bound()?;
     let types = Types { operands: vec![operand.element], results: vec![operand.element, ElementType::S32] };
-    checked(site, Algorithm::TopK { k }, &types)
+    checked(site, Algorithm::TopK { k }, &types).ok()
 }
 
 /// One computation selects an element in each window of the first operand; another puts those of the second there.

@@ -1,6 +1,5 @@
 //! Tuples, computations that instructions run, and operations of which nothing is known.
 
-use super::algorithms::top_k_call;
 use super::site::{Found, Site, Types};
 use crate::element::ElementType;
 use crate::hlo::shapes::{fits, plain, scalar};
@@ -107,19 +106,6 @@ pub fn conditional(site: &mut Site) -> Found {
         site.calls(keys[i.min(keys.len() - 1)], branch, &site.operands[i + 1..i + 2], site.shape)?;
     }
     Ok(Operation::Conditional { branches })
-}
-
-/// `custom_call_target` is a string.
-pub fn custom_call(site: &mut Site) -> Found {
-    let target = site.need("custom_call_target", "\"name\"")?;
-    if !target.text.starts_with('"') {
-        let found = site.excerpt("custom_call_target");
-        return Err(site.attribute_must("custom_call_target", format!("be a name in quotes, found {found}")));
-    }
-    if target.text == "\"TopK\"" {
-        return top_k_call(site);
-    }
-    other(site)
 }
 
 /// The result is a token.

@@ -14,6 +14,7 @@ pub(crate) mod dot;
 pub(super) mod elementwise;
 pub(crate) mod gather;
 pub(super) mod loops;
+pub(crate) mod pairs;
 pub(super) mod reduce;
 pub(super) mod slices;
 pub(crate) mod tuples;

@@ -6,8 +6,10 @@ mod bits;
 mod collectives;
 mod computation;
 mod control;
+mod custom;
 mod fft;
 mod gather;
+mod pairs;
 mod products;
 mod random;
 mod reductions;
@@ -20,18 +22,18 @@ mod sort;
 use crate::builder::{Builder, Operand};
 use crate::collectives::is_device;
 use crate::scalar::{elementwise, literal};
-use crate::tensor::{Done, Tensor, tensors};
+use crate::tensor::{Done, Tensor, tensors, values};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::Instruction;
+use tensor_layout::hlo::{Instruction, Values};
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::Shape;
-use tensor_layout::operations::leaves;
 
 /// An instruction, with the shapes and the tensors of its operands.
+#[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub i: &'a Instruction,
     pub shapes: &'a [&'a Shape],
-    pub operands: &'a [Vec<Tensor>],
+    pub operands: &'a [&'a [Tensor]],
 }
 
 /// Writes an instruction; the tensors of its results.
@@ -41,18 +43,39 @@ pub struct Site<'a> {
 pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     let i = site.i;
     let results = tensors(&i.shape)?;
+    if let Operation::GetTupleElement { index } = &i.operation {
+        // A tuple of many parts may have as many users: the others are not looked at.
+        return part_of_tuple(b, site, *index, &results);
+    }
     let ins: Vec<Tensor> = site.operands.concat();
     match &i.operation {
         Operation::Tuple if !is_barrier(i) => Ok(b.all_converted(&ins, &results)),
-        Operation::GetTupleElement { index } => part_of_tuple(b, site, *index, &ins, &results),
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
         Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
         Operation::Collective(c) => collectives::collective(b, site, c, &ins, &results),
         _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
+        Operation::Start(start) => pairs::start(b, site, start),
+        Operation::Leaves { .. } if matches!(&*i.opcode, "infeed" | "recv-done") => {
+            Ok(pairs::received(b, site, &results))
+        }
+        Operation::Leaves { numbers } => {
+            if i.opcode == "send" {
+                pairs::sent(b, site, &ins);
+            }
+            pairs::leaves_of(b, site, numbers)
+        }
+        _ if i.opcode == "outfeed" => Ok(pairs::sent(b, site, &ins)),
+        _ if i.opcode == "after-all" => Ok(Vec::new()),
         // A result without elements does not depend on the operands.
         operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
             Ok(results.iter().map(|out| b.empty(out)).collect())
+        }
+        operation
+            if i.opcode == "custom-call"
+                && !matches!(operation, Operation::Concatenate { .. } | Operation::Algorithm(_)) =>
+        {
+            custom::custom_call(b, site, &ins, results)
         }
         Operation::Reduce { dims } => reductions::reduce(b, i, dims, &ins, results),
         Operation::Scatter(g) => scatter::scatter(b, i, g, &ins, results),
@@ -75,10 +98,10 @@ fn not_imported(i: &Instruction) -> String {
     format!("`{}` cannot be imported", i.opcode)
 }
 
-fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, ins: &[Tensor], results: &[Tensor]) -> Done<Vec<Tensor>> {
+fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, results: &[Tensor]) -> Done<Vec<Tensor>> {
     let Shape::Tuple(parts) = site.shapes[0] else { return Err("the operand must be a tuple".into()) };
-    let first: usize = parts[..index].iter().map(|part| leaves(part).len()).sum();
-    Ok(b.all_converted(&ins[first..first + results.len()], results))
+    let first: usize = parts[..index].iter().map(values).sum();
+    Ok(b.all_converted(&site.operands[0][first..first + results.len()], results))
 }
 
 /// Writes an instruction with one result.
@@ -125,8 +148,11 @@ fn only_moves(i: &Instruction) -> bool {
 }
 
 fn constant(b: &mut Builder, i: &Instruction, out: &Tensor) -> Done<Tensor> {
+    if i.literal.as_ref().is_some_and(|literal| literal.values == Values::Elided) {
+        return b.elided(i, out);
+    }
     let value = i.literal.as_ref().and_then(|literal| literal::dense(literal, out.element, &out.sizes));
-    let value = value.ok_or("the value of this constant is left out of the text, or MLIR has no text for it")?;
+    let value = value.ok_or("MLIR has no text for the value of this constant")?;
     Ok(b.named(out, &format!("arith.constant dense<{value}> : {}", out.ty)))
 }
 
