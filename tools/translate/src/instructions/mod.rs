@@ -7,6 +7,7 @@ mod collectives;
 mod computation;
 mod control;
 mod custom;
+mod dynamic;
 mod fft;
 mod gather;
 mod pairs;
@@ -53,6 +54,9 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
         Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
+        _ if dynamic::varies(&i.shape) || site.shapes.iter().any(|shape| dynamic::varies(shape)) => {
+            dynamic::instruction(b, site)
+        }
         Operation::Collective(c) => collectives::collective(b, site, c, &ins, &results),
         _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
         Operation::Start(start) => pairs::start(b, site, start),
