@@ -13,7 +13,7 @@ use crate::syntax::element_type;
 use crate::tensor::Done;
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
-use tensor_layout::hlo::Instruction;
+use tensor_layout::hlo::{Instruction, Values};
 
 /// An instruction on single elements.
 struct ScalarSite<'a> {
@@ -124,6 +124,9 @@ fn in_f32(w: &mut Writer, i: &Instruction, operands: &[String], from: &[ElementT
 pub fn constant(w: &mut Writer, i: &Instruction, e: ElementType) -> Done<String> {
     let of = element_type(e).ok_or_else(|| not_imported(i))?;
     let literal = i.literal.as_ref().ok_or_else(|| not_imported(i))?;
+    if literal.values == Values::Elided {
+        return Err("the text leaves out the value of this constant, and a computation on elements needs it".into());
+    }
     if e.is_complex() {
         return complex::of_literal(w, literal, e).ok_or_else(|| not_imported(i));
     }
