@@ -30,7 +30,8 @@ fn numbers(devices: usize, count: usize, whole: bool) -> Vec<Vec<f64>> {
 
 fn imported(text: &str, collectives: Collectives) -> (Module, String) {
     let module = Module::parse(text).expect("a module");
-    let mlir = import_with(&module, text, "devices.hlo", Options { collectives }).expect("an import");
+    let mlir =
+        import_with(&module, text, "devices.hlo", Options { collectives, ..Options::default() }).expect("an import");
     (module, mlir)
 }
 
@@ -77,7 +78,7 @@ fn replicas_and_partitions_exchange() {
     on_all("both", [2, 4], 16, true);
 }
 
-/// One device gets what it would get where all others hold what it holds.
+/// Alone, device 0 gets what it gets where all others hold what it holds.
 #[test]
 fn a_single_device_is_one_of_equals() {
     for (name, [replicas, partitions], count, whole) in [("replicas", [8, 1], 48, false), ("both", [2, 4], 16, true)] {
