@@ -20,7 +20,8 @@
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `upstream` |
+//! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `options`, `upstream` |
 //! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
@@ -77,6 +78,7 @@ pub mod prepare_bufferization;
 pub mod remove_conversions;
 pub mod simplify_indexing;
 pub mod strip_memory_spaces;
+mod switches;
 #[allow(unsafe_code, reason = "these functions call C++")]
 mod upstream;
 mod vectorize;

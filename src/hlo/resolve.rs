@@ -10,10 +10,11 @@
 //! one mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot
 //! be made to collide in.
 
+use super::devices::Devices;
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, near};
 use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
-use super::rules::{Devices, Signature, Site};
+use super::rules::{Signature, Site};
 use super::shapes::{fits, plain};
 use super::sharding;
 use super::words::{name, unquote};

@@ -3,6 +3,7 @@
 //! A slice from 1 in steps of 2 has `in = 1 + 2 * out`; solved for `in` it says what is read, solved for `out` what is
 //! fed. What a padding reads of its value takes several lists of equations: before, between and after the data.
 
+mod algorithms;
 mod collectives;
 mod dims;
 mod gather;
@@ -154,6 +155,7 @@ impl<'a> Application<'a> {
             Operation::Convolution(c) => windows::convolution(c, s),
             Operation::Gather(g) => gather::gather(g, s),
             Operation::Scatter(g) => gather::scatter(g, s),
+            Operation::Algorithm(one) => algorithms::algorithm(one, s),
             Operation::Collective(c) => collectives::related(c, s),
             Operation::Loops(nest) => loops::related(nest, s),
             Operation::Tuple | Operation::GetTupleElement { .. } | Operation::Leaves { .. } | Operation::Start(_) => {

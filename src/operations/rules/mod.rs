@@ -6,6 +6,7 @@
 //! only the running program knows fit any size. Element types and layouts are not compared, but for the bits of a
 //! bitcast.
 
+pub(super) mod algorithms;
 pub(crate) mod arrays;
 pub(super) mod collectives;
 pub(crate) mod dims;

@@ -11,7 +11,8 @@
 //! or more, and conversions out of range.
 //!
 //! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions
-//! on single elements, `builder` operations on tensors, `external` what somebody else defines, `instructions` the table of instructions, `function` a
+//! on single elements, `loops` loops that change tensors, `builder` operations on tensors, `external` what somebody else
+//! defines, `instructions` the table of instructions, `function` a
 //! computation. Not promised: that the text of an operation is the same in the next version.
 //!
 //! ```
@@ -31,6 +32,7 @@ mod collectives;
 mod external;
 mod function;
 mod instructions;
+mod loops;
 mod scalar;
 mod syntax;
 mod tensor;

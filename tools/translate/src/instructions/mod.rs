@@ -1,13 +1,23 @@
 //! The instructions: which function writes which, in [`instruction`], and their functions by kind.
 
+mod algorithms;
+mod batch_norm;
+mod bits;
 mod collectives;
+mod computation;
 mod control;
 mod custom;
+mod fft;
 mod gather;
 mod pairs;
 mod products;
+mod random;
 mod reductions;
+mod scatter;
+mod select_and_scatter;
 mod shapes;
+mod solve;
+mod sort;
 
 use crate::builder::{Builder, Operand};
 use crate::collectives::is_device;
@@ -65,6 +75,8 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             custom::custom_call(b, site, &ins, results)
         }
         Operation::Reduce { dims } => reductions::reduce(b, i, dims, &ins, results),
+        Operation::Scatter(g) => scatter::scatter(b, i, g, &ins, results),
+        Operation::Algorithm(algorithm) => algorithms::algorithm(b, i, algorithm, &ins, results),
         Operation::ReduceWindow { window } => reductions::reduce_window(b, i, window, &ins, results),
         _ if is_barrier(i) => {
             let each = ins.iter().zip(&results);
@@ -94,8 +106,10 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
     let i = site.i;
     let ins = if only_moves(i) { ins.iter().map(|t| b.precise(t, out)).collect::<Done<_>>()? } else { ins.to_vec() };
     match &i.operation {
+        Operation::Constant if i.opcode == "rng-get-and-update-state" => Ok(random::state(b, i, out)),
         Operation::Constant if i.literal.is_some() => constant(b, i, out),
         Operation::Elementwise | Operation::Select if i.opcode == "copy" => Ok(b.converted(&ins[0], out)),
+        Operation::Elementwise if i.opcode == "rng" => random::numbers(b, i, &ins, out),
         Operation::Elementwise | Operation::Select => elementwise(b, i, &ins, out),
         Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => shapes::parts(b, &ins[0], out),
         Operation::Broadcast { dims } => shapes::broadcast(b, dims, &ins[0], out),
