@@ -44,6 +44,7 @@ pub const KINDS: &[Kind] = &[
     ("views", memory::views),
     ("softmax", reductions::softmax),
     ("product", shapes::product),
+    ("bits", elementwise::bits),
 ];
 
 /// Elements that are made wider before they are multiplied or added, and what they are made.
