@@ -163,12 +163,7 @@ mod tests {
             let Some(Indexing::Map(held)) = crate::indexing_map(attribute) else { panic!("{attribute}") };
             let of = |map: AffineMap| exprs_of_map(map).unwrap();
             let across = IndexingMap::parse(&format!("{upstream_text}, {DOMAIN}")).unwrap();
-            let readings = [
-                of(upstream),
-                held.results,
-                of(map_of(&context, printed)),
-                across.results,
-            ];
+            let readings = [of(upstream), held.results, of(map_of(&context, printed)), across.results];
             for _ in 0..20 {
                 let point: Vec<i64> = (0..3).map(|_| rng.i64(-9..=9)).collect();
                 for e in &readings {

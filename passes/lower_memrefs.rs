@@ -401,10 +401,23 @@ impl<'c> Lowering<'c> {
 
     fn dim(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let operands = ir::operands(op);
-        let which = constant_value(operands[1]).ok_or("its dimension must be a constant")?;
         let access = self.buffers.access(operands[0])?;
-        let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
-        let value = size.ok_or_else(|| format!("its dimension must be below the rank, found {which}"))?.value(b);
+        let value = match constant_value(operands[1]) {
+            Some(which) => {
+                let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
+                size.ok_or_else(|| format!("its dimension must be below the rank, found {which}"))?.value(b)
+            }
+            None => {
+                // The size of the dimension that it is, of all of them.
+                let sizes: Vec<Val<'c>> = access.sizes.iter().map(|size| size.value(b)).collect();
+                let mut known = *sizes.last().ok_or("it has no dimension")?;
+                for (k, size) in sizes.iter().enumerate().rev().skip(1) {
+                    let this = b.equal(operands[1], b.index(k as i64));
+                    known = b.value("arith.select", &[this, *size, known], size.r#type(), &[]);
+                }
+                known
+            }
+        };
         self.replace(op, &[value]);
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! `tensor.pad` of a tensor with a layout, and insertion of one tensor into another.
+//! `tensor.pad`, `tensor.generate` and `tensor.concat` of tensors with layouts: elements made of their index, and the
+//! insertion of one tensor into another.
 //!
 //! Stock bufferization gives the padded tensor the memory space of the source, whatever the type says, and so the layout
 //! of the source. Here an empty tensor of the type that is written is filled, and the source is inserted into it.
@@ -10,7 +11,7 @@ use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::expr::Expr;
 
 /// A number, or the value that has it at run time: one of the two.
-pub type Size<'c> = (Option<i64>, Option<Val<'c>>);
+type Size<'c> = (Option<i64>, Option<Val<'c>>);
 
 /// The sizes of a dimension before, in and behind the source.
 struct Sizes<'c> {
@@ -51,11 +52,53 @@ impl<'c> Sizes<'c> {
 
     /// The size of a dimension of the result.
     fn padded(&self, b: Builder<'c>, d: usize) -> Val<'c> {
-        let index = Type::index(b.context());
-        let [low, source, high] = [&self.low[d], &self.source[d], &self.high[d]]
-            .map(|(n, value)| value.unwrap_or_else(|| b.index(n.expect("a constant or a value"))));
-        let sum = b.value("arith.addi", &[low, source], index, &[]);
-        b.value("arith.addi", &[sum, high], index, &[])
+        value(b, sum(b, sum(b, self.low[d], self.source[d]), self.high[d]))
+    }
+}
+
+/// Makes each element of its index, in an empty tensor.
+pub fn generate(rewriter: &Rewriter, op: Op) {
+    let b = Builder::before(op);
+    let result = ir::result(op, 0);
+    let empty = b.value("tensor.empty", &ir::operands(op), result.r#type(), &[]);
+    ir::replace_all_uses(result, computed(b, op, empty));
+    rewriter.erase(op);
+}
+
+/// Inserts the operands of a concatenation into an empty tensor, one after the other.
+pub fn concatenate(rewriter: &Rewriter, op: Op) {
+    let b = Builder::before(op);
+    let (result, parts) = (ir::result(op, 0), ir::operands(op));
+    let along = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
+    let sizes: Vec<Vec<Size>> = parts.iter().map(|part| sizes_of(b, *part)).collect();
+    let mut offsets: Vec<Size> = vec![(Some(0), None)];
+    for sizes in &sizes {
+        offsets.push(sum(b, *offsets.last().expect("the first is 0"), sizes[along]));
+    }
+    let whole = offsets.pop().expect("the last is the size");
+    let shape = ir::tensor(result.r#type()).expect("a tensor").shape;
+    let unknown = shape.iter().enumerate().filter(|(_, n)| n.is_none());
+    let unknown: Vec<Val> = unknown.map(|(d, _)| value(b, if d == along { whole } else { sizes[0][d] })).collect();
+    let mut made = b.value("tensor.empty", &unknown, result.r#type(), &[]);
+    for ((part, sizes), offset) in parts.into_iter().zip(&sizes).zip(offsets) {
+        let mut at: Vec<Size> = vec![(Some(0), None); shape.len()];
+        at[along] = offset;
+        made = inserted(b, part, made, &at, sizes);
+    }
+    ir::replace_all_uses(result, made);
+    rewriter.erase(op);
+}
+
+/// A size as a value.
+fn value<'c>(b: Builder<'c>, (number, value): Size<'c>) -> Val<'c> {
+    value.unwrap_or_else(|| b.index(number.expect("a constant or a value")))
+}
+
+/// The sum of two sizes: a number where both are, and it fits.
+fn sum<'c>(b: Builder<'c>, x: Size<'c>, y: Size<'c>) -> Size<'c> {
+    match x.0.zip(y.0).and_then(|(x, y)| x.checked_add(y)) {
+        Some(n) => (Some(n), None),
+        None => (None, Some(b.value("arith.addi", &[value(b, x), value(b, y)], Type::index(b.context()), &[]))),
     }
 }
 
@@ -84,7 +127,8 @@ fn one_value<'c>(b: Builder<'c>, op: Op<'c>) -> Option<Val<'c>> {
     }
 }
 
-/// The padding at each index, also where the source will be, by a `linalg.generic` with the region of the operation.
+/// What the region of an operation makes of each index, by a `linalg.generic` with that region; of padding also where
+/// the source will be.
 fn computed<'c>(b: Builder<'c>, op: Op<'c>, empty: Val<'c>) -> Val<'c> {
     let t = empty.r#type();
     let shaped = ir::tensor(t).expect("a tensor");
@@ -116,13 +160,7 @@ fn computed<'c>(b: Builder<'c>, op: Op<'c>, empty: Val<'c>) -> Val<'c> {
 }
 
 /// A tensor with all of `part` put into it at an offset.
-pub fn inserted<'c>(
-    b: Builder<'c>,
-    part: Val<'c>,
-    whole: Val<'c>,
-    offsets: &[Size<'c>],
-    sizes: &[Size<'c>],
-) -> Val<'c> {
+fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[Size<'c>], sizes: &[Size<'c>]) -> Val<'c> {
     let list = |all: &[Size<'c>]| ir::sizes_attribute(b.context(), &all.iter().map(|n| n.0).collect::<Vec<_>>());
     let [at, of] = [offsets, sizes].map(|all| all.iter().filter_map(|n| n.1).collect::<Vec<Val<'c>>>());
     let attributes = [

@@ -6,7 +6,8 @@
 //!
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
 //! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
-//!   becomes `linalg.fill`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion, `linalg.softmax` its decomposition;
+//!   becomes `linalg.fill`, `tensor.generate` a `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an
+//!   insertion, `linalg.softmax` its decomposition;
 //! - `scf.index_switch` of tensors becomes `scf.if`s, which the analysis of the stock pass knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
@@ -19,7 +20,6 @@
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
-use crate::buffers::index::constant_value;
 use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, VIEW, is};
 use crate::buffers::spread::Axes;
@@ -27,7 +27,7 @@ use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::buffers::views::{changes_layout, is_read_in_place, tensor_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
-use crate::padding::{Size, inserted, pad};
+use crate::padding::{concatenate, generate, pad};
 use crate::switches::as_branches;
 use crate::{deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -62,13 +62,14 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 rewriter.erase(op);
             }
             "linalg.softmax" if touches_layouts(op) => softmax(rewriter, op).map_err(|error| vec![error])?,
-            "tensor.concat" if reaches_layouts(op, &mut views) && !is_dynamic(op) => concatenate(rewriter, op),
+            "tensor.concat" if reaches_layouts(op, &mut views) => concatenate(rewriter, op),
             "tensor.pad" if reaches_layouts(op, &mut views) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(rewriter, op);
             }
             "scf.index_switch" if ir::results(op).into_iter().any(is_tensor) => as_branches(rewriter, op),
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
+            "tensor.generate" if touches_layouts(op) => generate(rewriter, op),
             name if is(name, VIEW) && changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read) => {
                 settle(op);
             }
@@ -186,9 +187,10 @@ fn unsupported(op: Op) -> Option<&'static str> {
         "arith.constant" if ir::attribute(op, "value").and_then(ir::constant).is_none() => {
             Some("its value is not a dense constant in the module")
         }
-        "tensor.dim" if constant_value(ir::operands(op)[1]).is_none() => Some("its dimension must be a constant"),
+        "scf.forall" if ir::results(op).into_iter().any(is_packed) => {
+            Some("a byte holds several elements, and two iterations may write to it at the same time")
+        }
         "tensor.cast" if !is_tensor(ir::result(op, 0)) => Some("a tensor without a rank has no layout"),
-        "tensor.concat" if is_dynamic(op) => Some("its sizes are known only at run time"),
         _ => None,
     }
 }
@@ -206,6 +208,12 @@ fn is_tensor(v: Val) -> bool {
 
 fn touches_layouts(op: Op) -> bool {
     ir::operands(op).into_iter().chain(ir::results(op)).any(|v| tensor_layout(v).is_some())
+}
+
+/// Whether a byte of a tensor may hold several elements.
+fn is_packed(v: Val) -> bool {
+    let bits = tensor_layout(v).and_then(layout_dialect::tiled).map_or(0, |layout| layout.element_bits);
+    (1..8).contains(&bits)
 }
 
 /// Whether an operation touches layouts, or an operand may be in the buffer of a tensor that has one.
@@ -253,31 +261,6 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
         known.extend(seen.into_iter().map(|k| (k, true)));
     }
     found
-}
-
-/// Inserts the operands of a concatenation into an empty tensor, one after the other.
-fn concatenate(rewriter: &Rewriter, op: Op) {
-    let b = Builder::before(op);
-    let result = ir::result(op, 0).r#type();
-    let operands = ir::operands(op);
-    let rank = ir::tensor(result).map_or(0, |t| t.shape.len());
-    let along = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
-    let mut whole = empty(b, operands[0], result);
-    let mut offsets: Vec<Size> = vec![(Some(0), None); rank];
-    for part in operands {
-        let shape = ir::tensor(part.r#type()).map(|t| t.shape).unwrap_or_default();
-        let sizes: Vec<Size> = shape.iter().map(|n| (*n, None)).collect();
-        whole = inserted(b, part, whole, &offsets, &sizes);
-        offsets[along].0 = offsets[along].0.zip(shape[along]).and_then(|(at, n)| at.checked_add(n));
-    }
-    ir::replace_all_uses(ir::result(op, 0), whole);
-    rewriter.erase(op);
-}
-
-/// Whether a concatenation has sizes known only at run time.
-fn is_dynamic(op: Op) -> bool {
-    let values = ir::operands(op).into_iter().chain(ir::results(op));
-    values.filter_map(|v| ir::tensor(v.r#type())).any(|t| t.shape.contains(&None))
 }
 
 /// Copies the result of a slice or reshape for all its users.

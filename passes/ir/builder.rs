@@ -10,6 +10,7 @@ use melior::ir::attribute::{
 };
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike};
+use melior::ir::r#type::IntegerType;
 use melior::ir::{
     AffineExpr, AffineMap, Attribute, Block, Identifier, Location, Operation, OperationRef, Region, RegionLike, Type,
     ValueLike,
@@ -142,6 +143,13 @@ impl<'c> Builder<'c> {
     /// An `arith.constant` of type index.
     pub fn index(&self, value: i64) -> Val<'c> {
         self.constant(self.index_attribute(value))
+    }
+
+    /// Whether two values of type index are the same.
+    pub fn equal(&self, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+        let integer = |bits| IntegerType::new(self.context(), bits).into();
+        let equal = self.named("predicate", IntegerAttribute::new(integer(64), 0));
+        self.value("arith.cmpi", &[x, y], integer(1), &[equal])
     }
 
     /// An integer attribute of type index.

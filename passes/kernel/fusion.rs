@@ -174,9 +174,9 @@ impl<'c> Fusion<'_, 'c> {
             operands.push(Operand::new(access, map));
         }
         let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("no operand has the size of a loop")?;
-        let repeats = ir::operations(body).into_iter().all(|op| {
-            ir::blocks(op).is_empty() && !ir::operands(op).iter().any(|v| ir::memref(v.r#type()).is_some())
-        });
+        let repeats = ir::operations(body)
+            .into_iter()
+            .all(|op| ir::blocks(op).is_empty() && !ir::operands(op).iter().any(|v| ir::memref(v.r#type()).is_some()));
         let nest = Nest { extents, operands, outputs, contracted: Vec::new(), repeats };
         Ok(Described { values, number, inputs, nest, body: Some(body) })
     }

@@ -44,6 +44,7 @@ pub const KINDS: &[Kind] = &[
     ("batches", contractions::batches),
     ("views", memory::views),
     ("softmax", reductions::softmax),
+    ("product", shapes::product),
     ("conversions", conversions::conversions),
 ];
 

@@ -2,7 +2,7 @@
 
 use super::arrays;
 use crate::array::{Array, Source, permutation, random_sizes, some_rank};
-use crate::element::ELEMENTS;
+use crate::element::{ELEMENTS, Element, F32, F64, I4, I8, I32};
 use crate::program::Program;
 use tensor_layout::tiled::TileEntry;
 
@@ -64,16 +64,7 @@ pub fn dynamic(rng: &mut Source) -> Program {
     if unknown.is_empty() {
         unknown.push(rng.usize(..rank));
     }
-    let array = |rng: &mut Source| loop {
-        let array = Array { unknown: unknown.clone(), ..Array::tiled(rng, &sizes, element) };
-        let layout = array.tiled_layout();
-        // Sizes that are merged have to be in the type, and rows have to begin at a byte.
-        let merges = layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine);
-        if !merges && (array.stored_bits() >= 8 || array.fastest().is_some()) {
-            return array;
-        }
-    };
-    let [a, b, r] = [(); 3].map(|()| array(rng));
+    let [a, b, r] = [(); 3].map(|()| with_unknown(rng, &sizes, element, &unknown));
     Program::new("dynamic", &[&a, &b])
         .returns(&r)
         .array("known", &Array { unknown: Vec::new(), ..r.clone() })
@@ -81,6 +72,32 @@ pub fn dynamic(rng: &mut Source) -> Program {
         .set("through", rng.u8(0..4))
         .set("dims", (0..rank).collect::<Vec<_>>())
         .set("rank", rank)
+}
+
+/// An array with a tiled layout, of which these sizes are not in the type.
+fn with_unknown(rng: &mut Source, sizes: &[i64], element: Element, unknown: &[usize]) -> Array {
+    loop {
+        let array = Array { unknown: unknown.to_vec(), ..Array::tiled(rng, sizes, element) };
+        let layout = array.tiled_layout();
+        // Sizes that are merged have to be in the type, and rows have to begin at a byte.
+        let merges = layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine);
+        if unknown.is_empty() || !merges && (array.stored_bits() >= 8 || array.fastest().is_some()) {
+            return array;
+        }
+    }
+}
+
+/// A product of matrices, some of whose sizes only the caller knows.
+pub fn product(rng: &mut Source) -> Program {
+    let (sizes, element) = (random_sizes(rng, 3), rng.choice(&[I4, I8, I32, F32, F64]));
+    let unknown: Vec<usize> = (0..3).filter(|_| rng.bool()).collect();
+    let matrix = |rng: &mut Source, dims: [usize; 2]| {
+        let unknown: Vec<usize> = (0..2).filter(|d| unknown.contains(&dims[*d])).collect();
+        with_unknown(rng, &dims.map(|d| sizes[d]), element, &unknown)
+    };
+    let (a, b, r) = (matrix(rng, [0, 2]), matrix(rng, [2, 1]), matrix(rng, [0, 1]));
+    let names = r.unknown.iter().map(|d| ["%m", "%n"][*d]).collect::<Vec<_>>();
+    Program::new("product", &[&a, &b]).returns(&r).set("sizes", names)
 }
 
 /// Elements around a tensor.

@@ -1,7 +1,7 @@
 //! Exchanges between devices: calls, or what one device gets where all hold the same.
 
 use super::Site;
-use super::reductions::inlined;
+use super::computation::applied;
 use super::shapes;
 use crate::builder::{Builder, Generic, Operand};
 use crate::collectives::{Collectives, combination, device, function, is_local, parameters};
@@ -126,7 +126,7 @@ fn folded(b: &mut Builder, i: &Instruction, n: i64, first: &Tensor, parts: Optio
         outs: vec![first.clone()],
         inits: vec![None],
     };
-    let both = b.generic(generic, |w, args| inlined(module, number, w, &args[..2], &[e, e]))?.remove(0);
+    let both = b.generic(generic, |w, args| applied(module, number, w, &args[..2], &[e, e], &[e]))?.remove(0);
     b.w.located(&format!("scf.yield {} : {ty}", both.name));
     b.w.indent -= 2;
     b.w.located("}");
