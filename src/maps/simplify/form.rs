@@ -36,14 +36,13 @@
 
 use super::planned::Planned;
 use super::sum::{
-    Atom, FAR, Sum, Terms, bounds, divided_bounds, divides, floor_div, high, low, plus_bounds, product, residue,
+    Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, high, low, plus_bounds, product, residue,
 };
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
 use crate::numbers::{gcd, inverse};
 use rustc_hash::FxHashMap;
-use smallvec::smallvec;
 use std::cmp::Ordering;
 
 /// What an atom is and what is known of it: it is in `lo..=hi` and equals `residue` modulo `step`.
@@ -106,7 +105,7 @@ pub struct Form {
 pub(super) type Table<K, V> = FxHashMap<K, V>;
 
 /// The last sum that was divided, with its normal form.
-pub(super) type Divided<'e> = Option<(&'e Expr, Sum)>;
+pub(super) type Dividend<'e> = Option<(&'e Expr, Sum)>;
 
 /// The work that any expression is worth, in terms looked at, and what each of its operations adds.
 const STEPS: usize = 2_000;
@@ -257,7 +256,7 @@ impl Form {
         if let (true, What::Remainder(y, m)) = (fixed, &known.what)
             && let [(v, c)] = y.terms[..]
         {
-            let (y, m) = (Sum { constant: y.constant, terms: smallvec![(v, c)], den: 1 }, *m);
+            let (y, m) = (Sum { constant: y.constant, terms: vec![(v, c)], den: 1 }, *m);
             if let Some((atom, step, residue)) = self.residue_of((y, m, value)) {
                 self.learn_residue(atom, step, residue);
             }
@@ -305,7 +304,7 @@ impl Form {
 
     /// [`Form::normal`] of one of several expressions: `last` is the last sum that was divided, with its normal form. The
     /// digits of one index, one after the other, take it once.
-    pub(super) fn normal_after<'e>(&mut self, e: &'e Expr, last: &mut Divided<'e>) -> Option<Sum> {
+    pub(super) fn normal_after<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> Option<Sum> {
         self.allow(0);
         self.sum(e, last)
     }
@@ -321,7 +320,7 @@ impl Form {
         Some(())
     }
 
-    fn sum<'e>(&mut self, e: &'e Expr, last: &mut Divided<'e>) -> Option<Sum> {
+    fn sum<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> Option<Sum> {
         self.steps += STEPS_PER_OPERATION;
         match e {
             Expr::Const(c) => Some(Sum::constant((*c).into())),
@@ -347,11 +346,13 @@ impl Form {
                 a.scaled((*f).into(), 1).or_else(|| self.opaque(e))
             }
             Expr::Mod(a, m) => {
-                let a = self.divided(a, last)?;
+                let known = known_dividend(a, last);
+                let a = if let Some(sum) = known { sum } else { keep_dividend(a, self.sum(a, last)?, last) };
                 self.modulo(&a, (*m).into()).or_else(|| self.opaque(e))
             }
             Expr::FloorDiv(a, d) => {
-                let a = self.divided(a, last)?;
+                let known = known_dividend(a, last);
+                let a = if let Some(sum) = known { sum } else { keep_dividend(a, self.sum(a, last)?, last) };
                 let quotient = |form: &mut Form| {
                     let rest = form.modulo(&a, (*d).into())?;
                     a.plus(&rest, -1, 1)?.scaled(1, (*d).into())
@@ -371,21 +372,6 @@ impl Form {
                 most(self).or_else(|| self.opaque(e))
             }
         }
-    }
-
-    /// The normal form of what is divided: taken from the last one, where that is the same sum.
-    fn divided<'e>(&mut self, e: &'e Expr, last: &mut Divided<'e>) -> Option<Sum> {
-        if !matches!(e, Expr::Add(..)) {
-            return self.sum(e, last);
-        }
-        if let Some((known, sum)) = last
-            && *known == e
-        {
-            return Some(sum.clone());
-        }
-        let sum = self.sum(e, last)?;
-        *last = Some((e, sum.clone()));
-        Some(sum)
     }
 
     /// `sum + v * c`; this is what most expressions are made of.
@@ -841,7 +827,7 @@ impl Form {
         let mut sum = e.clone();
         loop {
             let mut next =
-                Sum { constant: residue(sum.constant, m), terms: Terms::with_capacity(sum.terms.len()), den: 1 };
+                Sum { constant: residue(sum.constant, m), terms: Vec::with_capacity(sum.terms.len()), den: 1 };
             let mut opened = false;
             for &(a, c) in &sum.terms {
                 let c = residue(c, m);
@@ -1007,7 +993,7 @@ impl Form {
     /// The part of `e` that is `e mod g`: `e` without multiples of `g`, in `[0, g - 1]`. First without those that are
     /// multiples by themselves, then without those that are only together, as `y - y mod g` is.
     fn below(&self, e: &Sum, g: i128) -> Option<Option<Sum>> {
-        let mut low = Sum { constant: e.constant, terms: Terms::with_capacity(e.terms.len()), den: 1 };
+        let mut low = Sum { constant: e.constant, terms: Vec::with_capacity(e.terms.len()), den: 1 };
         for &(a, c) in &e.terms {
             let known = &self.atoms[a as usize];
             match c.checked_mul(known.step) {
@@ -1056,6 +1042,19 @@ impl Form {
         self.remainders.insert((e.clone(), m), done.clone());
         Some(done)
     }
+}
+
+/// The normal form of what is divided, where that is the sum that was divided last.
+fn known_dividend(e: &Expr, last: &Dividend) -> Option<Sum> {
+    last.as_ref().filter(|(known, _)| *known == e).map(|(_, sum)| sum.clone())
+}
+
+/// Keeps the normal form of what is divided, where that is a sum.
+fn keep_dividend<'e>(e: &'e Expr, sum: Sum, last: &mut Dividend<'e>) -> Sum {
+    if matches!(e, Expr::Add(..)) {
+        *last = Some((e, sum.clone()));
+    }
+    sum
 }
 
 /// The residue and modulus of what has both residues; `None` where nothing has, or the modulus is too large.
