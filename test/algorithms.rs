@@ -173,8 +173,12 @@ fn changes_are_those_of_the_maps() {
     let mut rng = Rng::with_seed(15);
     for (kind, shapes, text) in CASES {
         let names: Vec<String> = (0..shapes.len()).map(|k| format!("p{k}")).collect();
-        let parameters: String =
-            shapes.iter().zip(&names).enumerate().map(|(k, (s, name))| format!("  {name} = {s} parameter({k})\n")).collect();
+        let parameters: String = shapes
+            .iter()
+            .zip(&names)
+            .enumerate()
+            .map(|(k, (s, name))| format!("  {name} = {s} parameter({k})\n"))
+            .collect();
         let body = text.replace('@', &names.join(", "));
         let text = format!("HloModule m\n\n{COMPUTATIONS}\nENTRY main {{\n{parameters}  ROOT y = {body}\n}}\n");
         let module = Module::parse(&text).unwrap_or_else(|errors| panic!("{text}{errors:?}"));

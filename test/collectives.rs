@@ -30,7 +30,8 @@ fn numbers(devices: usize, count: usize, whole: bool) -> Vec<Vec<f64>> {
 
 fn imported(text: &str, collectives: Collectives) -> (Module, String) {
     let module = Module::parse(text).expect("a module");
-    let mlir = import_with(&module, text, "devices.hlo", Options { collectives }).expect("an import");
+    let mlir =
+        import_with(&module, text, "devices.hlo", Options { collectives, ..Options::default() }).expect("an import");
     (module, mlir)
 }
 

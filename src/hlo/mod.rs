@@ -31,6 +31,7 @@
 //! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+mod known;
 mod literal;
 mod module;
 mod opcodes;
@@ -44,6 +45,7 @@ mod sharding;
 mod tiles;
 mod words;
 
+pub use known::Affine;
 pub use literal::{Literal, Values};
 pub use module::{Attribute, Computation, Instruction, Module, Source};
 pub use sharding::shardings;

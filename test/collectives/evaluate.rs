@@ -1,6 +1,6 @@
 //! Programs on all devices at once, an instruction after the other, from what exchanges mean.
 
-use crate::interpreter::{Value, each, instruction};
+use crate::interpreter::{Number, Value, each, instruction};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Collective, Exchange, Operation, Shape, leaves};
@@ -20,12 +20,16 @@ pub fn all(module: &Module, partitions: usize, numbers: &[Vec<f64>]) -> Vec<Vec<
     for i in &entry.instructions {
         let operands = |d: usize| i.operands.iter().map(|k| values[*k][d].clone()).collect::<Vec<_>>();
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &entry.instructions[*k].shape).collect();
-        let number = |n: usize| vec![Value { element: ElementType::U32, sizes: Vec::new(), data: vec![n as f64] }];
+        let number =
+            |n: usize| vec![Value { element: ElementType::U32, sizes: Vec::new(), data: vec![Number::Int(n as i128)] }];
         values.push(match &i.operation {
             Operation::Parameter { .. } => {
                 let sizes = vec![numbers[0].len() as i64];
-                let own =
-                    |data: &Vec<f64>| Value { element: ElementType::F64, sizes: sizes.clone(), data: data.clone() };
+                let own = |data: &Vec<f64>| Value {
+                    element: ElementType::F64,
+                    sizes: sizes.clone(),
+                    data: data.iter().map(|x| Number::Float(*x)).collect(),
+                };
                 numbers.iter().map(|data| vec![own(data)]).collect()
             }
             Operation::Collective(c) => {
@@ -38,7 +42,7 @@ pub fn all(module: &Module, partitions: usize, numbers: &[Vec<f64>]) -> Vec<Vec<
         });
     }
     let root = &values[entry.root];
-    root.iter().map(|leaves| leaves[0].data.clone()).collect()
+    root.iter().map(|leaves| leaves[0].data.iter().map(|x| x.real()).collect()).collect()
 }
 
 /// What device `d` gets of what all give.
@@ -50,7 +54,7 @@ fn exchanged(module: &Module, i: &Instruction, c: &Collective, given: &[Vec<Valu
     let each_result = arrays.iter().enumerate().map(|(k, array)| {
         let sizes = array.sizes().expect("sizes");
         let mut data = Vec::new();
-        each(&sizes, |index| data.push(element(module, i, c, given, (d, k), index)));
+        each(&sizes, |index| data.push(element(module, i, c, given, (d, k), index).to(array.element)));
         Value { element: array.element, sizes, data }
     });
     each_result.collect()
@@ -64,7 +68,7 @@ fn element(
     given: &[Vec<Value>],
     (d, k): (usize, usize),
     index: &[i64],
-) -> f64 {
+) -> Number {
     let own = c.groups.iter().find(|group| group.contains(&(d as i64)));
     let place = || own.and_then(|group| group.iter().position(|device| *device == d as i64)).expect("a place") as i64;
     let at = |device: i64, operand: usize, index: &[i64]| given[device as usize][operand].at(index);
@@ -99,10 +103,10 @@ fn element(
             at(from, k, &with(dim, place() * part + index[dim] % part))
         }
         Exchange::AllToAll { dim: None } => at(own.expect("a group")[k], place() as usize, index),
-        Exchange::Broadcast => own.map_or(0.0, |group| at(group[0], k, index)),
+        Exchange::Broadcast => own.map_or(Number::Int(0), |group| at(group[0], k, index)),
         Exchange::Permute => {
             let source = c.groups.iter().find(|pair| pair[1] == d as i64);
-            source.map_or(0.0, |pair| at(pair[0], k, index))
+            source.map_or(Number::Int(0), |pair| at(pair[0], k, index))
         }
         Exchange::Ragged => unreachable!("it is on its own"),
     }
@@ -117,7 +121,7 @@ fn ragged(c: &Collective, given: &[Vec<Value>], d: usize) -> Value {
     for from in group.iter().map(|device| &given[*device as usize]) {
         let updates = from[2].data.len() / group.len();
         for k in place * updates..(place + 1) * updates {
-            let [start, count, to] = [2, 3, 4].map(|list| (from[list].data[k] as i64 * row) as usize);
+            let [start, count, to] = [2, 3, 4].map(|list| (from[list].data[k].int() as i64 * row) as usize);
             out.data[to..to + count].copy_from_slice(&from[0].data[start..start + count]);
         }
     }

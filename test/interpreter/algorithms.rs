@@ -9,7 +9,9 @@ use tensor_layout::operations::{Algorithm, Fourier, Shape, WindowDim, leaves};
 /// What an operation of this kind gives.
 pub fn algorithm(module: &Module, i: &Instruction, algorithm: &Algorithm, x: &[&Value]) -> Vec<Value> {
     match algorithm {
-        Algorithm::Sort { dim } => sort(x, *dim, &|pairs, types| combine(module, i.called[0], pairs, types)[0].int() != 0),
+        Algorithm::Sort { dim } => {
+            sort(x, *dim, &|pairs, types| combine(module, i.called[0], pairs, types)[0].int() != 0)
+        }
         Algorithm::TopK { k } => top(x[0], *k, i.attribute("largest") != Some("false")),
         Algorithm::SelectAndScatter { window } => vec![select_and_scatter(module, i, window, x)],
         Algorithm::BatchNormTraining { feature } => {

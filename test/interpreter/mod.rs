@@ -221,9 +221,9 @@ fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
                 if out.is_complex() { Number::Complex(re, im) } else { Number::Float(re) }
             }
             // Padding may be anything.
-            Operation::Bitcast => reads.first().map_or(Number::Int(7), |read| {
-                Number::of_bits(out, read.bits(x[0].element))
-            }),
+            Operation::Bitcast => {
+                reads.first().map_or(Number::Int(7), |read| Number::of_bits(out, read.bits(x[0].element)))
+            }
             // An element is taken apart along the last dimension.
             Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => {
                 let (part, width) = (*index.last().unwrap(), out.bits().unwrap());

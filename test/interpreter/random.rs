@@ -49,7 +49,10 @@ pub fn bits(i: &Instruction, state: &Value) -> Vec<Value> {
     };
     let next: Vec<Number> = next.into_iter().map(|x| Number::Int(x.into())).collect();
     let data = data.into_iter().map(|x| Number::Int(x.into()).to(element)).collect();
-    vec![Value { element: ElementType::U64, sizes: vec![next.len() as i64], data: next }, Value { element, sizes, data }]
+    vec![
+        Value { element: ElementType::U64, sizes: vec![next.len() as i64], data: next },
+        Value { element, sizes, data },
+    ]
 }
 
 /// Words of 32 bits come in pairs along the first even dimension, or else the longest one.
@@ -117,7 +120,8 @@ pub fn numbers(i: &Instruction, x: &[&Value]) -> Value {
         count += 1;
         let words = philox([low, high, 0, 0], halves(hash(i)));
         let fraction = |word: u32| f64::from(word >> 8) / 2f64.powi(24);
-        let normal = || (-2.0 * (1.0 - fraction(words[0])).ln()).sqrt() * (std::f64::consts::TAU * fraction(words[1])).cos();
+        let normal =
+            || (-2.0 * (1.0 - fraction(words[0])).ln()).sqrt() * (std::f64::consts::TAU * fraction(words[1])).cos();
         match i.attribute("distribution") {
             Some("rng_normal") => Number::Float(a.real() + b.real() * normal()),
             _ if to.element.is_float() => Number::Float(a.real() + (b.real() - a.real()) * fraction(words[0])),

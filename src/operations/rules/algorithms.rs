@@ -120,7 +120,8 @@ fn fft(kind: Fourier, lengths: &[i64], arrays: &Arrays) -> Verdict {
         return Err(Refusal::entry("fft_c2", "lengths", k, format!("must be at least 1, found {n}")));
     }
     let half = last / 2 + 1;
-    let whole: Vec<Size> = sizes[..sizes.len() - lengths.len()].iter().copied().chain(lengths.iter().map(|n| Some(*n))).collect();
+    let whole: Vec<Size> =
+        sizes[..sizes.len() - lengths.len()].iter().copied().chain(lengths.iter().map(|n| Some(*n))).collect();
     let mut halved = whole.clone();
     halved[sizes.len() - 1] = Some(half);
     let (expected, result) = match kind {

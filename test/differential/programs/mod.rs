@@ -2,6 +2,7 @@
 
 mod contractions;
 mod control;
+mod conversions;
 mod elementwise;
 mod memory;
 mod reductions;
@@ -44,6 +45,7 @@ pub const KINDS: &[Kind] = &[
     ("views", memory::views),
     ("softmax", reductions::softmax),
     ("product", shapes::product),
+    ("conversions", conversions::conversions),
 ];
 
 /// Elements that are made wider before they are multiplied or added, and what they are made.

@@ -26,9 +26,7 @@ pub fn algorithm(
             Ok(vec![select_and_scatter::select_and_scatter(b, i, window, ins, &outs[0])?])
         }
         Algorithm::BatchNormTraining { feature } => batch_norm::training(b, i, *feature, ins, outs),
-        Algorithm::BatchNormInference { feature } => {
-            Ok(vec![batch_norm::inference(b, i, *feature, ins, &outs[0])?])
-        }
+        Algorithm::BatchNormInference { feature } => Ok(vec![batch_norm::inference(b, i, *feature, ins, &outs[0])?]),
         Algorithm::BatchNormGrad { feature } => batch_norm::gradient(b, i, *feature, ins, outs),
         Algorithm::Fft { kind, lengths } => Ok(vec![fft::fft(b, *kind, lengths, &ins[0], &outs[0])?]),
         Algorithm::Cholesky { lower } => Ok(vec![cholesky(b, *lower, &ins[0], &outs[0])?]),

@@ -129,7 +129,11 @@ impl Transform {
     fn new(w: &mut Writer, n: i64, element: ElementType) -> Done<Transform> {
         let wrong = || format!("an `fft` of {n} elements of {} cannot be imported", element.name());
         let power = n & (n - 1) == 0;
-        let long = if power { Some(n) } else { n.checked_mul(2).and_then(|m| u64::try_from(m - 1).ok()?.checked_next_power_of_two()?.try_into().ok()) };
+        let long = if power {
+            Some(n)
+        } else {
+            n.checked_mul(2).and_then(|m| u64::try_from(m - 1).ok()?.checked_next_power_of_two()?.try_into().ok())
+        };
         let long: i64 = long.filter(|long| *long <= 1 << 40).ok_or_else(wrong)?;
         let of = element_type(element).ok_or_else(wrong)?;
         let line = plain(&[long], &of);
@@ -224,7 +228,10 @@ impl Transform {
                     let high = w.on_index("addi", &low, &half);
                     let number = w.on_index("muli", &k[0], &stride);
                     let root = w.load(&self.roots, &[number]);
-                    let (a, b) = (w.load(&values[0], std::slice::from_ref(&low)), w.load(&values[0], std::slice::from_ref(&high)));
+                    let (a, b) = (
+                        w.load(&values[0], std::slice::from_ref(&low)),
+                        w.load(&values[0], std::slice::from_ref(&high)),
+                    );
                     let turned = self.multiplied(w, &b, &root);
                     let sum = w.op(&format!("complex.add {a}, {turned} : {}", self.of));
                     let gap = w.op(&format!("complex.sub {a}, {turned} : {}", self.of));

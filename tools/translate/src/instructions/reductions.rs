@@ -73,7 +73,5 @@ fn combined(b: &mut Builder, i: &Instruction, generic: Generic, inputs: &[Tensor
     let (module, behind) = (b.module, generic.ins.len());
     let from: Vec<ElementType> = generic.outs.iter().chain(inputs).map(|t| t.element).collect();
     let count = inputs.len();
-    b.generic(generic, |w, args| {
-        applied(module, number, w, &[&args[behind..], &args[..count]].concat(), &from, &from)
-    })
+    b.generic(generic, |w, args| applied(module, number, w, &[&args[behind..], &args[..count]].concat(), &from, &from))
 }
