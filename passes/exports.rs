@@ -10,7 +10,7 @@ use crate::pipelines::PIPELINES;
 use crate::upstream::emit;
 use crate::{
     deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
-    simplify_indexing, strip_memory_spaces, verify_llvm,
+    remove_conversions, simplify_indexing, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -48,6 +48,7 @@ extern "C" fn layout_rs_run_pass(
             Pass::LowerMemrefs { options } => return lower_memrefs::run(rewriter, options),
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::PrepareBufferization => return prepare_bufferization::run(rewriter),
+            Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
             Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
             Pass::StripMemorySpaces => strip_memory_spaces::run(op),
             Pass::VerifyLlvm => return verify_llvm::run(op),

@@ -206,7 +206,17 @@ fn callees(operation: &Operation) -> Vec<usize> {
         Operation::Call { computation } => vec![*computation],
         Operation::While { condition, body } => vec![*condition, *body],
         Operation::Conditional { branches } => branches.clone(),
+        Operation::Start(start) => callees(&start.operation),
         _ => Vec::new(),
+    }
+}
+
+/// The computation that an operation runs on all of its operands, and which of its roots an array of the result is.
+fn called(operation: &Operation, result: usize) -> Option<(usize, usize)> {
+    match operation {
+        Operation::Call { computation } => Some((*computation, result)),
+        Operation::Start(start) => called(&start.operation, start.result(result)?),
+        _ => None,
     }
 }
 
@@ -342,6 +352,16 @@ impl<'a> Walk<'a> {
                 arity(*computation, &node.operands)?;
                 gives(*computation, results)
             }
+            Operation::Start(start) => match start.operation {
+                Operation::Call { computation } => {
+                    arity(computation, &node.operands)?;
+                    gives(computation, start.results.1)
+                }
+                Operation::While { .. } | Operation::Conditional { .. } => {
+                    Err("a loop or a conditional must not be started beside others, found one".to_string())
+                }
+                _ => Ok(()),
+            },
             Operation::While { condition, body } => {
                 arity(*condition, &node.operands)?;
                 arity(*body, &node.operands)?;
@@ -482,8 +502,12 @@ impl<'a> Walk<'a> {
         }
         let node = &self.graph.nodes[k];
         let (number, leaf) = self.positions[k][operand];
+        if let Some((computation, root)) = called(&node.operation, result) {
+            let pair = Rc::new(self.inside(k, computation, (number, leaf), root, 0));
+            self.known.insert((k, operand, result), pair.clone());
+            return Ok(pair);
+        }
         let pair = match &node.operation {
-            Operation::Call { computation } => self.inside(k, *computation, (number, leaf), result, 0),
             Operation::Conditional { branches } if number > 0 => {
                 self.inside(k, branches[number - 1], (0, leaf), result, number)
             }

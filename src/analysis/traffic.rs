@@ -43,8 +43,13 @@ pub(super) fn apart(
             | Operation::Constant
             | Operation::Tuple
             | Operation::GetTupleElement { .. }
+            | Operation::Leaves { .. }
             | Operation::Bitcast => NONE,
             Operation::Call { computation } => apart[computation],
+            Operation::Start(start) => match &start.operation {
+                Operation::Call { computation } => apart[computation],
+                _ => moved(&mut walk, k)?,
+            },
             Operation::Conditional { branches } => branches.iter().map(|b| apart[b]).reduce(either).unwrap_or(NONE),
             // The number of rounds is not known.
             Operation::While { .. } => Traffic { read: UNKNOWN, written: UNKNOWN },
@@ -83,16 +88,20 @@ pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable, solved: 
 /// What one operation reads and writes.
 fn moved(walk: &mut Walk, k: usize) -> Result<Traffic, Error> {
     let mut read = Count::exactly(0);
-    // Of an operation of which nothing is known each result reads the same.
+    // What is only passed on is neither read nor written. Of an operation of which nothing is known each result reads the
+    // same.
     let other = matches!(walk.operation(k), Operation::Other { .. });
+    let made = (0..walk.applied[k].results.len()).filter(|result| walk.applied[k].makes(*result));
+    let made: Vec<usize> = made.take(if other { 1 } else { usize::MAX }).collect();
     for operand in 0..walk.applied[k].operands.len() {
         let mut access = Access::none();
-        for result in 0..walk.applied[k].results.len().min(if other { 1 } else { usize::MAX }) {
+        for &result in &made {
             join(&mut access, Some(&walk.pair(k, operand, result)?.0));
         }
         read = read.plus(bytes(walk.applied[k].operands[operand], &access));
     }
-    let written = walk.applied[k].results.iter().map(|array| whole(array)).fold(Count::exactly(0), Count::plus);
+    let written =
+        made.iter().map(|result| whole(walk.applied[k].results[*result])).fold(Count::exactly(0), Count::plus);
     Ok(Traffic { read, written })
 }
 
@@ -115,6 +124,9 @@ fn whole(array: &Array) -> Count {
 }
 
 fn bytes<S: Clone + PartialEq>(array: &Array, access: &Access<S>) -> Count {
-    let elements = array.sizes().map(|sizes| access.usage(&sizes).elements);
+    // A device reads as many as all together, divided among them.
+    let n = access.devices().map_or(1, |n| u128::try_from(n).unwrap_or(1));
+    let each = |c: Count| Count { least: c.least / n, most: c.most.map(|most| most.div_ceil(n)) };
+    let elements = array.sizes().map(|sizes| each(access.usage(&sizes).elements));
     in_bytes(array, elements.unwrap_or(Count { least: 0, most: None }))
 }
