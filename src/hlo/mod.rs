@@ -45,7 +45,7 @@ mod sharding;
 mod tiles;
 mod words;
 
-pub use known::Affine;
+pub use known::KnownValues;
 pub use literal::{Literal, Values};
 pub use module::{Attribute, Computation, Instruction, Module, Source};
 pub use sharding::shardings;
