@@ -26,11 +26,14 @@
 //! an error in one instruction does not hide those of others.
 //!
 //! Names are without `%`. Attributes that have no effect on indices are kept as text. Sharding, aliasing and other
-//! attributes of one compiler are not interpreted.
+//! attributes of one compiler are not interpreted. Shapes that the text leaves out are those that operands and attributes
+//! say.
 //!
 //! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+mod devices;
+mod infer;
 mod known;
 mod literal;
 mod module;
@@ -42,7 +45,6 @@ mod resolve;
 mod rules;
 mod shapes;
 mod sharding;
-mod tiles;
 mod words;
 
 pub use known::KnownValues;
