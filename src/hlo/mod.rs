@@ -32,7 +32,9 @@
 //! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+mod devices;
 mod infer;
+mod known;
 mod literal;
 mod module;
 mod opcodes;
@@ -43,9 +45,9 @@ mod resolve;
 mod rules;
 mod shapes;
 mod sharding;
-mod tiles;
 mod words;
 
+pub use known::Affine;
 pub use literal::{Literal, Values};
 pub use module::{Attribute, Computation, Instruction, Module, Source};
 pub use sharding::shardings;
