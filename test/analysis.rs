@@ -520,7 +520,7 @@ fn exists(sizes: &[i64], reads: &[(Index, BTreeSet<Index>)]) -> bool {
         firsts
             .flat_map(|(a, b)| (0..1 << late).map(move |held| (a, b, held)))
             .any(|(a, b, held)| (1..=4).any(|step| (1..=12).any(|n| fits(n, step, a, b, held))))
-    }) && reads.iter().all(|(_, found)| found.len() == all.clone().map(|k| along(found, k).len()).product())
+    }) && reads.iter().all(|(_, found)| found.len() == all.clone().map(|k| along(found, k).len()).product::<usize>())
 }
 
 /// The maps of what an operation reads for its first result, each with its operand.
@@ -591,9 +591,6 @@ fn check_tile(case: &Case, operand: usize, mapped: &Mapped<usize>, tile: &Stride
                         | Operation::Pad { .. }
                         | Operation::Gather(_)
                 );
-            if plain && exists(&sizes, &reads) {
-                eprintln!("MISS {mapped}\n{tile:?} {sizes:?} {from:?}\n{reason}")
-            }
             assert!(!reason.is_empty(), "{mapped}\n{tile:?}");
             return if plain && exists(&sizes, &reads) { Found::Missed } else { Found::None };
         }

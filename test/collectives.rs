@@ -78,7 +78,7 @@ fn replicas_and_partitions_exchange() {
     on_all("both", [2, 4], 16, true);
 }
 
-/// One device gets what it would get where all others hold what it holds.
+/// Alone, device 0 gets what it gets where all others hold what it holds.
 #[test]
 fn a_single_device_is_one_of_equals() {
     for (name, [replicas, partitions], count, whole) in [("replicas", [8, 1], 48, false), ("both", [2, 4], 16, true)] {

@@ -345,7 +345,7 @@ fn deep_and_wide() {
         survives(&module(&format!("x = {nested} parameter(0)\n")));
         survives(&module(&format!("x = f32[] constant({nested})\n")));
         survives(&module(&format!("x = f32[] parameter(0), sharding={nested}\n")));
-        parse(&module(&format!("x = f32[] parameter(0), sharding={{{nested}}}\n")));
+        parse(&module(&format!("x = f32[] parameter(0), origin={{{nested}}}\n")));
         survives(&module(&format!("x = f32[] parameter(0), sharding={}\n", &nested[..200_000])));
         survives(&format!("HloModule m, a={nested}"));
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 use tensor_layout::operations::{
-    Algorithm, Convolution, Dim, Fourier, Gather, Loops, Operation, Shape, Start, WindowDim,
+    Algorithm, Collective, Convolution, Dim, Exchange, Fourier, Gather, Loops, Operation, Shape, Start, WindowDim,
 };
 
 /// An operation that a rule refuses: the rule, the operation, its operands and its results.
@@ -230,6 +230,42 @@ fn start(operation: Operation, operands: Option<usize>, results: (usize, usize))
     Operation::Start(Box::new(Start { operation, operands, results }))
 }
 
+/// The rules of exchanges between devices.
+fn collectives() -> Vec<Case> {
+    let of = |exchange, devices, groups: &[&[i64]]| {
+        let groups = groups.iter().map(|group| group.to_vec()).collect();
+        Operation::Collective(Box::new(Collective { exchange, devices, groups }))
+    };
+    let pairs: &[&[i64]] = &[&[0, 1], &[2, 3]];
+    let (gather, scatter) = (Exchange::Gather { dim: 0 }, Exchange::ReduceScatter { dim: 0 });
+    let all = |dim| of(Exchange::AllToAll { dim }, 4, pairs);
+    let ragged = || of(Exchange::Ragged, 4, pairs);
+    vec![
+        ("groups_c1", of(Exchange::Reduce, 2, &[&[0, 2]]), &["f32[2]"], &["f32[2]"]),
+        ("groups_c2", of(Exchange::Reduce, 2, &[&[0, 0]]), &["f32[2]"], &["f32[2]"]),
+        ("groups_c2", of(Exchange::Permute, 2, &[&[0, 1], &[1, 1]]), &["f32[2]"], &["f32[2]"]),
+        ("groups_c3", of(gather, 3, &[&[0, 1], &[2]]), &["f32[2]"], &["f32[4]"]),
+        ("groups_c4", of(Exchange::Reduce, 3, &[&[0, 1]]), &["f32[2]"], &["f32[2]"]),
+        ("groups_c5", of(Exchange::Permute, 2, &[&[0]]), &["f32[2]"], &["f32[2]"]),
+        ("collective_c1", of(Exchange::Reduce, 4, pairs), &[], &[]),
+        ("collective_c1", of(Exchange::Reduce, 4, pairs), &["f32[2]"], &["f32[2]", "f32[2]"]),
+        ("collective_c2", of(Exchange::Gather { dim: 1 }, 4, pairs), &["f32[2]"], &["f32[4]"]),
+        ("collective_c3", of(Exchange::Broadcast, 4, pairs), &["f32[2]"], &["f32[3]"]),
+        ("all_gather_c1", of(gather, 4, pairs), &["f32[2]"], &["f32[2]"]),
+        ("all_gather_c1", of(gather, 4, pairs), &["f32[9223372036854775807]"], &["f32[2]"]),
+        ("reduce_scatter_c1", of(scatter, 4, pairs), &["f32[3]"], &["f32[1]"]),
+        ("reduce_scatter_c2", of(scatter, 4, pairs), &["f32[4]"], &["f32[4]"]),
+        ("all_to_all_c1", all(Some(0)), &["f32[3]"], &["f32[3]"]),
+        ("all_to_all_c1", all(None), &["f32[3]"], &["f32[3]"]),
+        ("all_to_all_c2", all(None), &["f32[3]", "f32[2]"], &["f32[3]", "f32[2]"]),
+        ("ragged_c1", ragged(), &["f32[4]"], &["f32[4]"]),
+        ("ragged_c2", ragged(), &["f32[]", "f32[]", "s32[2]", "s32[2]", "s32[2]", "s32[2]"], &["f32[]"]),
+        ("ragged_c2", ragged(), &["f32[4,2]", "f32[4,3]", "s32[2]", "s32[2]", "s32[2]", "s32[2]"], &["f32[4,3]"]),
+        ("ragged_c3", ragged(), &["f32[4]", "f32[4]", "s32[2]", "s32[4]", "s32[2]", "s32[2]"], &["f32[4]"]),
+        ("ragged_c3", ragged(), &["f32[4]", "f32[4]", "s32[3]", "s32[3]", "s32[3]", "s32[3]"], &["f32[4]"]),
+    ]
+}
+
 /// A window whose padding is most of the 64-bit numbers, on both sides.
 fn wide() -> Vec<WindowDim> {
     let mut wide = window(3, 1, 1);
@@ -320,7 +356,7 @@ fn shapes(texts: &[&str]) -> Vec<Shape> {
 fn every_rule_is_refused_once() {
     let mut lines = String::new();
     let mut tried = BTreeSet::new();
-    for (rule, operation, operands, results) in cases().into_iter().chain(algorithms()) {
+    for (rule, operation, operands, results) in cases().into_iter().chain(algorithms()).chain(collectives()) {
         let (mut operands, results) = (shapes(operands), shapes(results));
         // No text has a negative size.
         if let ("sizes_c1", Some(Shape::Array(array))) = (rule, operands.first_mut()) {

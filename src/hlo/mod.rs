@@ -32,6 +32,7 @@
 //! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+mod devices;
 mod infer;
 mod known;
 mod literal;
@@ -44,7 +45,6 @@ mod resolve;
 mod rules;
 mod shapes;
 mod sharding;
-mod tiles;
 mod words;
 
 pub use known::Affine;

@@ -10,12 +10,13 @@
 //! one mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot
 //! be made to collide in.
 
+use super::devices::Devices;
 use super::infer;
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, near};
 use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
 use super::read::left_out;
-use super::rules::{Devices, Signature, Site};
+use super::rules::{Signature, Site};
 use super::shapes::{fits, plain};
 use super::sharding;
 use super::words::{name, unquote};

@@ -3,7 +3,7 @@
 //! A sharding says nothing about which elements an instruction reads; it is checked, so that it can be passed on as it
 //! is. A tuple has one in braces for each of its arrays, or one for all.
 
-use super::tiles::{counted, sizes};
+use super::devices::{counted, sizes};
 use super::words::{End, value};
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};

@@ -24,8 +24,8 @@ pub(super) use algorithms::{
     select_and_scatter, set_dimension_size, sort, state, top_k, triangular_solve,
 };
 pub(super) use collectives::{
-    Devices, all_gather, all_reduce, all_to_all, collective_broadcast, collective_permute, device_id,
-    ragged_all_to_all, reduce_scatter,
+    all_gather, all_reduce, all_to_all, collective_broadcast, collective_permute, device_id, ragged_all_to_all,
+    reduce_scatter,
 };
 pub(super) use control::{
     call, conditional, constant, dependency, get_tuple_element, other, parameter, token, tuple, while_loop,

@@ -4,8 +4,8 @@
 //! kept: where `dimensions={1,7}` of a transpose at byte 40 becomes `permutation`, entry 1 is at byte 54. So
 //! [`Operation::check`], which knows no text, says `entry 1 of permutation`, and the error is at the `7`.
 
-use super::collectives::Devices;
 use crate::element::ElementType;
+use crate::hlo::devices::Devices;
 use crate::hlo::raw::{RawAttribute, RawInstruction};
 use crate::hlo::shapes::{alike, array, plain};
 use crate::hlo::words::{number, numbers};

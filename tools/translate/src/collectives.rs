@@ -12,7 +12,7 @@ pub enum Collectives {
     /// Calls of functions that somebody else writes.
     #[default]
     Calls,
-    /// What one device would get: each group as if this device were its first and all others held what it holds.
+    /// What device 0 gets where all others hold what it holds.
     Single,
 }
 

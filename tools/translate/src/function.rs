@@ -158,30 +158,7 @@ impl Function<'_> {
 /// array.
 fn shardings(i: &Instruction, count: usize) -> Vec<String> {
     let Some(text) = i.attribute("sharding") else { return vec![String::new(); count] };
-    let list = text
-        .strip_prefix('{')
-        .and_then(|text| text.strip_suffix('}'))
-        .filter(|text| text.trim_start().starts_with('{'));
-    let all = list.map_or_else(|| vec![text], parts);
-    let attribute =
-        |text: &str| format!(" {{mhlo.sharding = {}}}", quoted(text.rsplit("*/").next().unwrap_or(text).trim()));
+    let all = tensor_layout::hlo::shardings(text, &i.shape);
+    let attribute = |text: &str| format!(" {{mhlo.sharding = {}}}", quoted(text));
     if all.len() == count { all.into_iter().map(attribute).collect() } else { vec![String::new(); count] }
-}
-
-/// What is between the commas outside of brackets.
-fn parts(text: &str) -> Vec<&str> {
-    let (mut depth, mut begin, mut found) = (0, 0, Vec::new());
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'{' | b'[' | b'(' => depth += 1,
-            b'}' | b']' | b')' => depth -= 1,
-            b',' if depth == 0 => {
-                found.push(&text[begin..at]);
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    found.push(&text[begin..]);
-    found
 }
