@@ -5,9 +5,11 @@
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
-//! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
-//!   becomes `linalg.fill`, `tensor.generate` a `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an
-//!   insertion, `linalg.softmax` its decomposition;
+//! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
+//!   encoding of results, and lets an operation write over its operand: a chain of them is then one set of aliases, and
+//!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
+//!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion, `linalg.softmax` its
+//!   decomposition;
 //! - `scf.index_switch` of tensors becomes `scf.if`s, which the analysis of the stock pass knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
@@ -16,6 +18,7 @@
 //! - tensor arguments of public functions are read-only unless an attribute says otherwise, since the caller is not known;
 //! - an encoding that is no layout, and that a memref cannot have as its memory space, is dropped, as bufferization does
 //!   by itself;
+//! - sets of tensors that may be in one buffer are kept small, see [`crate::aliases`];
 //! - buffers that the program itself frees are marked, so that upstream leaves them alone.
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
@@ -29,7 +32,7 @@ use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::padding::{concatenate, generate, pad};
 use crate::switches::as_branches;
-use crate::{deallocate, upstream};
+use crate::{aliases, deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -73,12 +76,13 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             name if is(name, VIEW) && changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read) => {
                 settle(op);
             }
-            name if is(name, ELEMENTWISE) && touches_layouts(op) => elementwise(rewriter, op),
+            name if is(name, ELEMENTWISE) && ir::results(op).into_iter().all(is_tensor) => elementwise(rewriter, op),
             _ => {}
         }
     }
     copy_leaving_views(&ir::all_operations(module));
     wrap_layouts(module);
+    aliases::bound(module, |b, tensor| copied(b, tensor, tensor.r#type()));
     Ok(())
 }
 

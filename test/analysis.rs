@@ -520,7 +520,7 @@ fn exists(sizes: &[i64], reads: &[(Index, BTreeSet<Index>)]) -> bool {
         firsts
             .flat_map(|(a, b)| (0..1 << late).map(move |held| (a, b, held)))
             .any(|(a, b, held)| (1..=4).any(|step| (1..=12).any(|n| fits(n, step, a, b, held))))
-    }) && reads.iter().all(|(_, found)| found.len() == all.clone().map(|k| along(found, k).len()).product())
+    }) && reads.iter().all(|(_, found)| found.len() == all.clone().map(|k| along(found, k).len()).product::<usize>())
 }
 
 /// The maps of what an operation reads for its first result, each with its operand.
@@ -626,7 +626,7 @@ fn tiles_against_enumeration() {
         choices::check(150, kind as u64, |rng| tiled(rng, kind), test);
         assert!(all.get() - before > 20, "{kind}: {all:?} {before}");
     }
-    assert!(missed.get() * 200 < all.get(), "{missed:?} of {all:?} are missed");
+    assert_eq!(missed.get(), 0, "of {all:?}");
 }
 
 #[test]

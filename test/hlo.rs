@@ -222,6 +222,21 @@ StackFrames
     assert_eq!(slice.computations[slice.entry].result().name, "y");
 }
 
+/// A shape that is left out is the one that the text would have; layouts are kept where sizes are.
+#[test]
+fn shapes_that_are_left_out() {
+    let text = blocks::read("hlo/kinds.txt", "> ").into_iter().find(|block| block.text.contains("HloModule omitted"));
+    let module = parse(&text.unwrap().text);
+    let shape = |name: &str| find(&module, name).shape.to_string();
+    assert_eq!(shape("p"), "f32[4,6]{0,1:T(2,4)}");
+    assert_eq!(shape("s"), "f32[2,5]{1,0}");
+    assert_eq!(shape("d"), "f32[4,5]{1,0}");
+    assert_eq!(shape("c"), "f32[4,10]{1,0}");
+    assert_eq!(shape("less"), "pred[4,6]{0,1:T(2,4)}");
+    assert_eq!(shape("pair"), "(f32[4,6]{0,1:T(2,4)}, f32[5,4]{1,0})");
+    assert_eq!((&*shape("part"), &*shape("called"), &*shape("sum")), ("f32[5,4]{1,0}", "f32[]", "f32[4]{0}"));
+}
+
 /// Texts as they are stored: with a byte order mark, with other ends of lines, or not HLO at all.
 #[test]
 fn other_texts() {

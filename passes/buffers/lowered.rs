@@ -197,6 +197,11 @@ impl<'c> Lowered<'c> {
         if let Storage::SpreadBuffer(spread_buffer) = &self.storage { Some(spread_buffer) } else { None }
     }
 
+    /// The sizes of the value type's dimensions; none where unknown.
+    pub fn sizes(&self) -> &[Option<i64>] {
+        &self.sizes
+    }
+
     /// The dimension of the value type whose size is that of a logical dimension of unknown size.
     pub fn dim_of_size(&self, logical: usize) -> Option<usize> {
         self.dynamic.iter().find(|d| d.0 == logical).map(|d| d.1)

@@ -182,7 +182,7 @@ impl<'c> Constant<'c> {
         let (bytes, data) = self.data()?;
         let start = if self.splat { 0 } else { k.checked_mul(bytes)? };
         let mut value = data.get(start..start.checked_add(bytes)?)?.to_vec();
-        if let Some(last) = value.last_mut().filter(|_| bits % 8 != 0) {
+        if let Some(last) = value.last_mut().filter(|_| !bits.is_multiple_of(8)) {
             *last &= (1 << (bits % 8)) - 1;
         }
         Some(value)

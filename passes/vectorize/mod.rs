@@ -9,6 +9,7 @@
 //! Buffers are reached through views of one dimension over all their elements, so that it makes no difference which
 //! form their types have.
 
+mod bytes;
 mod plan;
 mod prefetch;
 mod registers;
@@ -40,6 +41,9 @@ const FAR: i64 = 1;
 pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Options) -> Result<(), String> {
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return Ok(());
+    }
+    if nest.operands.iter().any(|o| o.access.packing.count > 1) {
+        return bytes::emit(b, nest, body, target);
     }
     let mut vars = IndexVars::default();
     let mut plan = Plan::new(b, nest, body, target, &mut vars)?;
@@ -88,7 +92,7 @@ fn scratch<'c>(b: Builder<'c>, size: i64, element: Type<'c>) -> Val<'c> {
 
 /// Says of an allocation that the one who made it frees it.
 fn caller_frees<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
-    b.named(crate::deallocate::KEEP, Attribute::unit(b.context()))
+    b.named(crate::ownership::KEEP, Attribute::unit(b.context()))
 }
 
 /// The type of one dimension over all of a buffer, up to its last element, and where its first one is.

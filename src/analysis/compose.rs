@@ -4,7 +4,7 @@ use super::access::{Access, Mapped, RunTime};
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::map::{Indexing, IndexingMap, Kind};
-use crate::maps::simplify::simplify;
+use crate::maps::simplify::{Form, simplify};
 use crate::text::Error;
 
 /// The name of the dimension that says which device.
@@ -52,7 +52,39 @@ impl<S> Mapped<S> {
     }
 }
 
+impl<S: Clone + PartialEq> Access<S> {
+    /// The same where some run-time variables are known: `value` gives what is at the given index of a source. A value
+    /// outside of its interval is clamped, or leaves nothing, as [`RunTime::clamped`] says.
+    pub fn with_values(self, value: impl Fn(&S, &[Expr]) -> Option<Expr>) -> Access<S> {
+        let maps = self.maps.into_iter();
+        let maps = maps.filter_map(|m| if m.run_time.is_empty() { Some(m) } else { m.with_values(&value) });
+        Access { maps: maps.collect(), unknown: self.unknown }
+    }
+}
+
 impl<S: Clone + PartialEq> Mapped<S> {
+    fn with_values(mut self, value: &impl Fn(&S, &[Expr]) -> Option<Expr>) -> Option<Mapped<S>> {
+        let first = self.map.dims + self.map.ranges;
+        for k in 0..self.run_time.len() {
+            let RunTime { source, element, within, clamped } = self.run_time[k].clone();
+            let Some(found) = value(&source, &element) else { continue };
+            let mut form = Form::new(&self.map.domain);
+            let (found, reach) = (form.simplify(&found), form.interval(&found));
+            let inside = within.lo <= reach.lo && reach.hi <= within.hi;
+            let found = match found {
+                Expr::Const(c) if clamped => Expr::Const(c.clamp(within.lo, within.hi)),
+                // Clamping it would need a minimum and a maximum.
+                _ if clamped && !inside => continue,
+                found => found,
+            };
+            self.replace(first + k, &found);
+            let narrowed = std::mem::replace(&mut self.map.domain.vars[first + k], within);
+            self.map.domain.constraints.push((found, narrowed));
+            self.run_time[k].clamped = true;
+        }
+        self.shortened()
+    }
+
     /// This map and then `second`, simplified, without variables that change nothing; `None` where no point is left.
     /// Run-time variables keep their sources.
     ///

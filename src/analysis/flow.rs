@@ -41,12 +41,14 @@ use super::equations::Application;
 use super::relation::{Direction, Relation};
 use crate::maps::domain::Interval;
 use crate::maps::equal::Equality;
+use crate::maps::map::IndexingMap;
 use crate::operations::graph::{Graph, Node, Value};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, count, leaves};
 use crate::text::Error;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::{self, Write};
 use std::rc::Rc;
 
 /// A leaf of a node's results, in a graph or in one that it calls. Prints as `7#0`, and `4/7#0` in what node 4 calls.
@@ -103,6 +105,9 @@ const MOST_REASONS: usize = 8;
 const FIRST: usize = 4;
 /// How many maps are compared point by point, on how many points.
 const COMPARED: (usize, u128) = (16, 4096);
+
+/// At how many points they are compared before.
+const SAMPLES: i64 = 8;
 
 impl Flow {
     /// From an index of a leaf of the roots to what is read of a leaf of a parameter; `None` where there is none.
@@ -182,13 +187,14 @@ pub(super) fn add(
     known: &mut FlowTable,
     graphs: &[Graph],
     missing: &BTreeSet<usize>,
+    solved: &Solved,
     spare: &mut u64,
 ) -> Result<(), Error> {
     for k in missing {
         let nodes = &graphs[*k].nodes;
         let arrays = nodes.iter().flat_map(|node| &node.results).map(|shape| count(shape) as u64).sum::<u64>();
         *spare = spare.saturating_add(WORK_PER_NODE * nodes.len() as u64 + WORK_PER_LEAF * arrays);
-        let found = Walk::new(graphs, *k, known)?.all(spare)?;
+        let found = Walk::new(graphs, *k, known, solved)?.all(spare)?;
         known.insert(*k, found);
     }
     Ok(())
@@ -214,9 +220,18 @@ fn called(operation: &Operation, result: usize) -> Option<(usize, usize)> {
     }
 }
 
+/// What operations read and feed, by the texts of the operations and of their shapes, and by leaves: programs repeat their
+/// layers.
+pub(super) type Solved = RefCell<HashMap<String, Rc<(Access, Access)>>>;
+
+/// How many of them are kept, and how many leaves they may have.
+const MOST_SOLVED: usize = 1 << 14;
+const SMALL: usize = 16;
+
 /// One graph, while its flow is computed.
 pub(super) struct Walk<'a> {
     graphs: &'a [Graph],
+    solved: &'a Solved,
     number: usize,
     graph: &'a Graph,
     flows: &'a FlowTable,
@@ -248,10 +263,16 @@ struct Rounds {
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(graphs: &'a [Graph], number: usize, flows: &'a FlowTable) -> Result<Walk<'a>, Error> {
+    pub fn new(
+        graphs: &'a [Graph],
+        number: usize,
+        flows: &'a FlowTable,
+        solved: &'a Solved,
+    ) -> Result<Walk<'a>, Error> {
         let graph = &graphs[number];
         let mut walk = Walk {
             graphs,
+            solved,
             number,
             graph,
             flows,
@@ -493,17 +514,40 @@ impl<'a> Walk<'a> {
             Operation::Conditional { .. } => self.everything(k, operand, result)?,
             Operation::While { condition, body } => self.repeated(k, *condition, *body, operand, result)?,
             _ => {
-                let lift = |access: Access| -> Access<Place> {
-                    access.place(&|leaf: &usize| self.place(self.operands[k][*leaf]))
+                let lift = |access: &Access| -> Access<Place> {
+                    access.clone().place(&|leaf: &usize| self.place(self.operands[k][*leaf]))
                 };
-                let applied = &self.applied[k];
-                let reads = lift(applied.access(operand, result, Direction::Reads)?);
-                (reads, lift(applied.access(operand, result, Direction::Feeds)?))
+                let found = self.solved(k, operand, result)?;
+                (lift(&found.0), lift(&found.1))
             }
         };
         let pair = Rc::new(pair);
         self.known.insert((k, operand, result), pair.clone());
         Ok(pair)
+    }
+
+    /// What an operation reads and feeds by itself.
+    fn solved(&self, k: usize, operand: usize, result: usize) -> Result<Rc<(Access, Access)>, Error> {
+        let (applied, node) = (&self.applied[k], &self.graph.nodes[k]);
+        let small = applied.operands.len().max(applied.results.len()) <= SMALL;
+        let mut key = String::new();
+        if small {
+            let _ = write!(key, "{operand} {result} {:?}", node.operation);
+            applied.operands.iter().chain(&applied.results).for_each(|array| _ = write!(key, " {array}"));
+            if let Some(found) = self.solved.borrow().get(&key) {
+                return Ok(found.clone());
+            }
+        }
+        let reads = applied.access(operand, result, Direction::Reads)?;
+        let found = Rc::new((reads, applied.access(operand, result, Direction::Feeds)?));
+        if small {
+            let mut solved = self.solved.borrow_mut();
+            if solved.len() == MOST_SOLVED {
+                solved.clear();
+            }
+            solved.insert(key, found.clone());
+        }
+        Ok(found)
     }
 
     /// What a computation that node `k` runs on its operands from `first` on reads of a parameter.
@@ -736,12 +780,35 @@ impl Set {
         let (most, points) = COMPARED;
         let equal = |other: &Mapped<Place>| {
             let alike = other.run_time == mapped.run_time && other.map.domain.vars == mapped.map.domain.vars;
-            alike && mapped.map.box_points() <= points && other.map.compare(&mapped.map) == Equality::Equal
+            alike
+                && mapped.map.box_points() <= points
+                && !differ(&other.map, &mapped.map)
+                && other.map.compare(&mapped.map) == Equality::Equal
         };
         if self.access.maps.len() > most || !self.access.maps.iter().any(equal) {
             self.access.maps.push(mapped);
         }
     }
+}
+
+/// Whether two maps of the same variables differ at one of a few points.
+fn differ(a: &IndexingMap, b: &IndexingMap) -> bool {
+    let vars = &a.domain.vars;
+    // Corners, and places inside that are another part of each interval.
+    let at = |k: i64| {
+        move |(v, i): (usize, &Interval)| {
+            let length = i128::from(i.hi) - i128::from(i.lo) + 1;
+            match k {
+                0 => i.lo,
+                1 => i.hi,
+                _ => (i128::from(i.lo) + (i128::from(k) * 7 + v as i128 * 5) % length) as i64,
+            }
+        }
+    };
+    (0..SAMPLES).any(|k| {
+        let point: Vec<i64> = vars.iter().enumerate().map(at(k)).collect();
+        matches!((a.evaluate(&point), b.evaluate(&point)), (Ok(x), Ok(y)) if x != y)
+    })
 }
 
 impl fmt::Display for Place {

@@ -5,7 +5,7 @@
 
 use super::access::Access;
 use super::amount::{Count, Traffic};
-use super::flow::{FlowTable, Place, Walk};
+use super::flow::{FlowTable, Place, Solved, Walk};
 use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, bits};
@@ -32,9 +32,10 @@ pub(super) fn apart(
     graphs: &[Graph],
     number: usize,
     known: &FlowTable,
+    solved: &Solved,
     apart: &BTreeMap<usize, Traffic>,
 ) -> Result<Traffic, Error> {
-    let mut walk = Walk::new(graphs, number, known)?;
+    let mut walk = Walk::new(graphs, number, known, solved)?;
     let mut sum = NONE;
     for (k, node) in graphs[number].nodes.iter().enumerate() {
         let more = match &node.operation {
@@ -61,8 +62,8 @@ pub(super) fn apart(
 
 /// What a graph moves as one kernel: what the roots read of the parameters, and the roots but for those that are
 /// parameters as they are.
-pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable) -> Result<Traffic, Error> {
-    let (walk, flow) = (Walk::new(graphs, number, known)?, &known[&number]);
+pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable, solved: &Solved) -> Result<Traffic, Error> {
+    let (walk, flow) = (Walk::new(graphs, number, known, solved)?, &known[&number]);
     let mut sum = NONE;
     let mut read: BTreeMap<(usize, usize), Access<Place>> = BTreeMap::new();
     let mut others = Access::none();

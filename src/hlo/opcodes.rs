@@ -69,7 +69,7 @@ static OPCODES: &[Opcode] = &[
     row("count-leading-zeros", 1, 1, elementwise, "su"),
     row("custom-call", 0, MANY, custom_call, "only its target knows what it does"),
     row("divide", 2, 2, elementwise, ANY),
-    row("domain", 1, 1, other, "a domain is entered or left, the value stays"),
+    row("domain", 1, 1, elementwise, ANY),
     row("dot", 2, 2, dot, ""),
     row("dynamic-reshape", 1, MANY, other, DYNAMIC),
     row("dynamic-slice", 1, MANY, dynamic_slice, ""),

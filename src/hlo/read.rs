@@ -216,14 +216,17 @@ impl<'a> ModuleReader<'a, '_> {
     /// Reads `= shape opcode(operands), name=value`, an instruction of this computation.
     fn instruction(&mut self, instruction: &mut RawInstruction<'a>, computation: &str) -> Result<(), Error> {
         after(&mut self.cursor, "=", instruction.name)?;
-        let (shape, shape_at) = self.shape()?;
-        instruction.shape_at = shape_at;
-        let shape = instruction.shape.insert(shape);
+        instruction.shape_at = self.cursor.at();
+        if !at_opcode(&self.cursor) {
+            instruction.shape = Some(self.shape()?.0);
+        }
+        let shape = &instruction.shape;
         let (opcode, opcode_at) = name(&mut self.cursor, "an opcode")?;
         (instruction.opcode, instruction.opcode_at) = (opcode, opcode_at);
         after(&mut self.cursor, "(", opcode)?;
         match opcode {
             "constant" => {
+                let shape = shape.as_ref().ok_or_else(|| left_out(opcode, opcode_at))?;
                 instruction.literal = Some(Literal::read(&mut self.cursor, shape)?);
                 self.cursor.expect(")", "`)` after the value")?;
             }
@@ -354,6 +357,17 @@ fn add<'a>(attributes: &mut Vec<RawAttribute<'a>>, attribute: RawAttribute<'a>, 
 /// Whether this word is next, with a space after it.
 fn at_word(cursor: &Cursor, word: &str) -> bool {
     cursor.rest().strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t', '\n', '\r', '%']))
+}
+
+/// The error where a shape is left out that nothing else says.
+pub(super) fn left_out(opcode: &str, at: usize) -> Error {
+    Error::at(at, format!("expected a shape before `{}`: operands and attributes do not say it", excerpt(opcode)))
+}
+
+/// Whether an opcode and its operands are next rather than a shape.
+fn at_opcode(cursor: &Cursor) -> bool {
+    let mut ahead = *cursor;
+    !at_shape(cursor) && name(&mut ahead, "").is_ok() && ahead.eat("(")
 }
 
 /// Whether a shape is next rather than a name.

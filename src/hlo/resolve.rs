@@ -11,9 +11,11 @@
 //! be made to collide in.
 
 use super::devices::Devices;
+use super::infer;
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, near};
 use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
+use super::read::left_out;
 use super::rules::{Signature, Site};
 use super::shapes::{fits, plain};
 use super::sharding;
@@ -39,11 +41,13 @@ struct Resolved {
 }
 
 /// Makes a module; `None` where something is wrong, which `errors` then says.
-pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Option<Module> {
+pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Option<Module> {
     let names = computation_names(&raw, errors);
     let entry = entry(&raw, end, errors);
     let resolved: Vec<_> = raw.computations.iter().map(|c| resolve(c, &names, errors)).collect();
-    let place = inverse(&computation_order(&raw, &resolved, errors));
+    let order = computation_order(&raw, &resolved, errors);
+    complete(&mut raw, &resolved, &order, errors);
+    let place = inverse(&order);
     let mut signatures: Vec<Option<Signature>> = raw.computations.iter().map(|_| None).collect();
     for (i, computation) in raw.computations.iter().enumerate() {
         signatures[place[i]] = signature(computation, &resolved[i], errors);
@@ -78,6 +82,34 @@ pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Opt
         computations: made.into_iter().collect::<Option<_>>()?,
         entry: place[entry],
     })
+}
+
+/// Finds the shapes that the text leaves out: of a parameter in the head of its computation, of all others by what they
+/// are made of, which comes before them.
+fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], errors: &mut Vec<Error>) {
+    for &c in order {
+        for &i in &resolved[c].order {
+            let (computation, names) = (&raw.computations[c], &resolved[c]);
+            let instruction = &computation.instructions[i];
+            if instruction.shape.is_some() || instruction.broken || !names.whole[i] {
+                continue;
+            }
+            let (count, uses) = &names.uses[i];
+            let operands = uses[..*count].iter().map(|&k| computation.instructions[k].shape.as_ref());
+            let root = |c: &usize| raw.computations[*c].instructions.get(resolved[*c].root)?.shape.as_ref();
+            let called: Option<Vec<&Shape>> = names.calls.get(&i).into_iter().flatten().map(root).collect();
+            let Some((operands, called)) = operands.collect::<Option<Vec<&Shape>>>().zip(called) else { continue };
+            let number = instruction.number.and_then(|number| usize::try_from(number).ok());
+            let found = match (number, &computation.head) {
+                (Some(number), Some(head)) => head.parameters.get(number).map(|(shape, _)| shape.clone()),
+                _ => infer::shape(instruction, &operands, &called),
+            };
+            if found.is_none() && find(instruction.opcode).is_some() {
+                errors.push(left_out(instruction.opcode, instruction.opcode_at));
+            }
+            raw.computations[c].instructions[i].shape = found;
+        }
+    }
 }
 
 /// The numbers of the computations by their names.
@@ -284,11 +316,12 @@ fn operands(
     whole
 }
 
-/// The question whether a known name is meant, for one that is not known. Not looked for where it would take long: among many names, or for
-/// errors that are not reported.
+/// The question whether a known name is meant, for one that is not known. Not looked for where it would take long: among many names, or after
+/// many errors.
 fn known_near(name: &str, known: &HashMap<&str, usize>, errors: &[Error]) -> String {
     const MOST_NAMES: usize = 1000;
-    let few = known.len() <= MOST_NAMES && errors.len() < Module::MAX_ERRORS;
+    const MOST_ERRORS: usize = 100;
+    let few = known.len() <= MOST_NAMES && errors.len() < MOST_ERRORS;
     if few { did_you_mean(name, known.keys().copied()) } else { String::new() }
 }
 

@@ -38,9 +38,13 @@ impl Buffer {
         let (sizes, strides) = dimensions(array, form);
         descriptor.extend(sizes.into_iter().chain(strides).map(|n| n as u64));
         let mut buffer = Buffer { array: array.clone(), memory, start, places, garbage, descriptor };
+        // LLVM takes the other bits of the byte of an `i4` to be 0; those of an integer that is wider than `E` wants are not
+        // read.
+        let own = 8 * array.element.size;
+        let bits = if array.stored_bits() == own as i64 { own } else { array.element.bits };
         for (places, n) in buffer.places.clone().into_iter().zip(numbers) {
             for place in places {
-                put(buffer.all_mut(), start * 8 + place, array.element.bits, &array.element.bytes(*n));
+                put(buffer.all_mut(), start * 8 + place, bits, &array.element.bytes(*n));
             }
         }
         buffer

@@ -11,6 +11,7 @@ use scalar::element;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Literal, Module, Values};
 use tensor_layout::operations::{Array, Operation, Shape, Start, leaves};
+use tensor_layout::tiled::Expansion;
 
 /// An array with its elements in row-major order, rounded as the type demands.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,6 +222,13 @@ fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
                 if out.is_complex() { Number::Complex(re, im) } else { Number::Float(re) }
             }
             // Padding may be anything.
+            Operation::Bitcast if x[0].element.bytes() != out.bytes() => {
+                let (width, to) = (x[0].element.bits().unwrap(), out.bits().unwrap());
+                let begin = Expansion::new(&sizes, &array(&i.shape).layout).unwrap().offset(index).unwrap() * to;
+                // What is read begins where the element of the operand does that holds the first bit.
+                let parts = reads.iter().zip(0..).map(|(x, k)| u128::from(x.bits(from[0])) << (k * width));
+                Number::of_bits(out, (parts.sum::<u128>() >> (begin % width)) as u64 & (u64::MAX >> (64 - to)))
+            }
             Operation::Bitcast => {
                 reads.first().map_or(Number::Int(7), |read| Number::of_bits(out, read.bits(x[0].element)))
             }

@@ -86,7 +86,7 @@ pub fn rounded(e: ElementType, x: f64) -> f64 {
             let up = (bits.wrapping_add(0x7fff + ((bits >> 16) & 1))) & 0xffff_0000;
             f64::from(f32::from_bits(if x.is_nan() { bits } else { up }))
         }
-        e if e.is_float() => panic!("{} is not interpreted", e.name()),
+        e if e.is_float() => of_a_byte(e, x),
         e => Number::Float(x).to(e).real(),
     }
 }
@@ -99,4 +99,28 @@ pub fn truth(b: bool) -> Number {
 /// The product of two complex numbers.
 pub fn product(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+}
+
+/// The float of 8 bits that is nearest to a number, the one with an even code of two: all codes are tried.
+fn of_a_byte(e: ElementType, x: f64) -> f64 {
+    let (mantissa, bias, greatest) = match e {
+        ElementType::F8E5M2 => (2, 15, 0x7b),
+        ElementType::F8E4M3FN => (3, 7, 0x7e),
+        ElementType::F8E5M2FNUZ => (2, 16, 0x7f),
+        ElementType::F8E4M3FNUZ => (3, 8, 0x7f),
+        ElementType::F8E4M3B11FNUZ => (3, 11, 0x7f),
+        e => panic!("{} is not interpreted", e.name()),
+    };
+    // The number after the greatest one counts, too: what is nearer to it is beyond the type.
+    let value = |code: i32| {
+        let (high, low) = (code >> mantissa, f64::from(code & ((1 << mantissa) - 1)) / 2f64.powi(mantissa));
+        if high == 0 { low * 2f64.powi(1 - bias) } else { (1.0 + low) * 2f64.powi(high - bias) }
+    };
+    let far = |code: &i32| (x.abs() - value(*code)).abs();
+    let nearest = (0..=greatest + 1).min_by(|a, b| far(a).total_cmp(&far(b)).then((a % 2).cmp(&(b % 2)))).unwrap();
+    match nearest > greatest {
+        true if e == ElementType::F8E5M2 => f64::INFINITY.copysign(x),
+        true => f64::NAN,
+        false => value(nearest).copysign(x),
+    }
 }

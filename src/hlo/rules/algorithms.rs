@@ -36,6 +36,16 @@ pub fn top_k(site: &mut Site) -> Found {
     checked(site, Algorithm::TopK { k }, &Types { operands: vec![element], results: vec![element, ElementType::S32] })
 }
 
+/// A call of XLA's top-k, where the operand and the result have its shapes: how many elements of each line there are is
+/// the last size of the result.
+pub fn top_k_call(site: &Site) -> Option<Operation> {
+    let ([Shape::Array(operand)], Shape::Tuple(parts)) = (&site.operands[..], site.shape) else { return None };
+    let Some(Shape::Array(largest)) = parts.first() else { return None };
+    let k = largest.dims.last()?.bound()?;
+    let types = Types { operands: vec![operand.element], results: vec![operand.element, ElementType::S32] };
+    checked(site, Algorithm::TopK { k }, &types).ok()
+}
+
 /// One computation selects an element in each window of the first operand; another puts those of the second there.
 pub fn select_and_scatter(site: &mut Site) -> Found {
     let element = site.element(0)?;

@@ -3,6 +3,7 @@
 //!
 //! A target whose operands and result do not have the shapes of its meaning is one of the others.
 
+use super::algorithms::top_k_call;
 use super::control::other;
 use super::site::{Found, Site};
 use crate::element::ElementType;
@@ -31,6 +32,8 @@ const MEANINGS: &[(&str, TargetMeaning)] = &[
     ("SPMDFullToShardShape", same),
     ("SPMDShardToFullShape", same),
     ("Sharding", same),
+    // The greatest elements of each line, and their places.
+    ("TopK", |site| top_k_call(site)),
     // A number of 64 bits of its two halves, and the halves.
     ("X64Combine", |site| elementwise(site, 2)),
     ("X64SplitHigh", |site| elementwise(site, 1)),

@@ -39,6 +39,9 @@ pub(crate) fn simplify_domain(domain: &Domain) -> Option<Domain> {
 
 /// [`simplify_domain`] with its steps written down.
 pub(crate) fn simplify_domain_with(domain: &Domain, log: &mut Option<&mut Log>) -> Option<Domain> {
+    if domain.constraints.is_empty() && domain.vars.iter().all(|i| i.lo <= i.hi) {
+        return Some(domain.clone());
+    }
     let mut state = Tightening {
         vars: domain.vars.clone(),
         bounds: BTreeMap::new(),

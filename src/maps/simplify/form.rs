@@ -36,13 +36,14 @@
 
 use super::planned::Planned;
 use super::sum::{
-    Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, high, low, plus_bounds, product, residue,
+    Atom, FAR, Sum, Terms, bounds, divided_bounds, divides, floor_div, high, low, plus_bounds, product, residue,
 };
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
 use crate::numbers::{gcd, inverse};
 use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 use std::cmp::Ordering;
 
 /// What an atom is and what is known of it: it is in `lo..=hi` and equals `residue` modulo `step`.
@@ -103,6 +104,9 @@ pub struct Form {
 
 /// A table for lookups.
 pub(super) type Table<K, V> = FxHashMap<K, V>;
+
+/// The last sum that was divided, with its normal form.
+pub(super) type Divided<'e> = Option<(&'e Expr, Sum)>;
 
 /// The work that any expression is worth, in terms looked at, and what each of its operations adds.
 const STEPS: usize = 2_000;
@@ -253,7 +257,7 @@ impl Form {
         if let (true, What::Remainder(y, m)) = (fixed, &known.what)
             && let [(v, c)] = y.terms[..]
         {
-            let (y, m) = (Sum { constant: y.constant, terms: vec![(v, c)], den: 1 }, *m);
+            let (y, m) = (Sum { constant: y.constant, terms: smallvec![(v, c)], den: 1 }, *m);
             if let Some((atom, step, residue)) = self.residue_of((y, m, value)) {
                 self.learn_residue(atom, step, residue);
             }
@@ -296,8 +300,14 @@ impl Form {
 
     /// The normal form of an expression, with work in proportion to its size.
     pub(super) fn normal(&mut self, e: &Expr) -> Option<Sum> {
+        self.normal_after(e, &mut None)
+    }
+
+    /// [`Form::normal`] of one of several expressions: `last` is the last sum that was divided, with its normal form. The
+    /// digits of one index, one after the other, take it once.
+    pub(super) fn normal_after<'e>(&mut self, e: &'e Expr, last: &mut Divided<'e>) -> Option<Sum> {
         self.allow(0);
-        self.sum(e)
+        self.sum(e, last)
     }
 
     /// Allows the work that this many operations are worth.
@@ -311,7 +321,7 @@ impl Form {
         Some(())
     }
 
-    fn sum(&mut self, e: &Expr) -> Option<Sum> {
+    fn sum<'e>(&mut self, e: &'e Expr, last: &mut Divided<'e>) -> Option<Sum> {
         self.steps += STEPS_PER_OPERATION;
         match e {
             Expr::Const(c) => Some(Sum::constant((*c).into())),
@@ -320,7 +330,7 @@ impl Form {
                 None => Some(self.atom(*v as Atom)),
             },
             Expr::Add(a, b) => {
-                let before = self.sum(a)?;
+                let before = self.sum(a, last)?;
                 let added = match &**b {
                     Expr::Var(v) => self.with_var(before, *v, 1),
                     Expr::Mul(x, c) if matches!(**x, Expr::Var(_)) => {
@@ -328,20 +338,20 @@ impl Form {
                         self.with_var(before, v, (*c).into())
                     }
                     Expr::Const(c) => before.shifted((*c).into()),
-                    b => before.plus(&self.sum(b)?, 1, 1),
+                    b => before.plus(&self.sum(b, last)?, 1, 1),
                 };
                 added.or_else(|| self.opaque(e))
             }
             Expr::Mul(a, f) => {
-                let a = self.sum(a)?;
+                let a = self.sum(a, last)?;
                 a.scaled((*f).into(), 1).or_else(|| self.opaque(e))
             }
             Expr::Mod(a, m) => {
-                let a = self.sum(a)?;
+                let a = self.divided(a, last)?;
                 self.modulo(&a, (*m).into()).or_else(|| self.opaque(e))
             }
             Expr::FloorDiv(a, d) => {
-                let a = self.sum(a)?;
+                let a = self.divided(a, last)?;
                 let quotient = |form: &mut Form| {
                     let rest = form.modulo(&a, (*d).into())?;
                     a.plus(&rest, -1, 1)?.scaled(1, (*d).into())
@@ -350,17 +360,32 @@ impl Form {
             }
             Expr::Min(a, b) => {
                 // min(a, b) = b + min(a - b, 0)
-                let (a, b) = (self.sum(a)?, self.sum(b)?);
+                let (a, b) = (self.sum(a, last)?, self.sum(b, last)?);
                 let least = |form: &mut Form| b.plus(&form.least(&a.plus(&b, -1, 1)?)?, 1, 1);
                 least(self).or_else(|| self.opaque(e))
             }
             Expr::Max(a, b) => {
                 // max(a, b) = a - min(a - b, 0)
-                let (a, b) = (self.sum(a)?, self.sum(b)?);
+                let (a, b) = (self.sum(a, last)?, self.sum(b, last)?);
                 let most = |form: &mut Form| a.plus(&form.least(&a.plus(&b, -1, 1)?)?, -1, 1);
                 most(self).or_else(|| self.opaque(e))
             }
         }
+    }
+
+    /// The normal form of what is divided: taken from the last one, where that is the same sum.
+    fn divided<'e>(&mut self, e: &'e Expr, last: &mut Divided<'e>) -> Option<Sum> {
+        if !matches!(e, Expr::Add(..)) {
+            return self.sum(e, last);
+        }
+        if let Some((known, sum)) = last
+            && *known == e
+        {
+            return Some(sum.clone());
+        }
+        let sum = self.sum(e, last)?;
+        *last = Some((e, sum.clone()));
+        Some(sum)
     }
 
     /// `sum + v * c`; this is what most expressions are made of.
@@ -516,9 +541,23 @@ impl Form {
 
     /// Closed bounds of a sum with denominator 1: its terms' intervals added up.
     fn numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> (i128, i128) {
+        if let Some((lo, hi)) = self.near_numerators(constant, terms) {
+            return (lo.into(), hi.into());
+        }
         terms.iter().fold((constant, constant), |sum, &(a, c)| {
             let known = &self.atoms[a as usize];
             plus_bounds(sum, c, (known.lo, known.hi))
+        })
+    }
+
+    /// [`Form::numerators`] where 64 bits hold them and everything on the way, as they do for the sizes of tensors.
+    fn near_numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> Option<(i64, i64)> {
+        let constant = i64::try_from(constant).ok()?;
+        terms.iter().try_fold((constant, constant), |(lo, hi), &(a, c)| {
+            let known = &self.atoms[a as usize];
+            let c = i64::try_from(c).ok()?;
+            let (x, y) = (i64::try_from(known.lo).ok()?.checked_mul(c)?, i64::try_from(known.hi).ok()?.checked_mul(c)?);
+            Some((lo.checked_add(x.min(y))?, hi.checked_add(x.max(y))?))
         })
     }
 
@@ -802,7 +841,7 @@ impl Form {
         let mut sum = e.clone();
         loop {
             let mut next =
-                Sum { constant: residue(sum.constant, m), terms: Vec::with_capacity(sum.terms.len()), den: 1 };
+                Sum { constant: residue(sum.constant, m), terms: Terms::with_capacity(sum.terms.len()), den: 1 };
             let mut opened = false;
             for &(a, c) in &sum.terms {
                 let c = residue(c, m);
@@ -920,6 +959,9 @@ impl Form {
         divisors.sort_unstable_by(|x, y| y.cmp(x));
         for g in divisors {
             self.work(e.terms.len())?;
+            if self.too_wide(e, g) {
+                continue;
+            }
             let Some(low) = self.below(e, g)? else { continue };
             let rest = e.plus(&low, -1, 1)?.scaled(1, g)?;
             if rest.den == g && (low == Sum::constant(0) || self.depth == DEEP) {
@@ -942,10 +984,30 @@ impl Form {
         Some(None)
     }
 
+    /// Whether the terms of `e` that are no multiples of `g` take more than `g` values, by their intervals alone. Not known
+    /// where more is known of them.
+    fn too_wide(&self, e: &Sum, g: i128) -> bool {
+        let plain = |t: &(Atom, i128)| matches!(self.atoms[t.0 as usize].what, What::Var(_));
+        if !self.facts.is_empty() || !e.terms.iter().all(plain) {
+            return false;
+        }
+        let (mut least, mut symmetric) = (0i128, 0i128);
+        for &(a, c) in &e.terms {
+            let known = &self.atoms[a as usize];
+            let c = residue(c, g);
+            let extent = known.hi.saturating_sub(known.lo);
+            if c != 0 && !c.checked_mul(known.step).is_some_and(|x| divides(g, x)) {
+                least = least.saturating_add(c.saturating_mul(extent));
+                symmetric = symmetric.saturating_add(c.min(g - c).saturating_mul(extent));
+            }
+        }
+        least.min(symmetric) >= g
+    }
+
     /// The part of `e` that is `e mod g`: `e` without multiples of `g`, in `[0, g - 1]`. First without those that are
     /// multiples by themselves, then without those that are only together, as `y - y mod g` is.
     fn below(&self, e: &Sum, g: i128) -> Option<Option<Sum>> {
-        let mut low = Sum { constant: e.constant, terms: Vec::with_capacity(e.terms.len()), den: 1 };
+        let mut low = Sum { constant: e.constant, terms: Terms::with_capacity(e.terms.len()), den: 1 };
         for &(a, c) in &e.terms {
             let known = &self.atoms[a as usize];
             match c.checked_mul(known.step) {

@@ -7,7 +7,7 @@
 
 use super::form::{Form, What};
 use super::planned::{Choice, Planned, Term};
-use super::sum::{Atom, Sum, divides, floor_div, residue};
+use super::sum::{Atom, Sum, Terms, divides, floor_div, residue};
 use crate::expr::Expr;
 use crate::expr::cost;
 use crate::numbers::gcd;
@@ -140,7 +140,7 @@ impl Form {
         // Those that hold others first.
         others.sort_unstable_by(|a, b| self.compare(b.0, a.0));
         others.truncate(if many { 1 } else { TRIED });
-        let mut alternatives = Vec::new();
+        let mut alternatives = Vec::with_capacity(12);
         for &(atom, num) in &others {
             self.alternatives(s, atom, num, many, &mut alternatives)?;
         }
@@ -335,7 +335,7 @@ impl Form {
     /// `base` with each coefficient changed by a multiple of `m` where that makes it the one in `wanted`.
     fn nearest(&self, base: &Sum, wanted: &Sum, m: i128) -> Option<Sum> {
         let step = wanted.den.checked_mul(m)?;
-        let mut sum = Sum { constant: base.constant, terms: Vec::new(), den: 1 };
+        let mut sum = Sum { constant: base.constant, terms: Terms::new(), den: 1 };
         let (mut i, mut j) = (0, 0);
         while i < base.terms.len() || j < wanted.terms.len() {
             let a = base.terms.get(i).map_or(Atom::MAX, |t| t.0);

@@ -1,7 +1,7 @@
 //! Programs of conversions: what is between them may happen in any layout.
 
 use crate::array::{Array, Source, random_sizes};
-use crate::element::{F32, I32, I64};
+use crate::element::{F32, I4, I8, I32, I64};
 use crate::program::Program;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ const STEPS: &[&str] = &[
 /// A chain of steps, each from one type to another with the same sizes.
 pub fn conversions(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
-    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I32, I64, F32]));
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I4, I8, I32, I64, F32]));
     let count = rng.usize(1..=5);
     let names: Vec<&str> = (0..count).map(|_| rng.choice(STEPS)).collect();
     let cut = rng.i64(1..=sizes[0]);

@@ -1,7 +1,7 @@
 //! Programs that compute each element of a result from the elements at the same index.
 
 use super::{arrays, of_extents};
-use crate::array::{Array, Source, permutation, random_sizes, shuffled, some_rank};
+use crate::array::{Array, Notation, Source, permutation, random_sizes, shuffled, some_rank};
 use crate::element::{BF16, ELEMENTS, Element, F32, F64, I1, I4, I8, I16, I32, I64, Kind, random_number};
 use crate::program::Program;
 
@@ -39,6 +39,37 @@ pub fn chain(rng: &mut Source) -> Program {
         .array("bits", &Array { element: I1, ..a.clone() })
         .set("first", rng.choice(&["add", "sub"]))
         .set("second", rng.choice(&["mul", "min", "max"]))
+}
+
+/// Operations on bits, and at times others, of elements that share bytes, mostly all in one layout.
+pub fn bits(rng: &mut Source) -> Program {
+    let rank = some_rank(rng);
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I1, I1, I4]));
+    let packed = |rng: &mut Source| {
+        let mut array = Array::tiled(rng, &sizes, element);
+        if let Some(Notation::Tiled(layout)) = &mut array.layout {
+            layout.element_bits = rng.choice(if element == I1 { &[1, 1, 2, 4] } else { &[4, 4, 4, 8] });
+        }
+        array
+    };
+    let a = packed(rng);
+    let [b, r] = [(); 2].map(|()| if rng.one_in(6) { packed(rng) } else { a.clone() });
+    let on_bits = rng.bool();
+    let op = |rng: &mut Source| {
+        rng.choice(if on_bits { &["andi", "ori", "xori"] } else { &["addi", "subi", "xori", "minsi", "maxui"] })
+    };
+    let names = [(); 3].map(|()| op(rng));
+    // In one bit, -1 and 1 are the same, and only one of them is how MLIR prints it.
+    let number = |rng: &mut Source| if element == I1 { rng.i64(0..=1) } else { rng.i64(-8..=7) };
+    Program::new("bits", &[&a, &b])
+        .returns(&r)
+        .set("rank", rank)
+        .set("dims", (0..rank).collect::<Vec<_>>())
+        .set("first", names[0])
+        .set("second", names[1])
+        .set("third", names[2])
+        .set("number", number(rng))
+        .set("other", number(rng))
 }
 
 /// An operation with two results.

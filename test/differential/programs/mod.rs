@@ -46,6 +46,7 @@ pub const KINDS: &[Kind] = &[
     ("softmax", reductions::softmax),
     ("product", shapes::product),
     ("conversions", conversions::conversions),
+    ("bits", elementwise::bits),
 ];
 
 /// Elements that are made wider before they are multiplied or added, and what they are made.

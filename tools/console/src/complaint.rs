@@ -63,6 +63,8 @@ impl Complaint {
     }
 
     fn all(level: Level<'static>, file: &str, text: &str, errors: &[Error]) -> Complaint {
+        /// How many different complaints are shown.
+        const SHOWN: usize = 100;
         let starts = lines(text);
         let mut groups: Vec<Vec<&Error>> = Vec::new();
         let mut numbers: HashMap<&str, usize> = HashMap::new();
@@ -83,7 +85,12 @@ impl Complaint {
                 None => one(level.clone(), &format!("{file}: "), &group[0].message, None, more),
             }
         };
-        Complaint(groups.iter().map(one_group).collect())
+        let mut all: String = groups.iter().take(SHOWN).map(one_group).collect();
+        if let Some(more) = groups.get(SHOWN..).filter(|more| !more.is_empty()) {
+            let count: usize = more.iter().map(Vec::len).sum();
+            all += &one(level.clone(), &format!("{file}: "), &format!("{count} more that are not shown"), None, None);
+        }
+        Complaint(all)
     }
 
     /// The text, with escape sequences for colours.
@@ -159,6 +166,13 @@ mod tests {
         let file = Complaint::in_file("a.hlo", text, &[Error::at(23, "wrong"), Error::new("whole")]).plain();
         assert!(file.starts_with("a.hlo:2:14: error: wrong\n  |\n2 | "), "{file}");
         assert!(file.ends_with("^\na.hlo: error: whole\n"), "{file}");
+        let again: Vec<Error> = (0..9).map(|k| Error::at(k, "wrong")).chain([Error::at(10, "other")]).collect();
+        let file = Complaint::in_file("a.hlo", text, &again).plain();
+        let note = "  = note: the same at 8 more places: 1:2, 1:3, 1:4, 1:5, 1:6, ..\na.hlo:2:2: error: other\n";
+        assert!(file.starts_with("a.hlo:1:1: error: wrong\n") && file.contains(note), "{file}");
+        let many: Vec<Error> = (0..103).map(|k| Error::at(0, format!("wrong {k}"))).collect();
+        let file = Complaint::in_file("a.hlo", text, &many).plain();
+        assert!(file.ends_with("a.hlo: error: 3 more that are not shown\n"), "{file}");
         assert_eq!(Complaint::new("no place").plain(), "error: no place\n");
         assert_eq!(Complaint::about("a.hlo", "no such file").plain(), "a.hlo: error: no such file\n");
     }

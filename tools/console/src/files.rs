@@ -48,7 +48,8 @@ fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         _ => return Ok(bytes),
     };
     let mut text = Vec::new();
-    let length = source.by_ref().take(LARGEST + 1).read_to_end(&mut text)?;
+    let length = source.by_ref().take(LARGEST + 1).read_to_end(&mut text);
+    let length = length.map_err(|error| wrong(&format!("the compressed text is damaged or not whole: {error}")))?;
     if length as u64 > LARGEST {
         return Err(wrong("the text must have at most 4 GiB, found more"));
     }

@@ -15,7 +15,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, Place, StridedTile, Usage, movement};
 use tensor_layout::expr::{Expr, Named};
-use tensor_layout::hlo::{Computation, Instruction, Module};
+use tensor_layout::hlo::{Affine, Computation, Instruction, Module};
 use tensor_layout::maps::Interval;
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::{Array, Graph, Node, Shape, Value, count, leaves};
@@ -29,6 +29,8 @@ const SMALL: usize = 64;
 pub struct Program {
     pub module: Module,
     graphs: Vec<Graph>,
+    /// The integers that the text says, by computation and instruction.
+    known: Vec<Vec<Option<Affine>>>,
     flows: Flows,
     /// What instructions of an operation and of shapes read, by the text of these.
     remembered: HashMap<String, Rc<Found>>,
@@ -109,7 +111,8 @@ impl Program {
     pub fn new(text: &str, tile: Option<Vec<i64>>) -> Result<Program, Vec<Error>> {
         let module = Module::parse(text)?;
         let graphs = module.graphs();
-        Ok(Program { module, graphs, flows: Flows::default(), remembered: HashMap::new(), tile })
+        let known = module.computations.iter().map(Computation::known).collect();
+        Ok(Program { module, graphs, known, flows: Flows::default(), remembered: HashMap::new(), tile })
     }
 
     /// An instruction and its computation.
@@ -265,7 +268,20 @@ impl Program {
         }
         let mut key = format!("{:?} {}", instruction.operation, instruction.shape);
         operands.for_each(|shape| _ = write!(key, " {shape}"));
+        for (number, operand) in instruction.operands.iter().enumerate() {
+            if let Some(Affine { constant, steps }) = &self.known[c][*operand] {
+                let _ = write!(key, " {number}: {constant} {steps:?}");
+            }
+        }
         Some(key)
+    }
+
+    /// The integers that are known of the source of a run-time variable: an operand, or an instruction that is called.
+    fn value(&self, c: usize, k: usize, place: &Place) -> Option<&Affine> {
+        match place.calls[..] {
+            [] => self.known[c][*self.at(c, k).1.operands.get(place.node)?].as_ref(),
+            _ => self.known[place.graph][place.node].as_ref(),
+        }
     }
 
     /// For each leaf of the result, the entries of leaves of the operands.
@@ -286,19 +302,23 @@ impl Program {
         let mut seen: Vec<Vec<bool>> = counts.iter().map(|n| vec![false; *n]).collect();
         let mut row = |root: usize| {
             let mut entry = |(number, leaf): (usize, usize)| {
-                let access = flow.reads(number, leaf, root);
+                let known = |access: &analysis::Access<Place>| {
+                    access.clone().with_values(|place, index| Some(self.value(c, k, place)?.at(index)))
+                };
+                let access = flow.reads(number, leaf, root).map(known);
+                let access = access.as_ref();
                 let sizes = arrays[number][leaf].sizes();
                 let tiles = match (access, &sizes, results.get(root).and_then(|array| array.sizes())) {
                     (Some(access), Some(to), Some(from)) => self.tiles(access, &from, to),
                     _ => Vec::new(),
                 };
-                let named = |access: Option<_>| access.map_or_else(Access::default, |a| self.named(a));
+                let named = |access: Option<&_>| access.map_or_else(Access::default, |a| self.named(a));
                 seen[number][first + leaf] = true;
                 Entry {
                     number,
                     part: (counts[number] > 1).then_some(first + leaf),
                     reads: named(access),
-                    feeds: named(flow.feeds(number, leaf, root)),
+                    feeds: named(flow.feeds(number, leaf, root).map(known).as_ref()),
                     usage: access.zip(sizes.as_ref()).map(|(access, sizes)| access.usage(sizes)),
                     tiles,
                 }

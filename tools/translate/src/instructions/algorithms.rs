@@ -36,6 +36,9 @@ pub fn algorithm(
             Ok(vec![triangular(b, system, ins, &outs[0])?])
         }
         Algorithm::RandomBits => random::bits(b, i, &ins[0], outs),
-        Algorithm::DimensionSize { .. } => Err(format!("`{}` cannot be imported", i.opcode)),
+        Algorithm::DimensionSize { dim } => {
+            let size = b.w.constant(&ins[0].sizes[*dim].to_string(), "i32");
+            Ok(vec![b.named(&outs[0], &format!("tensor.from_elements {size} : {}", outs[0].ty))])
+        }
     }
 }

@@ -7,6 +7,7 @@ mod collectives;
 mod computation;
 mod control;
 mod custom;
+mod dynamic;
 mod fft;
 mod gather;
 mod pairs;
@@ -49,10 +50,13 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     }
     let ins: Vec<Tensor> = site.operands.concat();
     match &i.operation {
-        Operation::Tuple => Ok(b.all_converted(&ins, &results)),
+        Operation::Tuple if !is_barrier(i) => Ok(b.all_converted(&ins, &results)),
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
         Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
+        _ if dynamic::varies(&i.shape) || site.shapes.iter().any(|shape| dynamic::varies(shape)) => {
+            dynamic::instruction(b, site)
+        }
         Operation::Collective(c) => collectives::collective(b, site, c, &ins, &results),
         _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
         Operation::Start(start) => pairs::start(b, site, start),
@@ -71,7 +75,10 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
             Ok(results.iter().map(|out| b.empty(out)).collect())
         }
-        operation if i.opcode == "custom-call" && !matches!(operation, Operation::Concatenate { .. }) => {
+        operation
+            if i.opcode == "custom-call"
+                && !matches!(operation, Operation::Concatenate { .. } | Operation::Algorithm(_)) =>
+        {
             custom::custom_call(b, site, &ins, results)
         }
         Operation::Reduce { dims } => reductions::reduce(b, i, dims, &ins, results),
@@ -109,6 +116,8 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
         Operation::Constant if i.opcode == "rng-get-and-update-state" => Ok(random::state(b, i, out)),
         Operation::Constant if i.literal.is_some() => constant(b, i, out),
         Operation::Elementwise | Operation::Select if i.opcode == "copy" => Ok(b.converted(&ins[0], out)),
+        Operation::Elementwise if i.opcode == "domain" => Ok(b.converted(&ins[0], out)),
+        Operation::Elementwise if i.opcode == "map" => map(b, i, &ins, out),
         Operation::Elementwise if i.opcode == "rng" => random::numbers(b, i, &ins, out),
         Operation::Elementwise | Operation::Select => elementwise(b, i, &ins, out),
         Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => shapes::parts(b, &ins[0], out),
@@ -135,7 +144,7 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
 /// Whether an instruction only moves elements: they are rounded to the precision of the result first.
 fn only_moves(i: &Instruction) -> bool {
     match &i.operation {
-        Operation::Elementwise => i.opcode == "copy",
+        Operation::Elementwise => matches!(&*i.opcode, "copy" | "domain"),
         _ if i.opcode == "bitcast-convert" => false,
         Operation::Select | Operation::Bitcast | Operation::Dot { .. } | Operation::Convolution(_) => false,
         _ => true,
@@ -155,6 +164,16 @@ fn elementwise(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -
     let from: Vec<ElementType> = ins.iter().map(|t| t.element).collect();
     b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
         elementwise::elementwise(w, i, &args[..from.len()], &from, out.element)
+    })
+}
+
+/// The computation is run on the elements at each index.
+fn map(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+    let number = i.called.first().copied().ok_or("a map needs a computation")?;
+    let (module, from) = (b.module, ins.iter().map(|t| t.element).collect::<Vec<_>>());
+    b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
+        let done = computation::applied(module, number, w, &args[..from.len()], &from, &[out.element])?;
+        done.into_iter().next().ok_or_else(|| "a map must have a result".to_string())
     })
 }
 

@@ -1,6 +1,7 @@
 //! Conversions of one element between types: of its number, of its bits, and of a part of its bits.
 
 use super::literal::decimal;
+use super::small::{is_small, narrowed, widened};
 use crate::syntax::element_type;
 use crate::tensor::Done;
 use crate::writer::Writer;
@@ -31,6 +32,15 @@ pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> O
     let (narrow, wide) = (from.bits()?, to.bits()?);
     let cast = |name: &str, a: &str, of: &str, into: &str| format!("arith.{name} {a} : {of} to {into}");
     Some(match (from.is_float(), to.is_float()) {
+        // Floats of 8 bits are `f32` on their way.
+        (true, _) if is_small(from) => {
+            let value = widened(w, a, from)?;
+            convert(w, &value, ElementType::F32, to)?
+        }
+        (_, true) if is_small(to) => {
+            let value = convert(w, a, from, ElementType::F32)?;
+            narrowed(w, &value, to)?
+        }
         (true, true) if narrow < wide => w.op(&cast("extf", a, &of, &into)),
         (true, true) if narrow > wide => w.op(&cast("truncf", a, &of, &into)),
         (true, true) => {

@@ -4,15 +4,16 @@
 //! divided by -1 is itself, and a shift past the width gives 0 or the sign. The operations here give these results.
 
 use super::complex;
-use super::convert::{convert, reinterpreted};
+use super::convert::{self, convert, reinterpreted};
 use super::literal::{decimal, dense};
 use super::order::key;
 use super::precision::reduced;
+use super::small::is_small;
 use crate::syntax::element_type;
 use crate::tensor::Done;
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
-use tensor_layout::hlo::Instruction;
+use tensor_layout::hlo::{Instruction, Values};
 
 /// An instruction on single elements.
 struct ScalarSite<'a> {
@@ -77,8 +78,11 @@ pub fn elementwise(
         let wrong = || format!("`{}` of complex numbers cannot be imported", i.opcode);
         return complex::elementwise(w, i, operands, first, to).ok_or_else(wrong);
     }
+    if is_small(wanted(first, to)) && !matches!(&*i.opcode, "copy" | "convert" | "bitcast-convert") {
+        return in_f32(w, i, operands, from, to);
+    }
     // Floats may be of different precision; the operation has that of its result, or of its first operand.
-    let wanted = if to.is_float() { to } else { first };
+    let wanted = wanted(first, to);
     let changes = matches!(&*i.opcode, "convert" | "bitcast-convert") || !wanted.is_float();
     let own_precision = |e: ElementType| if changes || !e.is_float() { e } else { wanted };
     let same = |(x, e): (&String, &ElementType)| convert(w, x, *e, own_precision(*e));
@@ -98,6 +102,21 @@ pub fn elementwise(
     rule.and_then(|rule| rule(w, &site)).ok_or_else(|| not_imported(i))
 }
 
+/// The type of whose precision floats are: that of the result, or of the first operand.
+fn wanted(first: ElementType, to: ElementType) -> ElementType {
+    if to.is_float() { to } else { first }
+}
+
+/// An instruction on floats of 8 bits, in `f32`.
+fn in_f32(w: &mut Writer, i: &Instruction, operands: &[String], from: &[ElementType], to: ElementType) -> Done<String> {
+    let wide = |e: ElementType| if is_small(e) { ElementType::F32 } else { e };
+    let of: Vec<ElementType> = from.iter().map(|e| wide(*e)).collect();
+    let each = operands.iter().zip(from.iter().zip(&of));
+    let operands = each.map(|(x, (from, to))| convert::converted(w, x, *from, *to)).collect::<Done<Vec<_>>>()?;
+    let value = elementwise(w, i, &operands, &of, wide(to))?;
+    convert::converted(w, &value, wide(to), to)
+}
+
 /// A scalar constant of a computation.
 ///
 /// # Errors
@@ -105,6 +124,9 @@ pub fn elementwise(
 pub fn constant(w: &mut Writer, i: &Instruction, e: ElementType) -> Done<String> {
     let of = element_type(e).ok_or_else(|| not_imported(i))?;
     let literal = i.literal.as_ref().ok_or_else(|| not_imported(i))?;
+    if literal.values == Values::Elided {
+        return Err("the text leaves out the value of this constant, and a computation on elements needs it".into());
+    }
     if e.is_complex() {
         return complex::of_literal(w, literal, e).ok_or_else(|| not_imported(i));
     }
