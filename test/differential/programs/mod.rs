@@ -45,6 +45,7 @@ pub const KINDS: &[Kind] = &[
     ("softmax", reductions::softmax),
     ("product", shapes::product),
     ("bits", elementwise::bits),
+    ("bytes", memory::bytes),
 ];
 
 /// Elements that are made wider before they are multiplied or added, and what they are made.
