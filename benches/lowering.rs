@@ -1,5 +1,15 @@
-//! What lowering costs for 100, 1,000 and 3,000 functions, each with one access to a tiled buffer and one copy: time
-//! is to grow in proportion.
+//! What lowering costs for 100, 1,000 and 3,000 functions, each with one access to a tiled buffer and one copy, and for
+//! 1,000 to 50,000 operations in one function: time is to grow in proportion.
+//!
+//! The second is printed as a table of seconds, with the exponent of the growth from the line before: 1 is in proportion.
+//! Each line is one run of `layout-to-memref` over a function of each kind:
+//!
+//! | kind | function |
+//! |---|---|
+//! | sums | a sum of the result before and that of eight operations before, all of one tiled type |
+//! | shared | a product of the result before and an argument that all operations read |
+//! | updates | a slice of an argument, doubled and put into the result before |
+//! | loops | an `scf.for` that doubles the result before |
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use melior::{
@@ -10,6 +20,7 @@ use melior::{
     utility::{parse_pass_pipeline, register_all_dialects},
 };
 use std::fmt::Write;
+use std::time::Instant;
 
 /// A module of `count` functions.
 fn program(count: usize) -> String {
@@ -29,6 +40,65 @@ fn program(count: usize) -> String {
     text
 }
 
+/// The type of the arrays of a large function.
+const TILED: &str = "tensor<64x48xf32, #layout.tiled<{1,0:T(8,16)}>>";
+/// The kinds of large functions, and one operation of each, the `n`th of the function.
+const KINDS: &[(&str, fn(usize) -> String)] = &[
+    ("sums", |n| {
+        let earlier = if n > 8 { format!("%{}", n - 8) } else { "%b".into() };
+        format!("%{n} = arith.addf %{}, {earlier} : {TILED}", n - 1)
+    }),
+    ("shared", |n| format!("%{n} = arith.mulf %{}, %b : {TILED}", n - 1)),
+    ("updates", |n| {
+        let (at, row) = (n % 64, "tensor<1x48xf32>");
+        format!(
+            "%s{n} = tensor.extract_slice %b[{at}, 0] [1, 48] [1, 1] : {TILED} to {row}\n\
+             %d{n} = arith.addf %s{n}, %s{n} : {row}\n\
+             %{n} = tensor.insert_slice %d{n} into %{}[{at}, 0] [1, 48] [1, 1] : {row} into {TILED}",
+            n - 1
+        )
+    }),
+    ("loops", |n| {
+        format!(
+            "%{n} = scf.for %i{n} = %zero to %times step %one iter_args(%x{n} = %{}) -> ({TILED}) {{\n\
+             %y{n} = arith.addf %x{n}, %x{n} : {TILED}\nscf.yield %y{n} : {TILED}\n}}",
+            n - 1
+        )
+    }),
+];
+
+/// A function of at least `count` operations.
+fn function(operation: fn(usize) -> String, count: usize) -> String {
+    let steps = count.div_ceil(operation(1).lines().filter(|line| line.contains(" = ")).count());
+    let mut text = format!(
+        "func.func @f(%a: {TILED}, %b: {TILED}, %times: index) -> {TILED} {{\n\
+         %zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n%0 = arith.addf %a, %b : {TILED}\n"
+    );
+    (1..=steps).for_each(|n| writeln!(text, "{}", operation(n)).expect("writing to a string succeeds"));
+    text + &format!("return %{steps} : {TILED}\n}}\n")
+}
+
+/// Prints what one function costs.
+fn scale(context: &Context) {
+    for (kind, operation) in KINDS {
+        let mut before: Option<(usize, f64)> = None;
+        for count in [1_000, 2_000, 5_000, 10_000, 20_000, 50_000] {
+            let mut module = Module::parse(context, &function(*operation, count)).expect("the program is right");
+            let passes = PassManager::new(context);
+            layout_passes::pipelines::TO_MEMREF
+                .add_to(passes.as_operation_pass_manager(), layout_passes::Form::Strided)
+                .expect("the pipeline is registered");
+            let start = Instant::now();
+            passes.run(&mut module).expect("the program can be lowered");
+            let seconds = start.elapsed().as_secs_f64();
+            let exponent = before.map(|(n, s)| (seconds / s).ln() / (count as f64 / n as f64).ln());
+            let exponent = exponent.map_or(String::new(), |e| format!(", exponent {e:.2}"));
+            println!("layout-to-memref, one function, {kind}: {count:>6} operations {seconds:>7.2} s{exponent}");
+            before = Some((count, seconds));
+        }
+    }
+}
+
 fn lower(c: &mut Criterion) {
     let registry = DialectRegistry::new();
     register_all_dialects(&registry);
@@ -40,6 +110,7 @@ fn lower(c: &mut Criterion) {
     let pipeline = "builtin.module(layout-lower-memrefs)";
     parse_pass_pipeline(passes.as_operation_pass_manager(), pipeline).expect("the pass is registered");
 
+    scale(&context);
     let mut group = c.benchmark_group("layout-lower-memrefs");
     group.sample_size(10);
     for count in [100, 1000, 3000] {

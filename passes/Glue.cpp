@@ -5,6 +5,7 @@
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
@@ -14,6 +15,8 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 
 using namespace mlir;
 
@@ -114,6 +117,21 @@ bool layout_cc_decompose(MlirOperation op) {
     return false;
   aggregate->replaceAllUsesWith(*parts);
   return true;
+}
+
+bool layout_cc_scf_to_cf(MlirOperation root, size_t count,
+                         const MlirOperation *ops) {
+  MLIRContext *context = unwrap(root)->getContext();
+  RewritePatternSet patterns(context);
+  populateSCFToControlFlowConversionPatterns(patterns);
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  PatternApplicator applicator(frozen);
+  applicator.applyDefaultCostModel();
+  PatternRewriter rewriter(context);
+  bool lowered = false;
+  for (size_t i = 0; i < count; ++i)
+    lowered |= succeeded(applicator.matchAndRewrite(unwrap(ops[i]), rewriter));
+  return lowered;
 }
 
 MlirAttribute layout_cc_neutral_element(MlirOperation op) {

@@ -88,6 +88,12 @@ MlirAttribute layout_cc_fast_math_attribute(MlirContext context,
 /// aggregate.
 bool layout_cc_decompose(MlirOperation op);
 
+/// Applies the patterns of upstream's convert-scf-to-cf to operations below
+/// `root`, in this order; those inside another come after it. False where none
+/// can be lowered.
+bool layout_cc_scf_to_cf(MlirOperation root, size_t count,
+                         const MlirOperation *ops);
+
 /// The constant that changes nothing as an operand of an operation of arith;
 /// null where there is none.
 MlirAttribute layout_cc_neutral_element(MlirOperation op);

@@ -231,6 +231,20 @@ def LayoutMaskAsIntegers
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
+  let summary = "Lower scf to branches, in time linear in the loops of a block";
+  let description = [{
+    Applies the patterns of upstream's `convert-scf-to-cf`, from the last
+    operation of each block to the first. Each splits the block after the
+    operation and moves what follows: in upstream's order the whole rest, so
+    that time is quadratic in the loops of one block; in this order only what is
+    before the next loop.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect"
+  ];
+}
+
 def LayoutStripMemorySpaces
     : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
   let summary = "Put all buffers in the one memory of a CPU";
@@ -303,7 +317,7 @@ def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
     "layout-strip-memory-spaces",
     "func.func(convert-vector-to-scf)",
     "lower-affine",
-    "convert-scf-to-cf",
+    "layout-scf-to-cf",
     "expand-strided-metadata",
     "lower-affine",
     "convert-vector-to-llvm",
@@ -311,7 +325,7 @@ def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
     "convert-math-to-libm",
     "convert-to-llvm",
     "convert-complex-to-standard",
-    "convert-scf-to-cf",
+    "layout-scf-to-cf",
     "convert-math-to-llvm",
     "convert-math-to-libm",
     "convert-to-llvm",

@@ -1,17 +1,17 @@
 //! `layout-deallocate`: frees what bufferization allocated, and leaves alone what the program itself frees.
 //!
-//! The passes that free buffers are upstream's. They want to own every buffer of a function and know no loops by
-//! branches, so a function that had no tensors, and in which lowering allocated nothing, keeps its own discipline.
+//! Buffers are freed after their last use, see [`crate::ownership`]. Where that does not know a function, upstream's
+//! passes free, which decide at run time who owns a buffer, at the end of each block, and take time quadratic in the
+//! buffers of a function. Both own every buffer of a function, so a function that had no tensors, and in which lowering
+//! allocated nothing, keeps its own discipline: upstream's passes know no loops by branches.
 
+use crate::ownership::{self, KEEP};
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
-use layout_ir::{self as ir, Op};
+use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, ValueLike};
 
-/// On an allocation or deallocation: upstream's passes are to leave it.
-pub(crate) const KEEP: &str = "bufferization.manual_deallocation";
-
-/// The passes that free the buffers of a function.
+/// Upstream's passes that free the buffers of a function.
 const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
 
 /// Marks what the program itself frees, before bufferization adds what it does not.
@@ -32,12 +32,13 @@ pub fn mark(function: Op) {
     }
 }
 
-/// Removes the marks; returns the passes to run, if any.
-pub fn passes(function: Op) -> Option<&'static str> {
+/// Frees what the program does not free itself, and removes the marks; or returns the passes that are to do so.
+pub fn run<'c>(rewriter: &'c Rewriter) -> Option<&'static str> {
+    let function = rewriter.root();
     let operations = ir::all_operations(function);
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
     let caller_frees = ir::edit(function).remove_attribute(BY_HAND).is_ok();
-    if !caller_frees || operations.iter().any(automatic) {
+    if (!caller_frees || operations.iter().any(automatic)) && !ownership::free(rewriter, function) {
         return Some(PASSES);
     }
     unmark(function);

@@ -10,7 +10,7 @@ use crate::pipelines::PIPELINES;
 use crate::upstream::emit;
 use crate::{
     deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
-    remove_conversions, simplify_indexing, strip_memory_spaces, verify_llvm,
+    remove_conversions, scf_to_cf, simplify_indexing, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -37,7 +37,7 @@ extern "C" fn layout_rs_run_pass(
         pass.check().map_err(wrong)?;
         match pass {
             Pass::Deallocate => {
-                if let Some(passes) = deallocate::passes(op) {
+                if let Some(passes) = deallocate::run(rewriter) {
                     let callback = then.expect("C++ gives a callback");
                     // SAFETY: C++ gives a callback and the pointer it takes.
                     unsafe { callback(string_ref(passes), user) };
@@ -49,6 +49,7 @@ extern "C" fn layout_rs_run_pass(
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::PrepareBufferization => return prepare_bufferization::run(rewriter),
             Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
+            Pass::ScfToCf => scf_to_cf::run(op),
             Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
             Pass::StripMemorySpaces => strip_memory_spaces::run(op),
             Pass::VerifyLlvm => return verify_llvm::run(op),

@@ -15,21 +15,25 @@
 //! | `upstream` | what is taken of MLIR's C++ | `diagnostic` |
 //! | `buffers` | what lowering knows of types, indices and upstream's operations | `options`, `upstream` |
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `options`, `upstream` |
-//! | [`deallocate`] | `layout-deallocate` | |
+//! | `ownership` | who frees which buffer of a function | `buffers` |
+//! | `aliases` | few tensors in one buffer, for bufferization to take linear time | `buffers`, `ownership` |
+//! | [`deallocate`] | `layout-deallocate` | `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `upstream` |
+//! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `options`, `upstream` |
+//! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
 //! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
 //! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
-//! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `deallocate`, `kernel`, `options`, `upstream` |
+//! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `kernel`, `options`, `ownership`, `upstream` |
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_memrefs`, `mask_as_integers`, `options`, `pass`, `pipelines`, `prepare_bufferization`, `remove_conversions`, `simplify_indexing`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_memrefs`, `mask_as_integers`, `options`, `pass`, `pipelines`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -59,6 +63,7 @@
 //! analysis without a pass: the indexing maps of an operation as values.
 #![deny(unsafe_code)]
 
+mod aliases;
 mod buffers;
 pub mod deallocate;
 mod diagnostic;
@@ -70,13 +75,16 @@ mod kernel;
 pub mod lower_memrefs;
 pub mod mask_as_integers;
 mod options;
+mod ownership;
 mod padding;
 mod pass;
 pub mod pipelines;
 pub mod prepare_bufferization;
 pub mod remove_conversions;
+pub mod scf_to_cf;
 pub mod simplify_indexing;
 pub mod strip_memory_spaces;
+mod switches;
 #[allow(unsafe_code, reason = "these functions call C++")]
 mod upstream;
 mod vectorize;

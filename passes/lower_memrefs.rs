@@ -697,11 +697,13 @@ fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) 
         (given, own) => given.or(own),
     };
     let shaped = Shaped { layout: None, space, ..shaped };
-    let lowered = Lowered::new(location, &shaped, &layout, axes, form);
-    // A layout that is pending and cannot be is that of a buffer of which bufferization has copied a slice or reshape.
-    // The copy is no more than a buffer of its own, and its layout is free.
-    match pending.is_some() && lowered.is_err() {
-        true => Lowered::new(location, &shaped, &AnyLayout::Tiled(Layout::row_major(shaped.shape.len())), axes, form),
-        false => lowered,
+    let lowered = |layout: &AnyLayout| Lowered::new(location, &shaped, layout, axes, form);
+    // Bufferization gives the copy of a slice or reshape the layout of the buffer that it is from. Where the copy cannot
+    // have it, the layout is free: it is a buffer of its own.
+    let row_major = AnyLayout::Tiled(Layout::row_major(shaped.shape.len()));
+    match &layout {
+        AnyLayout::Tiled(tiled) if pending.is_some() && tiled.rank() != shaped.shape.len() => lowered(&row_major),
+        AnyLayout::Tensor(_) if pending.is_some() => lowered(&layout).or_else(|_| lowered(&row_major)),
+        _ => lowered(&layout),
     }
 }

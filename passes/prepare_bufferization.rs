@@ -5,9 +5,12 @@
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
-//! - elementwise operations become `linalg.generic` (the stock pass loses the encoding of results), `tensor.splat`
-//!   becomes `linalg.fill`, `tensor.generate` a `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an
-//!   insertion, `linalg.softmax` its decomposition;
+//! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
+//!   encoding of results, and lets an operation write over its operand: a chain of them is then one set of aliases, and
+//!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
+//!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion, `linalg.softmax` its
+//!   decomposition;
+//! - `scf.index_switch` of tensors becomes `scf.if`s, which the analysis of the stock pass knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
@@ -15,6 +18,7 @@
 //! - tensor arguments of public functions are read-only unless an attribute says otherwise, since the caller is not known;
 //! - an encoding that is no layout, and that a memref cannot have as its memory space, is dropped, as bufferization does
 //!   by itself;
+//! - sets of tensors that may be in one buffer are kept small, see [`crate::aliases`];
 //! - buffers that the program itself frees are marked, so that upstream leaves them alone.
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
@@ -27,7 +31,8 @@ use crate::buffers::views::{changes_layout, is_read_in_place, tensor_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::padding::{concatenate, generate, pad};
-use crate::{deallocate, upstream};
+use crate::switches::as_branches;
+use crate::{aliases, deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -43,7 +48,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    let (mut gone, mut read) = (HashSet::new(), HashMap::new());
+    let (mut gone, mut read, mut views) = (HashSet::new(), HashMap::new(), HashMap::new());
     for op in operations {
         if gone.contains(&ir::op_key(op)) {
             continue;
@@ -60,22 +65,24 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 rewriter.erase(op);
             }
             "linalg.softmax" if touches_layouts(op) => softmax(rewriter, op).map_err(|error| vec![error])?,
-            "tensor.concat" if touches_layouts(op) => concatenate(rewriter, op),
-            "tensor.pad" if touches_layouts(op) => {
+            "tensor.concat" if reaches_layouts(op, &mut views) => concatenate(rewriter, op),
+            "tensor.pad" if reaches_layouts(op, &mut views) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(rewriter, op);
             }
+            "scf.index_switch" if ir::results(op).into_iter().any(is_tensor) => as_branches(rewriter, op),
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
             "tensor.generate" if touches_layouts(op) => generate(rewriter, op),
             name if is(name, VIEW) && changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read) => {
                 settle(op);
             }
-            name if is(name, ELEMENTWISE) && touches_layouts(op) => elementwise(rewriter, op),
+            name if is(name, ELEMENTWISE) && ir::results(op).into_iter().all(is_tensor) => elementwise(rewriter, op),
             _ => {}
         }
     }
     copy_leaving_views(&ir::all_operations(module));
     wrap_layouts(module);
+    aliases::bound(module, |b, tensor| copied(b, tensor, tensor.r#type()));
     Ok(())
 }
 
@@ -211,6 +218,11 @@ fn touches_layouts(op: Op) -> bool {
 fn is_packed(v: Val) -> bool {
     let bits = tensor_layout(v).and_then(layout_dialect::tiled).map_or(0, |layout| layout.element_bits);
     (1..8).contains(&bits)
+}
+
+/// Whether an operation touches layouts, or an operand may be in the buffer of a tensor that has one.
+fn reaches_layouts<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
+    touches_layouts(op) || ir::operands(op).into_iter().any(|v| is_tensor(v) && is_view(v, views))
 }
 
 /// Whether a tensor with a layout is anywhere below an operation.

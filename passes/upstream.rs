@@ -43,6 +43,7 @@ unsafe extern "C" {
     fn layout_cc_fast_math(op: MlirOperation) -> u32;
     fn layout_cc_fast_math_attribute(context: MlirContext, flags: u32) -> MlirAttribute;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
+    fn layout_cc_scf_to_cf(root: MlirOperation, count: usize, ops: *const MlirOperation) -> bool;
     fn layout_cc_neutral_element(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_infer_range(
         result: MlirValue,
@@ -178,6 +179,14 @@ impl FastMath {
 pub fn decompose(op: OperationRef) -> bool {
     // SAFETY: the operation is alive and stays so; the new operations are before it.
     unsafe { layout_cc_decompose(op.to_raw()) }
+}
+
+/// Lowers operations of `scf` to branches, in this order, in which those inside another come after it.
+/// False where there is none that can be lowered.
+pub fn scf_to_cf(root: OperationRef, operations: &[OperationRef]) -> bool {
+    let operations: Vec<_> = operations.iter().map(|op| op.to_raw()).collect();
+    // SAFETY: the operations are alive, and each stays so until it is lowered itself: the rewrites move what is inside.
+    unsafe { layout_cc_scf_to_cf(root.to_raw(), operations.len(), operations.as_ptr()) }
 }
 
 /// The constant that changes nothing as an operand of an operation of `arith`, as upstream knows it.

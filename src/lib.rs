@@ -30,7 +30,7 @@
 //! | [`notations`] | tiled layout to TensorLayout and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
-//! | [`hlo`] | HLO text to operations | `element`, `operations`, `text`, `tiled` |
+//! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
 //!
 //! # Invariants
 //!

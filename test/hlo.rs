@@ -222,6 +222,41 @@ StackFrames
     assert_eq!(slice.computations[slice.entry].result().name, "y");
 }
 
+/// A shape that is left out is the one that the text would have; layouts are kept where sizes are.
+#[test]
+fn shapes_that_are_left_out() {
+    let text = blocks::read("hlo/kinds.txt", "> ").into_iter().find(|block| block.text.contains("HloModule omitted"));
+    let module = parse(&text.unwrap().text);
+    let shape = |name: &str| find(&module, name).shape.to_string();
+    assert_eq!(shape("p"), "f32[4,6]{0,1:T(2,4)}");
+    assert_eq!(shape("s"), "f32[2,5]{1,0}");
+    assert_eq!(shape("d"), "f32[4,5]{1,0}");
+    assert_eq!(shape("c"), "f32[4,10]{1,0}");
+    assert_eq!(shape("less"), "pred[4,6]{0,1:T(2,4)}");
+    assert_eq!(shape("pair"), "(f32[4,6]{0,1:T(2,4)}, f32[5,4]{1,0})");
+    assert_eq!((&*shape("part"), &*shape("called"), &*shape("sum")), ("f32[5,4]{1,0}", "f32[]", "f32[4]{0}"));
+}
+
+/// Texts as they are stored: with a byte order mark, with other ends of lines, or not HLO at all.
+#[test]
+fn other_texts() {
+    let text = module("x = f32[2] parameter(0)\nROOT y = f32[2] negate(x), metadata={op_name=\"a\"}\n");
+    let names = |text: &str| {
+        let module = parse(text);
+        module.computations.iter().flat_map(|c| &c.instructions).map(|i| i.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&format!("\u{feff}{text}")), names(&text));
+    assert_eq!(names(&text.replace('\n', "\r\n")), names(&text));
+    let message = "expected HLO, which begins with `HloModule`, found MLIR: JAX prints HLO with \
+        `jax.jit(f).lower(x).as_text(\"hlo\")`, and XLA's `hlo-translate --mlir-to-hlo` makes it of StableHLO";
+    let mlir = "  func.func public @main(%a: tensor<3xf32>) -> tensor<3xf32> {\n    return %a : tensor<3xf32>\n  }\n";
+    for (begin, place) in [("module @jit_f {\n", "1:1"), ("// A.\n#map = 1\nmodule {\n", "2:1"), ("", "1:3")] {
+        let found = places(&format!("{begin}{mlir}}}"));
+        assert_eq!(found, [format!("{place} {message}")], "{begin}");
+    }
+    assert_eq!(places("module"), ["1:1 expected `HloModule` and the module's name, found `m`"]);
+}
+
 /// Every operation of the language is known, and what runs beside others.
 #[test]
 fn all_opcodes() {
@@ -310,7 +345,7 @@ fn deep_and_wide() {
         survives(&module(&format!("x = {nested} parameter(0)\n")));
         survives(&module(&format!("x = f32[] constant({nested})\n")));
         survives(&module(&format!("x = f32[] parameter(0), sharding={nested}\n")));
-        parse(&module(&format!("x = f32[] parameter(0), sharding={{{nested}}}\n")));
+        parse(&module(&format!("x = f32[] parameter(0), origin={{{nested}}}\n")));
         survives(&module(&format!("x = f32[] parameter(0), sharding={}\n", &nested[..200_000])));
         survives(&format!("HloModule m, a={nested}"));
     }

@@ -142,6 +142,20 @@ fn is_inside<'c>(op: Op<'c>, around: Op<'c>) -> bool {
     std::iter::successors(Some(op), |op| parent(*op)).any(|op| op == around)
 }
 
+/// A copy of an operation, before another.
+///
+/// # Panics
+/// Where the other is in no block.
+pub fn copy_before<'c>(op: Op<'c>, other: Op<'c>) -> Op<'c> {
+    let block = other.block().expect("an operation is copied into a block").to_raw();
+    // SAFETY: both operations are alive, and the block, which the other one is in, takes over the copy.
+    unsafe {
+        let copy = sys::mlirOperationClone(op.to_raw());
+        sys::mlirBlockInsertOwnedOperationBefore(block, other.to_raw(), copy);
+        OperationRef::from_raw(copy)
+    }
+}
+
 /// Replaces all operands of an operation.
 pub fn set_operands<'c>(op: Op<'c>, values: &[Val<'c>]) {
     edit(op).set_operands(values);

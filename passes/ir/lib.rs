@@ -20,6 +20,6 @@ pub use change::*;
 pub use constant::{Constant, constant, zeros};
 pub use read::*;
 pub use types::{
-    Shaped, Vector, bits, function, function_type, indices_below, memref, memref_type, offset_of, sizes,
+    Shaped, Vector, bits, function, function_type, indices_below, is_buffer, memref, memref_type, offset_of, sizes,
     sizes_attribute, strided, strides_of, tensor, tensor_type, vector, vector_type,
 };

@@ -67,6 +67,12 @@ unsafe fn shape_of(raw: sys::MlirType) -> impl Iterator<Item = i64> {
     (0..rank).map(move |k| unsafe { sys::mlirShapedTypeGetDimSize(raw, k as isize) })
 }
 
+/// Whether a type is a memref, of known rank or not.
+pub fn is_buffer(t: Type) -> bool {
+    // SAFETY: the type is alive.
+    unsafe { sys::mlirTypeIsAMemRef(t.to_raw()) || sys::mlirTypeIsAUnrankedMemRef(t.to_raw()) }
+}
+
 /// Takes a memref type of known rank apart.
 pub fn memref<'c>(t: Type<'c>) -> Option<Shaped<'c>> {
     let raw = t.to_raw();

@@ -14,6 +14,7 @@
 //! conversion is added, whatever the order. In `convert(A to B); add; convert(B to A)` between an argument and a result of
 //! a public function, both with layout A, all four values become one class, of layout A.
 //!
+//! Before, each use of a conversion gets one of its own (`place.rs`): one use may need it where others do not.
 //! The conversions that are left read the value behind a chain of conversions, are made once for each layout, go out of
 //! loops and into the branch that alone uses them (`place.rs`); those of an empty tensor, a constant or a fill become
 //! that in the other layout.
@@ -59,6 +60,7 @@ pub fn run(rewriter: &Rewriter, options: RemoveConversionsOptions) {
 fn remove(rewriter: &Rewriter) {
     let module = rewriter.root();
     place::shorten_chains(module);
+    place::split_uses(module);
     let operations = ir::all_operations(module);
     let runs = Runs::of(&operations);
     let Constraints { mut classes, functions } =

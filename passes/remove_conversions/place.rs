@@ -27,6 +27,18 @@ pub fn shorten_chains(module: Op) {
     }
 }
 
+/// Gives each use of a conversion a conversion of its own, beside the others, so that one can go where another has to
+/// stay. Those that stay are made one again by [`settle`].
+pub fn split_uses(module: Op) {
+    for op in ir::all_operations(module).into_iter().filter(|op| super::is_conversion(*op)) {
+        let result = ir::result(op, 0);
+        for (user, operand) in ir::uses(result).into_iter().skip(1) {
+            let own = Builder::before(op).value("layout.convert", &ir::operands(op), result.r#type(), &[]);
+            ir::edit(user).set_operand(operand, own);
+        }
+    }
+}
+
 /// Puts the conversions that are left where they run least often, and makes each once.
 pub fn settle(rewriter: &Rewriter, conversions: Vec<Op>) {
     let mut kept = Vec::new();

@@ -92,7 +92,7 @@ fn scratch<'c>(b: Builder<'c>, size: i64, element: Type<'c>) -> Val<'c> {
 
 /// Says of an allocation that the one who made it frees it.
 fn caller_frees<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
-    b.named(crate::deallocate::KEEP, Attribute::unit(b.context()))
+    b.named(crate::ownership::KEEP, Attribute::unit(b.context()))
 }
 
 /// The type of one dimension over all of a buffer, up to its last element, and where its first one is.

@@ -28,7 +28,16 @@ const FEW: u128 = 64;
 
 impl<S: Clone + PartialEq> Access<S> {
     /// How much is read of a tensor of these sizes, where the maps lead to it.
+    ///
+    /// Where elements come from other devices, all devices' reads are counted, and the tensors of all devices.
     pub fn usage(&self, sizes: &[i64]) -> Usage {
+        if let Some(n) = self.devices()
+            && self.maps.iter().any(|m| m.devices.is_none())
+        {
+            let maps = self.maps.iter().map(|m| m.across(n)).collect();
+            return Access { maps, unknown: self.unknown.clone() }.usage(sizes);
+        }
+        let sizes = &self.devices().into_iter().chain(sizes.iter().copied()).collect::<Vec<_>>();
         let size = sizes.iter().map(|n| u128::try_from(*n).unwrap_or(0)).fold(1, u128::saturating_mul);
         let counts: Vec<(Count, Count)> = self.maps.iter().map(counted).collect();
         let mut reads = counts.iter().fold(Count::exactly(0), |all, c| all.plus(c.0));

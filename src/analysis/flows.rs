@@ -1,7 +1,7 @@
 //! Flows and traffic of a list of graphs, each graph computed once.
 
 use super::amount::Traffic;
-use super::flow::{Flow, FlowTable, add, missing};
+use super::flow::{Flow, FlowTable, Solved, WORK, add, missing};
 use super::traffic::{apart, fused};
 use crate::operations::graph::Graph;
 use crate::text::Error;
@@ -27,13 +27,28 @@ pub fn traffic(graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Err
 }
 
 /// What is known of a list of graphs, kept from one question to the next.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Flows {
     known: FlowTable,
+    solved: Solved,
+    /// How much work is left: each graph adds some.
+    spare: u64,
     /// What each graph moves where every operation is one kernel.
     apart: BTreeMap<usize, Traffic>,
     /// What each graph moves as one kernel.
     fused: BTreeMap<usize, Traffic>,
+}
+
+impl Default for Flows {
+    fn default() -> Flows {
+        Flows {
+            known: FlowTable::new(),
+            solved: Solved::default(),
+            spare: WORK,
+            apart: BTreeMap::new(),
+            fused: BTreeMap::new(),
+        }
+    }
 }
 
 impl Flows {
@@ -43,7 +58,7 @@ impl Flows {
     /// As [`flow`].
     pub fn flow(&mut self, graphs: &[Graph], entry: usize) -> Result<&Flow, Error> {
         let missing = missing(&self.known, graphs, entry)?;
-        add(&mut self.known, graphs, &missing)?;
+        add(&mut self.known, graphs, &missing, &self.solved, &mut self.spare)?;
         Ok(&self.known[&entry])
     }
 
@@ -68,11 +83,11 @@ impl Flows {
     pub fn traffic(&mut self, graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Error> {
         self.flow(graphs, entry)?;
         for number in missing(&self.apart, graphs, entry)? {
-            let moved = apart(graphs, number, &self.known, &self.apart)?;
+            let moved = apart(graphs, number, &self.known, &self.solved, &self.apart)?;
             self.apart.insert(number, moved);
         }
         if !self.fused.contains_key(&entry) {
-            self.fused.insert(entry, fused(graphs, entry, &self.known)?);
+            self.fused.insert(entry, fused(graphs, entry, &self.known, &self.solved)?);
         }
         Ok((self.fused[&entry], self.apart[&entry]))
     }

@@ -117,6 +117,11 @@ impl Points {
         Some(points)
     }
 
+    /// Whether the intervals alone show that there is no point.
+    pub fn is_never(mut self) -> bool {
+        self.system.narrow() == Some(false)
+    }
+
     /// An expression as a sum; quotients in it become variables.
     fn linear(&mut self, e: &Expr) -> Option<(Vec<i128>, i128)> {
         let n = self.system.vars.len();

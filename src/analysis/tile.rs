@@ -11,6 +11,7 @@
 //! cut off; else the reason says which constraint it is. Reasons are over the variables of the map.
 
 use super::access::{Access, Mapped};
+use super::image::{Expressions, Points};
 use super::linear::{gapless, linear};
 use crate::expr::{Expr, Named};
 use crate::maps::domain::{Domain, Interval};
@@ -63,7 +64,11 @@ impl<S> Access<S> {
         to: &[i64],
     ) -> Result<Vec<Result<Needed, String>>, Error> {
         let unknown = self.unknown.iter().map(|reason| Ok(Err(reason.clone())));
-        self.maps.iter().map(|m| m.tile(tile, variables, from, to)).chain(unknown).collect()
+        let each = self.maps.iter().map(|m| match m.devices {
+            Some(_) => Ok(Err("elements come from other devices".to_string())),
+            None => m.tile(tile, variables, from, to),
+        });
+        each.chain(unknown).collect()
     }
 }
 
@@ -198,6 +203,7 @@ impl Inside<'_> {
     /// and steps, and what the limits leave out is cut off.
     fn tile(mut self, sizes: &[i64]) -> Result<Needed, String> {
         self.simplify();
+        self.drop_implied();
         self.single(sizes);
         for _ in 0..SPLITS {
             if !self.split() && !self.fix() {
@@ -253,6 +259,30 @@ impl Inside<'_> {
         let mut form = Form::new(&self.domain);
         let values = self.limits.iter_mut().map(|limit| &mut limit.value);
         self.results.iter_mut().chain(values).for_each(|e| *e = form.simplify(e));
+    }
+
+    /// Leaves out each limit that the other ones imply: what it leaves out is left out without it.
+    fn drop_implied(&mut self) {
+        let place: Vec<usize> = (0..self.domain.vars.len()).collect();
+        for k in (0..self.limits.len()).rev() {
+            let Interval { lo, hi } = self.limits[k].within;
+            let beyond = [(hi.checked_add(1), Some(i64::MAX)), (Some(i64::MIN), lo.checked_sub(1))];
+            let reach = Form::new(&self.domain).interval(&self.limits[k].value);
+            let mut sides = beyond.into_iter().filter_map(|(lo, hi)| {
+                let (lo, hi) = (lo?.max(reach.lo), hi?.min(reach.hi));
+                (lo <= hi).then_some(Interval::new(lo, hi))
+            });
+            let never = |beyond: Interval| {
+                let others = self.limits.iter().enumerate().filter(|(other, _)| *other != k);
+                let mut all: Vec<_> = others.map(|(_, limit)| (limit.value.clone(), limit.within)).collect();
+                all.push((self.limits[k].value.clone(), beyond));
+                let of = Expressions { constraints: &all.iter().collect::<Vec<_>>(), results: &[] };
+                Points::new(&[], place.len(), place.clone(), &self.domain.vars, of).is_some_and(Points::is_never)
+            };
+            if sides.all(never) {
+                self.limits.remove(k);
+            }
+        }
     }
 
     /// What is read of a dimension of size 1 only for one index: that index is the place in it.

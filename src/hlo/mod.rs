@@ -26,11 +26,15 @@
 //! an error in one instruction does not hide those of others.
 //!
 //! Names are without `%`. Attributes that have no effect on indices are kept as text. Sharding, aliasing and other
-//! attributes of one compiler are not interpreted.
+//! attributes of one compiler are not interpreted. Shapes that the text leaves out are those that operands and attributes
+//! say.
 //!
 //! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+mod devices;
+mod infer;
+mod known;
 mod literal;
 mod module;
 mod opcodes;
@@ -40,8 +44,10 @@ mod read;
 mod resolve;
 mod rules;
 mod shapes;
-mod tiles;
+mod sharding;
 mod words;
 
+pub use known::Affine;
 pub use literal::{Literal, Values};
 pub use module::{Attribute, Computation, Instruction, Module, Source};
+pub use sharding::shardings;

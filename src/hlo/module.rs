@@ -86,8 +86,8 @@ pub struct Source {
 }
 
 impl Module {
-    /// How many errors [`Module::parse`] reports at most.
-    pub const MAX_ERRORS: usize = 100;
+    /// How many errors [`Module::parse`] reports at most: so many lines may be wrong in the same words.
+    pub const MAX_ERRORS: usize = 10_000;
 
     /// The computations as graphs for [`flow`](crate::analysis::flow): a node for each instruction, in the same places.
     pub fn graphs(&self) -> Vec<Graph> {

@@ -10,30 +10,20 @@
 //! one mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot
 //! be made to collide in.
 
+use super::devices::Devices;
+use super::infer;
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, near};
-use super::raw::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
-use super::rules::{Devices, Signature, Site};
+use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
+use super::read::left_out;
+use super::rules::{Signature, Site};
 use super::shapes::{fits, plain};
+use super::sharding;
 use super::words::{name, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
 use std::collections::{BTreeMap, HashMap};
-
-/// The attributes that name computations, in the order in which [`Instruction::called`] lists them.
-const CALLS: [&str; 10] = [
-    "condition",
-    "body",
-    "true_computation",
-    "false_computation",
-    "branch_computations",
-    "select",
-    "scatter",
-    "to_apply",
-    "calls",
-    "called_computations",
-];
 
 /// A computation with its names resolved, in the order of the text.
 #[derive(Default)]
@@ -51,11 +41,13 @@ struct Resolved {
 }
 
 /// Makes a module; `None` where something is wrong, which `errors` then says.
-pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Option<Module> {
+pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Option<Module> {
     let names = computation_names(&raw, errors);
     let entry = entry(&raw, end, errors);
     let resolved: Vec<_> = raw.computations.iter().map(|c| resolve(c, &names, errors)).collect();
-    let place = inverse(&computation_order(&raw, &resolved, errors));
+    let order = computation_order(&raw, &resolved, errors);
+    complete(&mut raw, &resolved, &order, errors);
+    let place = inverse(&order);
     let mut signatures: Vec<Option<Signature>> = raw.computations.iter().map(|_| None).collect();
     for (i, computation) in raw.computations.iter().enumerate() {
         signatures[place[i]] = signature(computation, &resolved[i], errors);
@@ -92,12 +84,40 @@ pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Opt
     })
 }
 
+/// Finds the shapes that the text leaves out: of a parameter in the head of its computation, of all others by what they
+/// are made of, which comes before them.
+fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], errors: &mut Vec<Error>) {
+    for &c in order {
+        for &i in &resolved[c].order {
+            let (computation, names) = (&raw.computations[c], &resolved[c]);
+            let instruction = &computation.instructions[i];
+            if instruction.shape.is_some() || instruction.broken || !names.whole[i] {
+                continue;
+            }
+            let (count, uses) = &names.uses[i];
+            let operands = uses[..*count].iter().map(|&k| computation.instructions[k].shape.as_ref());
+            let root = |c: &usize| raw.computations[*c].instructions.get(resolved[*c].root)?.shape.as_ref();
+            let called: Option<Vec<&Shape>> = names.calls.get(&i).into_iter().flatten().map(root).collect();
+            let Some((operands, called)) = operands.collect::<Option<Vec<&Shape>>>().zip(called) else { continue };
+            let number = instruction.number.and_then(|number| usize::try_from(number).ok());
+            let found = match (number, &computation.head) {
+                (Some(number), Some(head)) => head.parameters.get(number).map(|(shape, _)| shape.clone()),
+                _ => infer::shape(instruction, &operands, &called),
+            };
+            if found.is_none() && find(instruction.opcode).is_some() {
+                errors.push(left_out(instruction.opcode, instruction.opcode_at));
+            }
+            raw.computations[c].instructions[i].shape = found;
+        }
+    }
+}
+
 /// The numbers of the computations by their names.
-fn computation_names<'a>(raw: &RawModule<'a>, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
+fn computation_names<'a>(raw: &'a RawModule, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
     let mut names = HashMap::new();
     for (i, computation) in raw.computations.iter().enumerate() {
-        if names.insert(computation.name, i).is_some() {
-            let message = format!("computation `{}` must be defined once, found a second", excerpt(computation.name));
+        if names.insert(&*computation.name, i).is_some() {
+            let message = format!("computation `{}` must be defined once, found a second", excerpt(&computation.name));
             errors.push(Error::at(computation.at, message));
         }
     }
@@ -123,7 +143,7 @@ fn computation_order(raw: &RawModule, resolved: &[Resolved], errors: &mut Vec<Er
     let called = |i: usize| resolved[i].calls.values().flatten().copied().collect::<Vec<_>>();
     sorted(raw.computations.len(), called).unwrap_or_else(|at| {
         let computation = &raw.computations[at];
-        let name = excerpt(computation.name);
+        let name = excerpt(&computation.name);
         let message = format!("computation `{name}` must not call itself, found a call, perhaps through others");
         errors.push(Error::at(computation.at, message));
         (0..raw.computations.len()).collect()
@@ -189,6 +209,10 @@ fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &m
         }
         let mut called = Vec::new();
         for attribute in CALLS.iter().filter_map(|key| find(key)) {
+            if let Some((_, inside)) = instruction.inside.iter().find(|(name, _)| *name == attribute.name) {
+                called.extend(inside.iter().filter_map(|name| computations.get(&**name)));
+                continue;
+            }
             whole &= list(attribute, computations, "computation", &mut called, errors);
         }
         if !called.is_empty() {
@@ -229,7 +253,7 @@ fn root(raw: &RawComputation, errors: &mut Vec<Error>) -> usize {
         errors.push(Error::at(raw.instructions[i].at, "a computation must have one `ROOT`, found a second"));
     }
     if raw.instructions.is_empty() && !raw.broken {
-        let message = format!("computation `{}` must have an instruction, found none", excerpt(raw.name));
+        let message = format!("computation `{}` must have an instruction, found none", excerpt(&raw.name));
         errors.push(Error::at(raw.end, message));
     }
     first.unwrap_or(raw.instructions.len().saturating_sub(1))
@@ -242,7 +266,7 @@ fn parameters(raw: &RawComputation, errors: &mut Vec<Error>) -> Vec<usize> {
     numbered.sort_unstable();
     let mut found = Vec::new();
     for (expected, &(number, i)) in numbered.iter().enumerate() {
-        let (at, name) = (raw.instructions[i].at, excerpt(raw.name));
+        let (at, name) = (raw.instructions[i].at, excerpt(&raw.name));
         // Only the first error: all numbers after it are wrong, too.
         let first = found.len() == expected;
         let wanted = i64::try_from(expected).unwrap_or(i64::MAX);
@@ -274,7 +298,7 @@ fn operands(
             // What could not be read may have been its definition.
             if !raw.broken {
                 let hint = known_near(operand.name, names, errors);
-                let (name, computation) = (excerpt(operand.name), excerpt(raw.name));
+                let (name, computation) = (excerpt(operand.name), excerpt(&raw.name));
                 let message = format!("unknown instruction `{name}` in computation `{computation}`{hint}");
                 errors.push(Error::at(operand.at, message));
             }
@@ -292,11 +316,12 @@ fn operands(
     whole
 }
 
-/// The question whether a known name is meant, for one that is not known. Not looked for where it would take long: among many names, or for
-/// errors that are not reported.
+/// The question whether a known name is meant, for one that is not known. Not looked for where it would take long: among many names, or after
+/// many errors.
 fn known_near(name: &str, known: &HashMap<&str, usize>, errors: &[Error]) -> String {
     const MOST_NAMES: usize = 1000;
-    let few = known.len() <= MOST_NAMES && errors.len() < Module::MAX_ERRORS;
+    const MOST_ERRORS: usize = 100;
+    let few = known.len() <= MOST_NAMES && errors.len() < MOST_ERRORS;
     if few { did_you_mean(name, known.keys().copied()) } else { String::new() }
 }
 
@@ -334,7 +359,7 @@ fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<
     }
     let shape = |i: usize| raw.instructions.get(i)?.shape.as_ref();
     let parameters: Option<Vec<&Shape>> = resolved.parameters.iter().map(|&i| shape(i)).collect();
-    let signature = Signature { name: raw.name, parameters: parameters?, result: shape(resolved.root)? };
+    let signature = Signature { name: &raw.name, parameters: parameters?, result: shape(resolved.root)? };
     if let Some(Head { parameters: head, result: (result, result_at) }) = &raw.head {
         let (found, expected) = (head.len(), signature.parameters.len());
         if found != expected {
@@ -437,10 +462,16 @@ fn operation(
     let shape = |&i: &usize| raw.instructions[i].shape.as_ref();
     let (count, uses) = &resolved.uses[i];
     let operands: Option<Vec<&Shape>> = uses[..*count].iter().map(shape).collect();
+    if let (Some(attribute), Some(shape)) =
+        (instruction.attributes.iter().find(|a| a.name == "sharding"), &instruction.shape)
+    {
+        attribute.read(|cursor| sharding::check(cursor, shape, devices.partitions))?;
+    }
     match (operands, &instruction.shape, resolved.whole[i]) {
         (Some(operands), Some(shape), true) => (opcode.rule)(&mut Site {
             raw: instruction,
             note: opcode.note,
+            wrapped: opcode.wrapped,
             shape,
             operands,
             called,

@@ -43,6 +43,9 @@ impl Slice {
     }
 }
 
+/// The most elements that are looked at one by one.
+const PROBED: i64 = 1 << 16;
+
 /// A part and the dimension that it is from.
 type From = (usize, Part);
 
@@ -145,12 +148,54 @@ impl TensorLayout {
             let dims = sizes.iter().map(any).collect();
             return Ok(View { offset: 0, layout: self.with(sizes.to_vec(), dims)? });
         }
-        let mut source = Undealt { layout: self, sizes: &old, parts: Vec::new(), held: 1, next: old.len() };
+        let dealt = self.dealt(&old, sizes);
+        dealt.or_else(|error| self.probed(&old, sizes).unwrap_or(Err(error)))
+    }
+
+    /// The parts of the dimensions as digits, dealt out anew.
+    fn dealt(&self, old: &[i64], sizes: &[i64]) -> Result<View, Error> {
+        let mut source = Undealt { layout: self, sizes: old, parts: Vec::new(), held: 1, next: old.len() };
         let mut dims = vec![Vec::new(); sizes.len()];
         for (result, size) in sizes.iter().enumerate().rev() {
             dims[result] = source.deal(result, *size)?;
         }
         Ok(View { offset: 0, layout: self.with(sizes.to_vec(), dims)? })
+    }
+
+    /// The same by looking at each element; `None` where there are many, or where they are not on the address alone, or
+    /// where dimensions have no digits.
+    fn probed(&self, old: &[i64], sizes: &[i64]) -> Option<Result<View, Error>> {
+        let count: i64 = old.iter().product();
+        if count > PROBED || self.dims.iter().flatten().any(|part| part.axis.is_some()) {
+            return None;
+        }
+        let address = |at: i64| {
+            let mut rest = at;
+            let own = |(dim, size): (&Vec<Part>, &i64)| {
+                let index = rest % size;
+                rest /= size;
+                address(dim, index)
+            };
+            self.dims.iter().zip(old).rev().map(own).sum::<i64>()
+        };
+        let mut weight = count;
+        let dims = sizes.iter().map(|size| {
+            weight /= size;
+            let step = weight;
+            digits(*size, &|i| address(i * step)).filter(|parts| !self.strided || parts.len() <= 1)
+        });
+        let dims: Vec<Vec<Part>> = dims.collect::<Option<_>>()?;
+        let sum = |at: i64| {
+            let mut rest = at;
+            let own = |(dim, size): (&Vec<Part>, &i64)| {
+                let index = rest % size;
+                rest /= size;
+                self::address(dim, index)
+            };
+            dims.iter().zip(sizes).rev().map(own).sum::<i64>()
+        };
+        (0..count).all(|at| sum(at) == address(at)).then_some(())?;
+        Some(self.with(sizes.to_vec(), dims).map(|layout| View { offset: 0, layout }))
     }
 
     /// The sizes of a layout whose fields keep their promises, so that sizes and addresses fit in 64 bits.
@@ -215,6 +260,7 @@ impl Undealt<'_> {
                 self.held = 1;
                 break;
             }
+            self.trim();
             let Some((dim, part)) = self.parts.pop() else { break };
             let extent = part.extent;
             if left % extent == 0 {
@@ -268,17 +314,27 @@ impl Undealt<'_> {
 
     /// Refuses a dimension before parts that are padded, but for whole steps of the first part.
     fn can_go_before(&mut self, dim: usize) -> Result<(), Error> {
-        let behind: i64 = self.parts.iter().skip(1).map(|(_, part)| part.extent).product();
-        if let Some((_, first)) = self.parts.first_mut().filter(|_| self.held % behind == 0) {
-            first.extent = self.held / behind;
-            return Ok(());
-        }
-        let Some((padded, _)) = self.parts.first() else { return Ok(()) };
+        let (false, Some((padded, _))) = (self.trim(), self.parts.first()) else { return Ok(()) };
         Err(Error::new(format!(
             "dimension {dim} would be joined to dimension {padded}, which is padded from {} to {}",
             self.sizes[*padded],
             self.layout.padded_sizes()?[*padded]
         )))
+    }
+
+    /// Leaves out steps of the most significant parts that no element reaches; whether nothing is padded then.
+    fn trim(&mut self) -> bool {
+        let mut behind: i64 = self.parts.iter().skip(1).map(|(_, part)| part.extent).product();
+        while self.parts.len() > 1 && behind >= self.held {
+            self.parts.remove(0);
+            behind /= self.parts[0].1.extent;
+        }
+        match self.parts.first_mut() {
+            Some((_, first)) if self.held % behind == 0 => first.extent = self.held / behind,
+            Some(_) => return false,
+            None => {}
+        }
+        true
     }
 }
 
@@ -314,8 +370,50 @@ pub(crate) fn joined(parts: Vec<Part>) -> Vec<Part> {
     parts.into_iter().map(|(_, part)| part).collect()
 }
 
-/// The parts of a slice of a dimension, and the address at which it begins.
+/// The address of an index along one dimension.
+fn address(parts: &[Part], mut index: i64) -> i64 {
+    let mut sum = 0;
+    for part in parts.iter().rev() {
+        sum += index % part.extent * part.stride;
+        index /= part.extent;
+    }
+    sum
+}
+
+/// The parts of a dimension whose elements have these addresses, from its first one, if there are such.
+///
+/// The least significant part goes as long as the addresses go in equal steps: where parts that are one are joined,
+/// the next part has another stride, so there is no other choice. Then the same among every so many elements.
+fn digits(size: i64, address: &dyn Fn(i64) -> i64) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    let mut weight = 1;
+    while weight < size {
+        let stride = address(weight);
+        let count = size / weight + i64::from(size % weight != 0);
+        let extent = 1 + (1..count).take_while(|n| stride.checked_mul(*n) == Some(address(n * weight))).count() as i64;
+        if stride < 0 || extent == 1 {
+            return None;
+        }
+        parts.insert(0, Part { extent, axis: None, stride });
+        weight *= extent;
+    }
+    (0..size).all(|i| self::address(&parts, i) == address(i)).then_some(parts)
+}
+
+/// The parts of a slice of a dimension, and the address at which it begins: from the digits of its ends, or by looking at
+/// each element.
 fn cut(dim: usize, parts: &[Part], slice: Slice) -> Result<(Vec<Part>, i64), Error> {
+    stepped(dim, parts, slice).or_else(|error| {
+        let plain = slice.count() <= PROBED && parts.iter().all(|part| part.axis.is_none());
+        let first = address(parts, slice.start);
+        let from_first = |k: i64| address(parts, slice.start + k * slice.step) - first;
+        let found = if plain { digits(slice.count(), &from_first) } else { None };
+        found.map(|parts| (parts, first)).ok_or(error)
+    })
+}
+
+/// The same where each end is at a multiple of the step.
+fn stepped(dim: usize, parts: &[Part], slice: Slice) -> Result<(Vec<Part>, i64), Error> {
     let Slice { mut start, mut step, .. } = slice;
     let mut count = slice.count();
     let (mut taken, mut offset) = (Vec::new(), 0);

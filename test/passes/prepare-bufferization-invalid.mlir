@@ -72,3 +72,12 @@ func.func @indirect(%f: (tensor<2x3xf32, #T>) -> (), %x: tensor<2x3xf32, #T>) {
   func.call_indirect %f(%x) : (tensor<2x3xf32, #T>) -> ()
   return
 }
+
+// -----
+
+#T = #layout.tiled<{1,0:T(2,2)}>
+func.func @unranked(%x: tensor<2x3xf32, #T>) -> tensor<*xf32> {
+  // expected-error@+1 {{'tensor.cast' op cannot be lowered: a tensor without a rank has no layout}}
+  %0 = tensor.cast %x : tensor<2x3xf32, #T> to tensor<*xf32>
+  return %0 : tensor<*xf32>
+}

@@ -3,41 +3,11 @@
 use super::control::other;
 use super::site::{Found, Site, Types};
 use crate::element::ElementType;
+use crate::hlo::devices::{MOST_DEVICES, tiles};
 use crate::hlo::shapes::scalar;
-use crate::hlo::tiles::{MOST_DEVICES, tiles};
 use crate::operations::collective::{Collective, Exchange};
 use crate::operations::operation::Operation;
 use crate::text::{Cursor, Error};
-
-/// How many devices run a module: `replica_count` times `num_partitions` of its header, none where it says neither.
-/// Device `r * partitions + p` is partition `p` of replica `r`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::hlo) struct Devices {
-    pub replicas: Option<i64>,
-    pub partitions: Option<i64>,
-}
-
-impl Devices {
-    /// Reads both attributes of the header.
-    pub fn of(header: &[crate::hlo::raw::RawAttribute]) -> Result<Devices, Error> {
-        let count = |name: &str| {
-            let Some(attribute) = header.iter().find(|a| a.name == name) else { return Ok(None) };
-            let count = attribute.read(|cursor| cursor.integer("a number of devices"))?;
-            if (1..=MOST_DEVICES).contains(&count) {
-                return Ok(Some(count));
-            }
-            Err(Error::at(attribute.at, format!("`{name}` must be 1 to {MOST_DEVICES}, found {count}")))
-        };
-        let found = Devices { replicas: count("replica_count")?, partitions: count("num_partitions")? };
-        match found.replicas.unwrap_or(1) * found.partitions.unwrap_or(1) {
-            all if all > MOST_DEVICES => {
-                let at = header.iter().find(|a| a.name == "num_partitions").map_or(0, |a| a.at);
-                Err(Error::at(at, format!("there must be at most {MOST_DEVICES} devices, found {all}")))
-            }
-            _ => Ok(found),
-        }
-    }
-}
 
 /// What the numbers in groups are.
 #[derive(Clone, Copy, PartialEq)]

@@ -4,8 +4,8 @@
 //! kept: where `dimensions={1,7}` of a transpose at byte 40 becomes `permutation`, entry 1 is at byte 54. So
 //! [`Operation::check`], which knows no text, says `entry 1 of permutation`, and the error is at the `7`.
 
-use super::collectives::Devices;
 use crate::element::ElementType;
+use crate::hlo::devices::Devices;
 use crate::hlo::raw::{RawAttribute, RawInstruction};
 use crate::hlo::shapes::{alike, array, plain};
 use crate::hlo::words::{number, numbers};
@@ -34,6 +34,8 @@ pub(in crate::hlo) struct Site<'a> {
     pub raw: &'a RawInstruction<'a>,
     /// What the table of opcodes says besides the rule.
     pub note: &'static str,
+    /// Of the start of an asynchronous pair: the rule of the operation that it runs.
+    pub wrapped: Option<OpcodeRule>,
     pub shape: &'a Shape,
     pub operands: Vec<&'a Shape>,
     /// The computations that it names.
@@ -66,6 +68,9 @@ pub(in crate::hlo) struct Types {
 }
 
 pub(in crate::hlo) type Found = Result<Operation, Error>;
+
+/// Checks an instruction against the operation's meaning, and says what it does with indices.
+pub(in crate::hlo) type OpcodeRule = fn(&mut Site) -> Found;
 
 impl<'a> Site<'a> {
     /// An error at the opcode.

@@ -109,7 +109,9 @@ impl Chain {
             let s = self.form.normal(e)?;
             self.say(&s, *i, &mut said)?;
         }
-        let results = results.iter().map(|e| Some(Normal(self.form.normal(e)?))).collect::<Option<Vec<_>>>()?;
+        let mut divided = None;
+        let mut normal = |e| Some(Normal(self.form.normal_after(e, &mut divided)?));
+        let results = results.iter().map(&mut normal).collect::<Option<Vec<_>>>()?;
         Some((results, said))
     }
 

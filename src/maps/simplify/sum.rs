@@ -5,9 +5,13 @@
 
 use crate::maps::domain::Interval;
 use crate::numbers::gcd;
+use smallvec::{SmallVec, smallvec};
 
 /// The number of an atom in its form.
 pub(super) type Atom = u32;
+
+/// Terms of a sum. Most sums have few, which then need no allocation.
+pub(super) type Terms = SmallVec<[(Atom, i128); 4]>;
 
 /// Beyond this, a bound is as good as none; it leaves room to add up many of them.
 pub(super) const FAR: i128 = 1 << 100;
@@ -15,7 +19,7 @@ pub(super) const FAR: i128 = 1 << 100;
 /// `(constant + Σ coefficient * atom) / den`, in lowest terms, atoms ascending. Its value is an integer on the domain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Sum {
-    pub terms: Vec<(Atom, i128)>,
+    pub terms: Terms,
     pub constant: i128,
     pub den: i128,
 }
@@ -95,11 +99,11 @@ pub(super) fn bounds(i: Interval) -> (i128, i128) {
 
 impl Sum {
     pub fn constant(constant: i128) -> Sum {
-        Sum { constant, terms: Vec::new(), den: 1 }
+        Sum { constant, terms: Terms::new(), den: 1 }
     }
 
     pub fn atom(a: Atom) -> Sum {
-        Sum { constant: 0, terms: vec![(a, 1)], den: 1 }
+        Sum { constant: 0, terms: smallvec![(a, 1)], den: 1 }
     }
 
     pub fn coefficient(&self, atom: Atom) -> i128 {
@@ -115,9 +119,14 @@ impl Sum {
             let g = gcd(d1, d2);
             (d2 / g, (d1 / g).checked_mul(num)?)
         };
-        let mix = |a: i128, b: i128| product(a, m1)?.checked_add(product(b, m2)?);
+        let times = |x: i128, m: i128| match m {
+            1 => Some(x),
+            -1 => Some(-x),
+            m => product(x, m),
+        };
+        let mix = |a: i128, b: i128| times(a, m1)?.checked_add(times(b, m2)?);
         let (mut i, mut j) = (0, 0);
-        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
         while i < self.terms.len() || j < other.terms.len() {
             let a = self.terms.get(i).map_or(Atom::MAX, |t| t.0);
             let b = other.terms.get(j).map_or(Atom::MAX, |t| t.0);
@@ -203,7 +212,7 @@ impl Sum {
 
     /// The terms for which `keep` is true, and the others, both without the constant and not in lowest terms.
     pub fn split(&self, keep: impl Fn(Atom, i128) -> bool) -> (Sum, Sum) {
-        let (kept, left) = self.terms.iter().partition(|t| keep(t.0, t.1));
+        let (kept, left) = self.terms.iter().copied().partition(|t| keep(t.0, t.1));
         (Sum { constant: 0, terms: kept, den: self.den }, Sum { constant: 0, terms: left, den: self.den })
     }
 

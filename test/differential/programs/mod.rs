@@ -2,6 +2,7 @@
 
 mod contractions;
 mod control;
+mod conversions;
 mod elementwise;
 mod memory;
 mod reductions;
@@ -44,6 +45,7 @@ pub const KINDS: &[Kind] = &[
     ("views", memory::views),
     ("softmax", reductions::softmax),
     ("product", shapes::product),
+    ("conversions", conversions::conversions),
     ("bits", elementwise::bits),
     ("bytes", memory::bytes),
 ];

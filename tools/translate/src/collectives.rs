@@ -4,7 +4,7 @@ use crate::syntax::{element_type, symbol};
 use std::collections::BTreeSet;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
-use tensor_layout::operations::{Array, Collective, Exchange, Operation, Shape, leaves};
+use tensor_layout::operations::{Array, Collective, Exchange, Operation, leaves};
 
 /// What becomes of exchanges between devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Collectives {
     /// Calls of functions that somebody else writes.
     #[default]
     Calls,
-    /// What one device would get: each group as if this device were its first and all others held what it holds.
+    /// What device 0 gets where all others hold what it holds.
     Single,
 }
 
@@ -75,10 +75,15 @@ pub fn declarations(module: &Module, how: Collectives) -> String {
     let mut found = BTreeSet::new();
     if how == Collectives::Calls {
         for i in module.computations.iter().flat_map(|computation| &computation.instructions) {
-            match &i.operation {
+            // What runs beside others is an exchange as any other.
+            let (operation, first, count) = match &i.operation {
+                Operation::Start(start) => (&start.operation, start.results.0, start.results.1),
+                operation => (operation, 0, usize::MAX),
+            };
+            match operation {
                 Operation::Collective(collective) if !is_local(collective) => {
-                    let arrays = if collective.exchange == Exchange::Ragged { 1 } else { usize::MAX };
-                    for Array { element, .. } in result_arrays(&i.shape).into_iter().take(arrays) {
+                    let arrays = if collective.exchange == Exchange::Ragged { 1 } else { count };
+                    for Array { element, .. } in leaves(&i.shape).into_iter().skip(first).take(arrays) {
                         let Some(of) = element_type(*element) else { continue };
                         let name = function(module, i, collective.exchange, *element);
                         found.insert(format!("{name}({})", parameters(collective.exchange, &of)));
@@ -96,8 +101,4 @@ pub fn declarations(module: &Module, how: Collectives) -> String {
 /// Whether an instruction asks which device runs.
 pub fn is_device(i: &Instruction) -> bool {
     matches!(&*i.opcode, "partition-id" | "replica-id")
-}
-
-fn result_arrays(shape: &Shape) -> Vec<&Array> {
-    leaves(shape)
 }

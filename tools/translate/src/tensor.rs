@@ -53,15 +53,55 @@ pub fn types(all: &[Tensor]) -> String {
     all.iter().map(|t| t.ty.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// The tensors of a shape, without names.
+/// How many arrays of a shape are values: all but tokens, which only put operations in an order.
+pub fn values(shape: &Shape) -> usize {
+    match shape {
+        Shape::Tuple(parts) => parts.iter().map(values).sum(),
+        Shape::Array(array) | Shape::Buffer(array) if array.element == ElementType::Token => 0,
+        Shape::Array(array) | Shape::Buffer(array) => 1 + bounded(array),
+    }
+}
+
+/// The number of dimensions whose size is up to a bound.
+fn bounded(array: &Array) -> usize {
+    array.dims.iter().filter(|dim| matches!(dim, Dim::Bounded(_))).count()
+}
+
+/// The shape with the bounds as sizes.
+pub fn static_shape(shape: &Shape) -> Shape {
+    let fixed = |array: &Array| {
+        let exact = |dim: &Dim| dim.bound().map_or(*dim, Dim::Exact);
+        Array { dims: array.dims.iter().map(exact).collect(), ..array.clone() }
+    };
+    match shape {
+        Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(static_shape).collect()),
+        Shape::Array(array) => Shape::Array(fixed(array)),
+        Shape::Buffer(array) => Shape::Buffer(fixed(array)),
+    }
+}
+
+/// The tensors of a shape, without names: one of each array, with the bounds as sizes, and behind it a scalar for each
+/// dimension whose size is up to a bound; none of a token.
 pub fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
-    leaves(shape).into_iter().map(tensor).collect()
+    let mut all = Vec::new();
+    for array in leaves(shape).into_iter().filter(|array| array.element != ElementType::Token) {
+        all.push(tensor(array)?);
+        all.extend(std::iter::repeat_n(Tensor::scalar(ElementType::S32, "i32"), bounded(array)));
+    }
+    Ok(all)
+}
+
+/// The value of each array of a shape; none of a token.
+pub fn by_leaf(shape: &Shape, values: &[Tensor]) -> Vec<Option<Tensor>> {
+    let mut values = values.iter();
+    let value = |array: &Array| if array.element == ElementType::Token { None } else { values.next().cloned() };
+    leaves(shape).into_iter().map(value).collect()
 }
 
 fn tensor(array: &Array) -> Done<Tensor> {
     let sizes = array.dims.iter().map(|dim| match dim {
-        Dim::Exact(n) => Ok(*n),
-        _ => Err("sizes that are known only at run time cannot be imported".to_string()),
+        Dim::Exact(n) | Dim::Bounded(n) => Ok(*n),
+        Dim::Unbounded => Err("sizes without a bound cannot be imported".to_string()),
     });
     let sizes = sizes.collect::<Done<Vec<i64>>>()?;
     let of = element_type(array.element).ok_or_else(|| format!("`{}` cannot be imported", array.element.name()))?;

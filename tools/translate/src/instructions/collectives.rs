@@ -1,7 +1,7 @@
 //! Exchanges between devices: calls, or what one device gets where all hold the same.
 
 use super::Site;
-use super::reductions::inlined;
+use super::computation::applied;
 use super::shapes;
 use crate::builder::{Builder, Generic, Operand};
 use crate::collectives::{Collectives, combination, device, function, is_local, parameters};
@@ -21,7 +21,8 @@ pub fn collective(b: &mut Builder, site: &Site, c: &Collective, ins: &[Tensor], 
     let ins = ins.iter().zip(outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
     if c.exchange == (Exchange::AllToAll { dim: None }) {
         if single || is_local(c) {
-            return Ok(outs.iter().map(|out| b.converted(&ins[0], out)).collect());
+            let (_, place) = own(c);
+            return Ok(outs.iter().map(|out| b.converted(&ins[place as usize], out)).collect());
         }
         return exchanged_whole(b, i, c, &ins, outs);
     }
@@ -48,23 +49,29 @@ pub fn device_id(b: &mut Builder, i: &Instruction, out: &Tensor) -> Tensor {
     b.named(out, &format!("tensor.from_elements {value} : {}", out.ty))
 }
 
-/// What one device gets where all hold the same; the tensors have no encoding.
+/// How many devices are in the group of device 0, and its place among them; alone where it is in none.
+fn own(c: &Collective) -> (i64, i64) {
+    let place = |group: &Vec<i64>| group.iter().position(|device| *device == 0).map(|place| (group.len(), place));
+    let (n, place) = c.groups.iter().find_map(place).unwrap_or((1, 0));
+    (n as i64, place as i64)
+}
+
+/// What device 0 gets where all hold the same; the tensors have no encoding.
 fn alone(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let group = c.groups.iter().find(|group| group.contains(&0));
-    let n = group.map_or(1, Vec::len) as i64;
+    let (n, place) = own(c);
     Ok(match c.exchange {
         Exchange::Gather { dim } => copies(b, t, dim, n)?,
         Exchange::Reduce => folded(b, i, n, t, None)?,
         Exchange::ReduceScatter { dim } => {
             let whole = folded(b, i, n, t, None)?;
-            part(b, &whole, dim, n)
+            part(b, &whole, dim, [n, place])
         }
         Exchange::AllToAll { dim: Some(dim) } => {
-            let part = part(b, t, dim, n);
+            let part = part(b, t, dim, [n, place]);
             copies(b, &part, dim, n)?
         }
         Exchange::Permute if !c.groups.iter().any(|pair| pair[1] == 0) => zeros(b, t),
-        Exchange::Broadcast if group.is_none() => zeros(b, t),
+        Exchange::Broadcast if !c.groups.iter().any(|group| group.contains(&0)) => zeros(b, t),
         _ => Tensor { sizes: out.sizes.clone(), ..t.clone() },
     })
 }
@@ -74,11 +81,12 @@ fn zeros(b: &mut Builder, t: &Tensor) -> Tensor {
     b.filled(t, &zero)
 }
 
-/// The first of `n` parts along a dimension.
-fn part(b: &mut Builder, t: &Tensor, dim: usize, n: i64) -> Tensor {
-    let mut sizes = t.sizes.clone();
+/// The part with a number, of `n` along a dimension.
+fn part(b: &mut Builder, t: &Tensor, dim: usize, [n, number]: [i64; 2]) -> Tensor {
+    let (mut sizes, mut offsets) = (t.sizes.clone(), vec!["0".to_string(); t.sizes.len()]);
     sizes[dim] /= n;
-    b.cut(t, &vec!["0".to_string(); sizes.len()], &sizes, &vec![1; sizes.len()])
+    offsets[dim] = (number * sizes[dim]).to_string();
+    b.cut(t, &offsets, &sizes, &vec![1; sizes.len()])
 }
 
 /// `n` copies one after the other along a dimension.
@@ -126,7 +134,7 @@ fn folded(b: &mut Builder, i: &Instruction, n: i64, first: &Tensor, parts: Optio
         outs: vec![first.clone()],
         inits: vec![None],
     };
-    let both = b.generic(generic, |w, args| inlined(module, number, w, &args[..2], &[e, e]))?.remove(0);
+    let both = b.generic(generic, |w, args| applied(module, number, w, &args[..2], &[e, e], &[e]))?.remove(0);
     b.w.located(&format!("scf.yield {} : {ty}", both.name));
     b.w.indent -= 2;
     b.w.located("}");
@@ -148,13 +156,13 @@ fn called(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Te
             (one.insert(0, 1), all.insert(0, n));
             let own = shapes::reshape(b, t, &like(one));
             let gathered = call(b, i, c, &own, &like(all), 0);
-            let first = part(b, &gathered, 0, n);
+            let first = part(b, &gathered, 0, [n, 0]);
             let whole = folded(b, i, n, &first, Some((&gathered, 0)))?;
             Ok(shapes::reshape(b, &whole, t))
         }
         Exchange::ReduceScatter { dim } if !known => {
             let parts = call(b, i, c, t, t, dim);
-            let first = part(b, &parts, dim, n);
+            let first = part(b, &parts, dim, [n, 0]);
             folded(b, i, n, &first, Some((&parts, dim)))
         }
         Exchange::Gather { dim } | Exchange::ReduceScatter { dim } | Exchange::AllToAll { dim: Some(dim) } => {
@@ -210,12 +218,11 @@ fn ragged(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor], out:
     Ok(b.converted(&done, out))
 }
 
-/// What the first device of a group gets where all hold the same: from each the rows that are for the first.
+/// What device 0 gets where all hold the same: from each the rows that are for it.
 fn ragged_alone(b: &mut Builder, c: &Collective, input: &Tensor, output: Tensor, lists: &[Tensor]) -> Done<Tensor> {
-    let n = c.groups.first().map_or(1, Vec::len) as i64;
-    let rank = output.sizes.len();
-    let mut output = output;
-    for u in 0..lists[0].sizes[0] / n {
+    let ((n, place), rank) = (own(c), output.sizes.len());
+    let (mut output, updates) = (output, lists[0].sizes[0] / n);
+    for u in place * updates..(place + 1) * updates {
         let at = b.w.constant(&u.to_string(), "index");
         let numbers: Vec<String> = lists[..3]
             .iter()

@@ -1,27 +1,40 @@
 //! The instructions: which function writes which, in [`instruction`], and their functions by kind.
 
+mod algorithms;
+mod batch_norm;
+mod bits;
 mod collectives;
+mod computation;
 mod control;
+mod custom;
+mod dynamic;
+mod fft;
 mod gather;
+mod pairs;
 mod products;
+mod random;
 mod reductions;
+mod scatter;
+mod select_and_scatter;
 mod shapes;
+mod solve;
+mod sort;
 
 use crate::builder::{Builder, Operand};
 use crate::collectives::is_device;
 use crate::scalar::{elementwise, literal};
-use crate::tensor::{Done, Tensor, tensors};
+use crate::tensor::{Done, Tensor, tensors, values};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::Instruction;
+use tensor_layout::hlo::{Instruction, Values};
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::Shape;
-use tensor_layout::operations::leaves;
 
 /// An instruction, with the shapes and the tensors of its operands.
+#[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub i: &'a Instruction,
     pub shapes: &'a [&'a Shape],
-    pub operands: &'a [Vec<Tensor>],
+    pub operands: &'a [&'a [Tensor]],
 }
 
 /// Writes an instruction; the tensors of its results.
@@ -31,20 +44,46 @@ pub struct Site<'a> {
 pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     let i = site.i;
     let results = tensors(&i.shape)?;
+    if let Operation::GetTupleElement { index } = &i.operation {
+        // A tuple of many parts may have as many users: the others are not looked at.
+        return part_of_tuple(b, site, *index, &results);
+    }
     let ins: Vec<Tensor> = site.operands.concat();
     match &i.operation {
-        Operation::Tuple => Ok(b.all_converted(&ins, &results)),
-        Operation::GetTupleElement { index } => part_of_tuple(b, site, *index, &ins, &results),
+        Operation::Tuple if !is_barrier(i) => Ok(b.all_converted(&ins, &results)),
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
         Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
+        _ if dynamic::varies(&i.shape) || site.shapes.iter().any(|shape| dynamic::varies(shape)) => {
+            dynamic::instruction(b, site)
+        }
         Operation::Collective(c) => collectives::collective(b, site, c, &ins, &results),
         _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
+        Operation::Start(start) => pairs::start(b, site, start),
+        Operation::Leaves { .. } if matches!(&*i.opcode, "infeed" | "recv-done") => {
+            Ok(pairs::received(b, site, &results))
+        }
+        Operation::Leaves { numbers } => {
+            if i.opcode == "send" {
+                pairs::sent(b, site, &ins);
+            }
+            pairs::leaves_of(b, site, numbers)
+        }
+        _ if i.opcode == "outfeed" => Ok(pairs::sent(b, site, &ins)),
+        _ if i.opcode == "after-all" => Ok(Vec::new()),
         // A result without elements does not depend on the operands.
         operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
             Ok(results.iter().map(|out| b.empty(out)).collect())
         }
+        operation
+            if i.opcode == "custom-call"
+                && !matches!(operation, Operation::Concatenate { .. } | Operation::Algorithm(_)) =>
+        {
+            custom::custom_call(b, site, &ins, results)
+        }
         Operation::Reduce { dims } => reductions::reduce(b, i, dims, &ins, results),
+        Operation::Scatter(g) => scatter::scatter(b, i, g, &ins, results),
+        Operation::Algorithm(algorithm) => algorithms::algorithm(b, i, algorithm, &ins, results),
         Operation::ReduceWindow { window } => reductions::reduce_window(b, i, window, &ins, results),
         _ if is_barrier(i) => {
             let each = ins.iter().zip(&results);
@@ -63,10 +102,10 @@ fn not_imported(i: &Instruction) -> String {
     format!("`{}` cannot be imported", i.opcode)
 }
 
-fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, ins: &[Tensor], results: &[Tensor]) -> Done<Vec<Tensor>> {
+fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, results: &[Tensor]) -> Done<Vec<Tensor>> {
     let Shape::Tuple(parts) = site.shapes[0] else { return Err("the operand must be a tuple".into()) };
-    let first: usize = parts[..index].iter().map(|part| leaves(part).len()).sum();
-    Ok(b.all_converted(&ins[first..first + results.len()], results))
+    let first: usize = parts[..index].iter().map(values).sum();
+    Ok(b.all_converted(&site.operands[0][first..first + results.len()], results))
 }
 
 /// Writes an instruction with one result.
@@ -74,8 +113,12 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
     let i = site.i;
     let ins = if only_moves(i) { ins.iter().map(|t| b.precise(t, out)).collect::<Done<_>>()? } else { ins.to_vec() };
     match &i.operation {
+        Operation::Constant if i.opcode == "rng-get-and-update-state" => Ok(random::state(b, i, out)),
         Operation::Constant if i.literal.is_some() => constant(b, i, out),
         Operation::Elementwise | Operation::Select if i.opcode == "copy" => Ok(b.converted(&ins[0], out)),
+        Operation::Elementwise if i.opcode == "domain" => Ok(b.converted(&ins[0], out)),
+        Operation::Elementwise if i.opcode == "map" => map(b, i, &ins, out),
+        Operation::Elementwise if i.opcode == "rng" => random::numbers(b, i, &ins, out),
         Operation::Elementwise | Operation::Select => elementwise(b, i, &ins, out),
         Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => shapes::parts(b, &ins[0], out),
         Operation::Broadcast { dims } => shapes::broadcast(b, dims, &ins[0], out),
@@ -101,7 +144,7 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
 /// Whether an instruction only moves elements: they are rounded to the precision of the result first.
 fn only_moves(i: &Instruction) -> bool {
     match &i.operation {
-        Operation::Elementwise => i.opcode == "copy",
+        Operation::Elementwise => matches!(&*i.opcode, "copy" | "domain"),
         _ if i.opcode == "bitcast-convert" => false,
         Operation::Select | Operation::Bitcast | Operation::Dot { .. } | Operation::Convolution(_) => false,
         _ => true,
@@ -109,8 +152,11 @@ fn only_moves(i: &Instruction) -> bool {
 }
 
 fn constant(b: &mut Builder, i: &Instruction, out: &Tensor) -> Done<Tensor> {
+    if i.literal.as_ref().is_some_and(|literal| literal.values == Values::Elided) {
+        return b.elided(i, out);
+    }
     let value = i.literal.as_ref().and_then(|literal| literal::dense(literal, out.element, &out.sizes));
-    let value = value.ok_or("the value of this constant is left out of the text, or MLIR has no text for it")?;
+    let value = value.ok_or("MLIR has no text for the value of this constant")?;
     Ok(b.named(out, &format!("arith.constant dense<{value}> : {}", out.ty)))
 }
 
@@ -118,6 +164,16 @@ fn elementwise(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -
     let from: Vec<ElementType> = ins.iter().map(|t| t.element).collect();
     b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
         elementwise::elementwise(w, i, &args[..from.len()], &from, out.element)
+    })
+}
+
+/// The computation is run on the elements at each index.
+fn map(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+    let number = i.called.first().copied().ok_or("a map needs a computation")?;
+    let (module, from) = (b.module, ins.iter().map(|t| t.element).collect::<Vec<_>>());
+    b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
+        let done = computation::applied(module, number, w, &args[..from.len()], &from, &[out.element])?;
+        done.into_iter().next().ok_or_else(|| "a map must have a result".to_string())
     })
 }
 

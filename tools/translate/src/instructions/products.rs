@@ -4,7 +4,7 @@ use super::reductions::window_operand;
 use super::shapes::padded;
 use crate::builder::{Builder, Generic, Operand};
 use crate::scalar::convert::converted;
-use crate::syntax::dims;
+use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::Convolution;
@@ -85,8 +85,12 @@ fn indices(c: &Convolution, features: i64, sizes: &[i64]) -> (String, String) {
 /// Sums of products of the first two operands, of types `from`, over the `reduced` loops after those of the result.
 fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementType; 2], out: &Tensor) -> Done<Tensor> {
     let to = out.element;
-    if to.is_complex() {
-        return Err("products of complex numbers cannot be imported".into());
+    if to.is_float() && to.bits().is_some_and(|bits| bits < 32) {
+        // The sum is one of `f32`, rounded once.
+        let (element, of) = (ElementType::F32, "f32".to_string());
+        let wide = Tensor { element, ty: plain(&out.sizes, &of), of, ..out.clone() };
+        let sum = product(b, reduced, ins, from, &wide)?;
+        return b.each(vec![Operand::own(&sum)], out, |w, args| converted(w, &args[0], element, to));
     }
     let zero = b.zero(out);
     let loops = out.sizes.len() + reduced;
@@ -96,6 +100,7 @@ fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementTyp
         let factors = [factor(0)?, factor(1)?];
         let (multiply, add) = match to {
             ElementType::Pred => ("arith.andi", "arith.ori"),
+            _ if to.is_complex() => ("complex.mul", "complex.add"),
             _ if to.is_float() => ("arith.mulf", "arith.addf"),
             _ => ("arith.muli", "arith.addi"),
         };

@@ -1,5 +1,6 @@
 //! Instructions that only move elements: broadcast, transpose, reverse, reshape, bitcast, slice, concatenate, pad.
 
+use super::bits::recast;
 use crate::builder::{Builder, Operand};
 use crate::scalar::convert;
 use crate::syntax::{dims, plain};
@@ -66,6 +67,11 @@ fn row_major(b: &mut Builder, t: &Tensor, sizes: &[i64]) -> Tensor {
 
 /// The same bytes: each element is read where the operand has it, by the map between the two layouts.
 pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor, out: &Tensor) -> Done<Tensor> {
+    if let (Shape::Array(a), Shape::Array(to)) = (operand, &i.shape)
+        && a.element.bytes() != to.element.bytes()
+    {
+        return recast(b, [a, to], from, out);
+    }
     let found = maps(&i.operation, &[operand], &[&i.shape]).map_err(|error| error.message)?;
     let access = found.reads(0, 0).ok_or("a `bitcast` of this shape cannot be imported")?;
     if let Some(reason) = access.unknown.first() {

@@ -1,6 +1,7 @@
 //! Conversions of one element between types: of its number, of its bits, and of a part of its bits.
 
 use super::literal::decimal;
+use super::small::{is_small, narrowed, widened};
 use crate::syntax::element_type;
 use crate::tensor::Done;
 use crate::writer::Writer;
@@ -21,12 +22,25 @@ pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> O
     if from == to || of == into {
         return Some(a.to_string());
     }
-    if from.is_complex() || to.is_complex() {
-        return None;
+    if to.is_complex() {
+        return with_parts(w, a, from, to);
+    }
+    if from.is_complex() {
+        let value = re(w, a, from)?;
+        return convert(w, &value, real(from), to);
     }
     let (narrow, wide) = (from.bits()?, to.bits()?);
     let cast = |name: &str, a: &str, of: &str, into: &str| format!("arith.{name} {a} : {of} to {into}");
     Some(match (from.is_float(), to.is_float()) {
+        // Floats of 8 bits are `f32` on their way.
+        (true, _) if is_small(from) => {
+            let value = widened(w, a, from)?;
+            convert(w, &value, ElementType::F32, to)?
+        }
+        (_, true) if is_small(to) => {
+            let value = convert(w, a, from, ElementType::F32)?;
+            narrowed(w, &value, to)?
+        }
         (true, true) if narrow < wide => w.op(&cast("extf", a, &of, &into)),
         (true, true) if narrow > wide => w.op(&cast("truncf", a, &of, &into)),
         (true, true) => {
@@ -48,6 +62,34 @@ pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> O
         (false, false) => w.op(&cast(if from.is_signed() { "extsi" } else { "extui" }, a, &of, &into)),
     })
 }
+
+/// The type of the parts.
+pub fn real(e: ElementType) -> ElementType {
+    if e == ElementType::C64 { ElementType::F32 } else { ElementType::F64 }
+}
+
+/// A real or a complex number as a complex one.
+fn with_parts(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
+    let (of, into) = (real(to), element_type(to)?);
+    let parts = if from.is_complex() {
+        [re(w, a, from)?, im(w, a, from)?].map(|x| convert(w, &x, real(from), of))
+    } else {
+        [convert(w, a, from, of), Some(w.constant("0.0", &element_type(of)?))]
+    };
+    let [Some(re), Some(im)] = parts else { return None };
+    Some(w.op(&format!("complex.create {re}, {im} : {into}")))
+}
+
+/// The real part.
+pub fn re(w: &mut Writer, a: &str, e: ElementType) -> Option<String> {
+    Some(w.op(&format!("complex.re {a} : {}", element_type(e)?)))
+}
+
+/// The imaginary part.
+pub fn im(w: &mut Writer, a: &str, e: ElementType) -> Option<String> {
+    Some(w.op(&format!("complex.im {a} : {}", element_type(e)?)))
+}
+
 /// A float as an integer. A number that is out of range becomes the nearest one, and NaN becomes 0.
 fn float_to_integer(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
     let (of, into, middle) = (element_type(from)?, element_type(to)?, "f64");

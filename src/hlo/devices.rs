@@ -1,12 +1,43 @@
-//! Lists of devices that are written by a pattern: `[4,2]<=[2,4]T(1,0)`.
+//! The devices that run a module, and lists of them that are written by a pattern: `[4,2]<=[2,4]T(1,0)`.
 //!
 //! The devices 0, 1, 2, ... are laid out row-major in the sizes after `<=`, transposed by the permutation after `T`, and
 //! read in that order into the sizes in front.
 
+use super::raw::RawAttribute;
 use crate::text::{Cursor, Error};
 
 /// The most devices of a list: far above the largest machines, and few enough that a list of them can be made.
 pub(super) const MOST_DEVICES: i64 = 1 << 16;
+
+/// How many devices run a module: `replica_count` times `num_partitions` of its header, none where it says neither.
+/// Device `r * partitions + p` is partition `p` of replica `r`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Devices {
+    pub replicas: Option<i64>,
+    pub partitions: Option<i64>,
+}
+
+impl Devices {
+    /// Reads both attributes of the header.
+    pub fn of(header: &[RawAttribute]) -> Result<Devices, Error> {
+        let count = |name: &str| {
+            let Some(attribute) = header.iter().find(|a| a.name == name) else { return Ok(None) };
+            let count = attribute.read(|cursor| cursor.integer("a number of devices"))?;
+            if (1..=MOST_DEVICES).contains(&count) {
+                return Ok(Some(count));
+            }
+            Err(Error::at(attribute.at, format!("`{name}` must be 1 to {MOST_DEVICES}, found {count}")))
+        };
+        let found = Devices { replicas: count("replica_count")?, partitions: count("num_partitions")? };
+        match found.replicas.unwrap_or(1) * found.partitions.unwrap_or(1) {
+            all if all > MOST_DEVICES => {
+                let at = header.iter().find(|a| a.name == "num_partitions").map_or(0, |a| a.at);
+                Err(Error::at(at, format!("there must be at most {MOST_DEVICES} devices, found {all}")))
+            }
+            _ => Ok(found),
+        }
+    }
+}
 
 /// Devices in the places of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,87 @@
+//! How buffers get from operation to operation: what makes them, shows them, and carries them from block to block.
+
+use crate::buffers::operations::{SAME_BUFFER, VIEW, is};
+use layout_ir::{self as ir, Op, Val};
+use melior::ir::ValueLike;
+
+/// What the results of an operation are that are buffers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Made {
+    /// New ones, which the block that the operation is in owns.
+    New,
+    /// Some that the block does not own.
+    Lent,
+    /// Its operands, or parts of them.
+    Shown,
+    /// What its regions give.
+    Carried,
+}
+
+/// What the results of an operation are; none where that is not known.
+pub fn made(op: Op) -> Option<Made> {
+    match ir::name(op) {
+        "bufferization.clone" | "func.call" | "func.call_indirect" | "memref.alloc" => Some(Made::New),
+        "memref.alloca" | "memref.get_global" => Some(Made::Lent),
+        "arith.select" | "memref.extract_strided_metadata" => Some(Made::Shown),
+        "scf.execute_region" | "scf.for" | "scf.if" | "scf.index_switch" | "scf.while" => Some(Made::Carried),
+        name if is(name, SAME_BUFFER) || is(name, VIEW) => Some(Made::Shown),
+        _ => None,
+    }
+}
+
+/// Whether a value is a buffer.
+pub fn is_buffer(value: Val) -> bool {
+    ir::is_buffer(value.r#type())
+}
+
+/// A value that control flow carries: from any of some operands to all of some values.
+pub struct Carried<'c> {
+    /// The operands, each an operation and the number of its operand.
+    pub from: Vec<(Op<'c>, usize)>,
+    /// Results of the operation, and arguments of its blocks.
+    pub to: Vec<Val<'c>>,
+}
+
+/// What an operation with regions carries of the values that are `wanted`; none where that is not known.
+pub fn carried<'c>(op: Op<'c>, wanted: impl Fn(Val<'c>) -> bool) -> Option<Vec<Carried<'c>>> {
+    let blocks = ir::blocks(op);
+    if blocks.is_empty() {
+        return Some(Vec::new());
+    }
+    let (results, arguments): (_, Vec<_>) =
+        (ir::results(op), blocks.iter().map(|block| ir::arguments(*block)).collect());
+    let ends: Vec<Op> = blocks.iter().filter_map(|block| ir::operations(*block).pop()).collect();
+    let all: Vec<Carried> = match ir::name(op) {
+        "scf.execute_region" | "scf.if" | "scf.index_switch" => {
+            let from = |k| ends.iter().map(|end| (*end, k)).collect();
+            results.iter().enumerate().map(|(k, result)| Carried { from: from(k), to: vec![*result] }).collect()
+        }
+        "scf.for" => {
+            let (end, variables) = (*ends.first()?, arguments.first()?.get(1..)?);
+            let carried = |(k, (result, variable)): (usize, (&Val<'c>, &Val<'c>))| Carried {
+                from: vec![(op, 3 + k), (end, k)],
+                to: vec![*variable, *result],
+            };
+            results.iter().zip(variables).enumerate().map(carried).collect()
+        }
+        "scf.while" => {
+            let ([condition, end], [before, after]) = (&ends[..], &arguments[..]) else { return None };
+            let again = before.iter().enumerate();
+            let again = again.map(|(k, value)| Carried { from: vec![(op, k), (*end, k)], to: vec![*value] });
+            let on = results.iter().zip(after).enumerate();
+            let on =
+                on.map(|(k, (result, value))| Carried { from: vec![(*condition, 1 + k)], to: vec![*value, *result] });
+            again.chain(on).collect()
+        }
+        _ if arguments.iter().flatten().chain(&results).any(|v| wanted(*v)) => return None,
+        _ => Vec::new(),
+    };
+    Some(all.into_iter().filter(|carried| carried.to.iter().any(|v| wanted(*v))).collect())
+}
+
+/// Whether an operation may hand the address of a buffer to something that is not a buffer.
+pub fn leaks_address(op: Op) -> bool {
+    let dialect = ir::name(op).split('.').next().unwrap_or_default();
+    let known = ["affine", "arith", "bufferization", "func", "layout", "linalg", "math", "memref", "scf", "vector"];
+    ir::name(op) == "memref.extract_aligned_pointer_as_index" || !known.contains(&dialect)
+}

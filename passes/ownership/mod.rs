@@ -1,0 +1,225 @@
+//! Who frees which buffer, decided when the program is compiled, in time linear in the operations of a function.
+//!
+//! A block *owns* the buffers that it allocates and those that calls in it return. It frees each after the last use, or
+//! hands it on at the last use: to the caller, to the next iteration, to what comes after a loop or condition. So no
+//! program asks at run time who owns a buffer.
+//!
+//! ```text
+//! %0 = alloc                          owned here
+//! %1 = memref.transpose %0            the same buffer: one set
+//! %2 = scf.if %c { %3 = alloc         owned by the branch, and handed on
+//!                  yield %3 }
+//!           else { yield %1 }         not the branch's: handed on is a copy
+//! use %2                              owned here, freed after this
+//! ```
+//!
+//! 1. Operations get numbers in program order ([`Order`]). Values that may be the same buffer, or parts of it, are
+//!    joined in [`Sets`].
+//! 2. What a loop or condition carries is either *lent*, where all that is carried was made outside of it: it joins the
+//!    set of that; or *owned* by who gets it, where any was made inside. This is decided from the inside out.
+//! 3. A buffer is handed on if its set has one owner and nothing that is not owned, its block is the one that hands it on, and nothing uses it
+//!    afterwards; otherwise a copy of it is. What is returned is always owned by the caller, as upstream has it.
+//! 4. What is not handed on is freed after the last use of its set, in its block. An allocation of the same type that
+//!    comes next takes the buffer over.
+//!
+//! A loop and all inside of it counts as one operation of its block, so that an order by number is enough. A function
+//! with several blocks in a region, or an operation that is not known here, is left alone.
+
+mod flow;
+mod order;
+mod reuse;
+mod sets;
+
+pub use flow::{Carried, carried};
+use flow::{Made, is_buffer, leaks_address, made};
+use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
+use melior::ir::ValueLike;
+use melior::ir::operation::OperationMutLike;
+use order::{BlockKey, Order, block_key};
+use sets::{Owned, Sets};
+use std::collections::HashSet;
+
+/// On an allocation or deallocation: the program's own, which passes are to leave.
+pub const KEEP: &str = "bufferization.manual_deallocation";
+
+/// The number of an operand that is no operand which is handed on, after all those.
+const READ_OR_WRITTEN: usize = usize::MAX;
+
+/// Frees what a function's blocks own. False where it is not known what that is; then nothing has changed.
+pub fn free<'c>(rewriter: &'c Rewriter, function: Op<'c>) -> bool {
+    let Some(plan) = Plan::of(function) else { return false };
+    plan.follow(rewriter);
+    true
+}
+
+/// An operand that another block, or the caller, will own.
+struct HandedOn<'c> {
+    op: Op<'c>,
+    operand: usize,
+    value: Val<'c>,
+}
+
+/// Where a buffer is freed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Nowhere: it is handed on, or the program frees it itself.
+    Elsewhere,
+    /// After the operation of this number.
+    After(usize),
+    /// Before the terminator of its block.
+    OfBlock,
+}
+
+/// What is to be done.
+struct Plan<'c> {
+    order: Order<'c>,
+    owned: Vec<Owned<'c>>,
+    /// Where each of them is freed.
+    ends: Vec<End>,
+    /// What is handed on as a copy.
+    copied: Vec<HandedOn<'c>>,
+}
+
+impl<'c> Plan<'c> {
+    fn of(function: Op<'c>) -> Option<Plan<'c>> {
+        let order = Order::of(function)?;
+        let mut sets = Sets::default();
+        define(&order, &mut sets)?;
+        let handed_on = hand_on(&order, &mut sets)?;
+        use_all(&order, &mut sets, &handed_on);
+        let mut ends = vec![None; sets.owned.len()];
+        let mut copied = Vec::new();
+        for operand in handed_on {
+            let at = order.number(operand.op);
+            let set = sets.of(operand.value);
+            let only = if let ([only], false) = (&set.owned[..], set.lent) { Some(*only) } else { None };
+            let last = set.last == Some((at, operand.operand)) && !set.by_hand;
+            match only.filter(|only| last && sets.owned[*only].block == order.block(at)) {
+                Some(only) => ends[only] = Some(End::Elsewhere),
+                None => copied.push(operand),
+            }
+        }
+        let end = |(number, known): (usize, Option<End>)| known.unwrap_or_else(|| end(&order, &mut sets, number));
+        let ends = ends.into_iter().enumerate().map(end).collect();
+        Some(Plan { order, owned: sets.owned, ends, copied })
+    }
+
+    fn follow(mut self, rewriter: &'c Rewriter) {
+        let copying: Vec<usize> = self.copied.iter().map(|operand| self.order.number(operand.op)).collect();
+        let mut buffers: Vec<Val<'c>> = self.owned.iter().map(|owned| owned.value).collect();
+        reuse::reuse(rewriter, &mut self, &copying, &mut buffers);
+        for HandedOn { op, operand, .. } in &self.copied {
+            let (b, value) = (Builder::before(*op), ir::operands(*op)[*operand]);
+            let copy = b.value("bufferization.clone", &[value], value.r#type(), &[]);
+            ir::edit(*op).set_operand(*operand, copy);
+        }
+        for ((owned, end), buffer) in self.owned.iter().zip(&self.ends).zip(&buffers) {
+            let before = match end {
+                End::Elsewhere => continue,
+                End::After(number) => ir::next(self.order.operations[*number]),
+                End::OfBlock => None,
+            };
+            let before = before.unwrap_or_else(|| self.order.terminator(owned.block));
+            Builder::before(before).op("memref.dealloc", &[*buffer], &[], &[]);
+        }
+    }
+}
+
+/// Where a buffer that is not handed on is freed.
+fn end<'c>(order: &Order<'c>, sets: &mut Sets<'c>, number: usize) -> End {
+    let owned = sets.owned[number];
+    let set = sets.of(owned.value);
+    if set.by_hand {
+        return End::Elsewhere;
+    }
+    let last = set.last.map_or(owned.at, |last| last.0);
+    // What is used past its block is used there under the name of another buffer of the set.
+    match (last < order.operations.len()).then(|| order.of_block(last.max(owned.at), owned.block)).flatten() {
+        Some(last) if ir::next(order.operations[last]).is_some() => End::After(last),
+        _ => End::OfBlock,
+    }
+}
+
+/// Takes note of what is made, and of what shows what; none where an operation is not known.
+fn define<'c>(order: &Order<'c>, sets: &mut Sets<'c>) -> Option<()> {
+    let entry = ir::blocks(order.operations[0]).into_iter().flat_map(ir::arguments);
+    entry.filter(|v| is_buffer(*v)).for_each(|argument| sets.of(argument).lent = true);
+    for (at, op) in order.operations.iter().enumerate() {
+        for result in ir::results(*op).into_iter().filter(|v| is_buffer(*v)) {
+            match made(*op)? {
+                Made::New if ir::attribute(*op, KEEP).is_none() => {
+                    sets.own(Owned { value: result, block: order.block(at), at });
+                }
+                Made::New | Made::Lent => sets.of(result).lent = true,
+                Made::Carried => {}
+                Made::Shown => {
+                    ir::operands(*op).into_iter().filter(|v| is_buffer(*v)).for_each(|v| sets.join(v, result))
+                }
+            }
+        }
+    }
+    Some(())
+}
+
+/// Decides what is owned of what control flow carries; returns the operands that are handed on.
+fn hand_on<'c>(order: &Order<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn<'c>>> {
+    let mut all = Vec::new();
+    // What is inside an operation comes after it.
+    for (at, op) in order.operations.iter().enumerate().skip(1).rev() {
+        let mut lent = carried(*op, is_buffer)?;
+        // What one of them owns may be what the next one gets.
+        loop {
+            let mut made_inside = |operand: &(Op<'c>, usize)| {
+                let set = sets.of(ir::operands(operand.0)[operand.1]).owned.clone();
+                set.into_iter().any(|number| order.is_inside(sets.owned[number].at, at))
+            };
+            let Some(found) = lent.iter().position(|carried| carried.from.iter().any(&mut made_inside)) else { break };
+            let owned = lent.swap_remove(found);
+            for value in owned.to {
+                let (block, at) = home(order, value, *op);
+                sets.own(Owned { value, block, at });
+            }
+            let handed_on = |(op, operand): (Op<'c>, usize)| HandedOn { op, operand, value: ir::operands(op)[operand] };
+            all.extend(owned.from.into_iter().map(handed_on));
+        }
+        for carried in lent {
+            let from = carried.from.iter().map(|(op, operand)| ir::operands(*op)[*operand]);
+            from.chain(carried.to.iter().copied()).for_each(|v| sets.join(carried.to[0], v));
+        }
+    }
+    for op in order.operations.iter().filter(|op| ir::name(**op) == "func.return") {
+        let buffers = ir::operands(*op).into_iter().enumerate().filter(|(_, v)| is_buffer(*v));
+        all.extend(buffers.map(|(operand, value)| HandedOn { op: *op, operand, value }));
+    }
+    Some(all)
+}
+
+/// The block that owns a result or block argument of an operation, and from which operation on.
+fn home<'c>(order: &Order<'c>, value: Val<'c>, op: Op<'c>) -> (BlockKey, usize) {
+    let at = order.number(op);
+    let mut blocks = ir::blocks(op).into_iter();
+    let is_argument = |block: &melior::ir::BlockRef<'c, 'c>| {
+        ir::arguments(*block).into_iter().any(|argument| ir::key(argument) == ir::key(value))
+    };
+    match blocks.find(is_argument) {
+        Some(block) => (block_key(block), order.number(ir::operations(block)[0])),
+        None => (order.block(at), at),
+    }
+}
+
+/// Takes note of all uses.
+fn use_all<'c>(order: &Order<'c>, sets: &mut Sets<'c>, handed_on: &[HandedOn<'c>]) {
+    let handed_on: HashSet<(usize, usize)> = handed_on.iter().map(|h| (ir::op_key(h.op), h.operand)).collect();
+    for (at, op) in order.operations.iter().enumerate() {
+        for (operand, value) in ir::operands(*op).into_iter().enumerate().filter(|(_, v)| is_buffer(*v)) {
+            if ir::name(*op) == "memref.dealloc" {
+                sets.of(value).by_hand = true;
+            }
+            let is_handed_on = handed_on.contains(&(ir::op_key(*op), operand));
+            let operand = if is_handed_on { operand } else { READ_OR_WRITTEN };
+            // Nothing is known of what is done with an address.
+            let at = if leaks_address(*op) { usize::MAX } else { at };
+            sets.used(value, (at, operand));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The operations of a function in program order, by number.
+
+use layout_ir::{self as ir, Op};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockRef, RegionLike};
+use std::collections::HashMap;
+
+/// What identifies a block.
+pub type BlockKey = usize;
+
+/// What identifies a block, for use as a key.
+pub fn block_key(block: BlockRef) -> BlockKey {
+    block.to_raw().ptr as usize
+}
+
+/// A function's operations, each before what it holds.
+pub struct Order<'c> {
+    /// The operations; the first is the function.
+    pub operations: Vec<Op<'c>>,
+    /// The block that each is in.
+    blocks: Vec<BlockKey>,
+    /// The number of the operation that each is in.
+    parents: Vec<usize>,
+    /// The number of the last operation inside each, or its own.
+    ends: Vec<usize>,
+    numbers: HashMap<usize, usize>,
+    /// The last operation of each block.
+    terminators: HashMap<BlockKey, Op<'c>>,
+}
+
+impl<'c> Order<'c> {
+    /// Numbers the operations of a function; none where a region has several blocks, whose order is no order of time.
+    pub fn of(function: Op<'c>) -> Option<Order<'c>> {
+        let (mut operations, mut blocks, mut parents) = (Vec::new(), Vec::new(), Vec::new());
+        let mut terminators = HashMap::new();
+        let mut stack = vec![(function, 0, 0)];
+        while let Some((op, block, parent)) = stack.pop() {
+            let number = operations.len();
+            operations.push(op);
+            blocks.push(block);
+            parents.push(parent);
+            if op.regions().any(|region| region.first_block().is_some_and(|block| block.next_in_region().is_some())) {
+                return None;
+            }
+            for block in ir::blocks(op).into_iter().rev() {
+                let inside = ir::operations(block);
+                terminators.extend(inside.last().map(|last| (block_key(block), *last)));
+                stack.extend(inside.into_iter().rev().map(|op| (op, block_key(block), number)));
+            }
+        }
+        let mut ends: Vec<usize> = (0..operations.len()).collect();
+        for number in (1..ends.len()).rev() {
+            ends[parents[number]] = ends[parents[number]].max(ends[number]);
+        }
+        let numbers = operations.iter().enumerate().map(|(number, op)| (ir::op_key(*op), number)).collect();
+        Some(Order { operations, blocks, parents, ends, numbers, terminators })
+    }
+
+    /// The number of an operation of the function.
+    pub fn number(&self, op: Op) -> usize {
+        self.numbers[&ir::op_key(op)]
+    }
+
+    /// The block that the operation of this number is in.
+    pub fn block(&self, number: usize) -> BlockKey {
+        self.blocks[number]
+    }
+
+    /// The last operation of a block.
+    pub fn terminator(&self, block: BlockKey) -> Op<'c> {
+        self.terminators[&block]
+    }
+
+    /// The number of the last operation inside that of this number, or its own.
+    pub fn end(&self, number: usize) -> usize {
+        self.ends[number]
+    }
+
+    /// Whether the operation numbered `number` is inside that numbered `around`.
+    pub fn is_inside(&self, number: usize, around: usize) -> bool {
+        around < number && number <= self.ends[around]
+    }
+
+    /// The operation of this number and those around it, innermost first, without the function.
+    pub fn outwards(&self, number: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(number), |n| Some(self.parents[*n])).take_while(|n| *n > 0)
+    }
+
+    /// The operation of a block that the one of this number is, or is inside of.
+    pub fn of_block(&self, number: usize, block: BlockKey) -> Option<usize> {
+        self.outwards(number).find(|n| self.blocks[*n] == block)
+    }
+}

@@ -1,0 +1,149 @@
+//! Integers that the text says: constants, iotas, and what is only another order or another type of these.
+//!
+//! `iota()` along dimension 1, as `s32[2,8]`, is `0 + 0*i0 + 1*i1`; a slice of it by `[0:2], [1:8:3]` is `1 + 3*i1`. So an
+//! offset that is taken from it is no run-time variable.
+
+use super::literal::{Literal, Values};
+use super::module::{Computation, Instruction};
+use crate::element::ElementType;
+use crate::expr::Expr;
+use crate::operations::operation::Operation;
+use crate::operations::shape::{Array, Shape};
+
+/// Integers that are a sum of the index's coordinates times constants, and a constant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Affine {
+    /// The value at index 0.
+    pub constant: i64,
+    /// What a step along each dimension adds.
+    pub steps: Vec<i64>,
+}
+
+impl Affine {
+    /// The value at an index.
+    pub fn at(&self, index: &[Expr]) -> Expr {
+        let terms = self.steps.iter().zip(index).filter(|x| *x.0 != 0).map(|(step, i)| i.clone().times(*step));
+        Expr::sum(terms.chain([Expr::Const(self.constant)].into_iter().filter(|c| *c != Expr::Const(0))).collect())
+    }
+
+    /// Values in row-major order, if they are such a sum.
+    fn of(values: &[i128], sizes: &[i64]) -> Option<Affine> {
+        let constant = i64::try_from(*values.first()?).ok()?;
+        let mut steps = vec![0; sizes.len()];
+        let mut weight = 1;
+        for (step, size) in steps.iter_mut().zip(sizes).rev() {
+            if *size > 1 {
+                *step = i64::try_from(values.get(weight)? - i128::from(constant)).ok()?;
+            }
+            weight = weight.checked_mul(usize::try_from(*size).ok()?)?;
+        }
+        let found = Affine { constant, steps };
+        let mut index = vec![0i128; sizes.len()];
+        for value in values {
+            let sum: i128 = found.steps.iter().zip(&index).map(|(step, i)| i128::from(*step) * i).sum();
+            (sum + i128::from(constant) == *value).then_some(())?;
+            for (i, size) in index.iter_mut().zip(sizes).rev() {
+                *i += 1;
+                if *i < i128::from(*size) {
+                    break;
+                }
+                *i = 0;
+            }
+        }
+        Some(found)
+    }
+
+    /// Whether each value is one of an integer type.
+    fn fits(&self, array: &Array) -> Option<bool> {
+        let element = array.element;
+        let signed = element.is_signed();
+        if !signed && !element.is_unsigned() {
+            return Some(false);
+        }
+        let (mut lo, mut hi) = (i128::from(self.constant), i128::from(self.constant));
+        for (step, size) in self.steps.iter().zip(array.sizes()?) {
+            let far = i128::from(*step).checked_mul(i128::from(size) - 1)?;
+            lo = lo.checked_add(far.min(0))?;
+            hi = hi.checked_add(far.max(0))?;
+        }
+        let bits = element.bits()? - i64::from(signed);
+        let least = if signed { -(1i128 << bits) } else { 0 };
+        // A value is handled in 64 signed bits.
+        Some(least <= lo && hi < 1i128 << bits.min(63))
+    }
+}
+
+impl Computation {
+    /// The integers that each instruction is known to have.
+    pub fn known(&self) -> Vec<Option<Affine>> {
+        let mut known: Vec<Option<Affine>> = Vec::with_capacity(self.instructions.len());
+        for instruction in &self.instructions {
+            let found = self.value(instruction, &known);
+            known.push(found);
+        }
+        known
+    }
+
+    fn value(&self, instruction: &Instruction, known: &[Option<Affine>]) -> Option<Affine> {
+        let Shape::Array(array) = &instruction.shape else { return None };
+        let sizes = array.sizes()?;
+        let operand =
+            || Some((known[*instruction.operands.first()?].clone()?, &self.instructions[instruction.operands[0]]));
+        let same = |affine: Affine, steps: Vec<i64>| Affine { steps, ..affine };
+        let found = match &instruction.operation {
+            Operation::Constant => match &instruction.literal {
+                Some(Literal { values: Values::Integers(values), .. }) => Affine::of(values, &sizes)?,
+                _ => return None,
+            },
+            Operation::Iota { dim } => {
+                let mut steps = vec![0; sizes.len()];
+                *steps.get_mut(*dim)? = 1;
+                Affine { constant: 0, steps }
+            }
+            Operation::Broadcast { dims } => {
+                let (affine, _) = operand()?;
+                let mut steps = vec![0; sizes.len()];
+                for (dim, step) in dims.iter().zip(&affine.steps) {
+                    steps[*dim] = *step;
+                }
+                same(affine, steps)
+            }
+            Operation::Transpose { permutation } => {
+                let (affine, _) = operand()?;
+                let steps = permutation.iter().map(|dim| affine.steps[*dim]).collect();
+                same(affine, steps)
+            }
+            Operation::Slice { starts, strides, .. } => {
+                let (affine, _) = operand()?;
+                let mut constant = affine.constant;
+                let mut steps = Vec::new();
+                for ((step, start), stride) in affine.steps.iter().zip(starts).zip(strides) {
+                    constant = constant.checked_add(step.checked_mul(*start)?)?;
+                    steps.push(step.checked_mul(*stride)?);
+                }
+                Affine { constant, steps }
+            }
+            Operation::Reshape | Operation::Bitcast => {
+                let (affine, from) = operand()?;
+                let Shape::Array(from) = &from.shape else { return None };
+                (from.element == array.element).then_some(())?;
+                // Dimensions of size 1 come and go; else all values have to be the same.
+                let long = |sizes: &[i64]| (0..sizes.len()).filter(|dim| sizes[*dim] != 1).collect::<Vec<_>>();
+                let (old, new) = (from.sizes()?, long(&sizes));
+                let moved = |dims: Vec<usize>| dims.iter().map(|dim| old[*dim]).collect::<Vec<_>>();
+                let alike = matches!(instruction.operation, Operation::Reshape)
+                    && moved(long(&old)) == new.iter().map(|dim| sizes[*dim]).collect::<Vec<_>>();
+                let mut steps = vec![0; sizes.len()];
+                if alike {
+                    new.iter().zip(long(&old)).for_each(|(to, dim)| steps[*to] = affine.steps[dim]);
+                } else if long(&old).iter().any(|dim| affine.steps[*dim] != 0) {
+                    return None;
+                }
+                same(affine, steps)
+            }
+            Operation::Elementwise if matches!(&*instruction.opcode, "convert" | "copy") => operand()?.0,
+            _ => return None,
+        };
+        found.fits(array)?.then_some(found).filter(|_| array.element != ElementType::Pred)
+    }
+}

@@ -1,0 +1,450 @@
+//! Random programs with conditions, loops and calls, run with an allocator that watches them: every buffer is freed once,
+//! but for those that are returned, and none is used afterwards.
+//!
+//! Memory that is freed is filled with garbage and never given out again, so a use after it changes a result. Results
+//! are compared with what an evaluator of the same programs gives.
+
+use fastrand::Rng;
+use layout_passes::{Form, pipelines};
+use melior::ir::Module;
+use melior::pass::PassManager;
+use melior::{Context, ExecutionEngine, dialect::DialectRegistry, utility};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+
+/// Rows and columns of every array, of `i32`.
+const SIZES: [usize; 2] = [3, 5];
+/// The types of arrays, the second with a layout.
+const TYPES: [&str; 2] = ["tensor<3x5xi32>", "tensor<3x5xi32, #layout.tiled<{1,0:T(2,2)}>>"];
+/// How many programs are compiled together.
+const BATCH: usize = 20;
+
+type Elements = [i32; SIZES[0] * SIZES[1]];
+
+/// A step of a program. Arrays have numbers, in the order in which they are made.
+#[derive(Clone, Debug)]
+enum Step {
+    /// The sum of two arrays of a type.
+    Sum(usize, usize),
+    /// An array with another element in one place, perhaps in its buffer.
+    Insert(usize),
+    /// An array with its first two rows shifted down, through a slice.
+    Slide(usize),
+    /// An array with the other layout.
+    Convert(usize),
+    /// What a private function gives for an array: the array and twice the array.
+    Call(usize),
+    /// One of two blocks, by the condition of this number.
+    If(usize, [Block; 2]),
+    /// A block, as often as the program is told to, which gets what it gave.
+    For(Vec<usize>, Block),
+    /// The same as `scf.while`.
+    While(Vec<usize>, Block),
+}
+
+/// Steps and the arrays that they give.
+#[derive(Clone, Debug)]
+struct Block {
+    steps: Vec<Step>,
+    gives: Vec<usize>,
+}
+
+/// What a program gets at run time besides two arrays.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    conditions: [bool; 2],
+    times: usize,
+}
+
+/// Makes blocks. `types` has the type of each array that there is.
+fn block(rng: &mut Rng, types: &mut Vec<usize>, depth: usize, wanted: Option<&[usize]>) -> Block {
+    let outside = types.len();
+    let mut steps = Vec::new();
+    for _ in 0..rng.usize(1..5) {
+        let any = rng.usize(0..types.len());
+        let step = match rng.usize(0..if depth == 0 { 5 } else { 9 }) {
+            0 => Step::Sum(any, of_type(rng, types, types[any])),
+            1 => Step::Insert(any),
+            2 => Step::Slide(any),
+            3 => Step::Convert(any),
+            4 => Step::Call(of_type(rng, types, 1)),
+            5 | 6 => {
+                let gives: Vec<usize> = (0..rng.usize(1..3)).map(|_| rng.usize(0..2)).collect();
+                let blocks = [0, 1].map(|_| block(rng, &mut types.clone(), depth - 1, Some(&gives)));
+                types.extend(&gives);
+                steps.push(Step::If(rng.usize(0..2), blocks));
+                continue;
+            }
+            kind => {
+                let from: Vec<usize> = (0..rng.usize(1..4)).map(|_| rng.usize(0..types.len())).collect();
+                let carried: Vec<usize> = from.iter().map(|v| types[*v]).collect();
+                let mut inside = types.clone();
+                inside.extend(&carried);
+                let body = block(rng, &mut inside, depth - 1, Some(&carried));
+                types.extend(&carried);
+                steps.push(if kind == 7 { Step::For(from, body) } else { Step::While(from, body) });
+                continue;
+            }
+        };
+        match &step {
+            Step::Convert(v) => types.push(1 - types[*v]),
+            Step::Call(_) => types.extend([1, 1]),
+            _ => types.push(types[any]),
+        }
+        steps.push(step);
+    }
+    let gives = match wanted {
+        Some(wanted) => wanted.iter().map(|t| of_type(rng, types, *t)).collect(),
+        None => (0..rng.usize(1..4)).map(|_| rng.usize(0..types.len())).collect(),
+    };
+    if wanted.is_some() {
+        types.truncate(outside);
+    }
+    Block { steps, gives }
+}
+
+/// An array of a type, more often one that was made lately. The first two are of the two types.
+fn of_type(rng: &mut Rng, types: &[usize], wanted: usize) -> usize {
+    let from = if rng.bool() { 0 } else { types.len().saturating_sub(3) };
+    let found: Vec<usize> = (from..types.len()).filter(|v| types[*v] == wanted).collect();
+    rng.choice(found).unwrap_or(wanted)
+}
+
+/// The text of a block; arrays are `%v` and their number.
+fn write_block(text: &mut String, block: &Block, types: &mut Vec<usize>, end: &str, names: &mut Vec<String>) {
+    for step in &block.steps {
+        let n = text.len();
+        let name = |v: &usize| names[*v].clone();
+        let typed = |v: &usize| TYPES[types[*v]];
+        let (made, of): (Vec<String>, Vec<usize>) = match step {
+            Step::Sum(a, b) => {
+                writeln!(text, "%n{n} = arith.addi {}, {} : {}", name(a), name(b), typed(a)).unwrap();
+                (vec![format!("%n{n}")], vec![types[*a]])
+            }
+            Step::Insert(a) => {
+                writeln!(text, "%n{n} = tensor.insert %seven into {}[%one, %two] : {}", name(a), typed(a)).unwrap();
+                (vec![format!("%n{n}")], vec![types[*a]])
+            }
+            Step::Slide(a) => {
+                let (a, t) = (name(a), typed(a));
+                let row = t.replacen('3', "2", 1);
+                writeln!(text, "%s{n} = tensor.extract_slice {a}[0, 0] [2, 5] [1, 1] : {t} to {row}").unwrap();
+                writeln!(text, "%n{n} = tensor.insert_slice %s{n} into {a}[1, 0] [2, 5] [1, 1] : {row} into {t}")
+                    .unwrap();
+                (vec![format!("%n{n}")], vec![types[step.operand()]])
+            }
+            Step::Convert(a) => {
+                let to = 1 - types[*a];
+                writeln!(text, "%n{n} = layout.convert {} : {} to {}", name(a), typed(a), TYPES[to]).unwrap();
+                (vec![format!("%n{n}")], vec![to])
+            }
+            Step::Call(a) => {
+                let t = TYPES[1];
+                writeln!(text, "%n{n}:2 = func.call @twice({}) : ({t}) -> ({t}, {t})", name(a)).unwrap();
+                (vec![format!("%n{n}#0"), format!("%n{n}#1")], vec![1, 1])
+            }
+            Step::If(condition, blocks) => {
+                let of: Vec<usize> = kinds(&blocks[0], types);
+                let all: Vec<&str> = of.iter().map(|t| TYPES[*t]).collect();
+                writeln!(text, "%n{n}:{} = scf.if %c{condition} -> ({}) {{", of.len(), all.join(", ")).unwrap();
+                write_block(text, &blocks[0], &mut types.clone(), "scf.yield", &mut names.clone());
+                text.push_str("} else {\n");
+                write_block(text, &blocks[1], &mut types.clone(), "scf.yield", &mut names.clone());
+                text.push_str("}\n");
+                ((0..of.len()).map(|k| format!("%n{n}#{k}")).collect(), of)
+            }
+            Step::For(from, body) | Step::While(from, body) => {
+                let of: Vec<usize> = from.iter().map(|v| types[*v]).collect();
+                let all = of.iter().map(|t| TYPES[*t]).collect::<Vec<_>>().join(", ");
+                let carried = |prefix: &str| (0..of.len()).map(|k| format!("%{prefix}{n}_{k}")).collect::<Vec<_>>();
+                let assigned = |to: &[String]| {
+                    to.iter().zip(from).map(|(to, v)| format!("{to} = {}", name(v))).collect::<Vec<_>>().join(", ")
+                };
+                let inside = carried("x");
+                let is_for = matches!(step, Step::For(..));
+                let first = if is_for {
+                    writeln!(
+                        text,
+                        "%n{n}:{} = scf.for %i{n} = %zero to %times step %one iter_args({}) -> ({all}) {{",
+                        of.len(),
+                        assigned(&inside)
+                    )
+                    .unwrap();
+                    0
+                } else {
+                    let before = carried("b");
+                    let arguments: Vec<String> =
+                        inside.iter().zip(&of).map(|(name, t)| format!("{name}: {}", TYPES[*t])).collect();
+                    writeln!(
+                        text,
+                        "%n{n}:{} = scf.while (%j{n} = %zero, {}) : (index, {all}) -> (index, {all}) {{\n\
+                         %k{n} = arith.cmpi ult, %j{n}, %times : index\n\
+                         scf.condition(%k{n}) %j{n}, {} : index, {all}\n}} do {{\n^bb0(%i{n}: index, {}):\n\
+                         %l{n} = arith.addi %i{n}, %one : index",
+                        of.len() + 1,
+                        assigned(&before),
+                        before.join(", "),
+                        arguments.join(", ")
+                    )
+                    .unwrap();
+                    1
+                };
+                let (mut types, mut names) = (types.clone(), names.clone());
+                types.extend(&of);
+                names.extend(inside);
+                let end = if is_for { "scf.yield".into() } else { format!("scf.yield %l{n},index") };
+                write_block(text, body, &mut types, &end, &mut names);
+                text.push_str("}\n");
+                ((0..of.len()).map(|k| format!("%n{n}#{}", k + first)).collect(), of)
+            }
+        };
+        names.extend(made);
+        types.extend(of);
+    }
+    let (end, first) = end.split_once(' ').unwrap_or((end, ""));
+    let first = first.split_once(',');
+    let values = first.map(|f| f.0.to_owned()).into_iter().chain(block.gives.iter().map(|v| names[*v].clone()));
+    let of = first.map(|f| f.1).into_iter().chain(block.gives.iter().map(|v| TYPES[types[*v]]));
+    let (values, of): (Vec<String>, Vec<&str>) = (values.collect(), of.collect());
+    writeln!(text, "{end} {} : {}", values.join(", "), of.join(", ")).unwrap();
+}
+
+impl Step {
+    /// The array that a step on one array takes.
+    fn operand(&self) -> usize {
+        match self {
+            Step::Sum(a, _) | Step::Insert(a) | Step::Slide(a) | Step::Convert(a) | Step::Call(a) => *a,
+            _ => panic!("a step on blocks"),
+        }
+    }
+}
+
+/// The types of what a block gives.
+fn kinds(block: &Block, types: &[usize]) -> Vec<usize> {
+    let mut types = types.to_vec();
+    for step in &block.steps {
+        match step {
+            Step::Convert(a) => types.push(1 - types[*a]),
+            Step::Call(_) => types.extend([1, 1]),
+            Step::If(_, blocks) => types.extend(kinds(&blocks[0], &types)),
+            Step::For(from, _) | Step::While(from, _) => {
+                let of: Vec<usize> = from.iter().map(|v| types[*v]).collect();
+                types.extend(of);
+            }
+            one => types.push(types[one.operand()]),
+        }
+    }
+    block.gives.iter().map(|v| types[*v]).collect()
+}
+
+/// What a block gives.
+fn evaluate(block: &Block, told: Told, mut arrays: Vec<Elements>) -> Vec<Elements> {
+    for step in &block.steps {
+        let made = match step {
+            Step::Sum(a, b) => vec![std::array::from_fn(|k| arrays[*a][k].wrapping_add(arrays[*b][k]))],
+            Step::Insert(a) => {
+                let mut array = arrays[*a];
+                array[SIZES[1] + 2] = 7;
+                vec![array]
+            }
+            Step::Slide(a) => {
+                let from = |k: usize| if k < SIZES[1] { k } else { k - SIZES[1] };
+                vec![std::array::from_fn(|k| arrays[*a][from(k)])]
+            }
+            Step::Convert(a) => vec![arrays[*a]],
+            Step::Call(a) => vec![arrays[*a], arrays[*a].map(|x| x.wrapping_add(x))],
+            Step::If(condition, blocks) => {
+                evaluate(&blocks[usize::from(!told.conditions[*condition])], told, arrays.clone())
+            }
+            Step::For(from, body) | Step::While(from, body) => {
+                let mut carried: Vec<Elements> = from.iter().map(|v| arrays[*v]).collect();
+                for _ in 0..told.times {
+                    carried = evaluate(body, told, [arrays.clone(), carried].concat());
+                }
+                carried
+            }
+        };
+        arrays.extend(made);
+    }
+    block.gives.iter().map(|v| arrays[*v]).collect()
+}
+
+/// The place of each element in the buffer of an array.
+fn place(kind: usize, element: usize) -> usize {
+    let (i, j) = (element / SIZES[1], element % SIZES[1]);
+    if kind == 0 { element } else { (i / 2 * 3 + j / 2) * 4 + i % 2 * 2 + j % 2 }
+}
+
+/// The bytes of what is not freed, and of what was, by their addresses; and what went wrong.
+#[derive(Default)]
+struct Watched {
+    live: HashMap<usize, Box<[u128]>>,
+    freed: HashMap<usize, Box<[u128]>>,
+    wrong: Vec<String>,
+}
+
+static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
+
+fn watched<T>(f: impl FnOnce(&mut Watched) -> T) -> T {
+    f(WATCHED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
+}
+
+/// `malloc` for compiled code.
+extern "C" fn allocate(bytes: usize) -> *mut c_void {
+    let mut memory = vec![u128::from_ne_bytes([0x55; 16]); bytes.div_ceil(16).max(1)].into_boxed_slice();
+    let start = memory.as_mut_ptr();
+    watched(|all| all.live.insert(start as usize, memory));
+    start.cast()
+}
+
+/// `free` for compiled code.
+extern "C" fn release(start: *mut c_void) {
+    watched(|all| match all.live.remove(&(start as usize)) {
+        Some(mut memory) => {
+            memory.fill(u128::from_ne_bytes([0xaa; 16]));
+            all.freed.insert(start as usize, memory);
+        }
+        None if start.is_null() => {}
+        None if all.freed.contains_key(&(start as usize)) => all.wrong.push("a buffer is freed twice".into()),
+        None => all.wrong.push("what is freed was not allocated".into()),
+    });
+}
+
+fn context() -> Context {
+    let registry = DialectRegistry::new();
+    utility::register_all_dialects(&registry);
+    layout_dialect::register(&registry);
+    let context = Context::new_with_registry(&registry, false);
+    context.load_all_available_dialects();
+    utility::register_all_llvm_translations(&context);
+    utility::register_all_passes();
+    layout_passes::register();
+    context
+}
+
+/// A program and its types.
+struct Program {
+    block: Block,
+    gives: Vec<usize>,
+    text: String,
+}
+
+fn program(rng: &mut Rng, number: usize) -> Program {
+    let block = block(rng, &mut vec![0, 1], 2, None);
+    let gives = kinds(&block, &[0, 1]);
+    let results: Vec<&str> = gives.iter().map(|t| TYPES[*t]).collect();
+    let mut text = format!(
+        "func.func @p{number}(%a0: {}, %a1: {}, %c0: i1, %c1: i1, %times: index) -> ({})\n\
+         attributes {{llvm.emit_c_interface}} {{\n\
+         %zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n%two = arith.constant 2 : index\n\
+         %seven = arith.constant 7 : i32\n",
+        TYPES[0],
+        TYPES[1],
+        results.join(", ")
+    );
+    let mut names = vec!["%a0".to_owned(), "%a1".to_owned()];
+    write_block(&mut text, &block, &mut vec![0, 1], "return", &mut names);
+    text.push_str("}\n");
+    Program { block, gives, text }
+}
+
+/// The words of the descriptor of an array: two pointers, the offset, sizes and strides.
+fn descriptor(kind: usize, form: Form, start: u64) -> Vec<u64> {
+    let (sizes, strides): (&[u64], &[u64]) = match (kind, form) {
+        (0, _) => (&[3, 5], &[5, 1]),
+        (_, Form::Strided) => (&[2, 2, 3, 2], &[12, 2, 4, 1]),
+        (_, Form::Physical) => (&[2, 3, 2, 2], &[12, 4, 2, 1]),
+    };
+    [&[start, start, 0], sizes, strides].concat()
+}
+
+/// Runs a program; what is wrong, if anything.
+fn run(engine: &ExecutionEngine, number: usize, program: &Program, form: Form, told: Told) -> Result<(), String> {
+    let inputs: [Elements; 2] = [0, 1].map(|k| std::array::from_fn(|n| (n as i32 + 1) * (k + 1)));
+    let mut memory = [vec![-1i32; 15], vec![-1i32; 24]];
+    for (kind, memory) in memory.iter_mut().enumerate() {
+        inputs[kind].iter().enumerate().for_each(|(n, x)| memory[place(kind, n)] = *x);
+    }
+    let before = memory.clone();
+    let mut descriptors: Vec<Vec<u64>> =
+        (0..2).map(|kind| descriptor(kind, form, memory[kind].as_mut_ptr() as u64)).collect();
+    let mut returned = vec![0u64; 64];
+    let mut values = vec![returned.as_mut_ptr() as u64];
+    values.extend(descriptors.iter_mut().map(|words| words.as_mut_ptr() as u64));
+    values.extend(told.conditions.map(u64::from));
+    values.push(told.times as u64);
+    let mut packed: Vec<*mut ()> = values.iter_mut().map(|v| std::ptr::from_mut(v).cast()).collect();
+    watched(|all| *all = Watched::default());
+    // SAFETY: the function takes these descriptors and numbers, as its signature was made from them.
+    unsafe { engine.invoke_packed(&format!("p{number}"), &mut packed) }.map_err(|error| error.to_string())?;
+    let mut at = 0;
+    for (kind, wanted) in program.gives.iter().zip(evaluate(&program.block, told, inputs.to_vec())) {
+        let words = &returned[at..at + descriptor(*kind, form, 0).len()];
+        at += words.len();
+        let start = words[1] as *const i32;
+        // SAFETY: a result has the elements of its type.
+        let found: Elements = std::array::from_fn(|n| unsafe { *start.add(place(*kind, n)) });
+        if found != wanted {
+            return Err(format!("expected {wanted:?}, found {found:?}"));
+        }
+        if watched(|all| all.live.remove(&(words[0] as usize))).is_none() {
+            return Err("a result is not the caller's, or is returned twice".into());
+        }
+    }
+    if memory != before {
+        return Err("an argument was written to".into());
+    }
+    watched(|all| match (all.wrong.pop(), all.live.len()) {
+        (Some(wrong), _) => Err(wrong),
+        (None, 0) => Ok(()),
+        (None, leaked) => Err(format!("{leaked} buffers are not freed")),
+    })
+}
+
+/// Compiles programs and runs each in all ways; the seed makes the programs.
+fn check(context: &Context, seed: u64, form: Form) {
+    let mut rng = Rng::with_seed(seed);
+    let programs: Vec<Program> = (0..BATCH).map(|number| program(&mut rng, number)).collect();
+    let t = TYPES[1];
+    let mut text = format!(
+        "func.func private @twice(%x: {t}) -> ({t}, {t}) {{\n%y = arith.addi %x, %x : {t}\n\
+         return %x, %y : {t}, {t}\n}}\n"
+    );
+    programs.iter().for_each(|program| text.push_str(&program.text));
+    let mut module = Module::parse(context, &text).unwrap_or_else(|| panic!("{text}"));
+    let passes = PassManager::new(context);
+    pipelines::TO_LLVM.add_to(passes.as_operation_pass_manager(), form).expect("a pipeline");
+    passes.run(&mut module).unwrap_or_else(|_| panic!("{text}"));
+    let mut variables = std::env::vars();
+    let (_, llvm) =
+        variables.find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX")).expect("set");
+    // The engine reads on to a zero byte, whatever the length says.
+    let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
+    let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
+    // SAFETY: both do what compiled code expects of these functions.
+    unsafe {
+        engine.register_symbol("malloc", allocate as *mut ());
+        engine.register_symbol("free", release as *mut ());
+    }
+    for (number, program) in programs.iter().enumerate() {
+        for bits in 0..16 {
+            let told = Told { conditions: [bits & 1 != 0, bits & 2 != 0], times: bits >> 2 };
+            if let Err(wrong) = run(&engine, number, program, form, told) {
+                panic!("seed {seed}, {form:?}, {told:?}: {wrong}\n{}", program.text);
+            }
+        }
+    }
+}
+
+/// `LAYOUT_PROGRAMS` says how many batches there are for each form.
+#[test]
+fn every_buffer_is_freed_once() {
+    let context = context();
+    let batches = std::env::var("LAYOUT_PROGRAMS").map_or(3, |n| n.parse().expect("a number"));
+    for seed in 0..batches {
+        check(&context, seed, Form::Strided);
+        check(&context, seed, Form::Physical);
+    }
+}

@@ -1,0 +1,137 @@
+//! Elements of another width made of the same bits.
+
+use crate::builder::Builder;
+use crate::loops::Typed;
+use crate::scalar::convert::reinterpreted;
+use crate::syntax::element_type;
+use crate::tensor::{Done, Tensor};
+use crate::writer::Writer;
+use tensor_layout::element::ElementType;
+use tensor_layout::operations::Array;
+
+/// The type of an unsigned integer of so many bits.
+pub fn unsigned(bits: i64) -> Option<ElementType> {
+    use ElementType::{U1, U2, U4, U8, U16, U32, U64};
+    [U1, U2, U4, U8, U16, U32, U64].into_iter().find(|e| e.bits() == Some(bits))
+}
+
+/// A `bitcast-convert` to wider elements: those along the last dimension put together, the first one least significant.
+pub fn joined(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
+    let source = b.flattened(from);
+    let rank = out.sizes.len();
+    let wrong = || format!("parts of {} cannot be imported as {}", out.element.name(), from.element.name());
+    let (narrow, wide) = from.element.bits().zip(out.element.bits()).ok_or_else(wrong)?;
+    let (part, whole) = unsigned(narrow).zip(unsigned(wide)).ok_or_else(wrong)?;
+    let (of, into) = (element_type(part).ok_or_else(wrong)?, element_type(whole).ok_or_else(wrong)?);
+    b.each(Vec::new(), out, |w, _| {
+        let mut at: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
+        let mut sum: Option<String> = None;
+        for k in 0..wide / narrow {
+            at.push(w.index(k));
+            let value = w.load(&Typed::new(&source.name, &source.ty), &at);
+            at.pop();
+            let bits = reinterpreted(w, &value, from.element, part).ok_or_else(wrong)?;
+            let long = w.op(&format!("arith.extui {bits} : {of} to {into}"));
+            let by = w.constant(&(k * narrow).to_string(), &into);
+            let placed = w.same("arith.shli", &[long, by], &into);
+            sum = Some(match sum {
+                Some(sum) => w.same("arith.ori", &[sum, placed], &into),
+                None => placed,
+            });
+        }
+        let sum = sum.ok_or_else(wrong)?;
+        reinterpreted(w, &sum, whole, out.element).ok_or_else(wrong)
+    })
+}
+
+/// Where an array without tiles has its elements.
+struct Line {
+    sizes: Vec<i64>,
+    /// The elements from one index of a dimension to the next.
+    strides: Vec<i64>,
+}
+
+impl Line {
+    /// None where the layout has tiles, or the elements another width in memory than their own.
+    fn new(array: &Array, t: &Tensor) -> Option<Line> {
+        if array.layout.is_tiled() || array.layout.element_bits != 0 {
+            return None;
+        }
+        let mut strides = vec![1; t.sizes.len()];
+        let mut step = 1;
+        for dim in &array.layout.minor_to_major {
+            strides[*dim] = step;
+            step *= t.sizes[*dim];
+        }
+        Some(Line { sizes: t.sizes.clone(), strides })
+    }
+
+    /// The number of the element at an index, in the order of memory.
+    fn number(&self, w: &mut Writer, index: &[String]) -> String {
+        let mut sum = w.index(0);
+        for (index, stride) in index.iter().zip(&self.strides) {
+            let stride = w.index(*stride);
+            let part = w.on_index("muli", index, &stride);
+            sum = w.on_index("addi", &sum, &part);
+        }
+        sum
+    }
+
+    /// The index of the element with a number.
+    fn index(&self, w: &mut Writer, number: &str) -> Vec<String> {
+        let one = |(size, stride): (&i64, &i64)| {
+            let (size, stride) = (w.index(*size), w.index(*stride));
+            let whole = w.on_index("divui", number, &stride);
+            w.on_index("remui", &whole, &size)
+        };
+        self.sizes.iter().zip(&self.strides).map(one).collect()
+    }
+}
+
+/// A `bitcast` to elements of another width, of arrays without tiles: the bytes stay where they are, and the first one of
+/// an element is its least significant.
+pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor) -> Done<Tensor> {
+    let wrong = || format!("a `bitcast` of {} to {} in these layouts cannot be imported", from.of, out.of);
+    let lines = Line::new(arrays[0], from).zip(Line::new(arrays[1], out));
+    let (of_from, of_out) = lines.ok_or_else(wrong)?;
+    let widths = from.element.bits().zip(out.element.bits()).filter(|(a, b)| a % 8 == 0 && b % 8 == 0);
+    let (width, to) = widths.ok_or_else(wrong)?;
+    let (part, whole) = unsigned(width).zip(unsigned(to)).ok_or_else(wrong)?;
+    let (of, into) = (element_type(part).ok_or_else(wrong)?, element_type(whole).ok_or_else(wrong)?);
+    let source = b.flattened(from);
+    let typed = Typed::new(&source.name, &source.ty);
+    let rank = out.sizes.len();
+    b.each(Vec::new(), out, |w, _| {
+        let index: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
+        let number = of_out.number(w, &index);
+        let ratio = w.index((width / to).max(to / width));
+        let bits = |w: &mut Writer, number: &str| {
+            let at = of_from.index(w, number);
+            let value = w.load(&typed, &at);
+            reinterpreted(w, &value, from.element, part).ok_or_else(wrong)
+        };
+        if to < width {
+            let place = w.on_index("remui", &number, &ratio);
+            let number = w.on_index("divui", &number, &ratio);
+            let value = bits(w, &number)?;
+            let size = w.index(to);
+            let by = w.on_index("muli", &place, &size);
+            let by = w.index_as(&by, &of);
+            let shifted = w.same("arith.shrui", &[value, by], &of);
+            let cut = w.op(&format!("arith.trunci {shifted} : {of} to {into}"));
+            return reinterpreted(w, &cut, whole, out.element).ok_or_else(wrong);
+        }
+        let first = w.on_index("muli", &number, &ratio);
+        let mut sum = w.constant("0", &into);
+        for k in 0..to / width {
+            let offset = w.index(k);
+            let number = w.on_index("addi", &first, &offset);
+            let value = bits(w, &number)?;
+            let long = w.op(&format!("arith.extui {value} : {of} to {into}"));
+            let by = w.constant(&(k * width).to_string(), &into);
+            let placed = w.same("arith.shli", &[long, by], &into);
+            sum = w.same("arith.ori", &[sum, placed], &into);
+        }
+        reinterpreted(w, &sum, whole, out.element).ok_or_else(wrong)
+    })
+}
