@@ -54,7 +54,8 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             of_same
         }
         Operation::Elementwise if i.opcode == "set-dimension-size" => {
-            let dim = i.numbers("dimensions").and_then(|dims| usize::try_from(*dims.first()?).ok()).ok_or_else(wrong)?;
+            let dim =
+                i.numbers("dimensions").and_then(|dims| usize::try_from(*dims.first()?).ok()).ok_or_else(wrong)?;
             let size = ins.pop().ok_or_else(wrong)?.data;
             ins[0].sizes[dim] = Some(size);
             of_same
