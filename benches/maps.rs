@@ -15,7 +15,7 @@ const EXAMPLES: [&str; 5] = [
     "(d0, d1) -> (d0 + d1 floordiv 16, d1 mod 16), domain: d0 in [0, 6], d1 in [0, 14]",
     "(d0, d1, d2) -> ((100*d0 + 10*d1 + d2) floordiv 100, ((100*d0 + 10*d1 + d2) mod 100) floordiv 10, d2 mod 10), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
     "(d0, d1, d2) -> ((16*d0 + 4*d1 + d2) floordiv 8, (16*d0 + 4*d1 + d2) mod 8), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
-    "(d0, d1) -> (-(-11*d0 - d1 + 109) floordiv 11 + 9), domain: d0 in [0, 9], d1 in [0, 10]",
+    "(d0, d1) -> (-((-11*d0 - d1 + 109) floordiv 11) + 9), domain: d0 in [0, 9], d1 in [0, 10]",
     "(d0, d1, d2) -> (((d0*100 + d1*10 + d2) floordiv 20 * 20 + (d0*100 + d1*10 + d2) mod 20) floordiv 100, ((d0*100 + d1*10 + d2) floordiv 20 * 20 + (d0*100 + d1*10 + d2) mod 20) floordiv 10 mod 10, ((d0*100 + d1*10 + d2) floordiv 20 * 20 + (d0*100 + d1*10 + d2) mod 20) mod 10), domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
 ];
 

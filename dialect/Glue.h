@@ -56,6 +56,10 @@ MlirAttribute layout_rs_attribute_from_text(MlirContext context,
                                             MlirStringCallback error,
                                             void *user);
 
+/// A note for an error whose text, with its own notes, is this; nothing where
+/// there is none.
+void layout_rs_advice(MlirStringRef error, MlirStringCallback note, void *user);
+
 /// What `TiledAttr` in Layout.td says of the method of that name. The functions
 /// that return void call back with nothing after an error, which they emit.
 int64_t layout_rs_tiled_rank(MlirAttribute tiled);

@@ -59,6 +59,10 @@ static void appendText(MlirStringRef text, void *vector) {
       unwrap(text).str());
 }
 
+static void appendNote(MlirStringRef text, void *diagnostic) {
+  static_cast<Diagnostic *>(diagnostic)->attachNote() << unwrap(text);
+}
+
 static void emitAt(size_t at, MlirStringRef message, void *parser) {
   auto &p = *static_cast<DialectAsmParser *>(parser);
   const char *body = p.getFullSymbolSpec().data();
@@ -75,6 +79,16 @@ void LayoutDialect::initialize() {
 #define GET_OP_LIST
 #include "LayoutOps.cpp.inc"
       >();
+  // Adds to errors of upstream, and leaves them to the other handlers.
+  getContext()->getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+      std::string text = diagnostic.str();
+      for (Diagnostic &note : diagnostic.getNotes())
+        text += "\n" + note.str();
+      layout_rs_advice(wrap(StringRef(text)), appendNote, &diagnostic);
+    }
+    return failure();
+  });
 }
 
 void LayoutDialect::registerAttributes() {

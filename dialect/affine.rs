@@ -100,3 +100,80 @@ fn magnitude(e: &Expr) -> Option<i64> {
         Expr::Min(a, b) | Expr::Max(a, b) => Some(magnitude(a)?.max(magnitude(b)?)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::tensor_layout::maps::{Indexing, IndexingMap};
+    use fastrand::Rng;
+    use melior::dialect::DialectRegistry;
+    use melior::ir::r#type::MemRefType;
+    use melior::ir::{Attribute, Type};
+
+    /// Random text, with signs and parentheses wherever they may be.
+    fn text(rng: &mut Rng, depth: u32) -> String {
+        let mut text = String::new();
+        for term in 0..rng.u32(1..=if depth == 0 { 1 } else { 3 }) {
+            if term > 0 {
+                text += if rng.bool() { " + " } else { " - " };
+            }
+            text += &operand(rng, depth);
+            for _ in 0..rng.u32(0..3) {
+                let op = ["*", "floordiv", "ceildiv", "mod"][rng.usize(0..4)];
+                text += &format!(" {op} {}", rng.i64(1..10));
+            }
+        }
+        text
+    }
+
+    fn operand(rng: &mut Rng, depth: u32) -> String {
+        let sign = if rng.u8(0..3) == 0 { "-" } else { "" };
+        match rng.u8(0..4) {
+            0 if depth == 0 => format!("{sign}{}", rng.i64(0..20)),
+            0 | 1 if depth > 0 => format!("{sign}({})", text(rng, depth - 1)),
+            _ => format!("{sign}{}", ["d0", "d1", "d2"][rng.usize(0..3)]),
+        }
+    }
+
+    /// The map of an `affine_map<..>`, as MLIR reads it: the layout of a memref.
+    fn map_of<'c>(context: &'c Context, text: &str) -> AffineMap<'c> {
+        let memref = Type::parse(context, &format!("memref<?x?x?xi8, affine_map<{text}>>"));
+        MemRefType::try_from(memref.unwrap_or_else(|| panic!("{text}"))).unwrap().affine_map()
+    }
+
+    /// The same letters are the same function in `affine_map<..>` and in `#layout.indexing_map<..>`, and what one of them
+    /// prints is that function in the other.
+    #[test]
+    fn affine_maps_and_indexing_maps_read_alike() {
+        const DOMAIN: &str = "domain: d0 in [-9, 9], d1 in [-9, 9], d2 in [-9, 9]";
+        let registry = DialectRegistry::new();
+        crate::register(&registry);
+        let context = Context::new_with_registry(&registry, false);
+        context.load_all_available_dialects();
+        let mut rng = Rng::with_seed(4);
+        for _ in 0..20_000 {
+            let text = text(&mut rng, 3);
+            let upstream = map_of(&context, &format!("(d0, d1, d2) -> ({text})"));
+            let parse = |e: &str| IndexingMap::parse(&format!("(d0, d1, d2) -> ({e}), {DOMAIN}")).unwrap();
+            let own = parse(&text);
+            let (own_text, upstream_text) = (own.to_string(), upstream.to_string());
+            let printed = &own_text[..own_text.find(", domain").unwrap()];
+            let attribute = format!("#layout.indexing_map<(d0, d1, d2) -> ({text}), {DOMAIN}>");
+            let attribute = Attribute::parse(&context, &attribute).unwrap_or_else(|| panic!("{attribute}"));
+            let Some(Indexing::Map(held)) = crate::indexing_map(attribute) else { panic!("{attribute}") };
+            let of = |map: AffineMap| exprs_of_map(map).unwrap();
+            let across = IndexingMap::parse(&format!("{upstream_text}, {DOMAIN}")).unwrap();
+            let readings = [of(upstream), held.results, of(map_of(&context, printed)), across.results];
+            for _ in 0..20 {
+                let point: Vec<i64> = (0..3).map(|_| rng.i64(-9..=9)).collect();
+                for e in &readings {
+                    assert_eq!(
+                        e[0].evaluate(&point),
+                        own.results[0].evaluate(&point),
+                        "{text} is {printed} and {upstream_text}, at {point:?}"
+                    );
+                }
+            }
+        }
+    }
+}

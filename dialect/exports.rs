@@ -3,6 +3,7 @@
 //! Two rules hold for each function. Its body runs in [`guard`], so a panic becomes an error of that call and never
 //! unwinds into C++. Pointers from C++ are valid for the call, as `Glue.h` promises, and nothing of them is kept.
 
+use crate::advice;
 use crate::attribute;
 use crate::guard::guard;
 use crate::imports::{ConvertOp, RawIndexingMap};
@@ -68,6 +69,28 @@ extern "C" fn layout_rs_parse_attribute(
             }
         },
     )
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_advice(error: MlirStringRef, note: MlirStringCallback, user: *mut c_void) {
+    // SAFETY: the text is valid for the call; C++ gives a callback and the pointer it takes.
+    let add = |advice: &str| unsafe {
+        if let Some(note) = note {
+            note(string_ref(advice), user);
+        }
+    };
+    // An error without a note is better than one about notes.
+    guard(
+        |_| (),
+        || {
+            // SAFETY: the text is valid for the call.
+            let error = unsafe { bytes(error) }.unwrap_or_default();
+            if let Some(advice) = str::from_utf8(error).ok().and_then(advice::advice) {
+                add(advice);
+            }
+        },
+    );
 }
 
 /// See `Glue.h`.

@@ -10,6 +10,7 @@
 //!
 //! | file | what it holds | uses |
 //! |---|---|---|
+//! | `advice` | notes for upstream's errors on memrefs without strides | |
 //! | `affine` | expressions of the maths as `AffineExpr` and back | |
 //! | `axis` | the rule of `#layout.axis` | |
 //! | `guard` | panics become diagnostics at the border to C++ | |
@@ -23,7 +24,7 @@
 //! | `attribute` | the text of each attribute | `indexing_map` |
 //! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `imports`, `indexing_map`, `tensor_layout`, `tiled` |
 //! | `machine` | the rules of `layout.machine` | `element`, `imports`, `values` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `attribute`, `axis`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout`, `tiled`, `values` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `advice`, `attribute`, `axis`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout`, `tiled`, `values` |
 //!
 //! # Example
 //!
@@ -90,6 +91,7 @@
 #![doc = concat!("```rust,no_run\n", include_str!("embed-rust/build.rs"), "```")]
 #![deny(unsafe_code)]
 
+mod advice;
 pub mod affine;
 mod attribute;
 mod axis;

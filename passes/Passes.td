@@ -111,6 +111,35 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutRemoveConversions
+    : Pass<"layout-remove-conversions", "::mlir::ModuleOp"> {
+  let summary = "Remove conversions of tensors that nobody needs";
+  let description = [{
+    A `layout.convert` moves bytes and changes no value, and most operations on
+    tensors read and write any layout. So values inside a module get the layouts
+    in which the fewest bytes are converted, as far as one walk over the
+    conversions finds them, those that move most first: loops count as often as
+    they run, 16 times where that is not known. Arguments and results of private
+    functions take part.
+
+    As they are stay arguments and results of public functions, of declarations
+    and of functions that are referred to other than by calls; memory spaces;
+    TensorLayouts; and operands and results of operations that lowering does not
+    know. No conversion is added. Those that are left are made once, outside of
+    loops, and inside the branch that alone uses them; tensors that nobody reads
+    are removed.
+  }];
+  let options = [
+    Option<"report", "report", "bool", "false",
+           "Print a remark: how many conversions of how many bytes there were, "
+           "and are left">
+  ];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def LayoutPrepareBufferization
     : Pass<"layout-prepare-bufferization", "::mlir::ModuleOp"> {
   let summary = "Make tensors with tiled layouts ready for one-shot-bufferize";
@@ -133,9 +162,13 @@ def LayoutPrepareBufferization
 def LayoutDeallocate : Pass<"layout-deallocate", "::mlir::func::FuncOp"> {
   let summary = "Free what bufferization allocated";
   let description = [{
-    Runs upstream's ownership-based deallocation on a function, unless the
-    function had no tensors before `layout-prepare-bufferization` and lowering
-    allocated nothing in it: such a function frees its buffers itself.
+    Frees each buffer after its last use, in the block that owns it; a buffer
+    that a block, loop or function gives is owned by who gets it, or is copied.
+    An allocation takes over a buffer of its type that was freed just before. A
+    function with branches between blocks, or with an operation whose buffers
+    are not known, goes through upstream's ownership-based deallocation. A
+    function that had no tensors before `layout-prepare-bufferization`, and in
+    which lowering allocated nothing, frees its buffers itself.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect",
@@ -252,6 +285,7 @@ class Pipeline<string name> {
 def LayoutToMemref : Pipeline<"layout-to-memref"> {
   let summary = "Lower tensors and memrefs with layouts to plain memrefs";
   let passes = [
+    "layout-remove-conversions",
     "layout-prepare-bufferization",
     "convert-elementwise-to-linalg",
     "one-shot-bufferize{bufferize-function-boundaries "

@@ -2,7 +2,10 @@
 //!
 //! Buffer deallocation clones a buffer where it cannot share it, for instance an argument that is returned. Upstream
 //! lowers clones of buffers without strides only. Here the copy gets the strides of its source: a row of as many
-//! elements as the source reaches over, `1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
+//! elements as the source reaches over, `offset + 1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
+//!
+//! A dimension of stride 0 carries a size and no elements, and what is in front of the offset belongs to the buffer: such
+//! a row is copied as it is.
 
 use crate::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -27,7 +30,8 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
     let t = source.r#type();
     let Some(shaped) = ir::memref(t) else { return Ok(()) };
     let Some(strides) = shaped.layout.and_then(ir::strides_of) else { return Ok(()) };
-    if ir::result(op, 0).r#type() != t || ir::offset_of(&shaped) != Some(0) {
+    let Some(offset) = ir::offset_of(&shaped) else { return Ok(()) };
+    if ir::result(op, 0).r#type() != t {
         return Ok(());
     }
     let b = Builder::before(op);
@@ -47,14 +51,15 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
     };
     let binary = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], index, &[]);
     let row = if dynamic {
-        let mut count = b.index(1);
+        let mut count = b.index(offset.checked_add(1).ok_or(OVERFLOW)?);
         for (d, (size, stride)) in shaped.shape.iter().zip(&strides).enumerate() {
             let steps = binary("arith.subi", of(*size, d), b.index(1));
             count = binary("arith.addi", count, binary("arith.muli", steps, of(*stride, rank + d)));
         }
-        (None, vec![count])
+        // Without elements the sum may be less than nothing.
+        (None, vec![binary("arith.maxsi", count, b.index(0))])
     } else {
-        let reach = reach(&shaped.shape, &strides).ok_or("the offset of its last element overflows 64 bits")?;
+        let reach = reach(offset, &shaped.shape, &strides).ok_or(OVERFLOW)?;
         (Some(reach), Vec::new())
     };
     let row_type = Shaped { shape: vec![row.0], layout: None, ..shaped.clone() };
@@ -63,19 +68,26 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
     let values = |numbers: &[Option<i64>], from: usize| -> Vec<Val<'c>> {
         (0..rank).filter(|d| numbers[*d].is_none()).map(|d| of(None, from + d)).collect()
     };
-    let copy =
-        b.reinterpret(allocation, t, &shaped.shape, &values(&shaped.shape, 0), &strides, &values(&strides, rank));
-    b.op("memref.copy", &[source, copy], &[], &[]);
+    let (sizes, steps) = (values(&shaped.shape, 0), values(&strides, rank));
+    let copy = b.reinterpret(allocation, t, offset, &shaped.shape, &sizes, &strides, &steps);
+    if offset == 0 && !strides.contains(&Some(0)) {
+        b.op("memref.copy", &[source, copy], &[], &[]);
+    } else {
+        let whole = b.reinterpret(source, row_type, 0, &[row.0], &row.1, &[Some(1)], &[]);
+        b.op("memref.copy", &[whole, allocation], &[], &[]);
+    }
     ir::replace_all_uses(ir::result(op, 0), copy);
     rewriter.erase(op);
     Ok(())
 }
 
+const OVERFLOW: &str = "the offset of its last element overflows 64 bits";
+
 /// How many elements a buffer of known sizes and strides reaches over; `None` where that overflows.
-fn reach(sizes: &[Option<i64>], strides: &[Option<i64>]) -> Option<i64> {
+fn reach(offset: i64, sizes: &[Option<i64>], strides: &[Option<i64>]) -> Option<i64> {
     if sizes.contains(&Some(0)) {
-        return Some(0);
+        return Some(offset);
     }
     let steps = sizes.iter().zip(strides).map(|(size, stride)| (*size)?.checked_sub(1)?.checked_mul((*stride)?));
-    steps.into_iter().try_fold(1i64, |reach, step| reach.checked_add(step?))
+    steps.into_iter().try_fold(offset.checked_add(1)?, |reach, step| reach.checked_add(step?))
 }

@@ -9,8 +9,8 @@ use crate::pass::Pass;
 use crate::pipelines::PIPELINES;
 use crate::upstream::emit;
 use crate::{
-    deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization, scf_to_cf,
-    simplify_indexing, strip_memory_spaces, verify_llvm,
+    deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
+    remove_conversions, scf_to_cf, simplify_indexing, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -48,6 +48,7 @@ extern "C" fn layout_rs_run_pass(
             Pass::LowerMemrefs { options } => return lower_memrefs::run(rewriter, options),
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::PrepareBufferization => return prepare_bufferization::run(rewriter),
+            Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
             Pass::ScfToCf => scf_to_cf::run(op),
             Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
             Pass::StripMemorySpaces => strip_memory_spaces::run(op),

@@ -234,7 +234,7 @@ fn alone(op: Op) -> Option<Pairs> {
 /// The maps with run-time variables replaced whose `value` is known, and the others named by `name`.
 fn with_names<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &dyn Fn(&S) -> String) -> Access<String> {
     let mut all = Access { maps: Vec::new(), unknown: access.unknown.clone() };
-    for Mapped { map, run_time } in &access.maps {
+    for Mapped { map, devices, run_time } in &access.maps {
         let (mut map, first) = (map.clone(), map.dims + map.ranges);
         let mut known = false;
         for (k, run_time) in run_time.iter().enumerate() {
@@ -254,7 +254,7 @@ fn with_names<S>(access: &Access<S>, value: &dyn Fn(&S) -> Option<i64>, name: &d
             let of = &run_time[*v - first];
             RunTime { source: name(&of.source), element: of.element.clone(), within: of.within, clamped: of.clamped }
         });
-        all.maps.push(Mapped { run_time: run_time.collect(), map });
+        all.maps.push(Mapped { run_time: run_time.collect(), devices: *devices, map });
     }
     all
 }

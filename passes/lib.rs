@@ -21,7 +21,10 @@
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `buffers`, `deallocate`, `diagnostic`, `options`, `upstream` |
+//! | `padding` | `tensor.pad` as a fill and an insertion | |
+//! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
+//! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `options`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
 //! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
@@ -30,7 +33,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_memrefs`, `mask_as_integers`, `options`, `pass`, `pipelines`, `prepare_bufferization`, `scf_to_cf`, `simplify_indexing`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_memrefs`, `mask_as_integers`, `options`, `pass`, `pipelines`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -73,19 +76,22 @@ pub mod lower_memrefs;
 pub mod mask_as_integers;
 mod options;
 mod ownership;
+mod padding;
 mod pass;
 pub mod pipelines;
 pub mod prepare_bufferization;
+pub mod remove_conversions;
 pub mod scf_to_cf;
 pub mod simplify_indexing;
 pub mod strip_memory_spaces;
+mod switches;
 #[allow(unsafe_code, reason = "these functions call C++")]
 mod upstream;
 mod vectorize;
 pub mod verify_llvm;
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use options::{Form, IndexingAnalysisOptions, Options, Parallel, Target};
+pub use options::{Form, IndexingAnalysisOptions, Options, Parallel, RemoveConversionsOptions, Target};
 pub use pass::Pass;
 pub use pipelines::add_passes;
 // For the other crates of this project alone.

@@ -41,6 +41,7 @@ use melior::ir::{AffineMap, Attribute, BlockRef, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
+use tensor_layout::tiled::Layout;
 
 /// Lowers all tiled memrefs of a module; or reports what could not be lowered, and changes nothing.
 pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
@@ -223,7 +224,8 @@ impl<'c> Lowering<'c> {
                 Ok(())
             }
             name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => self.strided(b, op),
-            "memref.cast" | "memref.dealloc" => self.whole_only(&operands),
+            "memref.cast" => self.cast(b, op),
+            "memref.dealloc" => self.whole_only(&operands),
             name if is(name, FORWARDS) => self.whole_only(&operands),
             _ if self.maps.contains_key(&ir::op_key(op)) => self.structured(b, op),
             _ => Err(self.unsupported(op)),
@@ -234,11 +236,8 @@ impl<'c> Lowering<'c> {
         let operands = ir::operands(op);
         let mut vars = IndexVars::default();
         let index = self.element(op, operands[0], &operands[1..], &mut vars)?;
-        let base = self.buffers.access(operands[0])?.base;
-        let loaded = match ir::name(op) {
-            "affine.load" => vars.load(b, base, &index),
-            _ => vars.load_anywhere(b, base, &index),
-        };
+        let affine = ir::name(op) == "affine.load";
+        let loaded = self.buffers.access(operands[0])?.at(index).load(&vars, b, affine);
         self.replace(op, &[loaded]);
         Ok(())
     }
@@ -248,7 +247,7 @@ impl<'c> Lowering<'c> {
         let mut vars = IndexVars::default();
         let index = self.element(op, operands[1], &operands[2..], &mut vars)?;
         let affine = ir::name(op) == "affine.store";
-        self.buffers.access(operands[1])?.store(&vars, b, operands[0], &index, affine);
+        self.buffers.access(operands[1])?.at(index).store(&vars, b, operands[0], affine);
         self.replace(op, &[]);
         Ok(())
     }
@@ -292,6 +291,26 @@ impl<'c> Lowering<'c> {
             false => Ok(()),
             true => Err("expected a whole tiled buffer, found a slice or reshape of one".into()),
         }
+    }
+
+    /// A cast that says more or less of the sizes is still one where both types have the same dimensions. Where a tiled
+    /// size becomes known or unknown, the dimension that carries it goes or comes.
+    fn cast(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+        self.whole_only(&[source])?;
+        let (Some(from), Some(to)) = (self.buffers.get(source), self.buffers.get(result).cloned()) else {
+            return Ok(());
+        };
+        if !from.carries() && !to.carries() {
+            return Ok(());
+        }
+        let sizes = self.buffers.access(source)?.sizes;
+        let unknown = sizes.iter().zip(&to.shape).filter(|(_, n)| n.is_none());
+        let sizes: Vec<Val<'c>> = unknown.map(|(size, _)| size.value(b)).collect();
+        let made = to.reinterpreted(b, source, &sizes);
+        self.buffers.lowered.insert(ir::key(made), to);
+        self.replace(op, &[made]);
+        Ok(())
     }
 
     fn unsupported(&self, op: Op<'c>) -> String {
@@ -344,11 +363,13 @@ impl<'c> Lowering<'c> {
             let constant = ir::constant(value).ok_or("its value is not a dense constant in the module")?;
             let shape = ir::memref(allocation).ok_or("its type is not a memref")?;
             let data = ir::tensor_type(&Shaped { layout: None, space: None, ..shape });
-            let value = if constant.splat {
-                constant.resplat(data).ok_or("its elements are not those of its type")?
-            } else {
-                constant.gathered(data, &lowered.gather()?).ok_or("the bytes of its element type are not known")?
+            let value = match (lowered.packing.bits, constant.splat) {
+                (None, true) => constant.resplat(data),
+                (None, false) => constant.gathered(data, &lowered.gather()?),
+                (Some(bits), true) => constant.packed_splat(data, bits as usize),
+                (Some(bits), false) => constant.packed(data, bits as usize, &lowered.gather()?),
             };
+            let value = value.ok_or("the bytes of its elements are not known")?;
             ir::edit(op).set_attribute("initial_value", value);
         }
         ir::edit(op).set_attribute("type", TypeAttribute::new(allocation).into());
@@ -360,7 +381,7 @@ impl<'c> Lowering<'c> {
         let name = ir::attribute(op, "name").ok_or("it names no global")?;
         let allocation = lowered.allocation_type(b.location);
         let allocation = b.value("memref.get_global", &[], allocation, &[b.named("name", name)]);
-        let made = lowered.view(b, allocation);
+        let made = lowered.view(b, allocation, &[]);
         self.buffers.lowered.insert(ir::key(made), lowered);
         self.replace(op, &[made]);
         Ok(())
@@ -380,10 +401,23 @@ impl<'c> Lowering<'c> {
 
     fn dim(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let operands = ir::operands(op);
-        let which = constant_value(operands[1]).ok_or("its dimension must be a constant")?;
         let access = self.buffers.access(operands[0])?;
-        let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
-        let value = size.ok_or_else(|| format!("its dimension must be below the rank, found {which}"))?.value(b);
+        let value = match constant_value(operands[1]) {
+            Some(which) => {
+                let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
+                size.ok_or_else(|| format!("its dimension must be below the rank, found {which}"))?.value(b)
+            }
+            None => {
+                // The size of the dimension that it is, of all of them.
+                let sizes: Vec<Val<'c>> = access.sizes.iter().map(|size| size.value(b)).collect();
+                let mut known = *sizes.last().ok_or("it has no dimension")?;
+                for (k, size) in sizes.iter().enumerate().rev().skip(1) {
+                    let this = b.equal(operands[1], b.index(k as i64));
+                    known = b.value("arith.select", &[this, *size, known], size.r#type(), &[]);
+                }
+                known
+            }
+        };
         self.replace(op, &[value]);
         Ok(())
     }
@@ -540,7 +574,7 @@ impl<'c> Lowering<'c> {
         let identity = (0..sizes.len()).map(Expr::Var).collect();
         let whole = Operand::new(partial.access.clone(), identity);
         let neutral = b.constant(combiner.neutral);
-        let fill = Nest { extents: sizes, operands: vec![whole], outputs: 1, contracted: Vec::new() };
+        let fill = Nest { extents: sizes, operands: vec![whole], outputs: 1, contracted: Vec::new(), repeats: true };
         kernel::emit(&fill, b, |inner| inner.store(0, neutral));
         nest.contracted = contracted;
         let output = std::mem::replace(nest.operands.last_mut()?, partial);
@@ -603,7 +637,7 @@ fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &
     }
     let partial = Operand { access: partial.access.clone(), map: identity.clone(), across };
     let operands = vec![partial, Operand::new(output.access, identity)];
-    let sums = Nest { extents, operands, outputs: 1, contracted: Vec::new() };
+    let sums = Nest { extents, operands, outputs: 1, contracted: Vec::new(), repeats: true };
     kernel::emit(&sums, b, |inner| {
         let operands = [inner.load(1), inner.load(0)];
         let kept = b.attributes_of(combiner.op);
@@ -662,5 +696,12 @@ fn lower_type<'c>(t: Type<'c>, location: Location<'c>, form: Form, axes: &Axes) 
         }
         (given, own) => given.or(own),
     };
-    Lowered::new(location, &Shaped { layout: None, space, ..shaped }, &layout, axes, form)
+    let shaped = Shaped { layout: None, space, ..shaped };
+    let lowered = Lowered::new(location, &shaped, &layout, axes, form);
+    // A layout that is pending and cannot be is that of a buffer of which bufferization has copied a slice or reshape.
+    // The copy is no more than a buffer of its own, and its layout is free.
+    match pending.is_some() && lowered.is_err() {
+        true => Lowered::new(location, &shaped, &AnyLayout::Tiled(Layout::row_major(shaped.shape.len())), axes, form),
+        false => lowered,
+    }
 }

@@ -7,8 +7,10 @@
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
 //! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
 //!   encoding of results, and lets an operation write over its operand: a chain of them is then one set of aliases, and
-//!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.concat` insertions,
-//!   `linalg.softmax` its decomposition;
+//!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
+//!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion, `linalg.softmax` its
+//!   decomposition;
+//! - `scf.index_switch` of tensors becomes `scf.if`s, which the analysis of the stock pass knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
 //! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
@@ -21,13 +23,15 @@
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
-use crate::buffers::index::constant_value;
 use crate::buffers::lowered::{AnyLayout, Lowered};
-use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, READS, VIEW, is};
+use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, VIEW, is};
 use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
+use crate::buffers::views::{changes_layout, is_read_in_place, tensor_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
+use crate::padding::{concatenate, generate, pad};
+use crate::switches::as_branches;
 use crate::{aliases, deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
@@ -44,7 +48,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut gone = HashSet::new();
+    let (mut gone, mut read, mut views) = (HashSet::new(), HashMap::new(), HashMap::new());
     for op in operations {
         if gone.contains(&ir::op_key(op)) {
             continue;
@@ -61,13 +65,17 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 rewriter.erase(op);
             }
             "linalg.softmax" if touches_layouts(op) => softmax(rewriter, op).map_err(|error| vec![error])?,
-            "tensor.concat" if touches_layouts(op) => concatenate(rewriter, op),
-            "tensor.pad" if is_spread(ir::operands(op)[0]) => {
+            "tensor.concat" if reaches_layouts(op, &mut views) => concatenate(rewriter, op),
+            "tensor.pad" if reaches_layouts(op, &mut views) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(rewriter, op);
             }
+            "scf.index_switch" if ir::results(op).into_iter().any(is_tensor) => as_branches(rewriter, op),
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
-            name if is(name, VIEW) && changes_layout(op) && !only_read(ir::result(op, 0)) => settle(op),
+            "tensor.generate" if touches_layouts(op) => generate(rewriter, op),
+            name if is(name, VIEW) && changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read) => {
+                settle(op);
+            }
             name if is(name, ELEMENTWISE) && ir::results(op).into_iter().all(is_tensor) => elementwise(rewriter, op),
             _ => {}
         }
@@ -183,11 +191,10 @@ fn unsupported(op: Op) -> Option<&'static str> {
         "arith.constant" if ir::attribute(op, "value").and_then(ir::constant).is_none() => {
             Some("its value is not a dense constant in the module")
         }
-        "tensor.dim" if constant_value(ir::operands(op)[1]).is_none() => Some("its dimension must be a constant"),
-        "tensor.pad" if is_spread(ir::operands(op)[0]) && padding(op).is_none() => {
-            Some("expected one padding value and static sizes")
+        "scf.forall" if ir::results(op).into_iter().any(is_packed) => {
+            Some("a byte holds several elements, and two iterations may write to it at the same time")
         }
-        "tensor.concat" if is_dynamic(op) => Some("its sizes are known only at run time"),
+        "tensor.cast" if !is_tensor(ir::result(op, 0)) => Some("a tensor without a rank has no layout"),
         _ => None,
     }
 }
@@ -203,12 +210,19 @@ fn is_tensor(v: Val) -> bool {
     ir::tensor(v.r#type()).is_some()
 }
 
-fn tensor_layout<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
-    ir::tensor(v.r#type())?.layout.filter(|a| AnyLayout::of(*a).is_some())
-}
-
 fn touches_layouts(op: Op) -> bool {
     ir::operands(op).into_iter().chain(ir::results(op)).any(|v| tensor_layout(v).is_some())
+}
+
+/// Whether a byte of a tensor may hold several elements.
+fn is_packed(v: Val) -> bool {
+    let bits = tensor_layout(v).and_then(layout_dialect::tiled).map_or(0, |layout| layout.element_bits);
+    (1..8).contains(&bits)
+}
+
+/// Whether an operation touches layouts, or an operand may be in the buffer of a tensor that has one.
+fn reaches_layouts<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
+    touches_layouts(op) || ir::operands(op).into_iter().any(|v| is_tensor(v) && is_view(v, views))
 }
 
 /// Whether a tensor with a layout is anywhere below an operation.
@@ -251,94 +265,6 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
         known.extend(seen.into_iter().map(|k| (k, true)));
     }
     found
-}
-
-/// Whether a tensor has a TensorLayout.
-fn is_spread(v: Val) -> bool {
-    tensor_layout(v).is_some_and(|layout| layout_dialect::tensor_layout(layout).is_some())
-}
-
-/// The one value that a tensor of static size is padded with.
-fn padding<'c>(op: Op<'c>) -> Option<Val<'c>> {
-    let value = *ir::operands(*ir::operations(*ir::blocks(op).first()?).last()?).first()?;
-    let inside = |op: Op<'c>| ir::parent(op).is_some_and(|pad| ir::name(pad) == "tensor.pad");
-    let own = ir::block_argument(value).is_some_and(|(owner, _)| ir::op_key(owner) == ir::op_key(op));
-    let made_inside = ir::defining_op(value).is_some_and(inside);
-    (!own && !is_dynamic(op) && (!made_inside || constant(value).is_some())).then_some(value)
-}
-
-/// The attribute of an `arith.constant`.
-fn constant<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
-    let op = ir::defining_op(v).filter(|op| ir::name(*op) == "arith.constant")?;
-    ir::attribute(op, "value")
-}
-
-/// Fills an empty tensor and inserts what is padded. Bufferization would give the padded sizes the layout of the source.
-fn pad(rewriter: &Rewriter, op: Op) {
-    let b = Builder::before(op);
-    let (source, result) = (ir::operands(op)[0], ir::result(op, 0).r#type());
-    let value = padding(op).expect("what is refused is not lowered");
-    let value = constant(value).map_or(value, |value| b.constant(value));
-    let empty = b.value("tensor.empty", &[], result, &[]);
-    let filled = ir::result(b.named_structured("linalg.fill", &[value, empty], &[1, 1], result), 0);
-    let low = ir::sizes(op, "static_low");
-    // After the source come the lower paddings that only the running program knows.
-    let dynamic = low.iter().filter(|n| n.is_none()).count();
-    let inserted = inserted(b, source, filled, &low, &ir::operands(op)[1..=dynamic]);
-    ir::replace_all_uses(ir::result(op, 0), inserted);
-    rewriter.erase(op);
-}
-
-/// A tensor with all of `part`, of static sizes, put into it at an offset, whose dynamic entries are values.
-fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[Option<i64>], values: &[Val<'c>]) -> Val<'c> {
-    let sizes = ir::tensor(part.r#type()).map(|t| t.shape).unwrap_or_default();
-    let list = |values: &[Option<i64>]| ir::sizes_attribute(b.context(), values);
-    let attributes = [
-        b.named("static_offsets", list(offsets)),
-        b.named("static_sizes", list(&sizes)),
-        b.named("static_strides", list(&vec![Some(1); sizes.len()])),
-        b.segments(&[1, 1, values.len() as i32, 0, 0]),
-    ];
-    let operands: Vec<Val> = [part, whole].into_iter().chain(values.iter().copied()).collect();
-    b.value("tensor.insert_slice", &operands, whole.r#type(), &attributes)
-}
-
-/// Inserts the operands of a concatenation into an empty tensor, one after the other.
-fn concatenate(rewriter: &Rewriter, op: Op) {
-    let b = Builder::before(op);
-    let result = ir::result(op, 0).r#type();
-    let operands = ir::operands(op);
-    let rank = ir::tensor(result).map_or(0, |t| t.shape.len());
-    let along = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
-    let mut whole = empty(b, operands[0], result);
-    let mut offsets = vec![Some(0i64); rank];
-    for part in operands {
-        whole = inserted(b, part, whole, &offsets, &[]);
-        let length = ir::tensor(part.r#type()).and_then(|t| t.shape[along]);
-        offsets[along] = offsets[along].zip(length).and_then(|(at, n)| at.checked_add(n));
-    }
-    ir::replace_all_uses(ir::result(op, 0), whole);
-    rewriter.erase(op);
-}
-
-/// Whether a concatenation has sizes known only at run time.
-fn is_dynamic(op: Op) -> bool {
-    let values = ir::operands(op).into_iter().chain(ir::results(op));
-    values.filter_map(|v| ir::tensor(v.r#type())).any(|t| t.shape.contains(&None))
-}
-
-/// Whether the result of a slice or reshape has another layout than what it shows.
-fn changes_layout(op: Op) -> bool {
-    tensor_layout(ir::operands(op)[0]) != tensor_layout(ir::result(op, 0))
-}
-
-/// Whether all that is done to a tensor is to read its elements in place.
-fn only_read(v: Val) -> bool {
-    ir::uses(v).into_iter().all(|(user, operand)| match ir::name(user) {
-        name if is(name, READS) => true,
-        "tensor.insert_slice" => operand == 0,
-        _ => ir::indexing_maps(user).is_some() && operand + ir::results(user).len() < ir::operands(user).len(),
-    })
 }
 
 /// Copies the result of a slice or reshape for all its users.

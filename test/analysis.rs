@@ -8,6 +8,8 @@ mod choices;
 mod elements;
 #[path = "analysis/graphs.rs"]
 mod graphs;
+#[path = "analysis/pairs.rs"]
+mod pairs;
 
 use cases::{Case, KINDS, reads, some};
 use choices::Choices;
@@ -638,7 +640,7 @@ fn tiles() {
     let show = |map: &str, of: &StridedTile, hi: i64, sizes: &[i64]| {
         let map = IndexingMap::parse(map).unwrap();
         let Indexing::Map(map) = map.simplify() else { panic!("empty") };
-        let mapped = Mapped::<usize> { map, run_time: Vec::new() };
+        let mapped = Mapped::<usize> { map, devices: None, run_time: Vec::new() };
         let from: Index = mapped.map.domain.vars[..mapped.map.dims].iter().map(|i| i.hi + 1).collect();
         match mapped.tile(of, &[Interval::new(0, hi)], &from, sizes).unwrap() {
             Err(reason) => reason,
@@ -661,7 +663,7 @@ fn tiles() {
     let mut map = IndexingMap::parse(one).unwrap().simplify().map().unwrap().clone();
     assert_eq!(map.to_string(), "(d0) -> (0), domain: d0 in [50, 50]");
     map.domain.vars[0] = Interval::new(50, 50);
-    let mapped = Mapped::<usize> { map, run_time: Vec::new() };
+    let mapped = Mapped::<usize> { map, devices: None, run_time: Vec::new() };
     let needed = mapped.tile(&tile(&[i(8)], &[8]), &[Interval::new(0, 9)], &[80], &[1]).unwrap().unwrap();
     assert_eq!((needed.cut, &needed.tile.sizes[..], &needed.ends[..]), (true, &[8][..], &[[None, None]][..]));
     assert_eq!(needed.tile.offsets[0].evaluate(&[6]), Some(-2));
@@ -720,7 +722,8 @@ fn traffic_of_a_chain() {
 fn counts_of_large_tensors() {
     let usage = |text: &str, sizes: &[i64]| {
         let map = Indexing::parse(text).unwrap().simplify().map().unwrap().clone();
-        let access = Access { maps: vec![Mapped::<usize> { map, run_time: Vec::new() }], unknown: Vec::new() };
+        let access =
+            Access { maps: vec![Mapped::<usize> { map, devices: None, run_time: Vec::new() }], unknown: Vec::new() };
         let found = access.usage(sizes);
         (found.elements.exact(), found.reads.exact())
     };
@@ -736,7 +739,7 @@ fn counts_of_large_tensors() {
         "(d0)[s0] -> (d0 * 2 + s0 - 1), domain: d0 in [0, {last}], s0 in [0, 2], d0 * 2 + s0 in [1, {}]",
         2 * n
     );
-    assert_eq!(usage(&cut, &[2 * n]), (Some(2 << 20), None));
+    assert_eq!(usage(&cut, &[2 * n]), (Some(2 << 20), Some((3 << 20) - 1)));
     // One without any structure is known up to bounds.
     let odd = format!("(d0, d1) -> ((d0 * 3 + d1 * 7) mod 1001), domain: d0 in [0, {last}], d1 in [0, 3]");
     assert_eq!(usage(&odd, &[1001]).0, None);
@@ -933,7 +936,8 @@ fn spoilt_operations() {
 
 #[test]
 fn ranges_that_a_constraint_fixes() {
-    let mapped = |text: &str| Mapped::<usize> { map: IndexingMap::parse(text).unwrap(), run_time: Vec::new() };
+    let mapped =
+        |text: &str| Mapped::<usize> { map: IndexingMap::parse(text).unwrap(), devices: None, run_time: Vec::new() };
     let first = mapped("(d0, d1)[s0] -> (d0, d1, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]");
     let second = "(d0, d1, d2) -> (d0), domain: d0 in [0, 3], d1 in [0, 3], d2 in [0, 3], d0 + d1 - d2 in [0, 0]";
     let both = first.then(&mapped(second)).unwrap().unwrap();

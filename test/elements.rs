@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use tensor_layout::operations::leaves;
 use tensor_layout::operations::{Array, Shape};
-use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};
+use tensor_layout::operations::{Convolution, Gather, Operation, Start, WindowDim};
 use tensor_layout::tiled::Expansion;
 
 pub type Index = Vec<i64>;
@@ -130,6 +130,16 @@ impl<'a> Definition<'a> {
             Operation::Gather(g) => self.gather(g, o, held, read),
             Operation::Scatter(g) => self.scatter(g, o, held, read),
             Operation::Tuple => some(read, result, o.to_vec()),
+            Operation::Leaves { numbers } => {
+                if let Some(number) = numbers[result] {
+                    some(read, number, o.to_vec());
+                }
+            }
+            Operation::Start(start) => match (start.result(result), start.operand(result, ins.len())) {
+                (Some(made), _) => self.started(start).reads(made, o, held, read),
+                (None, Some(operand)) => some(read, operand, o.to_vec()),
+                (None, None) => {}
+            },
             Operation::GetTupleElement { index } => {
                 let Shape::Tuple(parts) = self.shapes[0] else { panic!("no tuple") };
                 let before: usize = parts[..*index].iter().map(|part| leaves(part).len()).sum();
@@ -138,6 +148,14 @@ impl<'a> Definition<'a> {
             Operation::Iota { .. } | Operation::Constant | Operation::Parameter { .. } => {}
             other => panic!("{other:?} is not interpreted"),
         }
+    }
+
+    /// What the start of an asynchronous pair runs.
+    fn started(&self, start: &'a Start) -> Definition<'a> {
+        let (first, count) = start.results;
+        let outs = self.outs[first..first + count].to_vec();
+        let memory = matches!(start.operation, Operation::Bitcast).then(|| panic!("no bitcast is started"));
+        Definition { operation: &start.operation, shapes: self.shapes, ins: self.ins.clone(), outs, memory }
     }
 
     /// All elements that differ in the reduced dimensions only, then the initial values.

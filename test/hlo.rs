@@ -222,6 +222,26 @@ StackFrames
     assert_eq!(slice.computations[slice.entry].result().name, "y");
 }
 
+/// Texts as they are stored: with a byte order mark, with other ends of lines, or not HLO at all.
+#[test]
+fn other_texts() {
+    let text = module("x = f32[2] parameter(0)\nROOT y = f32[2] negate(x), metadata={op_name=\"a\"}\n");
+    let names = |text: &str| {
+        let module = parse(text);
+        module.computations.iter().flat_map(|c| &c.instructions).map(|i| i.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&format!("\u{feff}{text}")), names(&text));
+    assert_eq!(names(&text.replace('\n', "\r\n")), names(&text));
+    let message = "expected HLO, which begins with `HloModule`, found MLIR: JAX prints HLO with \
+        `jax.jit(f).lower(x).as_text(\"hlo\")`, and XLA's `hlo-translate --mlir-to-hlo` makes it of StableHLO";
+    let mlir = "  func.func public @main(%a: tensor<3xf32>) -> tensor<3xf32> {\n    return %a : tensor<3xf32>\n  }\n";
+    for (begin, place) in [("module @jit_f {\n", "1:1"), ("// A.\n#map = 1\nmodule {\n", "2:1"), ("", "1:3")] {
+        let found = places(&format!("{begin}{mlir}}}"));
+        assert_eq!(found, [format!("{place} {message}")], "{begin}");
+    }
+    assert_eq!(places("module"), ["1:1 expected `HloModule` and the module's name, found `m`"]);
+}
+
 /// Every operation of the language is known, and what runs beside others.
 #[test]
 fn all_opcodes() {

@@ -65,7 +65,7 @@ fn documented_examples() {
          domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
     );
     check(
-        "(d0, d1) -> (-(-11*d0 - d1 + 109) floordiv 11 + 9), domain: d0 in [0, 9], d1 in [0, 10]",
+        "(d0, d1) -> (-((-11*d0 - d1 + 109) floordiv 11) + 9), domain: d0 in [0, 9], d1 in [0, 10]",
         "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 10]",
     );
 }
@@ -306,7 +306,7 @@ fn reading() {
         ),
         (
             "(d0) -> (-(d0 + 1) floordiv 11, -d0 floordiv 11, 3 - (d0) floordiv 2), domain: d0 in [0, 1]",
-            "(d0) -> (-((d0 + 1) floordiv 11), (-d0) floordiv 11, 3 - (d0 floordiv 2)), domain: d0 in [0, 1]",
+            "(d0) -> ((-(d0 + 1)) floordiv 11, (-d0) floordiv 11, 3 - (d0 floordiv 2)), domain: d0 in [0, 1]",
         ),
         (
             "(d0) -> (d0 floordiv -3, d0 mod -3, d0 ceildiv -3, d0 ceildiv 3), domain: d0 in [0, 1]",

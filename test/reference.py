@@ -1,17 +1,22 @@
-"""Runs an HLO module with XLA's CPU backend: reference.py MODULE NUMBERS RESULTS.
+"""Runs an HLO module with XLA's CPU backend: reference.py MODULE NUMBERS RESULTS [REPLICAS].
 
-The module's entry takes one f64 array and gives one; both files hold such numbers in the machine's byte order.
+The module's entry takes one f64 array and gives one; both files hold such numbers in the machine's byte order, those
+of replica 0 first.
 """
 
+import os
 import re
 import sys
+
+replicas = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={replicas}"
 
 import jax
 import numpy
 from jax._src import xla_bridge
 from jaxlib import _jax, xla_client
 
-module, numbers, results = sys.argv[1:]
+module, numbers, results = sys.argv[1:4]
 jax.config.update("jax_enable_x64", True)
 with open(module, encoding="utf-8") as file:
     text = file.read()
@@ -21,7 +26,15 @@ text = re.sub(r", metadata=\{[^}]*\}", "", text)
 computation = xla_client.XlaComputation(_jax.hlo_module_from_text(text).as_serialized_hlo_module_proto())
 client = xla_bridge.get_backend("cpu")
 program = _jax.mlir.xla_computation_to_mlir_module(computation)
-executable = client.compile_and_load(program, client.devices()[:1], xla_client.CompileOptions())
-argument = jax.device_put(numpy.fromfile(numbers), client.devices()[0])
+devices = client.devices()[:replicas]
+options = xla_client.CompileOptions()
+options.num_replicas = replicas
+options.device_assignment = xla_client.DeviceAssignment.create(numpy.arange(replicas).reshape(replicas, 1))
+executable = client.compile_and_load(program, devices, options)
+each = numpy.fromfile(numbers).reshape(replicas, -1)
+parts = [jax.device_put(part, device) for part, device in zip(each, devices)]
+argument = parts[0] if replicas == 1 else jax.make_array_from_single_device_arrays(
+    (each.size,), jax.sharding.NamedSharding(jax.sharding.Mesh(devices, "d"), jax.sharding.PartitionSpec("d")), parts
+)
 (result,) = executable.execute_sharded([argument]).disassemble_into_single_device_arrays()
-numpy.asarray(result[0]).tofile(results)
+numpy.concatenate([numpy.asarray(part) for part in result]).tofile(results)

@@ -93,6 +93,11 @@ impl<'c> IndexVars<'c> {
         Expr::Var(number)
     }
 
+    /// The variable of a value, if it is one.
+    pub fn number(&self, v: Val<'c>) -> Option<usize> {
+        self.numbers.get(&ir::key(v)).copied()
+    }
+
     /// A variable for a value that does not exist yet; [`IndexVars::bind`] gives it.
     pub fn unbound(&mut self, interval: Interval) -> usize {
         self.values.push(None);
@@ -409,6 +414,15 @@ impl<'c> IndexVars<'c> {
                 b.value("affine.apply", &operands, Type::index(b.context()), &[b.named("map", map)])
             }
         }
+    }
+
+    /// A value for the least of some expressions.
+    pub fn least(&self, b: Builder<'c>, exprs: &[Expr]) -> Val<'c> {
+        if let [one] = exprs {
+            return self.value(b, one);
+        }
+        let (map, operands) = self.map(b, exprs);
+        b.value("affine.min", &operands, Type::index(b.context()), &[b.named("map", map)])
     }
 
     /// Whether affine operations can hold these expressions, with all their variables as dimensions.

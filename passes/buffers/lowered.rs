@@ -3,17 +3,21 @@
 //! `memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>` has 2×3 tiles of 2×2. Its strided type has one dimension for each
 //! part, those of a logical dimension together: `memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>`. The physical type of
 //! the same bytes has them in memory order: `memref<2x3x2x2xf32>`. Buffers are allocated in their physical type, of
-//! which the strided one is a transpose.
+//! which the strided one is a transpose; where an allocation has more than the type shows (tail padding, metadata), or
+//! a size that only the type's dimensions in front carry, it is one row. See [`Parts`] and [`Packing`].
 //!
 //! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`].
 
+use crate::buffers::index::IndexVars;
+use crate::buffers::packing::Packing;
+use crate::buffers::parts::{Parts, row_major};
 use crate::buffers::spread::{Axes, SpreadBuffer};
 use crate::options::Form;
 use layout_dialect::element;
 use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::{Attribute, Identifier, Location, Type};
 use tensor_layout::expr::Expr;
-use tensor_layout::maps::{Domain, simplify};
+use tensor_layout::maps::Interval;
 use tensor_layout::places::TensorLayout;
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::Layout;
@@ -31,27 +35,43 @@ pub struct Lowered<'c> {
     pub layout: String,
     /// The type of values, in the form of the options.
     pub value_type: Type<'c>,
-    /// The index into the value type, from the logical index.
+    /// The index into the value type, from the logical index; then the position in its element, where that holds several.
     pub exprs: Vec<Expr>,
-    /// The strides of the value type's dimensions, in elements; none where unknown.
+    /// The strides that belong to these, in elements of the layout; none where unknown.
     pub strides: Vec<Option<i64>>,
+    /// How the value type's elements hold those of the layout.
+    pub packing: Packing<'c>,
     /// The sizes of the value type's dimensions; none where unknown.
     sizes: Vec<Option<i64>>,
+    /// The strides of the value type's dimensions, in its elements; none where unknown.
+    own_strides: Vec<Option<i64>>,
+    /// The value type's dimensions in memory order, outermost first.
+    order: Vec<usize>,
     /// Parts in logical order, with the strides of the layout.
     strided_type: Type<'c>,
-    /// Parts in memory order, without strides; what is allocated where that has the size of the allocation.
+    /// Parts in memory order; without strides, unless a prefix or a size needs them.
     physical_type: Type<'c>,
     /// The strided type's dimensions in memory order.
-    order: Vec<usize>,
+    transposed: Vec<usize>,
     /// For each logical dimension of unknown size, the dimension of the value type that has the same size.
     dynamic: Vec<(usize, usize)>,
-    element: Type<'c>,
+    /// For each dimension of the value type of unknown size, the size over the logical sizes.
+    run_time: Vec<(usize, Expr)>,
     storage: Storage,
 }
 
 /// How a buffer stores its elements.
 enum Storage {
-    Tiles { expansion: Expansion, untiled: bool },
+    Tiles {
+        expansion: Expansion,
+        untiled: bool,
+        /// The elements of the memref in front of the first.
+        prefix: i64,
+        /// What the number of elements is rounded up to.
+        tail: i64,
+        /// Whether the allocation is one row.
+        row: bool,
+    },
     SpreadBuffer(SpreadBuffer),
 }
 
@@ -110,60 +130,65 @@ impl<'c> Lowered<'c> {
             layout: layout.to_string(),
             value_type,
             exprs: spread_buffer.exprs(),
+            packing: Packing::whole(logical.element),
             order: (0..sizes.len()).collect(),
+            transposed: (0..sizes.len()).collect(),
+            own_strides: strides.clone(),
             strides,
             sizes,
             strided_type: value_type,
             physical_type: if dense { value_type } else { row },
             dynamic: Vec::new(),
-            element: logical.element,
+            run_time: Vec::new(),
             storage: Storage::SpreadBuffer(spread_buffer),
         })
     }
 
     fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
-        supported(logical, layout)?;
-        // For an unknown size the expansion takes 2: its dimension must become one whole part, checked below.
-        let stand_in: Vec<i64> = logical.shape.iter().map(|n| n.unwrap_or(2)).collect();
-        let expansion = Expansion::new(&stand_in, layout).map_err(|e| e.message)?;
-        let Parts { mut exprs, mut sizes, mut strides, mut dynamic } = Parts::of(&logical.shape, &expansion)?;
-        let mut order: Vec<usize> = (0..sizes.len()).collect();
-        // Without elements any order will do, and strides of 0 would be none.
-        match sizes.contains(&Some(0)) {
-            true => strides = row_major(&sizes),
-            false => {
-                let positions: Vec<usize> = expansion.parts().iter().map(|p| p.position).collect();
-                order.sort_by_key(|k| positions[*k]);
-            }
-        }
-
-        let plain = Shaped { layout: None, ..logical.clone() };
-        let in_memory: Vec<Option<i64>> = order.iter().map(|k| sizes[*k]).collect();
-        let physical_type = ir::memref_type(location, &Shaped { shape: in_memory.clone(), ..plain.clone() });
-        let strided = (strides != row_major(&sizes)).then(|| ir::strided(location, Some(0), &strides));
-        let strided_type = ir::memref_type(location, &Shaped { shape: sizes.clone(), layout: strided, ..plain });
-        let (Some(physical_type), Some(strided_type)) = (physical_type, strided_type) else {
-            return Err("its parts do not make a memref type".into());
+        let packing = Packing::new(logical.element, layout.element_bits)?;
+        let prefix = prefix(layout, packing)?;
+        let parts = Parts::of(&logical.shape, layout, packing)?;
+        let transposed = parts.order.clone();
+        let physical = parts.clone().in_memory_order();
+        let memref = |parts: &Parts| {
+            let plain = prefix == 0 && parts.strides == row_major(&parts.sizes);
+            let layout = (!plain).then(|| ir::strided(location, Some(prefix), &parts.strides));
+            let shaped = Shaped { shape: parts.sizes.clone(), element: packing.held_in, layout, space: logical.space };
+            ir::memref_type(location, &shaped).ok_or("its parts do not make a memref type")
         };
-        if form == Form::Physical {
-            exprs = order.iter().map(|k| exprs[*k].clone()).collect();
-            dynamic.iter_mut().for_each(|d| d.1 = order.iter().position(|k| *k == d.1).unwrap_or(d.1));
-            strides = row_major(&in_memory);
-            sizes = in_memory;
-        }
+        let (strided_type, physical_type) = (memref(&parts)?, memref(&physical)?);
+        let (value_type, parts) = match form {
+            Form::Physical => (physical_type, physical),
+            Form::Strided => (strided_type, parts),
+        };
+        let tail = if layout.is_tiled() { layout.tail_alignment } else { 1 };
+        let longer = match parts.run_time.is_empty() {
+            true => parts.expansion.allocated_elements() != parts.expansion.elements(),
+            false => tail > 1,
+        };
+        let in_elements = |stride: &Option<i64>| stride.and_then(|n| n.checked_mul(packing.count));
         Ok(Lowered {
             shape: logical.shape.clone(),
             layout: layout.to_string(),
-            value_type: if form == Form::Physical { physical_type } else { strided_type },
-            exprs,
-            strides,
-            sizes,
+            value_type,
+            strides: parts.strides.iter().map(in_elements).chain(parts.digit.iter().map(|_| Some(1))).collect(),
+            exprs: parts.exprs.into_iter().chain(parts.digit).collect(),
+            packing,
+            sizes: parts.sizes,
+            own_strides: parts.strides,
+            order: parts.order,
             strided_type,
             physical_type,
-            order,
-            dynamic,
-            element: logical.element,
-            storage: Storage::Tiles { expansion, untiled: !layout.is_tiled() },
+            transposed,
+            dynamic: parts.dynamic,
+            run_time: parts.run_time,
+            storage: Storage::Tiles {
+                expansion: parts.expansion,
+                untiled: !layout.is_tiled(),
+                prefix,
+                tail,
+                row: longer || prefix != 0 || parts.carriers != 0,
+            },
         })
     }
 
@@ -185,49 +210,125 @@ impl<'c> Lowered<'c> {
         sizes: &[Val<'c>],
         attributes: &[(Identifier<'c>, Attribute<'c>)],
     ) -> Val<'c> {
-        // The allocation's unknown sizes come in memory order, which is that of the physical type.
-        let mut unknown: Vec<(usize, Val<'c>)> = Vec::new();
-        for ((_, part), size) in self.dynamic.iter().zip(sizes) {
-            let position = if self.is_physical() {
-                *part
-            } else {
-                self.order.iter().position(|k| k == part).expect("the order is a permutation")
-            };
-            unknown.push((position, *size));
-        }
-        unknown.sort_by_key(|u| u.0);
-        let operands: Vec<Val<'c>> = unknown.into_iter().map(|u| u.1).collect();
+        let operands = if self.run_time.is_empty() { Vec::new() } else { self.allocation_sizes(b, sizes) };
         let segments = b.segments(&[operands.len() as i32, 0]);
         let attributes: Vec<_> = attributes.iter().copied().chain([segments]).collect();
         let allocation = b.value(op, &operands, self.allocation_type(b.location), &attributes);
-        self.view(b, allocation)
+        self.view(b, allocation, sizes)
     }
 
-    /// The type of the allocation: the physical type, or one row where tail padding makes it longer.
+    /// The unknown sizes of the allocation, in the order of its dimensions.
+    fn allocation_sizes(&self, b: Builder<'c>, sizes: &[Val<'c>]) -> Vec<Val<'c>> {
+        let known = self.run_time_sizes(b, sizes);
+        if !self.is_row() {
+            // The allocation's dimensions are in memory order.
+            return self
+                .order
+                .iter()
+                .filter_map(|k| known.iter().find(|size| size.0 == *k))
+                .map(|size| size.1)
+                .collect();
+        }
+        let Storage::Tiles { prefix, tail, .. } = self.storage else { return Vec::new() };
+        let index = Type::index(b.context());
+        let product = |x: Val<'c>, y: Val<'c>| b.value("arith.muli", &[x, y], index, &[]);
+        let dims = self.order.iter().filter(|k| self.own_strides[**k] != Some(0));
+        let dims = dims.map(|k| match known.iter().find(|size| size.0 == *k) {
+            Some(size) => size.1,
+            None => b.index(self.sizes[*k].unwrap_or(1)),
+        });
+        let mut count = dims.reduce(product).unwrap_or_else(|| b.index(1));
+        // The tail is counted in elements of the layout, of which a byte may hold several.
+        let held = self.packing.count;
+        let rounded = |v: Val<'c>, f: &dyn Fn(Expr) -> Expr| {
+            let mut vars = IndexVars::default();
+            let e = f(vars.var(v, Interval::new(0, i64::MAX)));
+            vars.value(b, &e)
+        };
+        let up = |e: Expr, by: i64| (e + Expr::Const(by - 1)).floor_div(by);
+        if tail > 1 || prefix != 0 {
+            count = rounded(count, &|n| up(up(n.times(held), tail).times(tail), held) + Expr::Const(prefix));
+        }
+        vec![count]
+    }
+
+    /// The unknown sizes of the value type's dimensions, from a value for each unknown logical size.
+    fn run_time_sizes(&self, b: Builder<'c>, sizes: &[Val<'c>]) -> Vec<(usize, Val<'c>)> {
+        let mut vars = IndexVars::default();
+        let mut sizes = sizes.iter();
+        let logical = self.shape.iter().map(|n| match n {
+            Some(n) => Expr::Const(*n),
+            None => sizes.next().map_or(Expr::Const(0), |v| vars.var(*v, Interval::new(0, i64::MAX))),
+        });
+        let logical: Vec<Expr> = logical.collect();
+        let sizes = self.run_time.iter().map(|(k, size)| {
+            let size = vars.simplified(&[size.substitute(&logical)], &[]).remove(0);
+            (*k, vars.value(b, &size))
+        });
+        sizes.collect()
+    }
+
+    /// Whether the value type has dimensions that do no more than carry a logical size.
+    pub fn carries(&self) -> bool {
+        matches!(self.storage, Storage::Tiles { .. })
+            && self.run_time.iter().any(|(k, _)| self.own_strides[*k] == Some(0))
+    }
+
+    /// The type of the allocation: the physical type, or one row where that does not show all of it.
     pub fn allocation_type(&self, location: Location<'c>) -> Type<'c> {
-        let Storage::Tiles { expansion, .. } = &self.storage else { return self.physical_type };
-        let allocated = expansion.allocated_elements();
-        if allocated == expansion.elements() || !self.dynamic.is_empty() {
+        let Storage::Tiles { expansion, prefix, .. } = &self.storage else { return self.physical_type };
+        if !self.is_row() {
             return self.physical_type;
         }
+        let count = self.packing.count;
+        let elements = expansion.allocated_elements();
+        let units = elements / count + i64::from(elements % count != 0);
+        let units = self.run_time.is_empty().then_some(units.saturating_add(*prefix));
         let space = ir::memref(self.physical_type).and_then(|t| t.space);
-        let row = Shaped { shape: vec![Some(allocated)], element: self.element, layout: None, space };
+        let row = Shaped { shape: vec![units], element: self.packing.held_in, layout: None, space };
         ir::memref_type(location, &row).expect("a row of elements that are in a memref makes a memref")
     }
 
-    /// The value that an allocation is seen as.
-    pub fn view(&self, b: Builder<'c>, allocation: Val<'c>) -> Val<'c> {
-        let row = self.spread_buffer().is_some() && !self.is_physical();
-        if row || self.allocation_type(b.location) != self.physical_type {
-            return b.reinterpret(allocation, self.value_type, &self.sizes, &[], &self.strides, &[]);
+    /// Whether the allocation is one row, of a layout of tiles.
+    fn is_row(&self) -> bool {
+        matches!(self.storage, Storage::Tiles { row: true, .. })
+    }
+
+    /// The value that an allocation is seen as; `sizes` has a value for each unknown logical size.
+    pub fn view(&self, b: Builder<'c>, allocation: Val<'c>, sizes: &[Val<'c>]) -> Val<'c> {
+        let row = self.is_row() || self.spread_buffer().is_some() && !self.is_physical();
+        match row {
+            true => self.reinterpreted(b, allocation, sizes),
+            false if self.is_physical() => allocation,
+            false => self.strided_view(b, allocation),
         }
-        if self.is_physical() { allocation } else { self.strided_view(b, allocation) }
+    }
+
+    /// The value of this type whose memory begins where that of another does, with these sizes.
+    pub fn reinterpreted(&self, b: Builder<'c>, from: Val<'c>, sizes: &[Val<'c>]) -> Val<'c> {
+        let known = self.run_time_sizes(b, sizes);
+        let index = Type::index(b.context());
+        let size = |k: usize| known.iter().find(|size| size.0 == k).map(|size| size.1);
+        // The unknown strides, from the innermost dimension outwards: each is the last one times the size there.
+        let mut strides: Vec<Option<Val<'c>>> = vec![None; self.sizes.len()];
+        for pair in self.order.windows(2).rev() {
+            let (outer, inner) = (pair[0], pair[1]);
+            if self.own_strides[outer].is_none() {
+                let size = size(inner).unwrap_or_else(|| b.index(self.sizes[inner].unwrap_or(0)));
+                let stride = strides[inner].unwrap_or_else(|| b.index(self.own_strides[inner].unwrap_or(0)));
+                strides[outer] = Some(b.value("arith.muli", &[size, stride], index, &[]));
+            }
+        }
+        let sizes: Vec<Val<'c>> = known.into_iter().map(|size| size.1).collect();
+        let strides: Vec<Val<'c>> = strides.into_iter().flatten().collect();
+        let offset = if let Storage::Tiles { prefix, .. } = self.storage { prefix } else { 0 };
+        b.reinterpret(from, self.value_type, offset, &self.sizes, &sizes, &self.own_strides, &strides)
     }
 
     /// For an untiled layout, the value with one dimension for each logical one and their strides, which is what
     /// MLIR's own operations on strided memrefs expect.
     pub fn logical_view(&self, b: Builder<'c>, value: Val<'c>) -> Option<Val<'c>> {
-        if !matches!(self.storage, Storage::Tiles { untiled: true, .. }) {
+        if !matches!(self.storage, Storage::Tiles { untiled: true, .. }) || !self.packing.is_whole() {
             return None;
         }
         Some(if self.is_physical() { self.strided_view(b, value) } else { value })
@@ -242,38 +343,54 @@ impl<'c> Lowered<'c> {
         if self.strided_type == self.physical_type {
             return physical;
         }
-        let inverse: Vec<Expr> = (0..self.order.len())
-            .map(|k| Expr::Var(self.order.iter().position(|o| *o == k).expect("the order is a permutation")))
+        let inverse: Vec<Expr> = (0..self.transposed.len())
+            .map(|k| Expr::Var(self.transposed.iter().position(|o| *o == k).expect("the order is a permutation")))
             .collect();
         let permutation = b.named("permutation", b.map(inverse.len(), &inverse, &|v| v));
         b.value("memref.transpose", &[physical], self.strided_type, &[permutation])
     }
 
-    /// For each element of the allocation, the logical element that is there, by its row-major number.
+    /// The slots for elements in the allocation, those of the metadata first: how many before the elements, and all.
+    fn slots(&self) -> (i64, i64) {
+        let held = self.packing.count;
+        match &self.storage {
+            Storage::Tiles { expansion, prefix, .. } => {
+                let elements = expansion.allocated_elements();
+                let whole = (elements / held + i64::from(elements % held != 0)).saturating_add(*prefix);
+                (prefix.saturating_mul(held), whole.saturating_mul(held))
+            }
+            Storage::SpreadBuffer(spread_buffer) => (0, spread_buffer.elements()),
+        }
+    }
+
+    /// Whether a constant has at most [`MAX_CONSTANT`] elements in this layout.
+    pub fn holds_constant(&self) -> bool {
+        self.slots().1 <= MAX_CONSTANT
+    }
+
+    /// For each element that the allocation has room for, the logical element that is there, by its row-major number.
     ///
     /// # Errors
-    /// More than [`MAX_CONSTANT`] elements.
+    /// More than [`MAX_CONSTANT`] elements, and sizes known only at run time.
     pub fn gather(&self) -> Result<Vec<Option<usize>>, String> {
-        let count = match &self.storage {
-            Storage::Tiles { expansion, .. } => expansion.allocated_elements(),
-            Storage::SpreadBuffer(spread_buffer) => spread_buffer.elements(),
-        };
-        if count > MAX_CONSTANT {
-            let bytes = element::least_bits(self.element).unsigned_abs().div_ceil(8);
+        let shape: Option<Vec<i64>> = self.shape.iter().copied().collect();
+        let shape = shape.ok_or("its sizes are known only at run time")?;
+        let (first, count) = self.slots();
+        if !self.holds_constant() {
+            let bits =
+                self.packing.bits.unwrap_or_else(|| element::stored_bits(element::least_bits(self.packing.element)));
             return Err(format!(
                 "a constant must have at most {MAX_CONSTANT} elements with padding, found {count} ({} bytes)",
-                u128::from(bytes) * u128::from(count.unsigned_abs())
+                (u128::from(bits.unsigned_abs()) * u128::from(count.unsigned_abs())).div_ceil(8)
             ));
         }
         let mut from = vec![None; usize::try_from(count).map_err(|e| e.to_string())?];
-        let shape: Option<Vec<i64>> = self.shape.iter().copied().collect();
-        let shape = shape.ok_or("its sizes are known only at run time")?;
         let mut index = vec![0i64; shape.len()];
         let total = elements(&shape).ok_or("the number of its elements overflows 64 bits")?;
         for k in 0..total {
             match &self.storage {
                 Storage::Tiles { expansion, .. } => {
-                    let offset = expansion.offset(&index).map_err(|e| e.message)?;
+                    let offset = first + expansion.offset(&index).map_err(|e| e.message)?;
                     from[offset as usize] = Some(k as usize);
                 }
                 Storage::SpreadBuffer(spread_buffer) => {
@@ -294,73 +411,25 @@ impl<'c> Lowered<'c> {
     }
 }
 
-/// The parts of tiled sizes, in logical order.
-struct Parts {
-    exprs: Vec<Expr>,
-    /// None where known only at run time.
-    sizes: Vec<Option<i64>>,
-    /// None where known only at run time.
-    strides: Vec<Option<i64>>,
-    /// For each logical dimension of unknown size, the part that is all of it.
-    dynamic: Vec<(usize, usize)>,
-}
-
-impl Parts {
-    /// The parts of these sizes, of which the expansion has the known ones.
-    fn of(shape: &[Option<i64>], expansion: &Expansion) -> Result<Parts, String> {
-        let vars = shape.iter().copied().map(ir::indices_below).collect();
-        let domain = Domain { vars, constraints: Vec::new() };
-        let expanded = simplify(&expansion.exprs(), &domain);
-        let parts = expansion.parts();
-        let exprs: Vec<Expr> = parts.iter().map(|p| expanded[p.position].clone()).collect();
-        let mut sizes: Vec<Option<i64>> = parts.iter().map(|p| Some(p.size)).collect();
-        let mut strides: Vec<Option<i64>> = parts.iter().map(|p| Some(p.stride)).collect();
-        let mut dynamic = Vec::new();
-        for (d, _) in shape.iter().enumerate().filter(|(_, n)| n.is_none()) {
-            let whole = exprs.iter().position(|e| *e == Expr::Var(d)).ok_or_else(|| {
-                format!("the size of dimension {d} is dynamic and tiled: a tiled dimension must have a static size")
-            })?;
-            sizes[whole] = None;
-            // The strides of what is further out in memory are multiples of this size.
-            for (k, _) in parts.iter().enumerate().filter(|(_, p)| p.position < parts[whole].position) {
-                strides[k] = None;
-            }
-            dynamic.push((d, whole));
-        }
-        if expansion.allocated_elements() != expansion.elements() && !dynamic.is_empty() {
-            return Err("tail padding L(n) must have static sizes".into());
-        }
-        Ok(Parts { exprs, sizes, strides, dynamic })
-    }
-}
-
-/// Refuses what a memref cannot express of a layout.
-fn supported(logical: &Shaped, layout: &Layout) -> Result<(), String> {
+/// How many elements of the memref the metadata are that come before those of the layout.
+///
+/// # Errors
+/// Splits, and metadata that are no whole elements.
+fn prefix(layout: &Layout, packing: Packing) -> Result<i64, String> {
     if !layout.splits.is_empty() {
-        return Err("its elements are split over several memories (SC)".into());
+        return Err("its elements are split over several memories (SC), and a memref is in one".into());
     }
-    if layout.metadata_prefix != 0 {
-        return Err("it starts with metadata (M), which a memref cannot hold".into());
-    }
-    let stored = ir::bits(logical.element).map(|n| (n + 7) / 8 * 8);
-    match (layout.element_bits, stored) {
-        (0, _) => Ok(()),
-        (n, Some(stored)) if n == stored => Ok(()),
-        (n, Some(stored)) => Err(format!("expected E({stored}) for elements of {}, found E({n})", logical.element)),
-        (n, None) => Err(format!("expected no E for elements of {}, found E({n})", logical.element)),
+    let bytes = element::stored_bits(element::least_bits(packing.held_in)) / 8;
+    match layout.metadata_prefix % bytes {
+        0 => Ok(layout.metadata_prefix / bytes),
+        _ => Err(format!(
+            "its metadata (M) must be a multiple of {bytes} bytes, as the offset of a memref counts elements, found {}",
+            layout.metadata_prefix
+        )),
     }
 }
 
 /// The number of elements of these sizes; `None` where it overflows.
 fn elements(sizes: &[i64]) -> Option<i64> {
     if sizes.contains(&0) { Some(0) } else { sizes.iter().try_fold(1i64, |n, size| n.checked_mul(*size)) }
-}
-
-/// The strides of sizes without padding, last dimension fastest; none before an unknown size.
-pub fn row_major(sizes: &[Option<i64>]) -> Vec<Option<i64>> {
-    let mut strides = vec![Some(1i64); sizes.len()];
-    for k in (1..sizes.len()).rev() {
-        strides[k - 1] = strides[k].zip(sizes[k]).map(|(stride, size)| stride.saturating_mul(size));
-    }
-    strides
 }

@@ -131,6 +131,8 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("scf.condition",                          CONTROL.and(BOUNDARY)),
     ("scf.execute_region",                     CONTROL),
     ("scf.for",                                CONTROL.and(BOUNDARY)),
+    ("scf.forall",                             CONTROL.and(BOUNDARY)),
+    ("scf.forall.in_parallel",                 CONTROL),
     ("scf.if",                                 CONTROL),
     ("scf.index_switch",                       CONTROL),
     ("scf.while",                              CONTROL.and(BOUNDARY)),
@@ -144,11 +146,15 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("tensor.extract",                         BUFFERIZES.and(READS)),
     ("tensor.extract_slice",                   BUFFERIZES.and(VIEW)),
     ("tensor.from_elements",                   BUFFERIZES),
+    ("tensor.generate",                        BUFFERIZES),
     ("tensor.insert",                          BUFFERIZES),
     ("tensor.insert_slice",                    BUFFERIZES),
     ("tensor.pad",                             BUFFERIZES),
+    ("tensor.parallel_insert_slice",           BUFFERIZES),
     ("tensor.splat",                           BUFFERIZES),
     ("tensor.yield",                           BUFFERIZES),
+    ("vector.transfer_read",                   BUFFERIZES.and(READS)),
+    ("vector.transfer_write",                  BUFFERIZES),
 ];
 
 /// The traits of an operation; none for one that is not in the table.

@@ -10,6 +10,7 @@ use melior::ir::attribute::{
 };
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationBuilder, OperationLike};
+use melior::ir::r#type::IntegerType;
 use melior::ir::{
     AffineExpr, AffineMap, Attribute, Block, Identifier, Location, Operation, OperationRef, Region, RegionLike, Type,
     ValueLike,
@@ -78,12 +79,14 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A `memref.reinterpret_cast` to offset 0 and these sizes and strides, with values for those that are known only
+    /// A `memref.reinterpret_cast` to this offset and these sizes and strides, with values for those that are known only
     /// at run time.
+    #[allow(clippy::too_many_arguments, reason = "an operation has that many parts")]
     pub fn reinterpret(
         &self,
         from: Val<'c>,
         to: Type<'c>,
+        offset: i64,
         sizes: &[Option<i64>],
         size_values: &[Val<'c>],
         strides: &[Option<i64>],
@@ -91,13 +94,19 @@ impl<'c> Builder<'c> {
     ) -> Val<'c> {
         let list = |v: &[Option<i64>]| sizes_attribute(self.context(), v);
         let attributes = [
-            self.named("static_offsets", list(&[Some(0)])),
+            self.named("static_offsets", list(&[Some(offset)])),
             self.named("static_sizes", list(sizes)),
             self.named("static_strides", list(strides)),
             self.segments(&[1, 0, size_values.len() as i32, stride_values.len() as i32]),
         ];
         let operands: Vec<_> = [from].into_iter().chain(size_values.iter().chain(stride_values).copied()).collect();
         self.value("memref.reinterpret_cast", &operands, to, &attributes)
+    }
+
+    /// A copy of an operation with all that is in it.
+    pub fn copy(&self, op: Op<'c>) -> Op<'c> {
+        // SAFETY: the operation is alive, and nothing else owns its copy.
+        self.insert(unsafe { Operation::from_raw(sys::mlirOperationClone(op.to_raw())) })
     }
 
     /// An operation without regions.
@@ -134,6 +143,13 @@ impl<'c> Builder<'c> {
     /// An `arith.constant` of type index.
     pub fn index(&self, value: i64) -> Val<'c> {
         self.constant(self.index_attribute(value))
+    }
+
+    /// Whether two values of type index are the same.
+    pub fn equal(&self, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+        let integer = |bits| IntegerType::new(self.context(), bits).into();
+        let equal = self.named("predicate", IntegerAttribute::new(integer(64), 0));
+        self.value("arith.cmpi", &[x, y], integer(1), &[equal])
     }
 
     /// An integer attribute of type index.

@@ -131,14 +131,7 @@ impl<'c> Constant<'c> {
                 Attribute::from_option_raw(made)
             };
         }
-        let bytes = bytes(self.element)?;
-        // SAFETY: the data have `bytes` bytes for each element, or for the only one where all are alike, and live with
-        // the context.
-        let data = unsafe {
-            let first = sys::mlirDenseElementsAttrGetRawData(raw).cast::<u8>();
-            let kept = if self.splat { 1 } else { self.elements as usize };
-            if kept == 0 { &[][..] } else { std::slice::from_raw_parts(first, kept * bytes) }
-        };
+        let (bytes, data) = self.data()?;
         let mut buffer = vec![0u8; source.len().checked_mul(bytes)?];
         for (slot, from) in buffer.chunks_exact_mut(bytes).zip(source) {
             if let Some(k) = from {
@@ -146,11 +139,86 @@ impl<'c> Constant<'c> {
                 slot.copy_from_slice(&data[start..start + bytes]);
             }
         }
-        // SAFETY: the type is alive and shaped and its sizes are known; the buffer has the bytes of all its elements,
-        // which MLIR copies. The result is null where MLIR refuses the buffer.
-        unsafe {
-            let made = sys::mlirDenseElementsAttrRawBufferGet(t.to_raw(), buffer.len(), buffer.as_ptr().cast());
-            Attribute::from_option_raw(made)
+        raw_buffer(t, &buffer)
+    }
+
+    /// The data in another order and as integers of another type, in which each takes so many bits, the first the
+    /// lowest: element `k` of the result is element `source[k]`, or zero where there is none. None where the type does
+    /// not have as many bits as the result, or a source is not below the number of elements.
+    pub fn packed(&self, t: Type<'c>, bits: usize, source: &[Option<usize>]) -> Option<Attribute<'c>> {
+        let to = Shape::of(t)?;
+        let size = usize::try_from(to.elements).ok()?.checked_mul(bytes(to.element)?)?;
+        if source.len().checked_mul(bits)? != size.checked_mul(8)? {
+            return None;
         }
+        let mut buffer = vec![0u8; size];
+        for (k, from) in source.iter().enumerate() {
+            if let Some(from) = *from {
+                put(&mut buffer, k * bits, &self.low_bytes(from)?);
+            }
+        }
+        raw_buffer(t, &buffer)
+    }
+
+    /// All elements of the type made of this splat's, each of so many bits, the first the lowest; none where this is no
+    /// splat.
+    pub fn packed_splat(&self, t: Type<'c>, bits: usize) -> Option<Attribute<'c>> {
+        let mut buffer = vec![0u8; bytes(Shape::of(t)?.element)?];
+        let value = self.splat.then(|| self.low_bytes(0)).flatten()?;
+        (0..buffer.len() * 8 / bits).for_each(|k| put(&mut buffer, k * bits, &value));
+        raw_buffer(t, &buffer)
+    }
+
+    /// The bytes of an element, lowest first; those of less than a byte with zeros above.
+    fn low_bytes(&self, k: usize) -> Option<Vec<u8>> {
+        let bits = bits(self.element)? as usize;
+        let inside = (k as i64) < self.elements;
+        if bits == 1 {
+            // SAFETY: the constant's elements are booleans, and `k` is below their number.
+            let value =
+                unsafe { inside.then(|| sys::mlirDenseElementsAttrGetBoolValue(self.attribute.to_raw(), k as isize)) };
+            return Some(vec![value?.into()]);
+        }
+        let (bytes, data) = self.data()?;
+        let start = if self.splat { 0 } else { k.checked_mul(bytes)? };
+        let mut value = data.get(start..start.checked_add(bytes)?)?.to_vec();
+        if let Some(last) = value.last_mut().filter(|_| bits % 8 != 0) {
+            *last &= (1 << (bits % 8)) - 1;
+        }
+        Some(value)
+    }
+
+    /// The bytes of an element, and the data: that of each element, or of the only one where all are alike. Not of
+    /// booleans, which MLIR packs.
+    fn data(&self) -> Option<(usize, &'c [u8])> {
+        let bytes = bytes(self.element)?;
+        let kept = if self.splat { 1 } else { self.elements as usize };
+        if kept == 0 {
+            return Some((bytes, &[]));
+        }
+        // SAFETY: the data have `bytes` bytes for each element, or for the only one where all are alike, and live with
+        // the context.
+        let data = unsafe {
+            let first = sys::mlirDenseElementsAttrGetRawData(self.attribute.to_raw()).cast::<u8>();
+            std::slice::from_raw_parts(first, kept * bytes)
+        };
+        Some((bytes, data))
+    }
+}
+
+/// Adds the bits of a value, lowest byte first, from a bit of the buffer on.
+fn put(buffer: &mut [u8], at: usize, value: &[u8]) {
+    for (slot, byte) in buffer[at / 8..].iter_mut().zip(value) {
+        *slot |= byte << (at % 8);
+    }
+}
+
+/// A constant of these bytes; none where MLIR refuses them.
+fn raw_buffer<'c>(t: Type<'c>, buffer: &[u8]) -> Option<Attribute<'c>> {
+    // SAFETY: the type is alive and shaped and its sizes are known; the buffer has the bytes of all its elements, or of
+    // one where all are alike, which MLIR copies. The result is null where MLIR refuses the buffer.
+    unsafe {
+        let made = sys::mlirDenseElementsAttrRawBufferGet(t.to_raw(), buffer.len(), buffer.as_ptr().cast());
+        Attribute::from_option_raw(made)
     }
 }

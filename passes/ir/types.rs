@@ -82,7 +82,9 @@ pub fn memref<'c>(t: Type<'c>) -> Option<Shaped<'c>> {
             return None;
         }
         let layout = Attribute::from_raw(sys::mlirMemRefTypeGetLayout(raw));
-        let plain = affine_map(layout).is_some_and(|m| m.is_identity());
+        // A layout of this dialect says more than its map.
+        let own = layout_dialect::tiled(layout).is_some();
+        let plain = !own && affine_map(layout).is_some_and(|m| m.is_identity());
         Some(Shaped {
             shape: shape_of(raw).map(known).collect(),
             element: Type::from_raw(sys::mlirShapedTypeGetElementType(raw)),

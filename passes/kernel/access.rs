@@ -4,8 +4,10 @@
 //! one index into it whatever slices and reshapes are between.
 
 use crate::buffers::index::IndexVars;
-use crate::buffers::lowered::{Lowered, row_major};
+use crate::buffers::lowered::Lowered;
 use crate::buffers::operations::{VIEW, is};
+use crate::buffers::packing::Packing;
+use crate::buffers::parts::row_major;
 use crate::buffers::spread::SpreadBuffer;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::{Type, ValueLike};
@@ -56,7 +58,10 @@ pub struct Access<'c> {
     pub symbols: Vec<Val<'c>>,
     /// The logical sizes of the buffer; none where unknown.
     pub shape: Vec<Option<i64>>,
-    /// The strides of the buffer's own dimensions; none where unknown.
+    /// How the buffer's elements hold those of the layout.
+    pub packing: Packing<'c>,
+    /// The strides of the buffer's own dimensions, in elements of the layout; none where unknown. Where a byte holds
+    /// several elements, the last is that inside a byte.
     pub strides: Vec<Option<i64>>,
 }
 
@@ -80,10 +85,10 @@ impl<'c> Access<'c> {
         (logical, within)
     }
 
-    /// Stores an element in all its places.
-    pub fn store(&self, vars: &IndexVars<'c>, b: Builder<'c>, value: Val<'c>, index: &[Expr], affine: bool) {
+    /// The element at an index into the buffer, in all its places.
+    pub fn at(&self, index: Vec<Expr>) -> Reached<'c> {
         let copies = self.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
-        store_copies(vars, b, value, self.base, index, &copies, affine);
+        Reached { base: self.base, packing: self.packing, index, copies }
     }
 
     /// What the buffer's index is made of, for a view index over `vars`: cut where these are, each is a sum.
@@ -111,31 +116,42 @@ impl<'c> Access<'c> {
     }
 }
 
-/// Stores an element at an index and at all its copies: the dimension that they are along, how many, how far apart.
-pub fn store_copies<'c>(
-    vars: &IndexVars<'c>,
-    b: Builder<'c>,
-    value: Val<'c>,
-    base: Val<'c>,
-    index: &[Expr],
-    copies: &[(usize, i64, i64)],
-    affine: bool,
-) {
-    if copies.is_empty() && affine {
-        return vars.store(b, value, base, index);
+/// An element of a buffer.
+pub struct Reached<'c> {
+    /// The buffer, or the part of it at a place.
+    pub base: Val<'c>,
+    /// How its elements hold those of the layout.
+    pub packing: Packing<'c>,
+    /// The index into it.
+    pub index: Vec<Expr>,
+    /// The copies that are to be kept alike: the dimension that they are along, how many, how far apart.
+    pub copies: Vec<(usize, i64, i64)>,
+}
+
+impl<'c> Reached<'c> {
+    /// Loads the element, with an affine operation where that is wanted and allowed.
+    pub fn load(&self, vars: &IndexVars<'c>, b: Builder<'c>, affine: bool) -> Val<'c> {
+        self.packing.load(vars, b, self.base, &self.index, affine)
     }
-    let mut b = b;
-    let mut at: Vec<Val<'c>> = index.iter().map(|e| vars.value(b, e)).collect();
-    for &(axis, extent, stride) in copies {
-        let index = Type::index(b.context());
-        let bounds = [b.index(0), b.index(extent * stride), b.index(stride)];
-        let (op, end) = b.with_body("scf.for", &bounds, &[], &[], &[index], "scf.yield");
-        b = b.at(end);
-        let step = ir::arguments(ir::blocks(op)[0])[0];
-        at[axis] = b.value("arith.addi", &[at[axis], step], index, &[]);
+
+    /// Stores the element and all its copies, with an affine operation where that is wanted and allowed.
+    pub fn store(&self, vars: &IndexVars<'c>, b: Builder<'c>, value: Val<'c>, affine: bool) {
+        if self.copies.is_empty() {
+            return self.packing.store(vars, b, value, self.base, &self.index, affine);
+        }
+        let mut b = b;
+        let mut at: Vec<Val<'c>> = self.index.iter().map(|e| vars.value(b, e)).collect();
+        for &(axis, extent, stride) in &self.copies {
+            let index = Type::index(b.context());
+            let bounds = [b.index(0), b.index(extent * stride), b.index(stride)];
+            let (op, end) = b.with_body("scf.for", &bounds, &[], &[], &[index], "scf.yield");
+            b = b.at(end);
+            let step = ir::arguments(ir::blocks(op)[0])[0];
+            at[axis] = b.value("arith.addi", &[at[axis], step], index, &[]);
+        }
+        let operands: Vec<_> = [value, self.base].into_iter().chain(at).collect();
+        b.op("memref.store", &operands, &[], &[]);
     }
-    let operands: Vec<_> = [value, base].into_iter().chain(at).collect();
-    b.op("memref.store", &operands, &[], &[]);
 }
 
 /// An operand of a nest: which of its elements the iteration reads or writes.
@@ -213,7 +229,8 @@ impl<'c> Buffers<'c> {
         };
         let sizes = shape.iter().enumerate().map(size).collect();
         let logical = (0..shape.len()).map(Expr::Var).collect();
-        Ok(Access { base, lowered, sizes, logical, symbols: Vec::new(), shape, strides })
+        let packing = lowered.as_ref().map_or(Packing::whole(plain.element), |l| l.packing);
+        Ok(Access { base, lowered, sizes, logical, symbols: Vec::new(), shape, packing, strides })
     }
 }
 

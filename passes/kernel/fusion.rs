@@ -174,7 +174,10 @@ impl<'c> Fusion<'_, 'c> {
             operands.push(Operand::new(access, map));
         }
         let extents = extents.into_iter().collect::<Option<Vec<_>>>().ok_or("no operand has the size of a loop")?;
-        let nest = Nest { extents, operands, outputs, contracted: Vec::new() };
+        let repeats = ir::operations(body)
+            .into_iter()
+            .all(|op| ir::blocks(op).is_empty() && !ir::operands(op).iter().any(|v| ir::memref(v.r#type()).is_some()));
+        let nest = Nest { extents, operands, outputs, contracted: Vec::new(), repeats };
         Ok(Described { values, number, inputs, nest, body: Some(body) })
     }
 
@@ -334,7 +337,7 @@ impl<'c> Fusion<'_, 'c> {
         body.feeds = feeds;
         let Fusing { extents, operands, .. } = fusing;
         let outputs = operands.len() - first;
-        Ok((Nest { extents, operands, outputs, contracted: Vec::new() }, body))
+        Ok((Nest { extents, operands, outputs, contracted: Vec::new(), repeats: true }, body))
     }
 }
 

@@ -1,8 +1,11 @@
 //! A nest as loops over the parts of its dimensions.
+//!
+//! A size that is known only at run time makes tiles that may be ragged: see [`FullTiles`].
 
 use crate::buffers::index::IndexVars;
-use crate::buffers::spread::{Spread, SpreadBuffer};
-use crate::kernel::access::{Size, store_copies};
+use crate::buffers::spread::Spread;
+use crate::kernel::access::{Reached, Size};
+use crate::kernel::full_tiles::FullTiles;
 use crate::kernel::nest::Nest;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
@@ -26,29 +29,19 @@ pub struct Inner<'a, 'c> {
     pub b: Builder<'c>,
     pub vars: &'a IndexVars<'c>,
     pub dims: &'a [Expr],
+    /// What the nest reads or writes of each operand.
     pub reached: Vec<Reached<'c>>,
-}
-
-/// What a nest reads or writes of an operand.
-pub struct Reached<'c> {
-    /// The buffer, or the part of it at a place.
-    pub base: Val<'c>,
-    /// The index into that.
-    pub index: Vec<Expr>,
-    /// The copies that are to be kept alike: the dimension that they are along, how many, how far apart.
-    pub copies: Vec<(usize, i64, i64)>,
 }
 
 impl<'c> Inner<'_, 'c> {
     /// The current element of an operand.
     pub fn load(&self, operand: usize) -> Val<'c> {
-        self.vars.load(self.b, self.reached[operand].base, &self.reached[operand].index)
+        self.reached[operand].load(self.vars, self.b, true)
     }
 
     /// Sets the current element of an operand.
     pub fn store(&self, operand: usize, value: Val<'c>) {
-        let Reached { base, ref index, ref copies } = self.reached[operand];
-        store_copies(self.vars, self.b, value, base, index, copies, true);
+        self.reached[operand].store(self.vars, self.b, value, true);
     }
 
     /// The current index in a dimension of the iteration space, before an operation.
@@ -62,9 +55,13 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     let scales = scales(nest);
     let mut vars = IndexVars::default();
     let mut parts = Vec::new();
-    let mut dims = Vec::new();
+    let (mut dims, mut sizes) = (Vec::new(), Vec::new());
     for (dim, scales) in scales.iter().enumerate() {
-        dims.push(split(b, &mut vars, &mut parts, dim, scales, nest.extents[dim]));
+        // One value for the size, so that it is one variable.
+        let extent = nest.extents[dim];
+        let size = extent.known().is_none().then(|| extent.value(b));
+        dims.push(split(b, &mut vars, &mut parts, dim, scales, size.map_or(extent, Size::Value)));
+        sizes.push(size.and_then(|size| vars.number(size)));
     }
     let mut index = Vec::new();
     let mut within = Vec::new();
@@ -79,16 +76,30 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
 
     order(nest, &mut parts, &index, vars.domain.vars.len());
     let affine = nest.extents.iter().all(|n| n.known().is_some());
+    let full_tiles = if nest.repeats { FullTiles::of(&parts, &scales, sizes) } else { None };
+    let mut branch = None;
     let mut b = b;
-    for part in &parts {
+    for (k, part) in parts.iter().enumerate() {
+        if let Some(full_tiles) = full_tiles.as_ref().filter(|full_tiles| full_tiles.first == k) {
+            let (entered, inside) = full_tiles.enter(b, &vars);
+            (branch, b) = (Some(entered), inside);
+        }
         let bounds = vars.simplified(&part.bounds, &[]);
+        let outside = b;
         b = a_loop(b, &mut vars, part.var, &bounds, affine);
+        if let (Some(branch), Some(full_tiles)) = (&mut branch, &full_tiles)
+            && let full = full_tiles.bounds(part)
+            && full.len() < part.bounds.len()
+        {
+            let made = ir::parent(b.before).expect("the inside of a loop is in it");
+            branch.note(ir::operands(made)[1], outside.at(made), full);
+        }
     }
-    let reached = nest.operands.iter().zip(index).map(|(operand, index)| {
-        let copies = operand.access.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
-        Reached { base: operand.access.base, index, copies }
-    });
+    let reached = nest.operands.iter().zip(index).map(|(operand, index)| operand.access.at(index));
     body(&Inner { b, vars: &vars, dims: &dims, reached: reached.collect() });
+    if let Some(branch) = branch {
+        branch.finish(&vars);
+    }
 }
 
 /// For each dimension the scales of its parts, largest first, the last of them 1.
@@ -326,8 +337,8 @@ fn digit(e: &Expr) -> Option<(usize, Vec<(bool, i64)>)> {
 /// A loop from 0 to the least of `bounds` by 1; binds `var` to its variable and returns the inside.
 pub fn a_loop<'c>(b: Builder<'c>, vars: &mut IndexVars<'c>, var: usize, bounds: &[Expr], affine: bool) -> Builder<'c> {
     let index = Type::index(b.context());
-    let (map, operands) = vars.map(b, bounds);
     let (op, end) = if affine {
+        let (map, operands) = vars.map(b, bounds);
         let attributes = [
             b.named("lowerBoundMap", b.map(0, &[Expr::Const(0)], &|v| v)),
             b.named("upperBoundMap", map),
@@ -336,10 +347,7 @@ pub fn a_loop<'c>(b: Builder<'c>, vars: &mut IndexVars<'c>, var: usize, bounds: 
         ];
         b.with_body("affine.for", &operands, &[], &attributes, &[index], "affine.yield")
     } else {
-        let upper = match bounds {
-            [one] => vars.value(b, one),
-            _ => b.value("affine.min", &operands, index, &[b.named("map", map)]),
-        };
+        let upper = vars.least(b, bounds);
         b.with_body("scf.for", &[b.index(0), upper, b.index(1)], &[], &[], &[index], "scf.yield")
     };
     vars.bind(var, ir::arguments(ir::blocks(op)[0])[0]);

@@ -22,6 +22,8 @@ pub struct Nest<'c> {
     pub outputs: usize,
     /// Parts of dimensions that no output has, spread over places: each place does its own share of them.
     pub contracted: Vec<Spread>,
+    /// Whether the body may stand twice: it uses no memory itself.
+    pub repeats: bool,
 }
 
 /// The nest that copies all elements.
@@ -30,5 +32,5 @@ pub fn copy_nest<'c>(from: Access<'c>, to: Access<'c>) -> Nest<'c> {
     let extents: Vec<Size<'c>> = extents.collect();
     let identity: Vec<Expr> = (0..extents.len()).map(Expr::Var).collect();
     let operands = [from, to].map(|access| Operand::new(access, identity.clone())).into();
-    Nest { extents, operands, outputs: 1, contracted: Vec::new() }
+    Nest { extents, operands, outputs: 1, contracted: Vec::new(), repeats: true }
 }

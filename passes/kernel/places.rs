@@ -12,8 +12,8 @@
 
 use crate::buffers::index::IndexVars;
 use crate::buffers::spread::{Spread, SpreadBuffer};
-use crate::kernel::access::Operand;
-use crate::kernel::loops::{Inner, Part, Reached, a_loop, order, scales, split};
+use crate::kernel::access::{Operand, Reached};
+use crate::kernel::loops::{Inner, Part, a_loop, order, scales, split};
 use crate::kernel::nest::Nest;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
@@ -296,24 +296,24 @@ impl<'c> Places<'c> {
         dims: &[Expr],
         here: Option<&Vec<Val<'c>>>,
     ) -> Reached<'c> {
-        let base = operand.access.base;
-        let Some(own) = operand.access.spread_buffer() else { return Reached { base, index, copies: Vec::new() } };
+        let Some(own) = operand.access.spread_buffer() else { return operand.access.at(index) };
+        let (base, packing) = (operand.access.base, operand.access.packing);
         let copies = own.local_copies().into_iter().map(|(k, extent)| (k, extent, 1)).collect();
         let inside = index[own.places.len()..].to_vec();
         if !operand.across.is_empty() {
             let mut at: Vec<Expr> = self.coordinates.iter().map(|var| Expr::Var(*var)).collect();
             operand.across.iter().for_each(|(axis, dim)| at[*axis] = dims[*dim].clone());
-            return Reached { base, index: at.into_iter().chain(inside).collect(), copies: Vec::new() };
+            return Reached { base, packing, index: at.into_iter().chain(inside).collect(), copies: Vec::new() };
         }
         if let Some(here) = here.filter(|here| !here.is_empty()) {
-            return Reached { base: b.part(base, &operand.access.strides, here), index: inside, copies };
+            return Reached { base: b.part(base, &operand.access.strides, here), packing, index: inside, copies };
         }
         // Along an axis that has a copy everywhere, the nearest is at the place itself.
         let at = index.into_iter().enumerate().map(|(k, e)| match self.coordinates.get(k) {
             Some(var) if !own.named[k] => Expr::Var(*var),
             _ => e,
         });
-        Reached { base, index: at.collect(), copies }
+        Reached { base, packing, index: at.collect(), copies }
     }
 
     /// The loops over copies; returns their inside.

@@ -42,8 +42,7 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
     let vector = ir::vector(vector_type).ok_or("its vector must have a fixed length")?;
     let (base, rest) = operands[usize::from(write)..].split_first().ok_or("it has no memref")?;
     let access = buffers.access(*base)?;
-    let element = access.base.r#type();
-    if ir::memref(element).is_none_or(|t| t.element != vector.element) {
+    if access.packing.element != vector.element {
         return Err("the elements of its memref are not those of its vector".into());
     }
     let rank = access.sizes.len();
@@ -96,8 +95,8 @@ fn contiguous<'c>(
 ) -> Option<Vec<Val<'c>>> {
     let [length] = t.vector.shape[..] else { return None };
     let along = t.along[0]?;
-    if ir::bits(t.vector.element).is_some_and(|n| n % 8 != 0) {
-        // In a vector such elements are packed, in a buffer each has bytes of its own.
+    if ir::bits(t.vector.element).is_some_and(|n| n % 8 != 0) || !access.packing.is_whole() {
+        // In a vector such elements are packed, in a buffer each has bytes of its own, or other bits.
         return None;
     }
     if access.strides.last() != Some(&Some(1)) {
@@ -176,10 +175,10 @@ fn element_by_element<'c>(
     let at = access.simple_index(vars, &view);
     if t.write {
         let value = place.value("vector.extract", &[start, arguments[0]], t.vector.element, &[dynamic_position(place)]);
-        vars.store_anywhere(place, value, access.base, &at);
+        access.at(at).store(vars, place, value, false);
         return Ok(Vec::new());
     }
-    let value = vars.load_anywhere(place, access.base, &at);
+    let value = access.at(at).load(vars, place, false);
     let operands = [value, arguments[1], arguments[0]];
     let mut next = place.value("vector.insert", &operands, row, &[dynamic_position(place)]);
     if let Some((then, otherwise)) = ends {

@@ -99,7 +99,7 @@ fn row<'c>(buffer: Val<'c>) -> Result<(Shaped<'c>, i64), String> {
     }
     let (strides, offset) = match shaped.layout {
         Some(layout) => (ir::strides_of(layout).ok_or("a buffer has no strides")?, ir::offset_of(&shaped)),
-        None => (crate::buffers::lowered::row_major(&shaped.shape), Some(0)),
+        None => (crate::buffers::parts::row_major(&shaped.shape), Some(0)),
     };
     let offset = offset.ok_or("the offset of a buffer is known only at run time")?;
     let reach = shaped.shape.iter().zip(&strides).map(|(n, s)| n.as_ref()?.checked_sub(1)?.checked_mul((*s)?.max(0)));
@@ -113,7 +113,7 @@ fn flat<'c>(b: Builder<'c>, buffer: Val<'c>, row: Shaped<'c>) -> Val<'c> {
     if t == buffer.r#type() {
         return buffer;
     }
-    b.reinterpret(buffer, t, &row.shape, &[], &[Some(1)], &[])
+    b.reinterpret(buffer, t, 0, &row.shape, &[], &[Some(1)], &[])
 }
 
 /// A number, 0 for all, that a sum is a multiple of whatever its variables are.

@@ -764,7 +764,14 @@ fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
 
 /// The bits of an operand's elements.
 fn element_bits(operand: &Operand) -> Result<i64, String> {
-    let element = ir::memref(operand.access.base.r#type()).ok_or("an operand is not a memref")?.element;
+    let packing = operand.access.packing;
+    if let Some(bits) = packing.bits {
+        return Err(format!(
+            "elements must be whole elements of their buffer, found {bits} bits for {}",
+            packing.element
+        ));
+    }
+    let element = packing.element;
     let bits = ir::bits(element).filter(|n| matches!(n, 8 | 16 | 32 | 64));
     bits.ok_or_else(|| format!("elements must have 8, 16, 32 or 64 bits, found {element}"))
 }

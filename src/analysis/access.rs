@@ -23,6 +23,9 @@ pub struct RunTime<S = usize> {
 pub struct Mapped<S = usize> {
     /// The map, simplified.
     pub map: IndexingMap,
+    /// The number of devices, where elements come from other devices: then dimension 0 and result 0 of the map are the
+    /// device, which runs the same program, and the elements' indices come after it.
+    pub devices: Option<i64>,
     /// One entry for each run-time variable of the map.
     pub run_time: Vec<RunTime<S>>,
 }
@@ -40,6 +43,11 @@ impl<S> Access<S> {
     /// Nothing is related.
     pub fn none() -> Access<S> {
         Access { maps: Vec::new(), unknown: Vec::new() }
+    }
+
+    /// The number of devices, where elements come from other devices.
+    pub fn devices(&self) -> Option<i64> {
+        self.maps.iter().find_map(|m| m.devices)
     }
 
     /// Whether the maps say everything.

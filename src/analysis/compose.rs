@@ -7,6 +7,9 @@ use crate::maps::map::{Indexing, IndexingMap, Kind};
 use crate::maps::simplify::simplify;
 use crate::text::Error;
 
+/// The name of the dimension that says which device.
+pub(super) const DEVICE: &str = "device";
+
 /// Every element goes with itself.
 pub(super) fn identity<S>(sizes: &[i64]) -> Result<Access<S>, Error> {
     if sizes.contains(&0) {
@@ -15,7 +18,7 @@ pub(super) fn identity<S>(sizes: &[i64]) -> Result<Access<S>, Error> {
     let intervals = sizes.iter().map(|n| Interval::new(0, n - 1)).collect();
     let map = IndexingMap::new(intervals, (0..sizes.len()).map(Expr::Var).collect());
     let Indexing::Map(map) = map.simplify() else { return Ok(Access::none()) };
-    Ok(Access { maps: vec![Mapped { map, run_time: Vec::new() }], unknown: Vec::new() })
+    Ok(Access { maps: vec![Mapped { map, devices: None, run_time: Vec::new() }], unknown: Vec::new() })
 }
 
 impl<S> Access<S> {
@@ -28,7 +31,11 @@ impl<S> Access<S> {
     pub(super) fn place<T>(self, to: &impl Fn(&S) -> T) -> Access<T> {
         let run_time =
             |r: RunTime<S>| RunTime { source: to(&r.source), element: r.element, within: r.within, clamped: r.clamped };
-        let mapped = |m: Mapped<S>| Mapped { map: m.map, run_time: m.run_time.into_iter().map(run_time).collect() };
+        let mapped = |m: Mapped<S>| Mapped {
+            map: m.map,
+            devices: m.devices,
+            run_time: m.run_time.into_iter().map(run_time).collect(),
+        };
         Access { maps: self.maps.into_iter().map(mapped).collect(), unknown: self.unknown }
     }
 }
@@ -57,6 +64,13 @@ impl<S: Clone + PartialEq> Mapped<S> {
 
     /// The same, where all results of this map are known to be in `known`.
     pub(super) fn then_within(&self, second: &Mapped<S>, known: &[Interval]) -> Result<Option<Mapped<S>>, Error> {
+        if let (Some(n), None) | (None, Some(n)) = (self.devices, second.devices) {
+            return self.across(n).then_within(&second.across(n), known);
+        }
+        let known = match self.devices {
+            Some(n) if !known.is_empty() => &[&[Interval::new(0, n - 1)], known].concat()[..],
+            _ => known,
+        };
         let (a, b) = (&self.map, &second.map);
         let all = a.then_within(b, known)?;
         // Written in one way, whatever the path: equal maps are to be found equal.
@@ -81,7 +95,25 @@ impl<S: Clone + PartialEq> Mapped<S> {
         };
         let run_time = second.run_time.iter().map(|r| over(r, &others));
         let run_time = run_time.chain(self.run_time.iter().map(|r| over(r, &own))).collect();
-        Ok(Mapped { map, run_time }.shortened())
+        Ok(Mapped { map, devices: self.devices, run_time }.shortened())
+    }
+
+    /// The same on each of `n` devices, which read their own elements.
+    pub(super) fn across(&self, n: i64) -> Mapped<S> {
+        if self.devices.is_some() {
+            return self.clone();
+        }
+        let by: Vec<Expr> = (0..self.map.variables()).map(|v| Expr::Var(v + 1)).collect();
+        let over = |e: &Expr| e.substitute(&by);
+        let mut map = self.map.clone();
+        map.dims += 1;
+        map.names.insert(0, Some(DEVICE.to_string()));
+        map.results = std::iter::once(Expr::Var(0)).chain(self.map.results.iter().map(over)).collect();
+        map.domain.vars.insert(0, Interval::new(0, n - 1));
+        map.domain.constraints = self.map.domain.constraints.iter().map(|(e, i)| (over(e), *i)).collect();
+        let run_time =
+            self.run_time.iter().map(|r| RunTime { element: r.element.iter().map(over).collect(), ..r.clone() });
+        Mapped { map, devices: Some(n), run_time: run_time.collect() }
     }
 
     /// Puts an expression for a variable everywhere.
@@ -149,7 +181,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         for r in &mut kept {
             r.element = simplify(&r.element, &map.domain);
         }
-        Some(Mapped { map, run_time: kept })
+        Some(Mapped { map, devices: self.devices, run_time: kept })
     }
 
     /// A range variable that a constraint fixes, and its value.
@@ -225,6 +257,6 @@ impl<S: Clone + PartialEq> Mapped<S> {
             let element: Vec<Expr> = r.element.iter().map(|e| e.substitute(&by)).collect();
             RunTime { element: simplify(&element, &map.domain), ..r.clone() }
         });
-        Mapped { run_time: run_time.collect(), map }
+        Mapped { run_time: run_time.collect(), devices: self.devices, map }
     }
 }

@@ -5,12 +5,13 @@
 //!
 //! Variables that meet in no result and no constraint are independent, so a map falls into parts and its counts are
 //! products of theirs. A part is counted by its structure where it is a bijection, or a sum that leaves no gap; else by
-//! going through it, up to [`COUNTED`] points; else only bounds are known. A run-time variable has one value for the
+//! the formulas of [`super::image`]; else by going through it, up to [`COUNTED`] points; else only bounds are known. A run-time variable has one value for the
 //! whole tensor, or, where its source depends on the index, a value for each; what depends on values is given as
 //! bounds.
 
 use super::access::{Access, Mapped, RunTime};
 use super::amount::{Count, Usage};
+use super::image::{self, Expressions, NOWHERE, Points};
 use super::linear::{gapless, linear};
 use crate::expr::Expr;
 use crate::expr::cost;
@@ -20,10 +21,23 @@ use crate::maps::simplify::Form;
 use std::collections::{BTreeMap, HashSet};
 
 /// How many points are gone through to count; fewer where a map is long.
-pub const COUNTED: u128 = 1 << 20;
+pub const COUNTED: u128 = 1 << 16;
+
+/// Points of several maps that are gone through before formulas are tried.
+const FEW: u128 = 64;
+
 impl<S: Clone + PartialEq> Access<S> {
     /// How much is read of a tensor of these sizes, where the maps lead to it.
+    ///
+    /// Where elements come from other devices, all devices' reads are counted, and the tensors of all devices.
     pub fn usage(&self, sizes: &[i64]) -> Usage {
+        if let Some(n) = self.devices()
+            && self.maps.iter().any(|m| m.devices.is_none())
+        {
+            let maps = self.maps.iter().map(|m| m.across(n)).collect();
+            return Access { maps, unknown: self.unknown.clone() }.usage(sizes);
+        }
+        let sizes = &self.devices().into_iter().chain(sizes.iter().copied()).collect::<Vec<_>>();
         let size = sizes.iter().map(|n| u128::try_from(*n).unwrap_or(0)).fold(1, u128::saturating_mul);
         let counts: Vec<(Count, Count)> = self.maps.iter().map(counted).collect();
         let mut reads = counts.iter().fold(Count::exactly(0), |all, c| all.plus(c.0));
@@ -64,11 +78,11 @@ fn counted<S>(mapped: &Mapped<S>) -> (Count, Count) {
     let first = map.dims + map.ranges;
     parts(map).iter().fold((Count::exactly(1), Count::exactly(1)), |(points, elements), part| {
         let late: Vec<usize> = part.vars.iter().copied().filter(|v| *v >= first).collect();
-        let fixed = late.iter().all(|v| is_fixed(map, &mapped.run_time[v - first]));
+        let run_time = |v: &usize| &mapped.run_time[v - first];
+        let fixed = late.iter().all(|v| is_fixed(map, run_time(v)));
         // All values that the variables may have, also those that the map has no point for.
-        let values = |v: &usize| Some(&mapped.run_time[v - first]).filter(|r| r.clamped).map(|r| length(&r.within));
-        let assignments = late.iter().try_fold(1u128, |all, v| all.checked_mul(values(v)?));
-        let (p, e) = part.count(&late, fixed, assignments);
+        let values = late.iter().map(|v| Some(run_time(v).within).filter(|_| run_time(v).clamped)).collect();
+        let (p, e) = part.count(&late, fixed, values);
         (points.times(p), elements.times(e))
     })
 }
@@ -149,43 +163,70 @@ impl Component<'_> {
         own.map(|v| length(&self.intervals[*v])).fold(1, u128::saturating_mul)
     }
 
-    /// The points and the elements; `late` are the run-time variables, which have so many values together,
-    /// or are dropped outside of their intervals.
-    fn count(&self, late: &[usize], fixed: bool, assignments: Option<u128>) -> (Count, Count) {
+    /// The points and the elements; `late` are the run-time variables, which have these values, or are dropped outside of
+    /// their intervals.
+    fn count(&self, late: &[usize], fixed: bool, values: Option<Vec<Interval>>) -> (Count, Count) {
         let held = |e: &Expr| {
             let mut held = false;
             e.for_each_var(&mut |v| held |= late.contains(&v));
             held
         };
-        let each = late.iter().try_fold(1u128, |all, v| all.checked_mul(length(&self.intervals[*v])));
-        let free = each == assignments && !self.constraints.iter().any(|c| held(&c.0));
+        let own: Vec<Interval> = late.iter().map(|v| self.intervals[*v]).collect();
+        let free = values.as_ref() == Some(&own) && !self.constraints.iter().any(|c| held(&c.0));
         let whole = self.box_points(late);
         let shifts = |e: &&Expr| !held(e) || linear(e).is_some();
         if free && (late.is_empty() || fixed && self.results.iter().all(shifts)) {
             // A value only moves what is read.
             return (self.points(late), self.elements(late));
         }
-        if fixed && self.few(self.box_points(&[])) {
-            // The points and the elements for each value.
-            let mut found: BTreeMap<Vec<i64>, (u128, HashSet<Vec<i64>>)> = BTreeMap::new();
-            self.walk(&[], &mut |point| {
-                let (points, elements) = found.entry(late.iter().map(|v| point[*v]).collect()).or_default();
-                *points += 1;
-                elements.insert(self.results.iter().filter_map(|e| e.evaluate(point)).collect());
-            });
-            // There may be values without any point, those outside of the intervals among them.
-            let all = assignments == Some(found.len() as u128);
-            let bound = |counts: Vec<u128>| {
-                let least = counts.iter().min().filter(|_| all);
-                Count::between(least.copied().unwrap_or(0), counts.iter().max().copied().unwrap_or(0))
-            };
-            let elements = found.values().map(|f| f.1.len() as u128).collect();
-            return (bound(found.values().map(|f| f.0).collect()), bound(elements));
+        if fixed && let Some(found) = self.for_each_value(late, values.as_ref().unwrap_or(&own)) {
+            // Outside of the intervals there is no point.
+            return found.map(|c| if values.is_none() { Count { least: 0, ..c } } else { c }).into();
         }
         let most = self.elements(&[]).most;
         let least = u128::from(free && whole > 0);
         let points = if free { self.points(late) } else { Count::between(0, whole) };
         (points, Count { least, most })
+    }
+
+    /// The points and the elements, where the run-time variables have any of these values.
+    fn for_each_value(&self, late: &[usize], values: &[Interval]) -> Option<[Count; 2]> {
+        if let Some(found) = self.formula(late, values) {
+            return Some(found.map(|(least, most)| Count::between(least, most)));
+        }
+        if !self.few(self.box_points(&[])) {
+            return None;
+        }
+        let mut found: BTreeMap<Vec<i64>, (u128, HashSet<Vec<i64>>)> = BTreeMap::new();
+        self.walk(&[], &mut |point| {
+            let (points, elements) = found.entry(late.iter().map(|v| point[*v]).collect()).or_default();
+            *points += 1;
+            elements.insert(self.results.iter().filter_map(|e| e.evaluate(point)).collect());
+        });
+        // There may be values without any point, those outside of the intervals among them.
+        let values = values.iter().map(length).fold(1, u128::saturating_mul);
+        let all = values == found.len() as u128;
+        let bound = |count: &dyn Fn(&(u128, HashSet<Vec<i64>>)) -> u128| {
+            let counts = || found.values().map(count);
+            Count::between(counts().min().filter(|_| all).unwrap_or(0), counts().max().unwrap_or(0))
+        };
+        Some([bound(&|f| f.0), bound(&|f| f.1.len() as u128)])
+    }
+
+    /// The least and the greatest numbers of points and of elements, where `late` have any of these values, by formulas.
+    fn formula(&self, late: &[usize], values: &[Interval]) -> Option<[(u128, u128); 2]> {
+        let mut place = vec![NOWHERE; self.intervals.len()];
+        let others = self.vars.iter().filter(|v| !late.contains(v));
+        late.iter().chain(others).enumerate().for_each(|(k, v)| place[*v] = k);
+        let of = Expressions { constraints: &self.constraints, results: &self.results };
+        let points = Points::new(values, self.vars.len() - late.len(), place, self.intervals, of)?;
+        image::together(&[points], values)
+    }
+
+    /// The same, where `without` have any one value.
+    fn formula_without(&self, without: &[usize]) -> Option<[u128; 2]> {
+        let least: Vec<Interval> = without.iter().map(|v| self.intervals[*v].lo).map(|x| Interval::new(x, x)).collect();
+        self.formula(without, &least).map(|found| found.map(|c| c.0))
     }
 
     /// Whether this many points can be gone through. Long expressions take longer.
@@ -200,6 +241,9 @@ impl Component<'_> {
         let whole = self.box_points(without);
         if self.constraints.is_empty() {
             return Count::exactly(whole);
+        }
+        if let Some([points, _]) = self.formula_without(without) {
+            return Count::exactly(points);
         }
         if !self.few(whole) {
             return Count::between(0, whole);
@@ -221,6 +265,9 @@ impl Component<'_> {
         }
         if without.is_empty() && self.constraints.is_empty() && self.is_bijection() {
             return Count::exactly(whole);
+        }
+        if let Some([_, elements]) = self.formula_without(without) {
+            return Count::exactly(elements);
         }
         if self.few(whole) {
             let mut found = HashSet::new();
@@ -303,9 +350,9 @@ impl Component<'_> {
     }
 }
 
-/// The elements and the points of several maps, by going through all of them for all values of the run-time variables.
+/// The elements and the points of several maps, whose run-time variables have one value each.
 fn together<S: Clone + PartialEq>(maps: &[Mapped<S>]) -> Option<(Count, Count)> {
-    let mut values: Vec<RunTime<S>> = Vec::new();
+    let mut values: Vec<&RunTime<S>> = Vec::new();
     let mut own = Vec::new();
     for mapped in maps {
         let mut places = Vec::new();
@@ -314,26 +361,45 @@ fn together<S: Clone + PartialEq>(maps: &[Mapped<S>]) -> Option<(Count, Count)> 
             let mut plain = r.clamped;
             r.element.iter().for_each(|e| plain &= matches!(e, Expr::Const(_)));
             plain.then_some(())?;
-            let place = values.iter().position(|other| other == r);
+            let place = values.iter().position(|other| *other == r);
             places.push(place.unwrap_or(values.len()));
             if place.is_none() {
-                values.push(r.clone());
+                values.push(r);
             }
         }
         own.push(places);
     }
+    let values: Vec<Interval> = values.into_iter().map(|r| r.within).collect();
     let boxes = maps.iter().map(|m| {
         let vars = &m.map.domain.vars[..m.map.dims + m.map.ranges];
         vars.iter().map(length).fold(1, u128::saturating_mul)
     });
-    let assignments = IndexingMap::new(values.iter().map(|r| r.within).collect(), Vec::new());
-    if boxes.fold(0, u128::saturating_add).saturating_mul(assignments.box_points()) > COUNTED {
-        return None;
+    let assignments = values.iter().map(length).fold(1, u128::saturating_mul);
+    let points = boxes.fold(0, u128::saturating_add).saturating_mul(assignments);
+    if points <= FEW {
+        return walked(maps, &own, &values);
     }
+    let all = maps.iter().zip(&own).map(|(m, places)| {
+        let first = m.map.dims + m.map.ranges;
+        let place = (values.len()..values.len() + first).chain(places.iter().copied()).collect();
+        let constraints: Vec<_> = m.map.domain.constraints.iter().collect();
+        let results: Vec<_> = m.map.results.iter().collect();
+        let of = Expressions { constraints: &constraints, results: &results };
+        Points::new(&values, first, place, &m.map.domain.vars, of)
+    });
+    if let Some([points, elements]) = all.collect::<Option<Vec<_>>>().and_then(|all| image::together(&all, &values)) {
+        return Some((Count::between(elements.0, elements.1), Count::between(points.0, points.1)));
+    }
+    if points > COUNTED { None } else { walked(maps, &own, &values) }
+}
+
+/// The same by going through all points for all values; `own` are the numbers of the values of each map's variables.
+fn walked<S>(maps: &[Mapped<S>], own: &[Vec<usize>], values: &[Interval]) -> Option<(Count, Count)> {
+    let assignments = IndexingMap::new(values.to_vec(), Vec::new());
     let mut found: Option<(Count, Count)> = None;
     for held in assignments.points() {
         let (mut elements, mut points) = (HashSet::new(), 0);
-        for (mapped, places) in maps.iter().zip(&own) {
+        for (mapped, places) in maps.iter().zip(own) {
             let mut map = mapped.map.clone();
             let first = map.dims + map.ranges;
             for (k, place) in places.iter().enumerate() {

@@ -43,8 +43,7 @@ use crate::maps::domain::Interval;
 use crate::maps::equal::Equality;
 use crate::operations::graph::{Graph, Node, Value};
 use crate::operations::operation::Operation;
-use crate::operations::shape::leaves;
-use crate::operations::shape::{Array, Shape};
+use crate::operations::shape::{Array, Shape, count, leaves};
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -66,10 +65,22 @@ pub struct Place {
 /// What a computation reads and feeds.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// By leaves of the roots, parameters, and their leaves: what the root reads, and what is fed to it.
-    pairs: Vec<Vec<Vec<Pair>>>,
+    /// By leaves of the roots.
+    rows: Vec<Row>,
+    /// The number of leaves of each parameter.
+    parameters: Vec<usize>,
+    none: Pair,
     /// For each leaf of the roots that is a parameter's leaf as it is, which one.
     passed: Vec<Option<(usize, usize)>>,
+}
+
+/// What a leaf of the roots reads, and what is fed to it.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    /// By parameter and leaf; others have nothing to do with it.
+    pairs: BTreeMap<(usize, usize), Pair>,
+    /// What goes for the other ones, where the work was too much.
+    others: Option<Pair>,
 }
 
 /// What is read for an element of the root, and what of the root is made of an element.
@@ -79,12 +90,17 @@ type Pair = (Access<Place>, Access<Place>);
 const MOST_MAPS: usize = 256;
 /// How many operations a map may have, divisions counted three times; what is beyond is unknown.
 const MOST_OPERATIONS: u32 = 400;
-/// How many variables and operations all maps may have that are composed for a computation and what it calls, and how
-/// many more for each of its operations; what is beyond is unknown.
-const WORK: u64 = 10_000;
-const WORK_PER_NODE: u64 = 100;
+/// How many variables and operations all maps may have that are composed, each step along an operand counting as one, and
+/// how many more for each operation, and for each array in its results; what is beyond is unknown. So an analysis takes as
+/// long as there are operations.
+pub(super) const WORK: u64 = 10_000;
+const WORK_PER_NODE: u64 = 60;
+const WORK_PER_LEAF: u64 = 20;
+const TOO_MUCH: &str = "the maps have too many operations together";
 /// How many reasons are kept.
 const MOST_REASONS: usize = 8;
+/// How many maps are compared as they are before they are written in one way.
+const FIRST: usize = 4;
 /// How many maps are compared point by point, on how many points.
 const COMPARED: (usize, u128) = (16, 4096);
 
@@ -92,17 +108,33 @@ impl Flow {
     /// From an index of a leaf of the roots to what is read of a leaf of a parameter; `None` where there is none.
     /// Leaves of the roots are counted through all roots.
     pub fn reads(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
-        self.pairs.get(root)?.get(parameter)?.get(leaf).map(|pair| &pair.0)
+        self.pair(parameter, leaf, root).map(|pair| &pair.0)
     }
 
     /// From an index of a leaf of a parameter to what it feeds of a leaf of the roots; `None` where there is none.
     pub fn feeds(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
-        self.pairs.get(root)?.get(parameter)?.get(leaf).map(|pair| &pair.1)
+        self.pair(parameter, leaf, root).map(|pair| &pair.1)
+    }
+
+    fn pair(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Pair> {
+        let row = self.rows.get(root).filter(|_| self.parameters.get(parameter).is_some_and(|n| leaf < *n))?;
+        Some(row.pairs.get(&(parameter, leaf)).or(row.others.as_ref()).unwrap_or(&self.none))
+    }
+
+    /// The parameters and their leaves that a leaf of the roots has to do with, ascending. A tuple of many arrays has
+    /// few for each.
+    pub fn related(&self, root: usize) -> impl Iterator<Item = (usize, usize)> {
+        self.rows.get(root).into_iter().flat_map(|row| row.pairs.keys().copied())
+    }
+
+    /// What goes for all other parameters of a leaf of the roots, where there were too many to look at.
+    pub fn others(&self, root: usize) -> Option<&Access<Place>> {
+        self.rows.get(root)?.others.as_ref().map(|pair| &pair.0)
     }
 
     /// The number of leaves of the roots.
     pub fn roots(&self) -> usize {
-        self.pairs.len()
+        self.rows.len()
     }
 
     /// Whether a leaf of the roots is a parameter's leaf as it is.
@@ -111,8 +143,8 @@ impl Flow {
     }
 
     /// The number of leaves of each parameter.
-    pub fn parameters(&self) -> Vec<usize> {
-        self.pairs.first().map_or(Vec::new(), |row| row.iter().map(Vec::len).collect())
+    pub fn parameters(&self) -> &[usize] {
+        &self.parameters
     }
 }
 
@@ -145,12 +177,18 @@ pub(super) fn missing<T>(known: &BTreeMap<usize, T>, graphs: &[Graph], entry: us
     Ok(missing)
 }
 
-/// Adds the flows of these graphs, each of which comes after those that it calls.
-pub(super) fn add(known: &mut FlowTable, graphs: &[Graph], missing: &BTreeSet<usize>) -> Result<(), Error> {
-    let nodes: u64 = missing.iter().map(|k| graphs[*k].nodes.len() as u64).sum();
-    let mut work = WORK.saturating_add(WORK_PER_NODE.saturating_mul(nodes));
+/// Adds the flows of these graphs, each of which comes after those that it calls. `spare` is the work that is left.
+pub(super) fn add(
+    known: &mut FlowTable,
+    graphs: &[Graph],
+    missing: &BTreeSet<usize>,
+    spare: &mut u64,
+) -> Result<(), Error> {
     for k in missing {
-        let found = Walk::new(graphs, *k, known)?.all(&mut work)?;
+        let nodes = &graphs[*k].nodes;
+        let arrays = nodes.iter().flat_map(|node| &node.results).map(|shape| count(shape) as u64).sum::<u64>();
+        *spare = spare.saturating_add(WORK_PER_NODE * nodes.len() as u64 + WORK_PER_LEAF * arrays);
+        let found = Walk::new(graphs, *k, known)?.all(spare)?;
         known.insert(*k, found);
     }
     Ok(())
@@ -162,7 +200,17 @@ fn callees(operation: &Operation) -> Vec<usize> {
         Operation::Call { computation } => vec![*computation],
         Operation::While { condition, body } => vec![*condition, *body],
         Operation::Conditional { branches } => branches.clone(),
+        Operation::Start(start) => callees(&start.operation),
         _ => Vec::new(),
+    }
+}
+
+/// The computation that an operation runs on all of its operands, and which of its roots an array of the result is.
+fn called(operation: &Operation, result: usize) -> Option<(usize, usize)> {
+    match operation {
+        Operation::Call { computation } => Some((*computation, result)),
+        Operation::Start(start) => called(&start.operation, start.result(result)?),
+        _ => None,
     }
 }
 
@@ -187,16 +235,16 @@ pub(super) struct Walk<'a> {
     loops: BTreeMap<usize, Rounds>,
 }
 
-/// What the parts of a loop depend on.
+/// What the parts of a loop depend on; lists are ascending.
 struct Rounds {
     /// The parameter and the leaf of each part.
     parts: Vec<(usize, usize)>,
     /// For each part, those that a round reads for it.
     reads: Vec<Vec<usize>>,
     /// Those on which the number of rounds depends, in any round.
-    counting: Vec<bool>,
+    counting: BTreeSet<usize>,
     /// For each requested result, those on which it depends, in any round.
-    reached: BTreeMap<usize, Vec<bool>>,
+    changes: BTreeMap<usize, Vec<usize>>,
 }
 
 impl<'a> Walk<'a> {
@@ -227,13 +275,17 @@ impl<'a> Walk<'a> {
                 let shape = from.results.get(value.result);
                 let shape = shape.ok_or_else(|| wrong(no_result(value, from)))?;
                 shapes.push(shape);
-                let (first, count) = (from.first(value.result), leaves(shape).len());
-                positions.extend((0..count).map(|leaf| (shapes.len() - 1, leaf)));
-                operands.extend((first..first + count).map(|leaf| (value.node, leaf)));
             }
             let results: Vec<&Shape> = node.results.iter().collect();
             let applied = Application::new(&node.operation, &shapes, &results).map_err(|error| wrong(error.message))?;
             walk.sizes.push(applied.results.iter().map(|array| array.sizes()).collect());
+            let only = matches!(node.operation, Operation::GetTupleElement { .. });
+            for (number, value) in node.operands.iter().enumerate() {
+                let own = if only { applied.operands.len() } else { count(shapes[number]) };
+                let first = graph.nodes[value.node].first(value.result) + applied.first;
+                positions.extend((0..own).map(|leaf| (number, applied.first + leaf)));
+                operands.extend((first..first + own).map(|leaf| (value.node, leaf)));
+            }
             walk.applied.push(applied);
             walk.operands.push(operands);
             walk.positions.push(positions);
@@ -261,7 +313,7 @@ impl<'a> Walk<'a> {
         let arity = |callee: usize, operands: &[Value]| {
             let flow = &self.flows[&callee];
             let shapes = operands.iter().map(|v| &self.graph.nodes[v.node].results[v.result]);
-            let given: Vec<usize> = shapes.map(|shape| leaves(shape).len()).collect();
+            let given: Vec<usize> = shapes.map(count).collect();
             // Without any root nothing is known of the parameters, or needed.
             if flow.roots() != 0 && flow.parameters() != given {
                 let expected = flow.parameters();
@@ -279,6 +331,16 @@ impl<'a> Walk<'a> {
                 arity(*computation, &node.operands)?;
                 gives(*computation, results)
             }
+            Operation::Start(start) => match start.operation {
+                Operation::Call { computation } => {
+                    arity(computation, &node.operands)?;
+                    gives(computation, start.results.1)
+                }
+                Operation::While { .. } | Operation::Conditional { .. } => {
+                    Err("a loop or a conditional must not be started beside others, found one".to_string())
+                }
+                _ => Ok(()),
+            },
             Operation::While { condition, body } => {
                 arity(*condition, &node.operands)?;
                 arity(*body, &node.operands)?;
@@ -308,6 +370,11 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What a node does.
+    pub fn operation(&self, k: usize) -> &'a Operation {
+        &self.graph.nodes[k].operation
+    }
+
     /// The arrays of each parameter.
     pub fn parameter_arrays(&self) -> Vec<Vec<&'a Array>> {
         self.parameters.iter().map(|node| self.applied[*node].results.clone()).collect()
@@ -320,7 +387,7 @@ impl<'a> Walk<'a> {
 
     /// What every leaf of the roots reads.
     fn all(mut self, work: &mut u64) -> Result<Flow, Error> {
-        let (mut pairs, mut passed) = (Vec::new(), Vec::new());
+        let (mut rows, mut passed) = (Vec::new(), Vec::new());
         for root in &self.graph.roots {
             let node = self.graph.nodes.get(root.node);
             let node = node.ok_or_else(|| {
@@ -333,18 +400,21 @@ impl<'a> Walk<'a> {
             let shape = node.results.get(root.result);
             let shape = shape.ok_or_else(|| Error::new(no_result(root, node)))?;
             let first = node.first(root.result);
-            for leaf in first..first + leaves(shape).len() {
-                pairs.push(self.from(root.node, leaf, work)?);
+            for leaf in first..first + count(shape) {
+                rows.push(self.from(root.node, leaf, work)?);
                 let place = self.place((root.node, leaf));
-                let parameter = self.parameters.iter().position(|node| *node == place.node);
-                passed.push(parameter.map(|parameter| (parameter, place.leaf)));
+                passed.push(match self.graph.nodes[place.node].operation {
+                    Operation::Parameter { number } => Some((number, place.leaf)),
+                    _ => None,
+                });
             }
         }
-        Ok(Flow { pairs, passed })
+        let parameters = self.parameters.iter().map(|node| self.sizes[*node].len()).collect();
+        Ok(Flow { rows, parameters, none: (Access::none(), Access::none()), passed })
     }
 
     /// What one leaf of the root reads of all parameters.
-    fn from(&mut self, root: usize, leaf: usize, work: &mut u64) -> Result<Vec<Vec<Pair>>, Error> {
+    fn from(&mut self, root: usize, leaf: usize, work: &mut u64) -> Result<Row, Error> {
         let start = match &self.sizes[root][leaf] {
             Some(sizes) => identity(sizes)?,
             None => Access { maps: Vec::new(), unknown: vec!["a size is not bounded".to_string()] },
@@ -352,22 +422,27 @@ impl<'a> Walk<'a> {
         // By node and leaf; only those that are reached are here. The last node goes first: it is used by none that is
         // left.
         let mut sets = BTreeMap::from([((root, leaf), (Set::of(start.clone()), Set::of(start)))]);
-        let mut arrived = BTreeMap::new();
+        let mut row = Row::default();
         while let Some((&(k, _), _)) = sets.last_key_value() {
-            let mut own = sets.split_off(&(k, 0));
-            if matches!(self.graph.nodes[k].operation, Operation::Parameter { .. }) {
-                arrived.append(&mut own);
+            let own = sets.split_off(&(k, 0));
+            if let Operation::Parameter { number } = self.graph.nodes[k].operation {
+                let pairs = own.into_iter().map(|((_, leaf), (reads, feeds))| (leaf, (reads.access, feeds.access)));
+                let there = pairs.filter(|(_, (reads, feeds))| !reads.is_empty() || !feeds.is_empty());
+                row.pairs.extend(there.map(|(leaf, pair)| ((number, leaf), pair)));
                 continue;
             }
             for ((_, result), (reads, feeds)) in own {
                 if reads.is_empty() && feeds.is_empty() {
                     continue;
                 }
-                let operands = match self.applied[k].passed(result) {
-                    Some(operand) => operand..operand + 1,
-                    None => 0..self.operands[k].len(),
-                };
-                for operand in operands {
+                for operand in self.related(k, result)? {
+                    let Some(left) = work.checked_sub(1) else {
+                        let access = Access { maps: Vec::new(), unknown: vec![TOO_MUCH.to_string()] };
+                        row.pairs.clear();
+                        row.others = Some((access.clone(), access));
+                        return Ok(row);
+                    };
+                    *work = left;
                     let own = self.pair(k, operand, result)?;
                     let (of_reads, of_feeds) = sets.entry(self.operands[k][operand]).or_default();
                     // Maps to be joined meet at the node's result.
@@ -377,12 +452,26 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        let mut leaf = |node: usize, leaf: usize| match arrived.remove(&(node, leaf)) {
-            Some((reads, feeds)) => (reads.access, feeds.access),
-            None => (Access::none(), Access::none()),
-        };
-        let mut row = |node: &usize| (0..self.sizes[*node].len()).map(|k| leaf(*node, k)).collect();
-        Ok(self.parameters.iter().map(&mut row).collect())
+        Ok(row)
+    }
+
+    /// The leaves of a node's operands that one of its result may have to do with.
+    fn related(&mut self, k: usize, result: usize) -> Result<Vec<usize>, Error> {
+        if let Some(operand) = self.applied[k].passed(result) {
+            return Ok(vec![operand]);
+        }
+        match self.graph.nodes[k].operation {
+            Operation::While { condition, body } => self.reached(k, condition, body, result),
+            Operation::Call { computation } => {
+                let row = &self.flows[&computation].rows[result];
+                if row.others.is_some() {
+                    return Ok((0..self.operands[k].len()).collect());
+                }
+                let place = |pair: &(usize, usize)| self.positions[k].binary_search(pair).ok();
+                Ok(row.pairs.keys().filter_map(place).collect())
+            }
+            _ => Ok((0..self.operands[k].len()).collect()),
+        }
     }
 
     /// What a leaf of a node's result reads of a leaf of its operands, and the other way round.
@@ -392,8 +481,12 @@ impl<'a> Walk<'a> {
         }
         let node = &self.graph.nodes[k];
         let (number, leaf) = self.positions[k][operand];
+        if let Some((computation, root)) = called(&node.operation, result) {
+            let pair = Rc::new(self.inside(k, computation, (number, leaf), root, 0));
+            self.known.insert((k, operand, result), pair.clone());
+            return Ok(pair);
+        }
         let pair = match &node.operation {
-            Operation::Call { computation } => self.inside(k, *computation, (number, leaf), result, 0),
             Operation::Conditional { branches } if number > 0 => {
                 self.inside(k, branches[number - 1], (0, leaf), result, number)
             }
@@ -440,21 +533,18 @@ impl<'a> Walk<'a> {
         operand: usize,
         result: usize,
     ) -> Result<Pair, Error> {
-        let rounds = match self.loops.remove(&k) {
-            Some(rounds) => rounds,
-            None => Rounds::new(&self.flows[&condition], &self.flows[&body]),
-        };
-        let rounds = self.loops.entry(k).or_insert(rounds);
+        let reached = self.reached(k, condition, body, result)?.binary_search(&operand).is_ok();
         let nothing = Ok((Access::none(), Access::none()));
         let own = self.sizes[k][result].as_ref().map(|sizes| identity(sizes)).transpose()?;
-        if self.flows[&body].passed[result] == Some(rounds.parts[result]) {
-            return match own {
-                Some(same) if operand == result => Ok((same.clone(), same)),
-                Some(_) => nothing,
-                None => self.everything(k, operand, result),
-            };
+        if !reached {
+            return nothing;
         }
-        if rounds.reached(&self.flows[&body], result, own.as_ref())[operand] {
+        let rounds = &self.loops[&k];
+        let passes = self.flows[&body].passed[result] == Some(rounds.parts[result]);
+        if passes && own.is_none() {
+            return self.everything(k, operand, result);
+        }
+        if !passes && rounds.changes[&result].binary_search(&operand).is_ok() {
             let (node, leaf) = self.operands[k][operand];
             if self.sizes[node][leaf].as_ref().is_some_and(Vec::is_empty) {
                 return self.everything(k, operand, result);
@@ -467,6 +557,22 @@ impl<'a> Walk<'a> {
             Some(same) if operand == result => Ok((same.clone(), same)),
             _ => nothing,
         }
+    }
+
+    /// The parts of a loop's operand that a part of its result has to do with, ascending.
+    fn reached(&mut self, k: usize, condition: usize, body: usize, result: usize) -> Result<Vec<usize>, Error> {
+        let (condition, body) = (&self.flows[&condition], &self.flows[&body]);
+        let rounds = self.loops.entry(k).or_insert_with(|| Rounds::new(condition, body));
+        let own = self.sizes[k][result].as_ref().map(|sizes| identity(sizes)).transpose()?;
+        if body.passed[result] == Some(rounds.parts[result]) {
+            let all = 0..self.operands[k].len();
+            return Ok(if own.is_some() { vec![result] } else { all.collect() });
+        }
+        let mut all = rounds.changes(body, result, own.as_ref()).to_vec();
+        if let (Err(at), true) = (all.binary_search(&result), own.is_some()) {
+            all.insert(at, result);
+        }
+        Ok(all)
     }
 
     /// Every element of an operand is read for every element of the result.
@@ -495,29 +601,25 @@ impl<'a> Walk<'a> {
 
 impl Rounds {
     fn new(condition: &Flow, body: &Flow) -> Rounds {
-        let leaves = |(parameter, n): (usize, usize)| (0..n).map(move |leaf| (parameter, leaf));
-        let parts: Vec<(usize, usize)> = body.parameters().into_iter().enumerate().flat_map(leaves).collect();
-        let read = |flow: &Flow, part: usize, root: usize| {
-            flow.reads(parts[part].0, parts[part].1, root).is_some_and(|access| !access.is_empty())
+        let leaves = |(parameter, n): (usize, &usize)| (0..*n).map(move |leaf| (parameter, leaf));
+        let parts: Vec<(usize, usize)> = body.parameters().iter().enumerate().flat_map(leaves).collect();
+        let all = |flow: &Flow, root: usize| match flow.others(root) {
+            Some(_) => (0..parts.len()).collect(),
+            None => flow.related(root).filter_map(|part| parts.binary_search(&part).ok()).collect(),
         };
-        let all = |flow: &Flow, root: usize| (0..parts.len()).filter(|part| read(flow, *part, root)).collect();
         let reads: Vec<Vec<usize>> = (0..parts.len()).map(|root| all(body, root)).collect();
         let counting: Vec<usize> = all(condition, 0);
-        let mut rounds = Rounds { counting: vec![false; parts.len()], parts, reads, reached: BTreeMap::new() };
+        let mut rounds = Rounds { counting: BTreeSet::new(), parts, reads, changes: BTreeMap::new() };
         rounds.counting = rounds.closed(counting);
         rounds
     }
 
     /// These parts, those that a round reads for them, those that a round reads for these, and so on.
-    fn closed(&self, mut queue: Vec<usize>) -> Vec<bool> {
+    fn closed(&self, mut queue: Vec<usize>) -> BTreeSet<usize> {
         let mut reached = self.counting.clone();
-        queue.iter().for_each(|part| reached[*part] = true);
+        reached.extend(&queue);
         while let Some(part) = queue.pop() {
-            for other in &self.reads[part] {
-                if !std::mem::replace(&mut reached[*other], true) {
-                    queue.push(*other);
-                }
-            }
+            queue.extend(self.reads[part].iter().copied().filter(|other| reached.insert(*other)));
         }
         reached
     }
@@ -525,17 +627,17 @@ impl Rounds {
     /// The parts that any round may look at for a result: those that it depends on, and those that the number of rounds
     /// depends on. A part that every round makes of itself, element by element (`same`), is made of itself at the end,
     /// too.
-    fn reached(&mut self, body: &Flow, result: usize, same: Option<&Access<Place>>) -> &[bool] {
-        if !self.reached.contains_key(&result) {
+    fn changes(&mut self, body: &Flow, result: usize, same: Option<&Access<Place>>) -> &[usize] {
+        if !self.changes.contains_key(&result) {
             let (parameter, leaf) = self.parts[result];
             let alone = match same {
                 Some(_) => self.reads[result] == [result] && body.reads(parameter, leaf, result) == same,
                 None => self.reads[result].is_empty(),
             };
             let reached = self.closed(if alone { Vec::new() } else { vec![result] });
-            self.reached.insert(result, reached);
+            self.changes.insert(result, reached.into_iter().collect());
         }
-        &self.reached[&result]
+        &self.changes[&result]
     }
 }
 
@@ -547,7 +649,7 @@ fn no_result(value: &Value, node: &Node) -> String {
 impl Node {
     /// The number of leaves before those of a result.
     fn first(&self, result: usize) -> usize {
-        self.results[..result].iter().map(|shape| leaves(shape).len()).sum()
+        self.results[..result].iter().map(count).sum()
     }
 }
 
@@ -599,7 +701,7 @@ impl Set {
                 }
                 let size = |m: &Mapped<Place>| u64::from(m.map.cost()) + m.map.variables() as u64;
                 let Some(left) = work.checked_sub(size(a) + size(b)) else {
-                    return self.doubt("the maps have too many operations together");
+                    return self.doubt(TOO_MUCH);
                 };
                 *work = left;
                 match a.then_within(b, &inside) {
@@ -624,6 +726,9 @@ impl Set {
     fn add(&mut self, mapped: Mapped<Place>) {
         if self.access.maps.len() >= MOST_MAPS {
             return self.doubt(&format!("there are more than {MOST_MAPS} maps"));
+        }
+        if self.access.maps.iter().take(FIRST).any(|other| *other == mapped) {
+            return;
         }
         if !self.texts.insert(mapped.canonical().to_string()) {
             return;

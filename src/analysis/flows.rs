@@ -1,7 +1,7 @@
 //! Flows and traffic of a list of graphs, each graph computed once.
 
 use super::amount::Traffic;
-use super::flow::{Flow, FlowTable, add, missing};
+use super::flow::{Flow, FlowTable, WORK, add, missing};
 use super::traffic::{apart, fused};
 use crate::operations::graph::Graph;
 use crate::text::Error;
@@ -27,13 +27,21 @@ pub fn traffic(graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Err
 }
 
 /// What is known of a list of graphs, kept from one question to the next.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Flows {
     known: FlowTable,
+    /// How much work is left: each graph adds some.
+    spare: u64,
     /// What each graph moves where every operation is one kernel.
     apart: BTreeMap<usize, Traffic>,
     /// What each graph moves as one kernel.
     fused: BTreeMap<usize, Traffic>,
+}
+
+impl Default for Flows {
+    fn default() -> Flows {
+        Flows { known: FlowTable::new(), spare: WORK, apart: BTreeMap::new(), fused: BTreeMap::new() }
+    }
 }
 
 impl Flows {
@@ -43,7 +51,7 @@ impl Flows {
     /// As [`flow`].
     pub fn flow(&mut self, graphs: &[Graph], entry: usize) -> Result<&Flow, Error> {
         let missing = missing(&self.known, graphs, entry)?;
-        add(&mut self.known, graphs, &missing)?;
+        add(&mut self.known, graphs, &missing, &mut self.spare)?;
         Ok(&self.known[&entry])
     }
 

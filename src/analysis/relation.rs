@@ -17,6 +17,7 @@ use crate::maps::simplify::simplify;
 use crate::text::Error;
 
 use super::access::{Mapped, RunTime};
+use super::compose::DEVICE;
 
 /// Which side is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ const LONGEST: usize = 1 << 16;
 /// Equations over the indices of an output, those of an input, and unknowns of neither.
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
+    /// The number of devices, which are index 0 of both sides.
+    devices: Option<i64>,
     intervals: Vec<Interval>,
     outs: usize,
     ins: usize,
@@ -68,6 +71,7 @@ impl Relation {
     /// All pairs of an element of the output and one of the input.
     pub fn new(out: &[i64], input: &[i64]) -> Relation {
         Relation {
+            devices: None,
             intervals: out.iter().chain(input).map(|n| Interval::new(0, n - 1)).collect(),
             outs: out.len(),
             ins: input.len(),
@@ -75,6 +79,11 @@ impl Relation {
             loops: Vec::new(),
             run_time: Vec::new(),
         }
+    }
+
+    /// The same on `n` devices: index 0 of both sides is the device.
+    pub fn across(n: i64, out: &[i64], input: &[i64]) -> Relation {
+        Relation { devices: Some(n), ..Relation::new(&[&[n], out].concat(), &[&[n], input].concat()) }
     }
 
     /// The index of the output along a dimension.
@@ -280,7 +289,9 @@ impl Solver<'_> {
         let map = IndexingMap {
             dims: given.len(),
             ranges: self.ranges.len(),
-            names: vec![None; order.len()],
+            names: (0..order.len())
+                .map(|v| (v == 0 && relation.devices.is_some()).then(|| DEVICE.to_string()))
+                .collect(),
             results: wanted.map(value).collect(),
             domain: Domain {
                 vars: order.iter().map(|v| relation.intervals[*v]).collect(),
@@ -305,7 +316,7 @@ impl Solver<'_> {
                 clamped: r.clamped,
             })
             .collect();
-        Some(Mapped { map, run_time })
+        Some(Mapped { map, devices: relation.devices, run_time })
     }
 }
 

@@ -63,7 +63,11 @@ impl<S> Access<S> {
         to: &[i64],
     ) -> Result<Vec<Result<Needed, String>>, Error> {
         let unknown = self.unknown.iter().map(|reason| Ok(Err(reason.clone())));
-        self.maps.iter().map(|m| m.tile(tile, variables, from, to)).chain(unknown).collect()
+        let each = self.maps.iter().map(|m| match m.devices {
+            Some(_) => Ok(Err("elements come from other devices".to_string())),
+            None => m.tile(tile, variables, from, to),
+        });
+        each.chain(unknown).collect()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::access::Access;
 use super::amount::{Count, Traffic};
-use super::flow::{FlowTable, Walk};
+use super::flow::{FlowTable, Place, Walk};
 use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, bits};
@@ -42,8 +42,13 @@ pub(super) fn apart(
             | Operation::Constant
             | Operation::Tuple
             | Operation::GetTupleElement { .. }
+            | Operation::Leaves { .. }
             | Operation::Bitcast => NONE,
             Operation::Call { computation } => apart[computation],
+            Operation::Start(start) => match &start.operation {
+                Operation::Call { computation } => apart[computation],
+                _ => moved(&mut walk, k)?,
+            },
             Operation::Conditional { branches } => branches.iter().map(|b| apart[b]).reduce(either).unwrap_or(NONE),
             // The number of rounds is not known.
             Operation::While { .. } => Traffic { read: UNKNOWN, written: UNKNOWN },
@@ -59,12 +64,18 @@ pub(super) fn apart(
 pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable) -> Result<Traffic, Error> {
     let (walk, flow) = (Walk::new(graphs, number, known)?, &known[&number]);
     let mut sum = NONE;
+    let mut read: BTreeMap<(usize, usize), Access<Place>> = BTreeMap::new();
+    let mut others = Access::none();
+    for root in (0..flow.roots()).filter(|root| !flow.passes_on(*root)) {
+        join(&mut others, flow.others(root));
+        for (parameter, leaf) in flow.related(root) {
+            join(read.entry((parameter, leaf)).or_insert_with(Access::none), flow.reads(parameter, leaf, root));
+        }
+    }
     for (parameter, leaves) in walk.parameter_arrays().into_iter().enumerate() {
         for (leaf, array) in leaves.into_iter().enumerate() {
-            let mut access = Access::none();
-            for root in (0..flow.roots()).filter(|root| !flow.passes_on(*root)) {
-                join(&mut access, flow.reads(parameter, leaf, root));
-            }
+            let mut access = read.remove(&(parameter, leaf)).unwrap_or_else(Access::none);
+            join(&mut access, Some(&others));
             sum.read = sum.read.plus(bytes(array, &access));
         }
     }
@@ -76,14 +87,20 @@ pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable) -> Resul
 /// What one operation reads and writes.
 fn moved(walk: &mut Walk, k: usize) -> Result<Traffic, Error> {
     let mut read = Count::exactly(0);
+    // What is only passed on is neither read nor written. Of an operation of which nothing is known each result reads the
+    // same.
+    let other = matches!(walk.operation(k), Operation::Other { .. });
+    let made = (0..walk.applied[k].results.len()).filter(|result| walk.applied[k].makes(*result));
+    let made: Vec<usize> = made.take(if other { 1 } else { usize::MAX }).collect();
     for operand in 0..walk.applied[k].operands.len() {
         let mut access = Access::none();
-        for result in 0..walk.applied[k].results.len() {
+        for &result in &made {
             join(&mut access, Some(&walk.pair(k, operand, result)?.0));
         }
         read = read.plus(bytes(walk.applied[k].operands[operand], &access));
     }
-    let written = walk.applied[k].results.iter().map(|array| whole(array)).fold(Count::exactly(0), Count::plus);
+    let written =
+        made.iter().map(|result| whole(walk.applied[k].results[*result])).fold(Count::exactly(0), Count::plus);
     Ok(Traffic { read, written })
 }
 
@@ -106,6 +123,9 @@ fn whole(array: &Array) -> Count {
 }
 
 fn bytes<S: Clone + PartialEq>(array: &Array, access: &Access<S>) -> Count {
-    let elements = array.sizes().map(|sizes| access.usage(&sizes).elements);
+    // A device reads as many as all together, divided among them.
+    let n = access.devices().map_or(1, |n| u128::try_from(n).unwrap_or(1));
+    let each = |c: Count| Count { least: c.least / n, most: c.most.map(|most| most.div_ceil(n)) };
+    let elements = array.sizes().map(|sizes| each(access.usage(&sizes).elements));
     in_bytes(array, elements.unwrap_or(Count { least: 0, most: None }))
 }

@@ -40,7 +40,10 @@ mod read;
 mod resolve;
 mod rules;
 mod shapes;
+mod sharding;
+mod tiles;
 mod words;
 
 pub use literal::{Literal, Values};
 pub use module::{Attribute, Computation, Instruction, Module, Source};
+pub use sharding::shardings;

@@ -4,39 +4,28 @@ use super::rules::*;
 use crate::text::did_you_mean;
 
 /// A row of the table.
+#[derive(Clone, Copy)]
 pub(super) struct Opcode {
     /// The name in the text.
     pub name: &'static str,
     /// The fewest and the most operands.
     pub operands: (usize, usize),
     /// Checks an instruction against the operation's meaning, and says what it does with indices.
-    pub rule: fn(&mut Site) -> Found,
+    pub rule: OpcodeRule,
+    /// Of the start of an asynchronous pair: the rule of the operation that it runs.
+    pub wrapped: Option<OpcodeRule>,
     /// Of [`other`]: why indices do not say what the operation does. Of the elementwise rules: the classes of elements
     /// that operands may have: `p` for `pred`, `s` and `u` integers with and without sign, `f` floats, `c` complex.
     pub note: &'static str,
 }
 
-const fn row(
-    name: &'static str,
-    least: usize,
-    most: usize,
-    rule: fn(&mut Site) -> Found,
-    note: &'static str,
-) -> Opcode {
-    Opcode { name, operands: (least, most), rule, note }
+const fn row(name: &'static str, least: usize, most: usize, rule: OpcodeRule, note: &'static str) -> Opcode {
+    Opcode { name, operands: (least, most), rule, wrapped: None, note }
 }
 
 const MANY: usize = usize::MAX;
 const FLOAT: &str = "fc";
-const DEVICES: &str = "the value comes from other devices";
-const ASYNC: &str = "the operation runs beside others";
-const HOST: &str = "the value comes from or goes to the host";
-const RANDOM: &str = "random numbers have no operand's elements";
-const SOLVER: &str = "an element depends on many, each in its own way";
 const DYNAMIC: &str = "sizes are known at run time only";
-
-/// A part of an operation that runs beside others: `op-start`, `op-update`, `op-done` for any `op`.
-static PART: Opcode = row("", 0, MANY, other, ASYNC);
 
 /// All operations, in the order of their names.
 static OPCODES: &[Opcode] = &[
@@ -46,36 +35,27 @@ static OPCODES: &[Opcode] = &[
     row("add", 2, 2, elementwise, ANY),
     row("add-dependency", 2, 2, other, "an order is added, the value stays"),
     row("after-all", 0, MANY, token, "a token has no elements"),
-    row("all-gather", 1, MANY, other, DEVICES),
-    row("all-gather-done", 1, 1, other, ASYNC),
-    row("all-gather-start", 1, MANY, other, ASYNC),
-    row("all-reduce", 1, MANY, other, DEVICES),
-    row("all-reduce-done", 1, 1, other, ASYNC),
-    row("all-reduce-start", 1, MANY, other, ASYNC),
-    row("all-to-all", 1, MANY, other, DEVICES),
+    row("all-gather", 1, MANY, all_gather, ""),
+    row("all-reduce", 1, MANY, all_reduce, ""),
+    row("all-to-all", 1, MANY, all_to_all, ""),
     row("and", 2, 2, elementwise, "psu"),
     row("asin", 1, 1, elementwise, FLOAT),
     row("asinh", 1, 1, elementwise, FLOAT),
-    row("async-done", 1, 1, other, ASYNC),
-    row("async-start", 0, MANY, other, ASYNC),
-    row("async-update", 1, 1, other, ASYNC),
     row("atan2", 2, 2, elementwise, FLOAT),
     row("atanh", 1, 1, elementwise, FLOAT),
-    row("batch-norm-grad", 5, 5, other, SOLVER),
-    row("batch-norm-inference", 5, 5, other, SOLVER),
-    row("batch-norm-training", 3, 3, other, SOLVER),
+    row("batch-norm-grad", 5, 5, batch_norm_grad, ""),
+    row("batch-norm-inference", 5, 5, batch_norm_inference, ""),
+    row("batch-norm-training", 3, 3, batch_norm_training, ""),
     row("bitcast", 1, 1, bitcast, ""),
     row("bitcast-convert", 1, 1, bitcast_convert, ""),
     row("broadcast", 1, 1, broadcast, ""),
     row("call", 0, MANY, call, ""),
     row("cbrt", 1, 1, elementwise, FLOAT),
     row("ceil", 1, 1, elementwise, "f"),
-    row("cholesky", 1, 1, other, SOLVER),
+    row("cholesky", 1, 1, cholesky, FLOAT),
     row("clamp", 3, 3, clamp, ANY),
-    row("collective-broadcast", 1, MANY, other, DEVICES),
-    row("collective-permute", 1, MANY, other, DEVICES),
-    row("collective-permute-done", 1, 1, other, ASYNC),
-    row("collective-permute-start", 1, MANY, other, ASYNC),
+    row("collective-broadcast", 1, MANY, collective_broadcast, ""),
+    row("collective-permute", 1, MANY, collective_permute, ""),
     row("compare", 2, 2, compare, ANY),
     row("complex", 2, 2, complex, "f"),
     row("concatenate", 1, MANY, concatenate, ""),
@@ -84,8 +64,6 @@ static OPCODES: &[Opcode] = &[
     row("convert", 1, 1, convert, ANY),
     row("convolution", 2, 2, convolution, ""),
     row("copy", 1, 1, elementwise, ANY),
-    row("copy-done", 1, 1, other, ASYNC),
-    row("copy-start", 1, 1, other, ASYNC),
     row("cosh", 1, 1, elementwise, FLOAT),
     row("cosine", 1, 1, elementwise, FLOAT),
     row("count-leading-zeros", 1, 1, elementwise, "su"),
@@ -99,14 +77,14 @@ static OPCODES: &[Opcode] = &[
     row("erf", 1, 1, elementwise, "f"),
     row("exponential", 1, 1, elementwise, FLOAT),
     row("exponential-minus-one", 1, 1, elementwise, FLOAT),
-    row("fft", 1, 1, other, SOLVER),
+    row("fft", 1, 1, fft, FLOAT),
     row("floor", 1, 1, elementwise, "f"),
     row("fusion", 0, MANY, call, ""),
     row("gather", 2, 2, gather, ""),
-    row("get-dimension-size", 1, 1, other, DYNAMIC),
+    row("get-dimension-size", 1, 1, dimension_size, ""),
     row("get-tuple-element", 1, 1, get_tuple_element, ""),
     row("imag", 1, 1, magnitude, FLOAT),
-    row("infeed", 0, 1, other, HOST),
+    row("infeed", 0, 1, infeed, ""),
     row("iota", 0, 0, iota, ""),
     row("is-finite", 1, 1, is_finite, "f"),
     row("log", 1, 1, elementwise, FLOAT),
@@ -120,28 +98,28 @@ static OPCODES: &[Opcode] = &[
     row("not", 1, 1, elementwise, "psu"),
     row("opt-barrier", 1, 1, elementwise, ANY),
     row("or", 2, 2, elementwise, "psu"),
-    row("outfeed", 1, 2, other, HOST),
+    row("outfeed", 1, 2, token, "a token has no elements"),
     row("pad", 2, 2, pad, ""),
     row("parameter", 0, 0, parameter, ""),
-    row("partition-id", 0, 0, other, DEVICES),
+    row("partition-id", 0, 0, device_id, "the number of the device has no operand's elements"),
     row("popcnt", 1, 1, elementwise, "su"),
     row("power", 2, 2, elementwise, ANY),
-    row("ragged-all-to-all", 6, 6, other, DEVICES),
+    row("ragged-all-to-all", 6, 6, ragged_all_to_all, ""),
     row("ragged-dot", 3, 3, other, "the groups are known at run time only"),
     row("real", 1, 1, magnitude, FLOAT),
-    row("recv", 1, 1, other, DEVICES),
-    row("recv-done", 1, 1, other, DEVICES),
+    row("recv", 1, 1, recv, ""),
+    row("recv-done", 1, 1, recv_done, ""),
     row("reduce", 2, MANY, reduce, ""),
     row("reduce-precision", 1, 1, elementwise, "f"),
-    row("reduce-scatter", 1, MANY, other, DEVICES),
+    row("reduce-scatter", 1, MANY, reduce_scatter, ""),
     row("reduce-window", 2, MANY, reduce_window, ""),
     row("remainder", 2, 2, elementwise, ANY),
-    row("replica-id", 0, 0, other, DEVICES),
+    row("replica-id", 0, 0, device_id, "the number of the device has no operand's elements"),
     row("reshape", 1, 1, reshape, ""),
     row("reverse", 1, 1, reverse, ""),
-    row("rng", 2, 2, other, RANDOM),
-    row("rng-bit-generator", 1, 1, other, RANDOM),
-    row("rng-get-and-update-state", 0, 0, other, RANDOM),
+    row("rng", 2, 2, random, ANY),
+    row("rng-bit-generator", 1, 1, random_bits, "u"),
+    row("rng-get-and-update-state", 0, 0, state, ""),
     row("round-nearest-afz", 1, 1, elementwise, "f"),
     row("round-nearest-even", 1, 1, elementwise, "f"),
     row("rsqrt", 1, 1, elementwise, FLOAT),
@@ -149,10 +127,10 @@ static OPCODES: &[Opcode] = &[
     row("scan", 0, MANY, other, "each step depends on all before it"),
     row("scatter", 3, MANY, scatter, ""),
     row("select", 3, 3, select, ANY),
-    row("select-and-scatter", 3, 3, select_and_scatter, "values choose where elements go"),
-    row("send", 2, 2, other, DEVICES),
-    row("send-done", 1, 1, other, DEVICES),
-    row("set-dimension-size", 2, 2, other, DYNAMIC),
+    row("select-and-scatter", 3, 3, select_and_scatter, ""),
+    row("send", 2, 2, send, ""),
+    row("send-done", 1, 1, send_done, ""),
+    row("set-dimension-size", 2, 2, set_dimension_size, ""),
     row("shift-left", 2, 2, elementwise, "su"),
     row("shift-right-arithmetic", 2, 2, elementwise, "su"),
     row("shift-right-logical", 2, 2, elementwise, "su"),
@@ -160,25 +138,30 @@ static OPCODES: &[Opcode] = &[
     row("sine", 1, 1, elementwise, FLOAT),
     row("sinh", 1, 1, elementwise, FLOAT),
     row("slice", 1, 1, slice, ""),
-    row("sort", 1, MANY, sort, "values choose where elements go"),
+    row("sort", 1, MANY, sort, ""),
     row("sqrt", 1, 1, elementwise, FLOAT),
     row("stochastic-convert", 2, 2, stochastic_convert, "fu"),
     row("subtract", 2, 2, elementwise, ANY),
     row("tan", 1, 1, elementwise, FLOAT),
     row("tanh", 1, 1, elementwise, FLOAT),
-    row("topk", 1, 1, other, "values choose where elements go"),
+    row("topk", 1, 1, top_k, ANY),
     row("transpose", 1, 1, transpose, ""),
-    row("triangular-solve", 2, 2, other, SOLVER),
+    row("triangular-solve", 2, 2, triangular_solve, FLOAT),
     row("tuple", 0, MANY, tuple, ""),
     row("while", 1, 1, while_loop, ""),
     row("xor", 2, 2, elementwise, "psu"),
 ];
 
-/// The row of an operation.
-pub(super) fn find(name: &str) -> Option<&'static Opcode> {
-    let row = |name| OPCODES.binary_search_by_key(&name, |opcode| opcode.name).ok().map(|i| &OPCODES[i]);
-    let base = || ["-start", "-update", "-done"].iter().find_map(|end| name.strip_suffix(end));
-    row(name).or_else(|| base().and_then(row).map(|_| &PART))
+/// The row of an operation; of `op-start`, `op-update` and `op-done` for any `op`, and for `async`, which names a
+/// computation.
+pub(super) fn find(name: &str) -> Option<Opcode> {
+    let row_of = |name| OPCODES.binary_search_by_key(&name, |opcode| opcode.name).ok().map(|i| OPCODES[i]);
+    let base = |name| if name == "async" { row_of("call") } else { row_of(name) };
+    let part = |end| name.strip_suffix(end).and_then(base);
+    row_of(name)
+        .or_else(|| part("-start").map(|base| Opcode { rule: start, wrapped: Some(base.rule), ..base }))
+        .or_else(|| part("-update").map(|_| row("", 1, 1, update, "")))
+        .or_else(|| part("-done").map(|_| row("", 1, 1, done, "")))
 }
 
 /// The question whether the name that is most like `name` is meant, if one is.

@@ -5,6 +5,7 @@ use super::module::Attribute;
 use super::words::{End, after, name, unquote, value};
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A module as it is written.
@@ -18,9 +19,24 @@ pub(super) struct RawModule<'a> {
     pub broken: bool,
 }
 
-/// A computation as it is written.
+/// The attributes that name computations, in the order in which an instruction lists what it calls.
+pub(super) const CALLS: [&str; 10] = [
+    "condition",
+    "body",
+    "true_computation",
+    "false_computation",
+    "branch_computations",
+    "select",
+    "scatter",
+    "to_apply",
+    "calls",
+    "called_computations",
+];
+
+/// A computation as it is written. One that is written inside an instruction is named after that, such as
+/// `main.reduce.1.to_apply`.
 pub(super) struct RawComputation<'a> {
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     pub at: usize,
     pub entry: bool,
     /// The parameters and the result between the name and the body, if they are there.
@@ -30,6 +46,13 @@ pub(super) struct RawComputation<'a> {
     pub end: usize,
     /// Whether something in it could not be read.
     pub broken: bool,
+}
+
+impl<'a> RawComputation<'a> {
+    /// A computation of which nothing was read yet; `end` is where the text ends.
+    pub fn new(name: Cow<'a, str>, at: usize, end: usize) -> RawComputation<'a> {
+        RawComputation { name, at, entry: false, head: None, instructions: Vec::new(), end, broken: true }
+    }
 }
 
 /// `(name: shape, name: shape) -> shape`: the shapes, each with its place.
@@ -52,6 +75,8 @@ pub(super) struct RawInstruction<'a> {
     pub number: Option<i64>,
     pub literal: Option<Literal>,
     pub attributes: Vec<RawAttribute<'a>>,
+    /// The names of the computations that are written inside an attribute.
+    pub inside: Vec<(&'a str, Vec<String>)>,
     pub broken: bool,
 }
 

@@ -1,11 +1,12 @@
 //! From the text of a module to its raw parts.
 //!
 //! An error in an instruction or a computation is reported, and reading goes on at the next line that begins one.
-//! Nothing here recurses but shapes and literals, which are as deep as [`Shape::MAX_DEPTH`] and the rank.
+//! Nothing here recurses but shapes and literals, which are as deep as [`Shape::MAX_DEPTH`] and the rank, and computations
+//! inside instructions, which are as deep as [`MAX_INSIDE`].
 
 use super::literal::Literal;
 use super::module::Module;
-use super::raw::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, RawOperand};
+use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, RawOperand};
 use super::words::{End, after, begins_computation, begins_instruction, name, value};
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
@@ -13,9 +14,15 @@ use crate::text::{Cursor, Error, excerpt};
 /// The most attributes of an instruction; each is compared with those before it.
 const MAX_ATTRIBUTES: usize = 256;
 
+/// How deep computations may be written inside instructions of each other.
+const MAX_INSIDE: usize = 16;
+
 /// Takes a module's text apart.
 pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a> {
-    let mut reader = ModuleReader { cursor: Cursor::with_bodies(text), text, errors };
+    let mut reader = ModuleReader { cursor: Cursor::with_bodies(text), text, inside: Vec::new(), depth: 0, errors };
+    if text.starts_with(BYTE_ORDER_MARK) {
+        reader.cursor.advance(BYTE_ORDER_MARK.len_utf8());
+    }
     let mut module = RawModule::default();
     if let Err(error) = reader.header(&mut module) {
         module.broken = true;
@@ -35,19 +42,46 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
         reader.errors.push(error);
     }
     module.broken |= reader.cursor.at() < text.len();
+    module.computations.append(&mut reader.inside);
     module
+}
+
+/// Some editors put it before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// What is wrong with a text that is a module of MLIR, and how to get HLO of it.
+fn found_mlir(text: &str) -> Option<String> {
+    let begin: String = text.trim_start_matches(BYTE_ORDER_MARK).chars().take(100_000).collect();
+    let first = begin.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"))?;
+    let is_mlir =
+        ["module ", "module{", "#", "!", "func.func", "\"builtin.module\""].iter().any(|s| first.starts_with(s));
+    let is_stable = ["stablehlo.", "mhlo.", "chlo.", "vhlo."].iter().any(|dialect| begin.contains(dialect));
+    (is_mlir || is_stable).then(|| {
+        "expected HLO, which begins with `HloModule`, found MLIR: JAX prints HLO with `jax.jit(f).lower(x).as_text(\"hlo\")`, \
+         and XLA's `hlo-translate --mlir-to-hlo` makes it of StableHLO"
+            .to_string()
+    })
 }
 
 struct ModuleReader<'a, 'e> {
     cursor: Cursor<'a>,
     text: &'a str,
+    /// The computations that are written inside instructions.
+    inside: Vec<RawComputation<'a>>,
+    /// How many of them are open.
+    depth: usize,
     errors: &'e mut Vec<Error>,
 }
 
 impl<'a> ModuleReader<'a, '_> {
     fn header(&mut self, module: &mut RawModule<'a>) -> Result<(), Error> {
         if self.cursor.peek_word() != Some("HloModule") {
-            return Err(self.cursor.expected("`HloModule` and the module's name"));
+            let expected = self.cursor.expected("`HloModule` and the module's name");
+            let place = expected.at.unwrap_or(0);
+            let Some(message) = found_mlir(self.text) else { return Err(expected) };
+            // Nothing of it is HLO.
+            self.cursor.advance(self.cursor.rest().len());
+            return Err(Error::at(place, message));
         }
         self.cursor.word();
         module.name = name(&mut self.cursor, "the module's name")?.0;
@@ -68,25 +102,18 @@ impl<'a> ModuleReader<'a, '_> {
     /// Reads `, name=value` as often as it is there.
     fn attributes(&mut self, attributes: &mut Vec<RawAttribute<'a>>, until: End) -> Result<(), Error> {
         while self.cursor.eat(",") {
-            let (name, name_at) = name(&mut self.cursor, "an attribute's name")?;
-            after(&mut self.cursor, "=", name)?;
-            let until = if name == "literal" { End::Line } else { until };
-            let (at, text) = value(&mut self.cursor, until)?;
-            if attributes.iter().any(|a| a.name == name) {
-                return Err(Error::at(
-                    name_at,
-                    format!("attribute `{}` must be there once, found a second", excerpt(name)),
-                ));
-            }
-            if attributes.len() == MAX_ATTRIBUTES {
-                return Err(Error::at(
-                    name_at,
-                    format!("there must be at most {MAX_ATTRIBUTES} attributes, found more"),
-                ));
-            }
-            attributes.push(RawAttribute { name, at, text });
+            self.attribute(attributes, until)?;
         }
         Ok(())
+    }
+
+    /// Reads `name=value`.
+    fn attribute(&mut self, attributes: &mut Vec<RawAttribute<'a>>, until: End) -> Result<(), Error> {
+        let (name, name_at) = name(&mut self.cursor, "an attribute's name")?;
+        after(&mut self.cursor, "=", name)?;
+        let until = if name == "literal" { End::Line } else { until };
+        let (at, text) = value(&mut self.cursor, until)?;
+        add(attributes, RawAttribute { name, at, text }, name_at)
     }
 
     fn computation(&mut self, module: &mut RawModule<'a>) -> Result<(), Error> {
@@ -95,20 +122,14 @@ impl<'a> ModuleReader<'a, '_> {
             self.cursor.word();
         }
         let (name, at) = name(&mut self.cursor, "a computation or the end of the text")?;
-        module.computations.push(RawComputation {
-            name,
-            at,
-            entry,
-            head: None,
-            instructions: Vec::new(),
-            end: self.text.len(),
-            broken: true,
-        });
+        module.computations.push(RawComputation { entry, ..RawComputation::new(name.into(), at, self.text.len()) });
         let Some(computation) = module.computations.last_mut() else { return Ok(()) };
         computation.head = self.head()?;
         self.cursor.expect("{", "`{` to open the computation")?;
         computation.broken = false;
-        self.body(computation)
+        self.body(computation)?;
+        // Such as `execution_thread="x"`, which says nothing about indices.
+        self.attributes(&mut Vec::new(), End::Space)
     }
 
     /// Reads `(name: shape, name: shape) -> shape`, where it is there.
@@ -134,14 +155,13 @@ impl<'a> ModuleReader<'a, '_> {
         loop {
             computation.end = self.cursor.at();
             if self.cursor.eat("}") {
-                // Such as `execution_thread="x"`, which says nothing about indices.
-                return self.attributes(&mut Vec::new(), End::Space);
+                return Ok(());
             }
             if self.errors.len() >= Module::MAX_ERRORS {
                 computation.broken = true;
                 return Ok(());
             }
-            let open = || format!("an instruction or `}}` to close computation `{}`", excerpt(computation.name));
+            let open = || format!("an instruction or `}}` to close computation `{}`", excerpt(&computation.name));
             let (mut ahead, from) = (self.cursor, self.cursor.at());
             let next = match name(&mut ahead, "") {
                 Ok(_) if matches!(ahead.peek(), Some(b'(' | b'{')) || at_word(&self.cursor, "ENTRY") => None,
@@ -156,7 +176,7 @@ impl<'a> ModuleReader<'a, '_> {
             };
             let read = next.map_err(|_| self.cursor.expected(&open())).and_then(|_| {
                 let mut instruction = self.start()?;
-                let read = self.instruction(&mut instruction);
+                let read = self.instruction(&mut instruction, &computation.name);
                 instruction.broken = read.is_err();
                 computation.instructions.push(instruction);
                 read
@@ -188,12 +208,13 @@ impl<'a> ModuleReader<'a, '_> {
             number: None,
             literal: None,
             attributes: Vec::new(),
+            inside: Vec::new(),
             broken: true,
         })
     }
 
-    /// Reads `= shape opcode(operands), name=value`.
-    fn instruction(&mut self, instruction: &mut RawInstruction<'a>) -> Result<(), Error> {
+    /// Reads `= shape opcode(operands), name=value`, an instruction of this computation.
+    fn instruction(&mut self, instruction: &mut RawInstruction<'a>, computation: &str) -> Result<(), Error> {
         after(&mut self.cursor, "=", instruction.name)?;
         let (shape, shape_at) = self.shape()?;
         instruction.shape_at = shape_at;
@@ -221,7 +242,76 @@ impl<'a> ModuleReader<'a, '_> {
                 }
             }
         }
-        self.attributes(&mut instruction.attributes, End::Space)
+        let owner = (computation, instruction.name);
+        loop {
+            let Some((name, name_at)) = self.at_inside() else {
+                if !self.cursor.eat(",") {
+                    return Ok(());
+                }
+                self.attribute(&mut instruction.attributes, End::Space)?;
+                continue;
+            };
+            let at = self.cursor.at();
+            let names = self.computations_inside(owner, name)?;
+            let attribute = RawAttribute { name, at, text: &self.text[at..self.cursor.at()] };
+            add(&mut instruction.attributes, attribute, name_at)?;
+            instruction.inside.push((name, names));
+        }
+    }
+
+    /// Takes `, calls=` where what follows is no name but the body of a computation, or a list of bodies.
+    fn at_inside(&mut self) -> Option<(&'a str, usize)> {
+        let mut ahead = self.cursor;
+        let (name, name_at) = ahead.eat(",").then(|| name(&mut ahead, "").ok()).flatten()?;
+        if !CALLS.contains(&name) || !ahead.eat("=") {
+            return None;
+        }
+        let mut body = ahead;
+        let opens = body.eat("{");
+        body.eat("{");
+        if at_word(&body, "ROOT") {
+            body.word();
+        }
+        let is_body = opens && self::name(&mut body, "").is_ok() && body.eat("=");
+        is_body.then(|| {
+            self.cursor = ahead;
+            (name, name_at)
+        })
+    }
+
+    /// Reads the bodies of computations that an instruction has in the place of their names; the names that they get.
+    fn computations_inside(&mut self, (computation, owner): (&str, &str), key: &str) -> Result<Vec<String>, Error> {
+        if self.depth == MAX_INSIDE {
+            let message = format!("computations must be at most {MAX_INSIDE} deep inside instructions, found more");
+            return Err(Error::at(self.cursor.at(), message));
+        }
+        let mut list = self.cursor;
+        let is_list = list.eat("{") && list.eat("{");
+        if is_list {
+            self.cursor.eat("{");
+        }
+        let mut names = Vec::new();
+        loop {
+            let at = self.cursor.at();
+            self.cursor.expect("{", "`{` to open a computation")?;
+            let number = if is_list { format!(".{}", names.len()) } else { String::new() };
+            let name = format!("{computation}.{owner}.{key}{number}");
+            let mut inner = RawComputation::new(name.clone().into(), at, self.text.len());
+            inner.broken = false;
+            self.depth += 1;
+            let read = self.body(&mut inner);
+            self.depth -= 1;
+            self.inside.push(inner);
+            names.push(name);
+            read?;
+            if !is_list || !self.cursor.eat(",") {
+                break;
+            }
+        }
+        if is_list {
+            self.cursor.expect("}", "`,` or `}` to close the list")?;
+        }
+        Ok(names)
     }
 
     fn shape(&mut self) -> Result<(Shape, usize), Error> {
@@ -246,6 +336,19 @@ impl<'a> ModuleReader<'a, '_> {
             self.cursor.advance(begin + end - at);
         }
     }
+}
+
+/// Adds an attribute to those of an instruction or the header.
+fn add<'a>(attributes: &mut Vec<RawAttribute<'a>>, attribute: RawAttribute<'a>, name_at: usize) -> Result<(), Error> {
+    if attributes.iter().any(|a| a.name == attribute.name) {
+        let message = format!("attribute `{}` must be there once, found a second", excerpt(attribute.name));
+        return Err(Error::at(name_at, message));
+    }
+    if attributes.len() == MAX_ATTRIBUTES {
+        return Err(Error::at(name_at, format!("there must be at most {MAX_ATTRIBUTES} attributes, found more")));
+    }
+    attributes.push(attribute);
+    Ok(())
 }
 
 /// Whether this word is next, with a space after it.

@@ -12,28 +12,15 @@
 
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, near};
-use super::raw::{Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
-use super::rules::{Signature, Site};
+use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
+use super::rules::{Devices, Signature, Site};
 use super::shapes::{fits, plain};
+use super::sharding;
 use super::words::{name, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
 use std::collections::{BTreeMap, HashMap};
-
-/// The attributes that name computations, in the order in which [`Instruction::called`] lists them.
-const CALLS: [&str; 10] = [
-    "condition",
-    "body",
-    "true_computation",
-    "false_computation",
-    "branch_computations",
-    "select",
-    "scatter",
-    "to_apply",
-    "calls",
-    "called_computations",
-];
 
 /// A computation with its names resolved, in the order of the text.
 #[derive(Default)]
@@ -60,9 +47,13 @@ pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Opt
     for (i, computation) in raw.computations.iter().enumerate() {
         signatures[place[i]] = signature(computation, &resolved[i], errors);
     }
+    let devices = Devices::of(&raw.attributes).unwrap_or_else(|error| {
+        errors.push(error);
+        Devices::default()
+    });
     let mut operations = Vec::new();
     for (computation, resolved) in raw.computations.iter().zip(&resolved) {
-        operations.push(check(computation, resolved, &place, &signatures, &raw.tables, errors));
+        operations.push(check(computation, resolved, &place, (&signatures, devices), &raw.tables, errors));
     }
     let entry = entry?;
     if let (Some(layout), Some(signature)) =
@@ -89,11 +80,11 @@ pub(super) fn module(raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Opt
 }
 
 /// The numbers of the computations by their names.
-fn computation_names<'a>(raw: &RawModule<'a>, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
+fn computation_names<'a>(raw: &'a RawModule, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
     let mut names = HashMap::new();
     for (i, computation) in raw.computations.iter().enumerate() {
-        if names.insert(computation.name, i).is_some() {
-            let message = format!("computation `{}` must be defined once, found a second", excerpt(computation.name));
+        if names.insert(&*computation.name, i).is_some() {
+            let message = format!("computation `{}` must be defined once, found a second", excerpt(&computation.name));
             errors.push(Error::at(computation.at, message));
         }
     }
@@ -119,7 +110,7 @@ fn computation_order(raw: &RawModule, resolved: &[Resolved], errors: &mut Vec<Er
     let called = |i: usize| resolved[i].calls.values().flatten().copied().collect::<Vec<_>>();
     sorted(raw.computations.len(), called).unwrap_or_else(|at| {
         let computation = &raw.computations[at];
-        let name = excerpt(computation.name);
+        let name = excerpt(&computation.name);
         let message = format!("computation `{name}` must not call itself, found a call, perhaps through others");
         errors.push(Error::at(computation.at, message));
         (0..raw.computations.len()).collect()
@@ -185,6 +176,10 @@ fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &m
         }
         let mut called = Vec::new();
         for attribute in CALLS.iter().filter_map(|key| find(key)) {
+            if let Some((_, inside)) = instruction.inside.iter().find(|(name, _)| *name == attribute.name) {
+                called.extend(inside.iter().filter_map(|name| computations.get(&**name)));
+                continue;
+            }
             whole &= list(attribute, computations, "computation", &mut called, errors);
         }
         if !called.is_empty() {
@@ -225,7 +220,7 @@ fn root(raw: &RawComputation, errors: &mut Vec<Error>) -> usize {
         errors.push(Error::at(raw.instructions[i].at, "a computation must have one `ROOT`, found a second"));
     }
     if raw.instructions.is_empty() && !raw.broken {
-        let message = format!("computation `{}` must have an instruction, found none", excerpt(raw.name));
+        let message = format!("computation `{}` must have an instruction, found none", excerpt(&raw.name));
         errors.push(Error::at(raw.end, message));
     }
     first.unwrap_or(raw.instructions.len().saturating_sub(1))
@@ -238,7 +233,7 @@ fn parameters(raw: &RawComputation, errors: &mut Vec<Error>) -> Vec<usize> {
     numbered.sort_unstable();
     let mut found = Vec::new();
     for (expected, &(number, i)) in numbered.iter().enumerate() {
-        let (at, name) = (raw.instructions[i].at, excerpt(raw.name));
+        let (at, name) = (raw.instructions[i].at, excerpt(&raw.name));
         // Only the first error: all numbers after it are wrong, too.
         let first = found.len() == expected;
         let wanted = i64::try_from(expected).unwrap_or(i64::MAX);
@@ -270,7 +265,7 @@ fn operands(
             // What could not be read may have been its definition.
             if !raw.broken {
                 let hint = known_near(operand.name, names, errors);
-                let (name, computation) = (excerpt(operand.name), excerpt(raw.name));
+                let (name, computation) = (excerpt(operand.name), excerpt(&raw.name));
                 let message = format!("unknown instruction `{name}` in computation `{computation}`{hint}");
                 errors.push(Error::at(operand.at, message));
             }
@@ -330,7 +325,7 @@ fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<
     }
     let shape = |i: usize| raw.instructions.get(i)?.shape.as_ref();
     let parameters: Option<Vec<&Shape>> = resolved.parameters.iter().map(|&i| shape(i)).collect();
-    let signature = Signature { name: raw.name, parameters: parameters?, result: shape(resolved.root)? };
+    let signature = Signature { name: &raw.name, parameters: parameters?, result: shape(resolved.root)? };
     if let Some(Head { parameters: head, result: (result, result_at) }) = &raw.head {
         let (found, expected) = (head.len(), signature.parameters.len());
         if found != expected {
@@ -381,7 +376,7 @@ fn check(
     raw: &RawComputation,
     resolved: &Resolved,
     place: &[usize],
-    signatures: &[Option<Signature>],
+    module: (&[Option<Signature>], Devices),
     tables: &Tables,
     errors: &mut Vec<Error>,
 ) -> Vec<(Operation, Source)> {
@@ -392,7 +387,7 @@ fn check(
             break;
         }
         let called = resolved.calls.get(&i).unwrap_or(&nothing).iter().map(|&c| place[c]).collect();
-        match (operation(raw, resolved, i, called, signatures), source(instruction, tables)) {
+        match (operation(raw, resolved, i, called, module), source(instruction, tables)) {
             (Ok(operation), Ok(source)) => operations.extend(operation.map(|operation| (operation, source))),
             (operation, source) => errors.extend(operation.err().into_iter().chain(source.err())),
         }
@@ -406,7 +401,7 @@ fn operation(
     resolved: &Resolved,
     i: usize,
     called: Vec<usize>,
-    signatures: &[Option<Signature>],
+    (signatures, devices): (&[Option<Signature>], Devices),
 ) -> Result<Option<Operation>, Error> {
     let instruction = &raw.instructions[i];
     if instruction.opcode.is_empty() {
@@ -433,14 +428,21 @@ fn operation(
     let shape = |&i: &usize| raw.instructions[i].shape.as_ref();
     let (count, uses) = &resolved.uses[i];
     let operands: Option<Vec<&Shape>> = uses[..*count].iter().map(shape).collect();
+    if let (Some(attribute), Some(shape)) =
+        (instruction.attributes.iter().find(|a| a.name == "sharding"), &instruction.shape)
+    {
+        attribute.read(|cursor| sharding::check(cursor, shape, devices.partitions))?;
+    }
     match (operands, &instruction.shape, resolved.whole[i]) {
         (Some(operands), Some(shape), true) => (opcode.rule)(&mut Site {
             raw: instruction,
             note: opcode.note,
+            wrapped: opcode.wrapped,
             shape,
             operands,
             called,
             signatures,
+            devices,
             origins: Vec::new(),
         })
         .map(Some),

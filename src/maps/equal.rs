@@ -1,14 +1,19 @@
 //! Whether two indexing maps are the same function.
 //!
-//! Two maps are equal where they have as many variables of each kind and results, the same points in their domains, and
-//! equal results there. `(d0) -> (d0 mod 2)` and `(d0) -> (d0 - d0 floordiv 2 * 2)` are; names do not count. The normal
-//! form decides first, and a search second: through all points where there are at most [`SEARCHED`], else through
-//! that many, in which case finding no difference leaves the question open.
+//! Two maps are equal where neither has a point, or where they have as many variables of each kind and results, the same
+//! points in their domains, and equal results there. `(d0) -> (d0 mod 2)` and `(d0) -> (d0 - d0 floordiv 2 * 2)` are;
+//! names do not count. Values are integers of any size. Undefined is equal to itself alone.
+//!
+//! This is an equivalence, and so are the answers: reflexive, symmetric, and never equal, equal and then different. The
+//! simplified maps are looked at. Over one simplified domain the normal form decides first: results with one sum of
+//! atoms are equal. A search is second: through all points of both boxes where these have at most [`SEARCHED`] each, else
+//! through that many, in which case finding no difference leaves the question open. A point with a value that 128 bits do not
+//! hold leaves it open too.
 
-use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::map::{Indexing, IndexingMap};
 use crate::maps::simplify::Form;
+use std::cell::Cell;
 
 /// How many points are searched.
 pub const SEARCHED: u128 = 1_000_000;
@@ -56,7 +61,7 @@ impl Indexing {
             }
             (Indexing::KnownEmpty, Indexing::Map(map)) | (Indexing::Map(map), Indexing::KnownEmpty) => {
                 let Indexing::Map(simple) = map.simplify() else { return Equality::Equal };
-                return match find(&[&simple.domain.vars], |p| map.contains(p) == Some(true)) {
+                return match inhabited(&simple) {
                     Searched { found: Some(point), .. } => different(Some(point), "only one of them is empty"),
                     Searched { complete: true, .. } => Equality::Equal,
                     _ => unknown("a point of the domain"),
@@ -85,42 +90,62 @@ impl IndexingMap {
                 () => "results",
             };
             // Without any point there is no difference, though.
-            let point = |map: &IndexingMap| find(&[&map.domain.vars], |p| map.contains(p) == Some(true));
-            let (of_a, of_b) = (point(&a), point(&b));
-            let none = |search: &Searched| search.found.is_none() && search.complete;
-            if none(&of_a) && none(&of_b) {
-                return Equality::Equal;
+            let searched = [inhabited(&a), inhabited(&b)];
+            if searched.iter().any(|search| search.found.is_some()) {
+                return different(None, &format!("they have different numbers of {what}"));
             }
-            return different(None, &format!("they have different numbers of {what}"));
+            return match searched.iter().all(|search| search.complete) {
+                true => Equality::Equal,
+                false => unknown("a point of either domain"),
+            };
         }
         if a.domain == b.domain {
             let mut form = Form::new(&a.domain);
-            let zero = |(x, y): (&Expr, &Expr)| {
-                x == y || form.interval(&(x.clone() + y.clone().times(-1))) == Interval::new(0, 0)
-            };
-            if a.results.iter().zip(&b.results).all(zero) {
+            if a.results.iter().zip(&b.results).all(|(x, y)| x == y || form.same(x, y)) {
                 return Equality::Equal;
             }
         }
-        // Where a value does not fit, nothing is said.
-        let differ = |p: &[i64]| match (a.evaluate(p), b.evaluate(p)) {
-            (Ok(x), Ok(y)) => x != y,
-            _ => false,
+        let beyond = Cell::new(false);
+        let differ = |p: &[i64]| match (value(&a, p), value(&b, p)) {
+            (Some(x), Some(y)) => x != y,
+            _ => {
+                beyond.set(true);
+                false
+            }
         };
         match find(&[&a.domain.vars, &b.domain.vars], differ) {
             Searched { found: Some(point), .. } => {
-                let reason = match (a.evaluate(&point), b.evaluate(&point)) {
-                    (Ok(Some(_)), Ok(None)) => "the point is in the first domain only".to_string(),
-                    (Ok(None), Ok(Some(_))) => "the point is in the second domain only".to_string(),
-                    (Ok(Some(x)), Ok(Some(y))) => format!("the results are {x:?} and {y:?}"),
-                    _ => "they differ".to_string(),
+                let reason = match (value(&a, &point).flatten(), value(&b, &point).flatten()) {
+                    (Some(x), Some(y)) => format!("the results are {x:?} and {y:?}"),
+                    (Some(_), None) => "the point is in the first domain only".to_string(),
+                    _ => "the point is in the second domain only".to_string(),
                 };
                 different(Some(point), &reason)
             }
+            _ if beyond.get() => Equality::Unknown { reason: "some values do not fit in 128 bits".to_string() },
             Searched { complete: true, .. } => Equality::Equal,
             _ => unknown("a difference"),
         }
     }
+}
+
+/// The results at a point, none outside the domain; `None` where 128 bits do not hold a value.
+fn value(map: &IndexingMap, point: &[i64]) -> Option<Option<Vec<i128>>> {
+    match map.contains(point)? {
+        true => map.results.iter().map(|e| e.wide(point)).collect::<Option<Vec<_>>>().map(Some),
+        false => Some(None),
+    }
+}
+
+/// Searches for a point of the domain; complete where each point was decided.
+fn inhabited(map: &IndexingMap) -> Searched {
+    let beyond = Cell::new(false);
+    let search = find(&[&map.domain.vars], |p| {
+        let there = map.contains(p);
+        beyond.set(beyond.get() || there.is_none());
+        there == Some(true)
+    });
+    Searched { complete: search.complete && !beyond.get(), ..search }
 }
 
 fn different(witness: Option<Vec<i64>>, reason: &str) -> Equality {

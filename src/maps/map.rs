@@ -169,8 +169,13 @@ impl IndexingMap {
     /// The points of the domain, the last variable fastest. Those where 128 bits do not hold a constraint's value are
     /// left out. Walks the whole box of intervals: see [`IndexingMap::box_points`].
     pub fn points(&self) -> impl Iterator<Item = Vec<i64>> {
+        self.boxed_points().filter(|point| self.contains(point) == Some(true))
+    }
+
+    /// The points of the box of intervals, the last variable fastest.
+    pub(crate) fn boxed_points(&self) -> impl Iterator<Item = Vec<i64>> {
         let mut next = (self.box_points() > 0).then(|| self.domain.vars.iter().map(|i| i.lo).collect::<Vec<i64>>());
-        let walk = std::iter::from_fn(move || {
+        std::iter::from_fn(move || {
             let point = next.clone()?;
             let mut following = point.clone();
             let moved = self.domain.vars.iter().zip(&mut following).rev().any(|(i, x)| {
@@ -180,8 +185,7 @@ impl IndexingMap {
             });
             next = moved.then_some(following);
             Some(point)
-        });
-        walk.filter(|point| self.contains(point) == Some(true))
+        })
     }
 
     /// This map and then `second`: where the results of this one are in the intervals of the dimensions of `second`,

@@ -40,6 +40,7 @@ rules! {
     OnePeriod: "one period", "e mod m = r where m divides e - r and 0 <= r < m";
     Congruent: "congruent", "e mod m = r mod m where m divides e - r";
     Digit: "digit", "e mod m = x mod m - k*(y mod s) where m divides e - x + k*(y mod s), k*s divides m and x - k*y";
+    Ceiling: "ceiling", "e mod m = k*(y mod s) - x mod m + m - k*s where m divides e + x + k*s - k*(y mod s), k*s divides m and x - k*y";
     Factor: "factor", "e mod (c*n) = c*(a mod n) + b where c*n divides e - c*a - b and 0 <= b < g for a g that divides c*n and c*a";
     Decided: "decided", "min(e, 0) = e where e <= 0, and 0 where e >= 0";
     Fixed: "fixed", "e = c where e in [c, c]";
@@ -53,6 +54,7 @@ rules! {
     Chinese: "Chinese remainder", "e mod m in [r, r] and e mod n in [s, s] where e mod lcm(m, n) in [t, t]";
     Implied: "implied", "e in [a, b] follows from e in [c, d] where [c, d] is inside [a, b]";
     Bounds: "bounds", "a value of a variable is left out where a constraint fails for it";
+    Divisible: "divisible", "a value of a variable is left out where an equality of sums fails for it modulo a divisor of the other terms";
     Enumerated: "enumerated", "the same at each point, looked at one by one";
     Empty: "empty", "no point satisfies all constraints";
 }

@@ -4,10 +4,9 @@
 //! names the variables, says what they are mapped to, and gives an interval for each variable, in order, and for each
 //! constraint. White space is free; `/` is `floordiv`.
 //!
-//! From strong to weak bind: a sign; `*`, `floordiv`, `ceildiv`, `mod`, from left to right; `+` and `-`. One sign is
-//! weaker: before a parenthesis at the start of a term it negates the whole term, as it would after a 0. So
-//! `-(d0 + 1) floordiv 11` is `-((d0 + 1) floordiv 11)`, but `-d0 floordiv 11` is `(-d0) floordiv 11`. What is printed
-//! has parentheses in both places and can be read in one way only.
+//! From strong to weak bind: a sign; `*`, `floordiv`, `ceildiv`, `mod`, from left to right; `+` and `-`. This is the
+//! order of MLIR's affine expressions, so `-(d0) floordiv 2` is `(-d0) floordiv 2` in both. What is printed has
+//! parentheses around an operand with a sign and around what a sign negates.
 //!
 //! A sum may have any number of terms. Operations nest up to [`DEPTH`] deep and parentheses up to [`PARENTHESES`], so
 //! that reading, printing and simplifying, which recurse, take less than 128 KiB of stack. Reading is linear in the
@@ -266,12 +265,8 @@ impl<'a> MapReader<'a> {
     }
 
     fn product(&mut self, outer: usize) -> Result<ParsedExpr, Error> {
-        let (mut negative, start) = (false, self.cursor.at());
-        while self.cursor.eat("-") {
-            negative = !negative;
-        }
-        let weak = self.cursor.peek() == Some(b'(');
-        let mut node = self.primary(outer, negative && !weak)?;
+        let negative = self.signs();
+        let mut node = self.primary(outer, negative)?;
         loop {
             let at = self.cursor.at();
             let op = match self.cursor.rest().as_bytes().first() {
@@ -284,20 +279,23 @@ impl<'a> MapReader<'a> {
             };
             self.cursor.advance(op.len());
             let operand = self.cursor.at();
-            let mut minus = false;
-            while self.cursor.eat("-") {
-                minus = !minus;
-            }
-            let right = self.primary(outer, minus)?;
+            let negative = self.signs();
+            let right = self.primary(outer, negative)?;
             // A negative divisor takes two more operations, rounding up one.
             let depth = self.nested(node.depth.max(right.depth) + 3, at)?;
             let expr = apply(op, node.expr, right.expr).map_err(|message| Error::at(operand, message))?;
             node = ParsedExpr { expr, depth: depth - 3 + usize::from(op != "*") * 3 };
         }
-        if negative && weak {
-            node = ParsedExpr { depth: self.nested(node.depth, start)?, expr: negated(node.expr) };
-        }
         Ok(node)
+    }
+
+    /// Takes the signs before an operand; whether they negate it.
+    fn signs(&mut self) -> bool {
+        let mut negative = false;
+        while self.cursor.eat("-") {
+            negative = !negative;
+        }
+        negative
     }
 
     fn unknown(&self, name: &str) -> Error {

@@ -4,7 +4,9 @@ use crate::operations::operation::Operation;
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::rules::arrays::{Arrays, Verdict};
 use crate::operations::rules::dot::Dot;
-use crate::operations::rules::{dims, dot, elementwise, gather, loops, reduce, slices, tuples, windows};
+use crate::operations::rules::{
+    algorithms, collectives, dims, dot, elementwise, gather, loops, pairs, reduce, slices, tuples, windows,
+};
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::operations::sizes::Sizes;
 
@@ -62,8 +64,12 @@ impl Operation {
             Operation::InsertSlice { starts, strides } => slices::insert_slice([starts, strides], &arrays),
             Operation::Gather(fields) => gather::gather(fields, &arrays),
             Operation::Scatter(fields) => gather::scatter(fields, &arrays),
+            Operation::Algorithm(one) => algorithms::algorithm(one, &arrays),
+            Operation::Collective(fields) => collectives::collective(fields, &arrays),
             Operation::Loops(nest) => loops::loops(nest, &arrays),
             Operation::Tuple => tuples::tuple(&arrays),
+            Operation::Leaves { numbers } => pairs::leaves(numbers, &arrays),
+            Operation::Start(start) => pairs::start(start, operands, &to, &arrays),
             Operation::GetTupleElement { .. }
             | Operation::Call { .. }
             | Operation::While { .. }

@@ -1,6 +1,7 @@
 //! Operations on tensors without their text: shapes, what an operation is and demands, and graphs of operations.
 
 pub mod check;
+pub mod collective;
 pub mod graph;
 pub mod operation;
 pub mod refusal;
@@ -8,8 +9,9 @@ pub(crate) mod rules;
 pub mod shape;
 pub mod sizes;
 
+pub use collective::{Collective, Exchange};
 pub use graph::{Graph, Node, Value};
-pub use operation::{Convolution, Gather, Loops, Operation, WindowDim};
+pub use operation::{Algorithm, Convolution, Fourier, Gather, Loops, Operation, Start, WindowDim};
 pub use refusal::{Problem, Refusal, Subject};
-pub use shape::{Array, Dim, Shape, leaves};
+pub use shape::{Array, Dim, Shape, count, leaves};
 pub use sizes::{Size, Sizes};

@@ -4,6 +4,7 @@
 //! results, and [`Operation::check`] says whether they fit.
 //! Dimensions are numbered from 0.
 
+use super::collective::Collective;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 
@@ -49,6 +50,10 @@ pub enum Operation {
     /// Blocks of updates combined into the data, where they fit; operands: data, indices, updates. The fields are those
     /// of the gather that would read the updates back from the result; it needs no slice sizes, the updates have them.
     Scatter(Box<Gather>),
+    /// Lines, windows, features or matrices, of each of which an algorithm makes one.
+    Algorithm(Box<Algorithm>),
+    /// An exchange between devices that all run the same.
+    Collective(Box<Collective>),
     /// Loops that read one element of each operand and make one of each result.
     Loops(Box<Loops>),
     /// The predicate, then what is taken where it holds and where not; a scalar predicate is read at every index.
@@ -63,6 +68,11 @@ pub enum Operation {
     Tuple,
     /// One part of a tuple.
     GetTupleElement { index: usize },
+    /// Some arrays of the operands, by their numbers among all of these; an array of the result without a number is
+    /// made of no operand.
+    Leaves { numbers: Vec<Option<usize>> },
+    /// An operation that runs beside those after it, up to the end of its pair.
+    Start(Box<Start>),
     /// A computation, run on the operands; the number of the computation in its module.
     Call { computation: usize },
     /// While one computation says true, another runs.
@@ -71,6 +81,18 @@ pub enum Operation {
     Conditional { branches: Vec<usize> },
     /// The elements of the result depend on the operands in a way that indices do not describe.
     Other { reason: String },
+}
+
+/// The start of an asynchronous pair. Its result is a tuple: arrays that are operands, those that the operation makes,
+/// and others, which only the device uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// What runs.
+    pub operation: Operation,
+    /// The first array of the result that is one of the operands', if there are such: the next is the next operand's.
+    pub operands: Option<usize>,
+    /// The first array of the result that the operation makes, and how many it makes.
+    pub results: (usize, usize),
 }
 
 /// Loops around an element of each operand and result. Expressions are over the loops, in order, and then the offsets.
@@ -151,4 +173,51 @@ pub struct Gather {
     pub index_vector_dim: usize,
     /// The sizes of a block, in the data's dimensions.
     pub slice_sizes: Vec<i64>,
+}
+
+/// An operation of which each element of a result is made of many elements, in a way of its own: of a line, a window, a
+/// feature, a matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
+pub enum Algorithm {
+    /// All operands are put into one order along a dimension, which a comparison says.
+    Sort { dim: usize },
+    /// The `k` largest elements, or the smallest, along the last dimension, in order; and where they were.
+    TopK { k: i64 },
+    /// In each window of the first operand one element is selected; to its place goes the element of the second operand
+    /// for the window. Operands: data, source, initial value.
+    SelectAndScatter { window: Vec<WindowDim> },
+    /// Each feature is normalised by its own mean and variance; operands: data, scale, offset; results: data, mean,
+    /// variance.
+    BatchNormTraining { feature: usize },
+    /// Each feature is normalised by a given mean and variance; operands: data, scale, offset, mean, variance.
+    BatchNormInference { feature: usize },
+    /// The gradients of data, scale and offset; operands: data, scale, mean, variance, gradient of the result.
+    BatchNormGrad { feature: usize },
+    /// A Fourier transform over as many last dimensions as there are lengths.
+    Fft { kind: Fourier, lengths: Vec<i64> },
+    /// Each matrix, the last two dimensions, as the product of a triangular one, the result, and its adjoint.
+    Cholesky { lower: bool },
+    /// Systems of equations whose matrices, of the first operand, are triangular; `left` where the matrix is the left
+    /// factor, `transposed` where it is taken transposed or as its adjoint, `unit` where its diagonal counts as 1.
+    TriangularSolve { left: bool, lower: bool, transposed: bool, unit: bool },
+    /// A state, and random bits made of it; the operand is the state before.
+    RandomBits,
+    /// Elements put together to wider ones, whose parts the last dimension of the operand counts.
+    Joined,
+    /// The size that a dimension has when the program runs.
+    DimensionSize { dim: usize },
+}
+
+/// The kind of a Fourier transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fourier {
+    /// Complex numbers to complex numbers.
+    Forward,
+    /// The same back, divided by the number of elements.
+    Inverse,
+    /// Real numbers to complex numbers: the last dimension has the first half of them, `n / 2 + 1`.
+    Real,
+    /// The same back.
+    InverseReal,
 }

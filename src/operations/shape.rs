@@ -221,6 +221,14 @@ pub fn leaves(shape: &Shape) -> Vec<&Array> {
     found
 }
 
+/// The number of arrays of a shape.
+pub fn count(shape: &Shape) -> usize {
+    match shape {
+        Shape::Tuple(parts) => parts.iter().map(count).sum(),
+        Shape::Array(_) | Shape::Buffer(_) => 1,
+    }
+}
+
 /// The bits that an element takes in memory.
 pub(crate) fn bits(array: &Array) -> Option<i64> {
     match array.layout.element_bits {

@@ -122,12 +122,14 @@ impl Expansion {
         product(&self.logical)
     }
 
-    /// The bytes of the elements themselves, without padding.
+    /// The bytes of the elements themselves, without padding: the whole bytes of the type for each, fewer bits where
+    /// `E(n)` packs them. `pred[8]{0:E(32)}` has 8 bytes, padded to 32; `pred[8]{0:E(1)}` has 1.
     ///
     /// # Errors
     /// 64 bits do not hold them, or `element` is not data.
     pub fn logical_bytes(&self, element: ElementType) -> Result<i64, Error> {
-        bytes(self.logical_elements()?, element, self.element_bits)
+        let own = element.bytes().map_or(0, |bytes| bytes * 8);
+        bytes(self.logical_elements()?, element, self.element_bits.min(own))
     }
 
     /// The bytes of memory taken, padding included.

@@ -4,7 +4,7 @@ use crate::board::Spread;
 use crate::choices::Choices;
 use crate::element::Element;
 use std::ops::{Deref, DerefMut};
-use tensor_layout::tiled::Expansion;
+use tensor_layout::tiled::{Expansion, LoweredDim};
 use tensor_layout::tiled::{Layout, TileEntry};
 
 /// Random numbers, and what they are for.
@@ -44,8 +44,8 @@ pub struct Array {
     pub sizes: Vec<i64>,
     pub element: Element,
     pub layout: Option<Notation>,
-    /// The dimension whose size is not in the type.
-    pub unknown: Option<usize>,
+    /// The dimensions whose sizes are not in the type.
+    pub unknown: Vec<usize>,
 }
 
 impl Array {
@@ -55,25 +55,25 @@ impl Array {
         let kind = rng.u8(0..8);
         let layout = match kind {
             _ if rng.plain => None,
-            1..=4 if rng.vectors && !rng.one_in(12) => Some(Notation::Tiled(random_layout(rng, sizes))),
+            1..=4 if rng.vectors && !rng.one_in(12) => Some(tiled(rng, sizes, element)),
             0 => None,
             1..=4 if !sizes.is_empty() => Some(Notation::Spread(Spread::random(rng, sizes, element.size))),
-            _ => Some(Notation::Tiled(random_layout(rng, sizes))),
+            _ => Some(tiled(rng, sizes, element)),
         };
-        Array { sizes: sizes.to_vec(), element, layout, unknown: None }
+        Array { sizes: sizes.to_vec(), element, layout, unknown: Vec::new() }
     }
 
     /// With a random tiled layout, or none.
     pub fn tiled(rng: &mut Source, sizes: &[i64], element: Element) -> Array {
-        let layout = (!rng.plain && !rng.one_in(8)).then(|| Notation::Tiled(random_layout(rng, sizes)));
-        Array { sizes: sizes.to_vec(), element, layout, unknown: None }
+        let layout = (!rng.plain && !rng.one_in(8)).then(|| tiled(rng, sizes, element));
+        Array { sizes: sizes.to_vec(), element, layout, unknown: Vec::new() }
     }
 
     /// The type as text; `kind` is `tensor` or `memref`.
     pub fn of(&self, kind: &str) -> String {
         let mut text = format!("{kind}<");
         for (d, n) in self.sizes.iter().enumerate() {
-            text += &if self.unknown == Some(d) { "?x".to_owned() } else { format!("{n}x") };
+            text += &if self.unknown.contains(&d) { "?x".to_owned() } else { format!("{n}x") };
         }
         let layout = self.layout.as_ref().map(|layout| match layout {
             Notation::Tiled(layout) => format!(", #layout.tiled<{layout}>"),
@@ -85,6 +85,59 @@ impl Array {
     pub fn rank(&self) -> usize {
         self.sizes.len()
     }
+
+    /// The tiled layout; row-major where there is none.
+    pub fn tiled_layout(&self) -> Layout {
+        match &self.layout {
+            Some(Notation::Tiled(layout)) => layout.clone(),
+            _ => Layout::row_major(self.rank()),
+        }
+    }
+
+    /// The bits that an element takes.
+    pub fn stored_bits(&self) -> i64 {
+        let of_layout = self.tiled_layout().element_bits;
+        if of_layout == 0 { 8 * self.element.size as i64 } else { of_layout }
+    }
+
+    /// The bits of an element of the memref.
+    pub fn unit_bits(&self) -> i64 {
+        self.stored_bits().max(8)
+    }
+
+    /// The parts that are dimensions of the memref: where a size is not in the type, all that a larger one would have.
+    pub fn parts(&self) -> Vec<LoweredDim> {
+        let layout = self.tiled_layout();
+        let size = |entry: &TileEntry| if let TileEntry::Size(n) = entry { *n } else { 1 };
+        let larger = 2 * layout.tiles.iter().flatten().map(size).product::<i64>();
+        let sizes = self.sizes.iter().enumerate();
+        let sizes: Vec<i64> = sizes.map(|(d, n)| if self.unknown.contains(&d) { larger } else { *n }).collect();
+        Expansion::new(&sizes, &layout).expect("small").parts()
+    }
+
+    /// The position of the part that is cut into bytes, where one fills whole bytes.
+    pub fn fastest(&self) -> Option<usize> {
+        let fastest = self.parts().into_iter().find(|p| p.stride == 1 && p.size != 1)?;
+        let whole = fastest.size % (self.unit_bits() / self.stored_bits()) == 0;
+        let unknown = Expansion::new(&self.sizes, &self.tiled_layout()).expect("small").sizes()[fastest.position];
+        (whole && unknown == fastest.size).then_some(fastest.position)
+    }
+}
+
+/// A random tiled layout: at times with metadata, and elements that take other bits than their own.
+fn tiled(rng: &mut Source, sizes: &[i64], element: Element) -> Notation {
+    let mut layout = random_layout(rng, sizes);
+    if element.bits < 8 && rng.bool() || rng.one_in(8) {
+        layout.element_bits = rng.choice(&[1, 2, 4, 4, 8, 16, 32, 64]);
+        // What is less than the element is an error, what is as much says nothing.
+        if layout.element_bits < element.bits as i64 {
+            layout.element_bits = 0;
+        }
+    }
+    if rng.one_in(8) {
+        layout.metadata_prefix = 8 * rng.i64(1..5);
+    }
+    Notation::Tiled(layout)
 }
 
 /// Tiles as compilers choose them, and small ones.

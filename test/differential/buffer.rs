@@ -6,7 +6,6 @@ use layout_passes::Form;
 use melior::ExecutionEngine;
 use std::slice;
 use tensor_layout::tiled::Expansion;
-use tensor_layout::tiled::Layout;
 
 /// What is where no element is; fresh memory holds the second.
 pub const GARBAGE: [u8; 3] = [0, 0x7f, 0xff];
@@ -18,7 +17,9 @@ pub struct Buffer {
     array: Array,
     /// Of `u64`, for the alignment.
     memory: Vec<u64>,
-    /// The byte offsets of all copies of each element, by its row-major number.
+    /// Where the first element is, behind the fence and the metadata.
+    start: usize,
+    /// The offsets in bits of all copies of each element, by its row-major number.
     places: Vec<Vec<usize>>,
     garbage: u8,
     /// The descriptor that compiled code takes.
@@ -28,17 +29,18 @@ pub struct Buffer {
 impl Buffer {
     /// With these numbers in its elements.
     pub fn new(array: &Array, numbers: &[f64], form: Form, garbage: u8) -> Buffer {
-        let (places, elements) = places(array);
-        let bytes = elements * array.element.size;
-        let mut memory = vec![u64::from_ne_bytes([garbage; 8]); (bytes + 2 * FENCE).div_ceil(8)];
-        let start = memory.as_mut_ptr() as u64 + FENCE as u64;
-        let mut descriptor = vec![start, start, 0];
+        let (places, bytes) = places(array);
+        let prefix = array.tiled_layout().metadata_prefix;
+        let start = FENCE + prefix as usize;
+        let mut memory = vec![u64::from_ne_bytes([garbage; 8]); (start + bytes + FENCE).div_ceil(8)];
+        let pointer = memory.as_mut_ptr() as u64 + FENCE as u64;
+        let mut descriptor = vec![pointer, pointer, (prefix * 8 / array.unit_bits()) as u64];
         let (sizes, strides) = dimensions(array, form);
         descriptor.extend(sizes.into_iter().chain(strides).map(|n| n as u64));
-        let mut buffer = Buffer { array: array.clone(), memory, places, garbage, descriptor };
+        let mut buffer = Buffer { array: array.clone(), memory, start, places, garbage, descriptor };
         for (places, n) in buffer.places.clone().into_iter().zip(numbers) {
-            for at in places.into_iter().map(|place| FENCE + place) {
-                buffer.all_mut()[at..at + array.element.size].copy_from_slice(&array.element.bytes(*n));
+            for place in places {
+                put(buffer.all_mut(), start * 8 + place, array.element.bits, &array.element.bytes(*n));
             }
         }
         buffer
@@ -56,69 +58,101 @@ impl Buffer {
 
     /// The copies of each element, by its row-major number.
     pub fn numbers(&self) -> Vec<Vec<f64>> {
-        read(&self.array, &self.places, &self.all()[FENCE..])
+        read(&self.array, &self.places, &self.all()[self.start..])
     }
 
-    /// Whether what surrounds it and its padding are as they were.
+    /// Whether what surrounds it, its metadata and its padding are as they were.
     pub fn fenced(&self) -> bool {
-        let (before, rest) = self.all().split_at(FENCE);
+        let (before, rest) = self.all().split_at(self.start);
         let free = free(&self.array, &self.places, rest.len());
-        let rest = rest.iter().zip(free).filter(|(_, free)| *free).map(|(b, _)| b);
-        before.iter().chain(rest).all(|b| *b == self.garbage)
+        before.iter().all(|b| *b == self.garbage)
+            && rest.iter().zip(free).all(|(b, free)| (b ^ self.garbage) & free == 0)
     }
 }
 
-/// The byte offsets of all copies of each element, by its row-major number, and how many elements memory holds.
+/// Sets so many bits, from this one on, to those of a value, lowest first.
+fn put(memory: &mut [u8], at: usize, bits: usize, value: &[u8]) {
+    for bit in 0..bits {
+        let (byte, mask) = ((at + bit) / 8, 1 << ((at + bit) % 8));
+        memory[byte] = if value[bit / 8] >> (bit % 8) & 1 == 1 { memory[byte] | mask } else { memory[byte] & !mask };
+    }
+}
+
+/// So many bits, from this one on, lowest first.
+fn get(memory: &[u8], at: usize, bits: usize) -> Vec<u8> {
+    let mut value = vec![0; bits.div_ceil(8)];
+    for bit in 0..bits {
+        value[bit / 8] |= (memory[(at + bit) / 8] >> ((at + bit) % 8) & 1) << (bit % 8);
+    }
+    value
+}
+
+/// The offsets in bits of all copies of each element, by its row-major number, and how many bytes they take together.
 fn places(array: &Array) -> (Vec<Vec<usize>>, usize) {
-    let layout = match &array.layout {
-        Some(Notation::Spread(spread)) => {
-            let mut places = spread.offsets(&array.sizes);
-            places.iter_mut().flatten().for_each(|offset| *offset *= array.element.size);
-            return (places, spread.elements());
-        }
-        Some(Notation::Tiled(layout)) => layout.clone(),
-        None => Layout::row_major(array.rank()),
-    };
-    let memory = lay_out(&array.sizes, &layout);
+    let bits = array.stored_bits() as usize;
+    if let Some(Notation::Spread(spread)) = &array.layout {
+        let mut places = spread.offsets(&array.sizes);
+        places.iter_mut().flatten().for_each(|offset| *offset *= bits);
+        return (places, spread.elements() * bits / 8);
+    }
+    let memory = lay_out(&array.sizes, &array.tiled_layout());
     let mut found = vec![Vec::new(); array.sizes.iter().product::<i64>() as usize];
     for (offset, content) in memory.cells.iter().enumerate() {
         if let Some(index) = content {
             let number = array.sizes.iter().zip(index).fold(0, |at, (n, i)| at * n + i);
-            found[number as usize].push(offset * array.element.size);
+            found[number as usize].push(offset * bits);
         }
     }
-    (found, memory.cells.len())
+    (found, (memory.cells.len() * bits).div_ceil(8))
 }
 
-/// For each of so many bytes, whether no element is there.
-fn free(array: &Array, places: &[Vec<usize>], bytes: usize) -> Vec<bool> {
-    let mut free = vec![true; bytes];
+/// For each of so many bytes, the bits where no element is.
+fn free(array: &Array, places: &[Vec<usize>], bytes: usize) -> Vec<u8> {
+    let mut free = vec![0xff; bytes];
+    let bits = array.stored_bits() as usize;
     for place in places.iter().flatten() {
-        free[*place..place + array.element.size].fill(false);
+        put(&mut free, *place, bits, &[0; 8]);
     }
     free
 }
 
 fn read(array: &Array, places: &[Vec<usize>], bytes: &[u8]) -> Vec<Vec<f64>> {
-    let number = |p: &usize| array.element.number(&bytes[*p..*p + array.element.size]);
+    let number = |place: &usize| array.element.number(&get(bytes, *place, array.element.bits));
     places.iter().map(|copies| copies.iter().map(number).collect()).collect()
 }
 
 /// The sizes and strides of the memref that an array is lowered to.
 fn dimensions(array: &Array, form: Form) -> (Vec<i64>, Vec<i64>) {
-    let layout = match &array.layout {
-        Some(Notation::Spread(spread)) => return spread.dimensions().into_iter().unzip(),
-        Some(Notation::Tiled(layout)) => layout,
-        None => {
-            let expansion = Expansion::new(&array.sizes, &Layout::row_major(array.rank())).expect("small");
-            return (expansion.sizes().to_vec(), expansion.strides().to_vec());
-        }
-    };
-    let mut parts = Expansion::new(&array.sizes, layout).expect("small").parts();
-    if form == Form::Physical {
-        parts.sort_by_key(|p| p.position);
+    if let Some(Notation::Spread(spread)) = &array.layout {
+        return spread.dimensions().into_iter().unzip();
     }
-    parts.iter().map(|p| (p.size, p.stride)).unzip()
+    let layout = array.tiled_layout();
+    let real = Expansion::new(&array.sizes, &layout).expect("small");
+    let parts = array.parts();
+    let mut found: Vec<(usize, i64, i64)> =
+        parts.iter().map(|p| (p.position, real.sizes()[p.position], real.strides()[p.position])).collect();
+    let held = array.unit_bits() / array.stored_bits();
+    if held > 1 {
+        match array.fastest() {
+            Some(position) => {
+                for (at, size, stride) in &mut found {
+                    if *at == position {
+                        *size /= held;
+                    } else {
+                        *stride = (*stride / held).max(1);
+                    }
+                }
+            }
+            None => found = vec![(0, (real.elements() + held - 1) / held, 1)],
+        }
+    }
+    if form == Form::Physical {
+        found.sort_by_key(|part| part.0);
+    }
+    // In front the sizes that only the caller knows and that tiles cut.
+    let cut = |d: &usize| parts.iter().filter(|p| p.dim == Some(*d)).count() > 1;
+    let carried = array.unknown.iter().copied().filter(cut).map(|d| (array.sizes[d], 0));
+    carried.chain(found.into_iter().map(|(_, size, stride)| (size, stride))).unzip()
 }
 
 /// Calls a compiled function and reads its result; also says whether a result that is spread over places has nothing
@@ -139,11 +173,11 @@ pub fn call(
     // SAFETY: the function takes these descriptors and indices, as its signature was made from the same arguments.
     unsafe { engine.invoke_packed(name, &mut packed) }.expect("the function is there");
     let Some(array) = result else { return (Vec::new(), true) };
-    let (places, elements) = places(array);
-    let start = (returned[1] + returned[2] * array.element.size as u64) as *const u8;
+    let (places, bytes) = places(array);
+    let start = (returned[1] + returned[2] * array.unit_bits() as u64 / 8) as *const u8;
     // SAFETY: the buffer holds as many elements as the layout counts. It is not freed: it may be an argument's.
-    let bytes = unsafe { slice::from_raw_parts(start, elements * array.element.size) };
+    let bytes = unsafe { slice::from_raw_parts(start, bytes) };
     let clean = !matches!(array.layout, Some(Notation::Spread(_)))
-        || bytes.iter().zip(free(array, &places, bytes.len())).all(|(b, free)| !free || GARBAGE.contains(b));
+        || bytes.iter().zip(free(array, &places, bytes.len())).all(|(b, free)| free == 0 || GARBAGE.contains(b));
     (read(array, &places, bytes), clean)
 }

@@ -6,7 +6,9 @@ use crate::choices::Choices;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Element {
     pub name: &'static str,
-    /// Its bytes.
+    /// Its bits.
+    pub bits: usize,
+    /// Its bytes, where a layout does not say otherwise.
     pub size: usize,
     pub kind: Kind,
 }
@@ -17,17 +19,18 @@ pub enum Kind {
     Float,
 }
 
-pub const I1: Element = Element { name: "i1", size: 1, kind: Kind::Integer };
-pub const I8: Element = Element { name: "i8", size: 1, kind: Kind::Integer };
-pub const I16: Element = Element { name: "i16", size: 2, kind: Kind::Integer };
-pub const I32: Element = Element { name: "i32", size: 4, kind: Kind::Integer };
-pub const I64: Element = Element { name: "i64", size: 8, kind: Kind::Integer };
-pub const F16: Element = Element { name: "f16", size: 2, kind: Kind::Float };
-pub const BF16: Element = Element { name: "bf16", size: 2, kind: Kind::Float };
-pub const F32: Element = Element { name: "f32", size: 4, kind: Kind::Float };
-pub const F64: Element = Element { name: "f64", size: 8, kind: Kind::Float };
+pub const I1: Element = Element { name: "i1", bits: 1, size: 1, kind: Kind::Integer };
+pub const I4: Element = Element { name: "i4", bits: 4, size: 1, kind: Kind::Integer };
+pub const I8: Element = Element { name: "i8", bits: 8, size: 1, kind: Kind::Integer };
+pub const I16: Element = Element { name: "i16", bits: 16, size: 2, kind: Kind::Integer };
+pub const I32: Element = Element { name: "i32", bits: 32, size: 4, kind: Kind::Integer };
+pub const I64: Element = Element { name: "i64", bits: 64, size: 8, kind: Kind::Integer };
+pub const F16: Element = Element { name: "f16", bits: 16, size: 2, kind: Kind::Float };
+pub const BF16: Element = Element { name: "bf16", bits: 16, size: 2, kind: Kind::Float };
+pub const F32: Element = Element { name: "f32", bits: 32, size: 4, kind: Kind::Float };
+pub const F64: Element = Element { name: "f64", bits: 64, size: 8, kind: Kind::Float };
 /// All but `i1`.
-pub const ELEMENTS: &[Element] = &[I8, I16, I32, I64, F16, BF16, F32, F64];
+pub const ELEMENTS: &[Element] = &[I4, I8, I16, I32, I64, F16, BF16, F32, F64];
 
 impl Element {
     /// The element of this name.
@@ -46,7 +49,7 @@ impl Element {
     /// The operation that makes a number another element, which differs from this one.
     pub fn cast(self, to: Element) -> &'static str {
         match (self.kind, to.kind) {
-            (Kind::Integer, Kind::Integer) if to.size < self.size => "arith.trunci",
+            (Kind::Integer, Kind::Integer) if to.bits < self.bits => "arith.trunci",
             (Kind::Integer, Kind::Integer) => "arith.extsi",
             (Kind::Float, Kind::Float) if to.size < self.size => "arith.truncf",
             (Kind::Float, Kind::Float) => "arith.extf",
@@ -67,6 +70,7 @@ impl Element {
             BF16 => (n as f32).to_bits().to_le_bytes()[2..].to_vec(),
             F32 => (n as f32).to_le_bytes().to_vec(),
             F64 => n.to_le_bytes().to_vec(),
+            I4 => vec![n as i64 as u8 & 15],
             Element { size, .. } => (n as i64).to_le_bytes()[..size].to_vec(),
         }
     }
@@ -75,7 +79,8 @@ impl Element {
     pub fn number(self, bytes: &[u8]) -> f64 {
         let mut eight = [0; 8];
         match self {
-            I1 => f64::from(bytes[0]),
+            I1 => f64::from(bytes[0] & 1),
+            I4 => f64::from((bytes[0] << 4) as i8 >> 4),
             F16 => {
                 let bits = u16::from_le_bytes([bytes[0], bytes[1]]);
                 let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff) / 1024.0);

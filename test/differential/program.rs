@@ -20,6 +20,8 @@ pub struct Program {
     pub result: Option<Array>,
     /// Other arrays of the template.
     pub arrays: Vec<(&'static str, Array)>,
+    /// Lists of arrays of the template.
+    pub lists: Vec<(&'static str, Vec<Array>)>,
     /// What else fills in the template.
     pub values: BTreeMap<&'static str, Value>,
     /// Whether it says in which order sums are added up, so that vector code rounds them as it does.
@@ -40,6 +42,7 @@ impl Program {
             indices: Vec::new(),
             result: None,
             arrays: Vec::new(),
+            lists: Vec::new(),
             values: BTreeMap::new(),
             ordered: true,
             rounded: false,
@@ -62,6 +65,11 @@ impl Program {
 
     pub fn array(mut self, name: &'static str, array: &Array) -> Program {
         self.arrays.push((name, array.clone()));
+        self
+    }
+
+    pub fn list(mut self, name: &'static str, arrays: Vec<Array>) -> Program {
+        self.lists.push((name, arrays));
         self
     }
 

@@ -94,6 +94,8 @@ pub fn text(program: &Program, name: &str, layouts: bool) -> String {
     let mut names: BTreeMap<String, Value> =
         program.values.iter().map(|(name, value)| ((*name).to_owned(), Value::from_serialize(value))).collect();
     names.extend(program.arrays.iter().map(|(name, array)| ((*name).to_owned(), typed(array))));
+    let list = |arrays: &[Array]| arrays.iter().map(typed).collect::<Value>();
+    names.extend(program.lists.iter().map(|(name, arrays)| ((*name).to_owned(), list(arrays))));
     names.extend(program.arguments.iter().enumerate().map(|(k, array)| (format!("a{k}"), typed(array))));
     let result = program.result.as_ref().map(typed);
     names.extend(result.iter().map(|result| ("r".to_owned(), result.clone())));

@@ -9,8 +9,9 @@
 // CHECK: return
 func.func @automatic(%a: tensor<3x5xf32>) -> f32 {
   %c0 = arith.constant 0 : index
-  %0 = layout.convert %a : tensor<3x5xf32> to tensor<3x5xf32, #T>
-  %1 = tensor.extract %0[%c0, %c0] : tensor<3x5xf32, #T>
+  %f = arith.constant 1.0 : f32
+  %0 = tensor.insert %f into %a[%c0, %c0] : tensor<3x5xf32>
+  %1 = tensor.extract %0[%c0, %c0] : tensor<3x5xf32>
   return %1 : f32
 }
 

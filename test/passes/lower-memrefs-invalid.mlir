@@ -22,13 +22,18 @@ func.func @split(%m: memref<6xi32, #layout.tiled<{0:T(128)SC(0:3)}>>) { return }
 
 // -----
 
-// expected-error@+1 {{it starts with metadata (M), which a memref cannot hold}}
-func.func @metadata(%m: memref<6xi32, #layout.tiled<{0:T(128)M(16)}>>) { return }
+// expected-error@+1 {{its metadata (M) must be a multiple of 4 bytes, as the offset of a memref counts elements, found 17}}
+func.func @metadata(%m: memref<6xi32, #layout.tiled<{0:T(128)M(17)}>>) { return }
 
 // -----
 
-// expected-error@+1 {{the size of dimension 0 is dynamic and tiled: a tiled dimension must have a static size}}
-func.func private @dynamic(%m: memref<?x6xi32, #layout.tiled<{1,0:T(8,128)}>>)
+// expected-error@+1 {{the size of dimension 0 is dynamic, and `*` merges it: a dimension that is merged must have a static size, as affine maps have no products of two indices}}
+func.func private @dynamic(%m: memref<?x6xi32, #layout.tiled<{1,0:T(*,128)}>>)
+
+// -----
+
+// expected-error@+1 {{the product of its tile sizes overflows}}
+func.func private @tiles(%m: memref<?xi32, #layout.tiled<{0:T(4000000000)(3000000000)}>>)
 
 // -----
 
@@ -37,8 +42,18 @@ func.func @spaces(%m: memref<16x6xi32, #layout.tiled<{1,0:T(8,128)S(1)}>, #layou
 
 // -----
 
-// expected-error@+1 {{expected E(8) for elements of i4, found E(4)}}
-func.func @bits(%m: memref<16x6xi4, #layout.tiled<{1,0:T(8,128)E(4)}>>) { return }
+// expected-error@+1 {{expected E of at least 8, the bits of i8, found E(4)}}
+func.func @bits(%m: memref<16x6xi8, #layout.tiled<{1,0:T(8,128)E(4)}>>) { return }
+
+// -----
+
+// expected-error@+1 {{expected E(64) for elements of index, found E(32)}}
+func.func @index(%m: memref<16x6xindex, #layout.tiled<{1,0:T(8,128)E(32)}>>) { return }
+
+// -----
+
+// expected-error@+1 {{expected no E for elements of vector<4xf32>, found E(128)}}
+func.func @vectors(%m: memref<16x6xvector<4xf32>, #layout.tiled<{1,0:T(8,128)E(128)}>>) { return }
 
 // -----
 

@@ -4,40 +4,41 @@
 // RUN:   | FileCheck %s
 
 // CHECK: IR Dump After LayoutPrepareBufferization Failed
-// CHECK: func.func @generate(%{{.*}}: f32) -> tensor<3x5xf32, #layout.tiled<{1,0:T(8,128)}>>
+// CHECK: func.func @rank(%{{.*}}: tensor<3x5xf32, #layout.tiled<{1,0:T(8,128)}>>) -> index
 #T = #layout.tiled<{1,0:T(8,128)}>
-func.func @generate(%f: f32) -> tensor<3x5xf32, #T> {
-  // expected-error@+1 {{'tensor.generate' op cannot be lowered: unsupported operation on a tiled tensor}}
-  %p = tensor.generate {
-  ^bb0(%i: index, %j: index):
-    tensor.yield %f : f32
-  } : tensor<3x5xf32, #T>
-  return %p : tensor<3x5xf32, #T>
+func.func @rank(%t: tensor<3x5xf32, #T>) -> index {
+  // expected-error@+1 {{'tensor.rank' op cannot be lowered: unsupported operation on a tiled tensor}}
+  %p = tensor.rank %t : tensor<3x5xf32, #T>
+  return %p : index
 }
 
 // -----
 
-// expected-error@+1 {{the size of dimension 0 is dynamic and tiled: a tiled dimension must have a static size}}
-func.func @dynamic(%a: tensor<?x256xf32, #layout.tiled<{1,0:T(8,128)}>>) { return }
+#N = #layout.tiled<{0:E(4)}>
+func.func @forall(%t: tensor<8xi4, #N>, %v: tensor<1xi4>) -> tensor<8xi4, #N> {
+  // expected-error@+1 {{'scf.forall' op cannot be lowered: a byte holds several elements, and two iterations may write to it at the same time}}
+  %r = scf.forall (%i) in (8) shared_outs(%o = %t) -> tensor<8xi4, #N> {
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %v into %o[%i] [1] [1] : tensor<1xi4> into tensor<8xi4, #N>
+    }
+  }
+  return %r : tensor<8xi4, #N>
+}
 
 // -----
 
-// expected-error@+1 {{it starts with metadata (M), which a memref cannot hold}}
-func.func @metadata(%a: tensor<16x256xi32, #layout.tiled<{1,0:T(8,128)M(16)}>>) { return }
+// expected-error@+1 {{the size of dimension 0 is dynamic, and `*` merges it: a dimension that is merged must have a static size}}
+func.func @dynamic(%a: tensor<?x256xf32, #layout.tiled<{1,0:T(*,128)}>>) { return }
+
+// -----
+
+// expected-error@+1 {{its metadata (M) must be a multiple of 4 bytes}}
+func.func @metadata(%a: tensor<16x256xi32, #layout.tiled<{1,0:T(8,128)M(18)}>>) { return }
 
 // -----
 
 // expected-error@+1 {{its elements are split over several memories (SC)}}
 func.func private @declared(tensor<6xi32, #layout.tiled<{0:T(128)SC(0:3)}>>)
-
-// -----
-
-#B = #layout.tiled<{2,1,0:T(8,128)}>
-func.func @concat(%a: tensor<?x3x5xf32, #B>) -> tensor<?x3x5xf32, #B> {
-  // expected-error@+1 {{'tensor.concat' op cannot be lowered: its sizes are known only at run time}}
-  %p = tensor.concat dim(0) %a, %a : (tensor<?x3x5xf32, #B>, tensor<?x3x5xf32, #B>) -> tensor<?x3x5xf32, #B>
-  return %p : tensor<?x3x5xf32, #B>
-}
 
 // -----
 
@@ -60,15 +61,6 @@ func.func @constant() -> tensor<2x3xf32, #T> {
 
 // -----
 
-#B = #layout.tiled<{2,1,0:T(2,2)}>
-func.func @dim(%x: tensor<?x2x3xf32, #B>, %i: index) -> index {
-  // expected-error@+1 {{'tensor.dim' op cannot be lowered: its dimension must be a constant}}
-  %0 = tensor.dim %x, %i : tensor<?x2x3xf32, #B>
-  return %0 : index
-}
-
-// -----
-
 // expected-error@+1 {{cannot lower tuple<tensor<2x3xf32, #layout.tiled<{1,0}>>>: a type nested in it contains a layout}}
 func.func private @tuple(tuple<tensor<2x3xf32, #layout.tiled<{1,0}>>>)
 
@@ -79,4 +71,13 @@ func.func @indirect(%f: (tensor<2x3xf32, #T>) -> (), %x: tensor<2x3xf32, #T>) {
   // expected-error@+1 {{'func.call_indirect' op cannot be lowered: unsupported operation on a tiled tensor}}
   func.call_indirect %f(%x) : (tensor<2x3xf32, #T>) -> ()
   return
+}
+
+// -----
+
+#T = #layout.tiled<{1,0:T(2,2)}>
+func.func @unranked(%x: tensor<2x3xf32, #T>) -> tensor<*xf32> {
+  // expected-error@+1 {{'tensor.cast' op cannot be lowered: a tensor without a rank has no layout}}
+  %0 = tensor.cast %x : tensor<2x3xf32, #T> to tensor<*xf32>
+  return %0 : tensor<*xf32>
 }

@@ -98,3 +98,80 @@ func.func @by_hand() -> memref<3x5xf32> {
 // What others say about a type in attributes of theirs is left alone.
 // CHECK: func.func private @attributes() attributes {{.*}}test.type = tensor<2x3xf32, #layout.tiled<{0,1}>>}
 func.func private @attributes() attributes {test.type = tensor<2x3xf32, #layout.tiled<{0,1}>>}
+
+// -----
+
+// Padding is a fill and an insertion, whatever the layouts of source and result; one that depends on the index is
+// computed.
+#T = #layout.tiled<{1,0:T(2,2)}>
+// CHECK-LABEL: func.func @pad(
+// CHECK-SAME: %[[A:.*]]: tensor<3x5xf32, {{.*}}, %[[V:.*]]: f32
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<5x7xf32>
+// CHECK: %[[F:.*]] = linalg.fill ins(%[[V]] : f32) outs(%[[E]] : tensor<5x7xf32>)
+// CHECK: tensor.insert_slice %[[A]] into %[[F]][1, 0] [3, 5] [1, 1]
+// CHECK: linalg.generic
+// CHECK: %[[I:.*]] = linalg.index 0 : index
+// CHECK: %[[J:.*]] = linalg.index 1 : index
+// CHECK: %[[X:.*]] = tensor.extract %{{.*}}[%[[J]], %[[I]]]
+// CHECK: linalg.yield %[[X]]
+// CHECK: tensor.insert_slice
+// CHECK-NOT: tensor.pad
+func.func @pad(%a: tensor<3x5xf32, #T>, %v: f32, %b: tensor<7x5xf32>) -> (tensor<5x7xf32>, tensor<5x7xf32, #T>) {
+  %0 = tensor.pad %a low[1, 0] high[1, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %v : f32
+  } : tensor<3x5xf32, #T> to tensor<5x7xf32>
+  %1 = tensor.pad %a low[1, 0] high[1, 2] {
+  ^bb0(%i: index, %j: index):
+    %x = tensor.extract %b[%j, %i] : tensor<7x5xf32>
+    tensor.yield %x : f32
+  } : tensor<3x5xf32, #T> to tensor<5x7xf32, #T>
+  return %0, %1 : tensor<5x7xf32>, tensor<5x7xf32, #T>
+}
+
+// -----
+
+// Sizes that only the running program knows.
+#R = #layout.tiled<{1,0}>
+// CHECK-LABEL: func.func @pad_dynamic(
+// CHECK-SAME: %[[A:.*]]: tensor<?x5xf32, {{.*}}, %[[LOW:.*]]: index
+// CHECK: %[[N:.*]] = tensor.dim %[[A]], %{{.*}}
+// CHECK: %[[SUM:.*]] = arith.addi %[[LOW]], %[[N]]
+// CHECK: %[[ALL:.*]] = arith.addi %[[SUM]], %{{.*}}
+// CHECK: tensor.empty(%[[ALL]]) : tensor<?x7xf32
+// CHECK: tensor.insert_slice %[[A]] into %{{.*}}[%[[LOW]], 1] [%[[N]], 5] [1, 1]
+func.func @pad_dynamic(%a: tensor<?x5xf32, #R>, %low: index, %v: f32) -> tensor<?x7xf32, #R> {
+  %0 = tensor.pad %a low[%low, 1] high[2, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %v : f32
+  } : tensor<?x5xf32, #R> to tensor<?x7xf32, #R>
+  return %0 : tensor<?x7xf32, #R>
+}
+
+// -----
+
+// A switch is a chain of branches, which the analysis of the stock pass knows to share buffers.
+// CHECK-LABEL: func.func @switch(
+// CHECK-SAME: %[[A:.*]]: tensor<4xf32> {{.*}}, %[[B:.*]]: tensor<4xf32> {{.*}}, %[[I:.*]]: index
+// CHECK: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK: %[[IS:.*]] = arith.cmpi eq, %[[I]], %[[TWO]]
+// CHECK: %[[R:.*]] = scf.if %[[IS]]
+// CHECK: scf.yield %[[A]]
+// CHECK: %[[MINUS:.*]] = arith.constant -1 : index
+// CHECK: arith.cmpi eq, %[[I]], %[[MINUS]]
+// CHECK: scf.yield %[[B]]
+// CHECK: return %[[R]]
+func.func @switch(%a: tensor<4xf32>, %b: tensor<4xf32>, %i: index) -> tensor<4xf32> {
+  %0 = scf.index_switch %i -> tensor<4xf32>
+  case 2 {
+    scf.yield %a : tensor<4xf32>
+  }
+  case -1 {
+    scf.yield %b : tensor<4xf32>
+  }
+  default {
+    %c = arith.addf %a, %b : tensor<4xf32>
+    scf.yield %c : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}

@@ -3,6 +3,8 @@
 //! A slice from 1 in steps of 2 has `in = 1 + 2 * out`; solved for `in` it says what is read, solved for `out` what is
 //! fed. What a padding reads of its value takes several lists of equations: before, between and after the data.
 
+mod algorithms;
+mod collectives;
 mod dims;
 mod gather;
 mod loops;
@@ -23,14 +25,18 @@ use sides::{Equations, Related, Sides};
 /// An operation with its operands and results, taken apart into arrays.
 pub(super) struct Application<'a> {
     operation: &'a Operation,
-    /// The arrays of the operands.
+    /// The arrays of the operands; of a tuple of which one part is taken, those of the part.
     pub operands: Vec<&'a Array>,
+    /// How many arrays of the operands are before those.
+    pub first: usize,
     /// The arrays of the results.
     pub results: Vec<&'a Array>,
     /// The sizes of both; `None` where one is not bounded.
     sizes: Option<[Vec<Vec<i64>>; 2]>,
-    /// The first array of the operands that becomes one of the results, where the operation only passes them on.
-    passed: Option<usize>,
+    /// The array of the operands that each array of the results is, where the operation only passes it on.
+    passed: Vec<Option<usize>>,
+    /// What the start of an asynchronous pair runs.
+    started: Option<Box<Application<'a>>>,
 }
 
 impl<'a> Application<'a> {
@@ -44,21 +50,53 @@ impl<'a> Application<'a> {
         results: &[&'a Shape],
     ) -> Result<Application<'a>, Error> {
         operation.check(operands, results)?;
+        let arrays = |shapes: &[&'a Shape]| shapes.iter().flat_map(|shape| leaves(shape)).collect::<Vec<_>>();
+        // A tuple of many parts may have as many users, so only the part is looked at.
+        let (first, from) = match (operation, operands) {
+            (Operation::GetTupleElement { index }, [Shape::Tuple(parts)]) => {
+                (before(*index, operands)?, arrays(&[&parts[*index]]))
+            }
+            _ => (0, arrays(operands)),
+        };
+        Ok(Application::of(operation, first, from, arrays(results)))
+    }
+
+    /// An operation that was checked, on arrays, of which `first` arrays of the operands were left out.
+    fn of(
+        operation: &'a Operation,
+        first: usize,
+        operands: Vec<&'a Array>,
+        results: Vec<&'a Array>,
+    ) -> Application<'a> {
         let passed = match operation {
-            Operation::Tuple => Some(0),
-            Operation::GetTupleElement { index } => Some(before(*index, operands)?),
+            Operation::Tuple | Operation::GetTupleElement { .. } => (0..results.len()).map(Some).collect(),
+            Operation::Leaves { numbers } => numbers.clone(),
+            Operation::Start(start) => (0..results.len()).map(|k| start.operand(k, operands.len())).collect(),
+            _ => Vec::new(),
+        };
+        let started = match operation {
+            Operation::Start(start) => {
+                let made = results.iter().copied().skip(start.results.0).take(start.results.1).collect();
+                Some(Box::new(Application::of(&start.operation, 0, operands.clone(), made)))
+            }
             _ => None,
         };
-        let arrays = |shapes: &[&'a Shape]| shapes.iter().flat_map(|shape| leaves(shape)).collect::<Vec<_>>();
         let sizes = |arrays: &[&Array]| arrays.iter().map(|a| a.sizes()).collect::<Option<Vec<_>>>();
-        let (operands, results) = (arrays(operands), arrays(results));
-        let both = sizes(&operands).zip(sizes(&results)).map(|(operands, results)| [operands, results]);
-        Ok(Application { operation, operands, results, sizes: both, passed })
+        let sizes = sizes(&operands).zip(sizes(&results)).map(|(operands, results)| [operands, results]);
+        Application { operation, operands, first, results, sizes, passed, started }
     }
 
     /// The array of the operands that an array of the results is, where the operation only passes it on.
     pub fn passed(&self, result: usize) -> Option<usize> {
-        Some(self.passed? + result).filter(|_| result < self.results.len())
+        self.passed.get(result).copied().flatten()
+    }
+
+    /// Whether an array of the results is new, and not one of the operands or one that only the device uses.
+    pub fn makes(&self, result: usize) -> bool {
+        match self.operation {
+            Operation::Start(start) => start.result(result).is_some(),
+            _ => self.passed(result).is_none(),
+        }
     }
 
     /// What an element of an array reads or feeds on the other side.
@@ -76,7 +114,13 @@ impl<'a> Application<'a> {
     fn related(&self, operand: usize, result: usize, direction: Direction) -> Equations {
         let unknown = |reason: &str| Ok(Related::Unknown(reason.to_string()));
         let none = Ok(Related::By(Vec::new()));
+        if let (Operation::Start(start), Some(inner)) = (self.operation, &self.started)
+            && let Some(result) = start.result(result)
+        {
+            return inner.related(operand, result, direction);
+        }
         match (self.operation, &self.sizes) {
+            (Operation::Leaves { .. } | Operation::Start(_), _) if self.passed(result).is_none() => return none,
             (Operation::Other { reason }, _) => return unknown(reason),
             (Operation::Call { .. } | Operation::While { .. } | Operation::Conditional { .. }, _) => {
                 return unknown("the computation that runs is not known here");
@@ -111,11 +155,15 @@ impl<'a> Application<'a> {
             Operation::Convolution(c) => windows::convolution(c, s),
             Operation::Gather(g) => gather::gather(g, s),
             Operation::Scatter(g) => gather::scatter(g, s),
+            Operation::Algorithm(one) => algorithms::algorithm(one, s),
+            Operation::Collective(c) => collectives::related(c, s),
             Operation::Loops(nest) => loops::related(nest, s),
-            Operation::Tuple | Operation::GetTupleElement { .. } => match self.passed(result) {
-                Some(from) if from == operand => s.identity(),
-                _ => none,
-            },
+            Operation::Tuple | Operation::GetTupleElement { .. } | Operation::Leaves { .. } | Operation::Start(_) => {
+                match self.passed(result) {
+                    Some(from) if from == operand => s.identity(),
+                    _ => none,
+                }
+            }
             Operation::Iota { .. }
             | Operation::Constant
             | Operation::Parameter { .. }

@@ -7,7 +7,7 @@ use crate::text::Error;
 
 /// Which unknown of a window becomes a range variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ranges {
+pub(super) enum Ranges {
     /// The place in the window.
     Places,
     /// Those of the windows that cover a place, counted from the last one.
@@ -37,7 +37,7 @@ pub fn convolution(c: &Convolution, s: &Sides) -> Equations {
 }
 
 /// Adds that `i` is at a place of window `o`; returns the place.
-fn place(r: &mut Relation, dim: &WindowDim, o: usize, i: usize, ranges: Ranges) -> Result<usize, Error> {
+pub(super) fn place(r: &mut Relation, dim: &WindowDim, o: usize, i: usize, ranges: Ranges) -> Result<usize, Error> {
     let w = r.unknown(0, dim.size - 1);
     let step = dim.window_dilation;
     let rest = [(i, -dim.base_dilation)];

@@ -108,16 +108,6 @@ pub fn conditional(site: &mut Site) -> Found {
     Ok(Operation::Conditional { branches })
 }
 
-/// `custom_call_target` is a string.
-pub fn custom_call(site: &mut Site) -> Found {
-    let target = site.need("custom_call_target", "\"name\"")?;
-    if !target.text.starts_with('"') {
-        let found = site.excerpt("custom_call_target");
-        return Err(site.attribute_must("custom_call_target", format!("be a name in quotes, found {found}")));
-    }
-    other(site)
-}
-
 /// The result is a token.
 pub fn token(site: &mut Site) -> Found {
     site.result_is(&scalar(ElementType::Token))?;

@@ -2,7 +2,7 @@
 
 use super::site::{Found, Site, Types};
 use crate::hlo::shapes::alike;
-use crate::operations::operation::Operation;
+use crate::operations::operation::{Algorithm, Operation};
 use crate::operations::rules::dims::same_bits;
 use crate::operations::shape::{Array, Shape};
 use crate::operations::sizes::Sizes;
@@ -80,7 +80,7 @@ pub fn bitcast_convert(site: &mut Site) -> Found {
     // As far as indices go, an element is broadcast to its parts.
     Ok(match cut {
         true => Operation::Broadcast { dims: (0..short.rank()).collect() },
-        false => Operation::Other { reason: "bitcast-convert: elements are put together".to_string() },
+        false => Operation::Algorithm(Box::new(Algorithm::Joined)),
     })
 }
 

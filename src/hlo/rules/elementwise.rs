@@ -11,7 +11,7 @@ pub fn elementwise(site: &mut Site) -> Found {
     if let ([Shape::Tuple(_)], ANY) = (&site.operands[..], site.note) {
         // A whole tuple may be copied, or held back by a barrier.
         site.result_is(site.operands[0])?;
-        return Ok(Operation::Other { reason: format!("{}: a tuple is passed on as it is", site.raw.opcode) });
+        return Ok(Operation::Tuple);
     }
     typed(site, |element| element)
 }

@@ -5,25 +5,37 @@
 //! [`Operation::check`](crate::operations::operation::Operation::check), whose refusals become errors at the place of
 //! the text that they are about.
 
+mod algorithms;
+mod collectives;
 mod control;
+mod custom;
 mod dims;
 mod elementwise;
 mod gather;
+mod pairs;
 mod reduce;
 mod regions;
 mod site;
 mod slices;
 mod windows;
 
-pub(super) use control::{
-    call, conditional, constant, custom_call, get_tuple_element, other, parameter, token, tuple, while_loop,
+pub(super) use algorithms::{
+    batch_norm_grad, batch_norm_inference, batch_norm_training, cholesky, dimension_size, fft, random, random_bits,
+    select_and_scatter, set_dimension_size, sort, state, top_k, triangular_solve,
 };
+pub(super) use collectives::{
+    Devices, all_gather, all_reduce, all_to_all, collective_broadcast, collective_permute, device_id,
+    ragged_all_to_all, reduce_scatter,
+};
+pub(super) use control::{call, conditional, constant, get_tuple_element, other, parameter, token, tuple, while_loop};
+pub(super) use custom::custom_call;
 pub(super) use dims::{bitcast, bitcast_convert, broadcast, concatenate, dot, reshape, reverse, transpose};
 pub(super) use elementwise::{
     clamp, compare, complex, convert, elementwise, iota, is_finite, magnitude, map, select, stochastic_convert,
 };
 pub(super) use gather::{gather, scatter};
-pub(super) use reduce::{reduce, reduce_window, select_and_scatter, sort};
-pub(super) use site::{ANY, Found, Signature, Site};
+pub(super) use pairs::{done, infeed, recv, recv_done, send, send_done, start, update};
+pub(super) use reduce::{reduce, reduce_window};
+pub(super) use site::{ANY, OpcodeRule, Signature, Site};
 pub(super) use slices::{dynamic_slice, dynamic_update_slice, pad, slice};
 pub(super) use windows::convolution;

@@ -4,6 +4,7 @@
 //! kept: where `dimensions={1,7}` of a transpose at byte 40 becomes `permutation`, entry 1 is at byte 54. So
 //! [`Operation::check`], which knows no text, says `entry 1 of permutation`, and the error is at the `7`.
 
+use super::collectives::Devices;
 use crate::element::ElementType;
 use crate::hlo::raw::{RawAttribute, RawInstruction};
 use crate::hlo::shapes::{alike, array, plain};
@@ -33,12 +34,16 @@ pub(in crate::hlo) struct Site<'a> {
     pub raw: &'a RawInstruction<'a>,
     /// What the table of opcodes says besides the rule.
     pub note: &'static str,
+    /// Of the start of an asynchronous pair: the rule of the operation that it runs.
+    pub wrapped: Option<OpcodeRule>,
     pub shape: &'a Shape,
     pub operands: Vec<&'a Shape>,
     /// The computations that it names.
     pub called: Vec<usize>,
     /// Of all computations; `None` where one could not be read.
     pub signatures: &'a [Option<Signature<'a>>],
+    /// The devices that run the module.
+    pub devices: Devices,
     /// Where the fields of the operation were read.
     pub origins: Vec<Origin>,
 }
@@ -63,6 +68,9 @@ pub(in crate::hlo) struct Types {
 }
 
 pub(in crate::hlo) type Found = Result<Operation, Error>;
+
+/// Checks an instruction against the operation's meaning, and says what it does with indices.
+pub(in crate::hlo) type OpcodeRule = fn(&mut Site) -> Found;
 
 impl<'a> Site<'a> {
     /// An error at the opcode.

@@ -5,7 +5,6 @@ use crate::hlo::shapes::scalar;
 use crate::hlo::words::number;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
-use crate::text::Error;
 
 /// `slice={[start:limit:stride], ..}`, a range for each dimension.
 pub fn slice(site: &mut Site) -> Found {
@@ -116,13 +115,4 @@ pub fn dynamic_slice(site: &mut Site) -> Found {
 pub fn dynamic_update_slice(site: &mut Site) -> Found {
     site.array(1)?;
     starts(site, 2, Operation::DynamicUpdateSlice)
-}
-
-/// The dimension is one of the operand's.
-pub(super) fn dimension(site: &mut Site, rule: &'static str, name: &'static str, rank: usize) -> Result<usize, Error> {
-    let dim = site.dim("dim", name)?;
-    let types = Types { operands: Vec::new(), results: Vec::new() };
-    let checked = crate::operations::rules::arrays::dimension(rule, "dim", dim, rank);
-    checked.map_err(|refusal| site.refused(&refusal, &types))?;
-    Ok(dim)
 }

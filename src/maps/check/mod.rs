@@ -43,6 +43,7 @@ use crate::maps::map::IndexingMap;
 use crate::maps::steps::{Claim, Constraint, Rule, Step, Using};
 use linear::Linear;
 use premises::{Checked, Premises, Proved, holds, require};
+use rules::Class;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -150,6 +151,17 @@ impl State {
             Rule::Enumerated => {
                 self.open(&Using::All, hits).everywhere(|p| after.lo <= p[v] && p[v] <= after.hi)?;
             }
+            Rule::Divisible => {
+                let by = step.fact.as_ref().ok_or(Reason::NoConstraint)?;
+                require(self.domain.constraints.contains(by), Reason::UnknownConstraint)?;
+                let class = self.open(&Using::All, hits).class(v, by);
+                let Some(Class::Residue(residue, modulus)) = class else { return Err(Reason::Unproved) };
+                let reached = |part: Interval| {
+                    let (lo, hi) = (i128::from(part.lo), i128::from(part.hi));
+                    lo + (residue - lo).rem_euclid(modulus) <= hi
+                };
+                require(!left_out(before, after).any(reached), Reason::PointLost)?;
+            }
             Rule::Bounds => {
                 let by = step.fact.as_ref().ok_or(Reason::NoConstraint)?;
                 require(self.domain.constraints.contains(by), Reason::UnknownConstraint)?;
@@ -203,6 +215,13 @@ impl State {
     fn nothing(&mut self, step: &Step, why: &[Constraint], hits: &Hits) -> Checked {
         match step.rule {
             Rule::Enumerated => self.open(&Using::All, hits).everywhere(|_| false)?,
+            Rule::Divisible => {
+                let by = why.first().ok_or(Reason::NoConstraint)?;
+                require(self.domain.constraints.contains(by), Reason::UnknownConstraint)?;
+                let premises = self.open(&Using::All, hits);
+                let empty = |v| matches!(premises.class(v, by), Some(Class::Empty));
+                require((0..self.domain.vars.len()).any(empty), Reason::Unproved)?;
+            }
             Rule::Empty => {
                 let there = |c: &Constraint| {
                     self.domain.constraints.contains(c)

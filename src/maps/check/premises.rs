@@ -20,11 +20,14 @@ use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::map::IndexingMap;
 use crate::maps::steps::Constraint;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 /// What is proved of an atom: its value, and the steps that say so.
 pub(super) type Proved = BTreeMap<Expr, (Linear, Vec<usize>)>;
+
+/// How deep remainders are opened to see a common divisor.
+const NESTED: u32 = 3;
 
 /// Accepted, or why not.
 pub(super) type Checked = Result<(), Reason>;
@@ -43,6 +46,8 @@ pub(super) struct Premises<'a> {
     pub table: Option<&'a Proved>,
     pub hits: &'a RefCell<Vec<usize>>,
     facts: OnceCell<Vec<(Linear, i128, i128)>>,
+    /// How many remainders are being opened inside one another.
+    depth: Cell<u32>,
 }
 
 impl<'a> Premises<'a> {
@@ -52,7 +57,7 @@ impl<'a> Premises<'a> {
         table: Option<&'a Proved>,
         hits: &'a RefCell<Vec<usize>>,
     ) -> Premises<'a> {
-        Premises { vars, constraints, table, hits, facts: OnceCell::new() }
+        Premises { vars, constraints, table, hits, facts: OnceCell::new(), depth: Cell::new(0) }
     }
 
     /// Bounds of an expression where the variables have these intervals, of which nothing else is known.
@@ -207,6 +212,9 @@ impl<'a> Premises<'a> {
                 by(&Linear { constant: 0, ..whole }, at(lo), at(hi));
             }
         }
+        if let Some((lo, hi)) = self.of_digits(s) {
+            best = (best.0.max(lo), best.1.min(hi));
+        }
         for (atom, c) in &s.terms {
             // c * min(x, 0) and the rest: the less, or with a negative c the greater, of the rest and the rest + c * x.
             if let Expr::Min(x, zero) = atom
@@ -222,6 +230,38 @@ impl<'a> Premises<'a> {
         }
         let (lo, hi) = best;
         (if lo <= -FAR { lo } else { -(-lo).div_euclid(s.den) }, if hi >= FAR { hi } else { hi.div_euclid(s.den) })
+    }
+
+    /// Bounds of the numerators of a sum in which `c*p` counts as `c*(p - q) + c*q`, for remainders and variables `p` and the
+    /// greatest remainder `q`, modulo `m`, of which `p - q` is a multiple: that lies next to the bounds of `p`.
+    fn of_digits(&self, s: &Linear) -> Option<(i128, i128)> {
+        let modulus = |atom: &Expr| match atom {
+            Expr::Mod(_, m) => Some(i128::from(*m)),
+            Expr::Var(_) => Some(NONE),
+            _ => None,
+        };
+        let mut digits: Vec<(i128, &Expr, i128)> =
+            s.terms.iter().filter_map(|(atom, c)| Some((modulus(atom)?, atom, *c))).collect();
+        digits.sort_by_key(|digit| std::cmp::Reverse(digit.0));
+        let others = s.terms.iter().filter(|t| modulus(t.0).is_none());
+        let mut sum = others.fold((s.constant, s.constant), |sum, (e, c)| sum_of(sum, times(self.atom_range(e), *c)));
+        for k in 0..digits.len() {
+            let (own, p, c) = digits[k];
+            let difference = |q: &Expr| Linear::atom(p.clone()).plus(&Linear::atom(q.clone()), -1, 1);
+            let is_digit = |j: &usize| {
+                let (m, q, _) = digits[*j];
+                m < own && m != NONE && difference(q).is_some_and(|d| self.multiple(&d, m))
+            };
+            let mut range = self.atom_range(p);
+            if let Some(j) = (k + 1..digits.len()).find(is_digit) {
+                let m = digits[j].0;
+                let at = |x: i128| if x.abs() >= FAR { x } else { x.div_euclid(m) * m };
+                range = (at(range.0), at(range.1));
+                digits[j].2 = digits[j].2.checked_add(c)?;
+            }
+            sum = sum_of(sum, times(range, c));
+        }
+        Some(sum)
     }
 
     /// Bounds of the numerators of a sum: those of its terms added up.
@@ -265,7 +305,8 @@ impl<'a> Premises<'a> {
                         Some((residue.checked_add(c.checked_mul(own.0)?)?, gcd(step, c.checked_mul(own.1)?)))
                     })
                 });
-                whole.map_or((0, 1), |(residue, step)| (residue.rem_euclid(step), step))
+                let each = whole.map_or((0, 1), |(residue, step)| (residue.rem_euclid(step), step));
+                self.together(y, m).filter(|all| all.1 > each.1).unwrap_or(each)
             }
             Expr::Var(_) => {
                 let fixed = self.table.into_iter().flatten().filter_map(|(e, (value, steps))| match e {
@@ -295,19 +336,50 @@ impl<'a> Premises<'a> {
         }
     }
 
+    /// The residue class of a sum of which a remainder is taken, where terms are multiples only together: `y - y mod n` is a
+    /// multiple of `n`.
+    fn together(&self, y: &Expr, m: i128) -> Option<(i128, i128)> {
+        if self.depth.get() == NESTED {
+            return None;
+        }
+        let y = Linear::of(y)?;
+        let steps = y.terms.iter().filter_map(|(atom, c)| match atom {
+            Expr::Mod(_, n) => Some(gcd(c.checked_mul((*n).into())?, m)),
+            _ => None,
+        });
+        let class = |g: i128| {
+            self.depth.set(self.depth.get() + 1);
+            let opened = self.opened(&y, g);
+            self.depth.set(self.depth.get() - 1);
+            let opened = opened?;
+            opened.terms.is_empty().then(|| (opened.constant.rem_euclid(g), g))
+        };
+        steps.filter_map(class).max_by_key(|class| class.1)
+    }
+
     /// Whether a sum is a multiple of `m` at every point.
     ///
     /// Atoms are looked at with their coefficients modulo `m`. An atom of known residue is a constant. A remainder that `m`
     /// sees through is opened: `c * (y mod n) = c * y` modulo `m`, where `m` divides `c * n`. Of a minimum `c * min(x, 0)`
     /// both values, `c * x` and 0, are multiples of `m` where `c * x` is one.
     pub fn multiple(&self, s: &Linear, m: i128) -> bool {
-        let mut sum = s.clone();
-        if sum.den != 1 || m == 0 {
+        if s.den != 1 || m == 0 {
             return false;
         }
+        let Some(opened) = self.opened(s, m) else { return false };
+        let either = |(atom, c): (&Expr, &i128)| match atom {
+            Expr::Min(x, _) => Linear::of(x).is_some_and(|x| self.multiple(&x, m / gcd(*c, m))),
+            _ => false,
+        };
+        opened.constant % m == 0 && opened.terms.iter().all(either)
+    }
+
+    /// An equal of a sum modulo `m`, without what `m` sees through: see [`Premises::multiple`].
+    fn opened(&self, s: &Linear, m: i128) -> Option<Linear> {
+        let mut sum = s.clone();
         for _ in 0..100 {
-            let (mut opened, mut minima) = (None, Vec::new());
-            let mut constant = sum.constant % m;
+            let mut left = Linear::constant(sum.constant % m);
+            let mut opened = None;
             for (atom, c) in &sum.terms {
                 let c = c % m;
                 if c == 0 {
@@ -316,30 +388,20 @@ impl<'a> Premises<'a> {
                 let (residue, step) = self.congruence(atom);
                 match atom {
                     _ if c.checked_mul(step).is_some_and(|x| x % m == 0) => {
-                        let Some(x) = c.checked_mul(residue) else { return false };
-                        constant = (constant + x % m) % m;
+                        left.constant = (left.constant + c.checked_mul(residue)? % m) % m;
                     }
                     Expr::Mod(y, n) if c.checked_mul((*n).into()).is_some_and(|x| x % m == 0) => {
-                        opened = Linear::of(y).map(|y| (atom.clone(), y, c));
+                        opened = Some((atom.clone(), Linear::of(y)?, c));
                         break;
                     }
-                    _ => minima.push((atom, c)),
+                    _ => drop(left.terms.insert(atom.clone(), c)),
                 }
             }
-            let Some((atom, y, c)) = opened else {
-                let either = |(atom, c): &(&Expr, i128)| match atom {
-                    Expr::Min(x, _) => Linear::of(x).is_some_and(|x| self.multiple(&x, m / gcd(*c, m))),
-                    _ => false,
-                };
-                return constant == 0 && minima.iter().all(either);
-            };
+            let Some((atom, y, c)) = opened else { return Some(left) };
             sum.terms.remove(&atom);
-            match sum.plus(&y, c, 1) {
-                Some(next) => sum = next,
-                None => return false,
-            }
+            sum = sum.plus(&y, c, 1)?;
         }
-        false
+        None
     }
 
     /// The interval of an expression, each operation by itself, or as a sum of atoms where that is narrower.

@@ -6,7 +6,7 @@
 //!
 //! A rule for constraints replaces a list of them by another one with the same points.
 
-use super::linear::{Linear, NONE, gcd, inverse};
+use super::linear::{Linear, NONE, gcd, inverse, join, solve};
 use super::premises::{Checked, Premises, require};
 use super::refused::Reason;
 use crate::expr::Expr;
@@ -19,6 +19,14 @@ struct Left {
     atom: Expr,
     /// The sum under it: the `e` of `e mod m` and `min(e, 0)`; a variable itself.
     e: Linear,
+}
+
+/// What an equality leaves of the values of a variable.
+pub(super) enum Class {
+    /// Those of this residue by this modulus.
+    Residue(i128, i128),
+    /// None.
+    Empty,
 }
 
 /// Equations.
@@ -44,6 +52,7 @@ impl Premises<'_> {
             (Rule::OnePeriod, Expr::Mod(_, m)) => self.one_period(&e, (*m).into(), &value)?,
             (Rule::Congruent, Expr::Mod(_, m)) => self.congruent(&e, (*m).into(), after)?,
             (Rule::Digit, Expr::Mod(_, m)) => self.digit(&e, (*m).into(), after)?,
+            (Rule::Ceiling, Expr::Mod(_, m)) => self.ceiling(&e, (*m).into(), after)?,
             (Rule::Factor, Expr::Mod(_, m)) => self.factor(&e, (*m).into(), after)?,
             _ => return Err(Reason::WrongRule),
         };
@@ -143,6 +152,31 @@ impl Premises<'_> {
         Ok(i128::from(*n) == m && ks > 0 && m % ks == 0 && self.multiple(&whole, m) && self.multiple(&rest, ks))
     }
 
+    /// `e mod m = k*(y mod s) - x mod m + m - k*s` where `m | e + x + k*s - k*(y mod s)`, `k*s | m` and `k*s | x - k*y`, for
+    /// `k > 0`: then `x mod m` is a multiple of `k*s` more than `k*(y mod s)`, so what is left of `m - k*s` stays in
+    /// `[0, m - k*s]`.
+    fn ceiling(&self, e: &Linear, m: i128, after: &Expr) -> Result<bool, Reason> {
+        let Expr::Add(difference, constant) = after else { return Ok(false) };
+        let (Expr::Add(digit, negated), Expr::Const(constant)) = (&**difference, &**constant) else { return Ok(false) };
+        let (digit, k) = match &**digit {
+            Expr::Mul(digit, k) => (&**digit, i128::from(*k)),
+            digit => (digit, 1),
+        };
+        let Expr::Mul(x, -1) = &**negated else { return Ok(false) };
+        let (Expr::Mod(x, n), Expr::Mod(y, s)) = (&**x, digit) else { return Ok(false) };
+        let (x, y, digit) = (self.sum(x)?, self.sum(y)?, self.sum(digit)?);
+        let ks = k.checked_mul((*s).into()).ok_or(Reason::TooLarge)?;
+        let whole = e.plus(&x, 1, 1).and_then(|sum| sum.plus(&digit, -k, 1)).ok_or(Reason::TooLarge)?;
+        let whole = whole.plus(&Linear::constant(ks), 1, 1).ok_or(Reason::TooLarge)?;
+        let rest = x.plus(&y, -k, 1).ok_or(Reason::TooLarge)?;
+        Ok(i128::from(*n) == m
+            && ks > 0
+            && m % ks == 0
+            && i128::from(*constant) == m - ks
+            && self.multiple(&whole, m)
+            && self.multiple(&rest, ks))
+    }
+
     /// `e mod (c*n) = c*(a mod n) + b` where `c*n | e - c*a - b` and `b in [0, g - 1]`, for `c > 0` and a `g` with
     /// `g | c*n` and `g | c*a`: then `c*(a mod n)` is a multiple of `g` below `c*n`, and adding `b` stays below.
     fn factor(&self, e: &Linear, m: i128, after: &Expr) -> Result<bool, Reason> {
@@ -154,11 +188,17 @@ impl Premises<'_> {
         let Expr::Mod(a, n) = above else { return Ok(false) };
         let (ca, b) = (self.sum(a)?.scaled(c, 1).ok_or(Reason::TooLarge)?, self.sum(b)?);
         let g = self.common_divisor(&ca, m).ok_or(Reason::TooLarge)?;
+        // A divisor of each term, or one of all of them together, as the modulus of a remainder is of y - y mod s.
+        let together = ca.terms.iter().filter_map(|(atom, k)| match atom {
+            Expr::Mod(_, s) => Some(gcd(k.checked_mul((*s).into())?, m)),
+            _ => None,
+        });
+        let below = |g: i128| self.within(&b, 0, g - 1);
         let whole = e.minus(&ca)?.minus(&b)?;
         Ok(c > 0
             && c.checked_mul((*n).into()) == Some(m)
             && ca.den == 1
-            && self.within(&b, 0, g - 1)
+            && (below(g) || together.into_iter().any(|g| below(g) && self.multiple(&ca, g)))
             && self.multiple(&whole, m))
     }
 
@@ -265,6 +305,31 @@ impl Premises<'_> {
             _ => false,
         };
         require(none, Reason::Unproved)
+    }
+
+    /// The residue class that an equality of sums leaves for a variable, joined with what is known of it: in
+    /// `c*x + rest = k`, where all terms of the rest are `r` modulo `g` together, `c*x = k - r` modulo `g`. `None` where
+    /// that says nothing, [`Class::Empty`] where no value is left.
+    pub fn class(&self, v: usize, (e, i): &Constraint) -> Option<Class> {
+        let (sum, x) = (self.norm(e).filter(|_| i.lo == i.hi)?, Expr::Var(v));
+        let c = Some(sum.coefficient(&x)).filter(|c| *c != 0 && sum.den == 1)?;
+        let (mut g, mut value) = (0, i128::from(i.lo).checked_sub(sum.constant)?);
+        for (atom, k) in sum.terms.iter().filter(|t| *t.0 != x) {
+            let (residue, step) = self.congruence(atom);
+            g = gcd(g, k.checked_mul(step)?);
+            value = value.checked_sub(k.checked_mul(residue)?)?;
+        }
+        if g == 0 {
+            return None;
+        }
+        if value % gcd(c, g) != 0 {
+            return Some(Class::Empty);
+        }
+        let (new, known) = (solve(c, value, g)?, self.congruence(&x));
+        if (new.0 - known.0) % gcd(new.1, known.1) != 0 {
+            return Some(Class::Empty);
+        }
+        join(known, new).map(|(residue, modulus)| Class::Residue(residue, modulus))
     }
 
     /// Whether `e mod m = r` has no solution, since a divisor of `m` and of all coefficients does not divide `e - r`.

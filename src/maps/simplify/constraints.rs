@@ -10,10 +10,11 @@
 //! The outcome depends on the set of constraints, not on their order.
 
 use super::form::{Form, chinese};
-use super::sum::{Sum, divides, residue};
+use super::sum::{Atom, Sum, divides, residue};
 use crate::expr::Expr;
 use crate::expr::cost;
 use crate::maps::domain::{Domain, Interval};
+use crate::maps::map::IndexingMap;
 use crate::maps::steps::{Claim, Constraint, Log, Rule, Using};
 use crate::numbers::{gcd, inverse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How often bounds are sent through all constraints, and how many constraints may be held against each other.
 const ROUNDS: usize = 8;
 const PAIRED: usize = 12;
+
+/// The most points of a domain of which each is looked at.
+const POINTS: u128 = 1000;
 
 /// How many operations are taken off a constraint.
 const PEELED: usize = 64;
@@ -85,6 +89,18 @@ impl Tightening {
         if let Some(v) = self.vars.iter().position(|i| i.lo > i.hi) {
             return self.nothing(vec![(Expr::Var(v), self.vars[v])]);
         }
+        let before = (self.vars.clone(), constraints.clone());
+        if !self.settled(constraints, true)? {
+            // Bounds that creep from constraint to constraint stay where they were, so that they creep no further.
+            (self.vars, *constraints) = before;
+            self.log = self.log.take().map(|log| Log::new(log.using));
+            self.settled(constraints, false)?;
+        }
+        Ok(())
+    }
+
+    /// Simplifies until nothing changes; whether that is so in the end.
+    fn settled(&mut self, constraints: &mut Vec<(Expr, Interval)>, propagating: bool) -> Result<bool, Empty> {
         for _ in 0..ROUNDS {
             let before = (self.vars.clone(), constraints.clone());
             self.bounds.clear();
@@ -94,13 +110,54 @@ impl Tightening {
                 self.take(&mut form, e.clone(), *i)?;
             }
             self.merge_congruences()?;
-            self.propagate()?;
+            if propagating {
+                self.propagate()?;
+            }
             *constraints = self.listed();
             if constraints.len() <= PAIRED {
                 self.hold_against_each_other(constraints)?;
             }
             if *constraints == before.1 && self.vars == before.0 {
-                break;
+                self.enumerate(constraints)?;
+                if self.vars == before.0 {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Narrows the intervals of few points to those that satisfy all constraints.
+    fn enumerate(&mut self, constraints: &[(Expr, Interval)]) -> Result<(), Empty> {
+        let domain = Domain { vars: self.vars.clone(), constraints: constraints.to_vec() };
+        let map = IndexingMap { domain, ..IndexingMap::new(self.vars.clone(), Vec::new()) };
+        if constraints.is_empty() || map.box_points() > POINTS {
+            return Ok(());
+        }
+        let mut found: Option<Vec<Interval>> = None;
+        for point in map.boxed_points() {
+            match map.contains(&point) {
+                Some(true) => {}
+                Some(false) => continue,
+                // A value that does not fit decides nothing.
+                None => return Ok(()),
+            }
+            let all = found.get_or_insert_with(|| point.iter().map(|x| Interval::new(*x, *x)).collect());
+            for (i, x) in all.iter_mut().zip(&point) {
+                *i = Interval::new(i.lo.min(*x), i.hi.max(*x));
+            }
+            if *all == self.vars {
+                return Ok(());
+            }
+        }
+        let Some(found) = found else {
+            self.note(Rule::Enumerated, || Claim::Nothing(Vec::new()), None);
+            return Err(Empty);
+        };
+        for (v, inside) in found.into_iter().enumerate() {
+            let known = std::mem::replace(&mut self.vars[v], inside);
+            if known != inside {
+                self.note(Rule::Enumerated, || Claim::Interval(v, known, inside), None);
             }
         }
         Ok(())
@@ -119,6 +176,13 @@ impl Tightening {
     /// Peels a constraint, and keeps what is left of it: as an interval of a variable, a congruence, or bounds of a
     /// sum.
     fn take(&mut self, form: &mut Form, e: Expr, i: Interval) -> Result<(), Empty> {
+        // As a congruence first: a remainder that is written in another way may hide one.
+        if let Expr::Mod(x, m) = &e
+            && i.lo == i.hi
+            && self.take_congruence(form, (&e, i), x, *m)?
+        {
+            return Ok(());
+        }
         let (e, i) = self.peeled(form, e, i)?;
         match &e {
             Expr::Const(c) if i.lo <= *c && *c <= i.hi => self.drop(&e, i, None),
@@ -344,6 +408,9 @@ impl Tightening {
             for (e, i) in self.bounds.clone() {
                 let by = (e, i);
                 self.through(&mut form, &by.0, i, &by, 0)?;
+                if i.lo == i.hi {
+                    self.through_equality(&mut form, &by)?;
+                }
             }
             for (e, residues) in self.congruences.clone() {
                 if let Expr::Var(v) = &e {
@@ -355,6 +422,52 @@ impl Tightening {
             }
             if self.vars == before {
                 break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the bounds of each variable of `c*x + rest = k` to values that solve it modulo the common divisor of the
+    /// rest: `x + 16*y = 23` leaves `x` only values that are 7 modulo 16. With what other congruences say of `x` and the
+    /// rest, that may be none.
+    fn through_equality(&mut self, form: &mut Form, by: &Constraint) -> Result<(), Empty> {
+        let Some(sum) = form.normal(&by.0).filter(|s| s.den == 1 && s.terms.len() <= PAIRED) else { return Ok(()) };
+        let known = |v: usize| self.congruences.get(&Expr::Var(v)).and_then(|all| all.first()).copied();
+        let known: Vec<_> = (0..self.vars.len()).map(known).map(|c| c.unwrap_or((0, 1))).collect();
+        for &(a, c) in &sum.terms {
+            let Some((m, r)) = left_by(&sum, a, i128::from(by.1.lo), &known) else { continue };
+            let Some(v) = Some(a as usize).filter(|v| *v < known.len()) else { continue };
+            let g = gcd(c, m);
+            if m == 0 || m == g && divides(g, r) {
+                continue;
+            }
+            let n = m / g;
+            let new = inverse(residue(c / g, n), n)
+                .and_then(|inverse| Some((residue(residue(r / g, n).checked_mul(inverse)?, n), n)));
+            let own = (i128::from(known[v].0), i128::from(known[v].1));
+            let Some(new) = new.filter(|_| divides(g, r)).filter(|new| divides(gcd(new.1, own.1), new.0 - own.0))
+            else {
+                self.note(Rule::Divisible, || Claim::Nothing(vec![by.clone()]), None);
+                return Err(Empty);
+            };
+            let Some((r, n)) = chinese(own, new).filter(|both| both.1 <= i64::MAX.into()) else { continue };
+            let Interval { lo, hi } = self.vars[v];
+            if lo == i64::MIN || hi == i64::MAX {
+                continue;
+            }
+            let first = i128::from(lo) + residue(r - i128::from(lo), n);
+            let last = i128::from(hi) - residue(i128::from(hi) - r, n);
+            let inside = match first > last {
+                true => Interval::new(lo.max(1), hi.min(0)),
+                // Both are between the old bounds.
+                false => Interval::new(first as i64, last as i64),
+            };
+            if inside != self.vars[v] {
+                let before = std::mem::replace(&mut self.vars[v], inside);
+                self.note(Rule::Divisible, || Claim::Interval(v, before, inside), Some(by));
+            }
+            if inside.lo > inside.hi {
+                return self.nothing(vec![(Expr::Var(v), inside)]);
             }
         }
         Ok(())
@@ -470,6 +583,18 @@ impl Tightening {
         constraints.sort();
         Ok(())
     }
+}
+
+/// What `sum = value` says of the term with this atom: the modulus of all other terms together, 0 where there is none, and
+/// the residue of this one; residues of variables with their moduli are known.
+fn left_by(sum: &Sum, atom: Atom, value: i128, known: &[(i64, i64)]) -> Option<(i128, i128)> {
+    let (mut g, mut left) = (0, value.checked_sub(sum.constant)?);
+    for &(a, c) in sum.terms.iter().filter(|t| t.0 != atom) {
+        let (r, m) = known.get(a as usize).copied().unwrap_or((0, 1));
+        g = gcd(g, c.checked_mul(m.into())?);
+        left = left.checked_sub(c.checked_mul(r.into())?)?;
+    }
+    Some((g, left))
 }
 
 enum Peeled {

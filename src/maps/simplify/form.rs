@@ -24,6 +24,7 @@
 //! | congruent | `e mod m = r mod m` | coefficients modulo `m`; `q*(y mod s) = q*y` where `m` divides `q*s`; known residues are constants |
 //! | near a fact | `e mod m = d + r` | a constraint holds `d + r` in one period, and `e - d` is `r` modulo `m` |
 //! | digit | `e mod m = x mod m - k*(y mod s)` | `k*s` divides `m` and `x - k*y` |
+//! | ceiling | `e mod m = m - k*s + k*(y mod s) - x mod m` | `k*s` divides `m` and `x - k*y`, `m` divides `e + x + k*s - k*(y mod s)` |
 //! | factor | `e mod m = g*(a mod (m/g)) + b` | `g` divides `m`, `e = g*a + b`, `b in [0, g - 1]` |
 //! | none | a new atom | |
 //!
@@ -42,6 +43,7 @@ use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
 use crate::numbers::{gcd, inverse};
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 
 /// What an atom is and what is known of it: it is in `lo..=hi` and equals `residue` modulo `step`.
 pub(super) struct Known {
@@ -50,6 +52,8 @@ pub(super) struct Known {
     pub hi: i128,
     pub step: i128,
     pub residue: i128,
+    /// How many atoms nest in it: 0 for a variable.
+    pub level: u32,
 }
 
 /// What an atom is. The sums have integer coefficients.
@@ -62,6 +66,18 @@ pub(super) enum What {
     Least(Sum),
     /// An expression on which the arithmetic gave up.
     Opaque(Expr),
+}
+
+impl What {
+    /// The order of the kinds.
+    fn rank(&self) -> u8 {
+        match self {
+            What::Var(_) => 0,
+            What::Remainder(..) => 1,
+            What::Least(_) => 2,
+            What::Opaque(_) => 3,
+        }
+    }
 }
 
 /// The normal form over one domain: its atoms, and the facts that constraints give.
@@ -79,6 +95,8 @@ pub struct Form {
     /// The expressions that replace the variables, if any.
     pub(super) given: Option<Vec<Sum>>,
     opaque: usize,
+    /// How often a remainder is split into parts that are multiples only together.
+    depth: usize,
     /// What is done is written down here, where somebody wants to know.
     pub(super) log: Option<Log>,
 }
@@ -94,6 +112,9 @@ const STEPS_PER_OPERATION: usize = 20;
 const FACTS: usize = 64;
 const OPAQUE: usize = 64;
 const LONG: usize = 64;
+
+/// How deep splits of remainders nest.
+const DEEP: usize = 8;
 
 impl Form {
     /// The normal form over a domain.
@@ -183,11 +204,12 @@ impl Form {
             steps: 0,
             given: None,
             opaque: 0,
+            depth: 0,
             log: None,
         };
         for (v, i) in vars.iter().enumerate() {
             let (lo, hi) = bounds(*i);
-            form.atoms.push(Known { what: What::Var(v), lo, hi, step: 1, residue: 0 });
+            form.atoms.push(Known { what: What::Var(v), lo, hi, step: 1, residue: 0, level: 0 });
         }
         form
     }
@@ -264,6 +286,12 @@ impl Form {
         let bounds = self.normal(e).map_or((-FAR, FAR), |s| self.range(&s));
         let clamp = |x: i128| x.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
         Interval::new(clamp(bounds.0), clamp(bounds.1))
+    }
+
+    /// Whether two expressions have one normal form, and so are equal at every point of the domain.
+    pub(crate) fn same(&mut self, a: &Expr, b: &Expr) -> bool {
+        let a = self.normal(a);
+        a.is_some() && a == self.normal(b)
     }
 
     /// The normal form of an expression, with work in proportion to its size.
@@ -365,7 +393,7 @@ impl Form {
         }
         self.opaque += 1;
         let (lo, hi) = if let Expr::Mod(_, m) = e { (0, i128::from(*m) - 1) } else { (-FAR, FAR) };
-        self.atoms.push(Known { what: What::Opaque(e.clone()), lo, hi, step: 1, residue: 0 });
+        self.atoms.push(Known { what: What::Opaque(e.clone()), lo, hi, step: 1, residue: 0, level: 0 });
         Some(Sum::atom(self.atoms.len() as Atom - 1))
     }
 
@@ -373,6 +401,9 @@ impl Form {
     pub(super) fn range(&self, s: &Sum) -> (i128, i128) {
         let mut best = self.numerators(s.constant, &s.terms);
         if s.terms.len() > 1 && s.terms.len() <= LONG {
+            if let Some((lo, hi)) = self.range_of_digits(s) {
+                best = (best.0.max(lo), best.1.min(hi));
+            }
             for (direction, lo, hi) in &self.facts {
                 self.range_by(s, direction, (*lo, *hi), &mut best);
             }
@@ -400,6 +431,60 @@ impl Form {
         }
         // An integer between two fractions is between the integers inside them.
         divided_bounds(best, s.den)
+    }
+
+    /// Bounds of the numerators of `s`, with `p - y mod s` for each `p` that is `y` modulo `s`, a variable or a remainder of
+    /// a multiple of `s`: a digit of its own, a multiple of `s` next to the bounds of `p`. `None` without such a pair.
+    fn range_of_digits(&self, s: &Sum) -> Option<(i128, i128)> {
+        let modulus = |a: Atom| match &self.atoms[a as usize].what {
+            What::Remainder(_, m) => *m,
+            What::Var(_) => i128::MAX,
+            What::Least(_) | What::Opaque(_) => 0,
+        };
+        let remainders = s.terms.iter().filter(|t| matches!(self.atoms[t.0 as usize].what, What::Remainder(..)));
+        if remainders.count() == 0 {
+            return None;
+        }
+        let mut terms: Vec<(i128, Atom, i128)> = s.terms.iter().map(|t| (modulus(t.0), t.0, t.1)).collect();
+        // The lowest digit last.
+        terms.sort_unstable_by(|x, y| (y.0, y.1).cmp(&(x.0, x.1)));
+        let (mut bounds, mut any) = ((s.constant, s.constant), false);
+        for k in 0..terms.len() {
+            let (_, p, c) = terms[k];
+            let known = &self.atoms[p as usize];
+            let below = (k + 1..terms.len()).find(|j| terms[*j].0 > 0 && self.has_digit(p, terms[*j].1));
+            let within = match below {
+                Some(j) => {
+                    any = true;
+                    terms[j].2 = terms[j].2.checked_add(c)?;
+                    let place = terms[j].0;
+                    let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, place) * place };
+                    (low(at(known.lo)), high(at(known.hi)))
+                }
+                None => (known.lo, known.hi),
+            };
+            if c != 0 {
+                bounds = plus_bounds(bounds, c, within);
+            }
+        }
+        any.then_some(bounds)
+    }
+
+    /// Whether `digit`, a remainder `y mod s`, is that of `p` modulo `s`.
+    pub(super) fn has_digit(&self, p: Atom, digit: Atom) -> bool {
+        let What::Remainder(y, s) = &self.atoms[digit as usize].what else { return false };
+        match &self.atoms[p as usize].what {
+            What::Var(_) => y.constant == 0 && y.terms[..] == [(p, 1)],
+            What::Remainder(x, m) => {
+                let mut own = x.terms.iter().map(|t| (t.0, residue(t.1, *s))).filter(|t| t.1 != 0);
+                m > s
+                    && divides(*s, *m)
+                    && residue(x.constant - y.constant, *s) == 0
+                    && y.terms.iter().all(|t| own.next() == Some(*t))
+                    && own.next().is_none()
+            }
+            What::Least(_) | What::Opaque(_) => false,
+        }
     }
 
     /// Betters the bounds of the numerators of `s` by those of a direction that is a part of them.
@@ -453,7 +538,7 @@ impl Form {
         }
         // min(x * k, 0) = k * min(x, 0) for k > 0, and min(-x, 0) = min(x, 0) - x
         let content = gcd(e.content(), e.constant);
-        let negative = e.terms.first()?.1 < 0;
+        let negative = self.first_term(e)?.1 < 0;
         let unit = if negative { -content } else { content };
         let terms = e.terms.iter().map(|t| (t.0, t.1 / unit)).collect();
         let primitive = Sum { constant: e.constant / unit, terms, den: 1 };
@@ -463,13 +548,53 @@ impl Form {
                 let atom = self.atoms.len() as Atom;
                 let (lo, hi) = self.range(&primitive);
                 let what = What::Least(primitive.clone());
-                self.atoms.push(Known { what, lo: lo.min(0), hi: hi.min(0), step: 1, residue: 0 });
+                let level = self.level(&primitive);
+                self.atoms.push(Known { what, lo: lo.min(0), hi: hi.min(0), step: 1, residue: 0, level });
                 self.least.insert(primitive.clone(), atom);
                 atom
             }
         };
         let least = self.atom(atom);
         if negative { least.plus(&primitive, -1, 1)?.scaled(content, e.den) } else { least.scaled(content, e.den) }
+    }
+
+    /// The level of an atom that holds a sum.
+    fn level(&self, s: &Sum) -> u32 {
+        1 + s.terms.iter().map(|t| self.atoms[t.0 as usize].level).max().unwrap_or(0)
+    }
+
+    /// The order of two atoms by what they are. Their numbers depend on the order in which expressions came.
+    pub(super) fn compare(&self, a: Atom, b: Atom) -> Ordering {
+        if a == b {
+            return Ordering::Equal;
+        }
+        let (known, other) = (&self.atoms[a as usize], &self.atoms[b as usize]);
+        known.level.cmp(&other.level).then_with(|| match (&known.what, &other.what) {
+            (What::Var(v), What::Var(w)) => v.cmp(w),
+            (What::Remainder(x, m), What::Remainder(y, n)) => m.cmp(n).then_with(|| self.compare_sums(x, y)),
+            (What::Least(x), What::Least(y)) => self.compare_sums(x, y),
+            (What::Opaque(x), What::Opaque(y)) => x.cmp(y),
+            (x, y) => x.rank().cmp(&y.rank()),
+        })
+    }
+
+    fn compare_sums(&self, x: &Sum, y: &Sum) -> Ordering {
+        let sorted = |s: &Sum| {
+            let mut terms = s.terms.clone();
+            terms.sort_by(|a, b| self.compare(a.0, b.0));
+            terms
+        };
+        let whole = (x.terms.len(), x.den, x.constant).cmp(&(y.terms.len(), y.den, y.constant));
+        whole.then_with(|| {
+            let (x, y) = (sorted(x), sorted(y));
+            let terms = x.iter().zip(&y).map(|(a, b)| self.compare(a.0, b.0).then(a.1.cmp(&b.1)));
+            terms.fold(Ordering::Equal, Ordering::then)
+        })
+    }
+
+    /// The least term of a sum by [`Form::compare`].
+    fn first_term(&self, s: &Sum) -> Option<(Atom, i128)> {
+        s.terms.iter().copied().min_by(|a, b| self.compare(a.0, b.0))
     }
 
     /// `e mod m`, the one operation with rules.
@@ -640,6 +765,9 @@ impl Form {
         if let Some(done) = self.digit(e, m)? {
             return Some(done);
         }
+        if let Some(done) = self.ceiling(e, m)? {
+            return Some(done);
+        }
         if let Some(done) = self.factor(e, m)? {
             return Some(done);
         }
@@ -741,6 +869,28 @@ impl Form {
         Some(None)
     }
 
+    /// `e = k * (y mod s) - x - k*s` where `k*s` divides `m` and `x = k*y` modulo `k*s`: the digit of a negated sum, as
+    /// rounding up has it. Of the multiple `a` of `k*s`, `(-a) mod m = m - k*s - (a - k*s) mod m`.
+    fn ceiling(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
+        for &(a, k) in &e.terms {
+            let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
+            let Some(ks) = k.checked_mul(*s).filter(|ks| *ks > 0 && divides(*ks, m)) else { continue };
+            let x = e.plus_atom(a, -k, 1)?.scaled(-1, 1)?.shifted(-ks)?;
+            let difference = x.plus(y, -k, 1)?;
+            if self.residue(&difference, ks) == Some(0) {
+                let other = self.modulo(&x, m)?;
+                self.note(Rule::Ceiling, |form| {
+                    let digit = form.atom_expr(a)?.times(k.try_into().ok()?);
+                    let digit = Expr::Add(digit.into(), form.remainder_expr(&x, m)?.times(-1).into());
+                    let right = Expr::Add(digit.into(), Expr::Const((m - ks).try_into().ok()?).into());
+                    Some((form.remainder_expr(e, m)?, right, form.residue_used(&difference)))
+                });
+                return Some(Some(other.scaled(-1, 1)?.plus_atom(a, k, 1)?.shifted(m - ks)?));
+            }
+        }
+        Some(None)
+    }
+
     /// The residue of a sum with integer coefficients modulo `m`, if congruences determine it.
     pub(super) fn residue(&self, s: &Sum, m: i128) -> Option<i128> {
         let mut sum = residue(s.constant, m);
@@ -758,48 +908,60 @@ impl Form {
     fn factor(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
         let mut divisors: Vec<i128> = Vec::with_capacity(e.terms.len());
         for &(a, c) in &e.terms {
-            let g = gcd(c.checked_mul(self.atoms[a as usize].step)?, m);
-            if g > 1 && !divisors.contains(&g) {
-                divisors.push(g);
+            let known = &self.atoms[a as usize];
+            let seen_through = if let What::Remainder(_, s) = known.what { s } else { known.step };
+            for step in [known.step, seen_through] {
+                let g = gcd(c.checked_mul(step)?, m);
+                if g > 1 && g < m && !divisors.contains(&g) {
+                    divisors.push(g);
+                }
             }
         }
         divisors.sort_unstable_by(|x, y| y.cmp(x));
         for g in divisors {
             self.work(e.terms.len())?;
-            let of = |form: &Form, a: Atom| (form.atoms[a as usize].step, form.atoms[a as usize].residue);
-            let (high, low) = e.split(|a, c| c.checked_mul(of(self, a).0).is_some_and(|x| divides(g, x)));
-            let mut shift = e.constant;
-            for &(a, c) in &high.terms {
-                shift = shift.checked_add(c.checked_mul(of(self, a).1)?)?;
+            let Some(low) = self.below(e, g)? else { continue };
+            let rest = e.plus(&low, -1, 1)?.scaled(1, g)?;
+            if rest.den == g && (low == Sum::constant(0) || self.depth == DEEP) {
+                // Known to be a multiple of g, but only as a whole: nothing gained.
+                continue;
             }
-            // e = (high - (shift - constant)) + shift + low, the first of which g divides.
-            let low = Sum { constant: residue(shift, g), ..low };
-            let least = Sum {
-                constant: low.constant,
-                terms: low.terms.iter().map(|t| (t.0, residue(t.1, g))).collect(),
-                den: 1,
-            };
-            let mut symmetric = low.symmetric(g);
-            symmetric.constant = low.constant;
-            for low in [least, symmetric] {
-                let Some(low) = self.one_period(&low, g) else { continue };
-                let rest = e.plus(&low, -1, 1)?.scaled(1, g)?;
-                if low == Sum::constant(0) && rest.den == g {
-                    // Known to be a multiple of g, but only as a whole: nothing gained.
-                    continue;
-                }
-                let other = self.modulo(&rest, m / g)?;
-                self.note(Rule::Factor, |form| {
-                    // The part above has a denominator where it is known to be a multiple only as a whole.
-                    let (den, numerators) = (rest.den, Sum { den: 1, ..rest.clone() });
-                    let above = form.remainder_expr(&numerators, (m / g).checked_mul(den)?)?;
-                    let right = Expr::Add(above.times((g / den).try_into().ok()?).into(), form.expr(&low)?.into());
-                    Some((form.remainder_expr(e, m)?, right, form.within(&low)))
-                });
-                return Some(Some(other.scaled(g, 1)?.plus(&low, 1, 1)?));
-            }
+            self.depth += 1;
+            let other = self.modulo(&rest, m / g);
+            self.depth -= 1;
+            let other = other?;
+            self.note(Rule::Factor, |form| {
+                // The part above has a denominator where it is known to be a multiple only as a whole.
+                let (den, numerators) = (rest.den, Sum { den: 1, ..rest.clone() });
+                let above = form.remainder_expr(&numerators, (m / g).checked_mul(den)?)?;
+                let right = Expr::Add(above.times((g / den).try_into().ok()?).into(), form.expr(&low)?.into());
+                Some((form.remainder_expr(e, m)?, right, form.within(&low)))
+            });
+            return Some(Some(other.scaled(g, 1)?.plus(&low, 1, 1)?));
         }
         Some(None)
+    }
+
+    /// The part of `e` that is `e mod g`: `e` without multiples of `g`, in `[0, g - 1]`. First without those that are
+    /// multiples by themselves, then without those that are only together, as `y - y mod g` is.
+    fn below(&self, e: &Sum, g: i128) -> Option<Option<Sum>> {
+        let mut low = Sum { constant: e.constant, terms: Vec::with_capacity(e.terms.len()), den: 1 };
+        for &(a, c) in &e.terms {
+            let known = &self.atoms[a as usize];
+            match c.checked_mul(known.step) {
+                // c * a = c * residue modulo g
+                Some(x) if divides(g, x) => low.constant = low.constant.checked_add(c.checked_mul(known.residue)?)?,
+                _ => low.terms.push((a, residue(c, g))),
+            }
+        }
+        low.constant = residue(low.constant, g);
+        let symmetric = |low: &Sum| Sum { constant: low.constant, ..low.symmetric(g) };
+        let one = |low: &Sum| self.one_period(low, g).or_else(|| self.one_period(&symmetric(low), g));
+        if let Some(low) = one(&low) {
+            return Some(Some(low));
+        }
+        let together = self.reduced(&low, g)?;
+        Some(if together == low { None } else { one(&together) })
     }
 
     /// The remainder as an atom.
@@ -813,10 +975,21 @@ impl Form {
             g = gcd(g, c.checked_mul(known.step)?);
             r = r.checked_add(c.checked_mul(known.residue)?)?;
         }
-        let r = residue(r, g);
+        let mut r = residue(r, g);
+        for &(a, c) in &e.terms {
+            // Together the terms may be multiples of more, as those of y - y mod s are.
+            if let What::Remainder(_, s) = &self.atoms[a as usize].what {
+                let step = gcd(c.checked_mul(*s)?, m);
+                let whole = if step > g { Some(self.reduced(e, step)?) } else { None };
+                if let Some(whole) = whole.filter(|whole| whole.terms.is_empty()) {
+                    (g, r) = (step, whole.constant);
+                }
+            }
+        }
         let atom = self.atoms.len() as Atom;
         let what = What::Remainder(e.clone(), m);
-        self.atoms.push(Known { what, lo: r, hi: m - g + r, step: g, residue: r });
+        let level = self.level(e);
+        self.atoms.push(Known { what, lo: r, hi: m - g + r, step: g, residue: r, level });
         let done = Sum::atom(atom);
         self.remainders.insert((e.clone(), m), done.clone());
         Some(done)

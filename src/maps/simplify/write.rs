@@ -47,8 +47,8 @@ impl Form {
                     t => self.simplify(t),
                 };
                 let terms: Vec<Expr> = e.terms().into_iter().map(term).collect();
-                let sum = Expr::sum(terms.iter().flat_map(Expr::terms).cloned().collect());
-                if cost(&sum) <= cost(e) { sum } else { e.clone() }
+                let sum = in_order(terms.iter().flat_map(Expr::terms));
+                sum.filter(|sum| cost(sum) <= cost(e)).unwrap_or_else(|| e.clone())
             }
             Expr::Mul(a, c) => scaled(self.simplify(a), *c),
             Expr::Mod(a, m) => self.simplify(a).modulo(*m),
@@ -130,15 +130,15 @@ impl Form {
             _ => 0,
         };
         let terms = s.terms.iter().map(|t| 1 + costs(t.0)).sum::<u32>() + factors(s);
-        let leads = s.terms.iter().any(|t| t.1 != -1) || s.constant > 0 || s.terms.is_empty();
+        let leads = s.terms.iter().any(|t| t.1 != -1) || s.constant != 0 || s.terms.is_empty();
         Planned { list: terms + u32::from(s.constant != 0), leads, choice: Rc::new(Choice::Plain) }
     }
 
     /// The last terms that are tried for a sum with these remainders and minima.
     fn last_terms(&mut self, s: &Sum, mut others: Vec<(Atom, i128)>) -> Option<Vec<LastTerm>> {
         let many = others.len() > MANY;
-        // Those made last hold the others.
-        others.reverse();
+        // Those that hold others first.
+        others.sort_unstable_by(|a, b| self.compare(b.0, a.0));
         others.truncate(if many { 1 } else { TRIED });
         let mut alternatives = Vec::new();
         for &(atom, num) in &others {
@@ -204,12 +204,27 @@ impl Form {
             }
             What::Var(_) | What::Opaque(_) => unreachable!("filtered by the caller"),
         };
+        let g = gcd(self.atoms[atom as usize].step, m) % m;
+        let r = if g > 1 { residue(self.atoms[atom as usize].residue, g) } else { 0 };
         let symmetric = x.symmetric(m);
         if whole {
-            if symmetric != x && !many {
-                out.push((Term::Remainder(symmetric.clone(), m), num / s.den, without.clone()));
+            let c = num / s.den;
+            let both = [Some(&symmetric).filter(|symmetric| **symmetric != x && !many), Some(&x)];
+            for x in both.into_iter().flatten() {
+                out.push((Term::Remainder(x.clone(), m), c, without.clone()));
+                // c * (x mod m) = (c * x) mod (c * m), where that takes no factor more.
+                if let (2.., 2.., Some(cm)) = (c.abs(), x.content(), c.abs().checked_mul(m)) {
+                    out.push((Term::Remainder(x.scaled(c.abs(), 1)?, cm), c.signum(), without.clone()));
+                }
             }
-            out.push((Term::Remainder(x.clone(), m), num / s.den, without.clone()));
+            if g > 1 && !many {
+                // x mod m = g * (((x - r)/g) mod (m/g)) + r, where x is r modulo g as a whole.
+                let (inner, rest) = (x.clone().shifted(-r)?.scaled(1, g)?, without.clone().shifted(c.checked_mul(r)?)?);
+                out.push((Term::Remainder(inner, m / g), c.checked_mul(g)?, rest));
+            }
+        }
+        if !many {
+            self.digits_above(s, (atom, num), (&x, m), out)?;
         }
         // -num/den = c; the quotient's coefficient is c*m.
         let product = num.checked_mul(m)?;
@@ -218,7 +233,9 @@ impl Form {
         }
         let wanted = without.scaled(s.den, -num)?;
         let mut bases = vec![x.clone()];
-        for &(other, _) in &s.terms {
+        let mut others: Vec<Atom> = s.terms.iter().map(|t| t.0).collect();
+        others.sort_unstable_by(|a, b| self.compare(*a, *b));
+        for other in others {
             if let What::Remainder(y, n) = &self.atoms[other as usize].what
                 && other != atom
                 && divides(m, *n)
@@ -238,7 +255,44 @@ impl Form {
         }
         for numerator in bases {
             let rest = without.plus(&numerator, num, s.den)?;
+            if g > 1 && !many {
+                // x floordiv m = ((x - r)/g) floordiv (m/g)
+                let inner = numerator.clone().shifted(-r)?.scaled(1, g)?;
+                out.push((Term::Quotient(inner, m / g), -product / s.den, rest.clone()));
+            }
             out.push((Term::Quotient(numerator, m), -product / s.den, rest));
+        }
+        let &(first, k) = x.terms.first()?;
+        if !many && num > 0 && without.coefficient(first).signum() == -k.signum() {
+            // x mod m = m - 1 - z mod m with z = -x - 1, and z mod m = z - m * (z floordiv m): a sum counted down.
+            let without = without.plus(&Sum::constant(m - 1), num, s.den)?;
+            let z = x.scaled(-1, 1)?.shifted(-1)?;
+            let z = self.nearest(&z, &without.scaled(s.den, num)?, m)?;
+            let rest = without.plus(&z, -num, s.den)?;
+            out.push((Term::Quotient(z, m), product / s.den, rest));
+        }
+        Some(())
+    }
+
+    /// `x mod m - x mod n` as `n * ((x floordiv n) mod (m/n))`, where that rounds up, which takes no addition.
+    fn digits_above(
+        &self,
+        s: &Sum,
+        (atom, num): (Atom, i128),
+        (x, m): (&Sum, i128),
+        out: &mut Vec<LastTerm>,
+    ) -> Option<()> {
+        for &(other, k) in &s.terms {
+            if let What::Remainder(_, n) = self.atoms[other as usize].what
+                && k == -num
+                && divides(n, x.constant + 1)
+                && divides(s.den, num.checked_mul(n)?)
+                && self.has_digit(atom, other)
+            {
+                let inner = x.plus_atom(other, -1, 1)?.scaled(1, n)?;
+                let rest = s.plus_atom(atom, -num, s.den)?.plus_atom(other, -k, s.den)?;
+                out.push((Term::Remainder(inner, m / n), num * n / s.den, rest));
+            }
         }
         Some(())
     }
@@ -246,8 +300,14 @@ impl Form {
     /// The ways to write `rest + num/den * min(x, 0)`.
     fn minima(&mut self, rest: &Sum, x: &Sum, (num, den): (i128, i128), out: &mut Vec<LastTerm>) -> Option<()> {
         let term = |a, b| if num > 0 { Term::Min(a, b) } else { Term::Max(a, b) };
-        // All of the rest goes inside.
-        out.push((term(rest.plus(x, num, den)?, rest.clone()), 1, Sum::constant(0)));
+        let opposite = |a, b| if num > 0 { Term::Max(a, b) } else { Term::Min(a, b) };
+        // All of the rest goes inside, but for a common factor and the sign.
+        let all = rest.plus(x, num, den)?;
+        let k = [&all, rest].iter().fold(0, |k, s| gcd(gcd(k, s.constant), s.content())).max(1);
+        for k in [k, -k] {
+            let (a, b) = (all.scaled(k.signum(), k.abs())?, rest.scaled(k.signum(), k.abs())?);
+            out.push((if k > 0 { term(a, b) } else { opposite(a, b) }, k, Sum::constant(0)));
+        }
         if rest.den > 1 {
             // As little as makes both sides integers goes inside.
             let inside = Sum { den: rest.den, ..rest.symmetric(rest.den) }.lowest()?;
@@ -328,6 +388,20 @@ impl Form {
     }
 }
 
+/// The sum of terms in the order in which a normal form is written.
+fn in_order<'a>(terms: impl Iterator<Item = &'a Expr>) -> Option<Expr> {
+    let mut constant = 0i128;
+    let mut list: BTreeMap<&Expr, i128> = BTreeMap::new();
+    for term in terms {
+        match term {
+            Expr::Const(c) => constant = constant.checked_add((*c).into())?,
+            Expr::Mul(x, c) => *list.entry(&**x).or_default() += i128::from(*c),
+            x => *list.entry(x).or_default() += 1,
+        }
+    }
+    assemble(list.into_iter().filter(|t| t.1 != 0).map(|(e, c)| (c, e.clone())).collect(), constant)
+}
+
 /// `e * c`, with one product at most.
 fn scaled(e: Expr, c: i64) -> Expr {
     match e {
@@ -389,10 +463,12 @@ fn ordered(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
     let rank = |c: i128| if c > 0 { 0 } else { 1 };
     let lead = match terms.iter().any(|t| t.0 > 0) {
         true => None,
+        // The constant, which costs no sign.
         false if constant > 0 && terms.iter().any(|t| t.0 == -1) => None,
+        false if constant < 0 && terms.iter().all(|t| t.0 == -1) => None,
         false => terms.iter().position(|t| t.0 != -1),
     };
-    let constant_first = constant > 0 && !terms.is_empty() && lead.is_none() && terms.iter().all(|t| t.0 < 0);
+    let constant_first = constant != 0 && !terms.is_empty() && lead.is_none() && terms.iter().all(|t| t.0 < 0);
     let mut list = Vec::with_capacity(terms.len() + 1);
     if constant_first {
         list.push(Expr::Const(narrow(constant)?));

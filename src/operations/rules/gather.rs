@@ -140,6 +140,14 @@ pub fn scatter(g: &Gather, arrays: &Arrays) -> Verdict {
     (n + 1..2 * n + 1).try_for_each(|k| arrays.operand("scatter_c7", k, &expected))
 }
 
+impl Gather {
+    /// The sizes of the blocks that the updates of a scatter hold, in the `rank` dimensions of the data: 1 in those that
+    /// blocks do not have. The operation was checked with updates of these sizes.
+    pub fn block_sizes(&self, rank: usize, updates: &[i64]) -> Vec<i64> {
+        update_sizes(self, rank, updates)
+    }
+}
+
 /// The sizes of the blocks that updates of these sizes hold, in all dimensions of the data: 1 in those that blocks do
 /// not have. The operation was checked.
 pub(crate) fn update_sizes(g: &Gather, rank: usize, updates: &[i64]) -> Vec<i64> {

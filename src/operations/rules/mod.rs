@@ -6,12 +6,15 @@
 //! only the running program knows fit any size. Element types and layouts are not compared, but for the bits of a
 //! bitcast.
 
+pub(super) mod algorithms;
 pub(crate) mod arrays;
+pub(super) mod collectives;
 pub(crate) mod dims;
 pub(crate) mod dot;
 pub(super) mod elementwise;
 pub(crate) mod gather;
 pub(super) mod loops;
+pub(crate) mod pairs;
 pub(super) mod reduce;
 pub(super) mod slices;
 pub(crate) mod tuples;

@@ -2,7 +2,7 @@
 
 use super::arrays::{Arrays, Verdict};
 use crate::operations::refusal::{Refusal, Subject};
-use crate::operations::shape::{Shape, leaves};
+use crate::operations::shape::{Shape, count, leaves};
 use crate::operations::sizes::Sizes;
 use crate::text::counted;
 
@@ -37,7 +37,7 @@ fn parts<'a>(index: usize, operands: &[&'a Shape]) -> Result<&'a [Shape], Refusa
 
 /// How many arrays of the operand are before those of a part: one before part 1 of `(f32[2], (s32[], f32[3]))`.
 pub(crate) fn before(index: usize, operands: &[&Shape]) -> Result<usize, Refusal> {
-    Ok(parts(index, operands)?[..index].iter().map(|part| leaves(part).len()).sum())
+    Ok(parts(index, operands)?[..index].iter().map(count).sum())
 }
 
 /// That the results have the sizes of the operands.

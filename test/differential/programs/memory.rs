@@ -2,7 +2,7 @@
 
 use super::arrays;
 use crate::array::{Array, Notation, Source, permutation, random_sizes, some_rank};
-use crate::element::{BF16, ELEMENTS, F32, F64, I1, I8, I16, I32, I64};
+use crate::element::{BF16, ELEMENTS, F32, F64, I1, I4, I8, I16, I32, I64};
 use crate::program::Program;
 use serde_json::{Value, json};
 use tensor_layout::tiled::TileEntry;
@@ -10,7 +10,7 @@ use tensor_layout::tiled::TileEntry;
 /// Loads and stores in loops, of one element each, backwards too.
 pub fn loads(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
-    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I1, I8, I16, I32, I64, BF16, F32, F64]));
+    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I1, I4, I8, I16, I32, I64, BF16, F32, F64]));
     let order = permutation(rng, rank);
     let a = Array::new(rng, &sizes, element);
     let b = Array::new(rng, &order.iter().map(|d| sizes[*d]).collect::<Vec<_>>(), element);
@@ -93,7 +93,7 @@ pub fn views(rng: &mut Source) -> Program {
         let shape = sizes.iter().map(|n| format!("{n}x")).collect::<String>();
         let offset = if offset == 0 { String::new() } else { format!(", offset: {offset}") };
         let view = format!("memref<{shape}{}, strided<{strides:?}{offset}>>", element.name);
-        let array = Array { sizes: whole, element, layout: None, unknown: None };
+        let array = Array { sizes: whole, element, layout: None, unknown: Vec::new() };
         (array, json!({"starts": starts, "steps": steps, "type": view}))
     };
     let ((a, from), (c, to)) = (part(), part());

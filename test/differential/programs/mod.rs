@@ -2,6 +2,7 @@
 
 mod contractions;
 mod control;
+mod conversions;
 mod elementwise;
 mod memory;
 mod reductions;
@@ -43,6 +44,8 @@ pub const KINDS: &[Kind] = &[
     ("batches", contractions::batches),
     ("views", memory::views),
     ("softmax", reductions::softmax),
+    ("product", shapes::product),
+    ("conversions", conversions::conversions),
 ];
 
 /// Elements that are made wider before they are multiplied or added, and what they are made.

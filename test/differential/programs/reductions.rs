@@ -76,11 +76,11 @@ pub fn window(rng: &mut Source) -> Program {
         sizes: kept.iter().map(|d| lengths[*d]).collect(),
         element,
         layout: None,
-        unknown: kept.iter().position(|d| *d == free),
+        unknown: kept.iter().position(|d| *d == free).into_iter().collect(),
     };
     indices.push(lengths[free]);
     Program::new("window", &[&a])
-        .returns(&Array { sizes: Vec::new(), element, layout: None, unknown: None })
+        .returns(&Array { sizes: Vec::new(), element, layout: None, unknown: Vec::new() })
         .indices(&indices)
         .array("s", &slice)
         .set("starts", (0..rank).map(|d| format!("%i{d}")).collect::<Vec<_>>())

@@ -1,10 +1,10 @@
 //! Programs that move elements: transposes, slices, padding, reshapes.
 
 use super::arrays;
-use crate::array::{Array, Notation, Source, permutation, random_sizes, some_rank};
-use crate::element::ELEMENTS;
+use crate::array::{Array, Source, permutation, random_sizes, some_rank};
+use crate::element::{ELEMENTS, Element, F32, F64, I4, I8, I32};
 use crate::program::Program;
-use tensor_layout::tiled::{Layout, TileEntry};
+use tensor_layout::tiled::TileEntry;
 
 /// The dimensions in another order.
 pub fn transpose(rng: &mut Source) -> Program {
@@ -55,34 +55,49 @@ pub fn slices(rng: &mut Source) -> Program {
         .set("sizes", sizes)
 }
 
-/// Tensors whose outermost size only the caller knows; tiles do not reach it.
+/// Tensors some of whose sizes only the caller knows, of which tiles may cut some; at times they go through a call, a
+/// branch, or a type that has the sizes.
 pub fn dynamic(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
-    let unknown = rng.usize(..rank);
-    let [a, b, r] = [(); 3].map(|()| {
-        let layout = (!rng.one_in(6)).then(|| Notation::Tiled(outermost_last(rng, rank, unknown)));
-        Array { sizes: sizes.clone(), element, layout, unknown: Some(unknown) }
-    });
+    let mut unknown: Vec<usize> = (0..rank).filter(|_| rng.bool()).collect();
+    if unknown.is_empty() {
+        unknown.push(rng.usize(..rank));
+    }
+    let [a, b, r] = [(); 3].map(|()| with_unknown(rng, &sizes, element, &unknown));
     Program::new("dynamic", &[&a, &b])
         .returns(&r)
+        .array("known", &Array { unknown: Vec::new(), ..r.clone() })
         .set("unknown", unknown)
+        .set("through", rng.u8(0..4))
         .set("dims", (0..rank).collect::<Vec<_>>())
         .set("rank", rank)
 }
 
-/// A layout in which a dimension is the outermost, with tiles of the others.
-fn outermost_last(rng: &mut Source, rank: usize, outermost: usize) -> Layout {
-    let mut layout = Layout::row_major(rank);
-    layout.minor_to_major.retain(|d| *d != outermost);
-    rng.shuffle(&mut layout.minor_to_major);
-    layout.minor_to_major.push(outermost);
-    let mut length = rank - 1;
-    while length > 0 && rng.bool() {
-        layout.tiles.push((0..length).map(|_| TileEntry::Size(rng.i64(1..6))).collect());
-        length = rng.usize(..=length);
+/// An array with a tiled layout, of which these sizes are not in the type.
+fn with_unknown(rng: &mut Source, sizes: &[i64], element: Element, unknown: &[usize]) -> Array {
+    loop {
+        let array = Array { unknown: unknown.to_vec(), ..Array::tiled(rng, sizes, element) };
+        let layout = array.tiled_layout();
+        // Sizes that are merged have to be in the type, and rows have to begin at a byte.
+        let merges = layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine);
+        if unknown.is_empty() || !merges && (array.stored_bits() >= 8 || array.fastest().is_some()) {
+            return array;
+        }
     }
-    layout
+}
+
+/// A product of matrices, some of whose sizes only the caller knows.
+pub fn product(rng: &mut Source) -> Program {
+    let (sizes, element) = (random_sizes(rng, 3), rng.choice(&[I4, I8, I32, F32, F64]));
+    let unknown: Vec<usize> = (0..3).filter(|_| rng.bool()).collect();
+    let matrix = |rng: &mut Source, dims: [usize; 2]| {
+        let unknown: Vec<usize> = (0..2).filter(|d| unknown.contains(&dims[*d])).collect();
+        with_unknown(rng, &dims.map(|d| sizes[d]), element, &unknown)
+    };
+    let (a, b, r) = (matrix(rng, [0, 2]), matrix(rng, [2, 1]), matrix(rng, [0, 1]));
+    let names = r.unknown.iter().map(|d| ["%m", "%n"][*d]).collect::<Vec<_>>();
+    Program::new("product", &[&a, &b]).returns(&r).set("sizes", names)
 }
 
 /// Elements around a tensor.

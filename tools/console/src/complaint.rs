@@ -11,6 +11,7 @@
 //! cuts a long line around the place. Here the line is found, so that the cost of an error is that of its line.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use std::collections::HashMap;
 use std::fmt::Display;
 use tensor_layout::text::Error;
 
@@ -31,29 +32,58 @@ pub struct Complaint(String);
 impl Complaint {
     /// A message that is about no place in a text.
     pub fn new(message: impl Display) -> Complaint {
-        Complaint(one("", &message.to_string(), None))
+        Complaint(one(Level::ERROR, "", &message.to_string(), None, None))
     }
 
     /// A message about a file as a whole.
     pub fn about(file: &str, message: impl Display) -> Complaint {
-        Complaint(one(&format!("{file}: "), &message.to_string(), None))
+        Complaint(one(Level::ERROR, &format!("{file}: "), &message.to_string(), None, None))
     }
 
     /// An error in an argument of the command line.
     pub fn in_argument(text: &str, error: &Error) -> Complaint {
-        Complaint(one("", &error.message, excerpt(text, error, &lines(text)).map(|(excerpt, _)| excerpt)))
+        Complaint(one(
+            Level::ERROR,
+            "",
+            &error.message,
+            excerpt(text, error, &lines(text)).map(|(excerpt, _)| excerpt),
+            None,
+        ))
     }
 
-    /// Errors in the text of a file, each with its line and column, both from 1, columns in characters.
+    /// Errors in the text of a file, each with its line and column, both from 1, columns in characters. What is wrong in
+    /// the same words at several places is said once, at the first one, with the number of places and the first of them.
     pub fn in_file(file: &str, text: &str, errors: &[Error]) -> Complaint {
+        Complaint::all(Level::ERROR, file, text, errors)
+    }
+
+    /// The same of what is no error.
+    pub fn warnings(file: &str, text: &str, warnings: &[Error]) -> Complaint {
+        Complaint::all(Level::WARNING, file, text, warnings)
+    }
+
+    fn all(level: Level<'static>, file: &str, text: &str, errors: &[Error]) -> Complaint {
         let starts = lines(text);
-        let all = errors.iter().map(|error| match excerpt(text, error, &starts) {
-            Some((excerpt, column)) => {
-                one(&format!("{file}:{}:{column}: ", excerpt.number), &error.message, Some(excerpt))
+        let mut groups: Vec<Vec<&Error>> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        for error in errors {
+            let number = *numbers.entry(&error.message).or_insert(groups.len());
+            match groups.get_mut(number) {
+                Some(group) => group.push(error),
+                None => groups.push(vec![error]),
             }
-            None => one(&format!("{file}: "), &error.message, None),
-        });
-        Complaint(all.collect())
+        }
+        let one_group = |group: &Vec<&Error>| {
+            let more = again(text, &group[1..], &starts);
+            match excerpt(text, group[0], &starts) {
+                Some((excerpt, column)) => {
+                    let place = format!("{file}:{}:{column}: ", excerpt.number);
+                    one(level.clone(), &place, &group[0].message, Some(excerpt), more)
+                }
+                None => one(level.clone(), &format!("{file}: "), &group[0].message, None, more),
+            }
+        };
+        Complaint(groups.iter().map(one_group).collect())
     }
 
     /// The text, with escape sequences for colours.
@@ -91,13 +121,27 @@ fn excerpt<'a>(text: &'a str, error: &Error, starts: &[usize]) -> Option<(Excerp
     Some((Excerpt { line: text[from..to].trim_end_matches('\r'), number, at: at - from }, column))
 }
 
-/// One error: `prefix`, `error: message`, and the excerpt below it.
-fn one(prefix: &str, message: &str, excerpt: Option<Excerpt>) -> String {
+/// At how many places more the same is wrong, and the first of them: `the same at 2 more places: 3:1, 7:5`.
+fn again(text: &str, errors: &[&Error], starts: &[usize]) -> Option<String> {
+    const SHOWN: usize = 5;
+    let place = |error: &&Error| excerpt(text, error, starts).map(|(e, column)| format!("{}:{column}", e.number));
+    let first: Vec<String> = errors.iter().filter_map(place).take(SHOWN).collect();
+    let (count, ending) = (errors.len(), if errors.len() > first.len() { ", .." } else { "" });
+    let places = if count == 1 { "place" } else { "places" };
+    (!first.is_empty()).then(|| format!("the same at {count} more {places}: {}{ending}", first.join(", ")))
+}
+
+/// One error: `prefix`, `error: message`, the excerpt below it, and a note.
+fn one(level: Level<'static>, prefix: &str, message: &str, excerpt: Option<Excerpt>, note: Option<String>) -> String {
     let snippet = excerpt.map(|Excerpt { line, number, at }| {
         let at = at.min(line.len());
         Snippet::source(line).line_start(number).annotation(AnnotationKind::Primary.span(at..at))
     });
-    let group = Level::ERROR.primary_title(message).elements(snippet);
+    let group = level.primary_title(message).elements(snippet);
+    let group = match note {
+        Some(note) => group.element(Level::NOTE.message(note)),
+        None => group,
+    };
     format!("{prefix}{}\n", Renderer::styled().term_width(WIDTH).render(&[group]))
 }
 

@@ -29,5 +29,5 @@ mod stack;
 
 pub use arguments::{parse, parse_from};
 pub use complaint::Complaint;
-pub use files::{finish, print, read, write};
+pub use files::{Stop, finish, print, read, stream, to, warn, write};
 pub use stack::with_stack;

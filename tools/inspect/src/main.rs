@@ -92,7 +92,7 @@ fn run() -> ExitCode {
     finish(match &arguments.command {
         Some(Command::View(options)) => view::run(options),
         Some(Command::Simplify(options)) => maps::run(options),
-        Some(Command::Hlo(options)) => hlo::run(options),
+        Some(Command::Hlo(options)) => hlo::run(options).map(|()| String::new()),
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
         None if arguments.json => serve(),

@@ -84,15 +84,62 @@ fn fusions_tuples_and_offsets() {
     });
     assert_eq!(fusion["operands"][0]["runtime"][0], expected);
 
+    // Of a tuple only the operands are listed that a part has to do with.
     let pair = objects(&["-", "--json", "--instruction", "pair"]).remove(0);
-    assert_eq!(pair["results"].as_array().unwrap().len(), 2);
-    assert_eq!(pair["results"][0][1]["output_to_input"], json!([]));
+    let names = |row: usize| -> Vec<_> {
+        pair["results"][row].as_array().unwrap().iter().map(|operand| operand["name"].clone()).collect()
+    };
+    assert_eq!((names(0), names(1)), (vec![json!("f")], vec![json!("y")]));
     let identity = json!(["(d0, d1) -> (d0, d1), domain: d0 in [0, 7], d1 in [0, 3]"]);
-    assert_eq!(pair["results"][1][1]["output_to_input"], identity);
+    assert_eq!(pair["results"][1][0]["output_to_input"], identity);
+    assert_eq!(pair["unread"], Value::Null);
     let second = objects(&["-", "--json", "--instruction", "second"]).remove(0);
-    assert_eq!((&second["root"], &second["operands"][1]["part"]), (&json!(true), &json!(1)));
-    assert_eq!(second["operands"][0]["output_to_input"], json!([]));
-    assert_eq!(second["operands"][1]["output_to_input"], identity);
+    assert_eq!((&second["root"], &second["operands"][0]["part"]), (&json!(true), &json!(1)));
+    assert_eq!(second["operands"][0]["output_to_input"], identity);
+    assert_eq!(second["operands"].as_array().unwrap().len(), 1);
+    assert_eq!(second["unread"], json!([{"name": "pair", "parts": [0, 0]}]));
+}
+
+/// A tuple of this many arrays, each of which is taken out of it.
+fn wide(n: usize) -> String {
+    let mut module = String::from("HloModule wide\n\nENTRY main {\n");
+    (0..n).for_each(|k| module += &format!("  p{k} = f32[2]{{0}} parameter({k})\n"));
+    let list = |name: &str| (0..n).map(|k| name.replace('#', &k.to_string())).collect::<Vec<_>>().join(", ");
+    module += &format!("  t = ({}) tuple({})\n", list("f32[2]{0}"), list("p#"));
+    (0..n).for_each(|k| module += &format!("  g{k} = f32[2]{{0}} get-tuple-element(t), index={k}\n"));
+    module + "  ROOT r = f32[2]{0} add(g0, g1)\n}\n"
+}
+
+#[test]
+fn the_report_is_as_long_as_the_module() {
+    let length = |n: usize, json: &[&str]| {
+        let output = run(&[&["-"], json].concat(), &wide(n));
+        assert!(output.status.success(), "{output:?}");
+        output.stdout.len()
+    };
+    for json in [&[] as &[&str], &["--json"]] {
+        let (few, many) = (length(100, json), length(1000, json));
+        assert!(many < 12 * few, "{few} and {many} bytes");
+    }
+    let output = run(&["-", "--instruction", "g7"], &wide(100));
+    let lines = text(&output.stdout);
+    let unread: Vec<&str> = lines.lines().filter(|line| line.contains("never")).collect();
+    assert_eq!(unread, ["    t parts 0 to 6 are never read", "    t parts 8 to 99 are never read"]);
+}
+
+#[test]
+fn a_closed_pipe_ends_the_report() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_layout-inspect"))
+        .args(["hlo", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(wide(2000).as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
 }
 
 #[test]

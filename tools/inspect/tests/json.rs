@@ -472,12 +472,17 @@ fn equality() {
             json!({"ok": true, "equal": false, "witness": null, "reason": "the sizes are [4, 4] and [4, 5]"}),
         ),
         (
+            // All three are (3)/((3:1)), which has no element type and no allocation.
             "f32[3]{0:T(4)}".to_string(),
             "f32[3]{0}".to_string(),
-            json!({
-                "ok": true, "equal": false, "witness": null,
-                "reason": "the elements are at the same offsets, but 4 and 3 are allocated",
-            }),
+            json!({"ok": true, "equal": true}),
+        ),
+        ("f32[3]{0}".to_string(), "s8[3]{0}".to_string(), json!({"ok": true, "equal": true})),
+        ("(3)/((3:1))".to_string(), "f32[3]{0:T(4)}".to_string(), json!({"ok": true, "equal": true})),
+        (
+            "f32[3]{0:S(1)}".to_string(),
+            "f32[3]{0}".to_string(),
+            json!({"ok": true, "equal": false, "witness": null, "reason": "the memory spaces are 1 and 0"}),
         ),
         (
             "f32[3]{0}".to_string(),

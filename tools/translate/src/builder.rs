@@ -4,17 +4,26 @@
 //! `tensor` want one encoding on both sides, so they get tensors without any: [`Builder::flattened`] before, and
 //! [`Builder::converted`] after it.
 
+use crate::collectives::Collectives;
+use crate::external::{Declarations, Elided, External};
 use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor, names, types};
 use crate::writer::{Writer, count, results};
+use std::collections::HashMap;
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::Module;
+use tensor_layout::hlo::{Instruction, Module};
 
 /// A function while it is written.
 pub struct Builder<'a> {
     pub module: &'a Module,
+    /// What becomes of exchanges between devices.
+    pub collectives: Collectives,
     pub w: Writer,
+    /// What is declared beside the module's own functions.
+    pub declared: &'a mut Declarations,
+    /// The value of arrays that only a device uses, by their types.
+    unused: HashMap<String, String>,
 }
 
 /// An operand of `linalg.generic`.
@@ -49,7 +58,53 @@ pub struct Generic {
     pub inits: Vec<Option<String>>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    pub fn new(module: &'a Module, collectives: Collectives, declared: &'a mut Declarations) -> Builder<'a> {
+        Builder { module, collectives, w: Writer::new(), declared, unused: HashMap::new() }
+    }
+
+    /// The value of an array that only a device uses: zeros, written once in a function.
+    pub fn unused(&mut self, t: &Tensor) -> Tensor {
+        if let Some(name) = self.unused.get(&t.ty) {
+            return Tensor { name: name.clone(), ..t.clone() };
+        }
+        let zero = self.zero(t);
+        let filled = self.filled(t, &zero);
+        self.unused.insert(t.ty.clone(), filled.name.clone());
+        filled
+    }
+
+    /// A call of a function that somebody else writes; its results have the types of `outs`.
+    pub fn external(
+        &mut self,
+        name: &str,
+        attributes: &[(&str, &str)],
+        ins: &[Tensor],
+        outs: &[Tensor],
+    ) -> Vec<Tensor> {
+        let callee = self.declared.function(External::new(name, attributes, ins, outs));
+        let result = self.w.fresh();
+        let left = if outs.is_empty() { String::new() } else { format!("{result}{} = ", count(outs.len())) };
+        self.w.located(&format!("{left}func.call {callee}({}) : ({}) -> ({})", names(ins), types(ins), types(outs)));
+        Tensor::named(results(&result, outs.len()), outs.to_vec())
+    }
+
+    /// A constant whose value the text leaves out.
+    ///
+    /// # Errors
+    /// Such constants are not wanted.
+    pub fn elided(&mut self, i: &Instruction, out: &Tensor) -> Done<Tensor> {
+        if self.declared.elided == Elided::Error {
+            return Err("the value of this constant is left out of the text".to_string());
+        }
+        let buffer = out.plain().replacen("tensor", "memref", 1);
+        let global = self.declared.constant(&buffer, i);
+        let buffered = self.w.op(&format!("memref.get_global {global} : {buffer}"));
+        let plain = out.plain();
+        let value = self.as_plain(out, &format!("bufferization.to_tensor {buffered} restrict : {buffer} to {plain}"));
+        Ok(self.converted(&value, out))
+    }
+
     /// The result with the name that an operation gives it.
     pub fn named(&mut self, t: &Tensor, op: &str) -> Tensor {
         Tensor { name: self.w.op(op), ..t.clone() }

@@ -1,15 +1,15 @@
 //! One computation as one function: its arguments, its instructions, and what it returns.
 
 use crate::builder::Builder;
+use crate::collectives::Collectives;
+use crate::external::Declarations;
 use crate::instructions::{Site, instruction};
 use crate::syntax::{quoted, symbol};
-use crate::tensor::{Done, Tensor, names, tensors, types};
-use crate::writer::Writer;
+use crate::tensor::{Done, Tensor, names, tensors, types, values};
 use std::fmt::Write;
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::Shape;
-use tensor_layout::operations::leaves;
 use tensor_layout::text::Error;
 
 /// The text that a module was read from, for locations.
@@ -53,23 +53,24 @@ struct Function<'a> {
     wrong: Vec<Error>,
 }
 
-/// Writes the function of a computation.
+/// The text of the function of a computation.
 ///
 /// # Errors
 /// Each instruction that cannot be imported.
-pub fn function(module: &Module, number: usize, source: &Source, out: &mut String) -> Result<(), Vec<Error>> {
+pub fn function(
+    module: &Module,
+    number: usize,
+    source: &Source,
+    collectives: Collectives,
+    declared: &mut Declarations,
+) -> Result<String, Vec<Error>> {
     let computation = &module.computations[number];
-    let builder = Builder { module, w: Writer::new() };
+    let builder = Builder::new(module, collectives, declared);
     let mut function =
         Function { computation, source, builder, arguments: Vec::new(), values: Vec::new(), wrong: Vec::new() };
     function.arguments();
     computation.instructions.iter().for_each(|i| function.instruction(i));
-    if function.wrong.is_empty() {
-        function.print(out, number == module.entry);
-        Ok(())
-    } else {
-        Err(function.wrong)
-    }
+    if function.wrong.is_empty() { Ok(function.text(number == module.entry)) } else { Err(function.wrong) }
 }
 
 impl Function<'_> {
@@ -106,7 +107,7 @@ impl Function<'_> {
 
     /// Whether an operand cannot be imported: it has no values, though its shape has arrays.
     fn lacks_operands(&self, i: &Instruction) -> bool {
-        i.operands.iter().any(|k| self.values[*k].is_empty() && !leaves(self.shape(*k)).is_empty())
+        i.operands.iter().any(|k| self.values[*k].is_empty() && values(self.shape(*k)) != 0)
     }
 
     fn shape(&self, k: usize) -> &Shape {
@@ -114,28 +115,73 @@ impl Function<'_> {
     }
 
     fn written(&mut self, i: &Instruction) -> Done<Vec<Tensor>> {
-        let operands: Vec<Vec<Tensor>> = i.operands.iter().map(|k| self.values[*k].clone()).collect();
+        let operands: Vec<&[Tensor]> = i.operands.iter().map(|k| &self.values[*k][..]).collect();
         let computation = self.computation;
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
         instruction(&mut self.builder, &Site { i, shapes: &shapes, operands: &operands })
     }
 
     /// The function's text.
-    fn print(&self, out: &mut String, entry: bool) {
+    fn text(&self, entry: bool) -> String {
         let Function { computation, source, .. } = self;
         let of_parameters = computation.parameters.iter().zip(&self.arguments).flat_map(|(k, all)| {
-            let location = source.location(&computation.instructions[*k]);
-            all.iter().map(move |t| format!("{}: {} loc({location})", t.name, t.ty))
+            let i = &computation.instructions[*k];
+            let location = source.location(i);
+            let shardings = if entry { shardings(i, all.len()) } else { vec![String::new(); all.len()] };
+            let each = all.iter().zip(shardings);
+            each.map(move |(t, sharding)| format!("{}: {}{sharding} loc({location})", t.name, t.ty))
         });
         let arguments: Vec<String> = of_parameters.collect();
         let results = &self.values[computation.root];
         let (visibility, name) = (if entry { "" } else { "private " }, symbol(&computation.name));
         let (arguments, types) = (arguments.join(", "), types(results));
-        let _ = writeln!(out, "  func.func {visibility}{name}({arguments}) -> ({types}) {{");
+        let with_shardings = match entry {
+            true => {
+                let shardings = shardings(computation.result(), results.len());
+                results.iter().zip(shardings).map(|(t, s)| t.ty.clone() + &s).collect::<Vec<_>>().join(", ")
+            }
+            false => types.clone(),
+        };
+        let mut out = String::with_capacity(self.builder.w.text.len() + arguments.len() + 200);
+        let _ = writeln!(out, "  func.func {visibility}{name}({arguments}) -> ({with_shardings}) {{");
         out.push_str(&self.builder.w.text);
         let colon = if results.is_empty() { "" } else { " : " };
         let root = source.location(computation.result());
         let _ = writeln!(out, "    return {}{colon}{types} loc({root})", names(results));
         let _ = writeln!(out, "  }} loc({}({}))", quoted(&computation.name), source.place(computation.at));
+        out
     }
+}
+
+/// How each array of an instruction is cut among devices, as an attribute of an argument or a result: ` {mhlo.sharding =
+/// "{devices=[2,1]<=[2]}"}`, as in StableHLO. A tuple has a list of shardings; empty where the text says nothing of an
+/// array.
+fn shardings(i: &Instruction, count: usize) -> Vec<String> {
+    let Some(text) = i.attribute("sharding") else { return vec![String::new(); count] };
+    let list = text
+        .strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'))
+        .filter(|text| text.trim_start().starts_with('{'));
+    let all = list.map_or_else(|| vec![text], parts);
+    let attribute =
+        |text: &str| format!(" {{mhlo.sharding = {}}}", quoted(text.rsplit("*/").next().unwrap_or(text).trim()));
+    if all.len() == count { all.into_iter().map(attribute).collect() } else { vec![String::new(); count] }
+}
+
+/// What is between the commas outside of brackets.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut depth, mut begin, mut found) = (0, 0, Vec::new());
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' | b'[' | b'(' => depth += 1,
+            b'}' | b']' | b')' => depth -= 1,
+            b',' if depth == 0 => {
+                found.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&text[begin..]);
+    found
 }

@@ -11,7 +11,8 @@
 //! or more, and conversions out of range.
 //!
 //! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions
-//! on single elements, `builder` operations on tensors, `instructions` the table of instructions, `function` a
+//! on single elements, `loops` loops that change tensors, `builder` operations on tensors, `external` what somebody else
+//! defines, `instructions` the table of instructions, `function` a
 //! computation. Not promised: that the text of an operation is the same in the next version.
 //!
 //! ```
@@ -27,28 +28,97 @@
 //! ```
 
 mod builder;
+mod collectives;
+mod external;
 mod function;
 mod instructions;
+mod loops;
 mod scalar;
 mod syntax;
 mod tensor;
 mod writer;
 
+pub use collectives::Collectives;
+pub use external::Elided;
+
+use external::Declarations;
 use function::{Source, function};
+use std::io::{self, Write};
 use tensor_layout::hlo::Module;
 use tensor_layout::text::Error;
+
+/// What is imported how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What becomes of exchanges between devices.
+    pub collectives: Collectives,
+    /// What becomes of constants whose value the text leaves out.
+    pub elided: Elided,
+}
+
+/// Why a module was not imported.
+#[derive(Debug)]
+pub enum Failure {
+    /// Each instruction that has no counterpart, at its place in the text.
+    Wrong(Vec<Error>),
+    /// The text could not be written.
+    Output(io::Error),
+}
 
 /// The module as MLIR's text. `text` and `file` are what it was read from, for locations.
 ///
 /// # Errors
 /// Each instruction that has no counterpart, at its place in the text.
 pub fn import(module: &Module, text: &str, file: &str) -> Result<String, Vec<Error>> {
-    let (mut out, mut errors) = (String::from("module {\n"), Vec::new());
-    let source = Source::new(file, text);
-    for number in 0..module.computations.len() {
-        errors.extend(function(module, number, &source, &mut out).err().into_iter().flatten());
+    import_with(module, text, file, Options::default())
+}
+
+/// The same, with options.
+///
+/// # Errors
+/// Each instruction that has no counterpart, at its place in the text.
+pub fn import_with(module: &Module, text: &str, file: &str, options: Options) -> Result<String, Vec<Error>> {
+    let mut out = Vec::new();
+    match write(module, text, file, options, &mut out) {
+        Ok(_) => Ok(String::from_utf8_lossy(&out).into_owned()),
+        Err(Failure::Wrong(errors)) => Err(errors),
+        Err(Failure::Output(error)) => Err(vec![Error::new(error.to_string())]),
     }
-    out.push_str("}\n");
-    errors.sort_by_key(|error| error.at);
-    if errors.is_empty() { Ok(out) } else { Err(errors) }
+}
+
+/// Writes the module as MLIR's text, function by function; what is to be known of it, each with its place.
+///
+/// # Errors
+/// Each instruction that has no counterpart, at its place in the text. Then the module's last `}` is not written, so
+/// that nobody takes what was written for the whole.
+pub fn write(
+    module: &Module,
+    text: &str,
+    file: &str,
+    options: Options,
+    out: &mut dyn Write,
+) -> Result<Vec<Error>, Failure> {
+    let source = Source::new(file, text);
+    let mut declared = Declarations::new(options.elided, module.computations.iter().map(|c| &*c.name));
+    let mut errors = Vec::new();
+    let mut print = |text: &str| out.write_all(text.as_bytes()).map_err(Failure::Output);
+    print("module {\n")?;
+    print(&collectives::declarations(module, options.collectives))?;
+    for number in 0..module.computations.len() {
+        match function(module, number, &source, options.collectives, &mut declared) {
+            Ok(function) if errors.is_empty() => {
+                print(&declared.take())?;
+                print(&function)?;
+            }
+            Ok(_) => {}
+            Err(more) => errors.extend(more),
+        }
+    }
+    if !errors.is_empty() {
+        errors.sort_by_key(|error| error.at);
+        return Err(Failure::Wrong(errors));
+    }
+    print("}\n")?;
+    let elided = "the text leaves out the value of this constant: a runner must define it";
+    Ok(declared.constants.iter().map(|at| Error::at(*at, elided)).collect())
 }

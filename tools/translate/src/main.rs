@@ -1,9 +1,10 @@
 //! `layout-translate --import-hlo FILE` prints HLO as MLIR.
 
-use clap::Parser;
-use layout_console::{Complaint, finish, parse_from, read, with_stack, write};
+use clap::{Parser, ValueEnum};
+use layout_console::{Complaint, finish, parse_from, read, to, warn, with_stack};
+use layout_translate::{Collectives, Elided, Failure, Options};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use tensor_layout::hlo::Module;
 
@@ -18,12 +19,48 @@ struct Arguments {
     /// Read HLO as XLA and JAX dump it
     #[arg(long, required = true)]
     import_hlo: bool,
+    /// What becomes of exchanges between devices: calls of functions that somebody else writes, or what a single device gets
+    #[arg(long, value_name = "calls|single", default_value = "calls")]
+    collectives: How,
+    /// What becomes of constants whose value the text leaves out: globals that a runner defines, or errors
+    #[arg(long, value_name = "resource|error", default_value = "resource")]
+    elided_constants: Constants,
     /// The file to read, - for standard input
     #[arg(default_value = "-")]
     file: String,
     /// Write the result into this file, - for standard output
     #[arg(short, value_name = "FILE", default_value = "-")]
     output: PathBuf,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum How {
+    Calls,
+    Single,
+}
+
+impl From<How> for Collectives {
+    fn from(how: How) -> Collectives {
+        match how {
+            How::Calls => Collectives::Calls,
+            How::Single => Collectives::Single,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Constants {
+    Resource,
+    Error,
+}
+
+impl From<Constants> for Elided {
+    fn from(constants: Constants) -> Elided {
+        match constants {
+            Constants::Resource => Elided::Resource,
+            Constants::Error => Elided::Error,
+        }
+    }
 }
 
 const AFTER_HELP: &str = "\
@@ -42,7 +79,7 @@ fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     let arguments: Arguments = parse_from(two_dashes(std::env::args_os()));
-    finish(import(&arguments.file, &arguments.output).map(|()| String::new()))
+    finish(import(&arguments).map(|()| String::new()))
 }
 
 /// The command line with `--import-hlo` for `-import-hlo`, which MLIR's own tools accept, too.
@@ -57,9 +94,18 @@ fn two_dashes(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 /// Reads a file of HLO and writes its module as MLIR.
-fn import(file: &str, output: &Path) -> Result<(), Complaint> {
+fn import(arguments: &Arguments) -> Result<(), Complaint> {
+    let file = &arguments.file;
     let text = read(file)?;
-    let complaint = |errors: Vec<_>| Complaint::in_file(file, &text, &errors);
-    let module = Module::parse(&text).map_err(complaint)?;
-    write(output, &layout_translate::import(&module, &text, file).map_err(complaint)?)
+    let module = Module::parse(&text).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
+    let options = Options { collectives: arguments.collectives.into(), elided: arguments.elided_constants.into() };
+    let written = to(&arguments.output, |out| layout_translate::write(&module, &text, file, options, out));
+    match written.map_err(|error| Complaint::about(&arguments.output.display().to_string(), error))? {
+        Ok(warnings) => {
+            warn(&Complaint::warnings(file, &text, &warnings));
+            Ok(())
+        }
+        Err(Failure::Wrong(errors)) => Err(Complaint::in_file(file, &text, &errors)),
+        Err(Failure::Output(error)) => Err(Complaint::about(&arguments.output.display().to_string(), error)),
+    }
 }

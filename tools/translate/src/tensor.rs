@@ -53,9 +53,24 @@ pub fn types(all: &[Tensor]) -> String {
     all.iter().map(|t| t.ty.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// The tensors of a shape, without names.
+/// How many arrays of a shape are values: all but tokens, which only put operations in an order.
+pub fn values(shape: &Shape) -> usize {
+    match shape {
+        Shape::Tuple(parts) => parts.iter().map(values).sum(),
+        Shape::Array(array) | Shape::Buffer(array) => usize::from(array.element != ElementType::Token),
+    }
+}
+
+/// The tensors of a shape, without names; none of a token.
 pub fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
-    leaves(shape).into_iter().map(tensor).collect()
+    leaves(shape).into_iter().filter(|array| array.element != ElementType::Token).map(tensor).collect()
+}
+
+/// The value of each array of a shape; none of a token.
+pub fn by_leaf(shape: &Shape, values: &[Tensor]) -> Vec<Option<Tensor>> {
+    let mut values = values.iter();
+    let value = |array: &Array| if array.element == ElementType::Token { None } else { values.next().cloned() };
+    leaves(shape).into_iter().map(value).collect()
 }
 
 fn tensor(array: &Array) -> Done<Tensor> {

@@ -1,11 +1,12 @@
 //! The instructions as JSON, one object a line, for programs.
 
-use super::rows::{Access, Entry, Program, RunTime};
+use super::rows::{Access, Entry, Program, Row, RunTime};
+use layout_console::Stop;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::io::Write;
 use tensor_layout::analysis::{Count, Usage};
 use tensor_layout::operations::Shape;
-use tensor_layout::text::Error;
 
 /// An instruction.
 #[derive(Serialize)]
@@ -24,8 +25,22 @@ struct Object<'a> {
     /// The operands by the names of the fusion's parameters; a list for a tuple.
     #[serde(skip_serializing_if = "Option::is_none")]
     fusion: Option<Value>,
+    /// The operands, or the leaves of them, that no result reads, where they are in no list above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    remarks: Vec<String>,
+    unread: Vec<Unread<'a>>,
+    /// Why the operands of some results are in no list above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undefined: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    remarks: &'a [String],
+}
+
+/// An operand of which nothing is read, or the first and the last of its leaves of which nothing is.
+#[derive(Serialize)]
+struct Unread<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<[usize; 2]>,
 }
 
 /// What is read and fed of one leaf of an operand.
@@ -58,21 +73,24 @@ struct Directed {
 /// One JSON object for each instruction.
 ///
 /// # Errors
-/// An answer does not fit in 64 bits.
-pub fn objects(program: &mut Program, chosen: &[(usize, usize)]) -> Result<String, Error> {
-    let mut out = String::new();
+/// An answer does not fit in 64 bits; the text cannot be written.
+pub fn objects(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Write) -> Result<(), Stop> {
     for &(c, k) in chosen {
-        let rows = program.rows(c, k)?;
-        let remarks = program.remarks(c, k);
+        let found = program.found(c, k)?;
         let (computation, instruction) = program.at(c, k);
+        let names: Vec<&str> = instruction.operands.iter().map(|k| &*computation.instructions[*k].name).collect();
         let tuple = matches!(instruction.shape, Shape::Tuple(_));
         let fusion = (instruction.opcode == "fusion").then(|| {
             let called = &program.module.computations[instruction.called[0]];
-            let name = |p: usize| called.instructions[called.parameters[p]].name.as_str();
-            let mut results = rows.iter().map(|row| by_parameter(row, name));
+            let parameters = called.parameters.iter().map(|p| &*called.instructions[*p].name);
+            let parameters: Vec<&str> = parameters.collect();
+            let mut results = found.rows.iter().map(|row| by_parameter(&row.entries, &parameters));
             if tuple { results.collect() } else { results.next().unwrap_or(json!({})) }
         });
-        let mut operands = rows.iter().map(|row| row.iter().map(Operand::new).collect::<Vec<_>>());
+        let of = |row: &Row| row.entries.iter().map(|entry| Operand::new(entry, &names)).collect::<Vec<_>>();
+        let mut operands = found.rows.iter().map(of);
+        let mut undefined: Vec<_> = found.rows.iter().map(|row| row.others.as_deref()).collect();
+        undefined.retain(Option::is_some);
         let object = Object {
             name: &instruction.name,
             opcode: &instruction.opcode,
@@ -81,26 +99,23 @@ pub fn objects(program: &mut Program, chosen: &[(usize, usize)]) -> Result<Strin
             root: k == computation.root,
             operands: (!tuple).then(|| operands.next().unwrap_or_default()),
             results: tuple.then(|| operands.collect()),
+            unread: found.unread.iter().map(|u| Unread { name: names[u.number], parts: u.parts }).collect(),
+            undefined: undefined.first().copied().flatten(),
             fusion,
-            remarks,
+            remarks: &found.remarks,
         };
         // As a `Value`, whose keys are in alphabetical order.
-        out += &format!("{}\n", json!(object));
+        writeln!(to, "{}", json!(object))?;
     }
-    Ok(out)
+    Ok(())
 }
 
 /// The operands of one result under the names of the parameters. A parameter that is a tuple has a list of its leaves.
-fn by_parameter<'a>(row: &[Entry], parameter: impl Fn(usize) -> &'a str) -> Value {
+fn by_parameter(row: &[Entry], parameters: &[&str]) -> Value {
     let mut all = Map::new();
     for entry in row {
-        let mut operand = Operand { name: None, ..Operand::new(entry) };
-        for Directed { value, .. } in &mut operand.runtime {
-            if let Some(own) = value.operand {
-                value.source = parameter(own).to_string();
-            }
-        }
-        let own = all.entry(parameter(entry.number)).or_insert_with(|| json!([]));
+        let operand = Operand { name: None, ..Operand::new(entry, parameters) };
+        let own = all.entry(parameters[entry.number]).or_insert_with(|| json!([]));
         match (entry.part, own.as_array_mut()) {
             (Some(_), Some(parts)) => parts.push(json!(operand)),
             _ => *own = json!(operand),
@@ -110,15 +125,19 @@ fn by_parameter<'a>(row: &[Entry], parameter: impl Fn(usize) -> &'a str) -> Valu
 }
 
 impl Operand {
-    fn new(Entry { name, part, reads, feeds, usage, tiles, .. }: &Entry) -> Operand {
+    /// `names` are those of the operands.
+    fn new(Entry { number: own, part, reads, feeds, usage, tiles }: &Entry, names: &[&str]) -> Operand {
         let directed = |access: &Access, direction| {
-            let each = access.run_time.iter().cloned();
-            each.map(|value| Directed { direction, value }).collect::<Vec<_>>()
+            let named = |value: &RunTime| {
+                let source = value.operand.map_or(&*value.source, |number| names[number]).to_string();
+                Directed { direction, value: RunTime { source, ..value.clone() } }
+            };
+            access.run_time.iter().map(named).collect::<Vec<_>>()
         };
         let mut runtime = directed(reads, "output_to_input");
         runtime.extend(directed(feeds, "input_to_output"));
         Operand {
-            name: Some(name.clone()),
+            name: Some(names[*own].to_string()),
             part: *part,
             output_to_input: reads.maps.clone(),
             input_to_output: feeds.maps.clone(),

@@ -1,13 +1,14 @@
 //! `layout-inspect hlo`: what the instructions of an HLO module read and feed.
 //!
-//! [`rows`] has the findings, [`table`] prints them for people, [`json`] as one object a line for programs.
+//! [`rows`] has the findings, [`table`] prints them for people, [`json`] as one object a line for programs. Each
+//! instruction is printed when it is analysed, and then forgotten.
 
 mod json;
 mod rows;
 mod table;
 
 use crate::lists;
-use layout_console::{Complaint, read};
+use layout_console::{Complaint, read, stream};
 use rows::Program;
 use tensor_layout::text::Error;
 
@@ -29,16 +30,19 @@ pub struct HloOptions {
     json: bool,
 }
 
-/// The table, or the lines of JSON.
-pub fn run(HloOptions { file, instruction, tile, json }: &HloOptions) -> Result<String, Complaint> {
+/// Prints the table, or the lines of JSON, each as soon as it is known.
+pub fn run(HloOptions { file, instruction, tile, json }: &HloOptions) -> Result<(), Complaint> {
     let sizes = tile.as_deref().map(sizes).transpose()?;
     let text = read(file)?;
     let mut program = Program::new(&text, sizes).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
-    let found = program.chosen(instruction.as_deref()).and_then(|chosen| {
-        program.check_tile(&chosen)?;
-        if *json { json::objects(&mut program, &chosen) } else { table::table(&mut program, &chosen) }
-    });
-    found.map_err(|Error { message, .. }| Complaint::about(file, message))
+    drop(text);
+    let about = |Error { message, .. }| Complaint::about(file, message);
+    let chosen = program.chosen(instruction.as_deref()).map_err(about)?;
+    program.check_tile(&chosen).map_err(about)?;
+    stream(
+        |out| if *json { json::objects(&mut program, &chosen, out) } else { table::table(&mut program, &chosen, out) },
+    )
+    .map_err(|stop| stop.complaint(file))
 }
 
 /// The sizes of a tile.

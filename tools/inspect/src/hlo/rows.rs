@@ -1,34 +1,70 @@
 //! What each instruction of a module reads of its operands, and feeds of its result.
 //!
 //! For each leaf of the result (an array of its tuple, or the one array) and each leaf of an operand there is an
-//! [`Entry`]: the indexing maps of both directions, how many elements are read, and what a tile of the result needs.
+//! [`Entry`]: the indexing maps of both directions, how many elements are read, and what a tile of the result needs. Of
+//! tuples only the pairs that have to do with each other have one, so that a tuple of ten thousand arrays has ten
+//! thousand entries.
+//!
+//! Instructions with the same operation and the same shapes read the same, so they are analysed once: [`Found`] has
+//! numbers of operands, not their names.
 
 use crate::moves;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use std::rc::Rc;
 use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, Place, StridedTile, Usage, movement};
 use tensor_layout::expr::{Expr, Named};
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::maps::Interval;
 use tensor_layout::operations::Operation;
-use tensor_layout::operations::{Graph, Node, Value, leaves};
+use tensor_layout::operations::{Array, Graph, Node, Shape, Value, count, leaves};
 use tensor_layout::text::{Error, did_you_mean};
+
+/// How many instructions are remembered, and how many arrays they may have.
+const REMEMBERED: usize = 4096;
+const SMALL: usize = 64;
 
 /// A module with what each of its instructions reads.
 pub struct Program {
     pub module: Module,
     graphs: Vec<Graph>,
     flows: Flows,
+    /// What instructions of an operation and of shapes read, by the text of these.
+    remembered: HashMap<String, Rc<Found>>,
     /// The sizes of a tile of each result, for which to say what is needed.
     tile: Option<Vec<i64>>,
 }
 
+/// What an instruction reads.
+pub struct Found {
+    /// For each leaf of the result.
+    pub rows: Vec<Row>,
+    /// The leaves of operands that no row is about.
+    pub unread: Vec<Unread>,
+    /// What else there is to say.
+    pub remarks: Vec<String>,
+}
+
+/// What one leaf of the result reads.
+pub struct Row {
+    pub entries: Vec<Entry>,
+    /// What goes for all other leaves of operands, where there were too many to look at.
+    pub others: Option<String>,
+}
+
+/// Leaves of an operand in a row.
+pub struct Unread {
+    /// The operand's number.
+    pub number: usize,
+    /// The first and the last leaf, where the operand has several.
+    pub parts: Option<[usize; 2]>,
+}
+
 /// What an instruction reads and feeds of one leaf of an operand.
 pub struct Entry {
-    /// The operand's number, and its name.
+    /// The operand's number.
     pub number: usize,
-    pub name: String,
     /// The leaf, where the operand has several.
     pub part: Option<usize>,
     pub reads: Access,
@@ -52,14 +88,14 @@ pub struct Access {
 #[derive(Clone, Serialize)]
 pub struct RunTime {
     /// The number of the map, and the variable's name in it.
-    map: usize,
+    pub map: usize,
     pub variable: String,
-    /// The instruction that has the value, and the index of the element: `[d0]`.
+    /// The instruction that has the value, where it is no operand, and the index of the element: `[d0]`.
     pub source: String,
     pub element: String,
     /// Between which two values it is, both included; whether it is moved there where it is outside.
-    interval: [i64; 2],
-    clamped: bool,
+    pub interval: [i64; 2],
+    pub clamped: bool,
     /// The number of the operand, where the value is one of the instruction's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operand: Option<usize>,
@@ -73,7 +109,7 @@ impl Program {
     pub fn new(text: &str, tile: Option<Vec<i64>>) -> Result<Program, Vec<Error>> {
         let module = Module::parse(text)?;
         let graphs = module.graphs();
-        Ok(Program { module, graphs, flows: Flows::default(), tile })
+        Ok(Program { module, graphs, flows: Flows::default(), remembered: HashMap::new(), tile })
     }
 
     /// An instruction and its computation.
@@ -118,7 +154,7 @@ impl Program {
     }
 
     /// What else there is to say: how many bytes a fusion saves, and what a change of shape moves.
-    pub fn remarks(&mut self, c: usize, k: usize) -> Vec<String> {
+    fn remarks(&mut self, c: usize, k: usize) -> Vec<String> {
         let computation = &self.module.computations[c];
         let instruction = &computation.instructions[k];
         match &instruction.operation {
@@ -170,22 +206,28 @@ impl Program {
         }
     }
 
-    /// What an instruction reads, its operands as parameters.
+    /// What an instruction reads, its operands as parameters. Of a tuple of which a part is taken, the parameter is that
+    /// part.
     fn flow(&mut self, c: usize, k: usize) -> Result<Flow, Error> {
-        let (computation, instruction) = (&self.module.computations[c], &self.graphs[c].nodes[k]);
-        let parameter = |(number, operand): (usize, &usize)| Node {
+        let instructions = &self.module.computations[c].instructions;
+        let instruction = &instructions[k];
+        let operand = |k: &usize| &instructions[*k].shape;
+        let (operation, shapes) = match (&instruction.operation, instruction.operands.first().map(operand)) {
+            // A parameter of the computation reads nothing, and is none of this graph.
+            (Operation::Parameter { .. }, _) => (Operation::Constant, Vec::new()),
+            (Operation::GetTupleElement { index }, Some(Shape::Tuple(parts))) => {
+                (Operation::GetTupleElement { index: 0 }, vec![Shape::Tuple(vec![parts[*index].clone()])])
+            }
+            (operation, _) => (operation.clone(), instruction.operands.iter().map(operand).cloned().collect()),
+        };
+        let parameter = |(number, shape)| Node {
             operation: Operation::Parameter { number },
             operands: Vec::new(),
-            results: vec![computation.instructions[*operand].shape.clone()],
+            results: vec![shape],
         };
-        let mut nodes: Vec<Node> = computation.instructions[k].operands.iter().enumerate().map(parameter).collect();
+        let mut nodes: Vec<Node> = shapes.into_iter().enumerate().map(parameter).collect();
         let operands = (0..nodes.len()).map(|node| Value { node, result: 0 }).collect();
-        // A parameter of the computation reads nothing, and is none of this graph.
-        let operation = match &instruction.operation {
-            Operation::Parameter { .. } => Operation::Constant,
-            operation => operation.clone(),
-        };
-        nodes.push(Node { operation, operands, results: instruction.results.clone() });
+        nodes.push(Node { operation, operands, results: vec![instruction.shape.clone()] });
         let roots = vec![Value { node: nodes.len() - 1, result: 0 }];
         self.graphs.push(Graph { nodes, roots });
         let found = self.flows.flow_once(&self.graphs, self.graphs.len() - 1);
@@ -193,47 +235,89 @@ impl Program {
         found
     }
 
-    /// For each leaf of the result, the entries of all leaves of the operands.
+    /// What an instruction reads.
     ///
     /// # Errors
     /// An answer does not fit in 64 bits.
-    pub fn rows(&mut self, c: usize, k: usize) -> Result<Vec<Vec<Entry>>, Error> {
-        let found = self.flow(c, k)?;
-        Ok((0..found.roots()).map(|root| self.row(c, k, &found, root)).collect())
+    pub fn found(&mut self, c: usize, k: usize) -> Result<Rc<Found>, Error> {
+        let key = self.key(c, k);
+        if let Some(found) = key.as_ref().and_then(|key| self.remembered.get(key)) {
+            return Ok(found.clone());
+        }
+        let flow = self.flow(c, k)?;
+        let found = Rc::new(Found { remarks: self.remarks(c, k), ..self.rows(c, k, &flow) });
+        if let Some(key) = key {
+            if self.remembered.len() == REMEMBERED {
+                self.remembered.clear();
+            }
+            self.remembered.insert(key, found.clone());
+        }
+        Ok(found)
     }
 
-    fn row(&self, c: usize, k: usize, found: &Flow, root: usize) -> Vec<Entry> {
+    /// The operation and the shapes of an instruction as text; `None` where there are many.
+    fn key(&self, c: usize, k: usize) -> Option<String> {
         let (computation, instruction) = self.at(c, k);
-        let operands = || instruction.operands.iter().map(|operand| &computation.instructions[*operand]);
-        let names: Vec<&str> = operands().map(|operand| &*operand.name).collect();
-        let result = leaves(&instruction.shape).get(root).and_then(|array| array.sizes());
-        let mut row = Vec::new();
-        for ((number, operand), count) in operands().enumerate().zip(found.parameters()) {
-            let arrays = leaves(&operand.shape);
-            for leaf in 0..count {
-                let access = found.reads(number, leaf, root);
-                let sizes = arrays.get(leaf).and_then(|array| array.sizes());
-                let tiles = match (access, &sizes, &result) {
-                    (Some(access), Some(to), Some(from)) => self.tiles(access, from, to),
+        let operands = instruction.operands.iter().map(|k| &computation.instructions[*k].shape);
+        let small = |shape: &Shape| !matches!(shape, Shape::Tuple(parts) if parts.len() > SMALL);
+        if instruction.operands.len() > SMALL || !small(&instruction.shape) || !operands.clone().all(small) {
+            return None;
+        }
+        let mut key = format!("{:?} {}", instruction.operation, instruction.shape);
+        operands.for_each(|shape| _ = write!(key, " {shape}"));
+        Some(key)
+    }
+
+    /// For each leaf of the result, the entries of leaves of the operands.
+    fn rows(&self, c: usize, k: usize, flow: &Flow) -> Found {
+        let (computation, instruction) = self.at(c, k);
+        let shapes: Vec<&Shape> = instruction.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
+        let counts: Vec<usize> = shapes.iter().map(|shape| count(shape)).collect();
+        let results = leaves(&instruction.shape);
+        let part = match (&instruction.operation, &shapes[..]) {
+            (Operation::GetTupleElement { index }, [Shape::Tuple(parts)]) => Some((*index, parts)),
+            _ => None,
+        };
+        let first = part.map_or(0, |(index, parts)| parts[..index].iter().map(count).sum());
+        let arrays: Vec<Vec<&Array>> = match part {
+            Some((index, parts)) => vec![leaves(&parts[index])],
+            None => shapes.iter().map(|shape| leaves(shape)).collect(),
+        };
+        let mut seen: Vec<Vec<bool>> = counts.iter().map(|n| vec![false; *n]).collect();
+        let mut row = |root: usize| {
+            let mut entry = |(number, leaf): (usize, usize)| {
+                let access = flow.reads(number, leaf, root);
+                let sizes = arrays[number][leaf].sizes();
+                let tiles = match (access, &sizes, results.get(root).and_then(|array| array.sizes())) {
+                    (Some(access), Some(to), Some(from)) => self.tiles(access, &from, to),
                     _ => Vec::new(),
                 };
-                let named = |access: Option<_>| access.map_or_else(Access::default, |a| self.named(a, &names));
-                row.push(Entry {
+                let named = |access: Option<_>| access.map_or_else(Access::default, |a| self.named(a));
+                seen[number][first + leaf] = true;
+                Entry {
                     number,
-                    name: operand.name.clone(),
-                    part: (count > 1).then_some(leaf),
+                    part: (counts[number] > 1).then_some(first + leaf),
                     reads: named(access),
-                    feeds: named(found.feeds(number, leaf, root)),
+                    feeds: named(flow.feeds(number, leaf, root)),
                     usage: access.zip(sizes.as_ref()).map(|(access, sizes)| access.usage(sizes)),
                     tiles,
-                });
+                }
+            };
+            let others = flow.others(root).and_then(|access| access.unknown.first().cloned());
+            // Of an instruction with one result, operands that are one array are always there.
+            let mut all: BTreeSet<(usize, usize)> = flow.related(root).collect();
+            if flow.roots() == 1 && others.is_none() {
+                all.extend((0..counts.len()).filter(|number| counts[*number] == 1).map(|number| (number, 0)));
             }
-        }
-        row
+            Row { entries: all.into_iter().map(&mut entry).collect(), others }
+        };
+        let rows: Vec<Row> = (0..flow.roots()).map(&mut row).collect();
+        let unread = if rows.iter().any(|row| row.others.is_some()) { Vec::new() } else { unread(&seen) };
+        Found { rows, unread, remarks: Vec::new() }
     }
 
-    /// An access as text, where `names` are those of the operands.
-    fn named(&self, access: &analysis::Access<Place>, names: &[&str]) -> Access {
+    /// An access as text.
+    fn named(&self, access: &analysis::Access<Place>) -> Access {
         let mut out = Access { unknown: access.unknown.clone(), ..Access::default() };
         for (number, mapped) in access.maps.iter().enumerate() {
             let name = |v| mapped.map.name(v);
@@ -242,7 +326,7 @@ impl Program {
                 let place = &run_time.source;
                 // Nodes of the instruction's own graph are its operands; a called computation has instructions.
                 let source = match place.calls[..] {
-                    [] => names.get(place.node).copied().unwrap_or(""),
+                    [] => "",
                     _ => &self.at(place.graph, place.node).1.name,
                 };
                 let element: Vec<String> = run_time.element.iter().map(|e| Named(e, &name).to_string()).collect();
@@ -259,6 +343,22 @@ impl Program {
         }
         out
     }
+}
+
+/// The leaves that no row is about, those in a row together.
+fn unread(seen: &[Vec<bool>]) -> Vec<Unread> {
+    let mut found = Vec::new();
+    for (number, leaves) in seen.iter().enumerate() {
+        let mut from = 0;
+        for run in leaves.chunk_by(|a, b| a == b) {
+            if !run[0] {
+                let parts = (leaves.len() > 1).then(|| [from, from + run.len() - 1]);
+                found.push(Unread { number, parts });
+            }
+            from += run.len();
+        }
+    }
+    found
 }
 
 /// A number, or between which two it is.

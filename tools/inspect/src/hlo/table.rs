@@ -1,8 +1,10 @@
 //! The table of the instructions, for people.
 
-use super::rows::{Entry, Program, amount};
+use super::rows::{Entry, Program, Unread, amount};
 use crate::report;
-use std::fmt::Write;
+use layout_console::Stop;
+use std::fmt::Write as _;
+use std::io::Write;
 use tensor_layout::operations::Shape;
 use tensor_layout::operations::leaves;
 use tensor_layout::text::Error;
@@ -11,35 +13,51 @@ use tensor_layout::tiled::Expansion;
 /// A line for each instruction, with what it reads and feeds below it, under the name of its computation.
 ///
 /// # Errors
-/// An answer does not fit in 64 bits.
-pub fn table(program: &mut Program, chosen: &[(usize, usize)]) -> Result<String, Error> {
-    let mut out = String::new();
+/// An answer does not fit in 64 bits; the text cannot be written.
+pub fn table(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Write) -> Result<(), Stop> {
     let mut last = None;
     for &(c, k) in chosen {
-        let rows = program.rows(c, k)?;
+        let mut out = String::new();
+        let found = program.found(c, k)?;
         let (computation, instruction) = program.at(c, k);
-        if last.replace(c) != Some(c) {
+        if last != Some(c) {
             let entry = if c == program.module.entry { "ENTRY " } else { "" };
-            let _ = writeln!(out, "{}{entry}{}", if out.is_empty() { "" } else { "\n" }, computation.name);
+            let _ = writeln!(out, "{}{entry}{}", if last.is_none() { "" } else { "\n" }, computation.name);
+            last = Some(c);
         }
         let root = if k == computation.root { "ROOT " } else { "" };
         let _ = write!(out, "  {root}{} = {} {}", instruction.name, instruction.shape, instruction.opcode);
         out.push_str(&memory(&instruction.shape)?);
         out.push('\n');
-        for line in program.remarks(c, k) {
+        for line in &found.remarks {
             let _ = writeln!(out, "    {line}");
         }
-        let several = rows.len() > 1;
-        for (result, row) in rows.iter().enumerate() {
+        let names: Vec<&str> = instruction.operands.iter().map(|k| &*computation.instructions[*k].name).collect();
+        let several = found.rows.len() > 1;
+        for (result, row) in found.rows.iter().enumerate() {
             let of = if several { format!("result {result}, ") } else { String::new() };
-            row.iter().for_each(|found| entry(&mut out, &of, found));
+            row.entries.iter().for_each(|found| entry(&mut out, &of, &names, found));
+            if let Some(reason) = &row.others {
+                let _ = writeln!(out, "    {of}all operands UNDEFINED: {reason}");
+            }
         }
+        for Unread { number, parts } in &found.unread {
+            let name = names[*number];
+            let _ = match parts {
+                None => writeln!(out, "    {name} is never read"),
+                Some([first, last]) if first == last => writeln!(out, "    {name} part {first} is never read"),
+                Some([first, last]) => writeln!(out, "    {name} parts {first} to {last} are never read"),
+            };
+        }
+        to.write_all(out.as_bytes())?;
     }
-    Ok(out)
+    Ok(())
 }
 
 /// What is read and fed of one leaf of an operand; `of` says which result, where there are several.
-fn entry(out: &mut String, of: &str, Entry { name, part, reads, feeds, usage, tiles, .. }: &Entry) {
+fn entry(out: &mut String, of: &str, names: &[&str], found: &Entry) {
+    let Entry { number, part, reads, feeds, usage, tiles } = found;
+    let name = names[*number];
     let part = part.map_or(String::new(), |part| format!(" part {part}"));
     if reads.maps.is_empty() && reads.unknown.is_empty() {
         let _ = writeln!(out, "    {of}{name}{part} is never read");
@@ -51,7 +69,8 @@ fn entry(out: &mut String, of: &str, Entry { name, part, reads, feeds, usage, ti
             let _ = writeln!(out, "    {of}{name}{part} {verb} {line}");
         }
         for value in &access.run_time {
-            let _ = writeln!(out, "      {} = {}{}", value.variable, value.source, value.element);
+            let source = value.operand.map_or(&*value.source, |number| names[number]);
+            let _ = writeln!(out, "      {} = {source}{}", value.variable, value.element);
         }
     }
     if let Some(usage) = usage {

@@ -49,7 +49,7 @@ pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) 
 }
 
 /// The first operand chooses the branch that runs; each branch has an operand of its own.
-pub fn branch(b: &mut Builder, branches: &[usize], operands: &[Vec<Tensor>], to: &[Tensor]) -> Done<Vec<Tensor>> {
+pub fn branch(b: &mut Builder, branches: &[usize], operands: &[&[Tensor]], to: &[Tensor]) -> Done<Vec<Tensor>> {
     let chosen = &operands[0][0];
     let value = b.scalar(chosen);
     let list = types(to);
@@ -57,9 +57,9 @@ pub fn branch(b: &mut Builder, branches: &[usize], operands: &[Vec<Tensor>], to:
     let count = count(to.len());
     if chosen.element == ElementType::Pred {
         b.w.line(&format!("{name}{count} = scf.if {value} -> ({list}) {{"));
-        one_branch(b, branches[0], &operands[1], to)?;
+        one_branch(b, branches[0], operands[1], to)?;
         b.w.line("} else {");
-        one_branch(b, branches[1], &operands[2], to)?;
+        one_branch(b, branches[1], operands[2], to)?;
     } else {
         // A number out of range takes the last branch.
         let index = b.w.op(&format!("arith.index_cast {value} : {} to index", chosen.of));
@@ -67,11 +67,11 @@ pub fn branch(b: &mut Builder, branches: &[usize], operands: &[Vec<Tensor>], to:
         let last = branches.len() - 1;
         for k in 0..last {
             b.w.line(&format!("case {k} {{"));
-            one_branch(b, branches[k], &operands[k + 1], to)?;
+            one_branch(b, branches[k], operands[k + 1], to)?;
             b.w.line("}");
         }
         b.w.line("default {");
-        one_branch(b, branches[last], &operands[last + 1], to)?;
+        one_branch(b, branches[last], operands[last + 1], to)?;
     }
     b.w.located("}");
     Ok(Tensor::named(results(&name, to.len()), to.to_vec()))

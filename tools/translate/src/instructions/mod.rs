@@ -1,25 +1,39 @@
 //! The instructions: which function writes which, in [`instruction`], and their functions by kind.
 
+mod algorithms;
+mod batch_norm;
+mod bits;
+mod collectives;
+mod computation;
 mod control;
+mod custom;
+mod fft;
 mod gather;
+mod pairs;
 mod products;
+mod random;
 mod reductions;
+mod scatter;
+mod select_and_scatter;
 mod shapes;
+mod solve;
+mod sort;
 
 use crate::builder::{Builder, Operand};
+use crate::collectives::is_device;
 use crate::scalar::{elementwise, literal};
-use crate::tensor::{Done, Tensor, tensors};
+use crate::tensor::{Done, Tensor, tensors, values};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::Instruction;
+use tensor_layout::hlo::{Instruction, Values};
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::Shape;
-use tensor_layout::operations::leaves;
 
 /// An instruction, with the shapes and the tensors of its operands.
+#[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub i: &'a Instruction,
     pub shapes: &'a [&'a Shape],
-    pub operands: &'a [Vec<Tensor>],
+    pub operands: &'a [&'a [Tensor]],
 }
 
 /// Writes an instruction; the tensors of its results.
@@ -29,18 +43,40 @@ pub struct Site<'a> {
 pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     let i = site.i;
     let results = tensors(&i.shape)?;
+    if let Operation::GetTupleElement { index } = &i.operation {
+        // A tuple of many parts may have as many users: the others are not looked at.
+        return part_of_tuple(b, site, *index, &results);
+    }
     let ins: Vec<Tensor> = site.operands.concat();
     match &i.operation {
         Operation::Tuple => Ok(b.all_converted(&ins, &results)),
-        Operation::GetTupleElement { index } => part_of_tuple(b, site, *index, &ins, &results),
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
         Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
+        Operation::Collective(c) => collectives::collective(b, site, c, &ins, &results),
+        _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
+        Operation::Start(start) => pairs::start(b, site, start),
+        Operation::Leaves { .. } if matches!(&*i.opcode, "infeed" | "recv-done") => {
+            Ok(pairs::received(b, site, &results))
+        }
+        Operation::Leaves { numbers } => {
+            if i.opcode == "send" {
+                pairs::sent(b, site, &ins);
+            }
+            pairs::leaves_of(b, site, numbers)
+        }
+        _ if i.opcode == "outfeed" => Ok(pairs::sent(b, site, &ins)),
+        _ if i.opcode == "after-all" => Ok(Vec::new()),
         // A result without elements does not depend on the operands.
         operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
             Ok(results.iter().map(|out| b.empty(out)).collect())
         }
+        operation if i.opcode == "custom-call" && !matches!(operation, Operation::Concatenate { .. }) => {
+            custom::custom_call(b, site, &ins, results)
+        }
         Operation::Reduce { dims } => reductions::reduce(b, i, dims, &ins, results),
+        Operation::Scatter(g) => scatter::scatter(b, i, g, &ins, results),
+        Operation::Algorithm(algorithm) => algorithms::algorithm(b, i, algorithm, &ins, results),
         Operation::ReduceWindow { window } => reductions::reduce_window(b, i, window, &ins, results),
         _ if is_barrier(i) => {
             let each = ins.iter().zip(&results);
@@ -59,10 +95,10 @@ fn not_imported(i: &Instruction) -> String {
     format!("`{}` cannot be imported", i.opcode)
 }
 
-fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, ins: &[Tensor], results: &[Tensor]) -> Done<Vec<Tensor>> {
+fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, results: &[Tensor]) -> Done<Vec<Tensor>> {
     let Shape::Tuple(parts) = site.shapes[0] else { return Err("the operand must be a tuple".into()) };
-    let first: usize = parts[..index].iter().map(|part| leaves(part).len()).sum();
-    Ok(b.all_converted(&ins[first..first + results.len()], results))
+    let first: usize = parts[..index].iter().map(values).sum();
+    Ok(b.all_converted(&site.operands[0][first..first + results.len()], results))
 }
 
 /// Writes an instruction with one result.
@@ -70,8 +106,10 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
     let i = site.i;
     let ins = if only_moves(i) { ins.iter().map(|t| b.precise(t, out)).collect::<Done<_>>()? } else { ins.to_vec() };
     match &i.operation {
+        Operation::Constant if i.opcode == "rng-get-and-update-state" => Ok(random::state(b, i, out)),
         Operation::Constant if i.literal.is_some() => constant(b, i, out),
         Operation::Elementwise | Operation::Select if i.opcode == "copy" => Ok(b.converted(&ins[0], out)),
+        Operation::Elementwise if i.opcode == "rng" => random::numbers(b, i, &ins, out),
         Operation::Elementwise | Operation::Select => elementwise(b, i, &ins, out),
         Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => shapes::parts(b, &ins[0], out),
         Operation::Broadcast { dims } => shapes::broadcast(b, dims, &ins[0], out),
@@ -105,8 +143,11 @@ fn only_moves(i: &Instruction) -> bool {
 }
 
 fn constant(b: &mut Builder, i: &Instruction, out: &Tensor) -> Done<Tensor> {
+    if i.literal.as_ref().is_some_and(|literal| literal.values == Values::Elided) {
+        return b.elided(i, out);
+    }
     let value = i.literal.as_ref().and_then(|literal| literal::dense(literal, out.element, &out.sizes));
-    let value = value.ok_or("the value of this constant is left out of the text, or MLIR has no text for it")?;
+    let value = value.ok_or("MLIR has no text for the value of this constant")?;
     Ok(b.named(out, &format!("arith.constant dense<{value}> : {}", out.ty)))
 }
 

@@ -85,9 +85,6 @@ fn indices(c: &Convolution, features: i64, sizes: &[i64]) -> (String, String) {
 /// Sums of products of the first two operands, of types `from`, over the `reduced` loops after those of the result.
 fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementType; 2], out: &Tensor) -> Done<Tensor> {
     let to = out.element;
-    if to.is_complex() {
-        return Err("products of complex numbers cannot be imported".into());
-    }
     let zero = b.zero(out);
     let loops = out.sizes.len() + reduced;
     let generic = Generic { loops, ins, outs: vec![out.clone()], inits: vec![Some(zero)] };
@@ -96,6 +93,7 @@ fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementTyp
         let factors = [factor(0)?, factor(1)?];
         let (multiply, add) = match to {
             ElementType::Pred => ("arith.andi", "arith.ori"),
+            _ if to.is_complex() => ("complex.mul", "complex.add"),
             _ if to.is_float() => ("arith.mulf", "arith.addf"),
             _ => ("arith.muli", "arith.addi"),
         };

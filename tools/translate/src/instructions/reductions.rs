@@ -1,17 +1,13 @@
 //! Reductions over dimensions and over windows, as `linalg.generic` with the computation of the reduction in its region.
 
+use super::computation::applied;
 use super::shapes::padded;
 use crate::builder::{Builder, Generic, Operand};
-use crate::scalar::convert::converted;
-use crate::scalar::elementwise;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
-use crate::writer::Writer;
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::{Instruction, Module};
-use tensor_layout::operations::Shape;
-use tensor_layout::operations::leaves;
-use tensor_layout::operations::{Operation, WindowDim};
+use tensor_layout::hlo::Instruction;
+use tensor_layout::operations::WindowDim;
 
 /// The operands are the inputs, then as many initial values.
 pub fn reduce(
@@ -77,48 +73,5 @@ fn combined(b: &mut Builder, i: &Instruction, generic: Generic, inputs: &[Tensor
     let (module, behind) = (b.module, generic.ins.len());
     let from: Vec<ElementType> = generic.outs.iter().chain(inputs).map(|t| t.element).collect();
     let count = inputs.len();
-    b.generic(generic, |w, args| {
-        let given = inlined(module, number, w, &[&args[behind..], &args[..count]].concat(), &from)?;
-        let own = leaves(&module.computations[number].result().shape);
-        let each = given.iter().zip(own).zip(&from);
-        each.map(|((value, array), to)| converted(w, value, array.element, *to)).collect()
-    })
-}
-
-/// A computation on scalars, written where it is used, with arguments of types `from`; the leaves of its root.
-fn inlined(
-    module: &Module,
-    computation: usize,
-    w: &mut Writer,
-    arguments: &[String],
-    from: &[ElementType],
-) -> Done<Vec<String>> {
-    let computation = &module.computations[computation];
-    let mut values: Vec<Vec<String>> = Vec::new();
-    for i in &computation.instructions {
-        let operands: Vec<String> = i.operands.iter().flat_map(|k| values[*k].clone()).collect();
-        let arrays = i.operands.iter().flat_map(|k| leaves(&computation.instructions[*k].shape));
-        let from_operands: Vec<ElementType> = arrays.map(|array| array.element).collect();
-        let own = match &i.shape {
-            Shape::Array(array) if array.dims.is_empty() => Some(array.element),
-            _ => None,
-        };
-        values.push(match (&i.operation, own) {
-            (Operation::Parameter { number }, Some(e)) => {
-                vec![converted(w, &arguments[*number], from[*number], e)?]
-            }
-            (Operation::Tuple, _) => operands,
-            (Operation::GetTupleElement { index }, Some(_)) => vec![operands[*index].clone()],
-            (Operation::Call { computation }, _) => inlined(module, *computation, w, &operands, &from_operands)?,
-            (Operation::Constant, Some(e)) => vec![elementwise::constant(w, i, e)?],
-            (Operation::Elementwise | Operation::Select, Some(e)) => {
-                vec![elementwise::elementwise(w, i, &operands, &from_operands, e)?]
-            }
-            (Operation::Broadcast { .. } | Operation::Reshape, Some(e)) => {
-                vec![converted(w, &operands[0], from_operands[0], e)?]
-            }
-            _ => return Err(format!("`{}` cannot be imported into the loops of a reduction", i.opcode)),
-        });
-    }
-    Ok(values.swap_remove(computation.root))
+    b.generic(generic, |w, args| applied(module, number, w, &[&args[behind..], &args[..count]].concat(), &from, &from))
 }

@@ -21,8 +21,12 @@ pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> O
     if from == to || of == into {
         return Some(a.to_string());
     }
-    if from.is_complex() || to.is_complex() {
-        return None;
+    if to.is_complex() {
+        return with_parts(w, a, from, to);
+    }
+    if from.is_complex() {
+        let value = re(w, a, from)?;
+        return convert(w, &value, real(from), to);
     }
     let (narrow, wide) = (from.bits()?, to.bits()?);
     let cast = |name: &str, a: &str, of: &str, into: &str| format!("arith.{name} {a} : {of} to {into}");
@@ -48,6 +52,34 @@ pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> O
         (false, false) => w.op(&cast(if from.is_signed() { "extsi" } else { "extui" }, a, &of, &into)),
     })
 }
+
+/// The type of the parts.
+pub fn real(e: ElementType) -> ElementType {
+    if e == ElementType::C64 { ElementType::F32 } else { ElementType::F64 }
+}
+
+/// A real or a complex number as a complex one.
+fn with_parts(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
+    let (of, into) = (real(to), element_type(to)?);
+    let parts = if from.is_complex() {
+        [re(w, a, from)?, im(w, a, from)?].map(|x| convert(w, &x, real(from), of))
+    } else {
+        [convert(w, a, from, of), Some(w.constant("0.0", &element_type(of)?))]
+    };
+    let [Some(re), Some(im)] = parts else { return None };
+    Some(w.op(&format!("complex.create {re}, {im} : {into}")))
+}
+
+/// The real part.
+pub fn re(w: &mut Writer, a: &str, e: ElementType) -> Option<String> {
+    Some(w.op(&format!("complex.re {a} : {}", element_type(e)?)))
+}
+
+/// The imaginary part.
+pub fn im(w: &mut Writer, a: &str, e: ElementType) -> Option<String> {
+    Some(w.op(&format!("complex.im {a} : {}", element_type(e)?)))
+}
+
 /// A float as an integer. A number that is out of range becomes the nearest one, and NaN becomes 0.
 fn float_to_integer(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
     let (of, into, middle) = (element_type(from)?, element_type(to)?, "f64");

@@ -3,8 +3,11 @@
 //! HLO defines some results that `arith` leaves undefined: `x / 0` is -1, the remainder of that is `x`, the least number
 //! divided by -1 is itself, and a shift past the width gives 0 or the sign. The operations here give these results.
 
+use super::complex;
 use super::convert::{convert, reinterpreted};
-use super::literal::dense;
+use super::literal::{decimal, dense};
+use super::order::key;
+use super::precision::reduced;
 use crate::syntax::element_type;
 use crate::tensor::Done;
 use crate::writer::Writer;
@@ -19,6 +22,8 @@ struct ScalarSite<'a> {
     /// The type of the first operand, and its text.
     first: ElementType,
     of: &'a str,
+    /// The types of all operands.
+    from: &'a [ElementType],
     /// The type of the result, and its text.
     to: ElementType,
     into: &'a str,
@@ -36,17 +41,21 @@ const RULES: &[(&str, Rule)] = &[
     ("convert", |w, s| convert(w, &s.operands[0], s.first, s.to)),
     ("copy", |_, s| Some(s.operands[0].clone())),
     ("divide", divide),
+    ("imag", |w, s| s.first.is_float().then(|| w.constant("0.0", s.of))),
     ("is-finite", is_finite),
     ("logistic", logistic),
     ("negate", negate),
     ("not", not),
     ("optimization-barrier", |_, s| Some(s.operands[0].clone())),
+    ("real", |_, s| s.first.is_float().then(|| s.operands[0].clone())),
+    ("reduce-precision", reduce_precision),
     ("remainder", divide),
     ("select", |w, s| Some(w.select(&s.operands[0], &s.operands[1], &s.operands[2], s.into))),
     ("shift-left", shift),
     ("shift-right-arithmetic", shift),
     ("shift-right-logical", shift),
     ("sign", sign),
+    ("stochastic-convert", stochastic),
 ];
 
 /// What an elementwise instruction makes of one element of each operand, whose types are `from`.
@@ -62,11 +71,11 @@ pub fn elementwise(
 ) -> Done<String> {
     let (Some(&first), Some(into)) = (from.first(), element_type(to)) else { return Err(not_imported(i)) };
     if to.is_complex() || from.iter().any(|e| e.is_complex()) {
-        return match &*i.opcode {
-            "copy" | "optimization-barrier" => Ok(operands[0].clone()),
-            "select" => Ok(w.select(&operands[0], &operands[1], &operands[2], &into)),
-            _ => Err(format!("`{}` of complex numbers cannot be imported", i.opcode)),
-        };
+        if i.opcode == "select" {
+            return Ok(w.select(&operands[0], &operands[1], &operands[2], &into));
+        }
+        let wrong = || format!("`{}` of complex numbers cannot be imported", i.opcode);
+        return complex::elementwise(w, i, operands, first, to).ok_or_else(wrong);
     }
     // Floats may be of different precision; the operation has that of its result, or of its first operand.
     let wanted = if to.is_float() { to } else { first };
@@ -85,7 +94,7 @@ pub fn elementwise(
         return Ok(w.same(name, &operands, &of));
     }
     let rule = RULES.iter().find(|(name, _)| *name == i.opcode).map(|(_, rule)| rule);
-    let site = ScalarSite { i, operands: &operands, first, of: &of, to, into: &into };
+    let site = ScalarSite { i, operands: &operands, first, of: &of, from, to, into: &into };
     rule.and_then(|rule| rule(w, &site)).ok_or_else(|| not_imported(i))
 }
 
@@ -95,7 +104,11 @@ pub fn elementwise(
 /// Its value is left out of the text, or MLIR has no text for it.
 pub fn constant(w: &mut Writer, i: &Instruction, e: ElementType) -> Done<String> {
     let of = element_type(e).ok_or_else(|| not_imported(i))?;
-    let value = i.literal.as_ref().and_then(|literal| dense(literal, e, &[])).ok_or_else(|| not_imported(i))?;
+    let literal = i.literal.as_ref().ok_or_else(|| not_imported(i))?;
+    if e.is_complex() {
+        return complex::of_literal(w, literal, e).ok_or_else(|| not_imported(i));
+    }
+    let value = dense(literal, e, &[]).ok_or_else(|| not_imported(i))?;
     Ok(w.constant(&value, &of))
 }
 
@@ -104,7 +117,12 @@ fn not_imported(i: &Instruction) -> String {
 }
 
 fn compare(w: &mut Writer, s: &ScalarSite) -> Option<String> {
-    let predicate = predicate(s.i.attribute("direction").unwrap_or(""), s.first)?;
+    let direction = s.i.attribute("direction").unwrap_or("");
+    if s.first.is_float() && s.i.attribute("type") == Some("TOTALORDER") {
+        let ((a, of), (b, _)) = (key(w, &s.operands[0], s.first)?, key(w, &s.operands[1], s.first)?);
+        return Some(w.compare(predicate(direction, ElementType::S32)?, &a, &b, &of));
+    }
+    let predicate = predicate(direction, s.first)?;
     Some(w.compare(predicate, &s.operands[0], &s.operands[1], s.of))
 }
 
@@ -174,6 +192,35 @@ fn is_finite(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     Some(w.compare("ord", &gap, &gap, s.of))
 }
 
+/// `exponent_bits` and `mantissa_bits` are numbers.
+fn reduce_precision(w: &mut Writer, s: &ScalarSite) -> Option<String> {
+    let number = |name: &str| s.i.numbers(name)?.first().copied();
+    let (exponent, mantissa) = (number("exponent_bits")?, number("mantissa_bits")?);
+    reduced(w, &s.operands[0], s.first, exponent, mantissa)
+}
+
+/// A float as an integer: the fraction as a number of random bits' width says how often the magnitude is rounded up.
+fn stochastic(w: &mut Writer, s: &ScalarSite) -> Option<String> {
+    let (a, random) = (&s.operands[0], &s.operands[1]);
+    let random_type = s.from.get(1)?;
+    if !s.first.is_float() || !s.to.is_signed() || !random_type.is_unsigned() {
+        return None;
+    }
+    let bits = element_type(*random_type)?;
+    let size = w.same("math.absf", std::slice::from_ref(a), s.of);
+    let whole = w.same("math.trunc", std::slice::from_ref(&size), s.of);
+    let fraction = w.same("arith.subf", &[size, whole.clone()], s.of);
+    let scale = w.constant(&decimal(2f64.powi(i32::try_from(random_type.bits()?).ok()?)), s.of);
+    let part = w.same("arith.mulf", &[fraction, scale], s.of);
+    let part = convert(w, &part, s.first, *random_type)?;
+    let up = w.compare("ult", random, &part, &bits);
+    let (zero, one) = (w.constant("0.0", s.of), w.constant("1.0", s.of));
+    let more = w.select(&up, &one, &zero, s.of);
+    let rounded = w.same("arith.addf", &[whole, more], s.of);
+    let signed = w.same("math.copysign", &[rounded, a.clone()], s.of);
+    convert(w, &signed, s.first, s.to)
+}
+
 /// A shift by the width or more gives 0, or the sign where the shift is arithmetic.
 fn shift(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     if s.first.is_float() {
@@ -233,10 +280,16 @@ fn divide(w: &mut Writer, s: &ScalarSite) -> Option<String> {
 fn float_op(opcode: &str) -> Option<&'static str> {
     Some(match opcode {
         "abs" => "math.absf",
+        "acos" => "math.acos",
+        "acosh" => "math.acosh",
         "add" => "arith.addf",
+        "asin" => "math.asin",
+        "asinh" => "math.asinh",
+        "atanh" => "math.atanh",
         "atan2" => "math.atan2",
         "cbrt" => "math.cbrt",
         "ceil" => "math.ceil",
+        "cosh" => "math.cosh",
         "cosine" => "math.cos",
         "divide" => "arith.divf",
         "erf" => "math.erf",
@@ -255,6 +308,7 @@ fn float_op(opcode: &str) -> Option<&'static str> {
         "round-nearest-even" => "math.roundeven",
         "rsqrt" => "math.rsqrt",
         "sine" => "math.sin",
+        "sinh" => "math.sinh",
         "sqrt" => "math.sqrt",
         "subtract" => "arith.subf",
         "tan" => "math.tan",

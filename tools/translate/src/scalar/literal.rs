@@ -49,7 +49,7 @@ fn signless(x: i128, e: ElementType) -> String {
 }
 
 /// A floating-point number as a literal: decimal, or its bits where it is none.
-fn float(x: f64, e: ElementType) -> Option<String> {
+pub fn float(x: f64, e: ElementType) -> Option<String> {
     use ElementType::{BF16, F16, F32, F64};
     if x.is_finite() {
         return Some(decimal(x));

@@ -1,0 +1,215 @@
+//! Which values must have one layout, and which keep the one that is written.
+//!
+//! One match over all operations says it. An operation that is not in it fixes its operands and results.
+//!
+//! A slice or a reshape has no row of its own, as reading one in place costs nothing whatever the two types say, and one
+//! that leaves its block is copied anyhow: see [`is_read_in_place`].
+
+use super::classes::{Classes, Space};
+use super::runs::{callee, symbol};
+use crate::buffers::operations::{ELEMENTWISE, VIEW, is};
+use crate::buffers::views::is_read_in_place;
+use layout_ir::{self as ir, Op, Val};
+use melior::ir::attribute::FlatSymbolRefAttribute;
+use melior::ir::{BlockRef, ValueLike};
+use std::collections::{HashMap, HashSet};
+
+/// What is known before any conversion is looked at.
+pub struct Constraints<'c> {
+    /// The classes of values that must have one layout.
+    pub classes: Classes<'c>,
+    /// The functions whose types follow from their blocks.
+    pub functions: Vec<Op<'c>>,
+}
+
+/// The walk over the operations.
+struct Walk<'c> {
+    classes: Classes<'c>,
+    /// The functions whose arguments and results have the layouts that are best inside, by their names.
+    free: HashMap<&'c str, Op<'c>>,
+    /// Views that are only read, and those that are not.
+    read_in_place: HashMap<usize, bool>,
+}
+
+impl<'c> Constraints<'c> {
+    /// Those of the operations of a module, each after the one around it.
+    pub fn of(classes: Classes<'c>, operations: &[Op<'c>]) -> Self {
+        let free = free_functions(operations);
+        let functions = free.values().copied().collect();
+        let mut walk = Walk { classes, free, read_in_place: HashMap::new() };
+        for op in operations {
+            walk.visit(*op);
+        }
+        Constraints { classes: walk.classes, functions }
+    }
+}
+
+/// The private functions with a body to which nothing but calls refers.
+fn free_functions<'c>(operations: &[Op<'c>]) -> HashMap<&'c str, Op<'c>> {
+    let module = operations[0];
+    let mut named: HashSet<String> = HashSet::new();
+    // The dialects whose operations refer to no function.
+    let plain = ["linalg.", "tensor.", "arith.", "math.", "scf.", "memref.", "affine.", "layout."];
+    for op in operations.iter().filter(|op| !plain.iter().any(|dialect| ir::name(**op).starts_with(dialect))) {
+        for (name, attribute) in ir::attributes(*op) {
+            if (ir::name(*op), &*name) != ("func.call", "callee") {
+                named.extend(references(attribute));
+            }
+        }
+    }
+    let is_free = |op: &Op<'c>| {
+        ir::name(*op) == "func.func"
+            && ir::parent(*op) == Some(module)
+            && ir::attribute(*op, "sym_visibility").and_then(ir::text) == Some("private")
+            && ends(*op).next().is_some()
+            && symbol(*op).is_some_and(|name| !named.contains(name))
+    };
+    operations.iter().filter(|op| is_free(op)).filter_map(|op| Some((symbol(*op)?, *op))).collect()
+}
+
+/// The symbols in an attribute: as far as an array of them.
+fn references(attribute: melior::ir::Attribute) -> Vec<String> {
+    let own = FlatSymbolRefAttribute::try_from(attribute).ok().map(|symbol| symbol.value().to_owned());
+    own.into_iter().chain(ir::array(attribute).into_iter().flat_map(references)).collect()
+}
+
+/// The terminators of an operation's blocks.
+fn terminators<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    ir::blocks(op).into_iter().filter_map(|block| ir::operations(block).pop())
+}
+
+/// The returns of a function.
+fn ends<'c>(function: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    terminators(function).filter(|end| ir::name(*end) == "func.return")
+}
+
+impl<'c> Walk<'c> {
+    fn visit(&mut self, op: Op<'c>) {
+        let (operands, results) = (ir::operands(op), ir::results(op));
+        match ir::name(op) {
+            "layout.convert"
+            | "tensor.empty"
+            | "tensor.splat"
+            | "tensor.from_elements"
+            | "tensor.pad"
+            | "tensor.extract"
+            | "tensor.dim" => {}
+            "arith.constant" if ir::attribute(op, "value").and_then(ir::constant).is_some() => {}
+            // Its parts are inserted one by one, which needs static sizes.
+            "tensor.concat" if is_static(&operands) => {}
+            "tensor.insert" | "tensor.insert_slice" => self.classes.same(operands[1], results[0]),
+            "tensor.cast" if [operands[0], results[0]].iter().any(|v| ir::tensor(v.r#type()).is_none()) => {
+                self.fix_all(op)
+            }
+            "tensor.cast" => self.classes.same(operands[0], results[0]),
+            "linalg.softmax" => self.all_same(operands.into_iter().chain(results)),
+            "func.func" => self.function(op),
+            // The operation around it says what becomes of its operands.
+            "func.return" | "scf.yield" | "scf.condition" | "linalg.yield" | "tensor.yield" => {}
+            "func.call" => self.call(op, &operands, &results),
+            "scf.if" | "scf.index_switch" | "scf.execute_region" => {
+                for end in terminators(op) {
+                    self.pairs(&results, &ir::operands(end));
+                }
+            }
+            "scf.for" => self.for_loop(op, &operands[3..], &results),
+            "scf.while" => self.while_loop(op, &operands, &results),
+            name if is(name, VIEW) => self.view(operands[0], results[0]),
+            name if is(name, ELEMENTWISE) => self.all_same(operands.into_iter().chain(results)),
+            _ if ir::indexing_maps(op).is_some() => {
+                // The operands that are updated come last, one for each result.
+                let inputs = operands.len().saturating_sub(results.len());
+                self.pairs(&results, &operands[inputs..]);
+            }
+            _ => self.fix_all(op),
+        }
+    }
+
+    /// One layout for each pair.
+    fn pairs(&mut self, some: &[Val<'c>], others: &[Val<'c>]) {
+        some.iter().zip(others).for_each(|(a, b)| self.classes.same(*a, *b));
+    }
+
+    fn all_same(&mut self, values: impl Iterator<Item = Val<'c>>) {
+        let tensors: Vec<Val<'c>> = values.filter(|v| ir::tensor(v.r#type()).is_some()).collect();
+        tensors.windows(2).for_each(|pair| self.classes.same(pair[0], pair[1]));
+    }
+
+    /// An operation of which nothing is known.
+    fn fix_all(&mut self, op: Op<'c>) {
+        let ends = terminators(op).flat_map(ir::operands).collect::<Vec<_>>();
+        let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
+        let values = ir::operands(op).into_iter().chain(ir::results(op)).chain(arguments).chain(ends);
+        values.for_each(|v| self.classes.fix(v));
+        // The blocks that it branches to are those of the operation around it.
+        let around = ir::parent(op).filter(|_| ir::name(op).starts_with("cf."));
+        let blocks = around.map(ir::blocks).unwrap_or_default();
+        blocks.into_iter().skip(1).flat_map(ir::arguments).for_each(|v| self.classes.fix(v));
+    }
+
+    fn function(&mut self, op: Op<'c>) {
+        let free = symbol(op).and_then(|name| self.free.get(name)) == Some(&op);
+        let mut returned = ends(op).map(ir::operands);
+        if !free {
+            ir::blocks(op)
+                .first()
+                .map(|b: &BlockRef<'c, 'c>| ir::arguments(*b))
+                .into_iter()
+                .flatten()
+                .for_each(|v| self.classes.fix(v));
+            returned.flatten().for_each(|v| self.classes.fix(v));
+        } else if let Some(first) = returned.next() {
+            returned.for_each(|others| self.pairs(&first, &others));
+        }
+    }
+
+    fn call(&mut self, op: Op<'c>, operands: &[Val<'c>], results: &[Val<'c>]) {
+        let Some(callee) = callee(op).and_then(|name| self.free.get(name)).copied() else { return self.fix_all(op) };
+        if let (Some(entry), Some(end)) = (ir::blocks(callee).first(), ends(callee).next()) {
+            self.pairs(operands, &ir::arguments(*entry));
+            self.pairs(results, &ir::operands(end));
+        }
+    }
+
+    /// The values that a loop starts with, its block's arguments after the induction variable, and what it yields.
+    fn for_loop(&mut self, op: Op<'c>, starts: &[Val<'c>], results: &[Val<'c>]) {
+        self.pairs(results, starts);
+        let (Some(body), Some(end)) = (ir::blocks(op).first().copied(), terminators(op).next()) else { return };
+        self.pairs(results, &ir::arguments(body)[1..]);
+        self.pairs(results, &ir::operands(end));
+    }
+
+    /// The values that a loop starts with go where its second region yields; its condition passes on its results.
+    fn while_loop(&mut self, op: Op<'c>, starts: &[Val<'c>], results: &[Val<'c>]) {
+        let blocks = ir::blocks(op);
+        let ends: Vec<Op<'c>> = terminators(op).collect();
+        let ([before, after], [condition, end]) = (&blocks[..], &ends[..]) else { return self.fix_all(op) };
+        self.pairs(starts, &ir::arguments(*before));
+        self.pairs(starts, &ir::operands(*end));
+        self.pairs(results, &ir::operands(*condition)[1..]);
+        self.pairs(results, &ir::arguments(*after));
+    }
+
+    /// A slice or reshape that is not only read in place keeps what costs no copy.
+    fn view(&mut self, source: Val<'c>, result: Val<'c>) {
+        let [from, to] = [source, result].map(|v| ir::tensor(v.r#type()));
+        let (Some(from), Some(to)) = (from, to) else { return };
+        // What shows part of a spread tensor, and what names another memory, stays as it is.
+        let spaces = [from.layout, to.layout].map(Space::of);
+        if spaces.contains(&Space::Other)
+            || from.layout != to.layout && !spaces.contains(&Space::Unstated) && spaces[0] != spaces[1]
+        {
+            self.classes.fix(source);
+            self.classes.fix(result);
+        } else if from.layout == to.layout && !is_read_in_place(result, &mut self.read_in_place) {
+            match from.shape.len() == to.shape.len() {
+                true => self.classes.same(source, result),
+                false => [source, result].into_iter().for_each(|v| self.classes.fix(v)),
+            }
+        }
+    }
+}
+
+fn is_static(values: &[Val]) -> bool {
+    values.iter().filter_map(|v| ir::tensor(v.r#type())).all(|t| t.sizes().is_some())
+}

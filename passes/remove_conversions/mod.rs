@@ -1,0 +1,136 @@
+//! `layout-remove-conversions`: conversions that nobody needs go away.
+//!
+//! A conversion moves bytes and changes no value, and most operations read operands in any layout and write results in
+//! any layout. So the layout of a tensor inside a module is free, up to three rules:
+//!
+//! - *one layout*: some values must have the same one, such as the results of a loop and what its body yields
+//!   (`constraints.rs`);
+//! - *fixed*: some have the one that is written, such as the arguments of public functions (`constraints.rs`);
+//! - *spaces*: a memory space and a TensorLayout say where data are to be; that stays as it is written.
+//!
+//! Values with one layout are a class. The conversions are visited from the one that moves the most bytes to the one that
+//! moves the fewest, loops and calls counted (`runs.rs`), and the classes of source and result are made one where the
+//! rules allow it (`classes.rs`); such a conversion goes away. The others are those that were there before, so no
+//! conversion is added, whatever the order. In `convert(A to B); add; convert(B to A)` between an argument and a result of
+//! a public function, both with layout A, all four values become one class, of layout A.
+//!
+//! Before, each use of a conversion gets one of its own (`place.rs`): one use may need it where others do not.
+//! The conversions that are left read the value behind a chain of conversions, are made once for each layout, go out of
+//! loops and into the branch that alone uses them (`place.rs`); those of an empty tensor, a constant or a fill become
+//! that in the other layout.
+//!
+//! Not promised: the fewest bytes. That is a multiway cut, which is NP-hard.
+
+mod classes;
+mod constraints;
+mod place;
+mod runs;
+
+use crate::buffers::spread::Axes;
+use crate::diagnostic::Diagnostic;
+use crate::options::RemoveConversionsOptions;
+use crate::upstream;
+use classes::Classes;
+use constraints::Constraints;
+use layout_ir::{self as ir, Op, Rewriter};
+use melior::ir::ValueLike;
+use melior::ir::attribute::TypeAttribute;
+use melior::ir::operation::OperationMutLike;
+use runs::Runs;
+
+/// Removes the conversions of a module that nobody needs.
+pub fn run(rewriter: &Rewriter, options: RemoveConversionsOptions) {
+    let module = rewriter.root();
+    let before = Moved::of(module);
+    if before.conversions > 0 {
+        remove(rewriter);
+    }
+    if options.report {
+        let after = Moved::of(module);
+        upstream::emit(&Diagnostic::remark(
+            ir::location(module),
+            format!(
+                "{} of {} conversions are left: {} of {} bytes",
+                after.conversions, before.conversions, after.bytes, before.bytes
+            ),
+        ));
+    }
+}
+
+fn remove(rewriter: &Rewriter) {
+    let module = rewriter.root();
+    place::shorten_chains(module);
+    place::split_uses(module);
+    let operations = ir::all_operations(module);
+    let runs = Runs::of(&operations);
+    let Constraints { mut classes, functions } =
+        Constraints::of(Classes::new(ir::location(module), Axes::of(module, &operations)), &operations);
+    let mut conversions: Vec<Op> = operations.iter().copied().filter(|op| is_conversion(*op)).collect();
+    conversions.sort_by_key(|op| std::cmp::Reverse(bytes(*op, &runs)));
+    for op in &conversions {
+        classes.join(ir::operands(*op)[0], ir::result(*op, 0));
+    }
+    classes.set_types();
+    for function in functions {
+        set_function_type(function);
+    }
+    let kept: Vec<Op> = conversions.into_iter().filter(|op| !erase_identity(rewriter, *op)).collect();
+    place::settle(rewriter, kept);
+    place::erase_dead(rewriter);
+}
+
+/// Whether an operation converts tensors.
+fn is_conversion(op: Op) -> bool {
+    ir::name(op) == "layout.convert" && ir::tensor(ir::result(op, 0).r#type()).is_some()
+}
+
+/// The bytes of the elements that a conversion moves, as often as it runs.
+fn bytes(op: Op, runs: &Runs) -> u64 {
+    let shaped = ir::tensor(ir::result(op, 0).r#type()).expect("a conversion of tensors");
+    // Sizes known only at run time count 1.
+    let elements = shaped.shape.iter().fold(1u64, |n, size| n.saturating_mul(size.unwrap_or(1).unsigned_abs()));
+    let bytes = layout_dialect::element::least_bits(shaped.element).unsigned_abs().div_ceil(8);
+    elements.saturating_mul(bytes).saturating_mul(runs.of_op(op))
+}
+
+/// What the conversions of a module move.
+struct Moved {
+    conversions: usize,
+    bytes: u64,
+}
+
+impl Moved {
+    fn of(module: Op) -> Moved {
+        let operations = ir::all_operations(module);
+        let runs = Runs::of(&operations);
+        let conversions = operations.into_iter().filter(|op| is_conversion(*op));
+        let each = conversions.map(|op| bytes(op, &runs));
+        each.fold(Moved { conversions: 0, bytes: 0 }, |all, bytes| Moved {
+            conversions: all.conversions + 1,
+            bytes: all.bytes.saturating_add(bytes),
+        })
+    }
+}
+
+/// Removes a conversion to the type that its source has; false for any other.
+fn erase_identity(rewriter: &Rewriter, op: Op) -> bool {
+    let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+    if source.r#type() != result.r#type() {
+        return false;
+    }
+    ir::replace_all_uses(result, source);
+    rewriter.erase(op);
+    true
+}
+
+/// Gives a function the type of its arguments and of what it returns.
+fn set_function_type(function: Op) {
+    let Some(old) = ir::attribute(function, "function_type").and_then(ir::type_in) else { return };
+    let Some(entry) = ir::blocks(function).first().copied() else { return };
+    let returned = ir::blocks(function).into_iter().filter_map(|block| ir::operations(block).pop());
+    let Some(returned) = returned.into_iter().find(|end| ir::name(*end) == "func.return") else { return };
+    let [inputs, results] = [ir::arguments(entry), ir::operands(returned)]
+        .map(|values| values.into_iter().map(|v| v.r#type()).collect::<Vec<_>>());
+    let new = ir::function_type(old, &inputs, &results);
+    ir::edit(function).set_attribute("function_type", TypeAttribute::new(new).into());
+}

@@ -1,0 +1,119 @@
+//! How often an operation runs for each call of the module's public functions.
+//!
+//! A loop whose trips are not constants counts [`TRIPS`] of them; each branch of a conditional counts as taken. A private
+//! function runs as often as its calls do. Functions that call each other in a circle count their calls from outside.
+
+use layout_ir::{self as ir, Op};
+use melior::ir::attribute::FlatSymbolRefAttribute;
+use std::collections::HashMap;
+
+/// The iterations of a loop whose bounds are not constants.
+const TRIPS: u64 = 16;
+
+/// The runs of the blocks of a module's operations.
+pub struct Runs {
+    /// Of the blocks of an operation with regions, by its key.
+    inside: HashMap<usize, u64>,
+}
+
+impl Runs {
+    /// Those of these operations, each after the one around it.
+    pub fn of(operations: &[Op]) -> Runs {
+        let functions: Vec<usize> = (0..operations.len()).filter(|k| ir::name(operations[*k]) == "func.func").collect();
+        let mut calls: HashMap<&str, Vec<(usize, u64)>> = HashMap::new();
+        let numbers: HashMap<&str, usize> =
+            functions.iter().enumerate().filter_map(|(n, k)| Some((symbol(operations[*k])?, n))).collect();
+        // Runs for each run of the function, and the function that each operation is in.
+        let mut runs = Runs { inside: HashMap::new() };
+        let mut function = 0;
+        for op in operations {
+            if ir::name(*op) == "func.func" {
+                function = symbol(*op).and_then(|name| numbers.get(name)).copied().unwrap_or(0);
+                runs.inside.insert(ir::op_key(*op), 1);
+            } else {
+                let around = runs.of_op(*op);
+                if !ir::blocks(*op).is_empty() {
+                    runs.inside.insert(ir::op_key(*op), around.saturating_mul(trips(*op)));
+                }
+                if let Some(callee) = callee(*op) {
+                    calls.entry(callee).or_default().push((function, around));
+                }
+            }
+        }
+        let of_function = totals(&functions.iter().map(|k| operations[*k]).collect::<Vec<_>>(), &numbers, &calls);
+        let mut times = 1;
+        for op in operations {
+            if ir::name(*op) == "func.func" {
+                times = symbol(*op).and_then(|name| numbers.get(name)).map_or(1, |n| of_function[*n]);
+            }
+            if let Some(inside) = runs.inside.get_mut(&ir::op_key(*op)).filter(|_| ir::name(*op) != "builtin.module") {
+                *inside = inside.saturating_mul(times);
+            }
+        }
+        runs
+    }
+
+    /// How often an operation runs.
+    pub fn of_op(&self, op: Op) -> u64 {
+        ir::parent(op).and_then(|around| self.inside.get(&ir::op_key(around))).copied().unwrap_or(1)
+    }
+}
+
+/// The runs of each function, from those of its calls.
+fn totals(functions: &[Op], numbers: &HashMap<&str, usize>, calls: &HashMap<&str, Vec<(usize, u64)>>) -> Vec<u64> {
+    let private = |op: Op| ir::attribute(op, "sym_visibility").and_then(ir::text) == Some("private");
+    let mut totals: Vec<u64> = functions.iter().map(|op| u64::from(!private(*op))).collect();
+    let mut callees: Vec<Vec<(usize, u64)>> = vec![Vec::new(); functions.len()];
+    let mut waits = vec![0usize; functions.len()];
+    for (callee, sites) in calls {
+        let Some(callee) = numbers.get(callee) else { continue };
+        waits[*callee] += sites.len();
+        for (caller, times) in sites {
+            callees[*caller].push((*callee, *times));
+        }
+    }
+    // Callers before callees; what is in a circle keeps what is known of it.
+    let mut ready: Vec<usize> = (0..functions.len()).filter(|n| waits[*n] == 0).collect();
+    while let Some(caller) = ready.pop() {
+        for (callee, times) in &callees[caller] {
+            totals[*callee] = totals[*callee].saturating_add(times.saturating_mul(totals[caller]));
+            waits[*callee] -= 1;
+            if waits[*callee] == 0 {
+                ready.push(*callee);
+            }
+        }
+    }
+    totals
+}
+
+/// The name of a function.
+pub fn symbol<'c>(op: Op<'c>) -> Option<&'c str> {
+    ir::text(ir::attribute(op, "sym_name")?)
+}
+
+/// The name of the function that a `func.call` calls.
+pub fn callee<'c>(op: Op<'c>) -> Option<&'c str> {
+    let callee = (ir::name(op) == "func.call").then(|| ir::attribute(op, "callee")).flatten()?;
+    FlatSymbolRefAttribute::try_from(callee).ok().map(|symbol| symbol.value())
+}
+
+/// How often the regions of an operation run each time that it does.
+fn trips(op: Op) -> u64 {
+    match ir::name(op) {
+        "scf.for" => constant_trips(op).unwrap_or(TRIPS),
+        "scf.while" | "scf.forall" | "scf.parallel" => TRIPS,
+        _ => 1,
+    }
+}
+
+/// The iterations of an `scf.for` whose bounds and step are constants.
+pub fn constant_trips(op: Op) -> Option<u64> {
+    let number = |k: usize| {
+        let bound = ir::defining_op(ir::operands(op)[k]).filter(|op| ir::name(*op) == "arith.constant")?;
+        ir::attribute(bound, "value").and_then(ir::integer)
+    };
+    let (from, to, step) = (number(0)?, number(1)?, number(2)?);
+    let span = i128::from(to) - i128::from(from);
+    let trips = if span > 0 && step > 0 { (span + i128::from(step) - 1) / i128::from(step) } else { 0 };
+    u64::try_from(trips).ok()
+}

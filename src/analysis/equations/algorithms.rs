@@ -1,0 +1,159 @@
+//! Operations of which each element of a result is made of many elements: of a line, a window, a feature, a matrix.
+
+use super::sides::{Equations, Related, Sides};
+use super::windows::{Ranges, place};
+use crate::analysis::relation::{Direction, Relation};
+use crate::operations::operation::{Algorithm, WindowDim};
+use crate::text::Error;
+
+/// What an element of an operand and one of a result have to do with each other: an element of the operand may change
+/// one of the result.
+pub fn algorithm(algorithm: &Algorithm, s: &Sides) -> Equations {
+    let rank = s.input().len();
+    match algorithm {
+        // Any element of a line may be the one that is put in a place, or the one that decides which is.
+        Algorithm::Sort { dim } => linked(s, (0..rank).filter(|k| k != dim).map(|k| (k, k))),
+        Algorithm::TopK { .. } => linked(s, (0..rank - 1).map(|k| (k, k))),
+        Algorithm::SelectAndScatter { window } => select_and_scatter(window, s),
+        Algorithm::BatchNormTraining { feature } => match (s.operand, s.result) {
+            (0, 0) => linked(s, [(*feature, *feature)]),
+            (0, _) => linked(s, [(0, *feature)]),
+            (_, 0) => linked(s, [(*feature, 0)]),
+            _ => nothing(),
+        },
+        Algorithm::BatchNormInference { .. } if s.operand == 0 => s.identity(),
+        Algorithm::BatchNormInference { feature } => linked(s, [(*feature, 0)]),
+        Algorithm::BatchNormGrad { feature } => batch_norm_grad(*feature, s),
+        Algorithm::Fft { lengths, .. } => linked(s, (0..rank - lengths.len()).map(|k| (k, k))),
+        Algorithm::Cholesky { lower } => cholesky(*lower, s),
+        Algorithm::TriangularSolve { left, lower, transposed, unit } => {
+            let triangle = Triangle { forward: lower != transposed, transposed: *transposed, unit: *unit };
+            triangular_solve(*left, triangle, s)
+        }
+        Algorithm::RandomBits => Ok(s.relation().into()),
+        Algorithm::Joined => linked(s, (0..rank - 1).map(|k| (k, k))),
+        Algorithm::DimensionSize { .. } => nothing(),
+    }
+}
+
+fn nothing() -> Equations {
+    Ok(Related::By(Vec::new()))
+}
+
+/// All pairs with the same index along these dimensions of the result and of the operand.
+fn linked(s: &Sides, dims: impl IntoIterator<Item = (usize, usize)>) -> Equations {
+    let mut r = s.relation();
+    dims.into_iter().try_for_each(|(out, input)| r.link(out, input))?;
+    Ok(r.into())
+}
+
+/// An element of the result may come from each window that it is in, and all elements of these windows decide whether it
+/// does.
+fn select_and_scatter(window: &[WindowDim], s: &Sides) -> Equations {
+    let mut r = s.relation();
+    let windows = &s.ins[1];
+    for (k, dim) in window.iter().enumerate() {
+        let (out, input) = (r.out(k), if s.operand == 2 { 0 } else { r.input(k) });
+        match s.operand {
+            0 => {
+                let o = r.unknown(0, windows[k] - 1);
+                r.range(o);
+                place(&mut r, dim, o, out, Ranges::Neither)?;
+                place(&mut r, dim, o, input, Ranges::Neither)?;
+                if dim.size > 1 && s.direction == Direction::Reads {
+                    r.range(input);
+                } else if dim.size > 1 {
+                    r.range(out);
+                }
+            }
+            1 => {
+                let ranges = if s.direction == Direction::Reads { Ranges::Windows } else { Ranges::Places };
+                place(&mut r, dim, input, out, ranges)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(r.into())
+}
+
+/// The operands are data, scale, mean, variance and the gradient of the result; the results those of data, scale and
+/// offset.
+fn batch_norm_grad(feature: usize, s: &Sides) -> Equations {
+    let own = if matches!(s.operand, 0 | 4) { feature } else { 0 };
+    match (s.operand, s.result) {
+        // The gradient of the scale does not depend on the scale, that of the offset on nothing but the result's.
+        (1, 1) | (0..=3, 2) => nothing(),
+        (_, 0) => linked(s, [(feature, own)]),
+        _ => linked(s, [(0, own)]),
+    }
+}
+
+/// `A = L L*`: an element in row `i` and column `j <= i` of `L` is made of those of `A` in rows and columns up to `j`, and
+/// of those of row `i` in these columns. Of a symmetric matrix only the triangle is read that is asked for.
+fn cholesky(lower: bool, s: &Sides) -> Equations {
+    let rank = s.input().len();
+    let (row, column) = if lower { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
+    let n = s.out()[row];
+    let common = || -> Result<Relation, Error> {
+        let mut r = s.relation();
+        (0..rank - 2).try_for_each(|k| r.link(k, k))?;
+        let [to_row, to_column, of_row, of_column] = [r.out(row), r.out(column), r.input(row), r.input(column)];
+        // In the triangle on both sides; in columns up to that of the result.
+        ordered(&mut r, n, to_column, to_row, 0)?;
+        ordered(&mut r, n, of_column, of_row, 0)?;
+        ordered(&mut r, n, of_column, to_column, 0)?;
+        Ok(r)
+    };
+    let (mut above, mut same) = (common()?, common()?);
+    let [to_row, to_column, of_row] = [same.out(row), same.out(column), same.input(row)];
+    ordered(&mut above, n, of_row, to_column, 0)?;
+    // On the diagonal the row of the result is one of the first kind.
+    same.link(row, row)?;
+    ordered(&mut same, n, to_column, to_row, 1)?;
+    Ok(Related::By(vec![above, same]))
+}
+
+/// That `a + gap <= b`, two unknowns between 0 and before `n`.
+fn ordered(r: &mut Relation, n: i64, a: usize, b: usize, gap: i64) -> Result<(), Error> {
+    r.within(vec![(b, 1), (a, -1)], gap, n)
+}
+
+/// The triangle of a matrix that systems of equations are solved with.
+struct Triangle {
+    /// Whether it is the lower one, after the matrix is transposed.
+    forward: bool,
+    transposed: bool,
+    /// Whether the diagonal is not read.
+    unit: bool,
+}
+
+/// `op(A) x = b`, with `op(A)` lower triangular where `forward`: row `i` of `x` is made of the rows of `b` up to `i`, and
+/// of the elements of `op(A)` in the triangle of these rows. On the right, `x op(A) = b`, the columns are those of the
+/// transposed matrix.
+fn triangular_solve(left: bool, triangle: Triangle, s: &Sides) -> Equations {
+    let rank = s.input().len();
+    let mut r = s.relation();
+    (0..rank - 2).try_for_each(|k| r.link(k, k))?;
+    let (solved, free) = if left { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
+    let n = s.out()[solved];
+    // On the right the transposed system is solved from the left: forward becomes backward.
+    let forward = triangle.forward == left;
+    let order = |r: &mut Relation, a: usize, b: usize, gap: i64| match forward {
+        true => ordered(r, n, a, b, gap),
+        false => ordered(r, n, b, a, gap),
+    };
+    let out = r.out(solved);
+    if s.operand == 1 {
+        r.link(free, free)?;
+        let input = r.input(solved);
+        order(&mut r, input, out, 0)?;
+        return Ok(r.into());
+    }
+    // Row and column of the matrix that is solved from the left.
+    let turned = triangle.transposed == left;
+    let (row, column) =
+        if turned { (r.input(rank - 1), r.input(rank - 2)) } else { (r.input(rank - 2), r.input(rank - 1)) };
+    order(&mut r, row, out, 0)?;
+    order(&mut r, column, row, i64::from(triangle.unit))?;
+    Ok(r.into())
+}

@@ -1,0 +1,260 @@
+//! Exchanges between devices: which take part together, and the rules of each exchange.
+
+use super::control::other;
+use super::site::{Found, Site, Types};
+use crate::element::ElementType;
+use crate::hlo::shapes::scalar;
+use crate::hlo::tiles::{MOST_DEVICES, tiles};
+use crate::operations::collective::{Collective, Exchange};
+use crate::operations::operation::Operation;
+use crate::text::{Cursor, Error};
+
+/// How many devices run a module: `replica_count` times `num_partitions` of its header, none where it says neither.
+/// Device `r * partitions + p` is partition `p` of replica `r`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::hlo) struct Devices {
+    pub replicas: Option<i64>,
+    pub partitions: Option<i64>,
+}
+
+impl Devices {
+    /// Reads both attributes of the header.
+    pub fn of(header: &[crate::hlo::raw::RawAttribute]) -> Result<Devices, Error> {
+        let count = |name: &str| {
+            let Some(attribute) = header.iter().find(|a| a.name == name) else { return Ok(None) };
+            let count = attribute.read(|cursor| cursor.integer("a number of devices"))?;
+            if (1..=MOST_DEVICES).contains(&count) {
+                return Ok(Some(count));
+            }
+            Err(Error::at(attribute.at, format!("`{name}` must be 1 to {MOST_DEVICES}, found {count}")))
+        };
+        let found = Devices { replicas: count("replica_count")?, partitions: count("num_partitions")? };
+        match found.replicas.unwrap_or(1) * found.partitions.unwrap_or(1) {
+            all if all > MOST_DEVICES => {
+                let at = header.iter().find(|a| a.name == "num_partitions").map_or(0, |a| a.at);
+                Err(Error::at(at, format!("there must be at most {MOST_DEVICES} devices, found {all}")))
+            }
+            _ => Ok(found),
+        }
+    }
+}
+
+/// What the numbers in groups are.
+#[derive(Clone, Copy, PartialEq)]
+enum Ids {
+    /// Replicas; each partition exchanges with the same one of other replicas.
+    Replicas,
+    /// Replicas, with all their partitions.
+    Whole,
+    /// Partitions; each replica exchanges among its own.
+    Partitions,
+    /// Devices.
+    Devices,
+}
+
+impl Ids {
+    fn name(self) -> &'static str {
+        match self {
+            Ids::Replicas | Ids::Whole => "replica",
+            Ids::Partitions => "partition",
+            Ids::Devices => "device",
+        }
+    }
+}
+
+/// Groups as they are written.
+struct Listed {
+    groups: Vec<Vec<i64>>,
+    /// The place in the text of each entry; none where a pattern says all.
+    places: Vec<Vec<usize>>,
+}
+
+/// Each gets the operands of all along `dimensions`.
+pub fn all_gather(site: &mut Site) -> Found {
+    let dim = site.dim("dim", "dimensions")?;
+    checked(site, Exchange::Gather { dim })
+}
+
+/// The operands of all are combined by `to_apply`.
+pub fn all_reduce(site: &mut Site) -> Found {
+    combined(site, Exchange::Reduce)
+}
+
+/// The same, cut into parts along `dimensions`.
+pub fn reduce_scatter(site: &mut Site) -> Found {
+    let dim = site.dim("dim", "dimensions")?;
+    combined(site, Exchange::ReduceScatter { dim })
+}
+
+/// Parts along `dimensions`, or without it whole operands.
+pub fn all_to_all(site: &mut Site) -> Found {
+    let dim = match site.attribute("dimensions") {
+        Some(_) => Some(site.dim("dim", "dimensions")?),
+        None => None,
+    };
+    checked(site, Exchange::AllToAll { dim })
+}
+
+/// The first of each group sends to all others.
+pub fn collective_broadcast(site: &mut Site) -> Found {
+    checked(site, Exchange::Broadcast)
+}
+
+/// `source_target_pairs` says who sends to whom.
+pub fn collective_permute(site: &mut Site) -> Found {
+    checked(site, Exchange::Permute)
+}
+
+/// Rows to places that the operands say.
+pub fn ragged_all_to_all(site: &mut Site) -> Found {
+    let (data, index) = (site.element(0)?, site.element(2)?);
+    if !index.is_signed() && !index.is_unsigned() {
+        return Err(site.operand_must(2, "have integers as elements"));
+    }
+    let types = Types { operands: vec![data, data, index, index, index, index], results: vec![data] };
+    let operation = exchanged(site, Exchange::Ragged)?;
+    site.checked(operation, &types)
+}
+
+/// The number of the partition or the replica that runs.
+pub fn device_id(site: &mut Site) -> Found {
+    site.result_is(&scalar(ElementType::U32))?;
+    other(site)
+}
+
+fn combined(site: &mut Site, exchange: Exchange) -> Found {
+    let operation = checked(site, exchange)?;
+    let element = site.element(0)?;
+    site.reducer("to_apply", 0, &[element])?;
+    Ok(operation)
+}
+
+/// An exchange whose results have the types of its operands.
+fn checked(site: &mut Site, exchange: Exchange) -> Found {
+    let operation = exchanged(site, exchange)?;
+    let each = (0..site.operands.len()).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
+    site.checked(operation, &Types { operands: each.clone(), results: each })
+}
+
+/// The exchange with its groups, which fit the module's devices.
+fn exchanged(site: &mut Site, exchange: Exchange) -> Found {
+    let key = if exchange == Exchange::Permute { "source_target_pairs" } else { "replica_groups" };
+    let Listed { groups, places } = match site.attribute(key) {
+        Some(attribute) => {
+            attribute.read(|cursor| if cursor.peek() == Some(b'[') { pattern(cursor) } else { lists(cursor) })?
+        }
+        None if exchange == Exchange::Permute => {
+            return Err(site.error(format!("must have the attribute `{key}={{{{0,1}}}}`, found none")));
+        }
+        None => Listed { groups: Vec::new(), places: Vec::new() },
+    };
+    let ids = ids(site, exchange)?;
+    // Where the header says neither, there are as many as the groups name.
+    let named = groups.iter().flatten().max().map_or(1, |most| most.saturating_add(1).clamp(1, MOST_DEVICES));
+    let known = site.devices;
+    let free = known.replicas.is_none() && known.partitions.is_none();
+    let count = |own: bool, known: Option<i64>| known.unwrap_or(if free && own { named } else { 1 });
+    let partitions = count(ids == Ids::Partitions, known.partitions);
+    let replicas = count(ids != Ids::Partitions, known.replicas);
+    let all = match ids {
+        Ids::Replicas | Ids::Whole => replicas,
+        Ids::Partitions => partitions,
+        Ids::Devices => replicas * partitions,
+    };
+    let attribute_at = site.attribute(key).map_or(site.raw.opcode_at, |attribute| attribute.at);
+    let groups = match groups.iter().all(Vec::is_empty) {
+        true if exchange == Exchange::Permute => Vec::new(),
+        true => vec![(0..all).collect()],
+        false => groups,
+    };
+    exchange.fits(&groups, all, ids.name()).map_err(|misfit| {
+        let place =
+            misfit.entry.and_then(|(group, k)| places.get(group)?.get(k).or(places.get(group)?.first()).copied());
+        let at = place.map_or(attribute_at, |at| attribute_at + at);
+        Error::at(at, format!("`{key}` of `{}` {}", site.raw.opcode, misfit.must))
+    })?;
+    let devices = replicas * partitions;
+    Ok(Operation::Collective(Box::new(Collective {
+        exchange,
+        devices,
+        groups: spread(&groups, ids, replicas, partitions),
+    })))
+}
+
+/// What the numbers in the groups of an instruction are.
+fn ids(site: &Site, exchange: Exchange) -> Result<Ids, Error> {
+    let channel = match site.attribute("channel_id") {
+        Some(attribute) => attribute.read(|cursor| cursor.integer("a channel's number"))? > 0,
+        None => false,
+    };
+    let global = match site.attribute("use_global_device_ids").map(|attribute| attribute.text) {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => {
+            let found = site.excerpt("use_global_device_ids");
+            return Err(site.attribute_must("use_global_device_ids", format!("be true or false, found {found}")));
+        }
+    };
+    if global && !channel {
+        return Err(site.attribute_must("use_global_device_ids", "be there with a `channel_id`, found none"));
+    }
+    let among_partitions =
+        matches!(exchange, Exchange::AllToAll { .. } | Exchange::Broadcast | Exchange::Permute | Exchange::Ragged);
+    Ok(match (channel, global) {
+        (true, true) => Ids::Devices,
+        (true, false) if among_partitions => Ids::Partitions,
+        (true, false) => Ids::Whole,
+        (false, _) => Ids::Replicas,
+    })
+}
+
+/// The groups as groups of devices.
+fn spread(groups: &[Vec<i64>], ids: Ids, replicas: i64, partitions: i64) -> Vec<Vec<i64>> {
+    let each = |of: &dyn Fn(i64) -> i64| {
+        groups.iter().map(|group| group.iter().map(|id| of(*id)).collect()).collect::<Vec<Vec<i64>>>()
+    };
+    match ids {
+        Ids::Devices => groups.to_vec(),
+        Ids::Replicas => (0..partitions).flat_map(|p| each(&|id| id * partitions + p)).collect(),
+        Ids::Partitions => (0..replicas).flat_map(|r| each(&|id| r * partitions + id)).collect(),
+        Ids::Whole => {
+            let all = |id: &i64| (0..partitions).map(|p| id * partitions + p).collect::<Vec<i64>>();
+            groups.iter().map(|group| group.iter().flat_map(all).collect()).collect()
+        }
+    }
+}
+
+/// Takes `[2,4]<=[8]`: the rows are groups.
+fn pattern(cursor: &mut Cursor) -> Result<Listed, Error> {
+    let at = cursor.at();
+    let tiles = tiles(cursor)?;
+    let [_, size] = tiles.sizes[..] else {
+        return Err(Error::at(at, format!("must be groups and their devices, 2 sizes, found {}", tiles.sizes.len())));
+    };
+    // Sizes are small positive numbers.
+    let groups = tiles.devices.chunks(usize::try_from(size).unwrap_or(1)).map(<[i64]>::to_vec).collect();
+    Ok(Listed { groups, places: Vec::new() })
+}
+
+/// Takes `{{0,1},{2,3}}`.
+fn lists(cursor: &mut Cursor) -> Result<Listed, Error> {
+    let mut listed = Listed { groups: Vec::new(), places: Vec::new() };
+    cursor.expect("{", "`{` and groups, or `[`")?;
+    while !cursor.eat("}") {
+        if !listed.groups.is_empty() {
+            cursor.expect(",", "`,` or `}` to close the groups")?;
+        }
+        cursor.expect("{", "`{` to open a group")?;
+        let (mut group, mut places) = (Vec::new(), Vec::new());
+        while !cursor.eat("}") {
+            if !group.is_empty() {
+                cursor.expect(",", "`,` or `}` to close the group")?;
+            }
+            places.push(cursor.at());
+            group.push(cursor.integer("a device")?);
+        }
+        listed.groups.push(group);
+        listed.places.push(places);
+    }
+    Ok(listed)
+}

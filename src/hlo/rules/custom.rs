@@ -1,0 +1,123 @@
+//! Custom calls. Targets that do no more than book-keeping are what they mean; of all others only the target knows what
+//! it does.
+//!
+//! A target whose operands and result do not have the shapes of its meaning is one of the others.
+
+use super::control::other;
+use super::site::{Found, Site};
+use crate::element::ElementType;
+use crate::hlo::shapes::fits;
+use crate::operations::operation::Operation;
+use crate::operations::shape::{Array, Shape};
+use crate::tiled::layout::{Layout, TileEntry};
+
+/// What a target means; `None` where the shapes are others.
+type TargetMeaning = fn(&Site) -> Option<Operation>;
+
+/// The targets whose meaning is known.
+const MEANINGS: &[(&str, TargetMeaning)] = &[
+    // A buffer that is written later.
+    ("AllocateBuffer", |site| site.operands.is_empty().then_some(Operation::Constant)),
+    // The indices of a gather are known to be in bounds.
+    ("AssumeGatherIndicesInBound", same),
+    // Buffers that lie one behind the other, as one.
+    ("ConcatBitcast", joined),
+    // The indices of a gather were packed into one number before.
+    ("GatherScatterIndicesBitpacked", same),
+    ("GlobalDecreasingSizeBarrier", same),
+    ("LayoutConstraint", same),
+    ("MoveToDevice", same),
+    ("MoveToHost", same),
+    ("SPMDFullToShardShape", same),
+    ("SPMDShardToFullShape", same),
+    ("Sharding", same),
+    // A number of 64 bits of its two halves, and the halves.
+    ("X64Combine", |site| elementwise(site, 2)),
+    ("X64SplitHigh", |site| elementwise(site, 1)),
+    ("X64SplitLow", |site| elementwise(site, 1)),
+    ("annotate_device_placement", same),
+    ("xla.sdy.FuncResultSharding", same),
+    ("xla.sdy.GlobalToLocalShape", same),
+    ("xla.sdy.LocalToGlobalShape", same),
+    ("xla.sdy.PropagationBarrier", same),
+];
+
+/// `custom_call_target` is a string.
+pub fn custom_call(site: &mut Site) -> Found {
+    let target = site.need("custom_call_target", "\"name\"")?;
+    if !target.text.starts_with('"') {
+        let found = site.excerpt("custom_call_target");
+        return Err(site.attribute_must("custom_call_target", format!("be a name in quotes, found {found}")));
+    }
+    let name = target.text.trim_matches('"');
+    let meaning = MEANINGS.iter().find(|(target, _)| *target == name);
+    match meaning.and_then(|(_, meaning)| meaning(site)) {
+        Some(operation) => Ok(operation),
+        None => other(site),
+    }
+}
+
+/// The result is the operand, perhaps in another layout, or the operands are its parts.
+fn same(site: &Site) -> Option<Operation> {
+    match (&site.operands[..], site.shape) {
+        ([operand], shape) if fits(operand, shape) => match operand {
+            Shape::Array(array) if !matches!(array.element, ElementType::Token | ElementType::Opaque) => {
+                Some(Operation::Elementwise)
+            }
+            _ => Some(Operation::Tuple),
+        },
+        (_, Shape::Tuple(parts)) => {
+            let all = parts.len() == site.operands.len() && parts.iter().zip(&site.operands).all(|(a, b)| fits(a, b));
+            all.then_some(Operation::Tuple)
+        }
+        _ => None,
+    }
+}
+
+/// Each element is made of those of so many operands at its index.
+fn elementwise(site: &Site, operands: usize) -> Option<Operation> {
+    let Shape::Array(to) = site.shape else { return None };
+    let fit = |operand: &&Shape| matches!(operand, Shape::Array(from) if from.dims == to.dims);
+    (site.operands.len() == operands && site.operands.iter().all(fit)).then_some(Operation::Elementwise)
+}
+
+/// The bytes of the operands one after the other, where these are the operands one after the other along a dimension.
+fn joined(site: &Site) -> Option<Operation> {
+    let Shape::Array(to) = site.shape else { return None };
+    let arrays: Option<Vec<&Array>> =
+        site.operands.iter().map(|shape| if let Shape::Array(array) = shape { Some(array) } else { None }).collect();
+    let (arrays, sizes) = (arrays?, to.sizes()?);
+    // The majormost dimension of more than one index.
+    let place = to.layout.minor_to_major.iter().rposition(|dim| sizes[*dim] > 1)?;
+    let dim = to.layout.minor_to_major[place];
+    let step = first_tile(&to.layout, place)?;
+    for (k, array) in arrays.iter().enumerate() {
+        let own = array.sizes()?;
+        let whole_tiles = k + 1 == arrays.len() || own.get(dim)? % step == 0;
+        if array.element != to.element || !is_like(&array.layout, &to.layout) || !whole_tiles {
+            return None;
+        }
+    }
+    let operation = Operation::Concatenate { dim };
+    operation.check(&site.operands, &[site.shape]).ok().map(|()| operation)
+}
+
+/// The size of the tiles along the dimension that is the majormost but for `place` more minor ones; `None` where tiles
+/// do not follow each other along it.
+fn first_tile(layout: &Layout, place: usize) -> Option<i64> {
+    let Some((first, later)) = layout.tiles.split_first() else { return Some(1) };
+    let combines = layout.tiles.iter().flatten().any(|entry| matches!(entry, TileEntry::Combine));
+    if combines || later.iter().any(|tile| tile.len() > first.len()) {
+        return None;
+    }
+    match first.iter().rev().nth(place) {
+        Some(TileEntry::Size(size)) => Some(*size),
+        _ => Some(1),
+    }
+}
+
+/// Whether two layouts differ in nothing but the memory space.
+fn is_like(a: &Layout, b: &Layout) -> bool {
+    let untailed = b.tail_alignment == 1 && b.splits.is_empty() && b.metadata_prefix == 0;
+    untailed && Layout { memory_space: b.memory_space, ..a.clone() } == *b
+}

@@ -1,0 +1,154 @@
+//! Asynchronous pairs: `copy-start` and `copy-done`, `async-start`, `async-update` and `async-done`, and `op-start` and
+//! `op-done` of any operation.
+//!
+//! The start runs the operation, and its result is a tuple: `slice-start` of f32[8] gives `((f32[8]), f32[2], u32[])`,
+//! the operands, what the slice makes, and arrays that only the device uses. The done takes what was made from the tuple.
+
+use super::control::other;
+use super::site::{Found, Site};
+use crate::element::ElementType;
+use crate::hlo::shapes::{fits, plain, scalar};
+use crate::operations::operation::{Operation, Start};
+use crate::operations::shape::{Array, Shape, leaves};
+use crate::operations::sizes::Sizes;
+use crate::text::{Error, counted};
+
+/// Which parts of the tuple of a start are the operands and what is made of them.
+struct Parts {
+    operands: usize,
+    made: usize,
+}
+
+/// The parts in the tuple of a start or a done. `all-reduce-start` has none: its result is what is made.
+fn parts_of(opcode: &str) -> Option<Parts> {
+    match opcode.rsplit_once('-').map_or(opcode, |(base, _)| base) {
+        "all-reduce" => None,
+        "copy" => Some(Parts { operands: 1, made: 0 }),
+        _ => Some(Parts { operands: 0, made: 1 }),
+    }
+}
+
+/// How many arrays are before a part of a tuple.
+fn before(parts: &[Shape], part: usize) -> usize {
+    parts[..part].iter().map(|part| leaves(part).len()).sum()
+}
+
+/// The operation that is started, with the shape of what it makes.
+pub fn start(site: &mut Site) -> Found {
+    let opcode = site.raw.opcode;
+    let Some(place) = parts_of(opcode) else {
+        let operation = wrapped(site, site.shape)?;
+        return Ok(Operation::Start(Box::new(Start {
+            operation,
+            operands: None,
+            results: (0, leaves(site.shape).len()),
+        })));
+    };
+    let parts: &[Shape] = match site.shape {
+        Shape::Tuple(parts) if parts.len() >= 2 => parts,
+        _ => return Err(site.result_must("be a tuple of the operands, what is made of them, and what the device uses")),
+    };
+    // It has more operands, in places where the permuted values are written.
+    if opcode == "collective-permute-start" && site.operands.len() == 4 {
+        return Ok(Operation::Other { reason: format!("{opcode}: the value is written into an operand") });
+    }
+    let given = leaves(&parts[place.operands]);
+    let taken: Vec<_> = site.operands.iter().flat_map(|shape| leaves(shape)).collect();
+    let same = |(a, b): (&&Array, &&Array)| a.element == b.element && Sizes::of(a).fits(&Sizes::of(b));
+    if given.len() != taken.len() || !given.iter().zip(&taken).all(same) {
+        let operands: Vec<Shape> = site.operands.iter().map(|shape| (*shape).clone()).collect();
+        let is = if let [one] = &operands[..] { plain(one) } else { plain(&Shape::Tuple(operands)) };
+        return Err(site.result_must(format!("have the operands, {is}, as part {}", place.operands)));
+    }
+    let operation = wrapped(site, &parts[place.made])?;
+    Ok(Operation::Start(Box::new(Start {
+        operation,
+        operands: Some(before(parts, place.operands)),
+        results: (before(parts, place.made), leaves(&parts[place.made]).len()),
+    })))
+}
+
+/// What the operation without `-start` does with the operands, as if it made this shape.
+fn wrapped<'a>(site: &mut Site<'a>, shape: &'a Shape) -> Found {
+    let Some(rule) = site.wrapped else { return other(site) };
+    let whole = std::mem::replace(&mut site.shape, shape);
+    let found = rule(site);
+    site.shape = whole;
+    found
+}
+
+/// The tuple of the start, as it is.
+pub fn update(site: &mut Site) -> Found {
+    site.result_is(site.operands[0])?;
+    Ok(Operation::Tuple)
+}
+
+/// What was made, from the tuple of the start.
+pub fn done(site: &mut Site) -> Found {
+    let Some(place) = parts_of(site.raw.opcode) else { return update(site) };
+    let parts = tuple(site, place.made + 1)?;
+    if !fits(&parts[place.made], site.shape) {
+        return Err(site.result_must(format!("be part {} of the start, {}", place.made, plain(&parts[place.made]))));
+    }
+    Ok(Operation::GetTupleElement { index: place.made })
+}
+
+/// The parts of the operand, of which there must be so many.
+fn tuple<'a>(site: &Site<'a>, least: usize) -> Result<&'a [Shape], Error> {
+    match site.operands[0] {
+        Shape::Tuple(parts) if parts.len() >= least => Ok(parts),
+        _ => Err(site.operand_must(0, format!("be the tuple of a start, of at least {}", counted(least, "part")))),
+    }
+}
+
+/// The value goes to another device or to the host: the result is the value, an array that only the device uses, and a
+/// token.
+pub fn send(site: &mut Site) -> Found {
+    let token = scalar(ElementType::Token);
+    let expected = Shape::Tuple(vec![site.operands[0].clone(), scalar(ElementType::U32), token]);
+    site.result_is(&expected)?;
+    let value = leaves(site.operands[0]).len();
+    let numbers = (0..value).map(Some).chain([None, Some(value)]).collect();
+    Ok(Operation::Leaves { numbers })
+}
+
+/// The token of a send.
+pub fn send_done(site: &mut Site) -> Found {
+    let parts = tuple(site, 3)?;
+    site.result_is(&parts[2])?;
+    Ok(Operation::GetTupleElement { index: 2 })
+}
+
+/// A value that comes from another device or from the host, an array that only the device uses, and a token.
+pub fn recv(site: &mut Site) -> Found {
+    let Shape::Tuple(parts) = site.shape else { return Err(site.result_must("be a tuple")) };
+    if parts.len() != 3 {
+        return Err(site.result_must("be a tuple of the value, u32[] and token[]"));
+    }
+    from_outside(site)
+}
+
+/// The value of a recv, and its token.
+pub fn recv_done(site: &mut Site) -> Found {
+    let parts = tuple(site, 3)?;
+    site.result_is(&Shape::Tuple(vec![parts[0].clone(), parts[2].clone()]))?;
+    let value = leaves(&parts[0]).len();
+    let context = leaves(&parts[1]).len();
+    Ok(Operation::Leaves { numbers: (0..value).chain([value + context]).map(Some).collect() })
+}
+
+/// A value that comes from the host, and a token.
+pub fn infeed(site: &mut Site) -> Found {
+    match site.shape {
+        Shape::Tuple(parts) if parts.len() == 2 && fits(&parts[1], &scalar(ElementType::Token)) => from_outside(site),
+        _ => Err(site.result_must("be a tuple of the value and a token")),
+    }
+}
+
+/// The arrays of the result are of no operand, but for the token after them.
+fn from_outside(site: &Site) -> Found {
+    let count = leaves(site.shape).len();
+    let token = site.operands.first().map(|_| 0);
+    let numbers = (0..count).map(|k| if k + 1 == count { token } else { None }).collect();
+    Ok(Operation::Leaves { numbers })
+}

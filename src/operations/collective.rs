@@ -1,0 +1,127 @@
+//! Operations in which devices take part together.
+
+/// An exchange between devices that all run the same program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// What they exchange.
+    pub exchange: Exchange,
+    /// The number of devices.
+    pub devices: i64,
+    /// The devices that take part together, in the order of their parts. Of a permutation, each is a source and a
+    /// target.
+    pub groups: Vec<Vec<i64>>,
+}
+
+/// What the devices of a group do with their operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// Each gets the operands of all, one after the other along a dimension.
+    Gather {
+        /// The dimension.
+        dim: usize,
+    },
+    /// Each gets the operands of all, combined.
+    Reduce,
+    /// The operands of all are combined, and each gets its part along a dimension.
+    ReduceScatter {
+        /// The dimension.
+        dim: usize,
+    },
+    /// Each gets one part from each: parts along a dimension, or, without one, whole operands, of which there is one for
+    /// each device of a group.
+    AllToAll {
+        /// The dimension.
+        dim: Option<usize>,
+    },
+    /// Each gets the operands of the first of its group; zeros where it is in none.
+    Broadcast,
+    /// Each target gets the operands of its source, all others zeros.
+    Permute,
+    /// Rows go to places that operands say: input, output before, offsets and counts of what is sent, offsets in the
+    /// receivers' outputs, counts of what is received.
+    Ragged,
+}
+
+/// Why groups do not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// Which label of [`Operation::check`](crate::operations::operation::Operation::check) it is.
+    pub rule: &'static str,
+    /// The group, and the entry in it; none where the list as a whole does not fit.
+    pub entry: Option<(usize, usize)>,
+    /// The rest of a sentence: `must be .., found ..`.
+    pub must: String,
+}
+
+impl Exchange {
+    /// Whether each device must be in a group.
+    fn wants_all(self) -> bool {
+        !matches!(self, Exchange::Broadcast | Exchange::Permute)
+    }
+
+    /// Whether all groups must have as many devices.
+    fn wants_equal(self) -> bool {
+        !matches!(self, Exchange::Broadcast | Exchange::Permute | Exchange::Reduce)
+    }
+
+    /// That groups fit devices that are numbered from 0 to before `count`; `name` is what they are, such as `replica`.
+    ///
+    /// # Errors
+    /// The first entry that does not fit.
+    pub fn fits(self, groups: &[Vec<i64>], count: i64, name: &str) -> Result<(), Misfit> {
+        if self == Exchange::Permute {
+            return pairs(groups, count, name);
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        let size = groups.first().map_or(0, Vec::len);
+        for (g, group) in groups.iter().enumerate() {
+            for (k, device) in group.iter().enumerate() {
+                in_range((g, k), *device, count, name)?;
+                if !seen.insert(*device) {
+                    let must = format!("must be a {name} that is in no group before, found {device}");
+                    return Err(Misfit { rule: "groups_c2", entry: Some((g, k)), must });
+                }
+            }
+            if self.wants_equal() && group.len() != size {
+                let must = format!("must have groups of as many as the first has, {size}, found {}", group.len());
+                return Err(Misfit { rule: "groups_c3", entry: Some((g, 0)), must });
+            }
+        }
+        let missing = || (0..count).find(|device| !seen.contains(device));
+        match missing().filter(|_| self.wants_all()) {
+            Some(device) => {
+                let must = format!("must have each of {count} in a group, found none with {name} {device}");
+                Err(Misfit { rule: "groups_c4", entry: None, must })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn in_range(entry: (usize, usize), device: i64, count: i64, name: &str) -> Result<(), Misfit> {
+    if (0..count).contains(&device) {
+        return Ok(());
+    }
+    let must = format!("must be a {name} below {count}, found {device}");
+    Err(Misfit { rule: "groups_c1", entry: Some(entry), must })
+}
+
+/// That no source and no target is there twice.
+fn pairs(groups: &[Vec<i64>], count: i64, name: &str) -> Result<(), Misfit> {
+    let mut seen = [const { std::collections::BTreeSet::new() }; 2];
+    for (g, group) in groups.iter().enumerate() {
+        let [_, _] = group[..] else {
+            let must = format!("must be a source and a target, found {}", group.len());
+            return Err(Misfit { rule: "groups_c5", entry: Some((g, 0)), must });
+        };
+        for (k, device) in group.iter().enumerate() {
+            in_range((g, k), *device, count, name)?;
+            if !seen[k].insert(*device) {
+                let what = ["source", "target"][k];
+                let must = format!("must be a {what} of one pair, found {device} in a second");
+                return Err(Misfit { rule: "groups_c2", entry: Some((g, k)), must });
+            }
+        }
+    }
+    Ok(())
+}

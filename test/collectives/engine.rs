@@ -1,0 +1,73 @@
+//! Imported programs, compiled in this process.
+
+use crate::runtime::{Device, World, enter, symbols};
+use melior::{Context, ExecutionEngine, dialect::DialectRegistry, ir::Module, pass::PassManager, utility};
+
+/// A program from one array of `f64` to another.
+pub struct Program {
+    engine: ExecutionEngine,
+}
+
+/// A pointer that threads share.
+#[derive(Clone, Copy)]
+struct Entry(*mut ());
+
+// SAFETY: compiled code has no state.
+unsafe impl Sync for Entry {}
+// SAFETY: as above.
+unsafe impl Send for Entry {}
+
+impl Program {
+    pub fn new(mlir: &str) -> Program {
+        let registry = DialectRegistry::new();
+        utility::register_all_dialects(&registry);
+        layout_dialect::register(&registry);
+        let context = Context::new_with_registry(&registry, false);
+        context.load_all_available_dialects();
+        utility::register_all_llvm_translations(&context);
+        utility::register_all_passes();
+        layout_passes::register();
+        let (before, rest) = mlir.split_once("func.func @main(").expect("an entry");
+        let rest = rest.replacen(") {\n", ") attributes {llvm.emit_c_interface} {\n", 1);
+        let text = format!("{before}func.func @main({rest}");
+        let mut module = Module::parse(&context, &text).expect("a module that verifies");
+        let passes = PassManager::new(&context);
+        let pipeline = "builtin.module(layout-to-llvm)";
+        utility::parse_pass_pipeline(passes.as_operation_pass_manager(), pipeline).expect("a pipeline");
+        passes.run(&mut module).expect("a lowered module");
+        let llvm = std::env::var("MLIR_SYS_220_PREFIX").expect(".cargo/config.toml says where LLVM is");
+        // The engine reads on to a zero byte, whatever the length says.
+        let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
+        let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
+        for (name, function) in symbols() {
+            let name = format!("{name}\0");
+            // SAFETY: the function has the parameters that imported programs pass.
+            unsafe { engine.register_symbol(name.trim_end_matches('\0'), function) };
+        }
+        Program { engine }
+    }
+
+    /// What each device gives for its numbers: as many as `count`.
+    pub fn on_threads(&self, numbers: &[Vec<f64>], partitions: usize, count: usize) -> Vec<Vec<f64>> {
+        let entry = Entry(self.engine.lookup("_mlir_ciface_main"));
+        assert!(!entry.0.is_null(), "the entry is compiled");
+        let world = World::new(numbers.len());
+        let run = |number: usize, own: &Vec<f64>| {
+            enter(Device { world: world.clone(), number, partitions });
+            let Entry(entry) = { entry };
+            // SAFETY: the entry takes a pointer for the descriptor of its result, and one of its argument.
+            let call: extern "C" fn(*mut u64, *const u64) = unsafe { std::mem::transmute(entry) };
+            let start = own.as_ptr() as u64;
+            let argument = [start, start, 0, own.len() as u64, 1];
+            let mut returned = [0u64; 5];
+            call(returned.as_mut_ptr(), argument.as_ptr());
+            let data = (returned[1] + returned[2] * 8) as *const f64;
+            // SAFETY: the entry gives as many numbers as its type says. They are not freed: the process ends.
+            unsafe { std::slice::from_raw_parts(data, count) }.to_vec()
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..numbers.len()).map(|d| scope.spawn(move || run(d, &numbers[d]))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a device")).collect()
+        })
+    }
+}

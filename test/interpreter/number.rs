@@ -1,0 +1,102 @@
+//! The elements of arrays: integers, floats and complex numbers, rounded as their types demand.
+
+use tensor_layout::element::ElementType;
+
+/// An element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Of integers and truth values.
+    Int(i128),
+    /// Of floats.
+    Float(f64),
+    /// Real and imaginary part.
+    Complex(f64, f64),
+}
+
+impl Number {
+    /// The number as a real one; of a complex one its real part.
+    pub fn real(self) -> f64 {
+        match self {
+            Number::Int(x) => x as f64,
+            Number::Float(x) | Number::Complex(x, _) => x,
+        }
+    }
+
+    /// The number as an integer.
+    pub fn int(self) -> i128 {
+        match self {
+            Number::Int(x) => x,
+            Number::Float(x) | Number::Complex(x, _) => x as i128,
+        }
+    }
+
+    /// The parts of a complex number.
+    pub fn parts(self) -> (f64, f64) {
+        match self {
+            Number::Complex(re, im) => (re, im),
+            other => (other.real(), 0.0),
+        }
+    }
+
+    /// The number as an element of a type. Integers wrap.
+    pub fn to(self, e: ElementType) -> Number {
+        match e {
+            ElementType::Pred => Number::Int(i128::from(self.real() != 0.0)),
+            ElementType::C64 => Number::Complex(f64::from(self.parts().0 as f32), f64::from(self.parts().1 as f32)),
+            ElementType::C128 => Number::Complex(self.parts().0, self.parts().1),
+            e if e.is_float() => Number::Float(rounded(e, self.real())),
+            _ => {
+                let width = e.bits().expect("a number") as u32;
+                let all = self.int().rem_euclid(1i128 << width);
+                Number::Int(if e.is_signed() && all >= 1i128 << (width - 1) { all - (1i128 << width) } else { all })
+            }
+        }
+    }
+
+    /// The bits of an element of a type.
+    pub fn bits(self, e: ElementType) -> u64 {
+        match e {
+            ElementType::F64 => self.real().to_bits(),
+            ElementType::F32 => (self.real() as f32).to_bits().into(),
+            ElementType::BF16 => u64::from((self.real() as f32).to_bits() >> 16),
+            e if e.is_float() || e.is_complex() => panic!("the bits of {} are not interpreted", e.name()),
+            e => self.int().rem_euclid(1 << e.bits().expect("a number")) as u64,
+        }
+    }
+
+    /// The element of a type with these bits.
+    pub fn of_bits(e: ElementType, bits: u64) -> Number {
+        match e {
+            ElementType::F64 => Number::Float(f64::from_bits(bits)),
+            ElementType::F32 => Number::Float(f64::from(f32::from_bits(bits as u32))),
+            ElementType::BF16 => Number::Float(f64::from(f32::from_bits((bits as u32) << 16))),
+            e if e.is_float() || e.is_complex() => panic!("the bits of {} are not interpreted", e.name()),
+            e => Number::Int(bits.into()).to(e),
+        }
+    }
+}
+
+/// A number as a float of a type.
+pub fn rounded(e: ElementType, x: f64) -> f64 {
+    match e {
+        ElementType::F64 => x,
+        ElementType::F32 => f64::from(x as f32),
+        ElementType::BF16 => {
+            let bits = (x as f32).to_bits();
+            let up = (bits.wrapping_add(0x7fff + ((bits >> 16) & 1))) & 0xffff_0000;
+            f64::from(f32::from_bits(if x.is_nan() { bits } else { up }))
+        }
+        e if e.is_float() => panic!("{} is not interpreted", e.name()),
+        e => Number::Float(x).to(e).real(),
+    }
+}
+
+/// A truth value.
+pub fn truth(b: bool) -> Number {
+    Number::Int(b.into())
+}
+
+/// The product of two complex numbers.
+pub fn product(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+}

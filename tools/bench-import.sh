@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Makes programs with JAX, puts each through everything (read, analysed, imported, lowered, compiled, run beside XLA), and
+# writes benches/programs.md. Arguments: parts of the names of programs; then nothing is written. In the environment:
+# PROGRAM_FOLDERS, folders of programs, instead of those that are made; LAYOUT_TOOLS, a folder with tools that are built; PROGRAM_SECONDS and PROGRAM_GIGABYTES, the
+# most that a step may take.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+LLVM=$(tools/llvm.sh)
+export LLVM
+
+packages=()
+[[ -x $LLVM/bin/clang ]] || packages+=("clang-${LLVM##*-}")
+python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
+((${#packages[@]} == 0)) || tools/setup.sh "${packages[@]}"
+
+home=target/jax
+if ! cmp --silent tools/test-jax.txt "$home/installed.txt"; then
+  rm -rf "$home"
+  python3 -m venv "$home"
+  "$home/bin/pip" install --quiet --disable-pip-version-check --requirement tools/test-jax.txt
+  cp tools/test-jax.txt "$home/installed.txt"
+fi
+
+if [[ -z ${LAYOUT_TOOLS:-} ]]; then
+  LAYOUT_TOOLS=$PWD/${CARGO_TARGET_DIR:-target}/release
+  [[ -x $LAYOUT_TOOLS/layout-opt ]] || echo "bench-import: building in release mode; the first time this takes a few minutes"
+  cargo build --release --quiet -p layout-opt -p layout-translate -p layout-inspect
+fi
+export LAYOUT_TOOLS
+
+IFS=: read -ra folders <<<"${PROGRAM_FOLDERS:-target/programs}"
+[[ -n ${PROGRAM_FOLDERS:-} || -d target/programs ]] || "$home/bin/python" -B tools/programs/make.py target/programs
+write=()
+(($# > 0)) || write=(--write benches/programs.md)
+exec "$home/bin/python" -B tools/programs/table.py "${write[@]}" "${folders[@]/#/--folder=}" "$@"

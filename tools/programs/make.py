@@ -1,0 +1,91 @@
+"""Makes the programs of models.py: make.py FOLDER [NAME...].
+
+Writes NAME.unopt.hlo as JAX hands it over, NAME.opt.hlo as XLA's CPU backend compiles it, and NAME.npz: the arguments
+`a0`, `a1`, ... and XLA's results `r0`, `r1`, ... of the entry. Types that NumPy lacks are stored as their bits; `types`
+names those of all arguments, then of all results. A program for several devices has NAME.shards.npz for the optimised
+form, whose arrays have one more dimension in front, the device.
+"""
+
+import os
+import pathlib
+import sys
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 " + os.environ.get("XLA_FLAGS", "")
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import time
+
+import jax
+import models
+import numpy as np
+from jax._src import xla_bridge
+from jax._src.lib import xla_client
+from jax.sharding import NamedSharding, PartitionSpec
+from jaxlib import _jax
+
+
+def bits(array):
+    """The array in a type that NumPy stores."""
+    array = np.asarray(array)
+    return array if array.dtype.isbuiltin == 1 else array.view(f"u{array.dtype.itemsize}")
+
+
+def save(path, arguments, results):
+    arrays = {f"a{k}": bits(x) for k, x in enumerate(arguments)} | {f"r{k}": bits(x) for k, x in enumerate(results)}
+    np.savez(path, types=np.array([str(np.asarray(x).dtype) for x in (*arguments, *results)]), **arrays)
+
+
+def text(module):
+    options = _jax.HloPrintOptions()
+    options.print_large_constants = True
+    options.print_metadata = False
+    return module.to_string(options)
+
+
+def on_one(lowered, arguments):
+    """The optimised module and the results of a program lowered for any platform, compiled for the CPU."""
+    client = xla_bridge.get_backend("cpu")
+    program = _jax.mlir.xla_computation_to_mlir_module(lowered.compiler_ir("hlo"))
+    executable = client.compile_and_load(program, client.devices()[:1], xla_client.CompileOptions())
+    arguments = [jax.device_put(x, client.devices()[0]) for x in arguments]
+    results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
+    return executable.hlo_modules()[0], [x[0] for x in results]
+
+
+def make(name, folder):
+    program = models.PROGRAMS[name]
+    arguments = program.arguments(np.random.default_rng(7))
+    shardings = None
+    if program.shardings:
+        mesh, specs = program.shardings()
+        shardings = jax.tree.map(lambda s: NamedSharding(mesh, s), specs, is_leaf=lambda s: isinstance(s, PartitionSpec))
+        arguments = jax.device_put(arguments, shardings)
+    jitted = jax.jit(program.function, keep_unused=True, **({"in_shardings": shardings} if shardings else {}))
+    lowered = jitted.trace(*arguments).lower(lowering_platforms=(program.platform,))
+    flat = jax.tree.leaves(arguments)
+    (folder / f"{name}.unopt.hlo").write_text(text(lowered.compiler_ir("hlo").as_hlo_module()))
+    if program.shardings:
+        compiled = lowered.compile()
+        results = jax.tree.leaves(compiled(*arguments))
+        optimised = compiled.runtime_executable().hlo_modules()[0]
+        shards = lambda xs: [np.stack([np.asarray(s.data) for s in sorted(x.addressable_shards, key=lambda s: s.device.id)]) for x in xs]
+        save(folder / f"{name}.shards.npz", shards(flat), shards(results))
+    else:
+        optimised, results = on_one(lowered, flat)
+    (folder / f"{name}.opt.hlo").write_text(text(optimised))
+    save(folder / f"{name}.npz", flat, results)
+
+
+def main():
+    folder, *names = sys.argv[1:]
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names or models.PROGRAMS:
+        start = time.monotonic()
+        make(name, folder)
+        count = [(folder / f"{name}.{form}.hlo").read_text().count(" = ") for form in ("unopt", "opt")]
+        print(f"{name}: {count[0]} and {count[1]} instructions, {time.monotonic() - start:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

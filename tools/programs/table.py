@@ -1,0 +1,251 @@
+"""Puts every program through everything: table.py [--write FILE] --folder=FOLDER... [PART...].
+
+A FOLDER holds what make.py writes. For each `*.hlo`, or those whose names contain a PART: `layout-inspect` analyses it,
+`layout-translate` imports it, `layout-opt --layout-to-llvm` lowers it, clang compiles it, and it is called and compared
+with XLA where `NAME.npz` has XLA's numbers. Seconds are of the processor, of one thread each.
+
+In the environment: LLVM, its prefix; LAYOUT_TOOLS, the folder of the three programs; PROGRAM_SECONDS, the most that a
+step may take; PROGRAM_GIGABYTES, the most memory.
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+import devices
+
+HERE = pathlib.Path(__file__).parent
+LLVM = pathlib.Path(os.environ.get("LLVM", "/usr/lib/llvm-22"))
+TOOLS = pathlib.Path(os.environ.get("LAYOUT_TOOLS", HERE.parents[1] / "target/release"))
+MOST = float(os.environ.get("PROGRAM_SECONDS", 120))
+MEMORY = int(float(os.environ.get("PROGRAM_GIGABYTES", 6)) * 2**30)
+INTRODUCTION = """# Programs
+
+Written by `make bench-import`. Programs of JAX, as it hands them over (`unopt`) and as XLA's CPU backend compiles them
+(`opt`; those for 8 devices as one of 8 partitions): read and analysed by `layout-inspect hlo --json`, imported by
+`layout-translate`, lowered by `layout-opt --layout-to-llvm`, compiled by `clang -O1`, and called beside XLA. Figures are
+seconds of one processor, of the call those on the clock; "no" is explained below the table, and a dash is what no numbers
+of XLA's are there for. Numbers are near XLA's: integers are equal, floats within 2e-4 of the largest plus 2e-3 of the
+element for f32, 2e-2 and 4e-2 for bf16.
+"""
+STEPS = ("analysed", "imported", "lowered", "compiled", "numbers")
+
+
+@dataclasses.dataclass
+class Step:
+    """How a step went: seconds of the processor, and what it complained of."""
+
+    seconds: float
+    error: str | None = None
+    text: str = ""
+
+
+def ran(command, output=None, most=MOST):
+    """Runs a command into a file, or gives what it prints."""
+    with tempfile.TemporaryFile() as errors, open(output, "wb") if output else tempfile.TemporaryFile() as out:
+        limited = lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        process = subprocess.Popen([str(c) for c in command], stdout=out, stderr=errors, preexec_fn=limited)
+        end, used, status = time.monotonic() + 4 * most, None, None
+        while used is None:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                used = usage.ru_utime + usage.ru_stime
+            elif time.monotonic() > end or processor_seconds(process.pid) > most:
+                process.kill()
+                os.wait4(process.pid, 0)
+                process.returncode = -9
+                return Step(most, f"more than {most:g} s")
+            else:
+                time.sleep(0.005)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        said = errors.read().decode(errors="replace")
+        if output is None:
+            out.seek(0)
+        text = "" if output else out.read().decode(errors="replace")
+        error = None
+        if process.returncode != 0:
+            lines = [line for line in said.splitlines() if "error" in line or "panicked" in line or "Assertion" in line]
+            error = (lines or said.splitlines()[-1:] or [""])[0].strip()[:300]
+            if process.returncode < 0:
+                error = f"signal {-process.returncode}; {error}"
+        return Step(used, error, text)
+
+
+def processor_seconds(pid):
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def types(text, start):
+    """The types between the parentheses that open at `start`, and where they end; names and locations left out."""
+    depth, at, parts, begin = 0, start, [], start + 1
+    quoted = False
+    while True:
+        c = text[at]
+        if c == '"' and text[at - 1] != "\\":
+            quoted = not quoted
+        elif not quoted and c in "(<{[":
+            depth += 1
+        elif not quoted and (c in ")}]" or (c == ">" and text[at - 1] != "-")):
+            depth -= 1
+        if not quoted and (depth == 0 or (depth == 1 and c == ",")):
+            parts.append(text[begin:at].strip())
+            begin = at + 1
+            if depth == 0:
+                return [bare(p) for p in parts if p], at + 1
+        at += 1
+
+
+def bare(part):
+    """The type of `%a0: tensor<..> {attributes} loc(..)`."""
+    part = re.sub(r"^%\w+:\s*", "", part)
+    depth = 0
+    for at, c in enumerate(part):
+        depth += (c == "<") - (c == ">" and part[at - 1] != "-")
+        if depth == 0 and c == ">":
+            return part[: at + 1]
+    return part.split()[0]
+
+
+def harnessed(mlir):
+    """The module with a function `harness` around its entry, whose tensors are row-major and without encodings."""
+    entry = next(m for m in re.finditer(r"func\.func (private )?@([^\s(]+)\(", mlir) if not m[1] and not declared(mlir, m.end()))
+    arguments, at = types(mlir, entry.end() - 1)
+    results = []
+    arrow = re.match(r"\s*->\s*", mlir[at : at + 20])
+    if arrow:
+        at += arrow.end()
+        results, at = types(mlir, at) if mlir[at] == "(" else ([bare(mlir[at:])], at)
+    plain = lambda t: re.sub(r", [#].*>$", ">", t) if t.startswith("tensor<") and ", " in t else t
+    lines, names = [], []
+    for k, t in enumerate(arguments):
+        names.append(f"%a{k}" if plain(t) == t else f"%c{k}")
+        if plain(t) != t:
+            lines.append(f"    %c{k} = layout.convert %a{k} : {plain(t)} to {t}")
+    call = f"func.call @{entry[2]}({', '.join(names)}) : ({', '.join(arguments)}) -> ({', '.join(results)})"
+    lines.append("    " + (f"%r:{len(results)} = " if results else "") + call)
+    names = []
+    for k, t in enumerate(results):
+        names.append(f"%r#{k}" if plain(t) == t else f"%p{k}")
+        if plain(t) != t:
+            lines.append(f"    %p{k} = layout.convert %r#{k} : {t} to {plain(t)}")
+    plains = ", ".join(plain(t) for t in results)
+    lines.append(f"    return {', '.join(names)} : {plains}" if names else "    return")
+    parameters = ", ".join(f"%a{k}: {plain(t)}" for k, t in enumerate(arguments))
+    head = f"  func.func @harness({parameters}) -> ({plains}) attributes {{llvm.emit_c_interface}} {{"
+    end = mlir.rstrip().rindex("}")
+    private = mlir[: entry.start()] + "func.func private @" + mlir[entry.start(2) : end]
+    return "\n".join([private, head, *lines, "  }", "}", ""])
+
+
+def declared(mlir, at):
+    """Whether the function whose parameters begin at `at` has no body."""
+    line = mlir[at : mlir.index("\n", at)]
+    return not line.rstrip().endswith("{")
+
+
+def through(file, work):
+    """The steps of one program, as far as it comes."""
+    steps = {"analysed": ran([TOOLS / "layout-inspect", "hlo", file, "--json"], os.devnull)}
+    mlir, low, code, library = (work / f"program{suffix}" for suffix in (".mlir", ".llvm.mlir", ".ll", ".so"))
+    steps["imported"] = ran([TOOLS / "layout-translate", "--import-hlo", file, "-o", mlir])
+    if steps["imported"].error:
+        return steps
+    own = ran([TOOLS / "layout-opt", "--layout-to-llvm", mlir, "-o", low])
+    steps["lowered"] = own
+    if own.error:
+        return steps
+    name = file.name.removesuffix(".hlo")
+    arrays = next((p for p in arrays_of(file.parent, name) if p.exists()), None)
+    if arrays is None:
+        return steps
+    text = mlir.read_text()
+    functions = exchanges(text) if arrays.name.endswith(".shards.npz") else []
+    mlir.write_text(harnessed(text))
+    stubs = work / "devices.c"
+    stubs.write_text(devices.source(functions))
+    commands = [
+        ([TOOLS / "layout-opt", "--layout-to-llvm", mlir, "-o", low], None),
+        ([LLVM / "bin/mlir-translate", "--mlir-to-llvmir", low, "-o", code], None),
+        ([LLVM / "bin/clang", "-O1", "-w", "-shared", "-fPIC", "-x", "ir", code, "-x", "c", stubs, "-x", "none",
+          "-o", library, "-lm",
+          f"-L{LLVM}/lib", f"-Wl,-rpath,{LLVM}/lib", "-lmlir_c_runner_utils"], None),
+    ]  # fmt: skip
+    used = 0.0
+    for command, output in commands:
+        step = ran(command, output, 4 * MOST)
+        if step.error:
+            steps["compiled"] = step
+            return steps
+        used += step.seconds
+    steps["compiled"] = Step(used)
+    step = ran([sys.executable, "-B", HERE / "execute.py", library, arrays, *functions])
+    if not step.error:
+        report = json.loads(step.text.splitlines()[-1])
+        step = Step(report["seconds"])
+        if report["differences"]:
+            step.error = f"{len(report['differences'])} results: {report['differences'][0]}"
+    steps["numbers"] = step
+    return steps
+
+
+def exchanges(mlir):
+    """The functions by which devices exchange, which the module declares."""
+    pattern = r"func\.func private @(\w+)\(.*\) attributes \{llvm\.emit_c_interface\}$"
+    return re.findall(pattern, mlir, re.MULTILINE)
+
+
+def arrays_of(folder, name):
+    """Where the numbers of a program may be: those of each device first, for what is for one of several."""
+    stem = name.rsplit(".", 1)[0]
+    own = [folder / f"{stem}.shards.npz"] if name.endswith(".opt") else []
+    return [*own, folder / f"{stem}.npz"]
+
+
+def row(name, size, steps):
+    cells = []
+    for k in STEPS:
+        step = steps.get(k)
+        cells.append("–" if step is None else ("no" if step.error else f"{step.seconds:.2f}"))
+    return f"| {name} | {size} | " + " | ".join(cells) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", type=pathlib.Path)
+    parser.add_argument("--folder", type=pathlib.Path, action="append", required=True)
+    parser.add_argument("parts", nargs="*")
+    options = parser.parse_args()
+    lines, faults = [], []
+    for file in (file for folder in options.folder for file in sorted(folder.glob("*.hlo"))):
+        name = file.name.removesuffix(".hlo")
+        if options.parts and not any(part in name for part in options.parts):
+            continue
+        with tempfile.TemporaryDirectory() as work:
+            steps = through(file, pathlib.Path(work))
+        count = sum(" = " in line for line in file.read_text().splitlines())
+        lines.append(row(name, count, steps))
+        print(lines[-1], flush=True)
+        for k, step in steps.items():
+            if step.error:
+                faults.append(f"* {name}, {k}: {step.error}")
+                print("  " + faults[-1], flush=True)
+    if options.write:
+        head = "| program | instructions | " + " | ".join(STEPS) + " |\n|---|--:|" + "--:|" * len(STEPS)
+        options.write.write_text("\n".join([INTRODUCTION, head, *lines, "", *faults, ""]))
+
+
+if __name__ == "__main__":
+    main()

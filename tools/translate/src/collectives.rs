@@ -1,0 +1,104 @@
+//! The functions that exchanges between devices call, and how they are chosen.
+
+use crate::syntax::{element_type, symbol};
+use std::collections::BTreeSet;
+use tensor_layout::element::ElementType;
+use tensor_layout::hlo::{Instruction, Module};
+use tensor_layout::operations::{Array, Collective, Exchange, Operation, leaves};
+
+/// What becomes of exchanges between devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Collectives {
+    /// Calls of functions that somebody else writes.
+    #[default]
+    Calls,
+    /// What one device would get: each group as if this device were its first and all others held what it holds.
+    Single,
+}
+
+/// How a computation combines two numbers, where it is one of the usual ways.
+pub fn combination(module: &Module, computation: usize) -> Option<&'static str> {
+    const KNOWN: [&str; 7] = ["add", "multiply", "minimum", "maximum", "and", "or", "xor"];
+    let computation = &module.computations[computation];
+    let root = computation.result();
+    let operands: BTreeSet<usize> = root.operands.iter().copied().collect();
+    let both = computation.parameters.len() == 2 && operands == computation.parameters.iter().copied().collect();
+    KNOWN.into_iter().find(|name| both && *name == root.opcode)
+}
+
+/// The function for an exchange of elements of a type: `all_reduce_add_f32`. Without a usual combination, devices get
+/// the elements of the others and combine them themselves.
+pub fn function(module: &Module, i: &Instruction, exchange: Exchange, element: ElementType) -> String {
+    let combined = || i.called.first().and_then(|number| combination(module, *number));
+    let name = match exchange {
+        Exchange::Gather { .. } => "all_gather".to_string(),
+        Exchange::Reduce => combined().map_or("all_gather".to_string(), |how| format!("all_reduce_{how}")),
+        Exchange::ReduceScatter { .. } => {
+            combined().map_or("all_to_all".to_string(), |how| format!("reduce_scatter_{how}"))
+        }
+        Exchange::AllToAll { .. } => "all_to_all".to_string(),
+        Exchange::Broadcast => "collective_broadcast".to_string(),
+        Exchange::Permute => "collective_permute".to_string(),
+        Exchange::Ragged => "ragged_all_to_all".to_string(),
+    };
+    free(module, format!("{name}_{}", element.name()))
+}
+
+/// The function that gives the number of a partition or a replica.
+pub fn device(module: &Module, opcode: &str) -> String {
+    free(module, opcode.replace('-', "_"))
+}
+
+/// A name that no computation has.
+fn free(module: &Module, mut name: String) -> String {
+    while module.computations.iter().any(|computation| computation.name == name) {
+        name.push('_');
+    }
+    symbol(&name)
+}
+
+/// Whether there is nobody to exchange with: one device, or groups of one of all devices.
+pub fn is_local(c: &Collective) -> bool {
+    let each = !matches!(c.exchange, Exchange::Permute | Exchange::Broadcast);
+    c.devices == 1 || each && c.groups.iter().all(|group| group.len() == 1)
+}
+
+/// The types of the parameters of a function: what is sent, what is received, the dimension, groups, the channel; of a
+/// ragged one the four lists before the dimension.
+pub fn parameters(exchange: Exchange, of: &str) -> String {
+    let lists = if exchange == Exchange::Ragged { "memref<*xi64>, ".repeat(4) } else { String::new() };
+    format!("memref<*x{of}>, memref<*x{of}>, {lists}i64, memref<*xi64>, i64")
+}
+
+/// The declarations of all functions that the module's exchanges call.
+pub fn declarations(module: &Module, how: Collectives) -> String {
+    let mut found = BTreeSet::new();
+    if how == Collectives::Calls {
+        for i in module.computations.iter().flat_map(|computation| &computation.instructions) {
+            // What runs beside others is an exchange as any other.
+            let (operation, first, count) = match &i.operation {
+                Operation::Start(start) => (&start.operation, start.results.0, start.results.1),
+                operation => (operation, 0, usize::MAX),
+            };
+            match operation {
+                Operation::Collective(collective) if !is_local(collective) => {
+                    let arrays = if collective.exchange == Exchange::Ragged { 1 } else { count };
+                    for Array { element, .. } in leaves(&i.shape).into_iter().skip(first).take(arrays) {
+                        let Some(of) = element_type(*element) else { continue };
+                        let name = function(module, i, collective.exchange, *element);
+                        found.insert(format!("{name}({})", parameters(collective.exchange, &of)));
+                    }
+                }
+                _ if is_device(i) => _ = found.insert(format!("{}() -> i32", device(module, &i.opcode))),
+                _ => {}
+            }
+        }
+    }
+    let line = |head: String| format!("  func.func private {head} attributes {{llvm.emit_c_interface}}\n");
+    found.into_iter().map(line).collect()
+}
+
+/// Whether an instruction asks which device runs.
+pub fn is_device(i: &Instruction) -> bool {
+    matches!(&*i.opcode, "partition-id" | "replica-id")
+}

@@ -1,0 +1,41 @@
+//! Operations of which each element of a result is made of many elements: which function writes which.
+
+use super::solve::{System, cholesky, triangular};
+use super::{batch_norm, bits, fft, random, select_and_scatter, sort};
+use crate::builder::Builder;
+use crate::tensor::{Done, Tensor};
+use tensor_layout::hlo::Instruction;
+use tensor_layout::operations::Algorithm;
+
+/// Writes an operation that goes through lines, windows, features or matrices.
+///
+/// # Errors
+/// It has no counterpart on elements of these types.
+pub fn algorithm(
+    b: &mut Builder,
+    i: &Instruction,
+    algorithm: &Algorithm,
+    ins: &[Tensor],
+    outs: Vec<Tensor>,
+) -> Done<Vec<Tensor>> {
+    match algorithm {
+        Algorithm::Sort { dim } => sort::sort(b, i, *dim, ins, outs),
+        Algorithm::TopK { .. } => sort::top(b, !i.attribute("largest").is_some_and(|text| text == "false"), ins, outs),
+        Algorithm::Joined => Ok(vec![bits::joined(b, &ins[0], &outs[0])?]),
+        Algorithm::SelectAndScatter { window } => {
+            Ok(vec![select_and_scatter::select_and_scatter(b, i, window, ins, &outs[0])?])
+        }
+        Algorithm::BatchNormTraining { feature } => batch_norm::training(b, i, *feature, ins, outs),
+        Algorithm::BatchNormInference { feature } => Ok(vec![batch_norm::inference(b, i, *feature, ins, &outs[0])?]),
+        Algorithm::BatchNormGrad { feature } => batch_norm::gradient(b, i, *feature, ins, outs),
+        Algorithm::Fft { kind, lengths } => Ok(vec![fft::fft(b, *kind, lengths, &ins[0], &outs[0])?]),
+        Algorithm::Cholesky { lower } => Ok(vec![cholesky(b, *lower, &ins[0], &outs[0])?]),
+        Algorithm::TriangularSolve { left, lower, transposed, unit } => {
+            let adjoint = i.attribute("transpose_a") == Some("ADJOINT");
+            let system = System { left: *left, lower: *lower, transposed: *transposed, adjoint, unit: *unit };
+            Ok(vec![triangular(b, system, ins, &outs[0])?])
+        }
+        Algorithm::RandomBits => random::bits(b, i, &ins[0], outs),
+        Algorithm::DimensionSize { .. } => Err(format!("`{}` cannot be imported", i.opcode)),
+    }
+}

@@ -1,0 +1,294 @@
+//! Exchanges between devices: calls, or what one device gets where all hold the same.
+
+use super::Site;
+use super::computation::applied;
+use super::shapes;
+use crate::builder::{Builder, Generic, Operand};
+use crate::collectives::{Collectives, combination, device, function, is_local, parameters};
+use crate::syntax::{dims, plain};
+use crate::tensor::{Done, Tensor};
+use tensor_layout::element::ElementType;
+use tensor_layout::hlo::Instruction;
+use tensor_layout::operations::{Collective, Exchange};
+
+/// Writes an exchange: each operand gives one result, but whole operands that are exchanged do so together.
+pub fn collective(b: &mut Builder, site: &Site, c: &Collective, ins: &[Tensor], outs: &[Tensor]) -> Done<Vec<Tensor>> {
+    let i = site.i;
+    let single = b.collectives == Collectives::Single;
+    if c.exchange == Exchange::Ragged {
+        return ragged(b, i, c, ins, &outs[0]).map(|t| vec![t]);
+    }
+    let ins = ins.iter().zip(outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
+    if c.exchange == (Exchange::AllToAll { dim: None }) {
+        if single || is_local(c) {
+            return Ok(outs.iter().map(|out| b.converted(&ins[0], out)).collect());
+        }
+        return exchanged_whole(b, i, c, &ins, outs);
+    }
+    let each = ins.iter().zip(outs).map(|(t, out)| {
+        let t = b.flattened(t);
+        let done = match single || is_local(c) {
+            true => alone(b, i, c, &t, out)?,
+            false => called(b, i, c, &t, out)?,
+        };
+        Ok(b.converted(&done, out))
+    });
+    each.collect()
+}
+
+/// The number of the device that runs.
+pub fn device_id(b: &mut Builder, i: &Instruction, out: &Tensor) -> Tensor {
+    let value = match b.collectives {
+        Collectives::Single => b.w.constant("0", "i32"),
+        Collectives::Calls => {
+            let callee = device(b.module, &i.opcode);
+            b.w.op(&format!("func.call {callee}() : () -> i32"))
+        }
+    };
+    b.named(out, &format!("tensor.from_elements {value} : {}", out.ty))
+}
+
+/// What one device gets where all hold the same; the tensors have no encoding.
+fn alone(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor) -> Done<Tensor> {
+    let group = c.groups.iter().find(|group| group.contains(&0));
+    let n = group.map_or(1, Vec::len) as i64;
+    Ok(match c.exchange {
+        Exchange::Gather { dim } => copies(b, t, dim, n)?,
+        Exchange::Reduce => folded(b, i, n, t, None)?,
+        Exchange::ReduceScatter { dim } => {
+            let whole = folded(b, i, n, t, None)?;
+            part(b, &whole, dim, n)
+        }
+        Exchange::AllToAll { dim: Some(dim) } => {
+            let part = part(b, t, dim, n);
+            copies(b, &part, dim, n)?
+        }
+        Exchange::Permute if !c.groups.iter().any(|pair| pair[1] == 0) => zeros(b, t),
+        Exchange::Broadcast if group.is_none() => zeros(b, t),
+        _ => Tensor { sizes: out.sizes.clone(), ..t.clone() },
+    })
+}
+
+fn zeros(b: &mut Builder, t: &Tensor) -> Tensor {
+    let zero = b.zero(t);
+    b.filled(t, &zero)
+}
+
+/// The first of `n` parts along a dimension.
+fn part(b: &mut Builder, t: &Tensor, dim: usize, n: i64) -> Tensor {
+    let mut sizes = t.sizes.clone();
+    sizes[dim] /= n;
+    b.cut(t, &vec!["0".to_string(); sizes.len()], &sizes, &vec![1; sizes.len()])
+}
+
+/// `n` copies one after the other along a dimension.
+fn copies(b: &mut Builder, t: &Tensor, dim: usize, n: i64) -> Done<Tensor> {
+    let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.of), sizes, ..t.clone() };
+    let (mut apart, mut joined) = (t.sizes.clone(), t.sizes.clone());
+    apart.insert(dim, n);
+    joined[dim] *= n;
+    let kept = (0..apart.len()).filter(|k| *k != dim);
+    let spread = b.moved(Operand::new(t, dims(kept)), &like(apart))?;
+    Ok(shapes::reshape(b, &spread, &like(joined)))
+}
+
+/// A tensor combined with `n - 1` more by the instruction's computation: with itself, or with the further parts of a
+/// tensor along a dimension, of which it is the first.
+fn folded(b: &mut Builder, i: &Instruction, n: i64, first: &Tensor, parts: Option<(&Tensor, usize)>) -> Done<Tensor> {
+    let number = *i.called.first().ok_or("a reduction needs a computation")?;
+    let stays = matches!(combination(b.module, number), Some("minimum" | "maximum" | "and" | "or"));
+    if n == 1 || stays && parts.is_none() {
+        return Ok(first.clone());
+    }
+    let [one, all] = ["1", &n.to_string()].map(|k| b.w.constant(k, "index"));
+    let (result, k, so_far) = (b.w.fresh(), b.w.fresh(), b.w.fresh());
+    let ty = &first.ty;
+    b.w.line(&format!(
+        "{result} = scf.for {k} = {one} to {all} step {one} iter_args({so_far} = {}) -> ({ty}) {{",
+        first.name
+    ));
+    b.w.indent += 2;
+    let next = match parts {
+        None => first.clone(),
+        Some((whole, dim)) => {
+            let size = b.w.constant(&first.sizes[dim].to_string(), "index");
+            let at = b.w.op(&format!("arith.muli {k}, {size} : index"));
+            let mut offsets = vec!["0".to_string(); first.sizes.len()];
+            offsets[dim] = at;
+            b.cut(whole, &offsets, &first.sizes, &vec![1; first.sizes.len()])
+        }
+    };
+    let so_far = Tensor { name: so_far, ..first.clone() };
+    let (module, e) = (b.module, first.element);
+    let generic = Generic {
+        loops: first.sizes.len(),
+        ins: vec![Operand::own(&so_far), Operand::own(&next)],
+        outs: vec![first.clone()],
+        inits: vec![None],
+    };
+    let both = b.generic(generic, |w, args| applied(module, number, w, &args[..2], &[e, e], &[e]))?.remove(0);
+    b.w.located(&format!("scf.yield {} : {ty}", both.name));
+    b.w.indent -= 2;
+    b.w.located("}");
+    Ok(Tensor { name: result, ..first.clone() })
+}
+
+/// The result of a call, for one operand without an encoding.
+fn called(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor) -> Done<Tensor> {
+    let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.of), sizes, ..t.clone() };
+    let known = i.called.first().is_none_or(|number| combination(b.module, *number).is_some());
+    let n = c.groups.first().map_or(1, Vec::len) as i64;
+    match c.exchange {
+        Exchange::Permute if c.groups.is_empty() => Ok(zeros(b, t)),
+        Exchange::Reduce if !known => {
+            if c.groups.iter().any(|group| group.len() != c.groups[0].len()) {
+                return Err(format!("`{}` with this computation needs groups of as many devices each", i.opcode));
+            }
+            let (mut one, mut all) = (t.sizes.clone(), t.sizes.clone());
+            (one.insert(0, 1), all.insert(0, n));
+            let own = shapes::reshape(b, t, &like(one));
+            let gathered = call(b, i, c, &own, &like(all), 0);
+            let first = part(b, &gathered, 0, n);
+            let whole = folded(b, i, n, &first, Some((&gathered, 0)))?;
+            Ok(shapes::reshape(b, &whole, t))
+        }
+        Exchange::ReduceScatter { dim } if !known => {
+            let parts = call(b, i, c, t, t, dim);
+            let first = part(b, &parts, dim, n);
+            folded(b, i, n, &first, Some((&parts, dim)))
+        }
+        Exchange::Gather { dim } | Exchange::ReduceScatter { dim } | Exchange::AllToAll { dim: Some(dim) } => {
+            Ok(call(b, i, c, t, &like(out.sizes.clone()), dim))
+        }
+        _ => Ok(call(b, i, c, t, &like(out.sizes.clone()), usize::MAX)),
+    }
+}
+
+/// Whole operands that are exchanged: stacked, exchanged along the new dimension, and taken apart.
+fn exchanged_whole(
+    b: &mut Builder,
+    i: &Instruction,
+    c: &Collective,
+    ins: &[Tensor],
+    outs: &[Tensor],
+) -> Done<Vec<Tensor>> {
+    let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &ins[0].of), sizes, ..ins[0].clone() };
+    let with = |n: i64| [&[n], &ins[0].sizes[..]].concat();
+    let rows: Vec<Tensor> = ins.iter().map(|t| shapes::reshape(b, t, &like(with(1)))).collect();
+    let all = like(with(ins.len() as i64));
+    let stacked = shapes::concatenate(b, 0, &rows, &all);
+    let exchanged = call(b, i, c, &stacked, &all, 0);
+    let row = |(k, out): (usize, &Tensor)| {
+        let mut starts = vec![0; all.sizes.len()];
+        starts[0] = k as i64;
+        let row = shapes::slice(b, &starts, &vec![1; starts.len()], &exchanged, &like(with(1)));
+        shapes::reshape(b, &row, out)
+    };
+    Ok(outs.iter().enumerate().map(row).collect())
+}
+
+/// Rows to places that the operands say.
+fn ragged(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
+    let (input, output) = (b.flattened(&ins[0]), b.precise(&ins[1], &ins[0])?);
+    let output = b.flattened(&output);
+    let lists = ins[2..].iter().map(|t| {
+        let wide = Tensor { element: ElementType::S64, of: "i64".into(), ty: plain(&t.sizes, "i64"), ..t.clone() };
+        b.each(vec![Operand::own(t)], &wide, |w, args| {
+            crate::scalar::convert::converted(w, &args[0], t.element, ElementType::S64)
+        })
+    });
+    let lists = lists.collect::<Done<Vec<_>>>()?;
+    let done = match b.collectives == Collectives::Single || is_local(c) {
+        true => ragged_alone(b, c, &input, output, &lists)?,
+        false => {
+            let ty = &output.ty;
+            let begun = b.named(&output, &format!("bufferization.alloc_tensor() copy({}) : {ty}", output.name));
+            let lists: Vec<String> = lists.iter().map(|t| buffer(b, t)).collect();
+            exchange(b, i, c, &input, &begun, &lists, usize::MAX)
+        }
+    };
+    Ok(b.converted(&done, out))
+}
+
+/// What the first device of a group gets where all hold the same: from each the rows that are for the first.
+fn ragged_alone(b: &mut Builder, c: &Collective, input: &Tensor, output: Tensor, lists: &[Tensor]) -> Done<Tensor> {
+    let n = c.groups.first().map_or(1, Vec::len) as i64;
+    let rank = output.sizes.len();
+    let mut output = output;
+    for u in 0..lists[0].sizes[0] / n {
+        let at = b.w.constant(&u.to_string(), "index");
+        let numbers: Vec<String> = lists[..3]
+            .iter()
+            .map(|t| {
+                let value = b.w.op(&format!("tensor.extract {}[{at}] : {}", t.name, t.ty));
+                b.w.op(&format!("arith.index_cast {value} : i64 to index"))
+            })
+            .collect();
+        let [from, count, to] = &numbers[..] else { return Err("a ragged exchange has lists".into()) };
+        output = b.each(vec![Operand::own(&output)], &output.clone(), |w, args| {
+            let place: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
+            let row = w.op(&format!("arith.subi {}, {to} : index", place[0]));
+            let zero = w.constant("0", "index");
+            let [behind, before] = [("sge", &zero), ("slt", count)]
+                .map(|(how, limit)| w.op(&format!("arith.cmpi {how}, {row}, {limit} : index")));
+            let inside = w.op(&format!("arith.andi {behind}, {before} : i1"));
+            let source = w.op(&format!("arith.addi {row}, {from} : index"));
+            let source = w.between(&source, (input.sizes[0] - 1).max(0));
+            let index = [&[source], &place[1..]].concat().join(", ");
+            let value = w.op(&format!("tensor.extract {}[{index}] : {}", input.name, input.ty));
+            Ok(w.select(&inside, &value, &args[0], &input.of))
+        })?;
+    }
+    Ok(output)
+}
+
+/// A call whose result is new.
+fn call(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor, dim: usize) -> Tensor {
+    let begun = b.named(out, &format!("bufferization.alloc_tensor() : {}", out.ty));
+    exchange(b, i, c, t, &begun, &[], dim)
+}
+
+/// A call that writes into a tensor of its own; `dim` is there where it is a dimension.
+fn exchange(
+    b: &mut Builder,
+    i: &Instruction,
+    c: &Collective,
+    t: &Tensor,
+    out: &Tensor,
+    lists: &[String],
+    dim: usize,
+) -> Tensor {
+    let sent = buffer(b, t);
+    let memref = out.ty.replacen("tensor", "memref", 1);
+    let received = b.w.op(&format!("bufferization.to_buffer {} : {} to {memref}", out.name, out.ty));
+    let unranked = b.w.op(&format!("memref.cast {received} : {memref} to memref<*x{}>", out.of));
+    let dim = b.w.constant(&i64::try_from(dim).unwrap_or(-1).to_string(), "i64");
+    let groups = groups(b, c);
+    let channel = i.numbers("channel_id").and_then(|all| all.first().copied()).unwrap_or(0);
+    let channel = b.w.constant(&channel.to_string(), "i64");
+    let callee = function(b.module, i, c.exchange, t.element);
+    let arguments = [&[sent, unranked], lists, &[dim, groups, channel]].concat().join(", ");
+    b.w.located(&format!("func.call {callee}({arguments}) : ({}) -> ()", parameters(c.exchange, &t.of)));
+    b.named(out, &format!("bufferization.to_tensor {received} restrict writable : {memref} to {}", out.ty))
+}
+
+/// A tensor without an encoding as an unranked buffer that is only read.
+fn buffer(b: &mut Builder, t: &Tensor) -> String {
+    let memref = t.ty.replacen("tensor", "memref", 1);
+    let buffer = b.w.op(&format!("bufferization.to_buffer {} read_only : {} to {memref}", t.name, t.ty));
+    b.w.op(&format!("memref.cast {buffer} : {memref} to memref<*x{}>", t.of))
+}
+
+/// The groups, a row each; a shorter one ends with -1.
+fn groups(b: &mut Builder, c: &Collective) -> String {
+    let most = c.groups.iter().map(Vec::len).max().unwrap_or(0);
+    let row = |group: &Vec<i64>| {
+        let numbers = group.iter().copied().chain(std::iter::repeat(-1)).take(most).map(|n| n.to_string());
+        format!("[{}]", numbers.collect::<Vec<_>>().join(", "))
+    };
+    let rows: Vec<String> = c.groups.iter().map(row).collect();
+    let sizes = vec![c.groups.len() as i64, most as i64];
+    let ty = plain(&sizes, "i64");
+    let name = b.w.op(&format!("arith.constant dense<[{}]> : {ty}", rows.join(", ")));
+    buffer(b, &Tensor { name, sizes, element: ElementType::S64, of: "i64".to_string(), ty })
+}

@@ -1,0 +1,94 @@
+//! Asynchronous pairs: the operation stands where it starts, and its end gives other names to what it made.
+//!
+//! What a start gives besides, an array that only the device uses, is zeros. Transfers to and from the host and other
+//! devices are functions that somebody else writes; a value that is received stands where its transfer ends.
+
+use super::{Site, instruction, not_imported};
+use crate::builder::Builder;
+use crate::tensor::{Done, Tensor, by_leaf, tensors};
+use tensor_layout::hlo::Instruction;
+use tensor_layout::operations::{Shape, Start, leaves};
+
+/// What a transfer is told besides the value.
+const TOLD: [&str; 5] = ["channel_id", "is_host_transfer", "infeed_config", "outfeed_config", "frontend_attributes"];
+
+/// The operation of a start, and the tuple that the start gives.
+pub fn start(b: &mut Builder, site: &Site, start: &Start) -> Done<Vec<Tensor>> {
+    let i = site.i;
+    let shape = made(&i.shape, start).ok_or_else(|| not_imported(i))?;
+    let opcode = i.opcode.strip_suffix("-start").unwrap_or(&i.opcode);
+    let inner = Instruction {
+        opcode: opcode.to_string(),
+        operation: start.operation.clone(),
+        shape: shape.clone(),
+        ..i.clone()
+    };
+    let results = instruction(b, &Site { i: &inner, ..*site })?;
+    let mut results = by_leaf(shape, &results).into_iter();
+    let operands = operand_leaves(site);
+    let mut all = Vec::new();
+    for (k, out) in by_leaf(&i.shape, &tensors(&i.shape)?).into_iter().enumerate() {
+        let value = match (start.result(k), start.operand(k, operands.len())) {
+            (Some(_), _) => results.next().flatten(),
+            (None, Some(operand)) => operands[operand].clone(),
+            (None, None) => None,
+        };
+        if let Some(out) = out {
+            all.push(match value {
+                Some(value) => b.converted(&value, &out),
+                None => b.unused(&out),
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// The shape of what the operation makes: a part of the tuple, or all of it where it has no operands.
+fn made<'a>(shape: &'a Shape, start: &Start) -> Option<&'a Shape> {
+    let (Shape::Tuple(parts), Some(_)) = (shape, start.operands) else { return Some(shape) };
+    let mut before = 0;
+    parts.iter().find(|part| {
+        let begin = before;
+        before += leaves(part).len();
+        begin == start.results.0
+    })
+}
+
+/// The value of each array of the operands.
+fn operand_leaves(site: &Site) -> Vec<Option<Tensor>> {
+    site.shapes.iter().zip(site.operands).flat_map(|(shape, values)| by_leaf(shape, values)).collect()
+}
+
+/// Some arrays of the operands; zeros for those that are of none.
+pub fn leaves_of(b: &mut Builder, site: &Site, numbers: &[Option<usize>]) -> Done<Vec<Tensor>> {
+    let operands = operand_leaves(site);
+    let outs = by_leaf(&site.i.shape, &tensors(&site.i.shape)?);
+    let each = outs.into_iter().zip(numbers).filter_map(|(out, number)| Some((out?, number)));
+    Ok(each
+        .map(|(out, number)| match number.and_then(|number| operands[number].as_ref()) {
+            Some(value) => b.converted(value, &out),
+            None => b.unused(&out),
+        })
+        .collect())
+}
+
+/// A value goes to the host or to another device.
+pub fn sent(b: &mut Builder, site: &Site, ins: &[Tensor]) -> Vec<Tensor> {
+    transfer(b, site.i, ins, &[])
+}
+
+/// A value comes from the host or from another device.
+pub fn received(b: &mut Builder, site: &Site, results: &[Tensor]) -> Vec<Tensor> {
+    transfer(b, site.i, &[], results)
+}
+
+/// The call of a transfer: `hlo_send`, `hlo_recv`, `hlo_infeed` or `hlo_outfeed`.
+fn transfer(b: &mut Builder, i: &Instruction, ins: &[Tensor], outs: &[Tensor]) -> Vec<Tensor> {
+    let attributes: Vec<(&str, String)> = TOLD
+        .iter()
+        .filter_map(|name| Some((*name, i.string(name).or_else(|| i.attribute(name).map(str::to_string))?)))
+        .collect();
+    let attributes: Vec<(&str, &str)> = attributes.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let name = format!("hlo_{}", i.opcode.trim_end_matches("-done"));
+    b.external(&name, &attributes, ins, outs)
+}

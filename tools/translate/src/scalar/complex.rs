@@ -1,0 +1,117 @@
+//! Instructions on complex numbers, as operations of `complex`.
+
+use super::convert::{convert, im, re, real};
+use crate::syntax::element_type;
+use crate::writer::Writer;
+use tensor_layout::element::ElementType;
+use tensor_layout::hlo::{Instruction, Literal, Values};
+
+/// A complex number, as a literal has it.
+pub fn constant(w: &mut Writer, re: f64, im: f64, e: ElementType) -> Option<String> {
+    let (of, into) = (element_type(real(e))?, element_type(e)?);
+    let text = |x: f64| super::literal::float(x, real(e));
+    Some(w.op(&format!("complex.constant [{} : {of}, {} : {of}] : {into}", text(re)?, text(im)?)))
+}
+
+/// The one number of a literal.
+pub fn of_literal(w: &mut Writer, literal: &Literal, e: ElementType) -> Option<String> {
+    match &literal.values {
+        Values::Complex(values) => values.first().and_then(|(re, im)| constant(w, *re, *im, e)),
+        _ => None,
+    }
+}
+
+/// What an elementwise instruction makes of operands of type `first`, of which one or the result is complex.
+pub fn elementwise(
+    w: &mut Writer,
+    i: &Instruction,
+    operands: &[String],
+    first: ElementType,
+    to: ElementType,
+) -> Option<String> {
+    let (of, into, a) = (element_type(first)?, element_type(to)?, operands.first()?);
+    if let Some(name) = single(&i.opcode) {
+        return first.is_complex().then(|| w.op(&format!("{name} {} : {of}", operands.join(", "))));
+    }
+    Some(match &*i.opcode {
+        "copy" | "optimization-barrier" | "opt-barrier" => a.clone(),
+        "convert" => convert(w, a, first, to)?,
+        "complex" => w.op(&format!("complex.create {} : {into}", operands.join(", "))),
+        "real" => re(w, a, first)?,
+        "imag" => im(w, a, first)?,
+        "abs" => w.op(&format!("complex.abs {a} : {of}")),
+        "compare" => {
+            let predicate = match i.attribute("direction")? {
+                "EQ" => "eq",
+                "NE" => "neq",
+                _ => return None,
+            };
+            w.op(&format!("complex.{predicate} {}, {} : {of}", a, operands.get(1)?))
+        }
+        "is-finite" => finite(w, a, first)?,
+        "logistic" => logistic(w, a, first)?,
+        "cbrt" => {
+            let third = constant(w, 1.0 / 3.0, 0.0, first)?;
+            w.op(&format!("complex.pow {a}, {third} : {of}"))
+        }
+        "cosh" => hyperbolic(w, a, first, "complex.add")?,
+        "sinh" => hyperbolic(w, a, first, "complex.sub")?,
+        _ => return None,
+    })
+}
+
+/// Instructions that have a counterpart of one name.
+fn single(opcode: &str) -> Option<&'static str> {
+    Some(match opcode {
+        "add" => "complex.add",
+        "subtract" => "complex.sub",
+        "multiply" => "complex.mul",
+        "divide" => "complex.div",
+        "negate" => "complex.neg",
+        "sign" => "complex.sign",
+        "exponential" => "complex.exp",
+        "exponential-minus-one" => "complex.expm1",
+        "log" => "complex.log",
+        "log-plus-one" => "complex.log1p",
+        "sqrt" => "complex.sqrt",
+        "rsqrt" => "complex.rsqrt",
+        "tanh" => "complex.tanh",
+        "tan" => "complex.tan",
+        "sine" => "complex.sin",
+        "cosine" => "complex.cos",
+        "power" => "complex.pow",
+        "atan2" => "complex.atan2",
+        _ => return None,
+    })
+}
+
+/// `(exp(z) + exp(-z)) / 2`, or the difference.
+fn hyperbolic(w: &mut Writer, a: &str, e: ElementType, name: &str) -> Option<String> {
+    let of = element_type(e)?;
+    let half = constant(w, 0.5, 0.0, e)?;
+    let negative = w.op(&format!("complex.neg {a} : {of}"));
+    let powers = [a.to_string(), negative].map(|x| w.op(&format!("complex.exp {x} : {of}")));
+    let sum = w.op(&format!("{name} {}, {} : {of}", powers[0], powers[1]));
+    Some(w.op(&format!("complex.mul {sum}, {half} : {of}")))
+}
+
+/// Both parts are finite: a difference with itself is NaN where one is not.
+fn finite(w: &mut Writer, a: &str, e: ElementType) -> Option<String> {
+    let of = element_type(real(e))?;
+    let (re, im) = (re(w, a, e)?, im(w, a, e)?);
+    let parts = [re, im].map(|x| {
+        let gap = w.same("arith.subf", &[x.clone(), x], &of);
+        w.compare("ord", &gap, &gap, &of)
+    });
+    Some(w.same("arith.andi", &parts, "i1"))
+}
+
+/// `1 / (1 + exp(-z))`.
+fn logistic(w: &mut Writer, a: &str, e: ElementType) -> Option<String> {
+    let of = element_type(e)?;
+    let one = constant(w, 1.0, 0.0, e)?;
+    let negative = w.op(&format!("complex.neg {a} : {of}"));
+    let power = w.op(&format!("complex.exp {negative} : {of}"));
+    let sum = w.op(&format!("complex.add {one}, {power} : {of}"));
+    Some(w.op(&format!("complex.div {one}, {sum} : {of}")))
+}
