@@ -466,7 +466,7 @@ struct Joint {
 }
 
 /// A digit between two weights that divide all others.
-struct Segment {
+struct CommonDigit {
     weight: i64,
     extent: i64,
     /// The variables, each with its weight in the segment. One, unless the sides' weights do not divide each other.
@@ -522,7 +522,7 @@ impl Joint {
                         from.chain(to).map(|(extent, steps, weight)| (self.var(extent, steps), weight)).collect()
                     }
                 };
-                segments.push(Segment { weight, extent, vars });
+                segments.push(CommonDigit { weight, extent, vars });
             }
             let mut of_dim = Vec::new();
             self.fill(&segments, *size, &mut of_dim)?;
@@ -549,7 +549,7 @@ impl Joint {
     }
 
     /// The boxes of the indices of a dimension, whose segments are given from the least weight on.
-    fn fill(&self, segments: &[Segment], size: i64, boxes: &mut Vec<Vec<(usize, Range)>>) -> Result<(), Error> {
+    fn fill(&self, segments: &[CommonDigit], size: i64, boxes: &mut Vec<Vec<(usize, Range)>>) -> Result<(), Error> {
         // The ranges of segments, the least weight first.
         let mut split: Vec<Vec<Range>> = Vec::new();
         let digit = |k: usize| {
