@@ -33,7 +33,7 @@ pub fn mark(function: Op) {
 }
 
 /// Frees what the program does not free itself, and removes the marks; or returns the passes that are to do so.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Option<&'static str> {
+pub fn run(rewriter: &Rewriter) -> Option<&'static str> {
     let function = rewriter.root();
     let operations = ir::all_operations(function);
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
