@@ -1,6 +1,6 @@
 //! `layout-deallocate`: frees what bufferization allocated, and leaves alone what the program itself frees.
 //!
-//! Buffers are freed after their last use, see [`crate::ownership`]. Where that does not know a function, upstream's
+//! Buffers are freed after their last use, see `ownership`. Where that does not know a function, upstream's
 //! passes free, which decide at run time who owns a buffer, at the end of each block, and take time quadratic in the
 //! buffers of a function. Both own every buffer of a function, so a function that had no tensors, and in which lowering
 //! allocated nothing, keeps its own discipline: upstream's passes know no loops by branches.
