@@ -7,9 +7,9 @@
 
 use crate::ownership::{self, KEEP};
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
-use layout_ir::{self as ir, Op, Rewriter};
-use melior::ir::operation::OperationMutLike;
-use melior::ir::{Attribute, ValueLike};
+use layout_ir::{self as ir, Op, Rewriter, Val};
+use melior::ir::operation::{OperationLike, OperationMutLike};
+use melior::ir::{Attribute, BlockLike, ValueLike};
 
 /// Upstream's passes that free the buffers of a function.
 const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
@@ -39,10 +39,21 @@ pub fn run(rewriter: &Rewriter) -> Option<&'static str> {
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
     let caller_frees = ir::edit(function).remove_attribute(BY_HAND).is_ok();
     if (!caller_frees || operations.iter().any(automatic)) && !ownership::free(rewriter, function) {
+        operations.into_iter().filter(|op| *op != function).for_each(end_block);
         return Some(PASSES);
     }
     unmark(function);
     None
+}
+
+/// Ends the block after an operation with regions whose buffers other blocks use. Upstream's pass replaces such an
+/// operation and then reads the old results in the other blocks, from its liveness analysis.
+fn end_block(op: Op) {
+    let is_buffer = |v: &Val| ir::memref(v.r#type()).is_some();
+    let goes_on = op.block().and_then(|block| block.terminator()).is_some_and(|end| end.successor_count() > 0);
+    if goes_on && !ir::blocks(op).is_empty() && ir::results(op).iter().any(is_buffer) {
+        ir::end_block_after(op);
+    }
 }
 
 /// Removes the marks from a function's operations.
