@@ -1,6 +1,6 @@
 //! `layout-deallocate`: frees what bufferization allocated, and leaves alone what the program itself frees.
 //!
-//! Buffers are freed after their last use, see [`crate::ownership`]. Where that does not know a function, upstream's
+//! Buffers are freed after their last use, see `ownership`. Where that does not know a function, upstream's
 //! passes free, which decide at run time who owns a buffer, at the end of each block, and take time quadratic in the
 //! buffers of a function. Both own every buffer of a function, so a function that had no tensors, and in which lowering
 //! allocated nothing, keeps its own discipline: upstream's passes know no loops by branches.
@@ -33,7 +33,7 @@ pub fn mark(function: Op) {
 }
 
 /// Frees what the program does not free itself, and removes the marks; or returns the passes that are to do so.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Option<&'static str> {
+pub fn run(rewriter: &Rewriter) -> Option<&'static str> {
     let function = rewriter.root();
     let operations = ir::all_operations(function);
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
