@@ -64,6 +64,48 @@ fn analysed(module: &Module) -> usize {
     count
 }
 
+/// A tuple of this many arrays, each of which is taken out of it.
+fn wide(n: usize) -> String {
+    let mut text = String::from("HloModule wide\n\nENTRY main {\n");
+    (0..n).for_each(|k| _ = writeln!(text, "  p{k} = f32[2]{{0}} parameter({k})"));
+    let list = |of: &dyn Fn(usize) -> String| (0..n).map(of).collect::<Vec<_>>().join(", ");
+    let (types, names) = (list(&|_| "f32[2]{0}".to_string()), list(&|k| format!("p{k}")));
+    let _ = writeln!(text, "  t = ({types}) tuple({names})");
+    (0..n).for_each(|k| _ = writeln!(text, "  g{k} = f32[2]{{0}} get-tuple-element(t), index={k}"));
+    text + "  ROOT r = f32[2]{0} add(g0, g1)\n}\n"
+}
+
+/// A chain of computations, each of which calls the one before.
+fn chain(n: usize) -> String {
+    let mut text = String::from("HloModule chain\n\n");
+    for k in 0..n {
+        let before = if k == 0 { "negate(p)".to_string() } else { format!("call(p), to_apply=f{}", k - 1) };
+        let _ = writeln!(
+            text,
+            "f{k} {{\n  p = f32[32,64]{{1,0}} parameter(0)\n  q = f32[32,64]{{1,0}} {before}\n  \
+             t = f32[64,32]{{1,0}} transpose(q), dimensions={{1,0}}\n  b = f32[32,64]{{1,0}} reshape(t)\n  \
+             ROOT r = f32[32,64]{{1,0}} add(p, b)\n}}\n"
+        );
+    }
+    let last = n - 1;
+    text + &format!(
+        "ENTRY main {{\n  x = f32[32,64]{{1,0}} parameter(0)\n  ROOT c = f32[32,64]{{1,0}} call(x), to_apply=f{last}\n}}\n"
+    )
+}
+
+/// What the root of modules of a kind reads, at three sizes.
+fn scale(name: &str, make: fn(usize) -> String) {
+    for count in [100, 1_000, 10_000] {
+        let text = make(count);
+        let start = Instant::now();
+        let module = Module::parse(&text).expect("the module is right");
+        let (read, graphs) = (start.elapsed(), module.graphs());
+        let start = Instant::now();
+        black_box(flow(&graphs, module.entry).is_ok());
+        println!("{name} of {count}, {} bytes: read {read:?}, from the root {:?}", text.len(), start.elapsed());
+    }
+}
+
 fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/hlo");
     let files = std::fs::read_dir(&folder).expect("the corpus").map(|entry| entry.expect("a file").path());
@@ -121,4 +163,6 @@ fn main() {
         let import = start.elapsed();
         println!("{found} instructions, {} bytes: read {read:?}, import {import:?}, analyse each {each:?}", text.len());
     }
+    scale("tuple", wide);
+    scale("chain", chain);
 }

@@ -254,7 +254,7 @@ fn other_texts() {
         let found = places(&format!("{begin}{mlir}}}"));
         assert_eq!(found, [format!("{place} {message}")], "{begin}");
     }
-    assert_eq!(places("module"), ["1:1 expected `HloModule` and the module's name, found `m`"]);
+    assert_eq!(places("module"), ["1:1 expected `HloModule` and the module's name, found `module`"]);
 }
 
 /// Every operation of the language is known, and what runs beside others.

@@ -17,14 +17,14 @@
 //! Not promised: an answer. There is none where step 3 does not apply, where a result is a minimum or a maximum, where
 //! numbers are large, and where the work is too much.
 
-use super::points::{Bounds, LARGEST, Row, System, length, pieces, scaled, small};
+use super::points::{Bounds, Inequality, LARGEST, System, length, pieces, scaled, small};
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use std::collections::BTreeSet;
 
 /// What is known of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum Quantifier {
     /// It has one value, the same for all maps.
     Given,
     /// Its values are counted.
@@ -37,7 +37,7 @@ enum Class {
 #[derive(Clone, Debug)]
 pub(super) struct Points {
     system: System,
-    class: Vec<Class>,
+    class: Vec<Quantifier>,
     /// The coefficients and the constant of each result.
     results: Vec<(Vec<i128>, i128)>,
     /// The quotients that are variables.
@@ -66,7 +66,7 @@ const MOST_VALUES: u128 = 1 << 10;
 const WORK: u64 = 1 << 13;
 
 /// A count as a function of the given variables: its value, and where it may be greatest or least.
-type Signed = (i128, System, Vec<Class>);
+type Signed = (i128, System, Vec<Quantifier>);
 
 impl Points {
     /// The points of a map. `place` says for each of its variables which one it is here: first come the given ones, whose
@@ -88,7 +88,7 @@ impl Points {
         if vars.iter().any(|x| x.0 > x.1) {
             // Intervals of quotients are not looked for.
             vars.iter_mut().for_each(|x| *x = (1, 0));
-            let class = vec![Class::Counted; vars.len()];
+            let class = vec![Quantifier::Counted; vars.len()];
             let results = of.results.iter().map(|_| (vec![0; vars.len()], 0)).collect();
             return Some(Points {
                 system: System { vars, rows: Vec::new() },
@@ -98,14 +98,15 @@ impl Points {
                 place,
             });
         }
-        let class = (0..vars.len()).map(|v| if v < given.len() { Class::Given } else { Class::Counted }).collect();
+        let class =
+            (0..vars.len()).map(|v| if v < given.len() { Quantifier::Given } else { Quantifier::Counted }).collect();
         let system = System { vars, rows: Vec::new() };
         let mut points = Points { system, class, results: Vec::new(), quotients: Vec::new(), place };
         let Expressions { constraints, results } = of;
         for (e, within) in constraints.iter().copied() {
             let (terms, constant) = points.linear(e)?;
             let within = (i128::from(within.lo) - constant, i128::from(within.hi) - constant);
-            points.system.rows.push(Row { terms, within: (small(within.0)?, small(within.1)?) });
+            points.system.rows.push(Inequality { terms, within: (small(within.0)?, small(within.1)?) });
         }
         for e in results {
             let result = points.linear(e)?;
@@ -168,12 +169,12 @@ impl Points {
         let (lo, hi) = self.system.reach(&terms);
         let q = self.system.vars.len();
         self.system.vars.push((small((lo + constant).div_euclid(d))?, small((hi + constant).div_euclid(d))?));
-        self.class.push(Class::Counted);
+        self.class.push(Quantifier::Counted);
         self.quotients.push((whole, q));
         let sum = (terms.clone(), constant);
         terms.push(-d);
         // 0 <= a - d * q <= d - 1
-        self.system.rows.push(Row { terms, within: (small(-constant)?, small(d - 1 - constant)?) });
+        self.system.rows.push(Inequality { terms, within: (small(-constant)?, small(d - 1 - constant)?) });
         self.system.rows.iter_mut().for_each(|row| row.terms.resize(q + 1, 0));
         Some((sum, q))
     }
@@ -196,22 +197,24 @@ impl Points {
         for (own, theirs) in both.system.vars.iter_mut().zip(&other.system.vars[..given]) {
             *own = (own.0.max(theirs.0), own.1.min(theirs.1));
         }
-        both.system.rows.extend(other.system.rows.iter().map(|r| Row { terms: moved(&r.terms), within: r.within }));
+        both.system
+            .rows
+            .extend(other.system.rows.iter().map(|r| Inequality { terms: moved(&r.terms), within: r.within }));
         for (a, b) in both.results.iter().zip(&other.results) {
             let (terms, constant) = added(a, &(moved(&b.0), b.1), -1)?;
-            both.system.rows.push(Row { terms, within: (-constant, -constant) });
+            both.system.rows.push(Inequality { terms, within: (-constant, -constant) });
         }
         Some(both)
     }
 
     /// Inequalities whose counted variables have as many values together as the map leads to elements, for all values
     /// of the given ones; `Some(None)` where there is none.
-    fn elements(mut self) -> Option<Option<(System, Vec<Class>)>> {
+    fn elements(mut self) -> Option<Option<(System, Vec<Quantifier>)>> {
         if !self.system.narrow()? {
             return Some(None);
         }
         self.lead()?;
-        while let Some(v) = self.class.iter().position(|c| *c == Class::Free) {
+        while let Some(v) = self.class.iter().position(|c| *c == Quantifier::Free) {
             if !self.system.narrow()? {
                 return Some(None);
             }
@@ -223,7 +226,7 @@ impl Points {
     /// Changes variables so that as few as can be are in the results.
     fn lead(&mut self) -> Option<()> {
         let mut results: Vec<Vec<i128>> = self.results.iter().map(|r| r.0.clone()).collect();
-        let mut led: Vec<bool> = self.class.iter().map(|c| *c == Class::Given).collect();
+        let mut led: Vec<bool> = self.class.iter().map(|c| *c == Quantifier::Given).collect();
         for k in 0..results.len() {
             loop {
                 let used = (0..led.len()).filter(|v| !led[*v] && results[k][*v] != 0);
@@ -242,8 +245,8 @@ impl Points {
             }
         }
         for (class, led) in self.class.iter_mut().zip(&led) {
-            if *class == Class::Counted && !led {
-                *class = Class::Free;
+            if *class == Quantifier::Counted && !led {
+                *class = Quantifier::Free;
             }
         }
         Some(())
@@ -254,7 +257,7 @@ impl Points {
         let system = &mut self.system;
         let mut unit = vec![0; system.vars.len()];
         unit[p] = 1;
-        system.rows.push(Row { terms: unit, within: system.vars[p] });
+        system.rows.push(Inequality { terms: unit, within: system.vars[p] });
         for row in &mut system.rows {
             row.terms[other] = small(row.terms[other] - f * row.terms[p])?;
         }
@@ -266,44 +269,45 @@ impl Points {
     /// Makes one free variable a counted one, or leaves it out; `None` where no rule applies to any.
     fn leave_out(&mut self, first: usize) -> Option<()> {
         let rows = &self.system.rows;
-        for v in (first..self.class.len()).filter(|v| self.class[*v] == Class::Free) {
-            let one = |row: &Row| row.within.1 - row.within.0 < row.terms[v].abs();
-            let known = |row: &Row| row.used().all(|w| w == v || self.class[w] != Class::Free);
+        for v in (first..self.class.len()).filter(|v| self.class[*v] == Quantifier::Free) {
+            let one = |row: &Inequality| row.within.1 - row.within.0 < row.terms[v].abs();
+            let known = |row: &Inequality| row.used().all(|w| w == v || self.class[w] != Quantifier::Free);
             let (lo, hi) = self.system.vars[v];
             if lo == hi || rows.iter().any(|row| row.terms[v] != 0 && one(row) && known(row)) {
-                self.class[v] = Class::Counted;
+                self.class[v] = Quantifier::Counted;
                 return Some(());
             }
         }
         let unit = |v: usize| rows.iter().position(|r| r.within.0 == r.within.1 && r.terms[v].abs() == 1);
-        for v in (first..self.class.len()).filter(|v| self.class[*v] == Class::Free) {
+        for v in (first..self.class.len()).filter(|v| self.class[*v] == Quantifier::Free) {
             if let Some(row) = unit(v) {
                 self.system.solve(row, v)?;
-                self.class[v] = Class::Counted;
+                self.class[v] = Quantifier::Counted;
                 return Some(());
             }
         }
         let uses = |v: &usize| rows.iter().filter(|row| row.terms[*v] != 0).count();
-        let free = (first..self.class.len()).filter(|v| self.class[*v] == Class::Free && self.is_dense(*v));
+        let free = (first..self.class.len()).filter(|v| self.class[*v] == Quantifier::Free && self.is_dense(*v));
         self.eliminate(free.min_by_key(uses)?)
     }
 
     /// Whether there is a whole number between the bounds of a variable wherever there is a real one.
     fn is_dense(&self, v: usize) -> bool {
-        let rows: Vec<&Row> = self.system.rows.iter().filter(|row| row.terms[v] != 0).collect();
+        let rows: Vec<&Inequality> = self.system.rows.iter().filter(|row| row.terms[v] != 0).collect();
         let large = rows.iter().filter(|row| row.terms[v].abs() != 1);
-        let wide = |row: &&&Row| row.within.1 - row.within.0 >= row.terms[v].abs() - 1;
+        let wide = |row: &&&Inequality| row.within.1 - row.within.0 >= row.terms[v].abs() - 1;
         large.clone().all(|row| wide(&row)) && large.count() <= 1
     }
 
     /// Fourier's and Motzkin's elimination.
     fn eliminate(&mut self, v: usize) -> Option<()> {
         let system = &mut self.system;
-        let (mut own, others): (Vec<Row>, Vec<Row>) = system.rows.drain(..).partition(|row| row.terms[v] != 0);
+        let (mut own, others): (Vec<Inequality>, Vec<Inequality>) =
+            system.rows.drain(..).partition(|row| row.terms[v] != 0);
         system.rows = others;
         let mut unit = vec![0; system.vars.len()];
         unit[v] = 1;
-        own.push(Row { terms: unit, within: std::mem::replace(&mut system.vars[v], (0, 0)) });
+        own.push(Inequality { terms: unit, within: std::mem::replace(&mut system.vars[v], (0, 0)) });
         for row in own.iter_mut().filter(|row| row.terms[v] < 0) {
             row.terms.iter_mut().for_each(|c| *c = -*c);
             row.within = (-row.within.1, -row.within.0);
@@ -317,10 +321,10 @@ impl Points {
                 let terms: Vec<i128> = sum.collect::<Option<_>>()?;
                 let least = system.reach(&terms).0;
                 let most = d * above.within.1 - c * below.within.0;
-                system.rows.push(Row { terms, within: (small(least.min(most))?, small(most)?) });
+                system.rows.push(Inequality { terms, within: (small(least.min(most))?, small(most)?) });
             }
         }
-        self.class[v] = Class::Counted;
+        self.class[v] = Quantifier::Counted;
         Some(())
     }
 }
@@ -413,7 +417,7 @@ fn values(counts: &[Vec<Signed>; 2], given: &[Interval]) -> Option<Vec<Vec<i128>
 
 /// The ends of the intervals on which the number of points is a linear function of the given variable `v`; `None` where
 /// it is none.
-fn ends(system: &System, class: &[Class], v: usize, (lo, hi): Bounds) -> Option<Vec<i128>> {
+fn ends(system: &System, class: &[Quantifier], v: usize, (lo, hi): Bounds) -> Option<Vec<i128>> {
     let mut system = system.clone();
     system.vars[v] = (system.vars[v].0.max(lo), system.vars[v].1.min(hi));
     if !system.narrow()? {
@@ -425,8 +429,8 @@ fn ends(system: &System, class: &[Class], v: usize, (lo, hi): Bounds) -> Option<
     let Some(first) = with.next() else { return Some(inside(found, (lo, hi))) };
     // One other variable, which meets no third.
     let y = first.used().find(|w| *w != v)?;
-    let alone = |row: &Row| row.used().all(|w| w == v || w == y) || row.terms[v] == 0 && row.terms[y] == 0;
-    if class[y] == Class::Given || !system.rows.iter().all(alone) {
+    let alone = |row: &Inequality| row.used().all(|w| w == v || w == y) || row.terms[v] == 0 && row.terms[y] == 0;
+    if class[y] == Quantifier::Given || !system.rows.iter().all(alone) {
         return None;
     }
     for piece in pieces(system.vars[v], &system.sides(y, v)?)? {

@@ -16,7 +16,7 @@
 
 /// A linear inequality: the sum of the terms is in the interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct Inequality {
     /// The coefficient of each variable.
     pub terms: Vec<i128>,
     pub within: Bounds,
@@ -29,7 +29,7 @@ pub(super) type Bounds = (i128, i128);
 #[derive(Clone, Debug, Default)]
 pub(super) struct System {
     pub vars: Vec<Bounds>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<Inequality>,
 }
 
 /// What is left of an inequality.
@@ -38,7 +38,7 @@ enum Shortened {
     Never,
     /// Every point does.
     Always,
-    Row(Row),
+    Inequality(Inequality),
 }
 
 /// Coefficients and bounds are at most this.
@@ -83,7 +83,7 @@ fn common(terms: &[i128]) -> i128 {
     })
 }
 
-impl Row {
+impl Inequality {
     /// The variables that it has.
     pub fn used(&self) -> impl Iterator<Item = usize> {
         self.terms.iter().enumerate().filter(|t| *t.1 != 0).map(|t| t.0)
@@ -122,8 +122,8 @@ impl System {
                     Shortened::Never => return Some(false),
                     Shortened::Always => {}
                     // What an interval says is no inequality.
-                    Shortened::Row(row) if row.used().nth(1).is_none() => changed |= self.narrow_by(&row),
-                    Shortened::Row(row) => {
+                    Shortened::Inequality(row) if row.used().nth(1).is_none() => changed |= self.narrow_by(&row),
+                    Shortened::Inequality(row) => {
                         changed |= round < ROUNDS && self.narrow_by(&row);
                         self.rows.push(row);
                     }
@@ -143,7 +143,7 @@ impl System {
     }
 
     /// The inequality without variables that have one value, and with the least coefficients.
-    fn shortened(&self, mut row: Row) -> Option<Shortened> {
+    fn shortened(&self, mut row: Inequality) -> Option<Shortened> {
         for v in 0..self.vars.len() {
             let (lo, hi) = self.vars[v];
             if lo == hi && row.terms[v] != 0 {
@@ -172,11 +172,11 @@ impl System {
             return Some(Shortened::Always);
         }
         row.within = (small(from)?, small(to)?);
-        Some(Shortened::Row(row))
+        Some(Shortened::Inequality(row))
     }
 
     /// Narrows the intervals of the variables of an inequality; returns whether it did.
-    fn narrow_by(&mut self, row: &Row) -> bool {
+    fn narrow_by(&mut self, row: &Inequality) -> bool {
         let (lo, hi) = self.reach(&row.terms);
         let mut changed = false;
         for v in row.used() {
@@ -212,13 +212,13 @@ impl System {
     /// An inequality for the interval of a variable, which an equation gives; what it is, with its constant. The variable
     /// has then one value, 0, and no coefficient.
     pub fn solve(&mut self, row: usize, v: usize) -> Option<()> {
-        let Row { terms, within } = self.rows.swap_remove(row);
+        let Inequality { terms, within } = self.rows.swap_remove(row);
         let sign = terms[v];
         let mut by: Vec<i128> = terms.iter().map(|c| -sign * c).collect();
         by[v] = 0;
         let mut unit = vec![0; self.vars.len()];
         unit[v] = 1;
-        self.rows.push(Row { terms: unit, within: std::mem::replace(&mut self.vars[v], (0, 0)) });
+        self.rows.push(Inequality { terms: unit, within: std::mem::replace(&mut self.vars[v], (0, 0)) });
         self.rows.iter_mut().try_for_each(|row| row.substitute(v, &by, sign * within.0))
     }
 
@@ -229,7 +229,7 @@ impl System {
             if !self.narrow()? {
                 return Some(0);
             }
-            let unit = |(k, row): (usize, &Row)| {
+            let unit = |(k, row): (usize, &Inequality)| {
                 let mut all = row.used();
                 (row.within.0 == row.within.1).then(|| all.find(|v| row.terms[*v].abs() == 1)).flatten().map(|v| (k, v))
             };
@@ -251,10 +251,10 @@ impl System {
         let part = |k: usize| {
             let own: Vec<usize> = (0..of.len()).filter(|v| of[*v] == k).collect();
             let rows = self.rows.iter().filter(|row| row.used().next().is_some_and(|v| of[v] == k));
-            let terms = |row: &Row| own.iter().map(|v| row.terms[*v]).collect();
+            let terms = |row: &Inequality| own.iter().map(|v| row.terms[*v]).collect();
             System {
                 vars: own.iter().map(|v| self.vars[*v]).collect(),
-                rows: rows.map(|row| Row { terms: terms(row), within: row.within }).collect(),
+                rows: rows.map(|row| Inequality { terms: terms(row), within: row.within }).collect(),
             }
         };
         (0..of.len()).filter(|v| of[*v] == *v).map(part).collect()
@@ -283,7 +283,7 @@ impl System {
     fn polygon(&self) -> Option<u128> {
         let sides = self.sides(1, 0)?;
         let mut sum = 0u128;
-        for Piece { from, to, upper, lower } in pieces(self.vars[0], &sides)? {
+        for Segment { from, to, upper, lower } in pieces(self.vars[0], &sides)? {
             let bound = |side: Quotient| floor_sum(from, to, side);
             let more = bound(upper)?.checked_add(bound(lower)?)?.checked_add(to - from + 1)?;
             sum = sum.checked_add(u128::try_from(more).ok()?)?;
@@ -296,7 +296,7 @@ impl System {
         let (lo, hi) = self.vars[y];
         let constant = |q: i128| Quotient { p: 0, q, d: 1 };
         let mut sides = [vec![constant(hi)], vec![constant(-lo)]];
-        for Row { terms, within: (lo, hi) } in self.rows.iter().filter(|row| row.terms[y] != 0) {
+        for Inequality { terms, within: (lo, hi) } in self.rows.iter().filter(|row| row.terms[y] != 0) {
             let (a, b) = (terms[x], terms[y]);
             let up = usize::from(b < 0);
             sides[up].push(Quotient { p: -a, q: *hi, d: b.abs() });
@@ -339,7 +339,7 @@ impl Quotient {
 }
 
 /// Where `x` is in `[from, to]`, `y` is at most `upper`, and `-y` at most `lower`, and there are such real numbers.
-pub(super) struct Piece {
+pub(super) struct Segment {
     pub from: i128,
     pub to: i128,
     pub upper: Quotient,
@@ -347,7 +347,7 @@ pub(super) struct Piece {
 }
 
 /// Cuts the interval of `x` where the least of the quotients of one side changes, or the two sides meet.
-pub(super) fn pieces((lo, hi): Bounds, [above, below]: &[Vec<Quotient>; 2]) -> Option<Vec<Piece>> {
+pub(super) fn pieces((lo, hi): Bounds, [above, below]: &[Vec<Quotient>; 2]) -> Option<Vec<Segment>> {
     let mut ends = vec![hi];
     for side in [above, below] {
         for (k, a) in side.iter().enumerate() {
@@ -374,7 +374,7 @@ pub(super) fn pieces((lo, hi): Bounds, [above, below]: &[Vec<Quotient>; 2]) -> O
         };
         let (upper, lower) = (least(above)?, least(below)?);
         if upper.compare(&lower, 1, from)? >= 0 && upper.compare(&lower, 1, to)? >= 0 {
-            found.push(Piece { from, to, upper, lower });
+            found.push(Segment { from, to, upper, lower });
         }
         from = to + 1;
     }
@@ -412,7 +412,7 @@ mod tests {
             let longer = |p: &Vec<i128>| (*lo..=*hi).map(|x| [&p[..], &[x]].concat()).collect::<Vec<_>>();
             points = points.iter().flat_map(longer).collect();
         }
-        let holds = |p: &[i128], row: &Row| {
+        let holds = |p: &[i128], row: &Inequality| {
             let sum: i128 = row.terms.iter().zip(p).map(|(c, x)| c * x).sum();
             row.within.0 <= sum && sum <= row.within.1
         };
@@ -430,7 +430,7 @@ mod tests {
             for _ in 0..small(0..=3) {
                 let terms = (0..n).map(|_| small(-6..=6)).collect();
                 let lo = small(-30..=20);
-                system.rows.push(Row { terms, within: (lo, lo + small(0..=25)) });
+                system.rows.push(Inequality { terms, within: (lo, lo + small(0..=25)) });
             }
             assert_eq!(system.clone().count(&mut 10_000), Some(counted(&system)), "{system:?}");
         }
@@ -440,10 +440,11 @@ mod tests {
     fn large_systems_take_little_work() {
         // x + 2 * y <= 2^40, both from 0 to 2^40: a triangle.
         let n = 1i128 << 40;
-        let system = System { vars: vec![(0, n), (0, n)], rows: vec![Row { terms: vec![1, 2], within: (0, n) }] };
+        let system =
+            System { vars: vec![(0, n), (0, n)], rows: vec![Inequality { terms: vec![1, 2], within: (0, n) }] };
         let half = (n / 2) as u128;
         assert_eq!(system.count(&mut 10), Some((half + 1) * (half + 1)));
-        let wide = System { vars: vec![(0, n); 4], rows: vec![Row { terms: vec![1, 2, 3, 5], within: (0, n) }] };
+        let wide = System { vars: vec![(0, n); 4], rows: vec![Inequality { terms: vec![1, 2, 3, 5], within: (0, n) }] };
         assert_eq!(wide.count(&mut 10), None);
     }
 }

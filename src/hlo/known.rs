@@ -12,14 +12,14 @@ use crate::operations::shape::{Array, Shape};
 
 /// Integers that are a sum of the index's coordinates times constants, and a constant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Affine {
+pub struct KnownValues {
     /// The value at index 0.
     pub constant: i64,
     /// What a step along each dimension adds.
     pub steps: Vec<i64>,
 }
 
-impl Affine {
+impl KnownValues {
     /// The value at an index.
     pub fn at(&self, index: &[Expr]) -> Expr {
         let terms = self.steps.iter().zip(index).filter(|x| *x.0 != 0).map(|(step, i)| i.clone().times(*step));
@@ -27,7 +27,7 @@ impl Affine {
     }
 
     /// Values in row-major order, if they are such a sum.
-    fn of(values: &[i128], sizes: &[i64]) -> Option<Affine> {
+    fn of(values: &[i128], sizes: &[i64]) -> Option<KnownValues> {
         let constant = i64::try_from(*values.first()?).ok()?;
         let mut steps = vec![0; sizes.len()];
         let mut weight = 1;
@@ -37,7 +37,7 @@ impl Affine {
             }
             weight = weight.checked_mul(usize::try_from(*size).ok()?)?;
         }
-        let found = Affine { constant, steps };
+        let found = KnownValues { constant, steps };
         let mut index = vec![0i128; sizes.len()];
         for value in values {
             let sum: i128 = found.steps.iter().zip(&index).map(|(step, i)| i128::from(*step) * i).sum();
@@ -75,8 +75,8 @@ impl Affine {
 
 impl Computation {
     /// The integers that each instruction is known to have.
-    pub fn known(&self) -> Vec<Option<Affine>> {
-        let mut known: Vec<Option<Affine>> = Vec::with_capacity(self.instructions.len());
+    pub fn known(&self) -> Vec<Option<KnownValues>> {
+        let mut known: Vec<Option<KnownValues>> = Vec::with_capacity(self.instructions.len());
         for instruction in &self.instructions {
             let found = self.value(instruction, &known);
             known.push(found);
@@ -84,21 +84,21 @@ impl Computation {
         known
     }
 
-    fn value(&self, instruction: &Instruction, known: &[Option<Affine>]) -> Option<Affine> {
+    fn value(&self, instruction: &Instruction, known: &[Option<KnownValues>]) -> Option<KnownValues> {
         let Shape::Array(array) = &instruction.shape else { return None };
         let sizes = array.sizes()?;
         let operand =
             || Some((known[*instruction.operands.first()?].clone()?, &self.instructions[instruction.operands[0]]));
-        let same = |affine: Affine, steps: Vec<i64>| Affine { steps, ..affine };
+        let same = |affine: KnownValues, steps: Vec<i64>| KnownValues { steps, ..affine };
         let found = match &instruction.operation {
             Operation::Constant => match &instruction.literal {
-                Some(Literal { values: Values::Integers(values), .. }) => Affine::of(values, &sizes)?,
+                Some(Literal { values: Values::Integers(values), .. }) => KnownValues::of(values, &sizes)?,
                 _ => return None,
             },
             Operation::Iota { dim } => {
                 let mut steps = vec![0; sizes.len()];
                 *steps.get_mut(*dim)? = 1;
-                Affine { constant: 0, steps }
+                KnownValues { constant: 0, steps }
             }
             Operation::Broadcast { dims } => {
                 let (affine, _) = operand()?;
@@ -121,7 +121,7 @@ impl Computation {
                     constant = constant.checked_add(step.checked_mul(*start)?)?;
                     steps.push(step.checked_mul(*stride)?);
                 }
-                Affine { constant, steps }
+                KnownValues { constant, steps }
             }
             Operation::Reshape | Operation::Bitcast => {
                 let (affine, from) = operand()?;

@@ -47,7 +47,7 @@ mod shapes;
 mod sharding;
 mod words;
 
-pub use known::Affine;
+pub use known::KnownValues;
 pub use literal::{Literal, Values};
 pub use module::{Attribute, Computation, Instruction, Module, Source};
 pub use sharding::shardings;

@@ -33,7 +33,7 @@ static OPCODES: &[Opcode] = &[
     row("acos", 1, 1, elementwise, FLOAT),
     row("acosh", 1, 1, elementwise, FLOAT),
     row("add", 2, 2, elementwise, ANY),
-    row("add-dependency", 2, 2, other, "an order is added, the value stays"),
+    row("add-dependency", 2, 2, dependency, ""),
     row("after-all", 0, MANY, token, "a token has no elements"),
     row("all-gather", 1, MANY, all_gather, ""),
     row("all-reduce", 1, MANY, all_reduce, ""),

@@ -127,13 +127,12 @@ impl Array {
 /// A random tiled layout: at times with metadata, and elements that take other bits than their own.
 fn tiled(rng: &mut Source, sizes: &[i64], element: Element) -> Notation {
     let mut layout = random_layout(rng, sizes);
-    if element.bits < 8 && rng.bool() || rng.one_in(8) {
-        layout.element_bits = rng.choice(&[1, 2, 4, 4, 8, 16, 32, 64]);
-        // What is less than the element is an error, what is as much says nothing.
-        if layout.element_bits < element.bits as i64 {
-            layout.element_bits = 0;
-        }
-    }
+    layout.element_bits = match element.bits {
+        1 if !rng.one_in(4) => rng.choice(&[1, 1, 1, 2, 4, 8, 32]),
+        4 if !rng.one_in(4) => rng.choice(&[4, 4, 4, 4, 8, 16]),
+        8.. if rng.one_in(8) => rng.choice(&[8, 16, 32, 64]).max(element.bits as i64),
+        _ => 0,
+    };
     if rng.one_in(8) {
         layout.metadata_prefix = 8 * rng.i64(1..5);
     }

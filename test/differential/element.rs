@@ -29,8 +29,8 @@ pub const F16: Element = Element { name: "f16", bits: 16, size: 2, kind: Kind::F
 pub const BF16: Element = Element { name: "bf16", bits: 16, size: 2, kind: Kind::Float };
 pub const F32: Element = Element { name: "f32", bits: 32, size: 4, kind: Kind::Float };
 pub const F64: Element = Element { name: "f64", bits: 64, size: 8, kind: Kind::Float };
-/// All but `i1`.
-pub const ELEMENTS: &[Element] = &[I4, I8, I16, I32, I64, F16, BF16, F32, F64];
+/// All but `i1`; that which shares its byte twice as often.
+pub const ELEMENTS: &[Element] = &[I4, I4, I8, I16, I32, I64, F16, BF16, F32, F64];
 
 impl Element {
     /// The element of this name.

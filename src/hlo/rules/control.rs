@@ -4,7 +4,7 @@ use super::site::{Found, Site, Types};
 use crate::element::ElementType;
 use crate::hlo::shapes::{fits, plain, scalar};
 use crate::operations::operation::Operation;
-use crate::operations::shape::{Array, Shape};
+use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 
 /// Why indices do not say what the operation does, as the table has it.
@@ -106,6 +106,16 @@ pub fn conditional(site: &mut Site) -> Found {
         site.calls(keys[i.min(keys.len() - 1)], branch, &site.operands[i + 1..i + 2], site.shape)?;
     }
     Ok(Operation::Conditional { branches })
+}
+
+/// The result is the first operand; the second, a token, only puts operations in an order.
+pub fn dependency(site: &mut Site) -> Found {
+    site.result_is(site.operands[0])?;
+    if !fits(site.operands[1], &scalar(ElementType::Token)) {
+        return Err(site.operand_must(1, "be token[]"));
+    }
+    let arrays = leaves(site.operands[0]).len();
+    Ok(Operation::Leaves { numbers: (0..arrays).map(Some).collect() })
 }
 
 /// The result is a token.

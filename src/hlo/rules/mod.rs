@@ -27,7 +27,9 @@ pub(super) use collectives::{
     all_gather, all_reduce, all_to_all, collective_broadcast, collective_permute, device_id, ragged_all_to_all,
     reduce_scatter,
 };
-pub(super) use control::{call, conditional, constant, get_tuple_element, other, parameter, token, tuple, while_loop};
+pub(super) use control::{
+    call, conditional, constant, dependency, get_tuple_element, other, parameter, token, tuple, while_loop,
+};
 pub(super) use custom::custom_call;
 pub(super) use dims::{bitcast, bitcast_convert, broadcast, concatenate, dot, reshape, reverse, transpose};
 pub(super) use elementwise::{

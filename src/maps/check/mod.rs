@@ -43,7 +43,7 @@ use crate::maps::map::IndexingMap;
 use crate::maps::steps::{Claim, Constraint, Rule, Step, Using};
 use linear::Linear;
 use premises::{Checked, Premises, Proved, holds, require};
-use rules::Class;
+use rules::Leftover;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -155,7 +155,7 @@ impl State {
                 let by = step.fact.as_ref().ok_or(Reason::NoConstraint)?;
                 require(self.domain.constraints.contains(by), Reason::UnknownConstraint)?;
                 let class = self.open(&Using::All, hits).class(v, by);
-                let Some(Class::Residue(residue, modulus)) = class else { return Err(Reason::Unproved) };
+                let Some(Leftover::Residue(residue, modulus)) = class else { return Err(Reason::Unproved) };
                 let reached = |part: Interval| {
                     let (lo, hi) = (i128::from(part.lo), i128::from(part.hi));
                     lo + (residue - lo).rem_euclid(modulus) <= hi
@@ -219,7 +219,7 @@ impl State {
                 let by = why.first().ok_or(Reason::NoConstraint)?;
                 require(self.domain.constraints.contains(by), Reason::UnknownConstraint)?;
                 let premises = self.open(&Using::All, hits);
-                let empty = |v| matches!(premises.class(v, by), Some(Class::Empty));
+                let empty = |v| matches!(premises.class(v, by), Some(Leftover::Empty));
                 require((0..self.domain.vars.len()).any(empty), Reason::Unproved)?;
             }
             Rule::Empty => {

@@ -22,7 +22,7 @@ struct Left {
 }
 
 /// What an equality leaves of the values of a variable.
-pub(super) enum Class {
+pub(super) enum Leftover {
     /// Those of this residue by this modulus.
     Residue(i128, i128),
     /// None.
@@ -309,8 +309,8 @@ impl Premises<'_> {
 
     /// The residue class that an equality of sums leaves for a variable, joined with what is known of it: in
     /// `c*x + rest = k`, where all terms of the rest are `r` modulo `g` together, `c*x = k - r` modulo `g`. `None` where
-    /// that says nothing, [`Class::Empty`] where no value is left.
-    pub fn class(&self, v: usize, (e, i): &Constraint) -> Option<Class> {
+    /// that says nothing, [`Leftover::Empty`] where no value is left.
+    pub fn class(&self, v: usize, (e, i): &Constraint) -> Option<Leftover> {
         let (sum, x) = (self.norm(e).filter(|_| i.lo == i.hi)?, Expr::Var(v));
         let c = Some(sum.coefficient(&x)).filter(|c| *c != 0 && sum.den == 1)?;
         let (mut g, mut value) = (0, i128::from(i.lo).checked_sub(sum.constant)?);
@@ -323,13 +323,13 @@ impl Premises<'_> {
             return None;
         }
         if value % gcd(c, g) != 0 {
-            return Some(Class::Empty);
+            return Some(Leftover::Empty);
         }
         let (new, known) = (solve(c, value, g)?, self.congruence(&x));
         if (new.0 - known.0) % gcd(new.1, known.1) != 0 {
-            return Some(Class::Empty);
+            return Some(Leftover::Empty);
         }
-        join(known, new).map(|(residue, modulus)| Class::Residue(residue, modulus))
+        join(known, new).map(|(residue, modulus)| Leftover::Residue(residue, modulus))
     }
 
     /// Whether `e mod m = r` has no solution, since a divisor of `m` and of all coefficients does not divide `e - r`.

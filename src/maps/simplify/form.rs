@@ -35,15 +35,12 @@
 //! *Not promised:* that equal expressions have equal forms. Remainders of non-linear sums may stay apart.
 
 use super::planned::Planned;
-use super::sum::{
-    Atom, FAR, Sum, Terms, bounds, divided_bounds, divides, floor_div, high, low, plus_bounds, product, residue,
-};
+use super::sum::{Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, plus_bounds, product, residue};
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
 use crate::numbers::{gcd, inverse};
 use rustc_hash::FxHashMap;
-use smallvec::smallvec;
 use std::cmp::Ordering;
 
 /// What an atom is and what is known of it: it is in `lo..=hi` and equals `residue` modulo `step`.
@@ -89,7 +86,7 @@ pub struct Form {
     remainders: Table<(Sum, i128), Sum>,
     least: Table<Sum, Atom>,
     /// Sums without a constant, first coefficient positive and all coprime, with the interval of their value.
-    facts: Vec<(Sum, i128, i128)>,
+    pub(super) facts: Vec<(Sum, i128, i128)>,
     pub(super) written: Table<Sum, Option<Planned>>,
     /// The remaining budget of work for the current expression.
     steps: usize,
@@ -106,7 +103,7 @@ pub struct Form {
 pub(super) type Table<K, V> = FxHashMap<K, V>;
 
 /// The last sum that was divided, with its normal form.
-pub(super) type Divided<'e> = Option<(&'e Expr, Sum)>;
+pub(super) type Dividend<'e> = Option<(&'e Expr, Sum)>;
 
 /// The work that any expression is worth, in terms looked at, and what each of its operations adds.
 const STEPS: usize = 2_000;
@@ -115,7 +112,7 @@ const STEPS_PER_OPERATION: usize = 20;
 /// The facts and the expressions given up on that are kept at most; and how long a sum may be for facts to be tried.
 const FACTS: usize = 64;
 const OPAQUE: usize = 64;
-const LONG: usize = 64;
+pub(super) const LONG: usize = 64;
 
 /// How deep splits of remainders nest.
 const DEEP: usize = 8;
@@ -257,7 +254,7 @@ impl Form {
         if let (true, What::Remainder(y, m)) = (fixed, &known.what)
             && let [(v, c)] = y.terms[..]
         {
-            let (y, m) = (Sum { constant: y.constant, terms: smallvec![(v, c)], den: 1 }, *m);
+            let (y, m) = (Sum { constant: y.constant, terms: vec![(v, c)], den: 1 }, *m);
             if let Some((atom, step, residue)) = self.residue_of((y, m, value)) {
                 self.learn_residue(atom, step, residue);
             }
@@ -305,7 +302,7 @@ impl Form {
 
     /// [`Form::normal`] of one of several expressions: `last` is the last sum that was divided, with its normal form. The
     /// digits of one index, one after the other, take it once.
-    pub(super) fn normal_after<'e>(&mut self, e: &'e Expr, last: &mut Divided<'e>) -> Option<Sum> {
+    pub(super) fn normal_after<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> Option<Sum> {
         self.allow(0);
         self.sum(e, last)
     }
@@ -321,7 +318,7 @@ impl Form {
         Some(())
     }
 
-    fn sum<'e>(&mut self, e: &'e Expr, last: &mut Divided<'e>) -> Option<Sum> {
+    fn sum<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> Option<Sum> {
         self.steps += STEPS_PER_OPERATION;
         match e {
             Expr::Const(c) => Some(Sum::constant((*c).into())),
@@ -347,11 +344,13 @@ impl Form {
                 a.scaled((*f).into(), 1).or_else(|| self.opaque(e))
             }
             Expr::Mod(a, m) => {
-                let a = self.divided(a, last)?;
+                let known = known_dividend(a, last);
+                let a = if let Some(sum) = known { sum } else { keep_dividend(a, self.sum(a, last)?, last) };
                 self.modulo(&a, (*m).into()).or_else(|| self.opaque(e))
             }
             Expr::FloorDiv(a, d) => {
-                let a = self.divided(a, last)?;
+                let known = known_dividend(a, last);
+                let a = if let Some(sum) = known { sum } else { keep_dividend(a, self.sum(a, last)?, last) };
                 let quotient = |form: &mut Form| {
                     let rest = form.modulo(&a, (*d).into())?;
                     a.plus(&rest, -1, 1)?.scaled(1, (*d).into())
@@ -371,21 +370,6 @@ impl Form {
                 most(self).or_else(|| self.opaque(e))
             }
         }
-    }
-
-    /// The normal form of what is divided: taken from the last one, where that is the same sum.
-    fn divided<'e>(&mut self, e: &'e Expr, last: &mut Divided<'e>) -> Option<Sum> {
-        if !matches!(e, Expr::Add(..)) {
-            return self.sum(e, last);
-        }
-        if let Some((known, sum)) = last
-            && *known == e
-        {
-            return Some(sum.clone());
-        }
-        let sum = self.sum(e, last)?;
-        *last = Some((e, sum.clone()));
-        Some(sum)
     }
 
     /// `sum + v * c`; this is what most expressions are made of.
@@ -420,145 +404,6 @@ impl Form {
         let (lo, hi) = if let Expr::Mod(_, m) = e { (0, i128::from(*m) - 1) } else { (-FAR, FAR) };
         self.atoms.push(Known { what: What::Opaque(e.clone()), lo, hi, step: 1, residue: 0, level: 0 });
         Some(Sum::atom(self.atoms.len() as Atom - 1))
-    }
-
-    /// Closed bounds of a sum: those of its atoms added up, or better ones through a fact on part of it.
-    pub(super) fn range(&self, s: &Sum) -> (i128, i128) {
-        let mut best = self.numerators(s.constant, &s.terms);
-        if s.terms.len() > 1 && s.terms.len() <= LONG {
-            if let Some((lo, hi)) = self.range_of_digits(s) {
-                best = (best.0.max(lo), best.1.min(hi));
-            }
-            for (direction, lo, hi) in &self.facts {
-                self.range_by(s, direction, (*lo, *hi), &mut best);
-            }
-            for &(a, c) in &s.terms {
-                match &self.atoms[a as usize].what {
-                    // y - y mod m is a multiple of m, between those next to the bounds of y.
-                    What::Remainder(y, m) => {
-                        if let Some(&(x, k)) = y.terms.last()
-                            && c.checked_mul(k).is_some_and(|ck| s.coefficient(x) == -ck)
-                            && let Some(whole) = y.plus_atom(a, -1, 1)
-                        {
-                            let (lo, hi) = self.numerators(y.constant, &y.terms);
-                            let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, *m) * m - y.constant };
-                            let direction = Sum { constant: 0, ..whole };
-                            self.range_by(s, &direction, (low(at(lo)), high(at(hi))), &mut best);
-                        }
-                    }
-                    What::Least(x) => self.range_of_least(s, a, c, x, &mut best),
-                    What::Var(_) | What::Opaque(_) => {}
-                }
-            }
-        }
-        if s.den == 1 {
-            return best;
-        }
-        // An integer between two fractions is between the integers inside them.
-        divided_bounds(best, s.den)
-    }
-
-    /// Bounds of the numerators of `s`, with `p - y mod s` for each `p` that is `y` modulo `s`, a variable or a remainder of
-    /// a multiple of `s`: a digit of its own, a multiple of `s` next to the bounds of `p`. `None` without such a pair.
-    fn range_of_digits(&self, s: &Sum) -> Option<(i128, i128)> {
-        let modulus = |a: Atom| match &self.atoms[a as usize].what {
-            What::Remainder(_, m) => *m,
-            What::Var(_) => i128::MAX,
-            What::Least(_) | What::Opaque(_) => 0,
-        };
-        let remainders = s.terms.iter().filter(|t| matches!(self.atoms[t.0 as usize].what, What::Remainder(..)));
-        if remainders.count() == 0 {
-            return None;
-        }
-        let mut terms: Vec<(i128, Atom, i128)> = s.terms.iter().map(|t| (modulus(t.0), t.0, t.1)).collect();
-        // The lowest digit last.
-        terms.sort_unstable_by(|x, y| (y.0, y.1).cmp(&(x.0, x.1)));
-        let (mut bounds, mut any) = ((s.constant, s.constant), false);
-        for k in 0..terms.len() {
-            let (_, p, c) = terms[k];
-            let known = &self.atoms[p as usize];
-            let below = (k + 1..terms.len()).find(|j| terms[*j].0 > 0 && self.has_digit(p, terms[*j].1));
-            let within = match below {
-                Some(j) => {
-                    any = true;
-                    terms[j].2 = terms[j].2.checked_add(c)?;
-                    let place = terms[j].0;
-                    let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, place) * place };
-                    (low(at(known.lo)), high(at(known.hi)))
-                }
-                None => (known.lo, known.hi),
-            };
-            if c != 0 {
-                bounds = plus_bounds(bounds, c, within);
-            }
-        }
-        any.then_some(bounds)
-    }
-
-    /// Whether `digit`, a remainder `y mod s`, is that of `p` modulo `s`.
-    pub(super) fn has_digit(&self, p: Atom, digit: Atom) -> bool {
-        let What::Remainder(y, s) = &self.atoms[digit as usize].what else { return false };
-        match &self.atoms[p as usize].what {
-            What::Var(_) => y.constant == 0 && y.terms[..] == [(p, 1)],
-            What::Remainder(x, m) => {
-                let mut own = x.terms.iter().map(|t| (t.0, residue(t.1, *s))).filter(|t| t.1 != 0);
-                m > s
-                    && divides(*s, *m)
-                    && residue(x.constant - y.constant, *s) == 0
-                    && y.terms.iter().all(|t| own.next() == Some(*t))
-                    && own.next().is_none()
-            }
-            What::Least(_) | What::Opaque(_) => false,
-        }
-    }
-
-    /// Betters the bounds of the numerators of `s` by those of a direction that is a part of them.
-    fn range_by(&self, s: &Sum, direction: &Sum, (lo, hi): (i128, i128), best: &mut (i128, i128)) {
-        let (a, c) = direction.terms[0];
-        let num = s.coefficient(a);
-        if num == 0 || !divides(c, num) {
-            return;
-        }
-        // The numerators are k * direction + rest.
-        let (k, numerators) = (num / c, Sum { den: 1, ..s.clone() });
-        let rest = numerators.plus(direction, -k, 1);
-        let Some(rest) = rest.filter(|r| r.terms.len() < s.terms.len()) else { return };
-        let (lo, hi) = plus_bounds(self.numerators(rest.constant, &rest.terms), k, (lo, hi));
-        *best = (best.0.max(lo), best.1.min(hi));
-    }
-
-    /// Betters the bounds of the numerators of `s`, which has the term `c * a` where `a` is `min(x, 0)`: for positive
-    /// `c` they are the less of the rest and the rest with `c * x`, for negative `c` the greater.
-    fn range_of_least(&self, s: &Sum, a: Atom, c: i128, x: &Sum, best: &mut (i128, i128)) {
-        let numerators = Sum { den: 1, ..s.clone() };
-        let Some(rest) = numerators.plus_atom(a, -c, 1) else { return };
-        let Some(with) = rest.plus(x, c, 1).filter(|with| with.terms.len() < s.terms.len()) else { return };
-        let of = |s: &Sum| self.numerators(s.constant, &s.terms);
-        let ((a, b), (x, y)) = (of(&rest), of(&with));
-        let (lo, hi) = if c > 0 { (a.min(x), b.min(y)) } else { (a.max(x), b.max(y)) };
-        *best = (best.0.max(lo), best.1.min(hi));
-    }
-
-    /// Closed bounds of a sum with denominator 1: its terms' intervals added up.
-    fn numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> (i128, i128) {
-        if let Some((lo, hi)) = self.near_numerators(constant, terms) {
-            return (lo.into(), hi.into());
-        }
-        terms.iter().fold((constant, constant), |sum, &(a, c)| {
-            let known = &self.atoms[a as usize];
-            plus_bounds(sum, c, (known.lo, known.hi))
-        })
-    }
-
-    /// [`Form::numerators`] where 64 bits hold them and everything on the way, as they do for the sizes of tensors.
-    fn near_numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> Option<(i64, i64)> {
-        let constant = i64::try_from(constant).ok()?;
-        terms.iter().try_fold((constant, constant), |(lo, hi), &(a, c)| {
-            let known = &self.atoms[a as usize];
-            let c = i64::try_from(c).ok()?;
-            let (x, y) = (i64::try_from(known.lo).ok()?.checked_mul(c)?, i64::try_from(known.hi).ok()?.checked_mul(c)?);
-            Some((lo.checked_add(x.min(y))?, hi.checked_add(x.max(y))?))
-        })
     }
 
     /// `min(e, 0)`.
@@ -841,7 +686,7 @@ impl Form {
         let mut sum = e.clone();
         loop {
             let mut next =
-                Sum { constant: residue(sum.constant, m), terms: Terms::with_capacity(sum.terms.len()), den: 1 };
+                Sum { constant: residue(sum.constant, m), terms: Vec::with_capacity(sum.terms.len()), den: 1 };
             let mut opened = false;
             for &(a, c) in &sum.terms {
                 let c = residue(c, m);
@@ -1007,7 +852,7 @@ impl Form {
     /// The part of `e` that is `e mod g`: `e` without multiples of `g`, in `[0, g - 1]`. First without those that are
     /// multiples by themselves, then without those that are only together, as `y - y mod g` is.
     fn below(&self, e: &Sum, g: i128) -> Option<Option<Sum>> {
-        let mut low = Sum { constant: e.constant, terms: Terms::with_capacity(e.terms.len()), den: 1 };
+        let mut low = Sum { constant: e.constant, terms: Vec::with_capacity(e.terms.len()), den: 1 };
         for &(a, c) in &e.terms {
             let known = &self.atoms[a as usize];
             match c.checked_mul(known.step) {
@@ -1056,6 +901,19 @@ impl Form {
         self.remainders.insert((e.clone(), m), done.clone());
         Some(done)
     }
+}
+
+/// The normal form of what is divided, where that is the sum that was divided last.
+fn known_dividend(e: &Expr, last: &Dividend) -> Option<Sum> {
+    last.as_ref().filter(|(known, _)| *known == e).map(|(_, sum)| sum.clone())
+}
+
+/// Keeps the normal form of what is divided, where that is a sum.
+fn keep_dividend<'e>(e: &'e Expr, sum: Sum, last: &mut Dividend<'e>) -> Sum {
+    if matches!(e, Expr::Add(..)) {
+        *last = Some((e, sum.clone()));
+    }
+    sum
 }
 
 /// The residue and modulus of what has both residues; `None` where nothing has, or the modulus is too large.

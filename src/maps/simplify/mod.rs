@@ -19,6 +19,7 @@ mod constraints;
 mod digits;
 mod form;
 mod planned;
+mod range;
 mod sum;
 mod write;
 

@@ -5,13 +5,9 @@
 
 use crate::maps::domain::Interval;
 use crate::numbers::gcd;
-use smallvec::{SmallVec, smallvec};
 
 /// The number of an atom in its form.
 pub(super) type Atom = u32;
-
-/// Terms of a sum. Most sums have few, which then need no allocation.
-pub(super) type Terms = SmallVec<[(Atom, i128); 4]>;
 
 /// Beyond this, a bound is as good as none; it leaves room to add up many of them.
 pub(super) const FAR: i128 = 1 << 100;
@@ -19,7 +15,7 @@ pub(super) const FAR: i128 = 1 << 100;
 /// `(constant + Σ coefficient * atom) / den`, in lowest terms, atoms ascending. Its value is an integer on the domain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Sum {
-    pub terms: Terms,
+    pub terms: Vec<(Atom, i128)>,
     pub constant: i128,
     pub den: i128,
 }
@@ -99,11 +95,11 @@ pub(super) fn bounds(i: Interval) -> (i128, i128) {
 
 impl Sum {
     pub fn constant(constant: i128) -> Sum {
-        Sum { constant, terms: Terms::new(), den: 1 }
+        Sum { constant, terms: Vec::new(), den: 1 }
     }
 
     pub fn atom(a: Atom) -> Sum {
-        Sum { constant: 0, terms: smallvec![(a, 1)], den: 1 }
+        Sum { constant: 0, terms: vec![(a, 1)], den: 1 }
     }
 
     pub fn coefficient(&self, atom: Atom) -> i128 {
@@ -126,7 +122,7 @@ impl Sum {
         };
         let mix = |a: i128, b: i128| times(a, m1)?.checked_add(times(b, m2)?);
         let (mut i, mut j) = (0, 0);
-        let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         while i < self.terms.len() || j < other.terms.len() {
             let a = self.terms.get(i).map_or(Atom::MAX, |t| t.0);
             let b = other.terms.get(j).map_or(Atom::MAX, |t| t.0);

@@ -7,7 +7,7 @@
 
 use super::form::{Form, What};
 use super::planned::{Choice, Planned, Term};
-use super::sum::{Atom, Sum, Terms, divides, floor_div, residue};
+use super::sum::{Atom, Sum, divides, floor_div, residue};
 use crate::expr::Expr;
 use crate::expr::cost;
 use crate::numbers::gcd;
@@ -335,7 +335,7 @@ impl Form {
     /// `base` with each coefficient changed by a multiple of `m` where that makes it the one in `wanted`.
     fn nearest(&self, base: &Sum, wanted: &Sum, m: i128) -> Option<Sum> {
         let step = wanted.den.checked_mul(m)?;
-        let mut sum = Sum { constant: base.constant, terms: Terms::new(), den: 1 };
+        let mut sum = Sum { constant: base.constant, terms: Vec::new(), den: 1 };
         let (mut i, mut j) = (0, 0);
         while i < base.terms.len() || j < wanted.terms.len() {
             let a = base.terms.get(i).map_or(Atom::MAX, |t| t.0);

@@ -2,18 +2,29 @@
 
 use super::arrays;
 use crate::array::{Array, Notation, Source, permutation, random_sizes, some_rank};
-use crate::element::{BF16, ELEMENTS, F32, F64, I1, I4, I8, I16, I32, I64};
+use crate::element::{BF16, ELEMENTS, Element, F32, F64, I1, I4, I8, I16, I32, I64};
 use crate::program::Program;
 use serde_json::{Value, json};
 use tensor_layout::tiled::TileEntry;
 
 /// Loads and stores in loops, of one element each, backwards too.
 pub fn loads(rng: &mut Source) -> Program {
+    let element = rng.choice(&[I1, I4, I8, I16, I32, I64, BF16, F32, F64]);
+    loads_of(rng, element, Array::new)
+}
+
+/// The same of elements that share bytes.
+pub fn bytes(rng: &mut Source) -> Program {
+    let element = rng.choice(&[I1, I4]);
+    loads_of(rng, element, Array::tiled)
+}
+
+fn loads_of(rng: &mut Source, element: Element, array: fn(&mut Source, &[i64], Element) -> Array) -> Program {
     let rank = some_rank(rng);
-    let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I1, I4, I8, I16, I32, I64, BF16, F32, F64]));
+    let sizes = random_sizes(rng, rank);
     let order = permutation(rng, rank);
-    let a = Array::new(rng, &sizes, element);
-    let b = Array::new(rng, &order.iter().map(|d| sizes[*d]).collect::<Vec<_>>(), element);
+    let a = array(rng, &sizes, element);
+    let b = array(rng, &order.iter().map(|d| sizes[*d]).collect::<Vec<_>>(), element);
     let back = rng.usize(..rank);
     let to = |d: &usize| if *d == back { "%back".to_owned() } else { format!("%j{d}") };
     Program::new("loads", &[&a, &b])

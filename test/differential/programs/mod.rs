@@ -47,6 +47,7 @@ pub const KINDS: &[Kind] = &[
     ("product", shapes::product),
     ("conversions", conversions::conversions),
     ("bits", elementwise::bits),
+    ("bytes", memory::bytes),
 ];
 
 /// Elements that are made wider before they are multiplied or added, and what they are made.

@@ -27,7 +27,7 @@ struct Object<'a> {
     fusion: Option<Value>,
     /// The operands, or the leaves of them, that no result reads, where they are in no list above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    unread: Vec<Unread<'a>>,
+    unread: Vec<UnreadOperand<'a>>,
     /// Why the operands of some results are in no list above.
     #[serde(skip_serializing_if = "Option::is_none")]
     undefined: Option<&'a str>,
@@ -37,7 +37,7 @@ struct Object<'a> {
 
 /// An operand of which nothing is read, or the first and the last of its leaves of which nothing is.
 #[derive(Serialize)]
-struct Unread<'a> {
+struct UnreadOperand<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<[usize; 2]>,
@@ -99,7 +99,7 @@ pub fn objects(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Wr
             root: k == computation.root,
             operands: (!tuple).then(|| operands.next().unwrap_or_default()),
             results: tuple.then(|| operands.collect()),
-            unread: found.unread.iter().map(|u| Unread { name: names[u.number], parts: u.parts }).collect(),
+            unread: found.unread.iter().map(|u| UnreadOperand { name: names[u.number], parts: u.parts }).collect(),
             undefined: undefined.first().copied().flatten(),
             fusion,
             remarks: &found.remarks,

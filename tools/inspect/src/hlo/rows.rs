@@ -15,7 +15,7 @@ use std::fmt::Write;
 use std::rc::Rc;
 use tensor_layout::analysis::{self, Count, Flow, Flows, Needed, Place, StridedTile, Usage, movement};
 use tensor_layout::expr::{Expr, Named};
-use tensor_layout::hlo::{Affine, Computation, Instruction, Module};
+use tensor_layout::hlo::{Computation, Instruction, KnownValues, Module};
 use tensor_layout::maps::Interval;
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::{Array, Graph, Node, Shape, Value, count, leaves};
@@ -30,7 +30,7 @@ pub struct Program {
     pub module: Module,
     graphs: Vec<Graph>,
     /// The integers that the text says, by computation and instruction.
-    known: Vec<Vec<Option<Affine>>>,
+    known: Vec<Vec<Option<KnownValues>>>,
     flows: Flows,
     /// What instructions of an operation and of shapes read, by the text of these.
     remembered: HashMap<String, Rc<Found>>,
@@ -269,7 +269,7 @@ impl Program {
         let mut key = format!("{:?} {}", instruction.operation, instruction.shape);
         operands.for_each(|shape| _ = write!(key, " {shape}"));
         for (number, operand) in instruction.operands.iter().enumerate() {
-            if let Some(Affine { constant, steps }) = &self.known[c][*operand] {
+            if let Some(KnownValues { constant, steps }) = &self.known[c][*operand] {
                 let _ = write!(key, " {number}: {constant} {steps:?}");
             }
         }
@@ -277,7 +277,7 @@ impl Program {
     }
 
     /// The integers that are known of the source of a run-time variable: an operand, or an instruction that is called.
-    fn value(&self, c: usize, k: usize, place: &Place) -> Option<&Affine> {
+    fn value(&self, c: usize, k: usize, place: &Place) -> Option<&KnownValues> {
         match place.calls[..] {
             [] => self.known[c][*self.at(c, k).1.operands.get(place.node)?].as_ref(),
             _ => self.known[place.graph][place.node].as_ref(),

@@ -20,7 +20,7 @@ pub fn algorithm(
 ) -> Done<Vec<Tensor>> {
     match algorithm {
         Algorithm::Sort { dim } => sort::sort(b, i, *dim, ins, outs),
-        Algorithm::TopK { .. } => sort::top(b, !i.attribute("largest").is_some_and(|text| text == "false"), ins, outs),
+        Algorithm::TopK { .. } => sort::top(b, i.attribute("largest") != Some("false"), ins, outs),
         Algorithm::Joined => Ok(vec![bits::joined(b, &ins[0], &outs[0])?]),
         Algorithm::SelectAndScatter { window } => {
             Ok(vec![select_and_scatter::select_and_scatter(b, i, window, ins, &outs[0])?])

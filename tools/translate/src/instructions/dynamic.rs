@@ -32,6 +32,9 @@ impl Varying {
     }
 }
 
+/// The operands and their dimensions that a dimension of the result is.
+type Origin = fn(&Operation, &[Varying], usize) -> Vec<(usize, usize)>;
+
 /// Writes an instruction of which an operand or the result has sizes up to a bound.
 ///
 /// # Errors
@@ -45,7 +48,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     });
     let arrays = arrays.collect::<Done<Vec<_>>>()?;
     let mut ins: Vec<Varying> = arrays.iter().zip(site.operands).map(|(a, all)| Varying::new(a, all)).collect();
-    let of_dim: fn(&Operation, &[Varying], usize) -> Vec<(usize, usize)> = match &i.operation {
+    let of_dim: Origin = match &i.operation {
         Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DimensionSize { .. }) => {
             let Algorithm::DimensionSize { dim } = **algorithm else { return Err(wrong()) };
             if let Some(size) = &ins[0].sizes[dim] {
@@ -54,7 +57,8 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             of_same
         }
         Operation::Elementwise if i.opcode == "set-dimension-size" => {
-            let dim = i.numbers("dimensions").and_then(|dims| usize::try_from(*dims.first()?).ok()).ok_or_else(wrong)?;
+            let dim =
+                i.numbers("dimensions").and_then(|dims| usize::try_from(*dims.first()?).ok()).ok_or_else(wrong)?;
             let size = ins.pop().ok_or_else(wrong)?.data;
             ins[0].sizes[dim] = Some(size);
             of_same

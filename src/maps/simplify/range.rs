@@ -1,0 +1,148 @@
+//! Bounds of sums: intervals of the terms added up, and better ones where terms belong together.
+//!
+//! `x - x mod 8` with `x` in `[0, 20]` is a multiple of 8 from 0 to 16, not anything from -7 to 20. Terms belong together as
+//! the digits of an index, as a sum and its remainder, as a minimum and its sides, and by what constraints say of them.
+
+use super::form::{Form, LONG, What};
+use super::sum::{Atom, FAR, Sum, divided_bounds, divides, floor_div, high, low, plus_bounds, residue};
+
+impl Form {
+    /// Closed bounds of a sum: those of its atoms added up, or better ones through a fact on part of it.
+    pub(super) fn range(&self, s: &Sum) -> (i128, i128) {
+        let mut best = self.numerators(s.constant, &s.terms);
+        if s.terms.len() > 1 && s.terms.len() <= LONG {
+            if let Some((lo, hi)) = self.range_of_digits(s) {
+                best = (best.0.max(lo), best.1.min(hi));
+            }
+            for (direction, lo, hi) in &self.facts {
+                self.range_by(s, direction, (*lo, *hi), &mut best);
+            }
+            for &(a, c) in &s.terms {
+                match &self.atoms[a as usize].what {
+                    // y - y mod m is a multiple of m, between those next to the bounds of y.
+                    What::Remainder(y, m) => {
+                        if let Some(&(x, k)) = y.terms.last()
+                            && c.checked_mul(k).is_some_and(|ck| s.coefficient(x) == -ck)
+                            && let Some(whole) = y.plus_atom(a, -1, 1)
+                        {
+                            let (lo, hi) = self.numerators(y.constant, &y.terms);
+                            let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, *m) * m - y.constant };
+                            let direction = Sum { constant: 0, ..whole };
+                            self.range_by(s, &direction, (low(at(lo)), high(at(hi))), &mut best);
+                        }
+                    }
+                    What::Least(x) => self.range_of_least(s, a, c, x, &mut best),
+                    What::Var(_) | What::Opaque(_) => {}
+                }
+            }
+        }
+        if s.den == 1 {
+            return best;
+        }
+        // An integer between two fractions is between the integers inside them.
+        divided_bounds(best, s.den)
+    }
+
+    /// Bounds of the numerators of `s`, with `p - y mod s` for each `p` that is `y` modulo `s`, a variable or a remainder of
+    /// a multiple of `s`: a digit of its own, a multiple of `s` next to the bounds of `p`. `None` without such a pair.
+    fn range_of_digits(&self, s: &Sum) -> Option<(i128, i128)> {
+        let modulus = |a: Atom| match &self.atoms[a as usize].what {
+            What::Remainder(_, m) => *m,
+            What::Var(_) => i128::MAX,
+            What::Least(_) | What::Opaque(_) => 0,
+        };
+        let remainders = s.terms.iter().filter(|t| matches!(self.atoms[t.0 as usize].what, What::Remainder(..)));
+        if remainders.count() == 0 {
+            return None;
+        }
+        let mut terms: Vec<(i128, Atom, i128)> = s.terms.iter().map(|t| (modulus(t.0), t.0, t.1)).collect();
+        // The lowest digit last.
+        terms.sort_unstable_by(|x, y| (y.0, y.1).cmp(&(x.0, x.1)));
+        let (mut bounds, mut any) = ((s.constant, s.constant), false);
+        for k in 0..terms.len() {
+            let (_, p, c) = terms[k];
+            let known = &self.atoms[p as usize];
+            let below = (k + 1..terms.len()).find(|j| terms[*j].0 > 0 && self.has_digit(p, terms[*j].1));
+            let within = match below {
+                Some(j) => {
+                    any = true;
+                    terms[j].2 = terms[j].2.checked_add(c)?;
+                    let place = terms[j].0;
+                    let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, place) * place };
+                    (low(at(known.lo)), high(at(known.hi)))
+                }
+                None => (known.lo, known.hi),
+            };
+            if c != 0 {
+                bounds = plus_bounds(bounds, c, within);
+            }
+        }
+        any.then_some(bounds)
+    }
+
+    /// Whether `digit`, a remainder `y mod s`, is that of `p` modulo `s`.
+    pub(super) fn has_digit(&self, p: Atom, digit: Atom) -> bool {
+        let What::Remainder(y, s) = &self.atoms[digit as usize].what else { return false };
+        match &self.atoms[p as usize].what {
+            What::Var(_) => y.constant == 0 && y.terms[..] == [(p, 1)],
+            What::Remainder(x, m) => {
+                let mut own = x.terms.iter().map(|t| (t.0, residue(t.1, *s))).filter(|t| t.1 != 0);
+                m > s
+                    && divides(*s, *m)
+                    && residue(x.constant - y.constant, *s) == 0
+                    && y.terms.iter().all(|t| own.next() == Some(*t))
+                    && own.next().is_none()
+            }
+            What::Least(_) | What::Opaque(_) => false,
+        }
+    }
+
+    /// Betters the bounds of the numerators of `s` by those of a direction that is a part of them.
+    fn range_by(&self, s: &Sum, direction: &Sum, (lo, hi): (i128, i128), best: &mut (i128, i128)) {
+        let (a, c) = direction.terms[0];
+        let num = s.coefficient(a);
+        if num == 0 || !divides(c, num) {
+            return;
+        }
+        // The numerators are k * direction + rest.
+        let (k, numerators) = (num / c, Sum { den: 1, ..s.clone() });
+        let rest = numerators.plus(direction, -k, 1);
+        let Some(rest) = rest.filter(|r| r.terms.len() < s.terms.len()) else { return };
+        let (lo, hi) = plus_bounds(self.numerators(rest.constant, &rest.terms), k, (lo, hi));
+        *best = (best.0.max(lo), best.1.min(hi));
+    }
+
+    /// Betters the bounds of the numerators of `s`, which has the term `c * a` where `a` is `min(x, 0)`: for positive
+    /// `c` they are the less of the rest and the rest with `c * x`, for negative `c` the greater.
+    fn range_of_least(&self, s: &Sum, a: Atom, c: i128, x: &Sum, best: &mut (i128, i128)) {
+        let numerators = Sum { den: 1, ..s.clone() };
+        let Some(rest) = numerators.plus_atom(a, -c, 1) else { return };
+        let Some(with) = rest.plus(x, c, 1).filter(|with| with.terms.len() < s.terms.len()) else { return };
+        let of = |s: &Sum| self.numerators(s.constant, &s.terms);
+        let ((a, b), (x, y)) = (of(&rest), of(&with));
+        let (lo, hi) = if c > 0 { (a.min(x), b.min(y)) } else { (a.max(x), b.max(y)) };
+        *best = (best.0.max(lo), best.1.min(hi));
+    }
+
+    /// Closed bounds of a sum with denominator 1: its terms' intervals added up.
+    pub(super) fn numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> (i128, i128) {
+        if let Some((lo, hi)) = self.near_numerators(constant, terms) {
+            return (lo.into(), hi.into());
+        }
+        terms.iter().fold((constant, constant), |sum, &(a, c)| {
+            let known = &self.atoms[a as usize];
+            plus_bounds(sum, c, (known.lo, known.hi))
+        })
+    }
+
+    /// [`Form::numerators`] where 64 bits hold them and everything on the way, as they do for the sizes of tensors.
+    fn near_numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> Option<(i64, i64)> {
+        let constant = i64::try_from(constant).ok()?;
+        terms.iter().try_fold((constant, constant), |(lo, hi), &(a, c)| {
+            let known = &self.atoms[a as usize];
+            let c = i64::try_from(c).ok()?;
+            let (x, y) = (i64::try_from(known.lo).ok()?.checked_mul(c)?, i64::try_from(known.hi).ok()?.checked_mul(c)?);
+            Some((lo.checked_add(x.min(y))?, hi.checked_add(x.max(y))?))
+        })
+    }
+}
