@@ -101,7 +101,7 @@ fn groups(b: &mut Builder, r: &RaggedDot, sizes: &Tensor, lhs: &[i64]) -> Done<T
     let table = b.w.nest(&bounds, vec![table], &mut |w, at, values| {
         let (place, group) = (&at[..at.len() - 1], &at[at.len() - 1]);
         let index = w.index_as(&place[place.len() - 1], "i64");
-        let end = w.load(&ends, &[&place[..place.len() - 1], &[group.clone()]].concat());
+        let end = w.load(&ends, &[&place[..place.len() - 1], std::slice::from_ref(group)].concat());
         let after = w.compare("sle", &end, &index, "i64");
         let one = w.op(&format!("arith.extui {after} : i1 to i64"));
         let counted = w.load(&values[0], place);
