@@ -33,8 +33,10 @@ fn tilings(tiles: usize, entries: usize, sizes: &[i64]) -> Vec<Vec<Vec<TileEntry
     let mut lists = vec![Vec::new()];
     let mut all = lists.clone();
     for _ in 0..tiles {
-        lists =
-            lists.iter().flat_map(|list| each.iter().map(move |tile| [&list[..], &[tile.clone()]].concat())).collect();
+        lists = lists
+            .iter()
+            .flat_map(|list| each.iter().map(move |tile| [&list[..], std::slice::from_ref(tile)].concat()))
+            .collect();
         all.extend(lists.iter().cloned());
     }
     all
