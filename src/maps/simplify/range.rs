@@ -57,7 +57,7 @@ impl Form {
         }
         let mut terms: Vec<(i128, Atom, i128)> = s.terms.iter().map(|t| (modulus(t.0), t.0, t.1)).collect();
         // The lowest digit last.
-        terms.sort_unstable_by(|x, y| (y.0, y.1).cmp(&(x.0, x.1)));
+        terms.sort_unstable_by_key(|t| std::cmp::Reverse((t.0, t.1)));
         let (mut bounds, mut any) = ((s.constant, s.constant), false);
         for k in 0..terms.len() {
             let (_, p, c) = terms[k];
