@@ -109,7 +109,7 @@ static OPCODES: &[Opcode] = &[
     row("recv", 1, 1, recv, ""),
     row("recv-done", 1, 1, recv_done, ""),
     row("reduce", 2, MANY, reduce, ""),
-    row("reduce-precision", 1, 1, elementwise, "f"),
+    row("reduce-precision", 1, 1, reduce_precision, "f"),
     row("reduce-scatter", 1, MANY, reduce_scatter, ""),
     row("reduce-window", 2, MANY, reduce_window, ""),
     row("remainder", 2, 2, elementwise, ANY),

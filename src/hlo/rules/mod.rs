@@ -34,7 +34,8 @@ pub(super) use control::{
 pub(super) use custom::custom_call;
 pub(super) use dims::{bitcast, bitcast_convert, broadcast, concatenate, dot, reshape, reverse, transpose};
 pub(super) use elementwise::{
-    clamp, compare, complex, convert, elementwise, iota, is_finite, magnitude, map, select, stochastic_convert,
+    clamp, compare, complex, convert, elementwise, iota, is_finite, magnitude, map, reduce_precision, select,
+    stochastic_convert,
 };
 pub(super) use gather::{gather, scatter};
 pub(super) use pairs::{done, infeed, recv, recv_done, send, send_done, start, update};
