@@ -124,8 +124,8 @@ def LayoutRemoveConversions
 
     As they are stay arguments and results of public functions, of declarations
     and of functions that are referred to other than by calls; memory spaces;
-    TensorLayouts; and operands and results of operations that lowering does not
-    know. No conversion is added. Those that are left are made once, outside of
+    TensorLayouts; operands and results of operations that lowering does not
+    know; and the result of a `layout.convert` with `{keep}`. No conversion is added. Those that are left are made once, outside of
     loops, and inside the branch that alone uses them; tensors that nobody reads
     are removed.
   }];
@@ -162,9 +162,13 @@ def LayoutPrepareBufferization
 def LayoutDeallocate : Pass<"layout-deallocate", "::mlir::func::FuncOp"> {
   let summary = "Free what bufferization allocated";
   let description = [{
-    Runs upstream's ownership-based deallocation on a function, unless the
-    function had no tensors before `layout-prepare-bufferization` and lowering
-    allocated nothing in it: such a function frees its buffers itself.
+    Frees each buffer after its last use, in the block that owns it; a buffer
+    that a block, loop or function gives is owned by who gets it, or is copied.
+    An allocation takes over a buffer of its type that was freed just before. A
+    function with branches between blocks, or with an operation whose buffers
+    are not known, goes through upstream's ownership-based deallocation. A
+    function that had no tensors before `layout-prepare-bufferization`, and in
+    which lowering allocated nothing, frees its buffers itself.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect",

@@ -15,7 +15,7 @@
 //! sizes in the types, where MLIR has bounds that are constants or nearly so, there is one set of loops.
 
 use crate::buffers::index::IndexVars;
-use crate::kernel::loops::Part;
+use crate::kernel::nest::Part;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::Type;
 use melior::ir::attribute::IntegerAttribute;

@@ -6,22 +6,12 @@ use crate::buffers::index::IndexVars;
 use crate::buffers::spread::Spread;
 use crate::kernel::access::{Reached, Size};
 use crate::kernel::full_tiles::FullTiles;
-use crate::kernel::nest::Nest;
+use crate::kernel::nest::{Nest, Part};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use std::cmp::Reverse;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Form, Interval};
-
-/// One loop: a part of a dimension.
-pub struct Part {
-    pub dim: usize,
-    /// Its place among the scales of its dimension.
-    pub level: usize,
-    pub var: usize,
-    /// The loop ends at the least of these.
-    pub bounds: Vec<Expr>,
-}
 
 /// The innermost place of a nest.
 pub struct Inner<'a, 'c> {

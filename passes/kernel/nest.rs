@@ -26,6 +26,16 @@ pub struct Nest<'c> {
     pub repeats: bool,
 }
 
+/// One loop: a part of a dimension.
+pub struct Part {
+    pub dim: usize,
+    /// Its place among the scales of its dimension.
+    pub level: usize,
+    pub var: usize,
+    /// The loop ends at the least of these.
+    pub bounds: Vec<Expr>,
+}
+
 /// The nest that copies all elements.
 pub fn copy_nest<'c>(from: Access<'c>, to: Access<'c>) -> Nest<'c> {
     let extents = from.sizes.iter().zip(&to.sizes).map(|(a, b)| if a.known().is_some() { *a } else { *b });

@@ -13,8 +13,8 @@
 use crate::buffers::index::IndexVars;
 use crate::buffers::spread::{Spread, SpreadBuffer};
 use crate::kernel::access::{Operand, Reached};
-use crate::kernel::loops::{Inner, Part, a_loop, order, scales, split};
-use crate::kernel::nest::Nest;
+use crate::kernel::loops::{Inner, a_loop, order, scales, split};
+use crate::kernel::nest::{Nest, Part};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use melior::ir::attribute::IntegerAttribute;

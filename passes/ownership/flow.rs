@@ -6,7 +6,7 @@ use melior::ir::ValueLike;
 
 /// What the results of an operation are that are buffers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Made {
+pub enum Origin {
     /// New ones, which the block that the operation is in owns.
     New,
     /// Some that the block does not own.
@@ -18,13 +18,13 @@ pub enum Made {
 }
 
 /// What the results of an operation are; none where that is not known.
-pub fn made(op: Op) -> Option<Made> {
+pub fn made(op: Op) -> Option<Origin> {
     match ir::name(op) {
-        "bufferization.clone" | "func.call" | "func.call_indirect" | "memref.alloc" => Some(Made::New),
-        "memref.alloca" | "memref.get_global" => Some(Made::Lent),
-        "arith.select" | "memref.extract_strided_metadata" => Some(Made::Shown),
-        "scf.execute_region" | "scf.for" | "scf.if" | "scf.index_switch" | "scf.while" => Some(Made::Carried),
-        name if is(name, SAME_BUFFER) || is(name, VIEW) => Some(Made::Shown),
+        "bufferization.clone" | "func.call" | "func.call_indirect" | "memref.alloc" => Some(Origin::New),
+        "memref.alloca" | "memref.get_global" => Some(Origin::Lent),
+        "arith.select" | "memref.extract_strided_metadata" => Some(Origin::Shown),
+        "scf.execute_region" | "scf.for" | "scf.if" | "scf.index_switch" | "scf.while" => Some(Origin::Carried),
+        name if is(name, SAME_BUFFER) || is(name, VIEW) => Some(Origin::Shown),
         _ => None,
     }
 }

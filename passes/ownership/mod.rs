@@ -13,7 +13,7 @@
 //! use %2                              owned here, freed after this
 //! ```
 //!
-//! 1. Operations get numbers in program order ([`Order`]). Values that may be the same buffer, or parts of it, are
+//! 1. Operations get numbers in program order ([`Numbered`]). Values that may be the same buffer, or parts of it, are
 //!    joined in [`Sets`].
 //! 2. What a loop or condition carries is either *lent*, where all that is carried was made outside of it: it joins the
 //!    set of that; or *owned* by who gets it, where any was made inside. This is decided from the inside out.
@@ -31,11 +31,11 @@ mod reuse;
 mod sets;
 
 pub use flow::{Carried, carried};
-use flow::{Made, is_buffer, leaks_address, made};
+use flow::{Origin, is_buffer, leaks_address, made};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::ValueLike;
 use melior::ir::operation::OperationMutLike;
-use order::{BlockKey, Order, block_key};
+use order::{BlockKey, Numbered, block_key};
 use sets::{Owned, Sets};
 use std::collections::HashSet;
 
@@ -47,7 +47,7 @@ const READ_OR_WRITTEN: usize = usize::MAX;
 
 /// Frees what a function's blocks own. False where it is not known what that is; then nothing has changed.
 pub fn free<'c>(rewriter: &'c Rewriter, function: Op<'c>) -> bool {
-    let Some(plan) = Plan::of(function) else { return false };
+    let Some(plan) = Decided::of(function) else { return false };
     plan.follow(rewriter);
     true
 }
@@ -71,8 +71,8 @@ enum End {
 }
 
 /// What is to be done.
-struct Plan<'c> {
-    order: Order<'c>,
+struct Decided<'c> {
+    order: Numbered<'c>,
     owned: Vec<Owned<'c>>,
     /// Where each of them is freed.
     ends: Vec<End>,
@@ -80,9 +80,9 @@ struct Plan<'c> {
     copied: Vec<HandedOn<'c>>,
 }
 
-impl<'c> Plan<'c> {
-    fn of(function: Op<'c>) -> Option<Plan<'c>> {
-        let order = Order::of(function)?;
+impl<'c> Decided<'c> {
+    fn of(function: Op<'c>) -> Option<Decided<'c>> {
+        let order = Numbered::of(function)?;
         let mut sets = Sets::default();
         define(&order, &mut sets)?;
         let handed_on = hand_on(&order, &mut sets)?;
@@ -101,7 +101,7 @@ impl<'c> Plan<'c> {
         }
         let end = |(number, known): (usize, Option<End>)| known.unwrap_or_else(|| end(&order, &mut sets, number));
         let ends = ends.into_iter().enumerate().map(end).collect();
-        Some(Plan { order, owned: sets.owned, ends, copied })
+        Some(Decided { order, owned: sets.owned, ends, copied })
     }
 
     fn follow(mut self, rewriter: &'c Rewriter) {
@@ -126,7 +126,7 @@ impl<'c> Plan<'c> {
 }
 
 /// Where a buffer that is not handed on is freed.
-fn end<'c>(order: &Order<'c>, sets: &mut Sets<'c>, number: usize) -> End {
+fn end<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, number: usize) -> End {
     let owned = sets.owned[number];
     let set = sets.of(owned.value);
     if set.by_hand {
@@ -141,18 +141,18 @@ fn end<'c>(order: &Order<'c>, sets: &mut Sets<'c>, number: usize) -> End {
 }
 
 /// Takes note of what is made, and of what shows what; none where an operation is not known.
-fn define<'c>(order: &Order<'c>, sets: &mut Sets<'c>) -> Option<()> {
+fn define<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<()> {
     let entry = ir::blocks(order.operations[0]).into_iter().flat_map(ir::arguments);
     entry.filter(|v| is_buffer(*v)).for_each(|argument| sets.of(argument).lent = true);
     for (at, op) in order.operations.iter().enumerate() {
         for result in ir::results(*op).into_iter().filter(|v| is_buffer(*v)) {
             match made(*op)? {
-                Made::New if ir::attribute(*op, KEEP).is_none() => {
+                Origin::New if ir::attribute(*op, KEEP).is_none() => {
                     sets.own(Owned { value: result, block: order.block(at), at });
                 }
-                Made::New | Made::Lent => sets.of(result).lent = true,
-                Made::Carried => {}
-                Made::Shown => {
+                Origin::New | Origin::Lent => sets.of(result).lent = true,
+                Origin::Carried => {}
+                Origin::Shown => {
                     ir::operands(*op).into_iter().filter(|v| is_buffer(*v)).for_each(|v| sets.join(v, result))
                 }
             }
@@ -162,7 +162,7 @@ fn define<'c>(order: &Order<'c>, sets: &mut Sets<'c>) -> Option<()> {
 }
 
 /// Decides what is owned of what control flow carries; returns the operands that are handed on.
-fn hand_on<'c>(order: &Order<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn<'c>>> {
+fn hand_on<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn<'c>>> {
     let mut all = Vec::new();
     // What is inside an operation comes after it.
     for (at, op) in order.operations.iter().enumerate().skip(1).rev() {
@@ -195,7 +195,7 @@ fn hand_on<'c>(order: &Order<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn<'c
 }
 
 /// The block that owns a result or block argument of an operation, and from which operation on.
-fn home<'c>(order: &Order<'c>, value: Val<'c>, op: Op<'c>) -> (BlockKey, usize) {
+fn home<'c>(order: &Numbered<'c>, value: Val<'c>, op: Op<'c>) -> (BlockKey, usize) {
     let at = order.number(op);
     let mut blocks = ir::blocks(op).into_iter();
     let is_argument = |block: &melior::ir::BlockRef<'c, 'c>| {
@@ -208,7 +208,7 @@ fn home<'c>(order: &Order<'c>, value: Val<'c>, op: Op<'c>) -> (BlockKey, usize) 
 }
 
 /// Takes note of all uses.
-fn use_all<'c>(order: &Order<'c>, sets: &mut Sets<'c>, handed_on: &[HandedOn<'c>]) {
+fn use_all<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, handed_on: &[HandedOn<'c>]) {
     let handed_on: HashSet<(usize, usize)> = handed_on.iter().map(|h| (ir::op_key(h.op), h.operand)).collect();
     for (at, op) in order.operations.iter().enumerate() {
         for (operand, value) in ir::operands(*op).into_iter().enumerate().filter(|(_, v)| is_buffer(*v)) {

@@ -15,7 +15,7 @@ pub fn block_key(block: BlockRef) -> BlockKey {
 }
 
 /// A function's operations, each before what it holds.
-pub struct Order<'c> {
+pub struct Numbered<'c> {
     /// The operations; the first is the function.
     pub operations: Vec<Op<'c>>,
     /// The block that each is in.
@@ -29,9 +29,9 @@ pub struct Order<'c> {
     terminators: HashMap<BlockKey, Op<'c>>,
 }
 
-impl<'c> Order<'c> {
+impl<'c> Numbered<'c> {
     /// Numbers the operations of a function; none where a region has several blocks, whose order is no order of time.
-    pub fn of(function: Op<'c>) -> Option<Order<'c>> {
+    pub fn of(function: Op<'c>) -> Option<Numbered<'c>> {
         let (mut operations, mut blocks, mut parents) = (Vec::new(), Vec::new(), Vec::new());
         let mut terminators = HashMap::new();
         let mut stack = vec![(function, 0, 0)];
@@ -54,7 +54,7 @@ impl<'c> Order<'c> {
             ends[parents[number]] = ends[parents[number]].max(ends[number]);
         }
         let numbers = operations.iter().enumerate().map(|(number, op)| (ir::op_key(*op), number)).collect();
-        Some(Order { operations, blocks, parents, ends, numbers, terminators })
+        Some(Numbered { operations, blocks, parents, ends, numbers, terminators })
     }
 
     /// The number of an operation of the function.

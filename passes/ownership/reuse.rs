@@ -4,7 +4,7 @@
 //! nothing is kept for longer while other memory is allocated, and the peak of memory does not grow.
 
 use crate::ownership::order::BlockKey;
-use crate::ownership::{End, Plan};
+use crate::ownership::{Decided, End};
 use layout_ir::{self as ir, Rewriter, Val};
 use melior::ir::{Type, ValueLike};
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ type Free<'c> = HashMap<Type<'c>, Vec<usize>>;
 
 /// Replaces allocations by buffers that are free then, which are not freed before. `buffers` is what each owned value
 /// is afterwards. An operation in `copying` has copies made before it.
-pub fn reuse<'c>(rewriter: &'c Rewriter, plan: &mut Plan<'c>, copying: &[usize], buffers: &mut [Val<'c>]) {
+pub fn reuse<'c>(rewriter: &'c Rewriter, plan: &mut Decided<'c>, copying: &[usize], buffers: &mut [Val<'c>]) {
     let order = &plan.order;
     let copying: HashSet<usize> = copying.iter().copied().collect();
     let mut allocated = HashMap::new();

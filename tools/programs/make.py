@@ -1,9 +1,12 @@
-"""Makes the programs of models.py: make.py FOLDER [NAME...].
+"""Makes the programs of models.py: make.py FOLDER [NAME...], or make.py --of OTHER FOLDER [NAME...].
 
 Writes NAME.unopt.hlo as JAX hands it over, NAME.opt.hlo as XLA's CPU backend compiles it, and NAME.npz: the arguments
 `a0`, `a1`, ... and XLA's results `r0`, `r1`, ... of the entry. Types that NumPy lacks are stored as their bits; `types`
 names those of all arguments, then of all results. A program for several devices has NAME.shards.npz for the optimised
 form, whose arrays have one more dimension in front, the device.
+
+With `--of`, programs are those of another folder, NAME.unopt.hlo and further forms of the same function: each is linked,
+and NAME.npz made with small numbers as arguments.
 """
 
 import os
@@ -16,6 +19,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 import time
 
 import jax
+import jax.numpy as jnp
 import models
 import numpy as np
 from jax._src import xla_bridge
@@ -42,10 +46,10 @@ def text(module):
     return module.to_string(options)
 
 
-def on_one(lowered, arguments):
-    """The optimised module and the results of a program lowered for any platform, compiled for the CPU."""
+def run(computation, arguments):
+    """The optimised module and the results of a program for any platform, compiled for the CPU."""
     client = xla_bridge.get_backend("cpu")
-    program = _jax.mlir.xla_computation_to_mlir_module(lowered.compiler_ir("hlo"))
+    program = _jax.mlir.xla_computation_to_mlir_module(computation)
     executable = client.compile_and_load(program, client.devices()[:1], xla_client.CompileOptions())
     arguments = [jax.device_put(x, client.devices()[0]) for x in arguments]
     results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
@@ -71,15 +75,43 @@ def make(name, folder):
         shards = lambda xs: [np.stack([np.asarray(s.data) for s in sorted(x.addressable_shards, key=lambda s: s.device.id)]) for x in xs]
         save(folder / f"{name}.shards.npz", shards(flat), shards(results))
     else:
-        optimised, results = on_one(lowered, flat)
+        optimised, results = run(lowered.compiler_ir("hlo"), flat)
     (folder / f"{name}.opt.hlo").write_text(text(optimised))
     save(folder / f"{name}.npz", flat, results)
 
 
+def number(rng, shape):
+    """An argument of a program that nothing is known of: small, so that it is an index wherever one is needed."""
+    dtype, sizes = shape.numpy_dtype(), shape.dimensions()
+    if dtype.kind in "biu":
+        return rng.integers(0, 2 if dtype.kind == "b" else 4, sizes).astype(dtype)
+    return (rng.standard_normal(sizes) * 0.1).astype(dtype)
+
+
+def known(name, other, folder):
+    """Links the forms of a program and runs the first."""
+    for form in other.glob(f"{name}.*.hlo"):
+        link = folder / form.name
+        link.unlink(missing_ok=True)
+        link.symlink_to(form.resolve())
+    module = _jax.hlo_module_from_text((other / f"{name}.unopt.hlo").read_text())
+    computation = xla_client.XlaComputation(module.as_serialized_hlo_module_proto())
+    rng = np.random.default_rng(7)
+    arguments = [jnp.asarray(number(rng, shape)) for shape in computation.program_shape().parameter_shapes()]
+    _, results = run(computation, arguments)
+    save(folder / f"{name}.npz", arguments, results)
+
+
 def main():
-    folder, *names = sys.argv[1:]
+    options = sys.argv[1:]
+    other = pathlib.Path(options[1]) if options[0] == "--of" else None
+    folder, *names = options[2:] if other else options
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    if other:
+        for name in names or sorted(file.name.removesuffix(".unopt.hlo") for file in other.glob("*.unopt.hlo")):
+            known(name, other, folder)
+        return
     for name in names or models.PROGRAMS:
         start = time.monotonic()
         make(name, folder)
