@@ -12,11 +12,14 @@ fn varies(shape: &Shape) -> bool {
 
 /// What an instruction gives.
 pub fn sized(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
-    let passes = match &i.operation {
-        Operation::Tuple | Operation::GetTupleElement { .. } | Operation::Call { .. } => true,
-        Operation::While { .. } | Operation::Conditional { .. } => true,
-        _ => false,
-    };
+    let passes = matches!(
+        &i.operation,
+        Operation::Tuple
+            | Operation::GetTupleElement { .. }
+            | Operation::Call { .. }
+            | Operation::While { .. }
+            | Operation::Conditional { .. }
+    );
     if passes || !varies(&i.shape) && !shapes.iter().any(|shape| varies(shape)) {
         return instruction(module, i, operands, shapes);
     }
