@@ -43,8 +43,11 @@ fn program(count: usize) -> String {
 
 /// The type of the arrays of a large function.
 const TILED: &str = "tensor<64x48xf32, #layout.tiled<{1,0:T(8,16)}>>";
-/// The kinds of large functions, and one operation of each, the `n`th of the function.
-const KINDS: &[(&str, fn(usize) -> String)] = &[
+/// A name, and one operation, the `n`th of the function.
+type Kind = (&'static str, fn(usize) -> String);
+
+/// The kinds of large functions.
+const KINDS: &[Kind] = &[
     ("sums", |n| {
         let earlier = if n > 8 { format!("%{}", n - 8) } else { "%b".into() };
         format!("%{n} = arith.addf %{}, {earlier} : {TILED}", n - 1)

@@ -348,12 +348,18 @@ def Layout_ConvertOp : Op<Layout_Dialect, "convert", [
     space. It may be the same buffer as the source: do not write one of the two
     while the other is in use, nor a conversion of the result.
 
+    `layout-remove-conversions` gives a tensor the layout in which the fewest
+    bytes are converted, and so may remove the operation. With `{keep}` the
+    result keeps the layout of its type: for a compiler that has chosen it for
+    what reads it.
+
     Constraints:
     * (convert_c1) Both types are ranked tensors or both are memrefs.
     * (convert_c2) Both have the same shape.
     * (convert_c3) Both have the same element type.
   }];
-  let arguments = (ins AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$source);
+  let arguments = (ins AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$source,
+                       UnitAttr:$keep);
   let results = (outs AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$result);
   let assemblyFormat =
       "$source attr-dict `:` type($source) `to` type($result)";

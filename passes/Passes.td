@@ -124,8 +124,8 @@ def LayoutRemoveConversions
 
     As they are stay arguments and results of public functions, of declarations
     and of functions that are referred to other than by calls; memory spaces;
-    TensorLayouts; and operands and results of operations that lowering does not
-    know. No conversion is added. Those that are left are made once, outside of
+    TensorLayouts; operands and results of operations that lowering does not
+    know; and the result of a `layout.convert` with `{keep}`. No conversion is added. Those that are left are made once, outside of
     loops, and inside the branch that alone uses them; tensors that nobody reads
     are removed.
   }];

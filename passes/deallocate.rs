@@ -1,15 +1,15 @@
 //! `layout-deallocate`: frees what bufferization allocated, and leaves alone what the program itself frees.
 //!
-//! Buffers are freed after their last use, see [`crate::ownership`]. Where that does not know a function, upstream's
+//! Buffers are freed after their last use, see `ownership`. Where that does not know a function, upstream's
 //! passes free, which decide at run time who owns a buffer, at the end of each block, and take time quadratic in the
 //! buffers of a function. Both own every buffer of a function, so a function that had no tensors, and in which lowering
 //! allocated nothing, keeps its own discipline: upstream's passes know no loops by branches.
 
 use crate::ownership::{self, KEEP};
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
-use layout_ir::{self as ir, Op, Rewriter};
-use melior::ir::operation::OperationMutLike;
-use melior::ir::{Attribute, ValueLike};
+use layout_ir::{self as ir, Op, Rewriter, Val};
+use melior::ir::operation::{OperationLike, OperationMutLike};
+use melior::ir::{Attribute, BlockLike, ValueLike};
 
 /// Upstream's passes that free the buffers of a function.
 pub const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
@@ -33,16 +33,27 @@ pub fn mark(function: Op) {
 }
 
 /// Frees what the program does not free itself, and removes the marks; or returns the passes that are to do so.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Option<&'static str> {
+pub fn run(rewriter: &Rewriter) -> Option<&'static str> {
     let function = rewriter.root();
     let operations = ir::all_operations(function);
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
     let caller_frees = ir::edit(function).remove_attribute(BY_HAND).is_ok();
     if (!caller_frees || operations.iter().any(automatic)) && !ownership::free(rewriter, function) {
+        operations.into_iter().filter(|op| *op != function).for_each(end_block);
         return Some(PASSES);
     }
     unmark(function);
     None
+}
+
+/// Ends the block after an operation with regions whose buffers other blocks use. Upstream's pass replaces such an
+/// operation and then reads the old results in the other blocks, from its liveness analysis.
+fn end_block(op: Op) {
+    let is_buffer = |v: &Val| ir::memref(v.r#type()).is_some();
+    let goes_on = op.block().and_then(|block| block.terminator()).is_some_and(|end| end.successor_count() > 0);
+    if goes_on && !ir::blocks(op).is_empty() && ir::results(op).iter().any(is_buffer) {
+        ir::end_block_after(op);
+    }
 }
 
 /// Removes the marks from a function's operations.

@@ -11,13 +11,13 @@ use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::expr::Expr;
 
 /// A number, or the value that has it at run time: one of the two.
-type Size<'c> = (Option<i64>, Option<Val<'c>>);
+type FoldResult<'c> = (Option<i64>, Option<Val<'c>>);
 
 /// The sizes of a dimension before, in and behind the source.
 struct Sizes<'c> {
-    low: Vec<Size<'c>>,
-    high: Vec<Size<'c>>,
-    source: Vec<Size<'c>>,
+    low: Vec<FoldResult<'c>>,
+    high: Vec<FoldResult<'c>>,
+    source: Vec<FoldResult<'c>>,
 }
 
 /// Fills an empty tensor with the padding and inserts what is padded.
@@ -70,8 +70,8 @@ pub fn concatenate(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let (result, parts) = (ir::result(op, 0), ir::operands(op));
     let along = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
-    let sizes: Vec<Vec<Size>> = parts.iter().map(|part| sizes_of(b, *part)).collect();
-    let mut offsets: Vec<Size> = vec![(Some(0), None)];
+    let sizes: Vec<Vec<FoldResult>> = parts.iter().map(|part| sizes_of(b, *part)).collect();
+    let mut offsets: Vec<FoldResult> = vec![(Some(0), None)];
     for sizes in &sizes {
         offsets.push(sum(b, *offsets.last().expect("the first is 0"), sizes[along]));
     }
@@ -81,7 +81,7 @@ pub fn concatenate(rewriter: &Rewriter, op: Op) {
     let unknown: Vec<Val> = unknown.map(|(d, _)| value(b, if d == along { whole } else { sizes[0][d] })).collect();
     let mut made = b.value("tensor.empty", &unknown, result.r#type(), &[]);
     for ((part, sizes), offset) in parts.into_iter().zip(&sizes).zip(offsets) {
-        let mut at: Vec<Size> = vec![(Some(0), None); shape.len()];
+        let mut at: Vec<FoldResult> = vec![(Some(0), None); shape.len()];
         at[along] = offset;
         made = inserted(b, part, made, &at, sizes);
     }
@@ -90,12 +90,12 @@ pub fn concatenate(rewriter: &Rewriter, op: Op) {
 }
 
 /// A size as a value.
-fn value<'c>(b: Builder<'c>, (number, value): Size<'c>) -> Val<'c> {
+fn value<'c>(b: Builder<'c>, (number, value): FoldResult<'c>) -> Val<'c> {
     value.unwrap_or_else(|| b.index(number.expect("a constant or a value")))
 }
 
 /// The sum of two sizes: a number where both are, and it fits.
-fn sum<'c>(b: Builder<'c>, x: Size<'c>, y: Size<'c>) -> Size<'c> {
+fn sum<'c>(b: Builder<'c>, x: FoldResult<'c>, y: FoldResult<'c>) -> FoldResult<'c> {
     match x.0.zip(y.0).and_then(|(x, y)| x.checked_add(y)) {
         Some(n) => (Some(n), None),
         None => (None, Some(b.value("arith.addi", &[value(b, x), value(b, y)], Type::index(b.context()), &[]))),
@@ -103,7 +103,7 @@ fn sum<'c>(b: Builder<'c>, x: Size<'c>, y: Size<'c>) -> Size<'c> {
 }
 
 /// The sizes of a tensor.
-fn sizes_of<'c>(b: Builder<'c>, v: Val<'c>) -> Vec<Size<'c>> {
+fn sizes_of<'c>(b: Builder<'c>, v: Val<'c>) -> Vec<FoldResult<'c>> {
     let shape = ir::tensor(v.r#type()).expect("a tensor").shape;
     let index = Type::index(b.context());
     let size = |(d, n): (usize, Option<i64>)| match n {
@@ -160,8 +160,14 @@ fn computed<'c>(b: Builder<'c>, op: Op<'c>, empty: Val<'c>) -> Val<'c> {
 }
 
 /// A tensor with all of `part` put into it at an offset.
-fn inserted<'c>(b: Builder<'c>, part: Val<'c>, whole: Val<'c>, offsets: &[Size<'c>], sizes: &[Size<'c>]) -> Val<'c> {
-    let list = |all: &[Size<'c>]| ir::sizes_attribute(b.context(), &all.iter().map(|n| n.0).collect::<Vec<_>>());
+fn inserted<'c>(
+    b: Builder<'c>,
+    part: Val<'c>,
+    whole: Val<'c>,
+    offsets: &[FoldResult<'c>],
+    sizes: &[FoldResult<'c>],
+) -> Val<'c> {
+    let list = |all: &[FoldResult<'c>]| ir::sizes_attribute(b.context(), &all.iter().map(|n| n.0).collect::<Vec<_>>());
     let [at, of] = [offsets, sizes].map(|all| all.iter().filter_map(|n| n.1).collect::<Vec<Val<'c>>>());
     let attributes = [
         b.named("static_offsets", list(offsets)),

@@ -18,7 +18,7 @@
 //! - tensor arguments of public functions are read-only unless an attribute says otherwise, since the caller is not known;
 //! - an encoding that is no layout, and that a memref cannot have as its memory space, is dropped, as bufferization does
 //!   by itself;
-//! - sets of tensors that may be in one buffer are kept small, see [`crate::aliases`];
+//! - sets of tensors that may be in one buffer are kept small, see `aliases`;
 //! - buffers that the program itself frees are marked, so that upstream leaves them alone.
 //!
 //! What cannot be lowered later is refused here, before anything has changed.

@@ -49,10 +49,39 @@ add {
   b = f32[] parameter(1)
   ROOT c = f32[] add(a, b)
 }
+
+both {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] add(a, b)
+  ROOT d = (f32[], f32[]) tuple(c, c)
+}
 ";
 
 /// Operations: the shapes of the operands, and the text behind them; `@` stands for the operands.
 const CASES: &[(Kind, &[&str], &str)] = &[
+    (
+        Kind::Exact,
+        &["f32[4,6]", "f32[6,3]", "f32[2,3]", "f32[6,1]"],
+        "f32[4,3] scaled-dot(@), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    ),
+    (
+        Kind::More,
+        &["f32[4,3]", "f32[2,3,2]", "s32[2]"],
+        "f32[4,2] ragged-dot(@), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, \
+         rhs_group_dims={0}",
+    ),
+    (
+        Kind::More,
+        &["f32[2,5]", "f32[5,3]", "s32[3]"],
+        "f32[3,2,3] ragged-dot(@), lhs_contracting_dims={1}, rhs_contracting_dims={0}, lhs_ragged_dims={1}",
+    ),
+    (Kind::Exact, &["f32[5]", "f32[]"], "(f32[5], f32[]) scan(@), dimensions={0}, num_carries=1, to_apply=both"),
+    (
+        Kind::Exact,
+        &["f32[5]", "f32[]"],
+        "(f32[5], f32[]) scan(@), dimensions={0}, num_carries=1, is_reverse=true, to_apply=both",
+    ),
     (Kind::Exact, &["f32[2,4,2]"], "f32[2,4,2] sort(@), dimensions={1}, to_apply=less"),
     (Kind::More, &["f32[3,4]", "s32[3,4]"], "(f32[3,4], s32[3,4]) sort(@), dimensions={1}, to_apply=by_first"),
     (Kind::Exact, &["f32[2,5]"], "(f32[2,3], s32[2,3]) topk(@), k=3, largest=true"),

@@ -7,6 +7,7 @@ mod engine;
 #[path = "collectives/evaluate.rs"]
 mod evaluate;
 mod interpreter;
+mod jit;
 #[path = "collectives/runtime.rs"]
 mod runtime;
 

@@ -268,7 +268,7 @@ fn all_opcodes() {
         count-leading-zeros custom-call divide domain dot dynamic-reshape dynamic-slice dynamic-update-slice erf \
         exponential exponential-minus-one fft floor fusion gather get-dimension-size get-tuple-element imag infeed \
         iota is-finite log log-plus-one logistic map maximum minimum multiply negate not opt-barrier or outfeed pad \
-        parameter partition-id popcnt power ragged-all-to-all ragged-dot real recv recv-done reduce \
+        parameter partition-id popcnt power ragged-all-to-all ragged-dot real recv recv-done reduce scaled-dot scan \
         reduce-precision reduce-scatter reduce-window remainder replica-id reshape reverse rng rng-bit-generator \
         rng-get-and-update-state round-nearest-afz round-nearest-even rsqrt scatter select select-and-scatter send \
         send-done set-dimension-size shift-left shift-right-arithmetic shift-right-logical sign sine sinh slice sort \

@@ -6,6 +6,7 @@
 
 mod elements;
 mod interpreter;
+mod jit;
 
 use fastrand::Rng;
 use interpreter::number::rounded;
@@ -13,7 +14,7 @@ use interpreter::{Number, Value};
 use layout_console::Complaint;
 use layout_passes::Form;
 use libtest_mimic::{Arguments, Failed, Trial};
-use melior::{Context, ExecutionEngine, dialect::DialectRegistry, ir, pass::PassManager, utility};
+use melior::{ir, pass::PassManager, utility};
 use std::fmt::Write;
 use std::process::{Command, ExitCode};
 use tensor_layout::element::ElementType;
@@ -49,6 +50,7 @@ const SMALL: &[&str] = &[
     "complex",
     "control",
     "dynamic",
+    "dynamic_reshape",
     "empty",
     "fft",
     "moves",
@@ -56,8 +58,11 @@ const SMALL: &[&str] = &[
     "numbers",
     "pairs",
     "precision",
+    "ragged",
     "random",
     "rng",
+    "scaled",
+    "scan",
     "scatter",
     "select_and_scatter",
     "solve",
@@ -91,11 +96,10 @@ fn main() -> ExitCode {
     let models = MODELS.iter().flat_map(|(model, _)| [format!("{model}.unopt"), format!("{model}.opt")]);
     let mut trials = Vec::new();
     // JAX takes no bitcasts in, nor a TPU's custom calls, nor floats of different precision, ends on windows without any
-    // place, and has its own random numbers. The interpreter knows no sizes that vary.
+    // place, has its own random numbers, and no code of its own for the newest operations.
     let jax = std::env::var_os(JAX).is_some();
     let small = SMALL.iter().filter(|name| match **name {
-        "bitcast" | "empty" | "pairs" | "precision" | "rng" => !jax,
-        "dynamic" => jax,
+        "bitcast" | "dynamic_reshape" | "empty" | "pairs" | "precision" | "ragged" | "rng" | "scaled" | "scan" => !jax,
         _ => true,
     });
     for file in models.chain(small.map(|name| format!("small/{name}"))) {
@@ -264,14 +268,7 @@ fn jax(python: &str, text: &str, numbers: &[f64]) -> Result<Vec<f64>, String> {
 
 /// Lowers the harness and calls it.
 fn execute(mlir: &str, numbers: &[f64], count: usize, form: Form) -> Result<Vec<f64>, String> {
-    let registry = DialectRegistry::new();
-    melior::utility::register_all_dialects(&registry);
-    layout_dialect::register(&registry);
-    let context = Context::new_with_registry(&registry, false);
-    context.load_all_available_dialects();
-    utility::register_all_llvm_translations(&context);
-    utility::register_all_passes();
-    layout_passes::register();
+    let context = jit::context();
     let (before, rest) = mlir.split_once("func.func @harness(").ok_or("there is no harness")?;
     let rest = rest.replacen(") {\n", ") attributes {llvm.emit_c_interface} {\n", 1);
     let text = format!("{before}func.func @harness({rest}");
@@ -280,12 +277,7 @@ fn execute(mlir: &str, numbers: &[f64], count: usize, form: Form) -> Result<Vec<
     let pipeline = format!("builtin.module(layout-to-llvm{{form={}}})", form.name());
     utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).map_err(|error| error.to_string())?;
     passes.run(&mut module).map_err(|error| error.to_string())?;
-    let llvm =
-        option_env!("MLIR_SYS_220_PREFIX").map(str::to_string).or_else(|| std::env::var("MLIR_SYS_220_PREFIX").ok());
-    let llvm = llvm.ok_or("MLIR_SYS_220_PREFIX says where LLVM is; .cargo/config.toml sets it")?;
-    // The engine reads on to a zero byte, whatever the length says.
-    let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
-    let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
+    let engine = jit::engine(&module);
     let start = numbers.as_ptr() as u64;
     let mut argument = [start, start, 0, numbers.len() as u64, 1];
     let mut returned = [0u64; 5];

@@ -4,11 +4,13 @@
 //! Memory that is freed is filled with garbage and never given out again, so a use after it changes a result. Results
 //! are compared with what an evaluator of the same programs gives.
 
+mod jit;
+
 use fastrand::Rng;
 use layout_passes::{Form, pipelines};
 use melior::ir::Module;
 use melior::pass::PassManager;
-use melior::{Context, ExecutionEngine, dialect::DialectRegistry, utility};
+use melior::{Context, ExecutionEngine};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt::Write;
@@ -312,18 +314,6 @@ extern "C" fn release(start: *mut c_void) {
     });
 }
 
-fn context() -> Context {
-    let registry = DialectRegistry::new();
-    utility::register_all_dialects(&registry);
-    layout_dialect::register(&registry);
-    let context = Context::new_with_registry(&registry, false);
-    context.load_all_available_dialects();
-    utility::register_all_llvm_translations(&context);
-    utility::register_all_passes();
-    layout_passes::register();
-    context
-}
-
 /// A program and its types.
 struct Program {
     block: Block,
@@ -417,12 +407,7 @@ fn check(context: &Context, seed: u64, form: Form) {
     let passes = PassManager::new(context);
     pipelines::TO_LLVM.add_to(passes.as_operation_pass_manager(), form).expect("a pipeline");
     passes.run(&mut module).unwrap_or_else(|_| panic!("{text}"));
-    let mut variables = std::env::vars();
-    let (_, llvm) =
-        variables.find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX")).expect("set");
-    // The engine reads on to a zero byte, whatever the length says.
-    let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
-    let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
+    let engine = jit::engine(&module);
     // SAFETY: both do what compiled code expects of these functions.
     unsafe {
         engine.register_symbol("malloc", allocate as *mut ());
@@ -441,7 +426,7 @@ fn check(context: &Context, seed: u64, form: Form) {
 /// `LAYOUT_PROGRAMS` says how many batches there are for each form.
 #[test]
 fn every_buffer_is_freed_once() {
-    let context = context();
+    let context = jit::context();
     let batches = std::env::var("LAYOUT_PROGRAMS").map_or(3, |n| n.parse().expect("a number"));
     for seed in 0..batches {
         check(&context, seed, Form::Strided);

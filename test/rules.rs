@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 use tensor_layout::operations::{
-    Algorithm, Collective, Convolution, Dim, Exchange, Fourier, Gather, Loops, Operation, Shape, Start, WindowDim,
+    Algorithm, Collective, Contraction, Convolution, Dim, Exchange, Fourier, Gather, Loops, Operation, RaggedDot,
+    Shape, Start, WindowDim,
 };
 
 /// An operation that a rule refuses: the rule, the operation, its operands and its results.
@@ -289,7 +290,36 @@ fn algorithms() -> Vec<Case> {
     let size = |dim| one(Algorithm::DimensionSize { dim });
     let bits = one(Algorithm::RandomBits);
     let joined = one(Algorithm::Joined);
+    let product = |lhs: usize, rhs: usize| Contraction {
+        lhs_contracting: vec![lhs],
+        rhs_contracting: vec![rhs],
+        ..Contraction::default()
+    };
+    let scaled = || one(Algorithm::ScaledDot(product(1, 0)));
+    let ragged = |ragged, group, rhs| one(Algorithm::RaggedDot(RaggedDot { dims: product(1, rhs), ragged, group }));
+    let scan = |dim, inputs| one(Algorithm::Scan { dim, inputs, reversed: false });
+    let reshaped = || one(Algorithm::DynamicReshape);
+    let parts: &[&str] = &["f32[6,4]", "f32[2,4,5]", "s32[2]"];
     vec![
+        ("scaled_dot_c1", scaled(), &["f32[6,4]", "f32[4,5]"], &["f32[6,5]"]),
+        ("scaled_dot_c2", scaled(), &["f32[6,4]", "f32[4,5]", "f32[3,4]", "f32[3,5]"], &["f32[6,5]"]),
+        ("scaled_dot_c3", scaled(), &["f32[6,4]", "f32[4,5]", "f32[3,4]", "f32[2,5]"], &["f32[5,6]"]),
+        ("ragged_dot_c1", ragged(0, Some(0), 1), &["f32[6,4]", "f32[2,4,5]"], &["f32[6,5]"]),
+        ("ragged_dot_c2", ragged(2, Some(0), 1), parts, &["f32[6,5]"]),
+        ("ragged_dot_c3", ragged(0, Some(1), 1), parts, &["f32[6,5]"]),
+        ("ragged_dot_c3", ragged(0, None, 1), parts, &["f32[6,5]"]),
+        ("ragged_dot_c3", ragged(1, Some(0), 1), parts, &["f32[6,5]"]),
+        ("ragged_dot_c4", ragged(0, Some(0), 1), &["f32[6,4]", "f32[2,4,5]", "s32[3]"], &["f32[6,5]"]),
+        ("ragged_dot_c5", ragged(0, Some(0), 1), parts, &["f32[2,6,5]"]),
+        ("ragged_dot_c5", ragged(1, None, 0), &["f32[6,4]", "f32[4,5]", "s32[2]"], &["f32[6,5]"]),
+        ("scan_c1", scan(0, 0), &["f32[4]"], &["f32[4]"]),
+        ("scan_c1", scan(0, 1), &["f32[4]", "f32[]", "f32[]"], &["f32[]"]),
+        ("scan_c2", scan(1, 1), &["f32[4]"], &["f32[4]"]),
+        ("scan_c2", scan(0, 1), &["f32[4]", "f32[]"], &["f32[]", "f32[]"]),
+        ("scan_c3", scan(0, 2), &["f32[4]", "f32[5]"], &["f32[4]"]),
+        ("scan_c4", scan(0, 1), &["f32[4]", "f32[]"], &["f32[4]", "f32[4]"]),
+        ("dynamic_reshape_c1", reshaped(), &["f32[4]", "s32[]"], &["f32[2,2]"]),
+        ("dynamic_reshape_c2", reshaped(), &["f32[4]", "s32[]"], &["f32[5]"]),
         ("dimension_size_c1", size(0), &[], &["s32[]"]),
         ("dimension_size_c2", size(1), &["f32[2]"], &["s32[]"]),
         ("dimension_size_c3", size(0), &["f32[2]"], &["s32[1]"]),

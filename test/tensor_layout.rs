@@ -752,7 +752,7 @@ fn known_layouts_in_the_other_notation() {
         ("f32[4,8]{1,0:T(*,8)}", "(4:8, 8:1)", "{1,0}"),
         ("f32[4,8]{1,0:T(*,16)}", "(4:8, 8:1)", "{1,0}"),
         ("f32[4,8]{1,0:T(*,3)}", "(4:8, 8:1)", "{1,0}"),
-        ("f32[24]{0:T(8)(3)}", "((3:9, 8:1))", "the part `3:9` of dimension 0 would have the stride 8"),
+        ("f32[24]{0:T(8)(3)}", "((3:9, 8:1))", "{0:T(8)(9)}"),
         ("f32[0,8]{1,0:T(4)}", "(0,8)/((), (8:0))", "{1,0}"),
         ("f32[]", "a TensorLayout must have at least one dimension, found none", ""),
         ("f32[6]{0:SC(0:1)}", "the layout must not be cut across memories, found `SC`", ""),
@@ -780,17 +780,25 @@ fn layouts_of_the_address_as_tiles() {
     for (text, tiled) in [
         ("((4:8), (5:1))", "{1,0:T(8)}"),
         ("(2:2)", "{0:T(2,1)}"),
-        ("(2:3, 2:2)", "the part `2:3` of dimension 0 would have the stride 4"),
+        (
+            "(2:3, 2:2)",
+            "without `*`, the part `2:3` of dimension 0 must have a stride that is a multiple of 2, the next smaller one",
+        ),
         ("((32:2), (2:1, 4_PE:1, 2_W:1))", "a tiled layout must use the address alone, found the axis PE"),
         ("((4:1); B@[2_PE])", "a tiled layout must have no copies, found copies along PE"),
         ("((4:1); B@[PE])", "{0}"),
         ("((2:96, 3:1), (4:24, 8:3))", "{1,0:T(3,1)}"),
-        ("((3:64), (8:5))", "the part `3:64` of dimension 0 would have the stride 40"),
+        (
+            "((3:64), (8:5))",
+            "without `*`, the part `3:64` of dimension 0 must have a stride that is a multiple of 5, the next smaller one",
+        ),
         ("(8:96, 64:1)", "{1,0:T(96)}"),
         ("(8:100, 64:1)", "{1,0:T(100)}"),
         ("((2:4, 2:1, 2:2))", "{0:T(4)(2)(2,1)}"),
         ("(0,3)/((2:3), (3:1))", "{1,0}"),
         ("(4:2, 1)", "{1,0:T(2)}"),
+        ("((4:8), (2:4, 3:1))", "{1,0:T(3)(4)}"),
+        ("((2:5, 4:1))", "{0:T(4)(5)}"),
     ] {
         let found = to_tiled(&placed(text)).map_or_else(|e| e.message, |layout| layout.to_string());
         assert_eq!(found, tiled, "{text}");

@@ -11,16 +11,10 @@ export LLVM
 
 packages=()
 [[ -x $LLVM/bin/clang ]] || packages+=("clang-${LLVM##*-}")
-python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
 ((${#packages[@]} == 0)) || tools/setup.sh "${packages[@]}"
 
 home=target/jax
-if ! cmp --silent tools/test-jax.txt "$home/installed.txt"; then
-  rm -rf "$home"
-  python3 -m venv "$home"
-  "$home/bin/pip" install --quiet --disable-pip-version-check --requirement tools/test-jax.txt
-  cp tools/test-jax.txt "$home/installed.txt"
-fi
+tools/python.sh "$home" tools/test-jax.txt
 
 if [[ -z ${LAYOUT_TOOLS:-} ]]; then
   LAYOUT_TOOLS=$PWD/${CARGO_TARGET_DIR:-target}/release

@@ -11,16 +11,10 @@ export LLVM
 
 packages=()
 [[ -n ${CLANG:-} || -x $LLVM/bin/clang ]] || packages+=("clang-${LLVM##*-}")
-python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
 ((${#packages[@]} == 0)) || tools/setup.sh "${packages[@]}"
 
 home=target/kernels
-if ! cmp --silent tools/bench-kernels.txt "$home/installed.txt"; then
-  rm -rf "$home"
-  python3 -m venv "$home"
-  "$home/bin/pip" install --quiet --disable-pip-version-check --requirement tools/bench-kernels.txt
-  cp tools/bench-kernels.txt "$home/installed.txt"
-fi
+tools/python.sh "$home" tools/bench-kernels.txt
 
 if [[ -z ${LAYOUT_OPT:-} ]]; then
   LAYOUT_OPT=${CARGO_TARGET_DIR:-target}/release/layout-opt

@@ -5,15 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 home=target/jax
-if ! cmp --silent tools/test-jax.txt "$home/installed.txt"; then
-  python3 -c 'import ensurepip, venv' 2>/dev/null || tools/setup.sh python3-venv
-  rm -rf "$home"
-  python3 -m venv "$home"
-  if ! "$home/bin/pip" install --quiet --disable-pip-version-check --requirement tools/test-jax.txt; then
-    [[ ${1-} == --if-reachable ]] || exit 1
-    echo "test-jax: JAX cannot be installed; the models are not compared with it" >&2
-    exit 0
-  fi
-  cp tools/test-jax.txt "$home/installed.txt"
+if ! tools/python.sh "$home" tools/test-jax.txt; then
+  [[ ${1-} == --if-reachable ]] || exit 1
+  echo "test-jax: JAX cannot be installed; the models are not compared with it" >&2
+  exit 0
 fi
 LAYOUT_JAX="$PWD/$home/bin/python" cargo test --package layout-test --test models

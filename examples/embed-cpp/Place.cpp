@@ -73,8 +73,9 @@ struct Place : PassWrapper<Place, OperationPass<>> {
     OpBuilder builder(op);
     auto placed =
         RankedTensorType::get(type.getShape(), type.getElementType(), tiled);
-    operand.set(
-        layout::ConvertOp::create(builder, op.getLoc(), placed, operand.get()));
+    // The layout is chosen, so lowering keeps it.
+    operand.set(layout::ConvertOp::create(builder, op.getLoc(), placed,
+                                          operand.get(), /*keep=*/true));
     return success();
   }
 

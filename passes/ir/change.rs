@@ -6,9 +6,9 @@
 //! then no operation made later has its address, so an address identifies an operation in a table (see
 //! [`crate::op_key`]).
 
-use crate::read::{Op, Val, all_operations, arguments, blocks, is_used, name, operations, parent, results};
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
-use melior::ir::{OperationRef, Type, ValueLike};
+use crate::read::{Op, Val, all_operations, arguments, blocks, is_used, location, name, operations, parent, results};
+use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::{Block, BlockLike, BlockRef, OperationRef, Type, ValueLike};
 use mlir_sys as sys;
 use std::cell::RefCell;
 
@@ -135,6 +135,37 @@ pub fn move_before<'c>(op: Op<'c>, other: Op<'c>) {
     assert!(!is_inside(other, op), "an operation cannot be moved into itself");
     // SAFETY: both operations are alive and in blocks, and the move makes no circle.
     unsafe { sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
+}
+
+/// Ends an operation's block after it by a branch to a new block, which takes the rest, and gets the results as arguments.
+///
+/// # Panics
+/// Where the operation is in no block.
+pub fn end_block_after<'c>(op: Op<'c>) {
+    let block = op.block().expect("an operation in a block");
+    let rest: Vec<Op<'c>> = std::iter::successors(op.next_in_block(), |op| op.next_in_block())
+        // SAFETY: operations live as long as their block.
+        .map(|op| unsafe { OperationRef::from_raw(op.to_raw()) })
+        .collect();
+    let results = results(op);
+    let location = location(op);
+    let types: Vec<(Type, _)> = results.iter().map(|v| (v.r#type(), location)).collect();
+    let new = Block::new(&types);
+    // SAFETY: the block and the operations are alive; the region takes over the new block, which takes over the rest.
+    let next = unsafe {
+        let next = new.into_raw();
+        sys::mlirRegionInsertOwnedBlockAfter(sys::mlirBlockGetParentRegion(block.to_raw()), block.to_raw(), next);
+        for op in rest {
+            sys::mlirOperationRemoveFromParent(op.to_raw());
+            sys::mlirBlockAppendOwnedOperation(next, op.to_raw());
+        }
+        BlockRef::from_raw(next)
+    };
+    for (result, argument) in results.iter().zip(arguments(next)) {
+        replace_all_uses(*result, argument);
+    }
+    let branch = OperationBuilder::new("cf.br", location).add_operands(&results).add_successors(&[&next]).build();
+    block.append_operation(branch.expect("a branch can be built"));
 }
 
 /// Whether an operation is `around` or inside it.

@@ -87,6 +87,7 @@ impl<'c> Walk<'c> {
     fn visit(&mut self, op: Op<'c>) {
         let (operands, results) = (ir::operands(op), ir::results(op));
         match ir::name(op) {
+            "layout.convert" if ir::attribute(op, "keep").is_some() => self.classes.fix(results[0]),
             "layout.convert"
             | "tensor.empty"
             | "tensor.splat"

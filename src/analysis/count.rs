@@ -206,11 +206,11 @@ impl Component<'_> {
         // There may be values without any point, those outside of the intervals among them.
         let values = values.iter().map(length).fold(1, u128::saturating_mul);
         let all = values == found.len() as u128;
-        let bound = |count: &dyn Fn(&(u128, HashSet<Vec<i64>>)) -> u128| {
-            let counts = || found.values().map(count);
+        let bound = |part: usize| {
+            let counts = || found.values().map(|(points, elements)| [*points, elements.len() as u128][part]);
             Count::between(counts().min().filter(|_| all).unwrap_or(0), counts().max().unwrap_or(0))
         };
-        Some([bound(&|f| f.0), bound(&|f| f.1.len() as u128)])
+        Some([bound(0), bound(1)])
     }
 
     /// The least and the greatest numbers of points and of elements, where `late` have any of these values, by formulas.

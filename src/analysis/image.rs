@@ -119,7 +119,7 @@ impl Points {
     }
 
     /// Whether the intervals alone show that there is no point.
-    pub fn is_never(mut self) -> bool {
+    pub fn has_no_point(mut self) -> bool {
         self.system.narrow() == Some(false)
     }
 
@@ -307,7 +307,7 @@ impl Points {
         system.rows = others;
         let mut unit = vec![0; system.vars.len()];
         unit[v] = 1;
-        own.push(Inequality { terms: unit, within: std::mem::replace(&mut system.vars[v], (0, 0)) });
+        own.push(Inequality { terms: unit, within: std::mem::take(&mut system.vars[v]) });
         for row in own.iter_mut().filter(|row| row.terms[v] < 0) {
             row.terms.iter_mut().for_each(|c| *c = -*c);
             row.within = (-row.within.1, -row.within.0);

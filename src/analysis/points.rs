@@ -218,7 +218,7 @@ impl System {
         by[v] = 0;
         let mut unit = vec![0; self.vars.len()];
         unit[v] = 1;
-        self.rows.push(Inequality { terms: unit, within: std::mem::replace(&mut self.vars[v], (0, 0)) });
+        self.rows.push(Inequality { terms: unit, within: std::mem::take(&mut self.vars[v]) });
         self.rows.iter_mut().try_for_each(|row| row.substitute(v, &by, sign * within.0))
     }
 

@@ -277,7 +277,7 @@ impl Inside<'_> {
                 let mut all: Vec<_> = others.map(|(_, limit)| (limit.value.clone(), limit.within)).collect();
                 all.push((self.limits[k].value.clone(), beyond));
                 let of = Expressions { constraints: &all.iter().collect::<Vec<_>>(), results: &[] };
-                Points::new(&[], place.len(), place.clone(), &self.domain.vars, of).is_some_and(Points::is_never)
+                Points::new(&[], place.len(), place.clone(), &self.domain.vars, of).is_some_and(Points::has_no_point)
             };
             if sides.all(never) {
                 self.limits.remove(k);

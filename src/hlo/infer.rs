@@ -128,7 +128,7 @@ pub(super) fn shape(i: &RawInstruction, operands: &[&Shape], results: &[&Shape])
 
 /// Batch dimensions, then the others of the left and of the right operand.
 fn dot(i: &RawInstruction, lhs: &Array, rhs: &Array) -> Option<Shape> {
-    let listed = |name| i.attributes.iter().any(|a| a.name == name).then(|| dims(i, name)).unwrap_or(Some(Vec::new()));
+    let listed = |name| if i.attributes.iter().any(|a| a.name == name) { dims(i, name) } else { Some(Vec::new()) };
     let (lhs_batch, rhs_batch) = (listed("lhs_batch_dims")?, listed("rhs_batch_dims")?);
     let (lhs_contracting, rhs_contracting) = (listed("lhs_contracting_dims")?, listed("rhs_contracting_dims")?);
     let free = |from: &Array, batch: &[usize], contracting: &[usize]| {

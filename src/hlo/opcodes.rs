@@ -25,7 +25,6 @@ const fn row(name: &'static str, least: usize, most: usize, rule: OpcodeRule, no
 
 const MANY: usize = usize::MAX;
 const FLOAT: &str = "fc";
-const DYNAMIC: &str = "sizes are known at run time only";
 
 /// All operations, in the order of their names.
 static OPCODES: &[Opcode] = &[
@@ -71,7 +70,7 @@ static OPCODES: &[Opcode] = &[
     row("divide", 2, 2, elementwise, ANY),
     row("domain", 1, 1, elementwise, ANY),
     row("dot", 2, 2, dot, ""),
-    row("dynamic-reshape", 1, MANY, other, DYNAMIC),
+    row("dynamic-reshape", 1, MANY, dynamic_reshape, ""),
     row("dynamic-slice", 1, MANY, dynamic_slice, ""),
     row("dynamic-update-slice", 2, MANY, dynamic_update_slice, ""),
     row("erf", 1, 1, elementwise, "f"),
@@ -105,12 +104,12 @@ static OPCODES: &[Opcode] = &[
     row("popcnt", 1, 1, elementwise, "su"),
     row("power", 2, 2, elementwise, ANY),
     row("ragged-all-to-all", 6, 6, ragged_all_to_all, ""),
-    row("ragged-dot", 3, 3, other, "the groups are known at run time only"),
+    row("ragged-dot", 3, 3, ragged_dot, ""),
     row("real", 1, 1, magnitude, FLOAT),
     row("recv", 1, 1, recv, ""),
     row("recv-done", 1, 1, recv_done, ""),
     row("reduce", 2, MANY, reduce, ""),
-    row("reduce-precision", 1, 1, elementwise, "f"),
+    row("reduce-precision", 1, 1, reduce_precision, "f"),
     row("reduce-scatter", 1, MANY, reduce_scatter, ""),
     row("reduce-window", 2, MANY, reduce_window, ""),
     row("remainder", 2, 2, elementwise, ANY),
@@ -123,8 +122,8 @@ static OPCODES: &[Opcode] = &[
     row("round-nearest-afz", 1, 1, elementwise, "f"),
     row("round-nearest-even", 1, 1, elementwise, "f"),
     row("rsqrt", 1, 1, elementwise, FLOAT),
-    row("scaled-dot", 4, 4, other, "a scale is applied to a block of elements"),
-    row("scan", 0, MANY, other, "each step depends on all before it"),
+    row("scaled-dot", 4, 4, scaled_dot, "f"),
+    row("scan", 1, MANY, scan, ""),
     row("scatter", 3, MANY, scatter, ""),
     row("select", 3, 3, select, ANY),
     row("select-and-scatter", 3, 3, select_and_scatter, ""),

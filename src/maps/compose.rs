@@ -40,7 +40,10 @@ impl IndexingMap {
         let mut ends = vec![0];
         loop {
             let last = &seen[seen.len() - 1];
-            let Some(next) = last.simplified_once(log) else { return Indexing::KnownEmpty };
+            let Some((next, settled)) = last.simplified_once(log) else { return Indexing::KnownEmpty };
+            if settled {
+                return Indexing::Map(next);
+            }
             if next == *last {
                 if let Some(log) = log {
                     log.steps.truncate(ends[seen.len() - 1]);
@@ -63,10 +66,11 @@ impl IndexingMap {
         }
     }
 
-    fn simplified_once(&self, log: &mut Option<&mut Log>) -> Option<IndexingMap> {
+    /// The map simplified, and whether doing so again is known to change nothing.
+    fn simplified_once(&self, log: &mut Option<&mut Log>) -> Option<(IndexingMap, bool)> {
         let domain = simplify_domain_with(&self.domain, log)?;
-        let results = simplify_with(&self.results, &domain, log);
-        Some(IndexingMap { results, domain, ..self.clone() })
+        let (results, settled) = simplify_with(&self.results, &domain, log);
+        Some((IndexingMap { results, domain, ..self.clone() }, settled))
     }
 
     #[allow(clippy::type_complexity, reason = "the parts of a map, to be compared")]

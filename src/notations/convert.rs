@@ -4,10 +4,13 @@
 //! A TensorLayout has no tail padding, so that of `L(n)` is dropped; and it cannot say what has no digits, such as an
 //! index that `*` merges with another before a tile cuts across both.
 //!
-//! The other way, the parts by falling strides are the dimensions of memory. Each stride has to be the size of
-//! what follows it, or else something has to be padded there: the dimension that follows, where that was its most
-//! significant part, else one of size 1, else the leading dimension of a tile that is longer than the rank. Then tiles
-//! cut what is not in place yet until all is; a padded part is never outside of the first.
+//! The other way, the parts by falling strides are the dimensions of memory. A tiled layout without `*` has them if and
+//! only if each stride is a multiple of the next smaller one: what is more than the extent of that part is padding. It
+//! is put on a dimension of size 1, or the leading dimension of a tile that is longer than the rank, where the stride
+//! is a multiple of the size of what follows it and the part that follows is not the most significant one of its
+//! dimension; else on that part. Then tiles cut what is not in place yet until all is. A tile at least as large as a
+//! dimension pads it, so a part that is padded has to be the first of a dimension that a tile takes whole:
+//! `((4:8), (2:4, 3:1))` is `{1,0:T(3)(4)}`, where the second tile pads what the first one cuts off.
 //!
 //! Whatever is found is compared with what it was made from before it is given.
 
@@ -160,20 +163,22 @@ fn obstacle(layout: &Layout) -> Option<Error> {
 
 /// One dimension of memory on the way to tiles: a part of a logical dimension; `None` is the leading dimension of a
 /// tile that is longer than the rank.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Run {
     dim: Option<usize>,
+    /// The number of indices, as a digit of its dimension.
     extent: i64,
+    /// The number of steps in memory, `extent` or more: the rest is padding.
+    padded: i64,
     /// How far a step moves in the index of the dimension; of what only pads, more than any other.
     weight: i64,
-    /// Whether its dimension is padded there.
-    padded: bool,
 }
 
 /// The tiled layout that puts each element where the placement puts it.
 ///
 /// # Errors
-/// There is none, and why: a named axis, copies, or strides that no padding makes.
+/// There is none, and why: a named axis, copies, or strides that are no multiples of each other. Layouts with `*`, which can
+/// have more, are not looked for.
 ///
 /// # Example
 /// ```
@@ -249,29 +254,33 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
         }
     }
     parts.sort_by_key(|(part, ..)| Reverse(part.stride));
+    let single = sizes.iter().position(|size| *size == 1);
     let mut runs: Vec<Run> = Vec::new();
-    // The size of what follows the next part, and the stride of the part that follows it, if that can be padded.
-    let (mut behind, mut grows) = (1i64, None);
+    // The size of what follows the next part; of the part that follows it, the stride, and whether it is the most
+    // significant one of its dimension.
+    let (mut behind, mut stride, mut on_top) = (1i64, 1, false);
     for (part, dim, weight, top) in parts.into_iter().rev() {
-        let unlike = || {
-            let part = quoted(&part);
-            Error::new(format!("the part {part} of dimension {dim} would have the stride {behind}"))
-        };
-        match (grows, runs.last_mut()) {
+        let divides = part.stride % behind == 0;
+        match runs.last_mut() {
             _ if part.stride == behind => {}
-            (Some(stride), Some(last)) if part.stride > behind && part.stride % stride == 0 => {
-                *last = Run { extent: part.stride / stride, padded: true, ..*last };
+            Some(last) if part.stride > behind && part.stride % stride == 0 && (on_top || !divides) => {
+                last.padded = part.stride / stride;
             }
-            _ if part.stride < behind || part.stride % behind != 0 => return Err(unlike()),
+            _ if part.stride > behind && divides => {
+                let extent = part.stride / behind;
+                runs.push(Run { dim: single, extent, padded: extent, weight: i64::MAX });
+            }
             _ => {
-                let single = sizes.iter().position(|size| *size == 1);
-                runs.push(Run { dim: single, extent: part.stride / behind, weight: i64::MAX, padded: true });
+                let part = quoted(&part);
+                return Err(Error::new(format!(
+                    "without `*`, the part {part} of dimension {dim} must have a stride that is a multiple of {stride}, the next smaller one"
+                )));
             }
         }
         let large = || Error::new("the size in elements does not fit in 64 bits");
         behind = part.stride.checked_mul(part.extent).ok_or_else(large)?;
-        runs.push(Run { dim: Some(dim), extent: part.extent, weight, padded: false });
-        grows = top.then_some(part.stride);
+        runs.push(Run { dim: Some(dim), extent: part.extent, padded: part.extent, weight });
+        (stride, on_top) = (part.stride, top);
     }
     runs.reverse();
     Ok(runs)
@@ -282,7 +291,8 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
 ///
 /// Each dimension on the way is a list of runs, the most significant first. Leading runs that are in memory
 /// order stay; a tile cuts all others, and its grid is, dimension by dimension, what is next in memory. If that is in
-/// the middle of a dimension, a tile cuts this dimension first.
+/// the middle of a dimension, a tile cuts this dimension first; if it has yet to be padded, a tile takes all dimensions
+/// whole. Each tile leaves fewer runs that are not the first of a dimension, not padded or not in place.
 fn arranged(runs: &[Run], order: &[usize]) -> Layout {
     let of = |dim: Option<usize>| {
         let mut own: Vec<usize> = (0..runs.len()).filter(|k| runs[*k].dim == dim).collect();
@@ -291,16 +301,17 @@ fn arranged(runs: &[Run], order: &[usize]) -> Layout {
     };
     let leading = Some(of(None)).filter(|own| !own.is_empty());
     let mut dims: Vec<Vec<usize>> = leading.into_iter().chain(order.iter().map(|dim| of(Some(*dim)))).collect();
+    // Of a dimension of size 1, all steps are padding: its first run has to be padded.
+    let to_pad = |run: &Run| run.padded > run.extent || run.weight == i64::MAX;
+    let mut to_pad: Vec<bool> = runs.iter().map(to_pad).collect();
     let mut layout = Layout::row_major(order.len());
     layout.minor_to_major = order.iter().rev().copied().collect();
     let (mut placed, mut from) = (0, 0);
     loop {
-        // Nothing is padded but in tiles.
-        let untiled = layout.tiles.is_empty();
-        let can_stay = |run: usize| !(untiled && runs[run].padded);
-        let in_place =
-            |own: &Vec<usize>, next: usize| own.iter().enumerate().all(|(k, run)| *run == next + k && can_stay(*run));
-        while from < dims.len() && in_place(&dims[from], placed) {
+        let in_order = |own: &[usize], next: usize| {
+            own.iter().enumerate().take_while(|(k, run)| **run == next + k && !to_pad[**run]).count()
+        };
+        while from < dims.len() && in_order(&dims[from], placed) == dims[from].len() {
             placed += dims[from].len();
             from += 1;
         }
@@ -310,24 +321,35 @@ fn arranged(runs: &[Run], order: &[usize]) -> Layout {
         let mut next = placed;
         let mut outside = Vec::new();
         for own in &dims[from..] {
-            let before = next;
-            next += own.iter().enumerate().take_while(|(k, run)| **run == before + k && can_stay(**run)).count();
-            outside.push(next - before);
+            outside.push(in_order(own, next));
+            next += outside[outside.len() - 1];
         }
         let mut first = from;
-        if next == placed && can_stay(placed) {
+        if next == placed {
             let amid = |own: &Vec<usize>| own.iter().position(|run| *run == placed);
             let Some((dim, at)) = (from..dims.len()).find_map(|dim| Some((dim, amid(&dims[dim])?))) else {
                 return layout;
             };
-            first = dim;
-            outside = vec![0; dims.len() - dim];
-            outside[0] = at;
+            if at > 0 {
+                first = dim;
+                outside = vec![0; dims.len() - dim];
+                outside[0] = at;
+            }
         }
-        let mut inside: Vec<Vec<usize>> =
-            dims[first..].iter_mut().zip(outside).map(|(own, count)| own.split_off(count)).collect();
-        let entry = |own: &Vec<usize>| TileEntry::Size(own.iter().map(|run| runs[*run].extent).product());
-        layout.tiles.push(inside.iter().map(entry).collect());
+        let mut inside: Vec<Vec<usize>> = Vec::new();
+        let mut tile = Vec::new();
+        for (own, outside) in dims[first..].iter_mut().zip(outside) {
+            let own = own.split_off(outside);
+            // A tile that takes a dimension whole pads its first run; else it cuts between two digits.
+            let steps =
+                |(k, run): (usize, &usize)| if outside + k == 0 { runs[*run].padded } else { runs[*run].extent };
+            tile.push(TileEntry::Size(own.iter().enumerate().map(steps).product()));
+            if let (Some(top), 0) = (own.first(), outside) {
+                to_pad[*top] = false;
+            }
+            inside.push(own);
+        }
+        layout.tiles.push(tile);
         dims.append(&mut inside);
     }
 }

@@ -11,7 +11,9 @@ pub mod sizes;
 
 pub use collective::{Collective, Exchange};
 pub use graph::{Graph, Node, Value};
-pub use operation::{Algorithm, Convolution, Fourier, Gather, Loops, Operation, Start, WindowDim};
+pub use operation::{
+    Algorithm, Contraction, Convolution, Fourier, Gather, Loops, Operation, Ragged, RaggedDot, Start, WindowDim,
+};
 pub use refusal::{Problem, Refusal, Subject};
 pub use shape::{Array, Dim, Shape, count, leaves};
 pub use sizes::{Size, Sizes};

@@ -7,6 +7,7 @@
 use super::collective::Collective;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
+use crate::operations::sizes::without;
 
 /// An operation, as far as its indices are concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,6 +208,94 @@ pub enum Algorithm {
     Joined,
     /// The size that a dimension has when the program runs.
     DimensionSize { dim: usize },
+    /// A product whose operands are multiplied by scales first, each scale for a block of elements. Operands: left, right,
+    /// the scales of each.
+    ScaledDot(Contraction),
+    /// A product of which a dimension of the left operand is cut into groups. Operands: left, right, the sizes of the
+    /// groups.
+    RaggedDot(RaggedDot),
+    /// A computation is run for each index along a dimension, on the slices of the first operands there, and on what the
+    /// other operands, the carries, became in the step before. Results: a slice of each step, then the last carries.
+    Scan { dim: usize, inputs: usize, reversed: bool },
+    /// The same elements in row-major order, of sizes that the further operands say, one scalar a dimension.
+    DynamicReshape,
+}
+
+/// Which dimension does what in a product.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contraction {
+    /// The left operand's dimensions that the right one and the result have, too.
+    pub lhs_batch: Vec<usize>,
+    /// Those of the right operand.
+    pub rhs_batch: Vec<usize>,
+    /// The left operand's dimensions that are summed over.
+    pub lhs_contracting: Vec<usize>,
+    /// Those of the right operand.
+    pub rhs_contracting: Vec<usize>,
+}
+
+impl Contraction {
+    /// The left operand's dimensions that are neither, of so many.
+    pub fn lhs_free(&self, rank: usize) -> Vec<usize> {
+        without(rank, &[&self.lhs_batch, &self.lhs_contracting])
+    }
+
+    /// The same of the right operand.
+    pub fn rhs_free(&self, rank: usize) -> Vec<usize> {
+        without(rank, &[&self.rhs_batch, &self.rhs_contracting])
+    }
+}
+
+/// A product with groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaggedDot {
+    /// The product.
+    pub dims: Contraction,
+    /// The left operand's dimension that is cut into groups.
+    pub ragged: usize,
+    /// The right operand's dimension that counts the groups, where each has a right operand of its own.
+    pub group: Option<usize>,
+}
+
+/// What the dimension is that is cut into groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ragged {
+    /// One of the result: each group is multiplied by its own right operand, and rows of no group are 0.
+    Free,
+    /// One that is summed over: each group makes a result of its own, which the first dimension counts.
+    Contracting,
+    /// A batch dimension: groups change nothing.
+    Batch,
+}
+
+impl RaggedDot {
+    /// What the dimension is that is cut into groups.
+    pub fn kind(&self) -> Ragged {
+        if self.dims.lhs_batch.contains(&self.ragged) {
+            Ragged::Batch
+        } else if self.dims.lhs_contracting.contains(&self.ragged) {
+            Ragged::Contracting
+        } else {
+            Ragged::Free
+        }
+    }
+
+    /// The left operand's dimensions, of so many, for each index of which the sizes of the groups may be others: those
+    /// of the result, or those that are summed over, before the one that is cut.
+    pub fn prefix(&self, rank: usize) -> Vec<usize> {
+        let before = |dims: &[usize]| dims.iter().copied().take_while(|dim| *dim != self.ragged).collect::<Vec<_>>();
+        let batch = &self.dims.lhs_batch;
+        match self.kind() {
+            Ragged::Batch => before(batch),
+            Ragged::Contracting => [batch.clone(), before(&self.dims.lhs_contracting)].concat(),
+            Ragged::Free => [batch.clone(), before(&self.dims.lhs_free(rank))].concat(),
+        }
+    }
+
+    /// The right operand's dimensions, of so many, that the result has, but for batch dimensions.
+    pub fn rhs_free(&self, rank: usize) -> Vec<usize> {
+        self.dims.rhs_free(rank).into_iter().filter(|dim| Some(*dim) != self.group).collect()
+    }
 }
 
 /// The kind of a Fourier transform.

@@ -1,7 +1,8 @@
 //! Imported programs, compiled in this process.
 
+use crate::jit;
 use crate::runtime::{Device, World, enter, symbols};
-use melior::{Context, ExecutionEngine, dialect::DialectRegistry, ir::Module, pass::PassManager, utility};
+use melior::{ExecutionEngine, ir::Module, pass::PassManager, utility};
 
 /// A program from one array of `f64` to another.
 pub struct Program {
@@ -19,14 +20,7 @@ unsafe impl Send for Entry {}
 
 impl Program {
     pub fn new(mlir: &str) -> Program {
-        let registry = DialectRegistry::new();
-        utility::register_all_dialects(&registry);
-        layout_dialect::register(&registry);
-        let context = Context::new_with_registry(&registry, false);
-        context.load_all_available_dialects();
-        utility::register_all_llvm_translations(&context);
-        utility::register_all_passes();
-        layout_passes::register();
+        let context = jit::context();
         let (before, rest) = mlir.split_once("func.func @main(").expect("an entry");
         let rest = rest.replacen(") {\n", ") attributes {llvm.emit_c_interface} {\n", 1);
         let text = format!("{before}func.func @main({rest}");
@@ -35,10 +29,7 @@ impl Program {
         let pipeline = "builtin.module(layout-to-llvm)";
         utility::parse_pass_pipeline(passes.as_operation_pass_manager(), pipeline).expect("a pipeline");
         passes.run(&mut module).expect("a lowered module");
-        let llvm = std::env::var("MLIR_SYS_220_PREFIX").expect(".cargo/config.toml says where LLVM is");
-        // The engine reads on to a zero byte, whatever the length says.
-        let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
-        let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
+        let engine = jit::engine(&module);
         for (name, function) in symbols() {
             let name = format!("{name}\0");
             // SAFETY: the function has the parameters that imported programs pass.

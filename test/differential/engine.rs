@@ -1,39 +1,19 @@
 //! Programs compiled in this process, with layouts and without.
 
-use crate::board;
+use crate::{board, jit};
 use layout_passes::Options;
 use melior::{
-    Context, ExecutionEngine, diagnostic::DiagnosticSeverity, dialect::DialectRegistry, ir::Module,
-    ir::operation::OperationLike, pass::PassManager, utility,
+    Context, ExecutionEngine, diagnostic::DiagnosticSeverity, ir::Module, ir::operation::OperationLike,
+    pass::PassManager, utility,
 };
 use std::cell::RefCell;
-use std::env;
 use std::rc::Rc;
-
-/// A context with everything that lowering needs.
-pub fn context() -> Context {
-    let registry = DialectRegistry::new();
-    utility::register_all_dialects(&registry);
-    layout_dialect::register(&registry);
-    let context = Context::new_with_registry(&registry, false);
-    context.load_all_available_dialects();
-    utility::register_all_llvm_translations(&context);
-    utility::register_all_passes();
-    layout_passes::register();
-    context
-}
 
 /// Compiles a module of these programs. Also says of which programs something stays one element at a time although
 /// vectors were requested. Errors are on standard error.
 pub fn engine(context: &Context, texts: &[String], options: Options) -> Option<(ExecutionEngine, Vec<bool>)> {
     let (module, scalar) = lowered(context, texts, options)?;
-    let (_, llvm) = env::vars()
-        .find(|(name, _)| name.starts_with("MLIR_SYS_") && name.ends_with("_PREFIX"))
-        .expect("MLIR_SYS_*_PREFIX says where LLVM is; .cargo/config.toml sets it");
-    // The engine reads on to a zero byte, whatever the length says.
-    let library = format!("{llvm}/lib/libmlir_c_runner_utils.so\0");
-    let engine = ExecutionEngine::new(&module, 0, &[library.trim_end_matches('\0')], false, false);
-    Some((engine, scalar))
+    Some((jit::engine(&module), scalar))
 }
 
 fn lowered<'c>(context: &'c Context, texts: &[String], options: Options) -> Option<(Module<'c>, Vec<bool>)> {

@@ -35,6 +35,8 @@ mod compare;
 mod definition;
 mod element;
 mod engine;
+#[path = "../jit.rs"]
+mod jit;
 mod part;
 mod program;
 mod programs;

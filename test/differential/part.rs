@@ -3,7 +3,8 @@
 use crate::array::Source;
 use crate::choices::Choices;
 use crate::compare::{Comparison, Rounding};
-use crate::engine::{context, engine};
+use crate::engine::engine;
+use crate::jit;
 use crate::program::Program;
 use crate::programs::{KINDS, Kind};
 use layout_passes::{Form, Options, Parallel, Target};
@@ -98,7 +99,7 @@ impl Part {
     /// Makes, compiles and runs the programs. Prints each program before its run, so that the last one is known
     /// however the process ends.
     pub fn run(&self) -> ExitCode {
-        let context = context();
+        let context = jit::context();
         let numbers: Vec<u64> = (0..2 * self.programs).collect();
         let (scalar, vectors) = numbers.split_at(self.programs as usize);
         let batches: Vec<&[u64]> = [scalar].into_iter().chain(vectors.chunks(BATCH as usize)).collect();
@@ -114,7 +115,7 @@ impl Part {
 
     /// Makes, compiles and runs one program.
     pub fn run_one(&self, case: &Case) -> ExitCode {
-        exit_code(self.run_batch(&context(), case.options, &[0], std::slice::from_ref(&case.program)))
+        exit_code(self.run_batch(&jit::context(), case.options, &[0], std::slice::from_ref(&case.program)))
     }
 
     /// Compiles programs together and runs each; whether all is well.

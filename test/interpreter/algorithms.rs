@@ -1,7 +1,7 @@
 //! Operations that go through lines, windows, features and matrices, by their definitions.
 
 use super::number::{Number, product};
-use super::{Value, array, combine, each, random};
+use super::{Value, array, combine, each, products, random};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Algorithm, Fourier, Shape, WindowDim, leaves};
@@ -30,6 +30,13 @@ pub fn algorithm(module: &Module, i: &Instruction, algorithm: &Algorithm, x: &[&
         }
         Algorithm::RandomBits => random::bits(i, x[0]),
         Algorithm::Joined => vec![joined(i, x[0])],
+        Algorithm::ScaledDot(dims) => vec![products::scaled_dot(i, dims, x)],
+        Algorithm::RaggedDot(dot) => vec![products::ragged_dot(i, dot, x)],
+        Algorithm::Scan { dim, inputs, reversed } => products::scan(module, i, (*dim, *inputs, *reversed), x),
+        Algorithm::DynamicReshape => {
+            let sizes = array(&i.shape).sizes().unwrap();
+            vec![Value { sizes, ..x[0].clone() }]
+        }
         Algorithm::DimensionSize { dim } => vec![Value::scalar(ElementType::S32, Number::Int(x[0].sizes[*dim].into()))],
     }
 }

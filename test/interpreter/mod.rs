@@ -1,7 +1,9 @@
 //! A slow interpreter of HLO, written from what its operations mean. Shared by tests; no test by itself.
 
 mod algorithms;
+mod dynamic;
 pub mod number;
+mod products;
 mod random;
 mod scalar;
 
@@ -30,7 +32,7 @@ pub fn run(module: &Module, computation: usize, arguments: &[Vec<Value>]) -> Vec
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
         values.push(match &i.operation {
             Operation::Parameter { number } => arguments[*number].clone(),
-            _ => instruction(module, i, &operands, &shapes),
+            _ => dynamic::sized(module, i, &operands, &shapes),
         });
     }
     values.swap_remove(computation.root)

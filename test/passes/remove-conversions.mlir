@@ -246,3 +246,16 @@ func.func @rest(%a: tensor<4x?xf32>) -> tensor<4x?xf32, #C> {
   %2 = layout.convert %a : tensor<4x?xf32> to tensor<4x?xf32, #C>
   return %2 : tensor<4x?xf32, #C>
 }
+
+// -----
+
+// A layout that a compiler has chosen stays.
+// CHECK-LABEL: func.func @chosen(
+// CHECK: %[[TILES:.*]] = layout.convert %{{.*}} {keep} : tensor<4x6xf32> to tensor<4x6xf32, #layout.tiled<{1,0:T(2,2)}>>
+// CHECK: linalg.matmul ins(%[[TILES]], %{{.*}} : tensor<4x6xf32, #layout.tiled<{1,0:T(2,2)}>>, tensor<6x5xf32>)
+func.func @chosen(%a: tensor<4x6xf32>, %b: tensor<6x5xf32>, %c: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  %tiles = layout.convert %a {keep} : tensor<4x6xf32> to tensor<4x6xf32, #layout.tiled<{1,0:T(2,2)}>>
+  %0 = linalg.matmul ins(%tiles, %b : tensor<4x6xf32, #layout.tiled<{1,0:T(2,2)}>>, tensor<6x5xf32>)
+    outs(%c : tensor<4x5xf32>) -> tensor<4x5xf32>
+  return %0 : tensor<4x5xf32>
+}

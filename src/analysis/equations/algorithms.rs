@@ -1,5 +1,6 @@
 //! Operations of which each element of a result is made of many elements: of a line, a window, a feature, a matrix.
 
+use super::products;
 use super::sides::{Equations, Related, Sides};
 use super::windows::{Ranges, place};
 use crate::analysis::relation::{Direction, Relation};
@@ -33,6 +34,10 @@ pub fn algorithm(algorithm: &Algorithm, s: &Sides) -> Equations {
         Algorithm::RandomBits => Ok(s.relation().into()),
         Algorithm::Joined => linked(s, (0..rank - 1).map(|k| (k, k))),
         Algorithm::DimensionSize { .. } => nothing(),
+        Algorithm::ScaledDot(dims) => products::scaled_dot(dims, s),
+        Algorithm::RaggedDot(dot) => products::ragged_dot(dot, s),
+        Algorithm::Scan { dim, inputs, reversed } => scan(*dim, *inputs, *reversed, s),
+        Algorithm::DynamicReshape => Ok(Related::Unknown("sizes are known at run time only".to_string())),
     }
 }
 
@@ -44,6 +49,17 @@ fn nothing() -> Equations {
 fn linked(s: &Sides, dims: impl IntoIterator<Item = (usize, usize)>) -> Equations {
     let mut r = s.relation();
     dims.into_iter().try_for_each(|(out, input)| r.link(out, input))?;
+    Ok(r.into())
+}
+
+/// A step reads all of its slices and of the carries, which are made of the slices of the steps before.
+fn scan(dim: usize, inputs: usize, reversed: bool, s: &Sides) -> Equations {
+    let mut r = s.relation();
+    let outputs = s.outs.len() - (s.ins.len() - inputs);
+    if s.operand < inputs && s.result < outputs {
+        let (before, after) = if reversed { (r.out(dim), r.input(dim)) } else { (r.input(dim), r.out(dim)) };
+        ordered(&mut r, s.input()[dim], before, after, 0)?;
+    }
     Ok(r.into())
 }
 

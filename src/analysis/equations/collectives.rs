@@ -65,8 +65,11 @@ fn with(terms: impl IntoIterator<Item = (usize, i64)>, others: &Terms, factor: i
     terms.into_iter().map(Ok).chain(others.iter().map(scaled)).collect()
 }
 
+/// Two devices of a group: the relation of them, and the place of each in the group.
+type Members = (Relation, Terms, Terms);
+
 /// Relations of two devices of a group, each with the places of both in it; none where they are too many.
-fn members(c: &Collective, s: &Sides) -> Result<Option<Vec<(Relation, Terms, Terms)>>, Error> {
+fn members(c: &Collective, s: &Sides) -> Result<Option<Vec<Members>>, Error> {
     if let Some((first, outer, inner)) = pattern(&c.groups) {
         let mut r = Relation::across(c.devices, s.out(), s.input());
         let digits =

@@ -8,6 +8,7 @@ mod collectives;
 mod dims;
 mod gather;
 mod loops;
+mod products;
 mod sides;
 mod slices;
 mod windows;

@@ -125,3 +125,13 @@ pub fn iota(site: &mut Site) -> Found {
     let dim = site.dim("dim", "iota_dimension")?;
     site.checked(Operation::Iota { dim }, &Types { operands: Vec::new(), results: vec![element] })
 }
+
+/// `exponent_bits`, of which there is one at least, and `mantissa_bits`.
+pub fn reduce_precision(site: &mut Site) -> Found {
+    let exponent = site.index("exponent_bits", "exponent_bits", "8")?;
+    site.index("mantissa_bits", "mantissa_bits", "7")?;
+    if exponent == 0 {
+        return Err(site.attribute_must("exponent_bits", "be at least 1, found 0"));
+    }
+    elementwise(site)
+}

@@ -13,6 +13,7 @@ mod dims;
 mod elementwise;
 mod gather;
 mod pairs;
+mod products;
 mod reduce;
 mod regions;
 mod site;
@@ -28,15 +29,17 @@ pub(super) use collectives::{
     reduce_scatter,
 };
 pub(super) use control::{
-    call, conditional, constant, dependency, get_tuple_element, other, parameter, token, tuple, while_loop,
+    call, conditional, constant, dependency, get_tuple_element, parameter, token, tuple, while_loop,
 };
 pub(super) use custom::custom_call;
 pub(super) use dims::{bitcast, bitcast_convert, broadcast, concatenate, dot, reshape, reverse, transpose};
 pub(super) use elementwise::{
-    clamp, compare, complex, convert, elementwise, iota, is_finite, magnitude, map, select, stochastic_convert,
+    clamp, compare, complex, convert, elementwise, iota, is_finite, magnitude, map, reduce_precision, select,
+    stochastic_convert,
 };
 pub(super) use gather::{gather, scatter};
 pub(super) use pairs::{done, infeed, recv, recv_done, send, send_done, start, update};
+pub(super) use products::{dynamic_reshape, ragged_dot, scaled_dot, scan};
 pub(super) use reduce::{reduce, reduce_window};
 pub(super) use site::{ANY, OpcodeRule, Signature, Site};
 pub(super) use slices::{dynamic_slice, dynamic_update_slice, pad, slice};

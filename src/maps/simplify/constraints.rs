@@ -10,7 +10,8 @@
 //! The outcome depends on the set of constraints, not on their order.
 
 use super::form::{Form, chinese};
-use super::sum::{Atom, Sum, divides, residue};
+use super::sum::{Sum, divides, residue};
+use super::terms::Atom;
 use crate::expr::Expr;
 use crate::expr::cost;
 use crate::maps::domain::{Domain, Interval};
@@ -437,7 +438,7 @@ impl Tightening {
         let Some(sum) = form.normal(&by.0).filter(|s| s.den == 1 && s.terms.len() <= PAIRED) else { return Ok(()) };
         let known = |v: usize| self.congruences.get(&Expr::Var(v)).and_then(|all| all.first()).copied();
         let known: Vec<_> = (0..self.vars.len()).map(known).map(|c| c.unwrap_or((0, 1))).collect();
-        for &(a, c) in &sum.terms {
+        for (a, c) in sum.terms.iter() {
             let Some((m, r)) = left_by(&sum, a, i128::from(by.1.lo), &known) else { continue };
             let Some(v) = Some(a as usize).filter(|v| *v < known.len()) else { continue };
             let g = gcd(c, m);
@@ -592,7 +593,7 @@ impl Tightening {
 /// the residue of this one; residues of variables with their moduli are known.
 fn left_by(sum: &Sum, atom: Atom, value: i128, known: &[(i64, i64)]) -> Option<(i128, i128)> {
     let (mut g, mut left) = (0, value.checked_sub(sum.constant)?);
-    for &(a, c) in sum.terms.iter().filter(|t| t.0 != atom) {
+    for (a, c) in sum.terms.iter().filter(|t| t.0 != atom) {
         let (r, m) = known.get(a as usize).copied().unwrap_or((0, 1));
         g = gcd(g, c.checked_mul(m.into())?);
         left = left.checked_sub(c.checked_mul(r.into())?)?;
@@ -660,17 +661,15 @@ fn congruence(form: &mut Form, x: &Expr, m: i64, r: i64) -> Result<Option<(Expr,
     if m == 1 {
         return Ok(Some((Expr::Const(0), 0, 1)));
     }
-    reduced.terms.iter_mut().for_each(|t| t.1 /= g);
+    reduced.terms = reduced.terms.iter().map(|t| (t.0, t.1 / g)).collect();
     // The first coefficient becomes 1 where that is possible, positive where not.
-    let first = reduced.terms[0].1;
+    let first = reduced.terms.first().map_or(0, |t| t.1);
     let factor = match inverse(first, m) {
         Some(inverse) => inverse,
         None if first < 0 => -1,
         None => 1,
     };
-    for t in &mut reduced.terms {
-        t.1 *= factor;
-    }
+    reduced.terms = reduced.terms.iter().map(|t| (t.0, t.1 * factor)).collect();
     let reduced = reduced.symmetric(m);
     let right = residue(residue(right, m) * residue(factor, m), m);
     let Some(e) = form.write(&reduced) else { return Ok(None) };

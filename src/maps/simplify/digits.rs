@@ -5,7 +5,8 @@
 //! times the sum of the coefficients of all atoms that hold it: `6*x - 4*(x mod 2)` is `2*(x mod 2) + 12*(x floordiv 2)`.
 
 use super::form::{Form, What};
-use super::sum::{Atom, Sum, divides, floor_div};
+use super::sum::{Sum, divides, floor_div};
+use super::terms::Atom;
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use std::collections::BTreeSet;
@@ -40,8 +41,8 @@ pub(crate) fn digits(exprs: &[Expr], sizes: &[i64]) -> Option<Vec<(i64, Vec<Vari
 fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, i128)> {
     match &form.atoms[atom as usize].what {
         What::Var(v) => Some((*v, i128::MAX)),
-        What::Remainder(y, m) if y.constant == 0 && y.terms.len() == 1 && y.terms[0].1 == 1 => {
-            let v = y.terms[0].0 as usize;
+        What::Remainder(y, m) if y.constant == 0 && y.terms.only().is_some_and(|t| t.1 == 1) => {
+            let v = y.terms.first()?.0 as usize;
             (v < variables).then_some((v, *m))
         }
         _ => None,
@@ -52,7 +53,7 @@ fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, i128)> {
 /// of them does not divide the next.
 fn places(form: &Form, sums: &[Sum], sizes: &[i64]) -> Option<Vec<Vec<i128>>> {
     let mut all: Vec<BTreeSet<i128>> = vec![BTreeSet::from([1]); sizes.len()];
-    for &(atom, _) in sums.iter().flat_map(|sum| &sum.terms) {
+    for (atom, _) in sums.iter().flat_map(|sum| sum.terms.iter()) {
         let (v, modulus) = part(form, atom, sizes.len())?;
         if modulus != i128::MAX {
             all[v].insert(modulus);
@@ -72,7 +73,7 @@ fn of_variable(
     found: &mut Vec<VariableDigit>,
 ) -> Option<()> {
     let modulus = |atom| part(form, atom, sizes.len()).filter(|part| part.0 == variable).map(|part| part.1);
-    let atoms: Vec<(i128, i128)> = sum.terms.iter().filter_map(|&(atom, c)| Some((modulus(atom)?, c))).collect();
+    let atoms: Vec<(i128, i128)> = sum.terms.iter().filter_map(|(atom, c)| Some((modulus(atom)?, c))).collect();
     for (k, &place) in places.iter().enumerate() {
         let above = places.get(k + 1).copied();
         // An atom holds the digits below its modulus.

@@ -34,13 +34,14 @@
 //!
 //! *Not promised:* that equal expressions have equal forms. Remainders of non-linear sums may stay apart.
 
-use super::planned::Planned;
-use super::sum::{Atom, FAR, Sum, bounds, divided_bounds, divides, floor_div, plus_bounds, product, residue};
+use super::planned::{LastTerm, Planned};
+use super::sum::{FAR, Sum, bounds, divided_bounds, divides, floor_div, plus_bounds, product, residue};
+use super::terms::{Atom, TermList};
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
 use crate::numbers::{gcd, inverse};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cmp::Ordering;
 
 /// What an atom is and what is known of it: it is in `lo..=hi` and equals `residue` modulo `step`.
@@ -88,6 +89,8 @@ pub struct Form {
     /// Sums without a constant, first coefficient positive and all coprime, with the interval of their value.
     pub(super) facts: Vec<(Sum, i128, i128)>,
     pub(super) written: Table<Sum, Option<Planned>>,
+    /// Lists for last terms, to be used again.
+    pub(super) spare: Vec<Vec<LastTerm>>,
     /// The remaining budget of work for the current expression.
     steps: usize,
     /// The expressions that replace the variables, if any.
@@ -113,6 +116,9 @@ const STEPS_PER_OPERATION: usize = 20;
 const FACTS: usize = 64;
 const OPAQUE: usize = 64;
 pub(super) const LONG: usize = 64;
+
+/// For how many remainders and written sums there is place from the start.
+const TABLE: usize = 28;
 
 /// How deep splits of remainders nest.
 const DEEP: usize = 8;
@@ -148,14 +154,14 @@ impl Form {
             // Written in what is not yet replaced.
             let Some(mut next) = sum.clone().shifted(-i128::from(i.lo)) else { continue };
             sum.constant = 0;
-            for &(a, c) in &sum.terms {
+            for (a, c) in sum.terms.iter() {
                 if let Some(by) = given.get(a as usize) {
                     let replaced = next.plus_atom(a, -c, 1).and_then(|s| s.plus(by, c, 1));
                     next = replaced?;
                 }
             }
             let vars_only = next.terms.iter().all(|t| (t.0 as usize) < given.len());
-            let Some(&(v, c)) = next.terms.iter().rev().find(|t| t.1.abs() == 1).filter(|_| vars_only) else {
+            let Some((v, c)) = next.terms.iter().rev().find(|t| t.1.abs() == 1).filter(|_| vars_only) else {
                 continue;
             };
             let value = next.plus_atom(v, -c, 1)?.scaled(-c, 1)?;
@@ -198,10 +204,11 @@ impl Form {
     pub(super) fn of_box(vars: &[Interval]) -> Form {
         let mut form = Form {
             atoms: Vec::with_capacity(vars.len() + 16),
-            remainders: Table::default(),
+            remainders: Table::with_capacity_and_hasher(TABLE, FxBuildHasher),
             least: Table::default(),
             facts: Vec::new(),
-            written: Table::default(),
+            written: Table::with_capacity_and_hasher(TABLE, FxBuildHasher),
+            spare: Vec::new(),
             steps: 0,
             given: None,
             opaque: 0,
@@ -222,7 +229,7 @@ impl Form {
     }
 
     pub(super) fn assume_sum(&mut self, sum: &Sum, interval: Interval) -> Option<()> {
-        if let [(atom, coefficient @ (1 | -1))] = sum.terms[..]
+        if let Some((atom, coefficient @ (1 | -1))) = sum.terms.only()
             && sum.den == 1
         {
             let (lo, hi) =
@@ -252,9 +259,9 @@ impl Form {
         self.note_fixed(atom);
         let known = &self.atoms[atom as usize];
         if let (true, What::Remainder(y, m)) = (fixed, &known.what)
-            && let [(v, c)] = y.terms[..]
+            && let Some((v, c)) = y.terms.only()
         {
-            let (y, m) = (Sum { constant: y.constant, terms: vec![(v, c)], den: 1 }, *m);
+            let (y, m) = (Sum { constant: y.constant, terms: TermList::one(v, c), den: 1 }, *m);
             if let Some((atom, step, residue)) = self.residue_of((y, m, value)) {
                 self.learn_residue(atom, step, residue);
             }
@@ -263,7 +270,7 @@ impl Form {
 
     /// What `sum = value` modulo `m` says of the residue of its one atom.
     fn residue_of(&self, (sum, m, value): (Sum, i128, i128)) -> Option<(Atom, i128, i128)> {
-        let [(atom, c)] = sum.terms[..] else { return None };
+        let (atom, c) = sum.terms.only()?;
         let g = gcd(c, m);
         let right = value - sum.constant;
         if !divides(g, right) {
@@ -319,70 +326,119 @@ impl Form {
     }
 
     fn sum<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> Option<Sum> {
+        let mut sum = Sum::constant(0);
+        self.sum_into(e, last, &mut sum)?;
+        Some(sum)
+    }
+
+    /// The sum of an expression, worked out in its place. Expressions nest deep to the left, so there is no sum on the stack
+    /// for each level.
+    fn sum_into<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>, sum: &mut Sum) -> Option<()> {
         self.steps += STEPS_PER_OPERATION;
         match e {
-            Expr::Const(c) => Some(Sum::constant((*c).into())),
-            Expr::Var(v) => match &self.given {
-                Some(given) => Some(given[*v].clone()),
-                None => Some(self.atom(*v as Atom)),
-            },
+            Expr::Const(_) | Expr::Var(_) => {
+                self.leaf(e, sum);
+                Some(())
+            }
             Expr::Add(a, b) => {
-                let before = self.sum(a, last)?;
-                let added = match &**b {
-                    Expr::Var(v) => self.with_var(before, *v, 1),
-                    Expr::Mul(x, c) if matches!(**x, Expr::Var(_)) => {
-                        let Expr::Var(v) = **x else { unreachable!("matched above") };
-                        self.with_var(before, v, (*c).into())
+                self.sum_into(a, last, sum)?;
+                match &**b {
+                    Expr::Var(_) | Expr::Const(_) => self.apply(e, sum, None),
+                    Expr::Mul(x, _) if matches!(**x, Expr::Var(_)) => self.apply(e, sum, None),
+                    b => {
+                        let other = self.operand(b, last)?;
+                        self.apply(e, sum, Some(&other))
                     }
-                    Expr::Const(c) => before.shifted((*c).into()),
-                    b => before.plus(&self.sum(b, last)?, 1, 1),
-                };
-                added.or_else(|| self.opaque(e))
+                }
             }
-            Expr::Mul(a, f) => {
-                let a = self.sum(a, last)?;
-                a.scaled((*f).into(), 1).or_else(|| self.opaque(e))
+            Expr::Mul(a, _) => {
+                self.sum_into(a, last, sum)?;
+                self.apply(e, sum, None)
             }
-            Expr::Mod(a, m) => {
-                let known = known_dividend(a, last);
-                let a = if let Some(sum) = known { sum } else { keep_dividend(a, self.sum(a, last)?, last) };
-                self.modulo(&a, (*m).into()).or_else(|| self.opaque(e))
+            Expr::Mod(a, _) | Expr::FloorDiv(a, _) => {
+                if !known_dividend(a, last, sum) {
+                    self.sum_into(a, last, sum)?;
+                    keep_dividend(a, sum, last);
+                }
+                self.apply(e, sum, None)
             }
-            Expr::FloorDiv(a, d) => {
-                let known = known_dividend(a, last);
-                let a = if let Some(sum) = known { sum } else { keep_dividend(a, self.sum(a, last)?, last) };
-                let quotient = |form: &mut Form| {
-                    let rest = form.modulo(&a, (*d).into())?;
-                    a.plus(&rest, -1, 1)?.scaled(1, (*d).into())
-                };
-                quotient(self).or_else(|| self.opaque(e))
-            }
-            Expr::Min(a, b) => {
-                // min(a, b) = b + min(a - b, 0)
-                let (a, b) = (self.sum(a, last)?, self.sum(b, last)?);
-                let least = |form: &mut Form| b.plus(&form.least(&a.plus(&b, -1, 1)?)?, 1, 1);
-                least(self).or_else(|| self.opaque(e))
-            }
-            Expr::Max(a, b) => {
-                // max(a, b) = a - min(a - b, 0)
-                let (a, b) = (self.sum(a, last)?, self.sum(b, last)?);
-                let most = |form: &mut Form| a.plus(&form.least(&a.plus(&b, -1, 1)?)?, -1, 1);
-                most(self).or_else(|| self.opaque(e))
+            Expr::Min(a, b) | Expr::Max(a, b) => {
+                self.sum_into(a, last, sum)?;
+                let other = self.operand(b, last)?;
+                self.apply(e, sum, Some(&other))
             }
         }
     }
 
+    /// The sum of a second operand.
+    #[inline(never)]
+    fn operand<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> Option<Box<Sum>> {
+        let mut sum = Box::new(Sum::constant(0));
+        self.sum_into(e, last, &mut sum)?;
+        Some(sum)
+    }
+
+    #[inline(never)]
+    fn leaf(&self, e: &Expr, sum: &mut Sum) {
+        *sum = match (e, &self.given) {
+            (Expr::Var(v), Some(given)) => given[*v].clone(),
+            (Expr::Var(v), None) => self.atom(*v as Atom),
+            (Expr::Const(c), _) => Sum::constant((*c).into()),
+            _ => unreachable!("only leaves are asked for"),
+        };
+    }
+
+    /// Makes the sum of the first operand of `e` that of `e`.
+    #[inline(never)]
+    fn apply(&mut self, e: &Expr, sum: &mut Sum, other: Option<&Sum>) -> Option<()> {
+        match self.applied(e, sum, other) {
+            Some(done) => *sum = done,
+            None => *sum = self.opaque(e)?,
+        }
+        Some(())
+    }
+
+    fn applied(&mut self, e: &Expr, a: &Sum, other: Option<&Sum>) -> Option<Sum> {
+        match e {
+            Expr::Add(_, b) => match (&**b, other) {
+                (_, Some(b)) => a.plus(b, 1, 1),
+                (Expr::Var(v), None) => self.with_var(a, *v, 1),
+                (Expr::Const(c), None) => a.clone().shifted((*c).into()),
+                (Expr::Mul(x, c), None) => match **x {
+                    Expr::Var(v) => self.with_var(a, v, (*c).into()),
+                    _ => unreachable!("other products have a sum of their own"),
+                },
+                _ => unreachable!("other terms have a sum of their own"),
+            },
+            Expr::Mul(_, f) => a.scaled((*f).into(), 1),
+            Expr::Mod(_, m) => self.modulo(a, (*m).into()),
+            Expr::FloorDiv(_, d) => {
+                let rest = self.modulo(a, (*d).into())?;
+                a.plus(&rest, -1, 1)?.scaled(1, (*d).into())
+            }
+            Expr::Min(..) => {
+                // min(a, b) = b + min(a - b, 0)
+                let b = other?;
+                b.plus(&self.least(&a.plus(b, -1, 1)?)?, 1, 1)
+            }
+            Expr::Max(..) => {
+                // max(a, b) = a - min(a - b, 0)
+                a.plus(&self.least(&a.plus(other?, -1, 1)?)?, -1, 1)
+            }
+            Expr::Const(_) | Expr::Var(_) => unreachable!("leaves have no operand"),
+        }
+    }
+
     /// `sum + v * c`; this is what most expressions are made of.
-    fn with_var(&self, mut sum: Sum, v: usize, c: i128) -> Option<Sum> {
+    fn with_var(&self, sum: &Sum, v: usize, c: i128) -> Option<Sum> {
         if let Some(given) = &self.given {
             return sum.plus(&given[v], c, 1);
         }
         let known = &self.atoms[v];
         if known.lo == known.hi {
-            return sum.shifted(product(known.lo, c)?);
+            return sum.clone().shifted(product(known.lo, c)?);
         }
-        sum.add_to_numerator(v as Atom, product(c, sum.den)?)?;
-        sum.lowest()
+        sum.plus_atom(v as Atom, product(c, sum.den)?, sum.den)
     }
 
     /// An atom as a sum: a constant where it has one value.
@@ -464,7 +520,7 @@ impl Form {
 
     fn compare_sums(&self, x: &Sum, y: &Sum) -> Ordering {
         let sorted = |s: &Sum| {
-            let mut terms = s.terms.clone();
+            let mut terms: Vec<(Atom, i128)> = s.terms.iter().collect();
             terms.sort_by(|a, b| self.compare(a.0, b.0));
             terms
         };
@@ -478,7 +534,7 @@ impl Form {
 
     /// The least term of a sum by [`Form::compare`].
     fn first_term(&self, s: &Sum) -> Option<(Atom, i128)> {
-        s.terms.iter().copied().min_by(|a, b| self.compare(a.0, b.0))
+        s.terms.iter().min_by(|a, b| self.compare(a.0, b.0))
     }
 
     /// `e mod m`, the one operation with rules.
@@ -501,8 +557,8 @@ impl Form {
         let key = (e.clone(), m);
         if let Some(done) = self.remainders.get(&key) {
             // A fact may have fixed the atom since.
-            return match done.terms[..] {
-                [(a, 1)] if done.den == 1 && self.atoms[a as usize].lo == self.atoms[a as usize].hi => {
+            return match done.terms.only() {
+                Some((a, 1)) if done.den == 1 && self.atoms[a as usize].lo == self.atoms[a as usize].hi => {
                     Some(Sum::constant(self.atoms[a as usize].lo + done.constant))
                 }
                 _ => Some(done.clone()),
@@ -569,7 +625,7 @@ impl Form {
     /// The sum as an expression, term by term.
     pub(super) fn expr(&self, s: &Sum) -> Option<Expr> {
         let mut terms = Vec::with_capacity(s.terms.len() + 1);
-        for &(a, c) in &s.terms {
+        for (a, c) in s.terms.iter() {
             terms.push(self.atom_expr(a)?.times(c.try_into().ok()?));
         }
         if s.constant != 0 || terms.is_empty() {
@@ -599,7 +655,7 @@ impl Form {
 
     /// A known residue of a variable in the sum, as a fact.
     fn residue_used(&self, s: &Sum) -> Option<Constraint> {
-        s.terms.iter().find_map(|&(a, _)| match &self.atoms[a as usize] {
+        s.terms.iter().find_map(|(a, _)| match &self.atoms[a as usize] {
             Known { what: What::Var(v), step: 2.., residue, .. } => {
                 let (m, r) = (self.atoms[a as usize].step.try_into().ok()?, (*residue).try_into().ok()?);
                 Some((Expr::Var(*v).modulo(m), Interval::new(r, r)))
@@ -626,7 +682,7 @@ impl Form {
             });
             return Some(done);
         }
-        self.modulo_reduced(e, m)
+        self.without_period(e, m)
     }
 
     fn modulo_reduced(&mut self, e: &Sum, m: i128) -> Option<Sum> {
@@ -637,8 +693,18 @@ impl Form {
             self.note_period(e, m, &done);
             return Some(done);
         }
+        self.without_period(e, m)
+    }
+
+    /// The rules for a sum that is reduced, and not in one period.
+    fn without_period(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+        if e.terms.is_empty() {
+            return Some(Sum::constant(residue(e.constant, m)));
+        }
         let symmetric = e.symmetric(m);
-        if let Some(done) = self.one_period(&symmetric, m) {
+        if symmetric != *e
+            && let Some(done) = self.one_period(&symmetric, m)
+        {
             self.note_period(e, m, &done);
             return Some(done);
         }
@@ -660,14 +726,8 @@ impl Form {
 
     /// Where all values of `e` are in one period `[k*m, (k+1)*m)`: `e mod m = e - k*m`.
     fn one_period(&self, e: &Sum, m: i128) -> Option<Sum> {
-        let (lo, hi) = self.range(e);
-        if lo > hi || lo <= -FAR || hi >= FAR || hi - lo >= m {
-            return None;
-        }
+        let (lo, hi) = self.range_in(e, m)?;
         let k = floor_div(lo, m);
-        if k != floor_div(hi, m) {
-            return None;
-        }
         if lo == hi { Some(Sum::constant(residue(lo, m))) } else { e.clone().shifted(k.checked_mul(-m)?) }
     }
 
@@ -685,41 +745,32 @@ impl Form {
     fn reduced(&self, e: &Sum, m: i128) -> Option<Sum> {
         let mut sum = e.clone();
         loop {
-            let mut next =
-                Sum { constant: residue(sum.constant, m), terms: Vec::with_capacity(sum.terms.len()), den: 1 };
+            let mut next = Sum::constant(residue(sum.constant, m));
             let mut opened = false;
-            for &(a, c) in &sum.terms {
+            for (a, c) in sum.terms.iter() {
                 let c = residue(c, m);
                 if c == 0 {
                     continue;
                 }
                 let known = &self.atoms[a as usize];
                 match &known.what {
-                    _ if known.step > 1 && divides(m, c.checked_mul(known.step)?) => {
-                        next.constant = residue(next.constant + c.checked_mul(known.residue)?, m);
+                    _ if known.step > 1 && divides(m, product(c, known.step)?) => {
+                        next.constant = residue(next.constant + product(c, known.residue)?, m);
                     }
-                    What::Remainder(y, s) if divides(m, c.checked_mul(*s)?) => {
+                    What::Remainder(y, s) if divides(m, product(c, *s)?) => {
                         next.constant = residue(next.constant.checked_add(product(y.constant, c)?)?, m);
-                        for &(a, k) in &y.terms {
-                            next.terms.push((a, residue(product(k, c)?, m)));
+                        for (a, k) in y.terms.iter() {
+                            next.terms.add(a, residue(product(k, c)?, m))?;
                         }
                         opened = true;
                     }
-                    _ => next.terms.push((a, c)),
+                    _ => next.terms.add(a, c)?,
                 }
             }
             if !opened {
                 return Some(next);
             }
-            next.terms.sort_by_key(|t| t.0);
-            next.terms.dedup_by(|t, before| {
-                let same = t.0 == before.0;
-                if same {
-                    before.1 = residue(before.1 + t.1, m);
-                }
-                same
-            });
-            next.terms.retain(|t| t.1 != 0);
+            next.terms = next.terms.map(|_, c| Some(residue(c, m)))?;
             sum = next;
         }
     }
@@ -727,10 +778,10 @@ impl Form {
     /// `e = rest - k * (y mod s)` where `k*s` divides `m` and `rest = k*y` modulo `k*s`: taking the digit off does not
     /// borrow, so `e mod m = rest mod m - k * (y mod s)`.
     fn digit(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
-        for &(a, c) in &e.terms {
+        for (a, c) in e.terms.iter() {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
             let k = m - c;
-            let Some(ks) = k.checked_mul(*s) else { continue };
+            let Some(ks) = product(k, *s) else { continue };
             if !divides(ks, m) {
                 continue;
             }
@@ -756,9 +807,9 @@ impl Form {
     /// `e = k * (y mod s) - x - k*s` where `k*s` divides `m` and `x = k*y` modulo `k*s`: the digit of a negated sum, as
     /// rounding up has it. Of the multiple `a` of `k*s`, `(-a) mod m = m - k*s - (a - k*s) mod m`.
     fn ceiling(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
-        for &(a, k) in &e.terms {
+        for (a, k) in e.terms.iter() {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
-            let Some(ks) = k.checked_mul(*s).filter(|ks| *ks > 0 && divides(*ks, m)) else { continue };
+            let Some(ks) = product(k, *s).filter(|ks| *ks > 0 && divides(*ks, m)) else { continue };
             let x = e.plus_atom(a, -k, 1)?.scaled(-1, 1)?.shifted(-ks)?;
             let difference = x.plus(y, -k, 1)?;
             if self.residue(&difference, ks) == Some(0) {
@@ -778,24 +829,24 @@ impl Form {
     /// The residue of a sum with integer coefficients modulo `m`, if congruences determine it.
     pub(super) fn residue(&self, s: &Sum, m: i128) -> Option<i128> {
         let mut sum = residue(s.constant, m);
-        for &(a, c) in &s.terms {
+        for (a, c) in s.terms.iter() {
             let known = &self.atoms[a as usize];
-            if !divides(m, c.checked_mul(known.step)?) {
+            if !divides(m, product(c, known.step)?) {
                 return None;
             }
-            sum = residue(sum + c.checked_mul(known.residue)? % m, m);
+            sum = residue(sum + product(c, known.residue)? % m, m);
         }
         Some(sum)
     }
 
     /// `e = g*A + B` where `g` divides `m` and `B` is in one period of `g`: `e mod m = g * (A mod (m/g)) + B`.
     fn factor(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
-        let mut divisors: Vec<i128> = Vec::with_capacity(e.terms.len());
-        for &(a, c) in &e.terms {
+        let mut divisors: Vec<i128> = Vec::new();
+        for (a, c) in e.terms.iter() {
             let known = &self.atoms[a as usize];
             let seen_through = if let What::Remainder(_, s) = known.what { s } else { known.step };
             for step in [known.step, seen_through] {
-                let g = gcd(c.checked_mul(step)?, m);
+                let g = gcd(product(c, step)?, m);
                 if g > 1 && g < m && !divisors.contains(&g) {
                     divisors.push(g);
                 }
@@ -832,16 +883,16 @@ impl Form {
     /// Whether the terms of `e` that are no multiples of `g` take more than `g` values, by their intervals alone. Not known
     /// where more is known of them.
     fn too_wide(&self, e: &Sum, g: i128) -> bool {
-        let plain = |t: &(Atom, i128)| matches!(self.atoms[t.0 as usize].what, What::Var(_));
+        let plain = |t: (Atom, i128)| matches!(self.atoms[t.0 as usize].what, What::Var(_));
         if !self.facts.is_empty() || !e.terms.iter().all(plain) {
             return false;
         }
         let (mut least, mut symmetric) = (0i128, 0i128);
-        for &(a, c) in &e.terms {
+        for (a, c) in e.terms.iter() {
             let known = &self.atoms[a as usize];
             let c = residue(c, g);
             let extent = known.hi.saturating_sub(known.lo);
-            if c != 0 && !c.checked_mul(known.step).is_some_and(|x| divides(g, x)) {
+            if c != 0 && !product(c, known.step).is_some_and(|x| divides(g, x)) {
                 least = least.saturating_add(c.saturating_mul(extent));
                 symmetric = symmetric.saturating_add(c.min(g - c).saturating_mul(extent));
             }
@@ -852,12 +903,12 @@ impl Form {
     /// The part of `e` that is `e mod g`: `e` without multiples of `g`, in `[0, g - 1]`. First without those that are
     /// multiples by themselves, then without those that are only together, as `y - y mod g` is.
     fn below(&self, e: &Sum, g: i128) -> Option<Option<Sum>> {
-        let mut low = Sum { constant: e.constant, terms: Vec::with_capacity(e.terms.len()), den: 1 };
-        for &(a, c) in &e.terms {
+        let mut low = Sum::constant(e.constant);
+        for (a, c) in e.terms.iter() {
             let known = &self.atoms[a as usize];
-            match c.checked_mul(known.step) {
+            match product(c, known.step) {
                 // c * a = c * residue modulo g
-                Some(x) if divides(g, x) => low.constant = low.constant.checked_add(c.checked_mul(known.residue)?)?,
+                Some(x) if divides(g, x) => low.constant = low.constant.checked_add(product(c, known.residue)?)?,
                 _ => low.terms.push((a, residue(c, g))),
             }
         }
@@ -877,16 +928,16 @@ impl Form {
             return Some(done.clone());
         }
         let (mut g, mut r) = (m, e.constant);
-        for &(a, c) in &e.terms {
+        for (a, c) in e.terms.iter() {
             let known = &self.atoms[a as usize];
-            g = gcd(g, c.checked_mul(known.step)?);
-            r = r.checked_add(c.checked_mul(known.residue)?)?;
+            g = gcd(g, product(c, known.step)?);
+            r = r.checked_add(product(c, known.residue)?)?;
         }
         let mut r = residue(r, g);
-        for &(a, c) in &e.terms {
+        for (a, c) in e.terms.iter() {
             // Together the terms may be multiples of more, as those of y - y mod s are.
             if let What::Remainder(_, s) = &self.atoms[a as usize].what {
-                let step = gcd(c.checked_mul(*s)?, m);
+                let step = gcd(product(c, *s)?, m);
                 let whole = if step > g { Some(self.reduced(e, step)?) } else { None };
                 if let Some(whole) = whole.filter(|whole| whole.terms.is_empty()) {
                     (g, r) = (step, whole.constant);
@@ -903,17 +954,21 @@ impl Form {
     }
 }
 
-/// The normal form of what is divided, where that is the sum that was divided last.
-fn known_dividend(e: &Expr, last: &Dividend) -> Option<Sum> {
-    last.as_ref().filter(|(known, _)| *known == e).map(|(_, sum)| sum.clone())
+/// Takes the normal form of what is divided, where that is the sum that was divided last.
+fn known_dividend(e: &Expr, last: &Dividend, sum: &mut Sum) -> bool {
+    let known = last.as_ref().filter(|(known, _)| *known == e);
+    if let Some((_, known)) = known {
+        sum.clone_from(known);
+    }
+    known.is_some()
 }
 
 /// Keeps the normal form of what is divided, where that is a sum.
-fn keep_dividend<'e>(e: &'e Expr, sum: Sum, last: &mut Dividend<'e>) -> Sum {
+#[inline(never)]
+fn keep_dividend<'e>(e: &'e Expr, sum: &Sum, last: &mut Dividend<'e>) {
     if matches!(e, Expr::Add(..)) {
         *last = Some((e, sum.clone()));
     }
-    sum
 }
 
 /// The residue and modulus of what has both residues; `None` where nothing has, or the modulus is too large.

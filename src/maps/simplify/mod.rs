@@ -21,6 +21,7 @@ mod form;
 mod planned;
 mod range;
 mod sum;
+mod terms;
 mod write;
 
 pub(crate) use constraints::{simplify_domain, simplify_domain_with};
@@ -34,17 +35,21 @@ use crate::maps::steps::{Log, Using};
 
 /// Simplifies expressions over one domain. The result equals the input at every point of the domain and costs no more.
 pub fn simplify(exprs: &[Expr], domain: &Domain) -> Vec<Expr> {
-    simplify_with(exprs, domain, &mut None)
+    simplify_with(exprs, domain, &mut None).0
 }
 
-/// [`simplify`] with its steps written down.
-pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&mut Log>) -> Vec<Expr> {
+/// [`simplify`] with its steps written down; and whether simplifying again over this domain changes nothing, as far as
+/// that is known.
+pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&mut Log>) -> (Vec<Expr>, bool) {
     let own = |using| log.is_some().then(|| Log::new(using));
     let (mut form, solved) = (Form::logged(domain, own(Using::All)), Form::solved(domain, own(Using::Solved)));
     let mut simple = exprs.to_vec();
+    let mut settled = domain.constraints.is_empty();
     for (k, e) in simple.iter_mut().enumerate() {
-        let other = form.simplify(e);
+        let (other, form_of) = form.simplify_whole(e);
         form.note_result(k, e, &other);
+        // What has the form from which it was written is written in the same way again.
+        settled = settled && form_of.is_some_and(|sum| form.normal(&other) == Some(sum));
         *e = other;
     }
     form.log_into(log);
@@ -58,7 +63,7 @@ pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&m
         }
         solved.log_into(log);
     }
-    simple
+    (simple, settled)
 }
 
 /// Expressions over variables that are replaced by other expressions, in the normal form.
@@ -96,6 +101,7 @@ impl Chain {
         for (k, (s, i)) in last.iter().zip(intervals).enumerate() {
             self.form.allow(100);
             if let Some(known) = known.get(k)
+                && !known.holds(self.form.quick_range(&s.0))
                 && !known.holds(self.form.range(&s.0))
             {
                 let _ = self.form.assume_sum(&s.0, *known);
@@ -104,7 +110,7 @@ impl Chain {
                 self.say(&s.0, *i, &mut said)?;
             }
         }
-        let given = last.iter().map(|s| s.0.clone()).chain(more.iter().map(|v| self.form.atom(*v as sum::Atom)));
+        let given = last.iter().map(|s| s.0.clone()).chain(more.iter().map(|v| self.form.atom(*v as terms::Atom)));
         self.form.given = Some(given.collect());
         for (e, i) in constraints {
             let s = self.form.normal(e)?;
@@ -117,7 +123,7 @@ impl Chain {
     }
 
     fn say(&mut self, s: &sum::Sum, i: Interval, said: &mut Vec<(Expr, Interval)>) -> Option<()> {
-        if !i.holds(self.form.range(s)) {
+        if !i.holds(self.form.quick_range(s)) && !i.holds(self.form.range(s)) {
             said.push((self.form.write(s)?, i));
             let _ = self.form.assume_sum(s, i);
         }

@@ -10,16 +10,12 @@ pub(super) struct Planned {
     pub list: u32,
     /// Whether some term can be first without a sign.
     pub leads: bool,
-    pub choice: Rc<Choice>,
+    /// The last term that is chosen; none where there are only variables and a constant, and nothing to choose.
+    pub choice: Option<Rc<LastTerm>>,
 }
 
-/// The last term of a written sum, and the terms before it.
-pub(super) enum Choice {
-    /// Variables and a constant: nothing to choose.
-    Plain,
-    /// A term with its coefficient.
-    Term(Box<Term>, i128, Sum),
-}
+/// A last term of a sum, its coefficient, and the terms before it.
+pub(super) type LastTerm = (Term, i128, Sum);
 
 /// A term that is no variable.
 pub(super) enum Term {

@@ -4,24 +4,50 @@
 //! the digits of an index, as a sum and its remainder, as a minimum and its sides, and by what constraints say of them.
 
 use super::form::{Form, LONG, What};
-use super::sum::{Atom, FAR, Sum, divided_bounds, divides, floor_div, high, low, plus_bounds, residue};
+use super::sum::{FAR, Sum, divided_bounds, divides, floor_div, high, low, plus_bounds, residue};
+use super::terms::{Atom, TermList};
+use std::cmp::Reverse;
 
 impl Form {
     /// Closed bounds of a sum: those of its atoms added up, or better ones through a fact on part of it.
     pub(super) fn range(&self, s: &Sum) -> (i128, i128) {
-        let mut best = self.numerators(s.constant, &s.terms);
-        if s.terms.len() > 1 && s.terms.len() <= LONG {
+        self.better_range(s, self.numerators(s.constant, &s.terms))
+    }
+
+    /// Closed bounds of a sum: those of its atoms added up.
+    pub(super) fn quick_range(&self, s: &Sum) -> (i128, i128) {
+        let all = self.numerators(s.constant, &s.terms);
+        if s.den == 1 { all } else { divided_bounds(all, s.den) }
+    }
+
+    /// The bounds of a sum with denominator 1, where they are in one period of `m`.
+    pub(super) fn range_in(&self, s: &Sum, m: i128) -> Option<(i128, i128)> {
+        let within = |(lo, hi): (i128, i128)| {
+            lo <= hi && lo > -FAR && hi < FAR && hi - lo < m && floor_div(lo, m) == floor_div(hi, m)
+        };
+        let first = self.numerators(s.constant, &s.terms);
+        if first.0 != first.1 && s.den == 1 && within(first) && self.facts.is_empty() {
+            return Some(first);
+        }
+        Some(self.better_range(s, first)).filter(|bounds| within(*bounds))
+    }
+
+    /// Better bounds of a sum than those of its numerators.
+    fn better_range(&self, s: &Sum, mut best: (i128, i128)) -> (i128, i128) {
+        let plain = |a: Atom| matches!(self.atoms[a as usize].what, What::Var(_) | What::Opaque(_));
+        let apart = self.facts.is_empty() && s.terms.iter().all(|t| plain(t.0));
+        if !apart && s.terms.len() > 1 && s.terms.len() <= LONG {
             if let Some((lo, hi)) = self.range_of_digits(s) {
                 best = (best.0.max(lo), best.1.min(hi));
             }
             for (direction, lo, hi) in &self.facts {
                 self.range_by(s, direction, (*lo, *hi), &mut best);
             }
-            for &(a, c) in &s.terms {
+            for (a, c) in s.terms.iter() {
                 match &self.atoms[a as usize].what {
                     // y - y mod m is a multiple of m, between those next to the bounds of y.
                     What::Remainder(y, m) => {
-                        if let Some(&(x, k)) = y.terms.last()
+                        if let Some((x, k)) = y.terms.last()
                             && c.checked_mul(k).is_some_and(|ck| s.coefficient(x) == -ck)
                             && let Some(whole) = y.plus_atom(a, -1, 1)
                         {
@@ -51,13 +77,21 @@ impl Form {
             What::Var(_) => i128::MAX,
             What::Least(_) | What::Opaque(_) => 0,
         };
-        let remainders = s.terms.iter().filter(|t| matches!(self.atoms[t.0 as usize].what, What::Remainder(..)));
-        if remainders.count() == 0 {
+        if !s.terms.iter().any(|t| matches!(self.atoms[t.0 as usize].what, What::Remainder(..))) {
             return None;
         }
-        let mut terms: Vec<(i128, Atom, i128)> = s.terms.iter().map(|t| (modulus(t.0), t.0, t.1)).collect();
+        let (mut few, mut many) = ([(0, 0, 0); 8], Vec::new());
+        let terms: &mut [(i128, Atom, i128)] = if s.terms.len() <= few.len() {
+            &mut few[..s.terms.len()]
+        } else {
+            many.resize(s.terms.len(), (0, 0, 0));
+            &mut many
+        };
+        for (place, t) in terms.iter_mut().zip(s.terms.iter()) {
+            *place = (modulus(t.0), t.0, t.1);
+        }
         // The lowest digit last.
-        terms.sort_unstable_by(|x, y| (y.0, y.1).cmp(&(x.0, x.1)));
+        terms.sort_unstable_by_key(|t| Reverse((t.0, t.1)));
         let (mut bounds, mut any) = ((s.constant, s.constant), false);
         for k in 0..terms.len() {
             let (_, p, c) = terms[k];
@@ -84,13 +118,13 @@ impl Form {
     pub(super) fn has_digit(&self, p: Atom, digit: Atom) -> bool {
         let What::Remainder(y, s) = &self.atoms[digit as usize].what else { return false };
         match &self.atoms[p as usize].what {
-            What::Var(_) => y.constant == 0 && y.terms[..] == [(p, 1)],
+            What::Var(_) => y.constant == 0 && y.terms.only() == Some((p, 1)),
             What::Remainder(x, m) => {
                 let mut own = x.terms.iter().map(|t| (t.0, residue(t.1, *s))).filter(|t| t.1 != 0);
                 m > s
                     && divides(*s, *m)
                     && residue(x.constant - y.constant, *s) == 0
-                    && y.terms.iter().all(|t| own.next() == Some(*t))
+                    && y.terms.iter().all(|t| own.next() == Some(t))
                     && own.next().is_none()
             }
             What::Least(_) | What::Opaque(_) => false,
@@ -99,7 +133,7 @@ impl Form {
 
     /// Betters the bounds of the numerators of `s` by those of a direction that is a part of them.
     fn range_by(&self, s: &Sum, direction: &Sum, (lo, hi): (i128, i128), best: &mut (i128, i128)) {
-        let (a, c) = direction.terms[0];
+        let Some((a, c)) = direction.terms.first() else { return };
         let num = s.coefficient(a);
         if num == 0 || !divides(c, num) {
             return;
@@ -125,22 +159,22 @@ impl Form {
     }
 
     /// Closed bounds of a sum with denominator 1: its terms' intervals added up.
-    pub(super) fn numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> (i128, i128) {
+    pub(super) fn numerators(&self, constant: i128, terms: &TermList) -> (i128, i128) {
         if let Some((lo, hi)) = self.near_numerators(constant, terms) {
             return (lo.into(), hi.into());
         }
-        terms.iter().fold((constant, constant), |sum, &(a, c)| {
+        terms.iter().fold((constant, constant), |sum, (a, c)| {
             let known = &self.atoms[a as usize];
             plus_bounds(sum, c, (known.lo, known.hi))
         })
     }
 
     /// [`Form::numerators`] where 64 bits hold them and everything on the way, as they do for the sizes of tensors.
-    fn near_numerators(&self, constant: i128, terms: &[(Atom, i128)]) -> Option<(i64, i64)> {
+    fn near_numerators(&self, constant: i128, terms: &TermList) -> Option<(i64, i64)> {
         let constant = i64::try_from(constant).ok()?;
-        terms.iter().try_fold((constant, constant), |(lo, hi), &(a, c)| {
+        let TermList::Near(terms) = terms else { return None };
+        terms.atoms().iter().zip(terms.coefficients()).try_fold((constant, constant), |(lo, hi), (&a, &c)| {
             let known = &self.atoms[a as usize];
-            let c = i64::try_from(c).ok()?;
             let (x, y) = (i64::try_from(known.lo).ok()?.checked_mul(c)?, i64::try_from(known.hi).ok()?.checked_mul(c)?);
             Some((lo.checked_add(x.min(y))?, hi.checked_add(x.max(y))?))
         })

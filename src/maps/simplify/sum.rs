@@ -3,19 +3,17 @@
 //! `(3 + 2*a0 - a4) / 5` has the constant 3, the terms `[(0, 2), (4, -1)]` and the denominator 5; it is in lowest
 //! terms, so equal sums are equal values. Arithmetic is checked: what leaves [`FAR`] is `None`.
 
+use super::terms::{Atom, Near, TermList};
 use crate::maps::domain::Interval;
 use crate::numbers::gcd;
-
-/// The number of an atom in its form.
-pub(super) type Atom = u32;
 
 /// Beyond this, a bound is as good as none; it leaves room to add up many of them.
 pub(super) const FAR: i128 = 1 << 100;
 
-/// `(constant + Σ coefficient * atom) / den`, in lowest terms, atoms ascending. Its value is an integer on the domain.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// `(constant + Σ coefficient * atom) / den`, in lowest terms. Its value is an integer on the domain.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sum {
-    pub terms: Vec<(Atom, i128)>,
+    pub terms: TermList,
     pub constant: i128,
     pub den: i128,
 }
@@ -46,7 +44,7 @@ pub(super) fn product(a: i128, b: i128) -> Option<i128> {
 }
 
 /// `x / d`, where `d > 0` divides `x`.
-fn quotient(x: i128, d: i128) -> i128 {
+pub(super) fn quotient(x: i128, d: i128) -> i128 {
     match (i64::try_from(x), i64::try_from(d)) {
         (Ok(x), Ok(d)) => (x / d).into(),
         _ => x / d,
@@ -95,47 +93,33 @@ pub(super) fn bounds(i: Interval) -> (i128, i128) {
 
 impl Sum {
     pub fn constant(constant: i128) -> Sum {
-        Sum { constant, terms: Vec::new(), den: 1 }
+        Sum { constant, terms: TermList::NONE, den: 1 }
     }
 
     pub fn atom(a: Atom) -> Sum {
-        Sum { constant: 0, terms: vec![(a, 1)], den: 1 }
+        Sum { constant: 0, terms: TermList::one(a, 1), den: 1 }
     }
 
     pub fn coefficient(&self, atom: Atom) -> i128 {
-        self.terms.binary_search_by_key(&atom, |t| t.0).map_or(0, |k| self.terms[k].1)
+        self.terms.coefficient(atom)
     }
 
     /// `self + other * num / den`.
     pub fn plus(&self, other: &Sum, num: i128, den: i128) -> Option<Sum> {
-        let (d1, d2) = (self.den, if den == 1 { other.den } else { other.den.checked_mul(den)? });
+        let (d1, d2) = (self.den, if den == 1 { other.den } else { product(other.den, den)? });
         let (m1, m2) = if d1 == d2 {
             (1, num)
         } else {
             let g = gcd(d1, d2);
-            (d2 / g, (d1 / g).checked_mul(num)?)
+            (quotient(d2, g), product(quotient(d1, g), num)?)
         };
-        let times = |x: i128, m: i128| match m {
-            1 => Some(x),
-            -1 => Some(-x),
-            m => product(x, m),
+        let mix = |a: i128, b: i128| product(a, m1)?.checked_add(product(b, m2)?);
+        let (constant, den) = (mix(self.constant, other.constant)?, product(d1, m1)?);
+        let terms = match near_mixed(&self.terms, m1, &other.terms, m2) {
+            Some(terms) => TermList::Near(terms),
+            None => mixed(&self.terms, &other.terms, mix)?,
         };
-        let mix = |a: i128, b: i128| times(a, m1)?.checked_add(times(b, m2)?);
-        let (mut i, mut j) = (0, 0);
-        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
-        while i < self.terms.len() || j < other.terms.len() {
-            let a = self.terms.get(i).map_or(Atom::MAX, |t| t.0);
-            let b = other.terms.get(j).map_or(Atom::MAX, |t| t.0);
-            let x = if a <= b { self.terms[i].1 } else { 0 };
-            let y = if b <= a { other.terms[j].1 } else { 0 };
-            i += usize::from(a <= b);
-            j += usize::from(b <= a);
-            let c = mix(x, y)?;
-            if c != 0 {
-                terms.push((a.min(b), c));
-            }
-        }
-        Sum { constant: mix(self.constant, other.constant)?, terms, den: d1.checked_mul(m1)? }.lowest()
+        Sum { constant, terms, den }.lowest()
     }
 
     /// `self + atom * num / den`.
@@ -144,23 +128,8 @@ impl Sum {
             return self.plus(&Sum::atom(atom), num, den);
         }
         let mut sum = self.clone();
-        sum.add_to_numerator(atom, num)?;
+        sum.terms.add(atom, num)?;
         sum.lowest()
-    }
-
-    /// Adds `atom * num` to the numerator, in place; the outcome may not be in lowest terms.
-    pub fn add_to_numerator(&mut self, atom: Atom, num: i128) -> Option<()> {
-        match self.terms.binary_search_by_key(&atom, |t| t.0) {
-            Ok(k) => {
-                self.terms[k].1 = self.terms[k].1.checked_add(num)?;
-                if self.terms[k].1 == 0 {
-                    self.terms.remove(k);
-                }
-            }
-            Err(k) if num != 0 => self.terms.insert(k, (atom, num)),
-            Err(_) => {}
-        }
-        Some(())
     }
 
     /// `self * num / den`.
@@ -172,53 +141,73 @@ impl Sum {
             return Some(Sum::constant(0));
         }
         // Cross-cancelled, so that what fits in lowest terms never overflows on the way.
-        let g = gcd(num, self.den);
-        let (num, own) = (num / g, self.den / g);
-        let mut terms = self.terms.clone();
-        for t in &mut terms {
-            t.1 = product(t.1, num)?;
-        }
-        Sum { constant: product(self.constant, num)?, terms, den: own.checked_mul(den)? }.lowest()
+        let (num, own) = if self.den == 1 {
+            (num, 1)
+        } else {
+            let g = gcd(num, self.den);
+            (quotient(num, g), quotient(self.den, g))
+        };
+        let terms = if num == 1 { self.terms.clone() } else { self.terms.times(num)? };
+        Sum { constant: product(self.constant, num)?, terms, den: product(own, den)? }.lowest()
     }
 
     /// `self + c`.
     pub fn shifted(mut self, c: i128) -> Option<Sum> {
-        self.constant = self.constant.checked_add(c.checked_mul(self.den)?)?;
+        self.constant = self.constant.checked_add(product(c, self.den)?)?;
         self.lowest()
     }
 
-    pub fn lowest(mut self) -> Option<Sum> {
+    #[inline]
+    pub fn lowest(self) -> Option<Sum> {
+        if self.den == 1 && matches!(self.terms, TermList::Near(_)) && -FAR < self.constant && self.constant < FAR {
+            return Some(self);
+        }
+        self.cancelled()
+    }
+
+    fn cancelled(mut self) -> Option<Sum> {
         if self.den != 1 {
             let mut g = gcd(self.den, self.constant);
-            for t in &self.terms {
+            for (_, c) in self.terms.iter() {
                 if g == 1 {
                     break;
                 }
-                g = gcd(g, t.1);
+                g = gcd(g, c);
             }
             if g > 1 {
                 self.den = quotient(self.den, g);
                 self.constant = quotient(self.constant, g);
-                self.terms.iter_mut().for_each(|t| t.1 = quotient(t.1, g));
+                self.terms.divide(g);
             }
         }
         let near = |x: i128| -FAR < x && x < FAR;
-        (self.den < FAR && near(self.constant) && self.terms.iter().all(|t| near(t.1))).then_some(self)
+        (self.den < FAR && near(self.constant) && self.terms.within(FAR)).then_some(self)
     }
 
     /// The terms for which `keep` is true, and the others, both without the constant and not in lowest terms.
     pub fn split(&self, keep: impl Fn(Atom, i128) -> bool) -> (Sum, Sum) {
-        let (kept, left) = self.terms.iter().copied().partition(|t| keep(t.0, t.1));
-        (Sum { constant: 0, terms: kept, den: self.den }, Sum { constant: 0, terms: left, den: self.den })
+        let part = |kept: bool| {
+            let terms = self.terms.iter().filter(|t| keep(t.0, t.1) == kept).collect();
+            Sum { constant: 0, terms, den: self.den }
+        };
+        (part(true), part(false))
     }
 
     /// All coefficients and the constant in the range `-m/2 < c <= m/2`; the denominator is 1.
     pub fn symmetric(&self, m: i128) -> Sum {
+        let centered = |c: i128| -m < c + c && c + c <= m;
         let center = |c: i128| {
+            if centered(c) {
+                return c;
+            }
             let c = residue(c, m);
-            if 2 * c > m { c - m } else { c }
+            if c + c > m { c - m } else { c }
         };
-        let terms = self.terms.iter().map(|t| (t.0, center(t.1))).filter(|t| t.1 != 0).collect();
+        let terms = if self.terms.iter().all(|t| centered(t.1)) {
+            self.terms.clone()
+        } else {
+            self.terms.iter().map(|t| (t.0, center(t.1))).collect()
+        };
         Sum { constant: center(self.constant), terms, den: 1 }
     }
 
@@ -226,4 +215,41 @@ impl Sum {
     pub fn content(&self) -> i128 {
         self.terms.iter().fold(0, |g, t| gcd(g, t.1))
     }
+}
+
+/// `a * m1 + b * m2`, where 64 bits hold it and everything on the way and there are few terms.
+fn near_mixed(a: &TermList, m1: i128, b: &TermList, m2: i128) -> Option<Near> {
+    let (TermList::Near(a), TermList::Near(b)) = (a, b) else { return None };
+    let (m1, m2) = (i64::try_from(m1).ok()?, i64::try_from(m2).ok()?);
+    let (x, y) = (a.atoms(), b.atoms());
+    let (mut i, mut j, mut mixed) = (0, 0, Near::NONE);
+    while let (Some(&p), Some(&q)) = (x.get(i), y.get(j)) {
+        let c = if p <= q { a.coefficients()[i].checked_mul(m1)? } else { 0 };
+        let d = if q <= p { b.coefficients()[j].checked_mul(m2)? } else { 0 };
+        i += usize::from(p <= q);
+        j += usize::from(q <= p);
+        mixed.push(p.min(q), c.checked_add(d)?)?;
+    }
+    for (&p, &c) in x[i..].iter().zip(&a.coefficients()[i..]) {
+        mixed.push(p, c.checked_mul(m1)?)?;
+    }
+    for (&q, &d) in y[j..].iter().zip(&b.coefficients()[j..]) {
+        mixed.push(q, d.checked_mul(m2)?)?;
+    }
+    Some(mixed)
+}
+
+/// The terms of two lists, the coefficients of each atom mixed.
+fn mixed(a: &TermList, b: &TermList, mix: impl Fn(i128, i128) -> Option<i128>) -> Option<TermList> {
+    let (mut i, mut j) = (0, 0);
+    let mut terms = TermList::NONE;
+    while i < a.len() || j < b.len() {
+        let (x, y) = (a.get(i), b.get(j));
+        let atom = x.map_or(Atom::MAX, |t| t.0).min(y.map_or(Atom::MAX, |t| t.0));
+        let (x, y) = (x.filter(|t| t.0 == atom), y.filter(|t| t.0 == atom));
+        i += usize::from(x.is_some());
+        j += usize::from(y.is_some());
+        terms.push((atom, mix(x.map_or(0, |t| t.1), y.map_or(0, |t| t.1))?));
+    }
+    Some(terms)
 }

@@ -6,11 +6,13 @@
 //! into both sides. The search first finds the cheapest plan, remembered for each sum, and builds expressions last.
 
 use super::form::{Form, What};
-use super::planned::{Choice, Planned, Term};
-use super::sum::{Atom, Sum, divides, floor_div, residue};
+use super::planned::{LastTerm, Planned, Term};
+use super::sum::{Sum, divides, floor_div, residue};
+use super::terms::{Atom, TermList};
 use crate::expr::Expr;
 use crate::expr::cost;
 use crate::numbers::gcd;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -23,16 +25,19 @@ const MANY: usize = 16;
 /// How large an expression may be to be simplified part by part.
 const PARTS: usize = 150;
 
-/// A last term of a sum, its coefficient, and the terms before it.
-type LastTerm = (Term, i128, Sum);
-
 impl Form {
     /// The simplest equivalent of an expression that this form finds.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
-        match self.normal(e).and_then(|s| self.write(&s)) {
-            Some(simple) if cost(&simple) <= cost(e) => simple,
-            _ if e.size() <= PARTS => self.simplify_parts(e),
-            _ => e.clone(),
+        self.simplify_whole(e).0
+    }
+
+    /// [`Form::simplify`], and the normal form from which the result was written, where it was.
+    pub(super) fn simplify_whole(&mut self, e: &Expr) -> (Expr, Option<Sum>) {
+        let sum = self.normal(e);
+        match sum.as_ref().and_then(|s| self.write(s)) {
+            Some(simple) if cost(&simple) <= cost(e) => (simple, sum),
+            _ if e.size() <= PARTS => (self.simplify_parts(e), None),
+            _ => (e.clone(), None),
         }
     }
 
@@ -73,6 +78,9 @@ impl Form {
 
     /// Finds the cheapest way to write a sum.
     fn plan(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
+        if self.is_linear(s) {
+            return Some(self.plain(s));
+        }
         if let Some(known) = self.written.get(s) {
             return known.clone();
         }
@@ -88,12 +96,7 @@ impl Form {
     /// The cheapest way to write a sum: its last term, and what is left. The search takes the alternatives in the order
     /// of what they cost at least, and ends where that is no less than the best one costs.
     fn cheapest(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
-        let plain = |form: &Form, a: Atom| matches!(form.atoms[a as usize].what, What::Var(_) | What::Opaque(_));
-        let others: Vec<(Atom, i128)> = s.terms.iter().copied().filter(|t| !plain(self, t.0)).collect();
-        if others.is_empty() && s.den == 1 {
-            return Some(self.plain(s));
-        }
-        let mut alternatives = self.last_terms(s, others)?;
+        let mut alternatives = self.last_terms(s)?;
         let mut bounded: Vec<(u32, usize)> =
             alternatives.iter().enumerate().map(|(k, last)| (self.least_cost_with(last), k)).collect();
         bounded.sort_unstable();
@@ -114,13 +117,22 @@ impl Form {
             let better = |b: &Planned| (list, !leads) < (b.list, !b.leads);
             if best.as_ref().is_none_or(better) {
                 chosen = Some(k);
-                best = Some(Planned { list, leads, choice: before.choice });
+                best = Some(Planned { list, leads, choice: None });
             }
         }
-        let (mut best, k) = (best?, chosen?);
-        let (term, c, rest) = alternatives.swap_remove(k);
-        best.choice = Rc::new(Choice::Term(Box::new(term), c, rest));
-        Some(best)
+        let chosen = chosen.map(|k| alternatives.swap_remove(k));
+        alternatives.clear();
+        self.spare.push(alternatives);
+        Some(Planned { choice: Some(Rc::new(chosen?)), ..best? })
+    }
+
+    /// Whether the sum is one of variables and a constant.
+    fn is_linear(&self, s: &Sum) -> bool {
+        s.den == 1 && s.terms.iter().all(|t| self.is_plain(t.0))
+    }
+
+    fn is_plain(&self, a: Atom) -> bool {
+        matches!(self.atoms[a as usize].what, What::Var(_) | What::Opaque(_))
     }
 
     /// The one way to write variables and a constant.
@@ -131,17 +143,33 @@ impl Form {
         };
         let terms = s.terms.iter().map(|t| 1 + costs(t.0)).sum::<u32>() + factors(s);
         let leads = s.terms.iter().any(|t| t.1 != -1) || s.constant != 0 || s.terms.is_empty();
-        Planned { list: terms + u32::from(s.constant != 0), leads, choice: Rc::new(Choice::Plain) }
+        Planned { list: terms + u32::from(s.constant != 0), leads, choice: None }
     }
 
     /// The last terms that are tried for a sum with these remainders and minima.
-    fn last_terms(&mut self, s: &Sum, mut others: Vec<(Atom, i128)>) -> Option<Vec<LastTerm>> {
-        let many = others.len() > MANY;
+    fn last_terms(&mut self, s: &Sum) -> Option<Vec<LastTerm>> {
+        let mut count = 0;
         // Those that hold others first.
-        others.sort_unstable_by(|a, b| self.compare(b.0, a.0));
-        others.truncate(if many { 1 } else { TRIED });
-        let mut alternatives = Vec::with_capacity(12);
-        for &(atom, num) in &others {
+        let mut others: [Option<(Atom, i128)>; TRIED] = [None; TRIED];
+        for mut t in s.terms.iter() {
+            if self.is_plain(t.0) {
+                continue;
+            }
+            count += 1;
+            for place in &mut others {
+                match place {
+                    Some(first) if self.compare(first.0, t.0) == Ordering::Less => std::mem::swap(first, &mut t),
+                    Some(_) => {}
+                    None => {
+                        *place = Some(t);
+                        break;
+                    }
+                }
+            }
+        }
+        let many = count > MANY;
+        let mut alternatives = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(12));
+        for (atom, num) in others.into_iter().take(if many { 1 } else { TRIED }).flatten() {
             self.alternatives(s, atom, num, many, &mut alternatives)?;
         }
         if s.den > 1 {
@@ -169,13 +197,19 @@ impl Form {
 
     /// What writing a sum costs at least, as a list of terms.
     fn least_cost(&self, s: &Sum) -> u32 {
-        let what = |a: Atom| &self.atoms[a as usize].what;
-        let vars = s.terms.iter().filter(|t| matches!(what(t.0), What::Var(_) | What::Opaque(_))).count() as u32;
+        let (mut vars, mut minima) = (0, false);
+        for (a, _) in s.terms.iter() {
+            match &self.atoms[a as usize].what {
+                What::Var(_) | What::Opaque(_) => vars += 1,
+                What::Remainder(..) => {}
+                What::Least(_) => minima = true,
+            }
+        }
         let others = vars as usize != s.terms.len() || s.den > 1;
         match others {
             false => vars + factors(s),
             // A remainder is a term beside the variables, or completes them to a quotient, which then has a factor.
-            true if s.den == 1 && s.terms.iter().all(|t| !matches!(what(t.0), What::Least(_))) => vars + 4,
+            true if s.den == 1 && !minima => vars + 4,
             true => (vars + 3).max(4),
         }
     }
@@ -231,19 +265,22 @@ impl Form {
         if many && whole || !divides(s.den, product) {
             return Some(());
         }
-        let wanted = without.scaled(s.den, -num)?;
-        let mut bases = vec![x.clone()];
-        let mut others: Vec<Atom> = s.terms.iter().map(|t| t.0).collect();
-        others.sort_unstable_by(|a, b| self.compare(*a, *b));
-        for other in others {
-            if let What::Remainder(y, n) = &self.atoms[other as usize].what
-                && other != atom
-                && divides(m, *n)
-                && self.residue(&x.plus(y, -1, 1)?, m) == Some(0)
-            {
-                bases.push(Sum::atom(other));
-            }
+        if whole && without.terms.is_empty() && without.constant == 0 {
+            // Alone, and no quotient: c * x - c*m * (x floordiv m) costs more.
+            return Some(());
         }
+        let wanted = without.scaled(s.den, -num)?;
+        let mut bases = Vec::with_capacity(4);
+        bases.push(x.clone());
+        let holding = |(other, _): (Atom, i128)| match &self.atoms[other as usize].what {
+            What::Remainder(y, n) if other != atom && divides(m, *n) => {
+                (self.residue(&x.plus(y, -1, 1)?, m) == Some(0)).then_some(other)
+            }
+            _ => None,
+        };
+        let mut others: Vec<Atom> = s.terms.iter().filter_map(holding).collect();
+        others.sort_unstable_by(|a, b| self.compare(*a, *b));
+        bases.extend(others.into_iter().map(Sum::atom));
         for k in 0..bases.len() {
             let nearest = self.nearest(&bases[k], &wanted, m)?;
             if !bases.contains(&nearest) {
@@ -262,7 +299,7 @@ impl Form {
             }
             out.push((Term::Quotient(numerator, m), -product / s.den, rest));
         }
-        let &(first, k) = x.terms.first()?;
+        let (first, k) = x.terms.first()?;
         if !many && num > 0 && without.coefficient(first).signum() == -k.signum() {
             // x mod m = m - 1 - z mod m with z = -x - 1, and z mod m = z - m * (z floordiv m): a sum counted down.
             let without = without.plus(&Sum::constant(m - 1), num, s.den)?;
@@ -282,7 +319,7 @@ impl Form {
         (x, m): (&Sum, i128),
         out: &mut Vec<LastTerm>,
     ) -> Option<()> {
-        for &(other, k) in &s.terms {
+        for (other, k) in s.terms.iter() {
             if let What::Remainder(_, n) = self.atoms[other as usize].what
                 && k == -num
                 && divides(n, x.constant + 1)
@@ -335,13 +372,13 @@ impl Form {
     /// `base` with each coefficient changed by a multiple of `m` where that makes it the one in `wanted`.
     fn nearest(&self, base: &Sum, wanted: &Sum, m: i128) -> Option<Sum> {
         let step = wanted.den.checked_mul(m)?;
-        let mut sum = Sum { constant: base.constant, terms: Vec::new(), den: 1 };
+        let mut sum = Sum { constant: base.constant, terms: TermList::NONE, den: 1 };
         let (mut i, mut j) = (0, 0);
         while i < base.terms.len() || j < wanted.terms.len() {
             let a = base.terms.get(i).map_or(Atom::MAX, |t| t.0);
             let b = wanted.terms.get(j).map_or(Atom::MAX, |t| t.0);
-            let own = if a <= b { base.terms[i].1 } else { 0 };
-            let other = if b <= a { wanted.terms[j].1 } else { 0 };
+            let own = if a <= b { base.terms.get(i)?.1 } else { 0 };
+            let other = if b <= a { wanted.terms.get(j)?.1 } else { 0 };
             i += usize::from(a <= b);
             j += usize::from(b <= a);
             let gap = other.checked_sub(own.checked_mul(wanted.den)?)?;
@@ -359,26 +396,23 @@ impl Form {
     fn build(&mut self, s: &Sum) -> Option<Expr> {
         let mut terms: Vec<(i128, Expr)> = Vec::new();
         let mut s = s.clone();
-        loop {
-            let choice = self.written.get(&s)?.as_ref()?.choice.clone();
-            let (term, c, rest) = match &*choice {
-                Choice::Plain => break,
-                Choice::Term(term, c, rest) => (term, *c, rest.clone()),
-            };
-            let base = match &**term {
+        while !self.is_linear(&s) {
+            let last = self.written.get(&s)?.as_ref()?.choice.clone()?;
+            let (term, c, rest) = &*last;
+            let base = match term {
                 Term::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), narrow(*m)?),
                 Term::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), narrow(*m)?),
                 Term::Min(a, b) => Expr::Min(Box::new(self.build(a)?), Box::new(self.build(b)?)),
                 Term::Max(a, b) => Expr::Max(Box::new(self.build(a)?), Box::new(self.build(b)?)),
             };
             match terms.iter_mut().find(|t| t.1 == base) {
-                Some(same) => same.0 = same.0.checked_add(c)?,
-                None => terms.push((c, base)),
+                Some(same) => same.0 = same.0.checked_add(*c)?,
+                None => terms.push((*c, base)),
             }
-            s = rest;
+            s.clone_from(rest);
         }
         terms.sort_by(|a, b| a.1.cmp(&b.1));
-        let plain = s.terms.iter().map(|&(a, c)| match &self.atoms[a as usize].what {
+        let plain = s.terms.iter().map(|(a, c)| match &self.atoms[a as usize].what {
             What::Var(v) => (c, Expr::Var(*v)),
             What::Opaque(e) => (c, e.clone()),
             _ => unreachable!("only plain atoms are left"),
@@ -421,16 +455,24 @@ fn whole(s: &Sum, constant: i128) -> Option<LastTerm> {
 
 /// How many factors other than 1 and -1 the terms have, equal ones once: terms of one factor share it.
 fn factors(s: &Sum) -> u32 {
-    let factor = |k: usize| s.terms[k].1.abs();
-    if s.terms.len() <= 16 {
-        return (0..s.terms.len()).filter(|k| factor(*k) != 1 && (0..*k).all(|j| factor(j) != factor(*k))).count()
-            as u32;
+    if let TermList::Near(near) = &s.terms {
+        let all = near.coefficients();
+        let new = |k: &usize| {
+            let c = all[*k].unsigned_abs();
+            c != 1 && all[..*k].iter().all(|other| other.unsigned_abs() != c)
+        };
+        return (0..all.len()).filter(new).count() as u32;
     }
-    (0..s.terms.len()).map(factor).filter(|c| *c != 1).collect::<BTreeSet<i128>>().len() as u32
+    let factors = s.terms.iter().map(|t| t.1.abs());
+    factors.filter(|c| *c != 1).collect::<BTreeSet<i128>>().len() as u32
 }
 
 /// A sum of terms, equal factors taken out, and so ordered that it needs as few signs as it can.
 fn assemble(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
+    let shared = |k: usize| terms[k].0.abs() != 1 && terms[..k].iter().any(|t| t.0.abs() == terms[k].0.abs());
+    if terms.len() <= 16 && !(1..terms.len()).any(shared) {
+        return ordered(terms, constant);
+    }
     let mut groups: Vec<(i128, Vec<(i128, Expr)>)> = Vec::with_capacity(terms.len());
     let mut places: BTreeMap<i128, usize> = BTreeMap::new();
     for (c, e) in terms {
@@ -459,7 +501,11 @@ fn assemble(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
 }
 
 /// A sum of terms, a term without a sign of its own first, where there is one.
-fn ordered(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
+fn ordered(mut terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
+    if terms.len() == 1 && constant == 0 {
+        let (c, base) = terms.pop()?;
+        return Some(base.times(narrow(c)?));
+    }
     let rank = |c: i128| if c > 0 { 0 } else { 1 };
     let lead = match terms.iter().any(|t| t.0 > 0) {
         true => None,
@@ -473,11 +519,12 @@ fn ordered(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
     if constant_first {
         list.push(Expr::Const(narrow(constant)?));
     }
-    let mut order: Vec<usize> = (0..terms.len()).collect();
-    order.sort_by_key(|k| (lead != Some(*k), rank(terms[*k].0)));
-    let mut terms: Vec<Option<(i128, Expr)>> = terms.into_iter().map(Some).collect();
-    for k in order {
-        let (c, base) = terms[k].take()?;
+    if let Some(k) = lead {
+        let (c, base) = terms.remove(k);
+        list.push(base.times(narrow(c)?));
+    }
+    terms.sort_by_key(|t| rank(t.0));
+    for (c, base) in terms {
         list.push(base.times(narrow(c)?));
     }
     if (constant != 0 || list.is_empty()) && !constant_first {

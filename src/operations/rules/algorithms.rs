@@ -2,6 +2,7 @@
 
 use super::arrays::{Arrays, Verdict, dimension, entries};
 use super::windows::windows;
+use super::{products, scan};
 use crate::operations::operation::{Algorithm, Fourier, WindowDim};
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::Size;
@@ -33,6 +34,10 @@ pub fn algorithm(algorithm: &Algorithm, arrays: &Arrays) -> Verdict {
             dimension("dimension_size_c2", "dim", *dim, arrays.ins[0].rank())?;
             arrays.result("dimension_size_c3", 0, &[])
         }
+        Algorithm::ScaledDot(dims) => products::scaled_dot(dims, arrays),
+        Algorithm::RaggedDot(dot) => products::ragged_dot(dot, arrays),
+        Algorithm::Scan { dim, inputs, .. } => scan::scan(*dim, *inputs, arrays),
+        Algorithm::DynamicReshape => scan::dynamic_reshape(arrays),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Products that sum over dimensions of both operands.
 
 use super::arrays::{Arrays, Verdict, disjoint, distinct, entries};
+use crate::operations::operation::Contraction;
 use crate::operations::refusal::Refusal;
 use crate::operations::sizes::{Sizes, fits};
 
@@ -10,6 +11,14 @@ pub struct Dot<'a> {
     pub rhs_batch: &'a [usize],
     pub lhs_contracting: &'a [usize],
     pub rhs_contracting: &'a [usize],
+}
+
+impl<'a> Dot<'a> {
+    /// The fields of another product.
+    pub fn of(dims: &'a Contraction) -> Dot<'a> {
+        let Contraction { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } = dims;
+        Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }
+    }
 }
 
 /// - `dot_c1`: there are two operands and one result.
@@ -23,6 +32,15 @@ pub struct Dot<'a> {
 pub fn dot(dot: &Dot, arrays: &Arrays) -> Verdict {
     arrays.count("dot_c1", 2, 1)?;
     let (lhs, rhs) = (&arrays.ins[0], &arrays.ins[1]);
+    sides(dot, lhs, rhs)?;
+    let mut expected = lhs.at(dot.lhs_batch);
+    expected.extend(lhs.without(&[dot.lhs_batch, dot.lhs_contracting].concat()));
+    expected.extend(rhs.without(&[dot.rhs_batch, dot.rhs_contracting].concat()));
+    arrays.result("dot_c6", 0, &expected)
+}
+
+/// That the operands fit each other.
+pub fn sides(dot: &Dot, lhs: &Sizes, rhs: &Sizes) -> Verdict {
     distinct("dot_c2", "lhs_batch", dot.lhs_batch, lhs.rank())?;
     distinct("dot_c2", "rhs_batch", dot.rhs_batch, rhs.rank())?;
     distinct("dot_c2", "lhs_contracting", dot.lhs_contracting, lhs.rank())?;
@@ -36,11 +54,7 @@ pub fn dot(dot: &Dot, arrays: &Arrays) -> Verdict {
         "one for each batch dimension of the left operand",
     )?;
     let of = "one for each contracting dimension of the left operand";
-    paired("rhs_contracting", (lhs, dot.lhs_contracting), (rhs, dot.rhs_contracting), of)?;
-    let mut expected = lhs.at(dot.lhs_batch);
-    expected.extend(lhs.without(&[dot.lhs_batch, dot.lhs_contracting].concat()));
-    expected.extend(rhs.without(&[dot.rhs_batch, dot.rhs_contracting].concat()));
-    arrays.result("dot_c6", 0, &expected)
+    paired("rhs_contracting", (lhs, dot.lhs_contracting), (rhs, dot.rhs_contracting), of)
 }
 
 fn paired(name: &'static str, left: (&Sizes, &[usize]), right: (&Sizes, &[usize]), of: &str) -> Verdict {

@@ -250,6 +250,49 @@ fn a_misspelled_instruction_is_recognised() {
     assert_eq!(found, "-: error: unknown instruction `secnod`; did you mean `second`?\n");
 }
 
+/// Offsets that the text says, clamped where the slice would not fit, are in the maps; others are run-time variables.
+#[test]
+fn offsets_that_the_text_says_are_constants() {
+    let module = "\
+HloModule m
+ENTRY main {
+  p = f32[100] parameter(0)
+  unknown = s32[] parameter(1)
+  at = s32[] constant(42)
+  late = s32[] constant(97)
+  early = s32[] constant(-3)
+  small = s8[] constant(42)
+  wide = s32[] convert(small)
+  rows = s32[10] iota(), iota_dimension=0
+  turned = s32[10,1] reshape(rows)
+  middle = f32[8] dynamic-slice(p, at), dynamic_slice_sizes={8}
+  last = f32[8] dynamic-slice(p, late), dynamic_slice_sizes={8}
+  first = f32[8] dynamic-slice(p, early), dynamic_slice_sizes={8}
+  converted = f32[8] dynamic-slice(p, wide), dynamic_slice_sizes={8}
+  moved = f32[8] dynamic-slice(p, unknown), dynamic_slice_sizes={8}
+  put = f32[100] dynamic-update-slice(p, middle, at)
+  ROOT picked = f32[10] gather(p, turned), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+}
+";
+    let reads = |name: &str| -> Value {
+        let output = run(&["-", "--json", "--instruction", name], module);
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["operands"][0]["runtime"].is_array(), name == "moved", "{name}");
+        found["operands"][0]["output_to_input"].clone()
+    };
+    for (name, maps) in [
+        ("middle", json!(["(d0) -> (d0 + 42), domain: d0 in [0, 7]"])),
+        ("last", json!(["(d0) -> (d0 + 92), domain: d0 in [0, 7]"])),
+        ("first", json!(["(d0) -> (d0), domain: d0 in [0, 7]"])),
+        ("converted", json!(["(d0) -> (d0 + 42), domain: d0 in [0, 7]"])),
+        ("moved", json!(["(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 7], rt0 in [0, 92]"])),
+        ("put", json!(["(d0) -> (d0), domain: d0 in [0, 41]", "(d0) -> (d0), domain: d0 in [50, 99]"])),
+        ("picked", json!(["(d0) -> (d0), domain: d0 in [0, 9]"])),
+    ] {
+        assert_eq!(reads(name), maps, "{name}");
+    }
+}
+
 /// Parameters that are tuples have a list of parts, and branches and parameters their own names.
 #[test]
 fn parts_of_parameters_and_branches() {

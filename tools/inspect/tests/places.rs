@@ -154,6 +154,8 @@ fn views() {
         (["(2:3, 3:1)", "--transpose", "1,0"], Ok("layout    (3:1, 2:3)\noffset    0\n")),
         (["(2:3, 3:1)", "--slice", "1:2,0:3:2"], Ok("layout    (1, 2:2)\noffset    3\n")),
         (["f32[4,6]{1,0:T(2,2)}", "--transpose", "1,0"], Ok("layout    ((3:4, 2:1), (2:12, 2:2))\noffset    0\n")),
+        (["f32[10]{0:T(128)}", "--reshape", "2,5"], Ok("layout    ((2:5), (5:1))\noffset    0\n")),
+        (["(6)/((3:1, 2:3))", "--slice", "0:6:3"], Ok("layout    ((2:4))\noffset    0\n")),
         (
             ["(3:1, 2:3)", "--reshape", "6"],
             Err(

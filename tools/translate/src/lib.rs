@@ -1,5 +1,5 @@
-//! HLO as MLIR: `func`, `linalg`, `tensor`, `arith`, `math` and `scf` on tensors whose encodings are the layouts of the
-//! text.
+//! HLO as MLIR: `func`, `linalg`, `tensor`, `arith`, `math`, `complex` and `scf` on tensors whose encodings are the
+//! layouts of the text.
 //!
 //! Each computation becomes a function, the entry a public one; a tuple becomes several values. Elementwise
 //! instructions, broadcasts, transposes, reductions and products become `linalg.generic` on tensors in their layouts.
@@ -10,9 +10,9 @@
 //! Where `arith` leaves a result undefined, it is the one that HLO defines: of divisions by zero, shifts by the width
 //! or more, and conversions out of range.
 //!
-//! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions
-//! on single elements, `loops` loops that change tensors, `builder` operations on tensors, `external` what somebody else
-//! defines, `instructions` the table of instructions, `function` a
+//! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions on single
+//! elements, `collectives` the functions that exchange between devices, `external` what somebody else defines, `builder`
+//! operations on tensors, `loops` loops that change tensors, `instructions` the table of instructions, `function` a
 //! computation. Not promised: that the text of an operation is the same in the next version.
 //!
 //! ```

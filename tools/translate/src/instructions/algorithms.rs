@@ -1,7 +1,8 @@
 //! Operations of which each element of a result is made of many elements: which function writes which.
 
+use super::scan::Scan;
 use super::solve::{System, cholesky, triangular};
-use super::{batch_norm, bits, fft, random, select_and_scatter, sort};
+use super::{batch_norm, bits, fft, ragged, random, scan, select_and_scatter, shapes, sort};
 use crate::builder::Builder;
 use crate::tensor::{Done, Tensor};
 use tensor_layout::hlo::Instruction;
@@ -36,6 +37,13 @@ pub fn algorithm(
             Ok(vec![triangular(b, system, ins, &outs[0])?])
         }
         Algorithm::RandomBits => random::bits(b, i, &ins[0], outs),
+        Algorithm::ScaledDot(dims) => Ok(vec![ragged::scaled_dot(b, dims, ins, &outs[0])?]),
+        Algorithm::RaggedDot(dot) => Ok(vec![ragged::ragged_dot(b, dot, ins, &outs[0])?]),
+        Algorithm::Scan { dim, inputs, reversed } => {
+            let over = Scan { dim: *dim, inputs: *inputs, reversed: *reversed };
+            scan::scan(b, i, &over, ins, &outs)
+        }
+        Algorithm::DynamicReshape => Ok(vec![shapes::reshape(b, &ins[0], &outs[0])]),
         Algorithm::DimensionSize { dim } => {
             let size = b.w.constant(&ins[0].sizes[*dim].to_string(), "i32");
             Ok(vec![b.named(&outs[0], &format!("tensor.from_elements {size} : {}", outs[0].ty))])

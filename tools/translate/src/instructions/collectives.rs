@@ -153,7 +153,8 @@ fn called(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Te
                 return Err(format!("`{}` with this computation needs groups of as many devices each", i.opcode));
             }
             let (mut one, mut all) = (t.sizes.clone(), t.sizes.clone());
-            (one.insert(0, 1), all.insert(0, n));
+            one.insert(0, 1);
+            all.insert(0, n);
             let own = shapes::reshape(b, t, &like(one));
             let gathered = call(b, i, c, &own, &like(all), 0);
             let first = part(b, &gathered, 0, [n, 0]);

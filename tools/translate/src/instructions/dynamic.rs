@@ -41,6 +41,9 @@ type Origin = fn(&Operation, &[Varying], usize) -> Vec<(usize, usize)>;
 /// The dimensions of the result are not those of an operand.
 pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     let i = site.i;
+    if let Some(target @ ("SliceToDynamic" | "PadToStatic")) = custom_target(i) {
+        return renamed(b, site, target);
+    }
     let wrong = || format!("`{}` of sizes that vary cannot be imported", i.opcode);
     let arrays = site.shapes.iter().map(|shape| match shape {
         Shape::Array(array) => Ok(array),
@@ -63,7 +66,30 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             ins[0].sizes[dim] = Some(size);
             of_same
         }
-        Operation::Elementwise | Operation::Select => of_same,
+        Operation::Elementwise | Operation::Select | Operation::Iota { .. } => of_same,
+        Operation::Slice { starts, strides, .. } => {
+            let whole = |dim: usize| {
+                starts[dim] == 0 && strides[dim] == 1 && bound(&i.shape, dim) == bound(site.shapes[0], dim)
+            };
+            if (0..starts.len()).any(|dim| ins[0].sizes[dim].is_some() && !whole(dim)) {
+                return Err("a part of a dimension whose size varies cannot be imported".to_string());
+            }
+            of_same
+        }
+        Operation::Reverse { dims } if dims.iter().all(|dim| ins[0].sizes[*dim].is_none()) => of_same,
+        Operation::Reshape | Operation::Algorithm(_) if matches!(&*i.opcode, "reshape" | "dynamic-reshape") => {
+            return reshaped(b, site, &ins);
+        }
+        Operation::Concatenate { dim } if ins.iter().any(|v| v.sizes[*dim].is_some()) => {
+            return concatenated(b, site, *dim, &ins);
+        }
+        Operation::Concatenate { .. } => of_same,
+        Operation::Pad { low, high, interior } => return padded(b, site, [low, high, interior], &ins),
+        Operation::DynamicUpdateSlice if ins[1..].iter().all(|v| v.sizes.iter().all(Option::is_none)) => of_first,
+        Operation::Algorithm(algorithm) => match **algorithm {
+            Algorithm::Sort { dim } if ins.iter().all(|v| v.sizes[dim].is_none()) => of_same,
+            _ => return Err(wrong()),
+        },
         Operation::Broadcast { .. } | Operation::Transpose { .. } => of_moved,
         Operation::Reduce { dims } => {
             let count = ins.len() / 2;
@@ -105,6 +131,184 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     Ok(results)
 }
 
+/// The target of a custom call, without its quotes.
+fn custom_target(i: &Instruction) -> Option<&str> {
+    if i.opcode == "custom-call" { i.attribute("custom_call_target").map(|name| name.trim_matches('"')) } else { None }
+}
+
+/// The bound of a dimension of an array.
+fn bound(shape: &Shape, dim: usize) -> Option<i64> {
+    leaves(shape).first().and_then(|array| array.dims.get(dim)?.bound())
+}
+
+/// `SliceToDynamic` takes an array and the size of each dimension; `PadToStatic` gives them. The tensors are the same.
+fn renamed(b: &mut Builder, site: &Site, target: &str) -> Done<Vec<Tensor>> {
+    let wrong = || format!("a `{target}` of these shapes cannot be imported");
+    let to_static = target == "PadToStatic";
+    let (varying, others) = match (to_static, site.shapes, &site.i.shape) {
+        (true, [Shape::Array(from)], Shape::Tuple(parts)) => (from, parts.len()),
+        (false, [_, ..], Shape::Array(out)) => (out, site.shapes.len()),
+        _ => return Err(wrong()),
+    };
+    let outs = tensors(&site.i.shape)?;
+    let data = site.operands[0].first().ok_or_else(wrong)?;
+    if others != varying.dims.len() + 1 || outs[0].sizes != data.sizes || outs[0].element != data.element {
+        return Err(wrong());
+    }
+    let mut results = vec![b.converted(data, &outs[0])];
+    let from = Varying::new(varying, if to_static { site.operands[0] } else { &results });
+    for (k, dim) in varying.dims.iter().enumerate() {
+        match (to_static, dim) {
+            (true, _) => results.push(match &from.sizes[k] {
+                Some(size) => size.clone(),
+                None => least(b, &[], dim.bound().ok_or_else(wrong)?),
+            }),
+            (false, Dim::Bounded(_)) => results.push(site.operands[k + 1].first().ok_or_else(wrong)?.clone()),
+            (false, _) => {}
+        }
+    }
+    Ok(results)
+}
+
+/// The sizes of an array as numbers of type `index`.
+fn indices(b: &mut Builder, bounds: &[i64], sizes: &[Option<Tensor>]) -> Vec<String> {
+    let each = bounds.iter().zip(sizes);
+    each.map(|(n, size)| match size {
+        None => b.w.index(*n),
+        Some(size) => {
+            let size = b.scalar(size);
+            b.w.op(&format!("arith.index_cast {size} : i32 to index"))
+        }
+    })
+    .collect()
+}
+
+/// The sizes of a reshape's result, and its elements, which are in the operand's order: of those before the sizes, and
+/// not of those behind them.
+fn reshaped(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> {
+    let out = tensors(&static_shape(&site.i.shape))?.remove(0);
+    let dims = &leaves(&site.i.shape)[0].dims;
+    let from = &ins[0];
+    let mut sizes: Vec<Option<Tensor>> = vec![None; out.sizes.len()];
+    for k in (0..dims.len()).filter(|k| matches!(dims[*k], Dim::Bounded(_))) {
+        sizes[k] = Some(match ins.get(k + 1) {
+            Some(size) => size.data.clone(),
+            None => left_over(b, from, dims, k)?,
+        });
+    }
+    let own = indices(b, &from.data.sizes, &from.sizes);
+    let new = indices(b, &out.sizes, &sizes);
+    let source = b.flattened(&from.data);
+    let data = b.each(Vec::new(), &out, |w, _| {
+        let mut number = w.index(0);
+        for (k, size) in new.iter().enumerate() {
+            let index = w.op(&format!("linalg.index {k} : index"));
+            let before = w.on_index("muli", &number, size);
+            number = w.on_index("addi", &before, &index);
+        }
+        let mut at = Vec::new();
+        let one = w.index(1);
+        for (size, n) in own.iter().zip(&source.sizes).rev() {
+            // A size of 0 has no elements; nothing is divided by it.
+            let size = w.on_index("maxsi", size, &one);
+            let index = w.on_index("remui", &number, &size);
+            number = w.on_index("divui", &number, &size);
+            at.push(w.between(&index, n - 1));
+        }
+        at.reverse();
+        Ok(w.op(&format!("tensor.extract {}[{}] : {}", source.name, at.join(", "), source.ty)))
+    })?;
+    Ok(std::iter::once(data).chain(sizes.into_iter().flatten()).collect())
+}
+
+/// The size of the only dimension of a reshape's result that varies: the number of elements, divided by the other sizes.
+/// Where there are several, that of the operand's dimension which has as many elements before it.
+fn left_over(b: &mut Builder, from: &Varying, dims: &[Dim], k: usize) -> Done<Tensor> {
+    let bounds: Vec<i64> = dims.iter().filter_map(|dim| dim.bound()).collect();
+    let before = |sizes: &[i64]| sizes.iter().try_fold(1i64, |all, n| all.checked_mul(*n));
+    if dims.iter().filter(|dim| matches!(dim, Dim::Bounded(_))).count() > 1 {
+        let same =
+            |j: &usize| from.data.sizes[*j] == bounds[k] && before(&from.data.sizes[..*j]) == before(&bounds[..k]);
+        let found = (0..from.sizes.len()).filter(same).find_map(|j| from.sizes[j].clone());
+        return found.ok_or_else(|| "a `reshape` that mixes sizes that vary cannot be imported".to_string());
+    }
+    let mut number = b.w.index(1);
+    for size in indices(b, &from.data.sizes, &from.sizes) {
+        number = b.w.on_index("muli", &number, &size);
+    }
+    let others = before(&bounds.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, n)| *n).collect::<Vec<_>>());
+    let others = others.ok_or("the number of elements does not fit in 64 bits")?;
+    let others = b.w.index(others.max(1));
+    let size = b.w.on_index("divui", &number, &others);
+    let size = b.w.index_as(&size, "i32");
+    let to = Tensor::scalar(ElementType::S32, "i32");
+    Ok(b.named(&to, &format!("tensor.from_elements {size} : {}", to.ty)))
+}
+
+/// The padding is in place of what is behind the sizes, too.
+fn padded(b: &mut Builder, site: &Site, [low, high, interior]: [&[i64]; 3], ins: &[Varying]) -> Done<Vec<Tensor>> {
+    let fixed = static_shape(&site.i.shape);
+    let out = tensors(&fixed)?.remove(0);
+    let value = b.scalar(&ins[1].data);
+    let all: Vec<usize> = (0..low.len()).collect();
+    let data = masked(b, &ins[0], &all, &value)?;
+    let done = super::shapes::pad(b, [low, high, interior], &[data, ins[1].data.clone()], &out)?;
+    let mut results = vec![done];
+    let sizes = indices(b, &ins[0].data.sizes, &ins[0].sizes);
+    for (k, dim) in leaves(&site.i.shape)[0].dims.iter().enumerate() {
+        if !matches!(dim, Dim::Bounded(_)) {
+            continue;
+        }
+        let (one, zero, between) = (b.w.index(1), b.w.index(0), b.w.index(interior[k]));
+        let gaps = b.w.on_index("subi", &sizes[k], &one);
+        let gaps = b.w.on_index("maxsi", &gaps, &zero);
+        let gaps = b.w.on_index("muli", &gaps, &between);
+        let around = low[k].checked_add(high[k]).ok_or("the padding does not fit in 64 bits")?;
+        let around = b.w.index(around);
+        let size = b.w.on_index("addi", &sizes[k], &gaps);
+        let size = b.w.on_index("addi", &size, &around);
+        let size = b.w.on_index("maxsi", &size, &zero);
+        let size = b.w.index_as(&size, "i32");
+        let to = Tensor::scalar(ElementType::S32, "i32");
+        results.push(b.named(&to, &format!("tensor.from_elements {size} : {}", to.ty)));
+    }
+    Ok(results)
+}
+
+/// Each operand is written where the one before it ends, over what is behind its size.
+fn concatenated(b: &mut Builder, site: &Site, dim: usize, ins: &[Varying]) -> Done<Vec<Tensor>> {
+    let out = tensors(&static_shape(&site.i.shape))?.remove(0);
+    let plain = Tensor { ty: out.plain(), ..out.clone() };
+    let zero = b.zero(&plain);
+    let mut all = b.filled(&plain, &zero);
+    let mut end = b.w.index(0);
+    for v in ins.iter().filter(|v| !v.data.is_empty()) {
+        let data = b.flattened(&v.data);
+        let mut offsets = vec!["0".to_string(); data.sizes.len()];
+        offsets[dim] = end.clone();
+        let (at, ones) = (offsets.join(", "), vec![1; offsets.len()]);
+        let (from, to, sizes) = (&data.ty, &all.ty, &data.sizes);
+        let text =
+            format!("tensor.insert_slice {} into {}[{at}] {sizes:?} {ones:?} : {from} into {to}", data.name, all.name);
+        all = b.named(&plain, &text);
+        let size = indices(b, &v.data.sizes[dim..=dim], &v.sizes[dim..=dim]).remove(0);
+        end = b.w.on_index("addi", &end, &size);
+    }
+    let mut results = vec![b.converted(&all, &out)];
+    for (k, of) in leaves(&site.i.shape)[0].dims.iter().enumerate() {
+        let Dim::Bounded(most) = of else { continue };
+        results.push(match k == dim {
+            true => {
+                let end = b.w.index_as(&end, "i32");
+                let to = Tensor::scalar(ElementType::S32, "i32");
+                b.named(&to, &format!("tensor.from_elements {end} : {}", to.ty))
+            }
+            false => least(b, &ins.iter().filter_map(|v| v.sizes[k].clone()).collect::<Vec<_>>(), *most),
+        });
+    }
+    Ok(results)
+}
+
 /// The least of some sizes, and of the bound.
 fn least(b: &mut Builder, sizes: &[Tensor], bound: i64) -> Tensor {
     if let [size] = sizes {
@@ -142,6 +346,11 @@ fn masked(b: &mut Builder, v: &Varying, dims: &[usize], value: &str) -> Done<Ten
 /// scalars.
 fn of_same(_: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     (0..ins.len()).filter(|k| dim < ins[*k].sizes.len()).map(|k| (k, dim)).collect()
+}
+
+/// The same of a block that is written into the first operand.
+fn of_first(_: &Operation, _: &[Varying], dim: usize) -> Vec<(usize, usize)> {
+    vec![(0, dim)]
 }
 
 /// The same of a broadcast and a transpose.

@@ -1,0 +1,270 @@
+//! Functions of one block, and the regions of `scf`, as graphs of operations.
+
+use super::graph::{Building, Captured, other};
+use super::pairs::{Pair, Pairs, with_names};
+use super::site::{scalar, shape, site};
+use layout_ir::{self as ir, Op};
+use melior::ir::attribute::FlatSymbolRefAttribute;
+use melior::ir::{BlockRef, ValueLike};
+use std::collections::{BTreeMap, HashMap};
+use tensor_layout::analysis::{Access, Flows, Place};
+use tensor_layout::element::ElementType;
+use tensor_layout::operations::{Graph, Operation, Value};
+
+/// The functions of a module as graphs; each comes after those that it calls.
+#[derive(Default)]
+pub struct Functions {
+    graphs: Vec<Graph>,
+    numbers: HashMap<String, usize>,
+    /// Nodes that are numbers in attributes, by graph and node.
+    fixed: HashMap<(usize, usize), i64>,
+    flows: Flows,
+}
+
+impl Functions {
+    pub fn below(root: Op) -> Functions {
+        let mut functions = Functions::default();
+        let mut bodies: BTreeMap<String, Option<Op>> = BTreeMap::new();
+        for op in ir::all_operations(root) {
+            if ir::name(op) == "func.func"
+                && let Some(name) = symbol(op)
+            {
+                // What has the name of another, in a nested module, is not looked into.
+                bodies.entry(name).and_modify(|body| *body = None).or_insert(Some(op));
+            }
+        }
+        for name in bodies.keys() {
+            functions.add(name, &bodies, &mut Vec::new());
+        }
+        functions
+    }
+
+    /// Adds a function after those that it calls; its number, if it is a graph.
+    fn add(&mut self, name: &str, bodies: &BTreeMap<String, Option<Op>>, callers: &mut Vec<String>) -> Option<usize> {
+        if let Some(number) = self.numbers.get(name) {
+            return Some(*number);
+        }
+        let [block] = ir::blocks((*bodies.get(name)?)?)[..] else { return None };
+        // What calls itself is no graph, nor is what calls very deeply.
+        if callers.len() > DEEPEST || callers.iter().any(|caller| caller == name) {
+            return None;
+        }
+        callers.push(name.to_string());
+        let mut graph = Building::default();
+        for (number, argument) in ir::arguments(block).into_iter().enumerate() {
+            graph.add(Operation::Parameter { number }, Vec::new(), &[argument]);
+        }
+        let roots = self.block(block, &mut graph, bodies, callers);
+        callers.pop();
+        let number = self.push(graph, roots?);
+        self.numbers.insert(name.to_string(), number);
+        Some(number)
+    }
+
+    fn push(&mut self, graph: Building, roots: Vec<Value>) -> usize {
+        let number = self.graphs.len();
+        self.graphs.push(Graph { nodes: graph.nodes, roots });
+        self.fixed.extend(graph.fixed.into_iter().map(|(node, value)| ((number, node), value)));
+        number
+    }
+
+    /// Adds the operations of a block; the values that its terminator forwards.
+    fn block(
+        &mut self,
+        block: BlockRef,
+        graph: &mut Building,
+        bodies: &BTreeMap<String, Option<Op>>,
+        callers: &mut Vec<String>,
+    ) -> Option<Vec<Value>> {
+        for op in ir::operations(block) {
+            let own: Option<Vec<Value>> =
+                ir::operands(op).iter().map(|v| graph.places.get(&ir::key(*v)).copied()).collect();
+            if matches!(ir::name(op), "func.return" | "scf.yield" | "scf.condition") {
+                return own;
+            }
+            let Some(own) = own else {
+                graph.add(other("an operand comes from elsewhere".to_string()), Vec::new(), &ir::results(op));
+                continue;
+            };
+            let captured = graph.captured(op);
+            if let Some(results) = self.control(op, &own, &captured, graph, bodies, callers) {
+                graph.places.extend(ir::results(op).iter().map(|v| ir::key(*v)).zip(results));
+                continue;
+            }
+            let (operation, operands) = self.operation(op, own, graph, bodies, callers);
+            graph.with_captured(op, operation, operands, captured);
+        }
+        None
+    }
+
+    /// An operation as a node, and the values that it takes.
+    fn operation(
+        &mut self,
+        op: Op,
+        own: Vec<Value>,
+        graph: &mut Building,
+        bodies: &BTreeMap<String, Option<Op>>,
+        callers: &mut Vec<String>,
+    ) -> (Operation, Vec<Value>) {
+        if let Some(name) = callee(op) {
+            return match self.add(&name, bodies, callers) {
+                Some(computation) => (Operation::Call { computation }, own),
+                None => (other(format!("`{name}` is not looked into")), own),
+            };
+        }
+        match site(op) {
+            Some(site) => {
+                let operands = site.operands.iter().map(|operand| graph.operand(operand, &own)).collect();
+                (site.operation, operands)
+            }
+            // On scalars alone.
+            None if own.is_empty() => (Operation::Constant, own),
+            None => (Operation::Elementwise, own),
+        }
+    }
+
+    /// Adds an operation that runs its regions, as a conditional or a loop over a tuple of all that they use; its
+    /// results. None for other operations, and regions that forward more than a value for each result.
+    fn control(
+        &mut self,
+        op: Op,
+        own: &[Value],
+        captured: &[Captured],
+        graph: &mut Building,
+        bodies: &BTreeMap<String, Option<Op>>,
+        callers: &mut Vec<String>,
+    ) -> Option<Vec<Value>> {
+        if ir::results(op).is_empty() || callers.len() > DEEPEST {
+            return None;
+        }
+        // A region is one more call, of no name.
+        callers.push(String::new());
+        let mut regions = Regions { functions: self, captured, bodies, callers };
+        let results = match (ir::name(op), &ir::blocks(op)[..]) {
+            ("scf.if", [yes, no]) => regions.conditional(op, own, [*yes, *no], graph),
+            ("scf.while", [before, after]) => regions.while_loop(op, own, *before, *after, graph),
+            ("scf.for", [block]) => regions.for_loop(op, own, *block, graph),
+            _ => None,
+        };
+        callers.pop();
+        results
+    }
+
+    /// What a function's results read of its arguments, or a call's of its operands.
+    pub fn analyse(&mut self, op: Op) -> Option<Pairs> {
+        let name = if ir::name(op) == "func.func" { symbol(op)? } else { callee(op)? };
+        let entry = *self.numbers.get(&name)?;
+        let found = self.flows.flow(&self.graphs, entry).ok()?;
+        let value = |place: &Place| self.fixed.get(&(place.graph, place.node)).copied();
+        let access = |access: Option<&Access<Place>>| {
+            access.map_or_else(Access::none, |access| with_names(access, &value, &|place| place.to_string()))
+        };
+        let pair = |parameter, root| Pair {
+            reads: access(found.reads(parameter, 0, root)),
+            feeds: access(found.feeds(parameter, 0, root)),
+        };
+        let parameters = found.parameters().len();
+        let row = |root| (0..parameters).map(|parameter| pair(parameter, root)).collect();
+        (found.roots() > 0).then(|| (0..found.roots()).map(row).collect())
+    }
+}
+
+/// The depth to which calls are followed.
+const DEEPEST: usize = 256;
+
+/// The regions of an operation as computations. Each is a call of a tuple: what it is given, then what it captures.
+struct Regions<'a, 'o> {
+    functions: &'a mut Functions,
+    captured: &'a [Captured],
+    bodies: &'a BTreeMap<String, Option<Op<'o>>>,
+    callers: &'a mut Vec<String>,
+}
+
+impl Regions<'_, '_> {
+    /// The graph of a region that is given these values, and the values that it forwards.
+    fn region(&mut self, block: BlockRef, given: &[Value], graph: &Building) -> Option<(Building, Vec<Value>)> {
+        let mut inner = graph.region(block, given, self.captured);
+        let forwarded = self.functions.block(block, &mut inner, self.bodies, self.callers)?;
+        Some((inner, forwarded))
+    }
+
+    fn outside(&self) -> Vec<Value> {
+        self.captured.iter().map(|c| c.1).collect()
+    }
+
+    fn conditional(
+        &mut self,
+        op: Op,
+        own: &[Value],
+        blocks: [BlockRef; 2],
+        graph: &mut Building,
+    ) -> Option<Vec<Value>> {
+        let mut branches = Vec::new();
+        for block in blocks {
+            let (inner, forwarded) = self.region(block, &[], graph)?;
+            branches.push(self.functions.push(inner, forwarded));
+        }
+        let all = graph.tuple(self.outside());
+        let shapes = ir::results(op).iter().map(|v| shape(v.r#type())).collect();
+        let node = graph.node(Operation::Conditional { branches }, vec![own[0], all, all], shapes);
+        Some((0..ir::results(op).len()).map(|result| Value { node, result }).collect())
+    }
+
+    fn while_loop(
+        &mut self,
+        op: Op,
+        own: &[Value],
+        before: BlockRef,
+        after: BlockRef,
+        graph: &mut Building,
+    ) -> Option<Vec<Value>> {
+        let (inner, forwarded) = self.region(before, own, graph)?;
+        // Only where the first region forwards what it was given.
+        let arguments: Vec<usize> = ir::arguments(before).into_iter().map(ir::key).collect();
+        let same = arguments.iter().zip(forwarded.get(1..)?).all(|(key, value)| inner.places[key] == *value);
+        if !same || arguments.len() != forwarded.len() - 1 {
+            return None;
+        }
+        let condition = self.functions.push(inner, vec![forwarded[0]]);
+        let (mut inner, mut forwarded) = self.region(after, own, graph)?;
+        forwarded.extend(inner.taken(self.captured.len()));
+        let body = self.functions.push(inner, forwarded);
+        let all = graph.tuple([own, &self.outside()].concat());
+        let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
+        Some((0..ir::results(op).len()).map(|k| graph.element(Value { node, result: 0 }, k)).collect())
+    }
+
+    /// The loop's variable goes from the first bound up to the second, in steps.
+    fn for_loop(&mut self, op: Op, own: &[Value], block: BlockRef, graph: &mut Building) -> Option<Vec<Value>> {
+        let (bounds, initial) = own.split_at_checked(3)?;
+        let given = [&bounds[..1], initial].concat();
+        let variable = ir::key(*ir::arguments(block).first()?);
+        let (mut inner, mut forwarded) = self.region(block, &given, graph)?;
+        let captured_inside = inner.taken(self.captured.len());
+        let scalar = vec![scalar(ElementType::S64)];
+        let next = inner.node(Operation::Elementwise, vec![inner.places[&variable]], scalar.clone());
+        forwarded.insert(0, Value { node: next, result: 0 });
+        forwarded.extend(captured_inside);
+        let body = self.functions.push(inner, forwarded);
+        let mut inner = graph.region(block, &given, self.captured);
+        let less = inner.node(Operation::Elementwise, vec![inner.places[&variable]], scalar);
+        let condition = self.functions.push(inner, vec![Value { node: less, result: 0 }]);
+        // The variable is made of all three.
+        let shapes = vec![graph.shape(bounds[0])];
+        let bounds = graph.node(Operation::Elementwise, bounds.to_vec(), shapes);
+        let all = graph.tuple([&[Value { node: bounds, result: 0 }], initial, &self.outside()].concat());
+        let node = graph.node(Operation::While { condition, body }, vec![all], vec![graph.shape(all)]);
+        Some((0..ir::results(op).len()).map(|k| graph.element(Value { node, result: 0 }, k + 1)).collect())
+    }
+}
+
+/// The symbol that a function defines.
+fn symbol(function: Op) -> Option<String> {
+    ir::text(ir::attribute(function, "sym_name")?).map(str::to_string)
+}
+
+/// The symbol of the function that an operation calls, if it is a call.
+fn callee(op: Op) -> Option<String> {
+    let callee = (ir::name(op) == "func.call").then(|| ir::attribute(op, "callee")).flatten()?;
+    FlatSymbolRefAttribute::try_from(callee).ok().map(|symbol| symbol.value().to_string())
+}

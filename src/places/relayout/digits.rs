@@ -1,0 +1,88 @@
+//! The digits of two placements, cut until they are common to both.
+
+use super::tree::{FROM, TO, Tree};
+use crate::places::placement::Placement;
+
+/// A digit of one side.
+#[derive(Clone, Copy)]
+pub struct Piece {
+    /// The dimension; a copy in the destination counts as an index of a dimension of its own, one in the source as
+    /// none.
+    pub dim: Option<usize>,
+    pub weight: i64,
+    pub extent: i64,
+    pub axis: usize,
+    pub stride: i64,
+}
+
+/// The digits of a side that matter below the sizes.
+pub fn pieces(tree: &Tree, side: &Placement) -> Vec<Piece> {
+    let axis = |axis: usize| match side.axes().get(axis) {
+        Some(name) => tree.axes.iter().position(|known| known == name).unwrap_or(tree.address()),
+        None => tree.address(),
+    };
+    let digits = side.digits().iter().filter_map(|digit| {
+        let extent = match digit.dim.map(|dim| side.sizes()[dim]) {
+            Some(size) => digit.extent.min((size - 1) / digit.weight + 1),
+            None => digit.extent,
+        };
+        let piece =
+            Piece { dim: digit.dim, weight: digit.weight, extent, axis: axis(digit.axis), stride: digit.stride };
+        (extent > 1).then_some(piece)
+    });
+    digits.collect()
+}
+
+/// Cuts the digits of both sides until none is cut further by the other's weights, or by strides along its axis.
+pub fn refine(tree: &Tree, sizes: &[i64], sides: &mut [Vec<Piece>; 2]) {
+    let mut again = true;
+    while std::mem::take(&mut again) {
+        for side in [FROM, TO] {
+            let mut k = 0;
+            while let Some(piece) = sides[side].get(k).copied() {
+                let Some(factor) = cut(tree, sizes, sides, &piece) else {
+                    k += 1;
+                    continue;
+                };
+                again = true;
+                sides[side][k] = Piece { extent: factor, ..piece };
+                // The highest digit is cut off by the size, so its upper part may be larger than it was.
+                let extent = (piece.extent - 1) / factor + 1;
+                let weight = if piece.dim.is_some() { piece.weight * factor } else { 1 };
+                sides[side].push(Piece { weight, extent, stride: piece.stride * factor, ..piece });
+            }
+        }
+    }
+}
+
+/// Where a digit can be cut: the number of values of its lower part.
+fn cut(tree: &Tree, sizes: &[i64], sides: &[Vec<Piece>; 2], piece: &Piece) -> Option<i64> {
+    let top = |dim: usize| i128::from(piece.weight) * i128::from(piece.extent) >= i128::from(sizes[dim]);
+    let factor = |step: i64, other: i64| {
+        // Most are outside, which needs no division to see.
+        let inside = other > step && step > 0 && other < step.saturating_mul(piece.extent) && other % step == 0;
+        Some(other / step.max(1)).filter(|factor| {
+            inside
+                && (piece.extent % factor == 0 || piece.dim.is_some_and(top))
+                && piece.dim.is_none_or(|dim| divides(sides, dim, piece.weight * factor))
+        })
+    };
+    let mut others = sides.iter().flatten();
+    let found = others.find_map(|other| {
+        let by_weight = || factor(piece.weight, other.weight).filter(|_| piece.dim.is_some() && other.dim == piece.dim);
+        let by_stride = || factor(piece.stride, other.stride);
+        // A copy is chosen for whole digits, so it cuts where it ends too.
+        let end = || other.stride.checked_mul(other.extent).filter(|_| other.dim.is_none());
+        let by_end = || end().and_then(|end| factor(piece.stride, end));
+        let along = || if other.axis == piece.axis { by_stride().or_else(by_end) } else { None };
+        by_weight().or_else(along)
+    });
+    let groups = || tree.levels.iter().filter(|level| level.axis == piece.axis);
+    found.or_else(|| groups().find_map(|level| factor(piece.stride, level.unit)))
+}
+
+/// Whether a weight of a dimension divides or is divided by each weight of both sides.
+pub fn divides(sides: &[Vec<Piece>; 2], dim: usize, weight: i64) -> bool {
+    let mut others = sides.iter().flatten().filter(|piece| piece.dim == Some(dim)).map(|piece| piece.weight);
+    others.all(|other| weight % other == 0 || other % weight == 0)
+}

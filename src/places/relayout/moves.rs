@@ -1,0 +1,163 @@
+//! What has to be moved, as strided copies between places.
+
+use std::fmt;
+
+/// The most blocks of a plan.
+pub const MAX_BLOCKS: usize = 1 << 14;
+
+/// What has to be done to bring a tensor from one placement to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The named axes: those of the machine from parent to child, without one those of the layouts in order of their
+    /// appearance; after them `Time` and `W`, where a layout names them.
+    pub axes: Vec<String>,
+    /// The memories that hold the source and the destination, as numbers in [`Machine::memories`](crate::places::Machine::memories): those that
+    /// [`Machine::check`](crate::places::Machine::check) chooses. `None` without a machine, and where it names none: the places of the last axis.
+    pub memories: [Option<usize>; 2],
+    /// The elements to be put in place, each counted once for each of its copies in the destination.
+    pub elements: i64,
+    /// Those that stay where they are: the same memory of the same place holds them before and after, so both are at
+    /// one coordinate along each axis down to the memory's. None where the sides are in different memories.
+    pub stay: i64,
+    /// Those of them that do not move at all, neither in time, nor along the address, nor inside a word. Where only one
+    /// side has words, an address there counts as many elements as a word has.
+    pub unmoved: i64,
+    /// The levels of the tree, outermost first.
+    pub levels: Vec<Level>,
+    /// The copies that do it. Together they fill every place of the destination once.
+    pub blocks: Vec<Block>,
+}
+
+/// A level of the tree of places: the places of an axis, or groups of them, below a common parent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// The axis.
+    pub axis: String,
+    /// How many places of the axis one place of the level has: 1, or more for a level of groups.
+    pub group: i64,
+    /// The elements for which this is the outermost level at which source and destination are in different places. A
+    /// side whose memory hangs above the level has no place there, which differs from each place of a side that has
+    /// one: between memories at different depths, what is not counted further out is counted at the first level below
+    /// the upper one. Below both memories it is 0.
+    pub cross: i64,
+    /// The bytes that leave the busiest place of this level for its parent: those of the elements that come from the
+    /// place and go to another place of the level, whether it has the same parent or not, or to a memory above. 0 where
+    /// the source's memory hangs above the level.
+    pub up: i64,
+    /// The bytes that the busiest place of this level gets from its parent, likewise: from another place of the level,
+    /// or from a memory above. 0 where the destination's memory hangs above the level.
+    pub down: i64,
+}
+
+/// Coordinates as affine functions of counters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Affine {
+    /// The coordinate along each axis of the plan, 0 where the side's memory has none, and last the address, where all
+    /// counters are 0.
+    pub base: Vec<i64>,
+    /// What a step of each counter adds to each of them.
+    pub strides: Vec<Vec<i64>>,
+}
+
+/// A strided copy: for all values of the counters, what is at `source` goes to `destination`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// How many values each counter has, each at least 2.
+    pub sizes: Vec<i64>,
+    /// Where from.
+    pub source: Affine,
+    /// Where to.
+    pub destination: Affine,
+}
+
+/// A strided copy from one place to one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// The source's coordinate along each axis of the plan, and last the first address.
+    pub source: Vec<i64>,
+    /// The destination's.
+    pub destination: Vec<i64>,
+    /// How many values each counter has.
+    pub sizes: Vec<i64>,
+    /// What a step of each counter adds to the source's address.
+    pub source_strides: Vec<i64>,
+    /// What a step of each counter adds to the destination's address.
+    pub destination_strides: Vec<i64>,
+}
+
+impl Affine {
+    fn at(&self, counters: &[i64]) -> Vec<i64> {
+        let mut at = self.base.clone();
+        for (strides, counter) in self.strides.iter().zip(counters) {
+            let moved = |at: i64, stride: i64| at.saturating_add(stride.saturating_mul(*counter));
+            at.iter_mut().zip(strides).for_each(|(at, stride)| *at = moved(*at, *stride));
+        }
+        at
+    }
+}
+
+/// A table: how many elements stay, how many blocks there are, and what crosses each level.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "elements  {}", self.elements)?;
+        writeln!(f, "stay      {} ({} do not move at all)", self.stay, self.unmoved)?;
+        writeln!(f, "blocks    {}", self.blocks.len())?;
+        let mut rows = vec![["level", "cross", "bytes up", "bytes down"].map(String::from)];
+        for level in &self.levels {
+            let name = match level.group {
+                1 => level.axis.clone(),
+                group => format!("{group} {}", level.axis),
+            };
+            rows.push([name, level.cross.to_string(), level.up.to_string(), level.down.to_string()]);
+        }
+        let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let widths = [0, 1, 2, 3].map(width);
+        for row in &rows {
+            write!(f, "{:<1$}", row[0], widths[0])?;
+            for column in 1..4 {
+                write!(f, "  {:>1$}", row[column], widths[column])?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Block {
+    /// The number of elements that it copies; `i64::MAX` where 64 bits do not hold it, as in no block of a [`Plan`].
+    pub fn elements(&self) -> i64 {
+        self.sizes.iter().copied().fold(1, i64::saturating_mul)
+    }
+
+    /// The copies between single places that it is made up of.
+    pub fn copies(&self) -> impl Iterator<Item = Copy> + '_ {
+        let moves = |k: &usize| {
+            let places = |strides: &[i64]| strides.split_last().is_some_and(|(_, axes)| axes.iter().any(|s| *s != 0));
+            places(&self.source.strides[*k]) || places(&self.destination.strides[*k])
+        };
+        let (outer, inner): (Vec<usize>, Vec<usize>) = (0..self.sizes.len()).partition(moves);
+        let addresses =
+            |strides: &[Vec<i64>]| inner.iter().map(|k| strides[*k].last().copied().unwrap_or(0)).collect::<Vec<_>>();
+        let (source_strides, destination_strides) =
+            (addresses(&self.source.strides), addresses(&self.destination.strides));
+        let sizes: Vec<i64> = inner.iter().map(|k| self.sizes[*k]).collect();
+        let mut counters = Some(vec![0; self.sizes.len()]);
+        std::iter::from_fn(move || {
+            let now = counters.take()?;
+            let copy = Copy {
+                source: self.source.at(&now),
+                destination: self.destination.at(&now),
+                sizes: sizes.clone(),
+                source_strides: source_strides.clone(),
+                destination_strides: destination_strides.clone(),
+            };
+            let mut next = now;
+            let more = outer.iter().rev().any(|&k| {
+                next[k] = (next[k] + 1) % self.sizes[k];
+                next[k] != 0
+            });
+            counters = more.then_some(next);
+            Some(copy)
+        })
+    }
+}

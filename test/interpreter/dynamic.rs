@@ -1,0 +1,117 @@
+//! Arrays with sizes up to a bound, which have as many elements as their sizes say: each instruction is one on arrays of
+//! these sizes.
+
+use super::{Number, Value, array, instruction};
+use tensor_layout::hlo::{Instruction, Module};
+use tensor_layout::operations::{Algorithm, Array, Dim, Operation, Shape, leaves};
+
+/// Whether an array of a shape has a size up to a bound.
+fn varies(shape: &Shape) -> bool {
+    leaves(shape).iter().any(|array| array.dims.iter().any(|dim| matches!(dim, Dim::Bounded(_))))
+}
+
+/// What an instruction gives.
+pub fn sized(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
+    let passes = match &i.operation {
+        Operation::Tuple | Operation::GetTupleElement { .. } | Operation::Call { .. } => true,
+        Operation::While { .. } | Operation::Conditional { .. } => true,
+        _ => false,
+    };
+    if passes || !varies(&i.shape) && !shapes.iter().any(|shape| varies(shape)) {
+        return instruction(module, i, operands, shapes);
+    }
+    let mut x: Vec<Value> = operands.iter().map(|leaves| leaves[0].clone()).collect();
+    match i.attribute("custom_call_target") {
+        Some("\"SliceToDynamic\"") => return vec![cropped(&x[0], &scalars(&x[1..]))],
+        Some("\"PadToStatic\"") => {
+            let of = |n: &i64| Value::scalar(tensor_layout::element::ElementType::S32, Number::Int((*n).into()));
+            let sizes: Vec<Value> = x[0].sizes.iter().map(of).collect();
+            let bounds = array(shapes[0]).sizes().unwrap();
+            return std::iter::once(cropped(&x[0], &bounds)).chain(sizes).collect();
+        }
+        _ => {}
+    }
+    if i.opcode == "set-dimension-size" {
+        let mut sizes = x[0].sizes.clone();
+        sizes[i.numbers("dimensions").unwrap()[0] as usize] = x[1].data[0].int() as i64;
+        return vec![cropped(&x[0], &sizes)];
+    }
+    let bounds: Vec<Vec<i64>> = leaves(&i.shape).iter().map(|array| array.sizes().unwrap()).collect();
+    let sizes = sizes(i, &x, &bounds[0]);
+    if matches!(i.operation, Operation::Elementwise | Operation::Select) {
+        x.iter_mut().filter(|v| !v.sizes.is_empty()).for_each(|v| *v = cropped(v, &sizes));
+    }
+    let exact =
+        |array: &Array, sizes: &[i64]| Array { dims: sizes.iter().map(|n| Dim::Exact(*n)).collect(), ..array.clone() };
+    let fixed: Vec<Shape> =
+        shapes.iter().zip(&x).map(|(shape, v)| Shape::Array(exact(array(shape), &v.sizes))).collect();
+    let made: Vec<Shape> = leaves(&i.shape).iter().map(|array| Shape::Array(exact(array, &sizes))).collect();
+    let shape = if let [one] = &made[..] { one.clone() } else { Shape::Tuple(made) };
+    let i = Instruction { shape, ..i.clone() };
+    let operands: Vec<Vec<Value>> = x.into_iter().map(|v| vec![v]).collect();
+    instruction(module, &i, &operands, &fixed.iter().collect::<Vec<_>>())
+}
+
+fn scalars(x: &[Value]) -> Vec<i64> {
+    x.iter().map(|v| v.data[0].int() as i64).collect()
+}
+
+/// The array with other sizes; zeros where it had no elements.
+fn cropped(v: &Value, sizes: &[i64]) -> Value {
+    let zero = Value::build(v.element, &[], |_| Number::Int(0).to(v.element)).data[0];
+    let inside = |at: &[i64]| at.iter().zip(&v.sizes).all(|(i, n)| i < n);
+    Value::build(v.element, sizes, |at| if inside(at) { v.at(at) } else { zero })
+}
+
+/// The sizes of the result, whose bounds are these.
+fn sizes(i: &Instruction, x: &[Value], bounds: &[i64]) -> Vec<i64> {
+    let of = |k: usize| x[k].sizes.clone();
+    match &i.operation {
+        Operation::Elementwise | Operation::Select => {
+            let least = |k: usize| x.iter().filter_map(|v| v.sizes.get(k)).min().copied();
+            (0..bounds.len()).map(|k| least(k).unwrap_or(bounds[k])).collect()
+        }
+        Operation::Broadcast { dims } => {
+            let place = |k| dims.iter().position(|dim| *dim == k);
+            (0..bounds.len()).map(|k| place(k).map_or(bounds[k], |from| x[0].sizes[from])).collect()
+        }
+        Operation::Transpose { permutation } => permutation.iter().map(|k| x[0].sizes[*k]).collect(),
+        Operation::Reduce { dims } => {
+            (0..x[0].sizes.len()).filter(|k| !dims.contains(k)).map(|k| x[0].sizes[k]).collect()
+        }
+        Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+            let free = |k: usize, lists: [&Vec<usize>; 2]| {
+                let kept = (0..x[k].sizes.len()).filter(|d| !lists.iter().any(|list| list.contains(d)));
+                kept.map(|d| x[k].sizes[d]).collect::<Vec<_>>()
+            };
+            let batch: Vec<i64> = lhs_batch.iter().map(|d| x[0].sizes[*d]).collect();
+            [batch, free(0, [lhs_batch, lhs_contracting]), free(1, [rhs_batch, rhs_contracting])].concat()
+        }
+        Operation::Concatenate { dim } => {
+            let mut sizes = of(0);
+            sizes[*dim] = x.iter().map(|v| v.sizes[*dim]).sum();
+            sizes
+        }
+        Operation::Pad { low, high, interior } => (0..low.len())
+            .map(|k| x[0].sizes[k] + (x[0].sizes[k] - 1).max(0) * interior[k] + low[k] + high[k])
+            .collect(),
+        Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DynamicReshape) => scalars(&x[1..]),
+        Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DimensionSize { .. }) => Vec::new(),
+        // One dimension varies.
+        Operation::Reshape => {
+            let of_bound = array(&i.shape).dims.iter().position(|dim| matches!(dim, Dim::Bounded(_)));
+            let mut sizes = bounds.to_vec();
+            if let Some(k) = of_bound {
+                sizes[k] = 1;
+                sizes[k] = x[0].sizes.iter().product::<i64>() / sizes.iter().product::<i64>();
+            }
+            sizes
+        }
+        Operation::Iota { .. } => bounds.to_vec(),
+        Operation::Slice { starts, limits, .. } => {
+            let whole = |k: usize| starts[k] == 0 && limits[k] >= x[0].sizes[k];
+            (0..bounds.len()).map(|k| if whole(k) { x[0].sizes[k] } else { bounds[k] }).collect()
+        }
+        _ => of(0),
+    }
+}

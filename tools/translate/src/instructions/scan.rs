@@ -1,0 +1,105 @@
+//! Scan: `scf.for` over the indices along a dimension, in which the computation is called on slices.
+
+use super::{control, shapes};
+use crate::builder::Builder;
+use crate::tensor::{Done, Tensor, names, types};
+use crate::writer::{count, results};
+use tensor_layout::hlo::Instruction;
+
+/// What a scan runs over.
+pub struct Scan {
+    pub dim: usize,
+    /// How many of the operands have slices; the others are the carries.
+    pub inputs: usize,
+    pub reversed: bool,
+}
+
+/// The results are slices of each step, then the last carries.
+pub fn scan(b: &mut Builder, i: &Instruction, scan: &Scan, ins: &[Tensor], outs: &[Tensor]) -> Done<Vec<Tensor>> {
+    let computation = i.called.first().copied().ok_or("a scan needs a computation")?;
+    let (inputs, carries) = ins.split_at(scan.inputs);
+    let (outputs, last) = outs.split_at(outs.len() - carries.len());
+    let steps = inputs[0].sizes[scan.dim];
+    let inputs: Vec<Tensor> = inputs.iter().map(|t| b.flattened(t)).collect();
+    let mut begin = b.all_converted(carries, last);
+    for t in outputs {
+        let plain = Tensor { ty: t.plain(), ..t.clone() };
+        begin.push(b.empty(&plain));
+    }
+    let (first, end, one) = (b.w.index(0), b.w.index(steps), b.w.index(1));
+    let (name, step) = (b.w.fresh(), b.w.fresh());
+    let inside: Vec<Tensor> = begin.iter().map(|t| Tensor { name: b.w.fresh(), ..t.clone() }).collect();
+    let entered: Vec<String> = inside.iter().zip(&begin).map(|(a, t)| format!("{} = {}", a.name, t.name)).collect();
+    let list = types(&begin);
+    b.w.line(&format!(
+        "{name}{} = scf.for {step} = {first} to {end} step {one} iter_args({}) -> ({list}) {{",
+        count(begin.len()),
+        entered.join(", ")
+    ));
+    b.w.indent += 2;
+    let at = match scan.reversed {
+        true => {
+            let most = b.w.index(steps - 1);
+            b.w.on_index("subi", &most, &step)
+        }
+        false => step,
+    };
+    let next = one_step(b, computation, scan.dim, &at, &inputs, inside.split_at(carries.len()))?;
+    b.w.located(&format!("scf.yield {} : {list}", names(&next)));
+    b.w.indent -= 2;
+    b.w.located("}");
+    let mut done = Tensor::named(results(&name, begin.len()), begin);
+    done.rotate_left(carries.len());
+    Ok(b.all_converted(&done, outs))
+}
+
+/// Calls the computation on the slices at an index and the carries, and writes the slices that it makes; the next
+/// carries, and the outputs.
+fn one_step(
+    b: &mut Builder,
+    computation: usize,
+    dim: usize,
+    at: &str,
+    inputs: &[Tensor],
+    (carries, outputs): (&[Tensor], &[Tensor]),
+) -> Done<Vec<Tensor>> {
+    let place = |t: &Tensor| {
+        let mut offsets = vec!["0".to_string(); t.sizes.len()];
+        offsets[dim] = at.to_string();
+        let mut sizes = t.sizes.clone();
+        sizes[dim] = 1;
+        (offsets, sizes)
+    };
+    let slice = |t: &Tensor| {
+        let mut sizes = t.sizes.clone();
+        sizes.remove(dim);
+        let slice = Tensor { sizes, ..t.clone() };
+        Tensor { ty: slice.plain(), ..slice }
+    };
+    let mut arguments = Vec::new();
+    for t in inputs {
+        let (offsets, sizes) = place(t);
+        let cut = b.cut(t, &offsets, &sizes, &vec![1; sizes.len()]);
+        arguments.push(shapes::reshape(b, &cut, &slice(t)));
+    }
+    arguments.extend_from_slice(carries);
+    let to: Vec<Tensor> = outputs.iter().map(slice).chain(carries.iter().cloned()).collect();
+    let mut made = control::call(b, computation, &arguments, &to)?;
+    let mut next = made.split_off(outputs.len());
+    for (t, made) in outputs.iter().zip(made) {
+        let (offsets, sizes) = place(t);
+        let wide = Tensor { sizes: sizes.clone(), ..t.clone() };
+        let block = shapes::reshape(b, &made, &Tensor { ty: wide.plain(), ..wide });
+        let text = format!(
+            "tensor.insert_slice {} into {}[{}] {sizes:?} {:?} : {} into {}",
+            block.name,
+            t.name,
+            offsets.join(", "),
+            vec![1; sizes.len()],
+            block.ty,
+            t.ty
+        );
+        next.push(b.named(t, &text));
+    }
+    Ok(next)
+}
