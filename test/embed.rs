@@ -111,7 +111,7 @@ impl Suite {
         in_order(&errors, &["remark: sizes 2x3x2x2, strides 12, 4, 2, 1, last element at 20"])?;
         in_order(
             &placed,
-            &["= layout.convert %arg0 : tensor<3x5xf32> to", tiled, "linalg.matmul ins(%0, %arg1 :", tiled],
+            &["= layout.convert %arg0 {keep} : tensor<3x5xf32> to", tiled, "linalg.matmul ins(%0, %arg1 :", tiled],
         )?;
         let [lowered, _] = mini(&["--mini-pipeline"])?;
         in_order(&lowered, &["memref.alloc() {alignment = 64 : i64} : memref<2x3x2x2xf32>", "arith.mulf", "return"])?;
