@@ -24,13 +24,22 @@ extern "C" {
 bool layout_rs_check_options(MlirStringRef pass, MlirStringRef options,
                              MlirStringCallback error, void *user);
 
-/// Runs the body of a pass on an operation; false where it failed, with its
-/// diagnostics emitted. Calls back with passes that are to run on the operation
-/// next, if any: those that free a function's buffers.
-bool layout_rs_run_pass(MlirStringRef pass, MlirStringRef options,
-                        MlirOperation op, MlirStringCallback then, void *user);
-/// What comes after these: removes the marks that they need.
-bool layout_rs_unmark_deallocation(MlirOperation function);
+/// What a step of a pass did.
+enum LayoutOutcome : uint32_t {
+  /// It failed, with its diagnostics emitted.
+  LayoutFailed = 0,
+  LayoutUnchanged = 1,
+  LayoutChanged = 2,
+};
+/// Runs a step of a pass on an operation, the first of which is 0. Calls back
+/// with passes that are to run on the operation next, if any; the pass goes on
+/// after them, with the number that `step` has then.
+LayoutOutcome layout_rs_run_pass(MlirStringRef pass, MlirStringRef options,
+                                 MlirOperation op, size_t *step,
+                                 MlirStringCallback then, void *user);
+/// Calls back with all passes that a pass may run so; with none for others.
+void layout_rs_passes_of(MlirStringRef pass, MlirStringCallback passes,
+                         void *user);
 
 /// Calls back once for each pipeline, with its name and its summary.
 void layout_rs_pipelines(void (*pipeline)(MlirStringRef name,

@@ -90,20 +90,40 @@ template <typename Generated> struct Shell : Generated {
     return error(wrong);
   }
 
+  /// MLIR loads dialects before it runs any pass.
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Generated::getDependentDialects(registry);
+    std::string passes;
+    layout_rs_passes_of(wrap(this->getArgument()), append, &passes);
+    if (passes.empty())
+      return;
+    OpPassManager manager(*this->getOpName());
+    if (succeeded(parsePassPipeline(passes, manager)))
+      manager.getDependentDialects(registry);
+  }
+
   void runOnOperation() override {
     Operation *op = this->getOperation();
-    std::string then;
-    if (!layout_rs_run_pass(wrap(this->getArgument()),
-                            wrap(StringRef(options())), wrap(op), append,
-                            &then))
-      return this->signalPassFailure();
-    if (then.empty())
-      return;
-    OpPassManager manager(op->getName());
-    if (failed(parsePassPipeline(then, manager)) ||
-        failed(this->runPipeline(manager, op)) ||
-        !layout_rs_unmark_deallocation(wrap(op)))
-      this->signalPassFailure();
+    bool changed = false;
+    for (size_t step = 0;;) {
+      std::string then;
+      LayoutOutcome outcome = layout_rs_run_pass(
+          wrap(this->getArgument()), wrap(StringRef(options())), wrap(op),
+          &step, append, &then);
+      if (outcome == LayoutFailed)
+        return this->signalPassFailure();
+      changed |= outcome == LayoutChanged;
+      if (then.empty())
+        break;
+      // MLIR verifies what each of them leaves, and drops its analyses.
+      OpPassManager manager(op->getName());
+      if (failed(parsePassPipeline(then, manager)) ||
+          failed(this->runPipeline(manager, op)))
+        return this->signalPassFailure();
+    }
+    // What did not change is not verified again.
+    if (!changed)
+      this->markAllAnalysesPreserved();
   }
 
 private:

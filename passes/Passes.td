@@ -159,6 +159,17 @@ def LayoutPrepareBufferization
   ];
 }
 
+def LayoutConvertToLLVM : Pass<"layout-convert-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Convert loops over plain memrefs to the LLVM dialect";
+  let description = [{
+    Runs upstream's conversions of linalg, affine, scf, vector, math, complex,
+    memref and what is left to the LLVM dialect, in the order that they need;
+    each only where the module has operations for it. A conversion that has
+    nothing to do takes as long as the others in a large function, since MLIR
+    verifies what each leaves.
+  }];
+}
+
 def LayoutDeallocate : Pass<"layout-deallocate", "::mlir::func::FuncOp"> {
   let summary = "Free what bufferization allocated";
   let description = [{
@@ -188,6 +199,16 @@ def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
   ];
+}
+
+def LayoutLowerBufferization
+    : Pass<"layout-lower-bufferization", "::mlir::ModuleOp"> {
+  let summary = "Lower what freeing buffers leaves of bufferization";
+  let description = [{
+    Runs `bufferization-lower-deallocations`, `layout-expand-clones` and
+    `convert-bufferization-to-memref`, each only where the module has operations
+    for it.
+  }];
 }
 
 def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
@@ -298,9 +319,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
     "layout-lower-memrefs{$options}",
     "cse",
     "func.func(layout-deallocate)",
-    "bufferization-lower-deallocations",
-    "layout-expand-clones",
-    "convert-bufferization-to-memref",
+    "layout-lower-bufferization",
     "canonicalize",
     "cse"
   ];
@@ -316,25 +335,7 @@ def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
   let summary = "Lower tensors and memrefs with layouts to the LLVM dialect";
   let passes = [
     "layout-to-memref{$options}",
-    "convert-linalg-to-loops",
-    "func.func(scf-forall-to-for)",
-    "layout-strip-memory-spaces",
-    "func.func(convert-vector-to-scf)",
-    "lower-affine",
-    "layout-scf-to-cf",
-    "expand-strided-metadata",
-    "lower-affine",
-    "convert-vector-to-llvm",
-    "convert-math-to-llvm",
-    "convert-math-to-libm",
-    "convert-to-llvm",
-    "convert-complex-to-standard",
-    "layout-scf-to-cf",
-    "convert-math-to-llvm",
-    "convert-math-to-libm",
-    "convert-to-llvm",
-    "layout-mask-as-integers",
-    "reconcile-unrealized-casts",
+    "layout-convert-to-llvm",
     "layout-verify-llvm"
   ];
 }

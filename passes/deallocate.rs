@@ -12,7 +12,7 @@ use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, BlockLike, ValueLike};
 
 /// Upstream's passes that free the buffers of a function.
-const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
+pub const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
 
 /// Marks what the program itself frees, before bufferization adds what it does not.
 pub fn mark(function: Op) {

@@ -11,18 +11,19 @@ use crate::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
-/// Expands all clones of strided buffers in a module.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
+/// Expands all clones of strided buffers in a module; false where there are no clones.
+pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let clones = ir::all_operations(rewriter.root());
     let clones = clones.into_iter().filter(|op| ir::name(*op) == "bufferization.clone");
-    let mut errors = Vec::new();
+    let (mut errors, mut found) = (Vec::new(), false);
     for op in clones {
+        found = true;
         let location = ir::location(op);
         if let Err(reason) = expand(rewriter, op) {
             errors.push(Diagnostic::error(location, format!("'bufferization.clone' op cannot be expanded: {reason}")));
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    if errors.is_empty() { Ok(found) } else { Err(errors) }
 }
 
 fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {

@@ -9,8 +9,9 @@ use crate::pass::Pass;
 use crate::pipelines::PIPELINES;
 use crate::upstream::emit;
 use crate::{
-    deallocate, expand_clones, indexing_analysis, lower_memrefs, mask_as_integers, prepare_bufferization,
-    remove_conversions, scf_to_cf, simplify_indexing, strip_memory_spaces, verify_llvm,
+    convert_to_llvm, deallocate, expand_clones, indexing_analysis, lower_bufferization, lower_memrefs,
+    mask_as_integers, prepare_bufferization, remove_conversions, scf_to_cf, simplify_indexing, steps,
+    strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -24,47 +25,71 @@ extern "C" fn layout_rs_run_pass(
     name: MlirStringRef,
     options: MlirStringRef,
     op: MlirOperation,
+    step: *mut usize,
     then: MlirStringCallback,
     user: *mut c_void,
-) -> bool {
+) -> Outcome {
     // SAFETY: the texts are valid for the call.
     let [name, options] =
         [name, options].map(|text| String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()));
-    pass(op, |rewriter| {
+    let callback = then.expect("C++ gives a callback");
+    // SAFETY: C++ gives a place for the number, which nothing else uses during the call.
+    let step = unsafe { &mut *step };
+    run(op, |rewriter| {
         let op = rewriter.root();
         let wrong = |message| vec![Diagnostic::error(ir::location(op), message)];
         let pass = Pass::read(&name, &options).map_err(wrong)?;
         pass.check().map_err(wrong)?;
+        let now = *step;
+        let mut go_on = |passes: &str, next: usize| {
+            *step = next;
+            // SAFETY: C++ gives a callback and the pointer it takes.
+            unsafe { callback(string_ref(passes), user) };
+        };
         match pass {
+            Pass::ConvertToLlvm | Pass::LowerBufferization => {
+                let steps =
+                    if pass == Pass::ConvertToLlvm { convert_to_llvm::STEPS } else { lower_bufferization::STEPS };
+                if let Some((passes, next)) = steps::next(steps, op, now) {
+                    go_on(passes, next);
+                }
+                return Ok(Outcome::Unchanged);
+            }
+            Pass::Deallocate if now > 0 => deallocate::unmark(op),
             Pass::Deallocate => {
                 if let Some(passes) = deallocate::run(rewriter) {
-                    let callback = then.expect("C++ gives a callback");
-                    // SAFETY: C++ gives a callback and the pointer it takes.
-                    unsafe { callback(string_ref(passes), user) };
+                    go_on(passes, 1);
                 }
             }
-            Pass::ExpandClones => return expand_clones::run(rewriter),
+            Pass::ExpandClones => return expand_clones::run(rewriter).map(Outcome::of),
             Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
-            Pass::LowerMemrefs { options } => return lower_memrefs::run(rewriter, options),
+            Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
-            Pass::PrepareBufferization => return prepare_bufferization::run(rewriter),
+            Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,
             Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
             Pass::ScfToCf => scf_to_cf::run(op),
             Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
-            Pass::StripMemorySpaces => strip_memory_spaces::run(op),
-            Pass::VerifyLlvm => return verify_llvm::run(op),
+            Pass::StripMemorySpaces => return Ok(Outcome::of(strip_memory_spaces::run(op))),
+            Pass::VerifyLlvm => return verify_llvm::run(op).map(|()| Outcome::Unchanged),
         }
-        Ok(())
+        Ok(Outcome::Changed)
     })
 }
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
-extern "C" fn layout_rs_unmark_deallocation(function: MlirOperation) -> bool {
-    pass(function, |rewriter| {
-        deallocate::unmark(rewriter.root());
-        Ok(())
-    })
+extern "C" fn layout_rs_passes_of(pass: MlirStringRef, passes: MlirStringCallback, user: *mut c_void) {
+    // SAFETY: the text is valid for the call.
+    let name = String::from_utf8_lossy(unsafe { bytes(pass) }.unwrap_or_default());
+    let all = match Pass::read(&name, "") {
+        Ok(Pass::ConvertToLlvm) => steps::all(convert_to_llvm::STEPS),
+        Ok(Pass::LowerBufferization) => steps::all(lower_bufferization::STEPS),
+        Ok(Pass::Deallocate) => deallocate::PASSES.to_owned(),
+        _ => return,
+    };
+    let callback = passes.expect("C++ gives a callback");
+    // SAFETY: C++ gives a callback and the pointer it takes.
+    unsafe { callback(string_ref(&all), user) };
 }
 
 /// See `Glue.h`.
@@ -124,13 +149,32 @@ extern "C" fn layout_rs_pipeline(
     found.is_ok()
 }
 
-/// Runs the body of a pass and emits its diagnostics; true where it succeeded.
-fn pass(operation: MlirOperation, body: impl for<'s> FnOnce(&'s Rewriter) -> Result<(), Vec<Diagnostic<'s>>>) -> bool {
+/// What a step of a pass did: `LayoutOutcome` in `Glue.h`.
+#[repr(u32)]
+#[derive(Clone, Copy)]
+enum Outcome {
+    Failed = 0,
+    Unchanged = 1,
+    Changed = 2,
+}
+
+impl Outcome {
+    fn of(changed: bool) -> Outcome {
+        if changed { Outcome::Changed } else { Outcome::Unchanged }
+    }
+}
+
+/// Runs the body of a pass and emits its diagnostics.
+fn run(
+    operation: MlirOperation,
+    body: impl for<'s> FnOnce(&'s Rewriter) -> Result<Outcome, Vec<Diagnostic<'s>>>,
+) -> Outcome {
     // SAFETY: the operation is alive for the call, in which MLIR leaves it to the pass alone.
     let rewriter = unsafe { Rewriter::new(operation) };
     let location = ir::location(rewriter.root());
     let outcome = guard(|message| Err(vec![Diagnostic::error(location, message)]), || body(&rewriter));
-    let Err(diagnostics) = outcome else { return true };
-    diagnostics.iter().for_each(emit);
-    false
+    outcome.unwrap_or_else(|diagnostics| {
+        diagnostics.iter().for_each(emit);
+        Outcome::Failed
+    })
 }

@@ -17,6 +17,9 @@
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `options`, `upstream` |
 //! | `ownership` | who frees which buffer of a function | `buffers` |
 //! | `aliases` | few tensors in one buffer, for bufferization to take linear time | `buffers`, `ownership` |
+//! | `steps` | upstream's passes where there is something for them | |
+//! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `steps` |
+//! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
@@ -33,7 +36,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_memrefs`, `mask_as_integers`, `options`, `pass`, `pipelines`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `options`, `pass`, `pipelines`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -65,6 +68,7 @@
 
 mod aliases;
 mod buffers;
+pub mod convert_to_llvm;
 pub mod deallocate;
 mod diagnostic;
 pub mod expand_clones;
@@ -72,6 +76,7 @@ pub mod expand_clones;
 mod exports;
 pub mod indexing_analysis;
 mod kernel;
+pub mod lower_bufferization;
 pub mod lower_memrefs;
 pub mod mask_as_integers;
 mod options;
@@ -83,6 +88,7 @@ pub mod prepare_bufferization;
 pub mod remove_conversions;
 pub mod scf_to_cf;
 pub mod simplify_indexing;
+mod steps;
 pub mod strip_memory_spaces;
 mod switches;
 #[allow(unsafe_code, reason = "these functions call C++")]

@@ -5,17 +5,19 @@ use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Op, Shaped};
 use melior::ir::operation::OperationMutLike;
 
-/// Removes the memory spaces of this dialect from all memref types of a module, and the machine that it was for.
-pub fn run(module: Op) {
-    let location = ir::location(module);
+/// Removes the memory spaces of this dialect from all memref types of a module, and the machine that it was for; true
+/// where there was any of them.
+pub fn run(module: Op) -> bool {
+    let (location, mut found) = (ir::location(module), false);
     let mut strip = TypeConverter::new(|t| {
         let shaped = ir::memref(t)?;
         layout_dialect::memory_space(shaped.space?)?;
+        found = true;
         ir::memref_type(location, &Shaped { space: None, ..shaped })
     });
     for op in ir::all_operations(module) {
         strip.operation(op);
     }
-    // It is no error where there is none.
-    let _ = ir::edit(module).remove_attribute(MACHINE);
+    let machine = ir::edit(module).remove_attribute(MACHINE).is_ok();
+    found || machine
 }

@@ -1,0 +1,36 @@
+//! `layout-convert-to-llvm`: upstream's conversions to the LLVM dialect, each only where there is something for it.
+
+use crate::steps::Step;
+
+/// The passes in their order. Those after `convert-complex-to-standard` are for what that makes of complex numbers.
+pub const STEPS: &[Step] = &[
+    ("convert-linalg-to-loops", &["linalg"]),
+    ("func.func(scf-forall-to-for)", &["scf.forall"]),
+    ("layout-strip-memory-spaces", &[]),
+    ("func.func(convert-vector-to-scf)", &["vector"]),
+    ("lower-affine", &["affine"]),
+    ("layout-scf-to-cf", &["scf"]),
+    ("expand-strided-metadata,lower-affine", STRIDED),
+    ("convert-vector-to-llvm", &["vector"]),
+    ("convert-math-to-llvm", &["math"]),
+    ("convert-math-to-libm", &["math"]),
+    ("convert-to-llvm", &[]),
+    ("convert-complex-to-standard", &["complex"]),
+    ("layout-scf-to-cf", &["scf"]),
+    ("convert-math-to-llvm", &["math"]),
+    ("convert-math-to-libm", &["math"]),
+    ("convert-to-llvm", &["arith", "cf", "complex", "func", "index", "math", "memref", "ub", "vector"]),
+    ("layout-mask-as-integers", &["llvm.intr.masked.load", "llvm.intr.masked.store"]),
+    ("reconcile-unrealized-casts", &["builtin.unrealized_conversion_cast"]),
+];
+
+/// What has offsets, sizes and strides to compute. Other operations on memrefs are converted as they are.
+const STRIDED: &[&str] = &[
+    "memref.assume_alignment",
+    "memref.collapse_shape",
+    "memref.expand_shape",
+    "memref.extract_aligned_pointer_as_index",
+    "memref.extract_strided_metadata",
+    "memref.reinterpret_cast",
+    "memref.subview",
+];
