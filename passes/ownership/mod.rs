@@ -17,8 +17,9 @@
 //!    joined in [`Sets`].
 //! 2. What a loop or condition carries is either *lent*, where all that is carried was made outside of it: it joins the
 //!    set of that; or *owned* by who gets it, where any was made inside. This is decided from the inside out.
-//! 3. A buffer is handed on if its set has one owner and nothing that is not owned, its block is the one that hands it on, and nothing uses it
-//!    afterwards; otherwise a copy of it is. What is returned is always owned by the caller, as upstream has it.
+//! 3. A buffer is handed on if its set has one owner and nothing that is not owned, its block is the one that hands it on,
+//!    and nothing uses it afterwards; otherwise a copy of it is. What is returned is always owned by the caller, as
+//!    upstream has it.
 //! 4. What is not handed on is freed after the last use of its set, in its block. An allocation of the same type that
 //!    comes next takes the buffer over.
 //!

@@ -11,11 +11,18 @@
 use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::spread::Axes;
 use crate::options::Form;
+use layout_dialect::element;
 use layout_ir::{self as ir, Shaped, Val};
 use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
+
+/// The bytes of the elements of a tensor. Sizes known only at run time count 1.
+pub fn bytes(shaped: &Shaped) -> u64 {
+    let elements = shaped.shape.iter().fold(1u64, |n, size| n.saturating_mul(size.unwrap_or(1).unsigned_abs()));
+    elements.saturating_mul(element::least_bits(shaped.element).unsigned_abs().div_ceil(8))
+}
 
 /// Where a layout says that elements are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -98,8 +105,7 @@ impl<'c> Classes<'c> {
 
     fn add(&mut self, v: Val<'c>) -> Option<usize> {
         let shaped = ir::tensor(v.r#type())?;
-        let elements = shaped.shape.iter().fold(1u64, |n, size| n.saturating_mul(size.unwrap_or(1).unsigned_abs()));
-        let layout = shaped.layout;
+        let (bytes, layout) = (bytes(&shaped), shaped.layout);
         let number = self.values.len();
         self.numbers.insert(ir::key(v), number);
         self.values.push(v);
@@ -110,7 +116,7 @@ impl<'c> Classes<'c> {
             space: Space::of(layout),
             shapes: HashSet::from([ir::tensor_type(&Shaped { layout: None, ..shaped })]),
             constant: ir::defining_op(v).is_some_and(|op| ir::name(op) == "arith.constant"),
-            bytes: elements,
+            bytes,
         });
         Some(number)
     }

@@ -30,7 +30,7 @@ use crate::buffers::spread::Axes;
 use crate::diagnostic::Diagnostic;
 use crate::options::RemoveConversionsOptions;
 use crate::upstream;
-use classes::Classes;
+use classes::{Classes, bytes};
 use constraints::Constraints;
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::ValueLike;
@@ -66,7 +66,7 @@ fn remove(rewriter: &Rewriter) {
     let Constraints { mut classes, functions } =
         Constraints::of(Classes::new(ir::location(module), Axes::of(module, &operations)), &operations);
     let mut conversions: Vec<Op> = operations.iter().copied().filter(|op| is_conversion(*op)).collect();
-    conversions.sort_by_key(|op| std::cmp::Reverse(bytes(*op, &runs)));
+    conversions.sort_by_key(|op| std::cmp::Reverse(moved_bytes(*op, &runs)));
     for op in &conversions {
         classes.join(ir::operands(*op)[0], ir::result(*op, 0));
     }
@@ -85,12 +85,9 @@ fn is_conversion(op: Op) -> bool {
 }
 
 /// The bytes of the elements that a conversion moves, as often as it runs.
-fn bytes(op: Op, runs: &Runs) -> u64 {
+fn moved_bytes(op: Op, runs: &Runs) -> u64 {
     let shaped = ir::tensor(ir::result(op, 0).r#type()).expect("a conversion of tensors");
-    // Sizes known only at run time count 1.
-    let elements = shaped.shape.iter().fold(1u64, |n, size| n.saturating_mul(size.unwrap_or(1).unsigned_abs()));
-    let bytes = layout_dialect::element::least_bits(shaped.element).unsigned_abs().div_ceil(8);
-    elements.saturating_mul(bytes).saturating_mul(runs.of_op(op))
+    bytes(&shaped).saturating_mul(runs.of_op(op))
 }
 
 /// What the conversions of a module move.
@@ -104,7 +101,7 @@ impl Moved {
         let operations = ir::all_operations(module);
         let runs = Runs::of(&operations);
         let conversions = operations.into_iter().filter(|op| is_conversion(*op));
-        let each = conversions.map(|op| bytes(op, &runs));
+        let each = conversions.map(|op| moved_bytes(op, &runs));
         each.fold(Moved { conversions: 0, bytes: 0 }, |all, bytes| Moved {
             conversions: all.conversions + 1,
             bytes: all.bytes.saturating_add(bytes),
