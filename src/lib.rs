@@ -31,6 +31,7 @@
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
+//! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
 //!
 //! # Invariants
 //!
@@ -50,5 +51,6 @@ pub mod notations;
 mod numbers;
 pub mod operations;
 pub mod places;
+pub mod solver;
 pub mod text;
 pub mod tiled;
