@@ -15,6 +15,7 @@ mod picture;
 mod places;
 mod protocol;
 mod report;
+mod solve;
 mod svg;
 mod view;
 
@@ -59,6 +60,7 @@ enum Command {
     Hlo(hlo::HloOptions),
     Moves(moves::MovesOptions),
     Convert(convert::ConvertOptions),
+    Solve(solve::SolveOptions),
 }
 
 const LONG_ABOUT: &str = "\
@@ -76,6 +78,7 @@ Examples:
   layout-inspect simplify --explain '(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 3]'
   layout-inspect hlo model.hlo --instruction dot --tile 8,128
   layout-inspect moves 'f32[8,128]{1,0}' 'f32[128,8]{1,0}' --transpose 1,0
+  layout-inspect solve problem.json.gz --seconds 60 --json
   echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
 
 Exit status:
@@ -95,6 +98,7 @@ fn run() -> ExitCode {
         Some(Command::Hlo(options)) => hlo::run(options).map(|()| String::new()),
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
+        Some(Command::Solve(options)) => solve::run(options),
         None if arguments.json => serve(),
         None if arguments.schema => Ok(protocol::schema()),
         None => inspect(&arguments),
