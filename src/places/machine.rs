@@ -6,8 +6,9 @@
 //!
 //! Two axes belong to no machine, since all have them: [`WORD`], the element inside a word, and [`TIME`].
 //!
-//! [`Machine::check`] verifies that a layout fits. Not described: what a machine computes, and how fast.
+//! [`Machine::check`] verifies that a layout fits. What a machine computes with, and how fast, may follow: see [`Model`].
 
+use crate::places::model::{Decimal, Model};
 use crate::places::placement::Placement;
 use crate::places::tensor_layout::{check_axis, check_extent};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
@@ -21,7 +22,7 @@ pub const WORD: &str = "W";
 pub const TIME: &str = "Time";
 
 /// Machines that go by a name. Capacities are those of the example, to be replaced by those of the actual machine.
-pub const READY: [(&str, &str); 3] = [
+pub const READY: [(&str, &str); 5] = [
     (
         "mn_core",
         "axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
@@ -31,6 +32,15 @@ pub const READY: [(&str, &str); 3] = [
         "axes: (4x2_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
     ),
     ("tpu_like", "axes: (), memories: (hbm: 0 with 17179869184 bytes, vmem: 1 with 16777216 bytes), word: 32"),
+    (
+        "tpu_v5e",
+        "axes: (), memories: (hbm: 0 with 17179869184 bytes rate 491.5, vmem: 1 with 134217728 bytes), word: 32, \
+         unit: cycle, registers: 8x128, layouts: tiles, costs: (kernel: 70, window: 1738, window_bytes: 7750000)",
+    ),
+    (
+        "cpu",
+        "axes: (), memories: (ram: 0 with 17179869184 bytes rate 0.02), word: 32, unit: picosecond, registers: 1x8",
+    ),
 ];
 
 /// Children of one kind of place.
@@ -55,6 +65,8 @@ pub struct Memory {
     pub bytes: i64,
     /// The axis whose places have one each; `None` where the machine has one.
     pub axis: Option<String>,
+    /// The bytes that one such memory gives and takes in a unit of cost; `None` where nothing is said.
+    pub rate: Option<Decimal>,
 }
 
 /// A tree of places with memories.
@@ -66,6 +78,8 @@ pub struct Machine {
     pub memories: Vec<Memory>,
     /// The bits of a word, at least 1.
     pub word_bits: i64,
+    /// What it computes with, and how fast.
+    pub model: Model,
 }
 
 /// What a tensor takes of a machine.
@@ -127,7 +141,7 @@ impl Machine {
     }
 
     fn read(cursor: &mut Cursor) -> Result<Machine, Error> {
-        let mut machine = Machine { axes: Vec::new(), memories: Vec::new(), word_bits: 0 };
+        let mut machine = Machine { axes: Vec::new(), memories: Vec::new(), word_bits: 0, model: Model::default() };
         key(cursor, "axes", "`axes: (`, or the name of a machine")?;
         cursor.expect("(", "`(` to list the axes")?;
         let mut places = 1i64;
@@ -158,6 +172,7 @@ impl Machine {
         if machine.word_bits < 1 {
             return Err(Error::at(at, "a word must have at least 1 bit, found 0"));
         }
+        machine.model = Model::read(cursor)?;
         Ok(machine)
     }
 
@@ -225,7 +240,16 @@ impl Machine {
         if !eat_word(cursor, "bytes") {
             return Err(cursor.expected("`bytes`"));
         }
-        Ok(Memory { name: name.to_string(), space, bytes, axis })
+        let mut rate = None;
+        if eat_word(cursor, "rate") {
+            let at = cursor.at();
+            let read = Decimal::read(cursor, "the bytes that the memory moves in a unit of cost, such as `491.5`")?;
+            if read == Decimal::default() {
+                return Err(Error::at(at, "a memory must move more than 0 bytes in a unit of cost, found 0"));
+            }
+            rate = Some(read);
+        }
+        Ok(Memory { name: name.to_string(), space, bytes, axis, rate })
     }
 
     /// The number of the axis of this name in [`Machine::axes`].
@@ -382,7 +406,10 @@ impl fmt::Display for Machine {
                 write!(f, " at {axis}")?;
             }
             write!(f, " with {} bytes", memory.bytes)?;
+            if let Some(rate) = memory.rate {
+                write!(f, " rate {rate}")?;
+            }
         }
-        write!(f, "), word: {}", self.word_bits)
+        write!(f, "), word: {}{}", self.word_bits, self.model)
     }
 }

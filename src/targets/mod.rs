@@ -1,0 +1,26 @@
+//! Machines as a planner of layouts sees them: default layouts, candidates, and costs.
+//!
+//! ```
+//! use tensor_layout::element::ElementType;
+//! use tensor_layout::targets::Target;
+//!
+//! let target = Target::parse("tpu_v5e").unwrap();
+//! assert_eq!(target.default_layout(ElementType::F32, &[1024, 129]).unwrap().to_string(), "{0,1:T(8,128)}");
+//! assert_eq!(target.unit(), "cycle");
+//! ```
+//!
+//! Everything is computed from a [`Machine`](crate::places::Machine), whose text anyone can write.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`target`] | the machine, and the layouts that it lays arrays out in |
+//! | [`costs`] | what operations and relayouts cost |
+//! | [`wants`] | the layouts that operations want |
+
+pub mod costs;
+pub mod target;
+pub mod wants;
+
+pub use costs::Price;
+pub use target::{Ranked, Target};
+pub use wants::Want;
