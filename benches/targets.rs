@@ -1,6 +1,6 @@
 //! How well the costs of `tpu_v5e` meet what XLA's compiler for TPUs says that operations take, its `estimated_cycles`.
 //!
-//! `cargo bench --bench targets -- MICRO.jsonl CORPUS [--rows]` reads small programs, a JSON object a line, and the
+//! `cargo bench --bench targets -- MICRO.jsonl CORPUS [--machine M] [--rows]` reads small programs, a JSON object a line, and the
 //! `.v5e.hlo` texts of a folder. It prints tables of the error by kind of operation; `--rows` every operation.
 //!
 //! The error of an operation is |ln(cost / estimate)|. A quarter of the small programs, by a hash of their names, and
@@ -29,10 +29,11 @@ struct Row {
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).filter(|a| a != "--bench").collect();
     let [micro, corpus, ..] = &arguments[..] else {
-        println!("usage: cargo bench --bench targets -- MICRO.jsonl CORPUS [--rows]");
+        println!("usage: cargo bench --bench targets -- MICRO.jsonl CORPUS [--machine M] [--rows]");
         return;
     };
-    let target = Target::parse("tpu_v5e").expect("a ready machine");
+    let machine = arguments.iter().skip_while(|a| *a != "--machine").nth(1).map_or("tpu_v5e", |text| text);
+    let target = Target::parse(machine).unwrap_or_else(|error| panic!("{error}"));
     let mut rows = small(micro);
     let whole = programs(corpus);
     if arguments.iter().any(|a| a == "--rows") {

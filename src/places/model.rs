@@ -59,10 +59,8 @@ macro_rules! costs {
 costs! {
     /// For starting a kernel of loops.
     kernel,
-    /// For each window of such a kernel, where it moves something from or to a memory with a rate.
+    /// For each window of such a kernel.
     window,
-    /// For such a kernel where it moves nothing of that kind.
-    near_kernel,
     /// The bytes of operands and results of one window; 0 where there is always one.
     window_bytes,
     /// The tiles of one window of an operation that is a kernel alone; 0 where that is as in other kernels.
@@ -81,6 +79,8 @@ costs! {
     copy,
     /// For each window of such a copy.
     copy_window,
+    /// For such a copy, instead of both, where neither side is in a memory with a rate of writing.
+    near_copy,
     /// For each tile of such a copy.
     copy_tile,
     /// For each such tile where the second-minor dimension is another.

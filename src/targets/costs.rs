@@ -8,8 +8,7 @@
 //! - **Loops**: `kernel + window · n + Σ B / r + Σ B / w`, and for tiles `reduced_tile` (of operands of reductions),
 //!   `computed_tile` (of each operation's result), `spread_tile`, `reordered_tile`, `scattered_tile`, and `packed_tile`
 //!   (of the only result, where it is packed). n = max(1, Σ B / `window_bytes`), rounded up; an operation that is
-//!   alone and needs more than one window has windows of `lone_window_tiles` tiles. Where nothing is far the start is
-//!   `near_kernel`.
+//!   alone and needs more than one window has windows of `lone_window_tiles` tiles.
 //! - **Copies** that change the minor dimension: windows of `transpose_window_tiles` tiles of both sides, each
 //!   `transpose_window`, and for each far side `transpose_window_far` a window and `transpose_tile` a tile. Others:
 //!   `copy + copy_window · n + Σ B / r + Σ B / w + copy_tile · T`, and `sublane_tile` where the second-minor changes.
@@ -124,11 +123,7 @@ impl Target {
         if windows > 1 && kernel.lone && costs.lone_window_tiles != Decimal::default() {
             windows = whole_windows(widest, costs.lone_window_tiles);
         }
-        let far = moved.all().any(|tiles| tiles.far());
-        let start = match far {
-            true => of(costs.kernel, 1) + of(costs.window, windows),
-            false => of(costs.near_kernel, 1),
-        };
+        let start = of(costs.kernel, 1) + of(costs.window, windows);
         let mut compute = Micro(0);
         for (arrays, cost) in [
             (&kernel.reduced, costs.reduced_tile),
@@ -190,7 +185,7 @@ impl Target {
         let windows = moved.windows(costs);
         let start = match moved.all().any(|tiles| tiles.far()) || written.packed {
             true => of(costs.copy, 1) + of(costs.copy_window, windows),
-            false => of(costs.near_kernel, 1),
+            false => of(costs.near_copy, 1),
         };
         let tiles = read.count.max(written.count);
         let mut compute = of(costs.copy_tile, tiles);
