@@ -104,10 +104,13 @@ impl Target {
     /// Those of [`Target::operation_cost`].
     pub fn kernel_price(&self, kernel: &Kernel) -> Result<Price, Error> {
         let moved = Moved::new(self, kernel)?;
-        match (&kernel.product, &kernel.reordered[..]) {
-            (Some(product), _) if product.is_depthwise() => self.depthwise(kernel, product, &moved),
-            (Some(product), _) => self.product(kernel, product, &moved),
-            (None, [(from, to)]) if kernel.lone && from.element == to.element => self.copy(from, to),
+        match (&kernel.product, &kernel.windowed, &kernel.reordered[..]) {
+            (Some(product), ..) => self.product(kernel, self.passes(product), &moved),
+            (None, Some((result, places)), _) => {
+                let tiles = self.tiles(result)?.count;
+                self.product(kernel, of(self.costs().windowed_tile, tiles.saturating_mul(*places)), &moved)
+            }
+            (None, None, [(from, to)]) if kernel.lone && kernel.operands.len() == 1 => self.copy(from, to),
             _ => self.loops(kernel, &moved),
         }
     }
@@ -118,12 +121,12 @@ impl Target {
 
     fn loops(&self, kernel: &Kernel, moved: &Moved) -> Result<Price, Error> {
         let costs = self.costs();
-        let mut windows = moved.windows(costs);
-        let widest = moved.results.iter().map(|tiles| tiles.count).max().unwrap_or(0);
-        if windows > 1 && kernel.lone && costs.lone_window_tiles != Decimal::default() {
+        let mut windows = moved.windows(costs.window_bytes);
+        if kernel.lone && at_least(moved.bytes(), costs.lone_window_bytes) {
+            let widest = moved.all().map(|tiles| tiles.count).max().unwrap_or(0);
             windows = whole_windows(widest, costs.lone_window_tiles);
         }
-        let start = of(costs.kernel, 1) + of(costs.window, windows);
+        let mut start = of(costs.kernel, 1) + of(costs.window, windows);
         let mut compute = Micro(0);
         for (arrays, cost) in [
             (&kernel.reduced, costs.reduced_tile),
@@ -143,10 +146,20 @@ impl Target {
                     false => self.transposition(from, to)?.0,
                 };
         }
-        if let [result] = moved.results[..]
-            && result.packed
+        for array in kernel.padded.iter().skip(1) {
+            compute = compute + of(costs.padded_tile, self.tiles(array)?.count);
+        }
+        for result in moved.results.iter().filter(|result| result.packed) {
+            let near = if result.far() { Decimal::default() } else { costs.packed_part_tile };
+            compute = compute + of(if moved.results.len() == 1 { costs.packed_tile } else { near }, result.count);
+        }
+        // What is only spread over a near memory is made there.
+        if let (true, [result]) = (kernel.is_broadcast(), &moved.results[..])
+            && !result.far()
+            && !result.packed
         {
-            compute = compute + of(costs.packed_tile, result.count);
+            start = of(costs.near_copy, 1);
+            compute = of(costs.copy_tile, result.count);
         }
         let reads = moved.operands.iter().map(|parts| parts.iter().fold(Micro(0), |sum, part| sum + reading(part)));
         let writes = moved.results.iter().map(writing);
@@ -182,7 +195,7 @@ impl Target {
         }
         let moved = Moved { operands: vec![vec![self.tiles(from)?]], results: vec![self.tiles(to)?] };
         let (read, written) = (moved.operands[0][0], moved.results[0]);
-        let windows = moved.windows(costs);
+        let windows = moved.windows(costs.window_bytes);
         let start = match moved.all().any(|tiles| tiles.far()) || written.packed {
             true => of(costs.copy, 1) + of(costs.copy_window, windows),
             false => of(costs.near_copy, 1),
@@ -197,7 +210,7 @@ impl Target {
         }
         Ok(Price {
             start: start.units()?,
-            reads: vec![reading(&read).units()?],
+            reads: vec![if read.far() { reading(&read).units()? } else { 0 }],
             writes: vec![writing(&written).units()?],
             compute: compute.units()?,
             hidden: 0,
@@ -211,15 +224,16 @@ impl Target {
         Ok(Price { start, reads: vec![0], writes: vec![0], windows: 1, ..Price::default() })
     }
 
-    fn product(&self, kernel: &Kernel, product: &Product, moved: &Moved) -> Result<Price, Error> {
+    /// A product whose passes take `compute`.
+    fn product(&self, kernel: &Kernel, mut compute: Micro, moved: &Moved) -> Result<Price, Error> {
         let costs = self.costs();
-        let windows = moved.windows(costs);
+        let windows = moved.windows(costs.product_window_bytes);
         let mut start = of(costs.product, 1);
         if moved.operands.iter().flatten().any(Tiles::far) {
             start = start + of(costs.product_operands, 1);
         }
         let packed = matches!(moved.results[..], [result] if result.packed);
-        if packed || moved.results.iter().any(Tiles::far) {
+        if moved.results.iter().any(|result| result.packed || result.far()) {
             start = start + of(costs.product_results, 1) + of(costs.product_window, windows);
         }
         let far = |tiles: &&Tiles| tiles.far();
@@ -229,7 +243,6 @@ impl Target {
         if packed {
             writes[0] = writes[0] + of(costs.product_packed_tile, moved.results[0].count);
         }
-        let mut compute = self.passes(product);
         for array in kernel.computed.iter().chain(&kernel.reduced) {
             compute = compute + of(costs.product_computed_tile, self.tiles(array)?.count);
         }
@@ -282,16 +295,6 @@ impl Target {
         let pass = if product.bits <= 8 { costs.narrow_pass } else { costs.pass };
         Micro(passes.saturating_mul(i128::from(pass.millionths)))
     }
-
-    /// A convolution of each feature on its own, which no matrix unit does.
-    fn depthwise(&self, kernel: &Kernel, product: &Product, moved: &Moved) -> Result<Price, Error> {
-        let mut price = self.loops(kernel, moved)?;
-        let places = product.depth.0.saturating_mul(product.depth.1);
-        let tiles = self.tiles(&product.result)?.count;
-        let compute = of(self.costs().depthwise_tile, tiles.saturating_mul(places));
-        price.compute = price.compute.checked_add(compute.units()?).ok_or_else(too_much)?;
-        Ok(price)
-    }
 }
 
 /// The arrays of a kernel in tiles.
@@ -318,10 +321,13 @@ impl Moved {
         self.operands.iter().flatten().chain(&self.results)
     }
 
-    /// The windows that all bytes need.
-    fn windows(&self, costs: &Costs) -> i64 {
-        let bytes = self.all().fold(0i64, |sum, tiles| sum.saturating_add(tiles.bytes));
-        whole_windows(bytes, costs.window_bytes)
+    fn bytes(&self) -> i64 {
+        self.all().fold(0i64, |sum, tiles| sum.saturating_add(tiles.bytes))
+    }
+
+    /// The windows of a size that all bytes need.
+    fn windows(&self, size: Decimal) -> i64 {
+        whole_windows(self.bytes(), size)
     }
 }
 
@@ -377,6 +383,11 @@ fn whole_windows(n: i64, size: Decimal) -> i64 {
         size => (i128::from(n) * 1_000_000 + size - 1) / size,
     };
     i64::try_from(windows.max(1)).unwrap_or(i64::MAX)
+}
+
+/// Whether a number is at least a limit; never where there is none.
+fn at_least(n: i64, limit: Decimal) -> bool {
+    limit != Decimal::default() && i128::from(n) * 1_000_000 >= i128::from(limit.millionths)
 }
 
 /// Whether an operation moves nothing.

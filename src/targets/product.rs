@@ -49,10 +49,10 @@ impl Product {
         }
     }
 
-    /// Whether each feature is a group of its own.
+    /// Whether each group has so few features that no matrix unit helps.
     pub fn is_depthwise(&self) -> bool {
         let features = self.columns.first().and_then(|dim| self.result.dims.get(*dim)?.bound());
-        self.groups > 1 && features.is_some_and(|features| features <= self.groups.saturating_mul(8))
+        self.groups > 1 && features.is_some_and(|features| features / self.groups < 8)
     }
 }
 
@@ -75,7 +75,9 @@ fn window(convolution: &Convolution, kernel: &[i64]) -> Option<(Vec<usize>, (i64
     Some((rows, (outer, inner)))
 }
 
-/// Whether a window meets each index of the kernel at one place only: XLA's form of a batch dimension of a product.
+/// Whether a window meets each index of the kernel at one place only: XLA's form of a batch dimension of a product. There
+/// are two: a window that moves by one less than its size over data that is spread by its size, and the other way round.
 fn is_batch(window: &WindowDim) -> bool {
-    window.size > 1 && window.base_dilation == window.size && window.stride == window.size - 1
+    let (size, steps) = (window.size, [window.base_dilation, window.stride]);
+    size > 1 && (steps == [size, size - 1] || steps == [size - 1, size])
 }
