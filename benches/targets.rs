@@ -283,7 +283,7 @@ fn kernel(
     let widest = operands.iter().chain([&result]).max_by_key(|a| a.sizes().map(|s| s.iter().product::<i64>()))?.clone();
     kernel.computed = vec![widest; computing];
     if inside.contains(&"reduce-window") {
-        kernel.windowed = Some((result.clone(), if program.starts_with("pool") { 4 } else { 128 }));
+        kernel.windowed = Some((result.clone(), if program.starts_with("pool") { 4 } else { 2 }));
     }
     if inside.contains(&"reduce") {
         let first = operands.first()?;
@@ -306,7 +306,12 @@ fn kernel(
     }
     if inside.contains(&"convolution") {
         kernel.reordered.clear();
-        kernel.product = Some(product(program, about, &operands, &result)?);
+        let product = product(program, about, &operands, &result)?;
+        if product.is_depthwise() {
+            kernel.windowed = Some((result, product.depth.0 * product.depth.1));
+        } else {
+            kernel.product = Some(product);
+        }
     }
     Some(kernel)
 }

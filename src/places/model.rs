@@ -121,6 +121,9 @@ costs! {
     pass,
     /// For each such pass where elements have 8 bits or less.
     narrow_pass,
+    /// For each such pass of a convolution where batches or places are in the lanes of the input and features in those of
+    /// the result.
+    turned_pass,
     /// The passes that a product takes at least for each block of weights.
     least_passes,
     /// For each tile of the result and each place of the window, where windows are combined without a matrix unit.

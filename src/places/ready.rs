@@ -23,7 +23,7 @@ pub const READY: [(&str, &str); 5] = [
          computed_tile: 0.15, spread_tile: 7.5, padded_tile: 5.3, reordered_tile: 0.8, copy: 256, copy_window: 1560, near_copy: 16, copy_tile: 0.5, \
          sublane_tile: 1, transpose_window: 100, transpose_window_far: 1800, transpose_window_tiles: 768, \
          transpose_tile: 8.333, product: 256, product_operands: 1806, product_results: 303, product_window: 1430, product_window_bytes: 4500000, \
-         product_packed_tile: 8.5, product_computed_tile: 0.09, pass: 2, narrow_pass: 0.9, least_passes: 4, \
+         product_packed_tile: 8.5, product_computed_tile: 0.03, pass: 2, narrow_pass: 0.9, turned_pass: 4.7, least_passes: 4, \
          windowed_tile: 1.5, scattered_tile: 8.3)",
     ),
     (

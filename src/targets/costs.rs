@@ -14,7 +14,8 @@
 //!   `copy + copy_window · n + Σ B / r + Σ B / w + copy_tile · T`, and `sublane_tile` where the second-minor changes.
 //! - **Products**: `product + product_operands` (one operand is far) `+ product_results + product_window · n` (the result
 //!   is far or packed) `+ max(m, c) + min(m, c) / n`, where m is moving the far arrays and `product_packed_tile`, and
-//!   c = `pass` · ⌈K / L⌉ · ⌈N / L⌉ · max(M / R, `least_passes`) for registers of R rows of L words.
+//!   c = `pass` · ⌈K / L⌉ · ⌈N / L⌉ · max(⌈M / R⌉, `least_passes`) for registers of R rows of L words; N are the
+//!   columns and M the rows, or the other way round where the result has rows in its lanes.
 //!
 //! The costs of `tpu_v5e` were fitted to XLA's own estimates, which leave out what is asynchronous and what its model
 //! does not know; here all that moves something costs something.
@@ -122,7 +123,8 @@ impl Target {
     fn loops(&self, kernel: &Kernel, moved: &Moved) -> Result<Price, Error> {
         let costs = self.costs();
         let mut windows = moved.windows(costs.window_bytes);
-        if kernel.lone && at_least(moved.bytes(), costs.lone_window_bytes) {
+        let slow = moved.all().any(Tiles::far) || moved.results.iter().any(|result| result.packed);
+        if kernel.lone && slow && at_least(moved.bytes(), costs.lone_window_bytes) {
             let widest = moved.all().map(|tiles| tiles.count).max().unwrap_or(0);
             windows = whole_windows(widest, costs.lone_window_tiles);
         }
@@ -233,8 +235,9 @@ impl Target {
             start = start + of(costs.product_operands, 1);
         }
         let packed = matches!(moved.results[..], [result] if result.packed);
-        if moved.results.iter().any(|result| result.packed || result.far()) {
-            start = start + of(costs.product_results, 1) + of(costs.product_window, windows);
+        let far = moved.results.iter().any(Tiles::far);
+        if far || moved.results.iter().max_by_key(|result| result.count).is_some_and(|result| result.packed) {
+            start = start + of(costs.product_results, 1) + of(costs.product_window, if far { windows } else { 1 });
         }
         let far = |tiles: &&Tiles| tiles.far();
         let reads: Vec<Micro> =
@@ -269,30 +272,42 @@ impl Target {
         // The result's dimensions of one kind: those in lanes and in rows of registers are padded.
         let size = |dim: usize| sizes.get(dim).copied().unwrap_or(1);
         let all = |dims: &[usize]| dims.iter().fold(1i128, |n, dim| n.saturating_mul(i128::from(size(*dim))));
-        let mut height = {
-            let in_lanes = minor.filter(|dim| product.rows.contains(dim));
-            let in_rows = second.filter(|dim| product.rows.contains(dim));
-            let others: Vec<usize> =
-                product.rows.iter().copied().filter(|dim| Some(*dim) != in_lanes && Some(*dim) != in_rows).collect();
-            match (in_lanes, in_rows) {
-                (Some(dim), second) => {
-                    let line = up(lanes, rows) * up(size(dim), lanes);
-                    all(&others).saturating_mul(line).saturating_mul(second.map_or(1, |dim| i128::from(size(dim))))
-                }
-                (None, Some(dim)) => all(&others).saturating_mul(up(size(dim), rows)),
-                (None, None) => all(&others).div_euclid(i128::from(rows)).max(1),
-            }
+        // Which of the two kinds is in the lanes is the result's choice; the other one is in the rows.
+        let turned = minor.is_some_and(|dim| product.rows.contains(&dim));
+        let (in_lanes, in_rows) = match turned {
+            true => (&product.rows, &product.columns),
+            false => (&product.columns, &product.rows),
         };
-        let columns = (all(&product.columns) / i128::from(product.groups)).max(1);
-        let width = (columns + i128::from(lanes) - 1) / i128::from(lanes);
+        let but = |dims: &[usize], dim: Option<usize>| {
+            all(&dims.iter().copied().filter(|other| Some(*other) != dim).collect::<Vec<_>>())
+        };
+        let groups = i128::from(product.groups);
+        let (mut width, mut height) = match turned {
+            true => {
+                let minor = minor.map_or(1, |dim| up(size(dim), lanes));
+                (minor, but(in_lanes, order.first().copied()))
+            }
+            false => ((all(in_lanes) / groups + i128::from(lanes) - 1) / i128::from(lanes), 1),
+        };
+        let row = second.filter(|dim| in_rows.contains(dim));
+        let rest = but(in_rows, row);
+        height = height.saturating_mul(match row {
+            Some(dim) => rest.saturating_mul(up(size(dim), rows)),
+            None => (rest + i128::from(rows) - 1) / i128::from(rows),
+        });
+        width = width.max(1);
         let batch: Vec<usize> =
             (0..sizes.len()).filter(|dim| !product.rows.contains(dim) && !product.columns.contains(dim)).collect();
-        let times = all(&batch).saturating_mul(i128::from(product.groups));
+        let times = all(&batch).saturating_mul(groups);
         let costs = self.costs();
         height = height.max(i128::from(costs.least_passes.millionths / 1_000_000));
         let depth = i128::from(product.depth.0).saturating_mul(up(product.depth.1, lanes));
         let passes = depth.saturating_mul(width).saturating_mul(height).saturating_mul(times);
-        let pass = if product.bits <= 8 { costs.narrow_pass } else { costs.pass };
+        let pass = match product.bits <= 8 {
+            true => costs.narrow_pass,
+            false if product.turned && !turned => costs.turned_pass,
+            false => costs.pass,
+        };
         Micro(passes.saturating_mul(i128::from(pass.millionths)))
     }
 }

@@ -4,7 +4,7 @@
 //! `f32[1000]` as one kernel reads `a` and `b`, writes one number, and has one reduction over 1000 elements.
 
 use crate::operations::graph::{Graph, Value};
-use crate::operations::operation::{Algorithm, Gather, Operation};
+use crate::operations::operation::{Algorithm, Gather, Operation, WindowDim};
 use crate::operations::shape::{Array, Dim, Shape, count, leaves};
 use crate::targets::product::Product;
 use crate::text::Error;
@@ -135,7 +135,11 @@ impl Kernel {
         match operation {
             Operation::Elementwise | Operation::Select => {
                 self.computed.push((*result).clone());
-                let same = |array: &&&Array| array.dims == result.dims && array.layout != result.layout;
+                let same = |array: &&&Array| {
+                    let orders = [*array, result].map(|array| &array.layout.minor_to_major);
+                    let tiles = array.layout.tiles != result.layout.tiles && array.element == result.element;
+                    array.dims == result.dims && (orders[0] != orders[1] || tiles)
+                };
                 for operand in operands.iter().filter(same) {
                     self.reordered.push(((*operand).clone(), (*result).clone()));
                 }
@@ -164,7 +168,11 @@ impl Kernel {
                 self.reduced.extend(operands[..half].iter().map(|array| (*array).clone()));
             }
             Operation::ReduceWindow { window } => {
-                let places = window.iter().fold(1i64, |places, dim| places.saturating_mul(dim.size));
+                // A window as long as the dimension is a scan, which takes as long as two places.
+                let sizes = result.sizes().unwrap_or_default();
+                let steps =
+                    |(dim, size): (&WindowDim, &i64)| if dim.size >= *size { dim.size.min(2) } else { dim.size };
+                let places = window.iter().zip(&sizes).map(steps).fold(1i64, i64::saturating_mul);
                 self.windowed = Some(((*result).clone(), places));
             }
             Operation::Gather(_) | Operation::Scatter(_) => {

@@ -21,6 +21,8 @@ pub struct Product {
     pub groups: i64,
     /// The bits of the widest element of the operands.
     pub bits: i64,
+    /// Whether it is a convolution whose input has another dimension than its features in the lanes.
+    pub turned: bool,
 }
 
 impl Product {
@@ -28,8 +30,10 @@ impl Product {
     pub fn of(operation: &Operation, operands: &[&Array], result: &Array) -> Option<Product> {
         let [lhs, rhs, ..] = operands else { return None };
         let bits = lhs.element.bits()?.max(rhs.element.bits()?);
-        let product =
-            |rows, columns, depth, groups| Product { result: result.clone(), rows, columns, depth, groups, bits };
+        let product = |rows, columns, depth, groups| {
+            let result = result.clone();
+            Product { result, rows, columns, depth, groups, bits, turned: false }
+        };
         match operation {
             Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, .. } => {
                 let (batch, sizes) = (lhs_batch.len(), lhs.sizes()?);
@@ -43,7 +47,9 @@ impl Product {
                 let (rows, depth) = window(convolution, &rhs.sizes()?)?;
                 let columns = vec![convolution.output_feature];
                 let groups = convolution.feature_groups.max(convolution.batch_groups);
-                Some(product(rows, columns, depth, groups))
+                let minor = lhs.layout.minor_to_major.first();
+                let turned = depth.0 > 1 && minor.is_some_and(|minor| *minor != convolution.input_feature);
+                Some(Product { turned, ..product(rows, columns, depth, groups) })
             }
             _ => None,
         }

@@ -49,7 +49,8 @@ impl Target {
         for (of_operands, of_results) in ways {
             let all = |arrays: &[&Array], minor: Vec<Option<Vec<usize>>>| {
                 let one = |(array, minor): (&&Array, Option<Vec<usize>>)| self.wanted(array, minor);
-                arrays.iter().zip(minor.into_iter().chain(std::iter::repeat(None))).map(one).collect()
+                let minor = minor.into_iter().chain(std::iter::repeat(None));
+                arrays.iter().zip(minor).map(one).collect::<Result<Vec<_>, Error>>()
             };
             let want = Want { operands: all(operands, of_operands)?, results: all(results, of_results)? };
             if !wants.contains(&want) {
