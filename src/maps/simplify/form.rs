@@ -35,22 +35,23 @@
 //! *Not promised:* that equal expressions have equal forms. Remainders of non-linear sums may stay apart.
 
 use super::planned::{LastTerm, Planned};
-use super::sum::{FAR, Sum, bounds, divided_bounds, divides, floor_div, plus_bounds, product, residue};
+use super::sum::{
+    Sum, common, divided_bounds, divides, is_multiple, plus_bounds, product_residue, residue, residues_added,
+};
 use super::terms::{Atom, TermList};
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule};
-use crate::numbers::{gcd, inverse};
+use crate::numbers::{inverse, near_gcd};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cmp::Ordering;
 
-/// What an atom is and what is known of it: it is in `lo..=hi` and equals `residue` modulo `step`.
+/// What an atom is and what is known of it: its interval, and that it equals `residue` modulo `step`.
 pub(super) struct Known {
     pub what: What,
-    pub lo: i128,
-    pub hi: i128,
-    pub step: i128,
-    pub residue: i128,
+    pub within: Interval,
+    pub step: i64,
+    pub residue: i64,
     /// How many atoms nest in it: 0 for a variable.
     pub level: u32,
 }
@@ -60,7 +61,7 @@ pub(super) enum What {
     /// A variable of the domain.
     Var(usize),
     /// `sum mod m`.
-    Remainder(Sum, i128),
+    Remainder(Sum, i64),
     /// `min(sum, 0)`; its first coefficient is positive and its coefficients have no common divisor.
     Least(Sum),
     /// An expression on which the arithmetic gave up.
@@ -84,10 +85,10 @@ impl What {
 /// Tables are only looked up, never walked, so the outcome does not depend on their order.
 pub struct Form {
     pub(super) atoms: Vec<Known>,
-    remainders: Table<(Sum, i128), Sum>,
+    remainders: Table<(Sum, i64), Sum>,
     least: Table<Sum, Atom>,
     /// Sums without a constant, first coefficient positive and all coprime, with the interval of their value.
-    pub(super) facts: Vec<(Sum, i128, i128)>,
+    pub(super) facts: Vec<(Sum, Interval)>,
     pub(super) written: Table<Sum, Option<Planned>>,
     /// Lists for last terms, to be used again.
     pub(super) spare: Vec<Vec<LastTerm>>,
@@ -152,7 +153,7 @@ impl Form {
         for (e, i) in domain.constraints.iter().filter(equal).take(FACTS) {
             let Some(mut sum) = form.normal(e).filter(|s| s.den == 1 && s.terms.len() <= LONG) else { continue };
             // Written in what is not yet replaced.
-            let Some(mut next) = sum.clone().shifted(-i128::from(i.lo)) else { continue };
+            let Some(mut next) = sum.clone().shifted(-i.lo) else { continue };
             sum.constant = 0;
             for (a, c) in sum.terms.iter() {
                 if let Some(by) = given.get(a as usize) {
@@ -216,8 +217,7 @@ impl Form {
             log: None,
         };
         for (v, i) in vars.iter().enumerate() {
-            let (lo, hi) = bounds(*i);
-            form.atoms.push(Known { what: What::Var(v), lo, hi, step: 1, residue: 0, level: 0 });
+            form.atoms.push(Known { what: What::Var(v), within: *i, step: 1, residue: 0, level: 0 });
         }
         form
     }
@@ -232,30 +232,28 @@ impl Form {
         if let Some((atom, coefficient @ (1 | -1))) = sum.terms.only()
             && sum.den == 1
         {
-            let (lo, hi) =
-                plus_bounds((-coefficient * sum.constant, -coefficient * sum.constant), coefficient, bounds(interval));
-            self.narrow(atom, lo, hi);
+            let constant = -coefficient * sum.constant;
+            self.narrow(atom, plus_bounds(Interval::new(constant, constant), coefficient, interval));
             return Some(());
         }
         let first = sum.terms.first()?.1;
         let unit = sum.content() * first.signum();
         // The direction is (den * sum - constant) / unit.
         let terms = sum.terms.iter().map(|t| (t.0, t.1 / unit)).collect();
-        let numerators = plus_bounds((-sum.constant, -sum.constant), sum.den, bounds(interval));
-        let (lo, hi) = divided_bounds(plus_bounds((0, 0), unit.signum(), numerators), unit.abs());
+        let numerators = plus_bounds(Interval::new(-sum.constant, -sum.constant), sum.den, interval);
+        let within = divided_bounds(plus_bounds(Interval::new(0, 0), unit.signum(), numerators), unit.abs());
         let direction = Sum { constant: 0, terms, den: 1 };
         if self.facts.len() < FACTS && direction.terms.len() <= LONG {
-            self.facts.push((direction, lo, hi));
+            self.facts.push((direction, within));
         }
         Some(())
     }
 
-    /// Takes note that an atom is in `lo..=hi`.
-    fn narrow(&mut self, atom: Atom, lo: i128, hi: i128) {
+    /// Takes note that an atom is in an interval.
+    fn narrow(&mut self, atom: Atom, within: Interval) {
         let known = &mut self.atoms[atom as usize];
-        known.lo = known.lo.max(lo);
-        known.hi = known.hi.min(hi);
-        let (fixed, value) = (known.lo == known.hi, known.lo);
+        known.within = known.within.meet(within);
+        let (fixed, value) = (known.within.lo == known.within.hi, known.within.lo);
         self.note_fixed(atom);
         let known = &self.atoms[atom as usize];
         if let (true, What::Remainder(y, m)) = (fixed, &known.what)
@@ -269,20 +267,20 @@ impl Form {
     }
 
     /// What `sum = value` modulo `m` says of the residue of its one atom.
-    fn residue_of(&self, (sum, m, value): (Sum, i128, i128)) -> Option<(Atom, i128, i128)> {
+    fn residue_of(&self, (sum, m, value): (Sum, i64, i64)) -> Option<(Atom, i64, i64)> {
         let (atom, c) = sum.terms.only()?;
-        let g = gcd(c, m);
-        let right = value - sum.constant;
+        let g = near_gcd(c, m);
+        let right = value.checked_sub(sum.constant)?;
         if !divides(g, right) {
             return None;
         }
         let (m, c) = (m / g, residue(c / g, m / g));
         (m > 1).then_some(())?;
-        Some((atom, m, residue(residue(right / g, m).checked_mul(inverse(c, m)?)?, m)))
+        Some((atom, m, product_residue(right / g, near_inverse(c, m)?, m)))
     }
 
     /// Joins what is known of the residue of an atom with `residue` modulo `step` (Chinese remainder).
-    fn learn_residue(&mut self, atom: Atom, step: i128, residue: i128) {
+    fn learn_residue(&mut self, atom: Atom, step: i64, residue: i64) {
         let known = &mut self.atoms[atom as usize];
         if let Some((residue, step)) = chinese((known.residue, known.step), (residue, step)) {
             (known.step, known.residue) = (step, residue);
@@ -291,9 +289,7 @@ impl Form {
 
     /// The closed interval of an expression's values, if 64 bits hold it.
     pub fn interval(&mut self, e: &Expr) -> Interval {
-        let bounds = self.normal(e).map_or((-FAR, FAR), |s| self.range(&s));
-        let clamp = |x: i128| x.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-        Interval::new(clamp(bounds.0), clamp(bounds.1))
+        self.normal(e).map_or(Interval::ALL, |s| self.range(&s))
     }
 
     /// Whether two expressions have one normal form, and so are equal at every point of the domain.
@@ -337,7 +333,7 @@ impl Form {
         self.steps += STEPS_PER_OPERATION;
         match e {
             Expr::Const(_) | Expr::Var(_) => {
-                self.leaf(e, sum);
+                *sum = self.leaf(e)?;
                 Some(())
             }
             Expr::Add(a, b) => {
@@ -379,13 +375,14 @@ impl Form {
     }
 
     #[inline(never)]
-    fn leaf(&self, e: &Expr, sum: &mut Sum) {
-        *sum = match (e, &self.given) {
-            (Expr::Var(v), Some(given)) => given[*v].clone(),
-            (Expr::Var(v), None) => self.atom(*v as Atom),
-            (Expr::Const(c), _) => Sum::constant((*c).into()),
+    fn leaf(&mut self, e: &Expr) -> Option<Sum> {
+        match (e, &self.given) {
+            (Expr::Var(v), Some(given)) => Some(given[*v].clone()),
+            (Expr::Var(v), None) => Some(self.atom(*v as Atom)),
+            (Expr::Const(i64::MIN), _) => self.opaque(e),
+            (Expr::Const(c), _) => Some(Sum::constant(*c)),
             _ => unreachable!("only leaves are asked for"),
-        };
+        }
     }
 
     /// Makes the sum of the first operand of `e` that of `e`.
@@ -403,18 +400,18 @@ impl Form {
             Expr::Add(_, b) => match (&**b, other) {
                 (_, Some(b)) => a.plus(b, 1, 1),
                 (Expr::Var(v), None) => self.with_var(a, *v, 1),
-                (Expr::Const(c), None) => a.clone().shifted((*c).into()),
+                (Expr::Const(c), None) => a.clone().shifted(*c),
                 (Expr::Mul(x, c), None) => match **x {
-                    Expr::Var(v) => self.with_var(a, v, (*c).into()),
+                    Expr::Var(v) => self.with_var(a, v, *c),
                     _ => unreachable!("other products have a sum of their own"),
                 },
                 _ => unreachable!("other terms have a sum of their own"),
             },
-            Expr::Mul(_, f) => a.scaled((*f).into(), 1),
-            Expr::Mod(_, m) => self.modulo(a, (*m).into()),
+            Expr::Mul(_, f) => a.scaled(*f, 1),
+            Expr::Mod(_, m) => self.modulo(a, *m),
             Expr::FloorDiv(_, d) => {
-                let rest = self.modulo(a, (*d).into())?;
-                a.plus(&rest, -1, 1)?.scaled(1, (*d).into())
+                let rest = self.modulo(a, *d)?;
+                a.plus(&rest, -1, 1)?.scaled(1, *d)
             }
             Expr::Min(..) => {
                 // min(a, b) = b + min(a - b, 0)
@@ -430,21 +427,24 @@ impl Form {
     }
 
     /// `sum + v * c`; this is what most expressions are made of.
-    fn with_var(&self, sum: &Sum, v: usize, c: i128) -> Option<Sum> {
+    fn with_var(&self, sum: &Sum, v: usize, c: i64) -> Option<Sum> {
         if let Some(given) = &self.given {
             return sum.plus(&given[v], c, 1);
         }
         let known = &self.atoms[v];
-        if known.lo == known.hi {
-            return sum.clone().shifted(product(known.lo, c)?);
+        if known.within.lo == known.within.hi {
+            return sum.clone().shifted(known.within.lo.checked_mul(c)?);
         }
-        sum.plus_atom(v as Atom, product(c, sum.den)?, sum.den)
+        sum.plus_atom(v as Atom, c.checked_mul(sum.den)?, sum.den)
     }
 
     /// An atom as a sum: a constant where it has one value.
     pub(super) fn atom(&self, a: Atom) -> Sum {
         let known = &self.atoms[a as usize];
-        if known.lo == known.hi { Sum::constant(known.lo) } else { Sum::atom(a) }
+        match known.within {
+            Interval { lo, hi } if lo == hi && lo != i64::MIN => Sum::constant(lo),
+            _ => Sum::atom(a),
+        }
     }
 
     /// An atom for an expression that is too large to compute with. None where variables are replaced.
@@ -457,19 +457,19 @@ impl Form {
             return Some(self.atom(a as Atom));
         }
         self.opaque += 1;
-        let (lo, hi) = if let Expr::Mod(_, m) = e { (0, i128::from(*m) - 1) } else { (-FAR, FAR) };
-        self.atoms.push(Known { what: What::Opaque(e.clone()), lo, hi, step: 1, residue: 0, level: 0 });
+        let within = if let Expr::Mod(_, m) = e { Interval::new(0, m - 1) } else { Interval::ALL };
+        self.atoms.push(Known { what: What::Opaque(e.clone()), within, step: 1, residue: 0, level: 0 });
         Some(Sum::atom(self.atoms.len() as Atom - 1))
     }
 
     /// `min(e, 0)`.
     fn least(&mut self, e: &Sum) -> Option<Sum> {
         self.work(e.terms.len())?;
-        let (lo, hi) = self.range(e);
+        let Interval { lo, hi } = self.range(e);
         if hi <= 0 || lo >= 0 {
             let value = if hi <= 0 { e.clone() } else { Sum::constant(0) };
             self.note(Rule::Decided, |form| {
-                let numerators = form.expr(&Sum { den: 1, ..e.clone() })?;
+                let numerators = form.expr(&e.numerators())?;
                 let least = if hi <= 0 { numerators.clone() } else { Expr::Const(0) };
                 let fact = form.within(e);
                 Some((Expr::Min(numerators.into(), Expr::Const(0).into()), least, fact))
@@ -477,7 +477,7 @@ impl Form {
             return Some(value);
         }
         // min(x * k, 0) = k * min(x, 0) for k > 0, and min(-x, 0) = min(x, 0) - x
-        let content = gcd(e.content(), e.constant);
+        let content = near_gcd(e.content(), e.constant);
         let negative = self.first_term(e)?.1 < 0;
         let unit = if negative { -content } else { content };
         let terms = e.terms.iter().map(|t| (t.0, t.1 / unit)).collect();
@@ -486,10 +486,11 @@ impl Form {
             Some(atom) => *atom,
             None => {
                 let atom = self.atoms.len() as Atom;
-                let (lo, hi) = self.range(&primitive);
+                let Interval { lo, hi } = self.range(&primitive);
                 let what = What::Least(primitive.clone());
                 let level = self.level(&primitive);
-                self.atoms.push(Known { what, lo: lo.min(0), hi: hi.min(0), step: 1, residue: 0, level });
+                let within = Interval::new(lo.min(0), hi.min(0));
+                self.atoms.push(Known { what, within, step: 1, residue: 0, level });
                 self.least.insert(primitive.clone(), atom);
                 atom
             }
@@ -520,7 +521,7 @@ impl Form {
 
     fn compare_sums(&self, x: &Sum, y: &Sum) -> Ordering {
         let sorted = |s: &Sum| {
-            let mut terms: Vec<(Atom, i128)> = s.terms.iter().collect();
+            let mut terms: Vec<(Atom, i64)> = s.terms.iter().collect();
             terms.sort_by(|a, b| self.compare(a.0, b.0));
             terms
         };
@@ -533,17 +534,14 @@ impl Form {
     }
 
     /// The least term of a sum by [`Form::compare`].
-    fn first_term(&self, s: &Sum) -> Option<(Atom, i128)> {
+    fn first_term(&self, s: &Sum) -> Option<(Atom, i64)> {
         s.terms.iter().min_by(|a, b| self.compare(a.0, b.0))
     }
 
     /// `e mod m`, the one operation with rules.
-    pub(super) fn modulo(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+    pub(super) fn modulo(&mut self, e: &Sum, m: i64) -> Option<Sum> {
         if m == 1 {
             return Some(Sum::constant(0));
-        }
-        if m >= FAR {
-            return None;
         }
         if e.terms.is_empty() && e.den == 1 {
             return Some(Sum::constant(residue(e.constant, m)));
@@ -551,16 +549,14 @@ impl Form {
         self.work(e.terms.len())?;
         if e.den > 1 {
             // e mod m = ((den * e) mod (den * m)) / den
-            let scaled = Sum { den: 1, ..e.clone() };
+            let scaled = e.numerators();
             return self.modulo(&scaled, e.den.checked_mul(m)?)?.scaled(1, e.den);
         }
         let key = (e.clone(), m);
         if let Some(done) = self.remainders.get(&key) {
             // A fact may have fixed the atom since.
             return match done.terms.only() {
-                Some((a, 1)) if done.den == 1 && self.atoms[a as usize].lo == self.atoms[a as usize].hi => {
-                    Some(Sum::constant(self.atoms[a as usize].lo + done.constant))
-                }
+                Some((a, 1)) if done.den == 1 => self.atom(a).shifted(done.constant),
                 _ => Some(done.clone()),
             };
         }
@@ -579,7 +575,7 @@ impl Form {
         }
     }
 
-    fn note_period(&mut self, e: &Sum, m: i128, done: &Sum) {
+    fn note_period(&mut self, e: &Sum, m: i64, done: &Sum) {
         self.note(Rule::OnePeriod, |form| {
             let constant = done.terms.is_empty();
             // A constant speaks for itself, unless bounds alone make it one.
@@ -614,9 +610,9 @@ impl Form {
     /// Writes down that an atom has one value, where it has.
     fn note_fixed(&mut self, a: Atom) {
         let known = &self.atoms[a as usize];
-        if known.lo == known.hi {
+        if known.within.lo == known.within.hi {
             self.note(Rule::Fixed, |form| {
-                let (e, value) = (form.atom_expr(a)?, i64::try_from(form.atoms[a as usize].lo).ok()?);
+                let (e, value) = (form.atom_expr(a)?, form.atoms[a as usize].within.lo);
                 Some((e.clone(), Expr::Const(value), Some((e, Interval::new(value, value)))))
             });
         }
@@ -626,16 +622,16 @@ impl Form {
     pub(super) fn expr(&self, s: &Sum) -> Option<Expr> {
         let mut terms = Vec::with_capacity(s.terms.len() + 1);
         for (a, c) in s.terms.iter() {
-            terms.push(self.atom_expr(a)?.times(c.try_into().ok()?));
+            terms.push(self.atom_expr(a)?.times(c));
         }
         if s.constant != 0 || terms.is_empty() {
-            terms.push(Expr::Const(s.constant.try_into().ok()?));
+            terms.push(Expr::Const(s.constant));
         }
-        Some(Expr::sum(terms).floor_div(s.den.try_into().ok()?))
+        Some(Expr::sum(terms).floor_div(s.den))
     }
 
-    fn remainder_expr(&self, s: &Sum, m: i128) -> Option<Expr> {
-        Some(Expr::Mod(self.expr(s)?.into(), m.try_into().ok()?))
+    fn remainder_expr(&self, s: &Sum, m: i64) -> Option<Expr> {
+        Some(Expr::Mod(self.expr(s)?.into(), m))
     }
 
     fn atom_expr(&self, a: Atom) -> Option<Expr> {
@@ -649,22 +645,20 @@ impl Form {
 
     /// The interval of a sum, as a fact.
     fn within(&self, s: &Sum) -> Option<Constraint> {
-        let (lo, hi) = self.range(s);
-        Some((self.expr(s)?, Interval::new(lo.try_into().ok()?, hi.try_into().ok()?)))
+        Some((self.expr(s)?, self.range(s)))
     }
 
     /// A known residue of a variable in the sum, as a fact.
     fn residue_used(&self, s: &Sum) -> Option<Constraint> {
         s.terms.iter().find_map(|(a, _)| match &self.atoms[a as usize] {
             Known { what: What::Var(v), step: 2.., residue, .. } => {
-                let (m, r) = (self.atoms[a as usize].step.try_into().ok()?, (*residue).try_into().ok()?);
-                Some((Expr::Var(*v).modulo(m), Interval::new(r, r)))
+                Some((Expr::Var(*v).modulo(self.atoms[a as usize].step), Interval::new(*residue, *residue)))
             }
             _ => None,
         })
     }
 
-    fn by_rules(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+    fn by_rules(&mut self, e: &Sum, m: i64) -> Option<Sum> {
         if let Some(done) = self.one_period(e, m) {
             self.note_period(e, m, &done);
             return Some(done);
@@ -677,7 +671,7 @@ impl Form {
                 return Some(done);
             }
             self.note(Rule::Congruent, |form| {
-                let right = Expr::Mod(form.expr(&reduced)?.into(), m.try_into().ok()?);
+                let right = Expr::Mod(form.expr(&reduced)?.into(), m);
                 Some((form.remainder_expr(e, m)?, right, form.residue_used(e)))
             });
             return Some(done);
@@ -685,7 +679,7 @@ impl Form {
         self.without_period(e, m)
     }
 
-    fn modulo_reduced(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+    fn modulo_reduced(&mut self, e: &Sum, m: i64) -> Option<Sum> {
         if e.terms.is_empty() {
             return Some(Sum::constant(residue(e.constant, m)));
         }
@@ -697,7 +691,7 @@ impl Form {
     }
 
     /// The rules for a sum that is reduced, and not in one period.
-    fn without_period(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+    fn without_period(&mut self, e: &Sum, m: i64) -> Option<Sum> {
         if e.terms.is_empty() {
             return Some(Sum::constant(residue(e.constant, m)));
         }
@@ -725,14 +719,14 @@ impl Form {
     }
 
     /// Where all values of `e` are in one period `[k*m, (k+1)*m)`: `e mod m = e - k*m`.
-    fn one_period(&self, e: &Sum, m: i128) -> Option<Sum> {
-        let (lo, hi) = self.range_in(e, m)?;
-        let k = floor_div(lo, m);
+    fn one_period(&self, e: &Sum, m: i64) -> Option<Sum> {
+        let Interval { lo, hi } = self.range_in(e, m)?;
+        let k = lo.div_euclid(m);
         if lo == hi { Some(Sum::constant(residue(lo, m))) } else { e.clone().shifted(k.checked_mul(-m)?) }
     }
 
     /// Where `e = r + d` or `e = r - d` modulo `m`, and a fact on `d` holds that in one period: what is left of it.
-    fn near_fact(&self, e: &Sum, m: i128) -> Option<Sum> {
+    fn near_fact(&self, e: &Sum, m: i64) -> Option<Sum> {
         let facts = if e.terms.len() <= LONG { &self.facts[..] } else { &[] };
         facts.iter().flat_map(|fact| [(&fact.0, 1), (&fact.0, -1)]).find_map(|(direction, sign)| {
             let residue = self.residue(&e.plus(direction, -sign, 1)?, m)?;
@@ -742,7 +736,7 @@ impl Form {
 
     /// An equal of `e` modulo `m`: coefficients in `1..m`, remainders that `m` sees through opened
     /// (`q * (y mod s) = q * y` where `m` divides `q * s`), and terms of known residue made constants.
-    fn reduced(&self, e: &Sum, m: i128) -> Option<Sum> {
+    fn reduced(&self, e: &Sum, m: i64) -> Option<Sum> {
         let mut sum = e.clone();
         loop {
             let mut next = Sum::constant(residue(sum.constant, m));
@@ -754,13 +748,13 @@ impl Form {
                 }
                 let known = &self.atoms[a as usize];
                 match &known.what {
-                    _ if known.step > 1 && divides(m, product(c, known.step)?) => {
-                        next.constant = residue(next.constant + product(c, known.residue)?, m);
+                    _ if known.step > 1 && is_multiple(c, known.step, m) => {
+                        next.constant = residues_added(next.constant, product_residue(c, known.residue, m), m);
                     }
-                    What::Remainder(y, s) if divides(m, product(c, *s)?) => {
-                        next.constant = residue(next.constant.checked_add(product(y.constant, c)?)?, m);
+                    What::Remainder(y, s) if is_multiple(c, *s, m) => {
+                        next.constant = residues_added(next.constant, product_residue(y.constant, c, m), m);
                         for (a, k) in y.terms.iter() {
-                            next.terms.add(a, residue(product(k, c)?, m))?;
+                            next.terms.add(a, product_residue(k, c, m))?;
                         }
                         opened = true;
                     }
@@ -770,18 +764,18 @@ impl Form {
             if !opened {
                 return Some(next);
             }
-            next.terms = next.terms.map(|_, c| Some(residue(c, m)))?;
+            next.terms = next.terms.iter().map(|t| (t.0, residue(t.1, m))).collect();
             sum = next;
         }
     }
 
     /// `e = rest - k * (y mod s)` where `k*s` divides `m` and `rest = k*y` modulo `k*s`: taking the digit off does not
     /// borrow, so `e mod m = rest mod m - k * (y mod s)`.
-    fn digit(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
+    fn digit(&mut self, e: &Sum, m: i64) -> Option<Option<Sum>> {
         for (a, c) in e.terms.iter() {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
             let k = m - c;
-            let Some(ks) = product(k, *s) else { continue };
+            let Some(ks) = k.checked_mul(*s) else { continue };
             if !divides(ks, m) {
                 continue;
             }
@@ -791,7 +785,7 @@ impl Form {
                 let other = self.modulo(&rest, m)?;
                 self.note(Rule::Digit, |form| {
                     let x = form.remainder_expr(&rest, m)?;
-                    let digit = form.atom_expr(a)?.times(k.checked_neg()?.try_into().ok()?);
+                    let digit = form.atom_expr(a)?.times(-k);
                     Some((
                         form.remainder_expr(e, m)?,
                         Expr::Add(x.into(), digit.into()),
@@ -806,18 +800,18 @@ impl Form {
 
     /// `e = k * (y mod s) - x - k*s` where `k*s` divides `m` and `x = k*y` modulo `k*s`: the digit of a negated sum, as
     /// rounding up has it. Of the multiple `a` of `k*s`, `(-a) mod m = m - k*s - (a - k*s) mod m`.
-    fn ceiling(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
+    fn ceiling(&mut self, e: &Sum, m: i64) -> Option<Option<Sum>> {
         for (a, k) in e.terms.iter() {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
-            let Some(ks) = product(k, *s).filter(|ks| *ks > 0 && divides(*ks, m)) else { continue };
+            let Some(ks) = k.checked_mul(*s).filter(|ks| *ks > 0 && divides(*ks, m)) else { continue };
             let x = e.plus_atom(a, -k, 1)?.scaled(-1, 1)?.shifted(-ks)?;
             let difference = x.plus(y, -k, 1)?;
             if self.residue(&difference, ks) == Some(0) {
                 let other = self.modulo(&x, m)?;
                 self.note(Rule::Ceiling, |form| {
-                    let digit = form.atom_expr(a)?.times(k.try_into().ok()?);
+                    let digit = form.atom_expr(a)?.times(k);
                     let digit = Expr::Add(digit.into(), form.remainder_expr(&x, m)?.times(-1).into());
-                    let right = Expr::Add(digit.into(), Expr::Const((m - ks).try_into().ok()?).into());
+                    let right = Expr::Add(digit.into(), Expr::Const(m - ks).into());
                     Some((form.remainder_expr(e, m)?, right, form.residue_used(&difference)))
                 });
                 return Some(Some(other.scaled(-1, 1)?.plus_atom(a, k, 1)?.shifted(m - ks)?));
@@ -827,26 +821,26 @@ impl Form {
     }
 
     /// The residue of a sum with integer coefficients modulo `m`, if congruences determine it.
-    pub(super) fn residue(&self, s: &Sum, m: i128) -> Option<i128> {
+    pub(super) fn residue(&self, s: &Sum, m: i64) -> Option<i64> {
         let mut sum = residue(s.constant, m);
         for (a, c) in s.terms.iter() {
             let known = &self.atoms[a as usize];
-            if !divides(m, product(c, known.step)?) {
+            if !is_multiple(c, known.step, m) {
                 return None;
             }
-            sum = residue(sum + product(c, known.residue)? % m, m);
+            sum = residues_added(sum, product_residue(c, known.residue, m), m);
         }
         Some(sum)
     }
 
     /// `e = g*A + B` where `g` divides `m` and `B` is in one period of `g`: `e mod m = g * (A mod (m/g)) + B`.
-    fn factor(&mut self, e: &Sum, m: i128) -> Option<Option<Sum>> {
-        let mut divisors: Vec<i128> = Vec::new();
+    fn factor(&mut self, e: &Sum, m: i64) -> Option<Option<Sum>> {
+        let mut divisors: Vec<i64> = Vec::new();
         for (a, c) in e.terms.iter() {
             let known = &self.atoms[a as usize];
             let seen_through = if let What::Remainder(_, s) = known.what { s } else { known.step };
             for step in [known.step, seen_through] {
-                let g = gcd(product(c, step)?, m);
+                let g = common(c, step, m);
                 if g > 1 && g < m && !divisors.contains(&g) {
                     divisors.push(g);
                 }
@@ -870,9 +864,9 @@ impl Form {
             let other = other?;
             self.note(Rule::Factor, |form| {
                 // The part above has a denominator where it is known to be a multiple only as a whole.
-                let (den, numerators) = (rest.den, Sum { den: 1, ..rest.clone() });
+                let (den, numerators) = (rest.den, rest.numerators());
                 let above = form.remainder_expr(&numerators, (m / g).checked_mul(den)?)?;
-                let right = Expr::Add(above.times((g / den).try_into().ok()?).into(), form.expr(&low)?.into());
+                let right = Expr::Add(above.times(g / den).into(), form.expr(&low)?.into());
                 Some((form.remainder_expr(e, m)?, right, form.within(&low)))
             });
             return Some(Some(other.scaled(g, 1)?.plus(&low, 1, 1)?));
@@ -882,17 +876,17 @@ impl Form {
 
     /// Whether the terms of `e` that are no multiples of `g` take more than `g` values, by their intervals alone. Not known
     /// where more is known of them.
-    fn too_wide(&self, e: &Sum, g: i128) -> bool {
-        let plain = |t: (Atom, i128)| matches!(self.atoms[t.0 as usize].what, What::Var(_));
+    fn too_wide(&self, e: &Sum, g: i64) -> bool {
+        let plain = |t: (Atom, i64)| matches!(self.atoms[t.0 as usize].what, What::Var(_));
         if !self.facts.is_empty() || !e.terms.iter().all(plain) {
             return false;
         }
-        let (mut least, mut symmetric) = (0i128, 0i128);
+        let (mut least, mut symmetric) = (0i64, 0i64);
         for (a, c) in e.terms.iter() {
             let known = &self.atoms[a as usize];
             let c = residue(c, g);
-            let extent = known.hi.saturating_sub(known.lo);
-            if c != 0 && !product(c, known.step).is_some_and(|x| divides(g, x)) {
+            let extent = known.within.hi.saturating_sub(known.within.lo);
+            if c != 0 && !is_multiple(c, known.step, g) {
                 least = least.saturating_add(c.saturating_mul(extent));
                 symmetric = symmetric.saturating_add(c.min(g - c).saturating_mul(extent));
             }
@@ -902,17 +896,17 @@ impl Form {
 
     /// The part of `e` that is `e mod g`: `e` without multiples of `g`, in `[0, g - 1]`. First without those that are
     /// multiples by themselves, then without those that are only together, as `y - y mod g` is.
-    fn below(&self, e: &Sum, g: i128) -> Option<Option<Sum>> {
-        let mut low = Sum::constant(e.constant);
+    fn below(&self, e: &Sum, g: i64) -> Option<Option<Sum>> {
+        let mut low = Sum::constant(residue(e.constant, g));
         for (a, c) in e.terms.iter() {
             let known = &self.atoms[a as usize];
-            match product(c, known.step) {
+            if is_multiple(c, known.step, g) {
                 // c * a = c * residue modulo g
-                Some(x) if divides(g, x) => low.constant = low.constant.checked_add(product(c, known.residue)?)?,
-                _ => low.terms.push((a, residue(c, g))),
+                low.constant = residues_added(low.constant, product_residue(c, known.residue, g), g);
+            } else {
+                low.terms.push((a, residue(c, g)));
             }
         }
-        low.constant = residue(low.constant, g);
         let symmetric = |low: &Sum| Sum { constant: low.constant, ..low.symmetric(g) };
         let one = |low: &Sum| self.one_period(low, g).or_else(|| self.one_period(&symmetric(low), g));
         if let Some(low) = one(&low) {
@@ -923,21 +917,21 @@ impl Form {
     }
 
     /// The remainder as an atom.
-    fn remainder(&mut self, e: &Sum, m: i128) -> Option<Sum> {
+    fn remainder(&mut self, e: &Sum, m: i64) -> Option<Sum> {
         if let Some(done) = self.remainders.get(&(e.clone(), m)) {
             return Some(done.clone());
         }
-        let (mut g, mut r) = (m, e.constant);
+        let (mut g, mut r) = (m, residue(e.constant, m));
         for (a, c) in e.terms.iter() {
             let known = &self.atoms[a as usize];
-            g = gcd(g, product(c, known.step)?);
-            r = r.checked_add(product(c, known.residue)?)?;
+            g = common(c, known.step, g);
+            r = residues_added(r, product_residue(c, known.residue, m), m);
         }
         let mut r = residue(r, g);
         for (a, c) in e.terms.iter() {
             // Together the terms may be multiples of more, as those of y - y mod s are.
             if let What::Remainder(_, s) = &self.atoms[a as usize].what {
-                let step = gcd(product(c, *s)?, m);
+                let step = common(c, *s, m);
                 let whole = if step > g { Some(self.reduced(e, step)?) } else { None };
                 if let Some(whole) = whole.filter(|whole| whole.terms.is_empty()) {
                     (g, r) = (step, whole.constant);
@@ -947,7 +941,7 @@ impl Form {
         let atom = self.atoms.len() as Atom;
         let what = What::Remainder(e.clone(), m);
         let level = self.level(e);
-        self.atoms.push(Known { what, lo: r, hi: m - g + r, step: g, residue: r, level });
+        self.atoms.push(Known { what, within: Interval::new(r, m - g + r), step: g, residue: r, level });
         let done = Sum::atom(atom);
         self.remainders.insert((e.clone(), m), done.clone());
         Some(done)
@@ -972,16 +966,19 @@ fn keep_dividend<'e>(e: &'e Expr, sum: &Sum, last: &mut Dividend<'e>) {
 }
 
 /// The residue and modulus of what has both residues; `None` where nothing has, or the modulus is too large.
-pub(super) fn chinese(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
+pub(super) fn chinese(a: (i64, i64), b: (i64, i64)) -> Option<(i64, i64)> {
     let ((r1, m1), (r2, m2)) = (a, b);
-    let g = gcd(m1, m2);
-    if !divides(g, r2 - r1) {
-        return None;
-    }
-    let m = m1.checked_mul(m2 / g).filter(|m| *m < FAR)?;
-    if m2 / g == 1 {
+    let g = near_gcd(m1, m2);
+    let gap = r2.checked_sub(r1).filter(|gap| divides(g, *gap))?;
+    let (m, n) = (m1.checked_mul(m2 / g)?, m2 / g);
+    if n == 1 {
         return Some((residue(r1, m), m));
     }
-    let k = residue((r2 - r1) / g, m2 / g).checked_mul(inverse(m1 / g, m2 / g)?)?;
-    Some((residue(r1 + m1.checked_mul(residue(k, m2 / g))?, m), m))
+    let k = product_residue(gap / g, near_inverse(m1 / g, n)?, n);
+    Some((residues_added(residue(r1, m), product_residue(m1, k, m), m), m))
+}
+
+/// The inverse of `c` modulo `m > 0`; `None` where they have a common divisor.
+pub(super) fn near_inverse(c: i64, m: i64) -> Option<i64> {
+    inverse(c.into(), m.into()).and_then(|c| c.try_into().ok())
 }
