@@ -9,7 +9,8 @@
 //! Each step keeps the set: an interval is tightened only by the constraints that are kept.
 //! The outcome depends on the set of constraints, not on their order.
 
-use super::form::{Form, chinese, near_inverse};
+use super::facts::{chinese, near_inverse};
+use super::form::Form;
 use super::sum::{Sum, divides, product_residue, residue};
 use super::terms::Atom;
 use crate::expr::Expr;

@@ -30,17 +30,20 @@ impl Form {
                 && i.lo.div_euclid(m) == i.hi.div_euclid(m)
         };
         let first = self.numerators(s.constant, &s.terms);
-        if first.lo != first.hi && s.den == 1 && within(&first) && self.facts.is_empty() {
-            return Some(first);
+        if s.den == 1 && (first.lo != first.hi && within(&first) && self.facts.is_empty() || self.is_apart(s)) {
+            return Some(first).filter(within);
         }
         Some(self.better_range(s, first)).filter(within)
     }
 
+    /// Whether nothing is known of the terms together.
+    fn is_apart(&self, s: &Sum) -> bool {
+        self.facts.is_empty() && s.terms.iter().all(|t| self.is_plain(t.0))
+    }
+
     /// Better bounds of a sum than those of its numerators.
     fn better_range(&self, s: &Sum, mut best: Interval) -> Interval {
-        let plain = |a: Atom| matches!(self.atoms[a as usize].what, What::Var(_) | What::Opaque(_));
-        let apart = self.facts.is_empty() && s.terms.iter().all(|t| plain(t.0));
-        if !apart && s.terms.len() > 1 && s.terms.len() <= LONG {
+        if s.terms.len() > 1 && s.terms.len() <= LONG && !self.is_apart(s) {
             if let Some(digits) = self.range_of_digits(s) {
                 best = best.meet(digits);
             }

@@ -95,37 +95,62 @@ impl Sum {
 
     /// `self + other * num / den`.
     pub fn plus(&self, other: &Sum, num: i64, den: i64) -> Option<Sum> {
-        match self.mixed(other, num, den) {
-            Some(sum) => sum.lowest(),
+        let near = if self.den == 1 && other.den == 1 && den == 1 {
+            self.mixed(1, other, num)
+        } else {
+            self.to_one_denominator(other, num, den).and_then(|(m1, m2)| self.mixed(m1, other, m2))
+        };
+        match near {
+            Some(mut sum) => {
+                if sum.den != 1 {
+                    sum.cancel();
+                }
+                Some(sum)
+            }
             None => self.wide_plus(other, num, den),
         }
     }
 
-    /// [`Sum::plus`], not in lowest terms; `None` where a number on the way does not fit.
-    fn mixed(&self, other: &Sum, num: i64, den: i64) -> Option<Sum> {
-        let d2 = other.den.checked_mul(den)?;
-        let (m1, m2) = if self.den == d2 {
-            (1, num)
-        } else {
-            let g = near_gcd(self.den, d2);
-            (d2 / g, (self.den / g).checked_mul(num)?)
+    /// What the numerators of `self` and `other * num / den` are multiplied with, so that they have one denominator.
+    fn to_one_denominator(&self, other: &Sum, num: i64, den: i64) -> Option<(i64, i64)> {
+        let other = other.den.checked_mul(den)?;
+        if self.den == other {
+            return Some((1, num));
+        }
+        let g = near_gcd(self.den, other);
+        Some((other / g, (self.den / g).checked_mul(num)?))
+    }
+
+    /// The numerators of `self * m1` and `other * m2` added up; `None` where a number on the way does not fit.
+    fn mixed(&self, m1: i64, other: &Sum, m2: i64) -> Option<Sum> {
+        let mix = |a: i64, b: i64| {
+            let c = a.checked_mul(m1)?.checked_add(b.checked_mul(m2)?)?;
+            (c != i64::MIN).then_some(c)
         };
-        let mix = |a: i64, b: i64| a.checked_mul(m1)?.checked_add(b.checked_mul(m2)?);
-        let (mut x, mut y) = (&self.terms[..], &other.terms[..]);
-        let mut terms = TermList::NONE;
-        while let ([(p, c), after_x @ ..], [(q, d), after_y @ ..]) = (x, y) {
-            let (first, second) = (p <= q, q <= p);
-            terms.push((*p.min(q), mix(if first { *c } else { 0 }, if second { *d } else { 0 })?));
-            x = if first { after_x } else { x };
-            y = if second { after_y } else { y };
+        let constant = mix(self.constant, other.constant)?;
+        let mut sum = Sum { constant, den: self.den.checked_mul(m1)?, terms: TermList::NONE };
+        let (x, y) = (&self.terms[..], &other.terms[..]);
+        let (mut i, mut j) = (0, 0);
+        while let (Some(&(p, c)), Some(&(q, d))) = (x.get(i), y.get(j)) {
+            if p < q {
+                sum.terms.push((p, mix(c, 0)?));
+                i += 1;
+            } else if q < p {
+                sum.terms.push((q, mix(0, d)?));
+                j += 1;
+            } else {
+                sum.terms.push((p, mix(c, d)?));
+                i += 1;
+                j += 1;
+            }
         }
-        for (p, c) in x {
-            terms.push((*p, c.checked_mul(m1)?));
+        for &(p, c) in &x[i..] {
+            sum.terms.push((p, mix(c, 0)?));
         }
-        for (q, d) in y {
-            terms.push((*q, d.checked_mul(m2)?));
+        for &(q, d) in &y[j..] {
+            sum.terms.push((q, mix(0, d)?));
         }
-        Some(Sum { constant: mix(self.constant, other.constant)?, den: self.den.checked_mul(m1)?, terms })
+        Some(sum)
     }
 
     /// [`Sum::plus`] with 128 bits on the way: in lowest terms the numbers may fit all the same.
@@ -143,9 +168,9 @@ impl Sum {
         let numerators = atoms.iter().map(of).collect::<Option<Vec<i128>>>()?;
         let (constant, den) = (mix(self.constant, other.constant)?, d1.checked_mul(m1)?);
         let g = numerators.iter().fold(crate::numbers::gcd(den, constant), |g, c| crate::numbers::gcd(g, *c));
-        let near = |x: i128| i64::try_from(x / g).ok();
+        let near = |x: i128| i64::try_from(x / g).ok().filter(|x| *x != i64::MIN);
         let terms = atoms.iter().zip(&numerators).map(|(a, c)| Some((*a, near(*c)?))).collect::<Option<TermList>>()?;
-        Sum { constant: near(constant)?, den: near(den)?, terms }.lowest()
+        Some(Sum { constant: near(constant)?, den: near(den)?, terms })
     }
 
     /// `self + atom * num / den`.
@@ -155,7 +180,10 @@ impl Sum {
         }
         let mut sum = self.clone();
         sum.terms.add(atom, num)?;
-        sum.lowest()
+        if den != 1 {
+            sum.cancel();
+        }
+        Some(sum)
     }
 
     /// `self * num / den` for `den > 0`.
@@ -188,30 +216,24 @@ impl Sum {
         }
         if num != 1 {
             sum.terms.multiply(num)?;
-            sum.constant = sum.constant.checked_mul(num)?;
+            sum.constant = sum.constant.checked_mul(num).filter(|c| *c != i64::MIN)?;
         }
         sum.den = own.checked_mul(den)?;
-        sum.fitting()
+        Some(sum)
     }
 
     /// `self + c`.
     pub fn shifted(mut self, c: i64) -> Option<Sum> {
         self.constant = self.constant.checked_add(c.checked_mul(self.den)?)?;
-        self.lowest()
+        (self.constant != i64::MIN).then_some(self)
     }
 
-    #[inline]
-    pub fn lowest(mut self) -> Option<Sum> {
+    /// The sum in lowest terms.
+    pub fn lowest(mut self) -> Sum {
         if self.den != 1 {
             self.cancel();
         }
-        self.fitting()
-    }
-
-    /// The sum, unless one of its numbers is `i64::MIN`, which has no opposite.
-    fn fitting(self) -> Option<Sum> {
-        let fits = self.constant != i64::MIN && self.terms.iter().all(|t| t.1 != i64::MIN);
-        fits.then_some(self)
+        self
     }
 
     fn cancel(&mut self) {

@@ -65,14 +65,14 @@ impl TermList {
         }
     }
 
-    /// Adds `coefficient * atom`.
+    /// Adds `coefficient * atom`; `None` where the sum is not between `-i64::MAX` and `i64::MAX`.
     pub fn add(&mut self, atom: Atom, coefficient: i64) -> Option<()> {
         let (place, found) = match self.iter().rev().position(|t| t.0 <= atom) {
             Some(behind) => (self.len() - behind, self[self.len() - 1 - behind].0 == atom),
             None => (0, false),
         };
         if found {
-            let sum = self[place - 1].1.checked_add(coefficient)?;
+            let sum = self[place - 1].1.checked_add(coefficient).filter(|c| *c != i64::MIN)?;
             if sum != 0 {
                 self.terms_mut()[place - 1].1 = sum;
                 return Some(());
@@ -125,10 +125,10 @@ impl TermList {
         self.terms_mut().iter_mut().for_each(|t| t.1 /= by);
     }
 
-    /// Multiplies all coefficients by a number that is not 0; `None` where one does not fit.
+    /// Multiplies all coefficients by a number that is not 0; `None` where one is not between `-i64::MAX` and `i64::MAX`.
     pub fn multiply(&mut self, by: i64) -> Option<()> {
         self.terms_mut().iter_mut().try_for_each(|t| {
-            t.1 = t.1.checked_mul(by)?;
+            t.1 = t.1.checked_mul(by).filter(|c| *c != i64::MIN)?;
             Some(())
         })
     }

@@ -81,7 +81,7 @@ impl Form {
         if self.is_linear(s) {
             return Some(self.plain(s));
         }
-        if let Some(known) = self.written.get(s) {
+        if let Some(known) = self.written.get(s, 0) {
             return known.clone();
         }
         if depth > DEPTH {
@@ -89,7 +89,7 @@ impl Form {
         }
         self.work(s.terms.len())?;
         let plan = self.cheapest(s, depth);
-        self.written.insert(s.clone(), plan.clone());
+        self.written.insert(s.clone(), 0, plan.clone());
         plan
     }
 
@@ -131,7 +131,7 @@ impl Form {
         s.den == 1 && s.terms.iter().all(|t| self.is_plain(t.0))
     }
 
-    fn is_plain(&self, a: Atom) -> bool {
+    pub(super) fn is_plain(&self, a: Atom) -> bool {
         matches!(self.atoms[a as usize].what, What::Var(_) | What::Opaque(_))
     }
 
@@ -347,7 +347,7 @@ impl Form {
         }
         if rest.den > 1 {
             // As little as makes both sides integers goes inside.
-            let inside = Sum { den: rest.den, ..rest.symmetric(rest.den) }.lowest()?;
+            let inside = Sum { den: rest.den, ..rest.symmetric(rest.den) }.lowest();
             let other = inside.plus(x, num, den)?;
             out.push((term(other, inside.clone()), 1, rest.plus(&inside, -1, 1)?));
         }
@@ -359,7 +359,7 @@ impl Form {
         // What has variables of x goes inside, with or without the constant; or nothing.
         let (shared, _) = rest.split(|a, k| x.coefficient(a) != 0 && divides(c, k / near_gcd(k, rest.den)));
         for constant in [0, rest.constant] {
-            let inside = Sum { constant, ..shared.clone() }.lowest()?.scaled(1, c.abs())?;
+            let inside = Sum { constant, ..shared.clone() }.lowest().scaled(1, c.abs())?;
             if inside.den == 1 {
                 let before = rest.plus(&inside, -c.abs(), 1)?;
                 out.push((term(inside.plus(x, sign, 1)?, inside), c.abs(), before));
@@ -382,14 +382,13 @@ impl Form {
             i += usize::from(a <= b);
             j += usize::from(b <= a);
             let gap = other.checked_sub(own.checked_mul(wanted.den)?)?;
-            let c = if divides(step, gap) { own.checked_add(gap / wanted.den)? } else { own };
-            if c != 0 {
-                sum.terms.push((a.min(b), c));
-            }
+            let c =
+                if divides(step, gap) { own.checked_add(gap / wanted.den).filter(|c| *c != i64::MIN)? } else { own };
+            sum.terms.push((a.min(b), c));
         }
         let gap = wanted.constant.checked_sub(sum.constant.checked_mul(wanted.den)?)?;
         sum.constant = sum.constant.checked_add(gap.div_euclid(step).checked_mul(m)?)?;
-        sum.lowest()
+        (sum.constant != i64::MIN).then_some(sum)
     }
 
     /// The expression that was planned for a sum.
@@ -397,7 +396,7 @@ impl Form {
         let mut terms: Vec<(i64, Expr)> = Vec::new();
         let mut s = s.clone();
         while !self.is_linear(&s) {
-            let last = self.written.get(&s)?.as_ref()?.choice.clone()?;
+            let last = self.written.get(&s, 0)?.as_ref()?.choice.clone()?;
             let (term, c, rest) = &*last;
             let base = match term {
                 Term::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), *m),
@@ -450,7 +449,7 @@ fn scaled(e: Expr, c: i64) -> Expr {
 fn whole(s: &Sum, constant: i64) -> Option<LastTerm> {
     let (whole, part) = s.split(|_, c| divides(s.den, c));
     let part = Sum { constant, terms: part.terms, den: 1 };
-    let whole = Sum { constant: s.constant.checked_sub(constant)?, ..whole }.lowest()?;
+    let whole = Sum { constant: s.constant.checked_sub(constant).filter(|c| *c != i64::MIN)?, ..whole }.lowest();
     Some((Term::Quotient(part, s.den), 1, whole))
 }
 
