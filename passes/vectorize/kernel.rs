@@ -93,7 +93,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
             Mode::Elementwise => true,
             Mode::Sequential => false,
             Mode::Reassociated => {
-                self.combiner.as_ref().is_some_and(|combiner| !is(ir::name(combiner.op), MULTI_INSTRUCTION))
+                let open = sizes.iter().any(|size| matches!(size, Rest::Open { .. }));
+                self.combiner.as_ref().is_some_and(|combiner| open || !is(ir::name(combiner.op), MULTI_INSTRUCTION))
             }
         };
         let known = |size: &Rest| if let Rest::Known(n) = size { *n } else { MANY };
