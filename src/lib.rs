@@ -31,6 +31,7 @@
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
+//! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
 //!
 //! # Invariants
 //!
@@ -47,6 +48,7 @@ pub mod expr;
 pub mod hlo;
 pub mod maps;
 pub mod notations;
+pub mod memory;
 mod numbers;
 pub mod operations;
 pub mod places;

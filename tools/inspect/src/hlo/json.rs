@@ -1,12 +1,14 @@
 //! The instructions as JSON, one object a line, for programs.
 
 use super::rows::{Access, Entry, Program, Row, RunTime};
+use super::summary::{Kind, Provenance, Sizes, origin};
 use layout_console::Stop;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use tensor_layout::analysis::{Count, Usage};
-use tensor_layout::operations::Shape;
+use tensor_layout::memory::{Footprint, Shift, relayout};
+use tensor_layout::operations::{Shape, leaves};
 
 /// An instruction.
 #[derive(Serialize)]
@@ -16,6 +18,20 @@ struct Object<'a> {
     shape: String,
     computation: &'a str,
     root: bool,
+    /// The bytes of the result's arrays, without padding and with it; left out where it has none.
+    #[serde(flatten)]
+    bytes: Option<Sizes>,
+    /// The memory space of its first array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    space: Option<u8>,
+    /// What its first buffer is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<Kind>,
+    #[serde(flatten)]
+    origin: Provenance,
+    /// Of an instruction that only moves bytes: what moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relayout: Option<&'static str>,
     /// Where the result is one array: its operands.
     #[serde(skip_serializing_if = "Option::is_none")]
     operands: Option<Vec<Operand>>,
@@ -97,6 +113,15 @@ pub fn objects(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Wr
             shape: instruction.shape.to_string(),
             computation: &computation.name,
             root: k == computation.root,
+            bytes: Footprint::of_all(&instruction.shape)?.map(Sizes::from),
+            space: leaves(&instruction.shape).first().map(|array| array.layout.memory_space),
+            kind: program.kinds.as_ref().and_then(|kinds| kinds[c][k]),
+            origin: origin(&instruction.source),
+            relayout: relayout(computation, instruction)?.map(|moved| match moved.shift {
+                Shift::Layout => "layout",
+                Shift::Space { .. } => "space",
+                Shift::Same => "none",
+            }),
             operands: (!tuple).then(|| operands.next().unwrap_or_default()),
             results: tuple.then(|| operands.collect()),
             unread: found.unread.iter().map(|u| UnreadOperand { name: names[u.number], parts: u.parts }).collect(),
