@@ -38,9 +38,9 @@ pub enum Role {
 pub struct Buffer {
     /// What it is for.
     pub role: Role,
-    /// The first instruction that has a leaf in it, and which leaf.
+    /// The instruction with the largest leaf in it, the first of these, and which leaf.
     pub made: (usize, usize),
-    /// The bytes of its largest leaf.
+    /// The bytes of that leaf.
     pub footprint: Footprint,
     /// The number of the memory space.
     pub space: u8,
@@ -87,14 +87,9 @@ pub fn renamed(computation: &Computation, instruction: &Instruction) -> Option<V
     }
 }
 
-/// Whether an instruction reads its operands; those that only name them do not.
+/// Whether an instruction reads its operands; tuples and their parts only name them.
 fn reads(instruction: &Instruction) -> bool {
-    match &instruction.operation {
-        Operation::Tuple | Operation::GetTupleElement { .. } | Operation::Leaves { .. } => {
-            instruction.opcode.ends_with("-done") || instruction.opcode.ends_with("-update")
-        }
-        _ => true,
-    }
+    !matches!(&*instruction.opcode, "tuple" | "get-tuple-element")
 }
 
 /// The buffers of a computation that runs in this way. `passed` says for each computation that is called before which
@@ -223,6 +218,10 @@ impl<'m> Classes<'m> {
     fn name(&mut self, computation: &Computation, passed: &HashMap<usize, Vec<Option<(usize, usize)>>>) {
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let taken = self.taken(instruction);
+            if instruction.string("custom_call_target").as_deref() == Some("ConcatBitcast") {
+                taken.iter().for_each(|part| self.join(self.first[k], *part));
+                continue;
+            }
             let names = match &instruction.operation {
                 Operation::Call { computation: called } if instruction.opcode == "call" => {
                     let before = |n: usize| (0..n).map(|n| self.leaves(instruction.operands[n]).len()).sum::<usize>();
@@ -233,6 +232,8 @@ impl<'m> Classes<'m> {
             };
             for (leaf, name) in self.leaves(k).zip(names.into_iter().flatten()) {
                 if let Some(operand) = name.and_then(|name| taken.get(name)) {
+                    // Another name alone does not keep a buffer.
+                    self.last[leaf] = 0;
                     self.join(leaf, *operand);
                 }
             }
@@ -297,7 +298,9 @@ impl<'m> Classes<'m> {
             let place = *number.entry(class).or_insert(buffers.len());
             of[k].push(Some(place));
             match buffers.get_mut(place) {
-                Some(buffer) if buffer.footprint.padded < footprint.padded => buffer.footprint = footprint,
+                Some(buffer) if buffer.footprint.padded < footprint.padded => {
+                    (buffer.footprint, buffer.made) = (footprint, (k, leaf - self.first[k]));
+                }
                 Some(_) => {}
                 None => buffers.push(Buffer {
                     role: Role::Temporary,

@@ -1,12 +1,11 @@
-//! The bytes of an array, the lanes that it fills, and the order of dimensions that takes the least.
+//! The bytes of an array, and the lanes that it fills.
 //!
-//! `f32[1000,3]{1,0:T(8,128)}` has 12,000 bytes and takes 512,000: 3 of 128 lanes are filled. With `{0,1:T(8,128)}` it
-//! takes 32,768.
+//! `f32[1000,3]{1,0:T(8,128)}` has 12,000 bytes and takes 512,000: 3 of 128 lanes are filled.
 
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 use crate::tiled::expansion::Expansion;
-use crate::tiled::layout::{Layout, TileEntry};
+use crate::tiled::layout::TileEntry;
 
 /// The bytes of an array or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,16 +60,16 @@ impl Footprint {
 
 /// How much of the first tile's last two dimensions, lanes and sublanes, an array fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packing {
+pub struct LaneUse {
     /// The size of the minormost dimension, and the same rounded up to whole tiles.
     pub lanes: (i64, i64),
     /// The same of the second minormost, where the tile has two dimensions.
     pub sublanes: Option<(i64, i64)>,
 }
 
-impl Packing {
+impl LaneUse {
     /// Of an array; `None` where it has no tiles, or tiles that join dimensions.
-    pub fn of(array: &Array) -> Option<Packing> {
+    pub fn of(array: &Array) -> Option<LaneUse> {
         let (sizes, tile) = (array.sizes()?, array.layout.tiles.first()?);
         let filled = |place: usize| {
             let TileEntry::Size(tile) = tile.iter().rev().nth(place)? else { return None };
@@ -79,36 +78,8 @@ impl Packing {
         };
         let combines = tile.iter().any(|entry| matches!(entry, TileEntry::Combine));
         (!combines).then_some(())?;
-        Some(Packing { lanes: filled(0)?, sublanes: filled(1) })
+        Some(LaneUse { lanes: filled(0)?, sublanes: filled(1) })
     }
-}
-
-/// The most dimensions of an array of which other orders are tried.
-const MAX_ORDERED: usize = 16;
-
-/// The order of dimensions that takes the fewest bytes with the array's own tiles, where that is fewer than its own order
-/// does. Tried is each pair of dimensions as the two minor ones, the others in descending order; of equals the one with
-/// the largest minor dimension, then the largest second one.
-pub fn best_order(array: &Array) -> Option<(Layout, Footprint)> {
-    let rank = array.dims.len();
-    if !(2..=MAX_ORDERED).contains(&rank) || !array.layout.is_tiled() || !array.layout.splits.is_empty() {
-        return None;
-    }
-    let own = Footprint::of(array).ok()??;
-    let mut best: Option<(Layout, Footprint)> = None;
-    for minor in (0..rank).rev() {
-        for second in (0..rank).rev().filter(|dim| *dim != minor) {
-            let others = (0..rank).rev().filter(|dim| ![minor, second].contains(dim));
-            let minor_to_major = [minor, second].into_iter().chain(others).collect();
-            let layout = Layout { minor_to_major, ..array.layout.clone() };
-            // A layout that does not fit in 64 bits is not the best.
-            let Ok(Some(taken)) = Footprint::of(&Array { layout: layout.clone(), ..array.clone() }) else { continue };
-            if taken.padded < best.as_ref().map_or(own.padded, |(_, best)| best.padded) {
-                best = Some((layout, taken));
-            }
-        }
-    }
-    best
 }
 
 #[cfg(test)]
@@ -121,23 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_saves_bytes() {
-        let (layout, taken) = best_order(&array("f32[1000,3]{1,0:T(8,128)}")).unwrap();
-        assert_eq!((layout.to_string(), taken.padded), ("{0,1:T(8,128)}".to_string(), 32768));
-        assert_eq!(best_order(&array("f32[8,128]{1,0:T(8,128)}")), None);
-        assert_eq!(best_order(&array("f32[1000,3]{1,0}")), None);
-        assert_eq!(best_order(&array("f32[3]{0:T(128)}")), None);
-    }
-
-    #[test]
     fn lanes_and_sublanes() {
-        let packing = |text: &str| Packing::of(&array(text));
-        let found = packing("f32[1000,3]{1,0:T(8,128)}").unwrap();
+        let used = |text: &str| LaneUse::of(&array(text));
+        let found = used("f32[1000,3]{1,0:T(8,128)}").unwrap();
         assert_eq!((found.lanes, found.sublanes), ((3, 128), Some((1000, 1000))));
-        assert_eq!(packing("bf16[300]{0:T(512)(128)(2,1)}").unwrap().lanes, (300, 512));
-        assert_eq!(packing("f32[]{:T(128)}").unwrap().lanes, (1, 128));
-        assert_eq!(packing("f32[4,4]{1,0:T(*,4)}"), None);
-        assert_eq!(packing("f32[4]{0}"), None);
+        assert_eq!(used("bf16[300]{0:T(512)(128)(2,1)}").unwrap().lanes, (300, 512));
+        assert_eq!(used("f32[]{:T(128)}").unwrap().lanes, (1, 128));
+        assert_eq!(used("f32[4,4]{1,0:T(*,4)}"), None);
+        assert_eq!(used("f32[4]{0}"), None);
     }
 
     #[test]

@@ -24,6 +24,7 @@
 //! The leaves that lie in one place are a [`Buffer`]:
 //!
 //! 1. Tuples, their parts, bitcasts, `opt-barrier` and the ends of asynchronous pairs are other names for their operands.
+//!    The operands of a `ConcatBitcast` are the parts of its result.
 //! 2. The result of an operation that can write over an operand does so where nothing reads that operand's buffer
 //!    afterwards, and the buffer may be written. Which these are is in [`sharing`]; where the text has XLA:TPU's
 //!    `aliasing_operands`, it is those.
@@ -44,7 +45,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`footprint`] | bytes of an array, its lanes, and the order of dimensions that takes the least |
+//! | [`footprint`] | bytes of an array, and the lanes that it fills |
 //! | [`aliases`] | the text of `input_output_alias` and its like |
 //! | [`sharing`] | which operand a result may be written over |
 //! | [`buffers`] | the buffers of one computation |
@@ -59,6 +60,6 @@ mod relayout;
 mod sharing;
 
 pub use buffers::{Buffer, Frame, FrameBuffers, Role};
-pub use footprint::{Footprint, Packing, best_order};
+pub use footprint::{Footprint, LaneUse};
 pub use live::{Moment, Space, MemoryUse};
 pub use relayout::{Relayout, Shift, relayout};

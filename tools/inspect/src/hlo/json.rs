@@ -3,6 +3,7 @@
 use super::rows::{Access, Entry, Program, Row, RunTime};
 use super::summary::{Kind, Provenance, Sizes, origin};
 use layout_console::Stop;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -10,9 +11,10 @@ use tensor_layout::analysis::{Count, Usage};
 use tensor_layout::memory::{Footprint, Shift, relayout};
 use tensor_layout::operations::{Shape, leaves};
 
-/// An instruction.
-#[derive(Serialize)]
-struct Object<'a> {
+/// An instruction: what it reads and feeds, and the memory that it takes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Instruction")]
+pub struct Object<'a> {
     name: &'a str,
     opcode: &'a str,
     shape: String,
@@ -43,16 +45,18 @@ struct Object<'a> {
     fusion: Option<Value>,
     /// The operands, or the leaves of them, that no result reads, where they are in no list above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     unread: Vec<UnreadOperand<'a>>,
     /// Why the operands of some results are in no list above.
     #[serde(skip_serializing_if = "Option::is_none")]
     undefined: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    #[schemars(default)]
     remarks: &'a [String],
 }
 
 /// An operand of which nothing is read, or the first and the last of its leaves of which nothing is.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct UnreadOperand<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +64,7 @@ struct UnreadOperand<'a> {
 }
 
 /// What is read and fed of one leaf of an operand.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Operand {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -69,28 +73,43 @@ struct Operand {
     output_to_input: Vec<String>,
     input_to_output: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     runtime: Vec<Directed>,
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     tiles: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     undefined: Option<String>,
 }
 
 /// A run-time value of a map, and in which of the two lists the map is.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Directed {
     direction: &'static str,
     #[serde(flatten)]
     value: RunTime,
 }
 
-/// One JSON object for each instruction.
+/// One JSON object for each instruction, a line each.
 ///
 /// # Errors
 /// An answer does not fit in 64 bits; the text cannot be written.
 pub fn objects(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Write) -> Result<(), Stop> {
+    // As a `Value`, whose keys are in alphabetical order.
+    each(program, chosen, &mut |object| Ok(writeln!(to, "{}", json!(object))?))
+}
+
+/// Each instruction, as soon as it is analysed.
+///
+/// # Errors
+/// An answer does not fit in 64 bits; those of `say`.
+pub fn each(
+    program: &mut Program,
+    chosen: &[(usize, usize)],
+    say: &mut dyn FnMut(&Object) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     for &(c, k) in chosen {
         let found = program.found(c, k)?;
         let (computation, instruction) = program.at(c, k);
@@ -129,8 +148,7 @@ pub fn objects(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Wr
             fusion,
             remarks: &found.remarks,
         };
-        // As a `Value`, whose keys are in alphabetical order.
-        writeln!(to, "{}", json!(object))?;
+        say(&object)?;
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use serde_json::json;
 use std::io::Write;
 use summary::{Report, Summary};
 use tensor_layout::hlo::Module;
+use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
 /// Report the memory of an HLO program: its peak, its padding, its relayouts; with --all each instruction
@@ -45,6 +46,9 @@ pub struct HloOptions {
     /// How many tensors, moves and places of the program the report has
     #[arg(long, value_name = "N", default_value_t = 4)]
     top: usize,
+    /// The machine whose layouts are compared with those of tiled tensors: its name or its text
+    #[arg(long, value_name = "MACHINE", default_value = "tpu_v5e")]
+    machine: String,
     /// Print the live bytes of the main memory over the instructions
     #[arg(long, conflicts_with_all = ["all", "instruction", "tile", "summary", "diff"])]
     timeline: bool,
@@ -64,18 +68,20 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
         return list(options);
     }
     let most = options.fail_over.as_deref().map(ratio).transpose()?;
+    let target = Target::parse(&options.machine);
+    let target = target.map_err(|error| Complaint::in_argument(&options.machine, &error))?;
     let mut reports = Vec::new();
     for file in &options.files {
         let (module, text) = module(file)?;
         let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
-        let report = Report::new(&module).map_err(in_text)?;
+        let report = Report::new(&module, &target).map_err(in_text)?;
         if options.timeline {
             print(options, &timeline(options, &report))?;
         }
-        reports.push((&**file, report.summary(options.top).map_err(|error| in_text(error))?));
+        reports.push((&**file, report.summary(options.top).map_err(in_text)?));
     }
     if !options.timeline {
-        print(options, &text(options, &reports)?)?;
+        print(options, &text(options, &target, &reports)?)?;
     }
     match most {
         Some(most) => reports.iter().try_for_each(|(file, summary)| check(file, summary, most)),
@@ -84,7 +90,7 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
 }
 
 /// The reports as the options want them.
-fn text(options: &HloOptions, reports: &[(&str, Summary)]) -> Result<String, Complaint> {
+fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> Result<String, Complaint> {
     let object = |(file, summary): &(&str, Summary)| {
         let mut object = json!(summary);
         object["file"] = json!(file);
@@ -93,7 +99,7 @@ fn text(options: &HloOptions, reports: &[(&str, Summary)]) -> Result<String, Com
     match (&options.diff, reports) {
         (Some(old), [new]) => {
             let (module, text) = module(old)?;
-            let before = Report::new(&module).and_then(|report| report.summary(options.top));
+            let before = Report::new(&module, target).and_then(|report| report.summary(options.top));
             let before = before.map_err(|error| Complaint::in_file(old, &text, &[error]))?;
             Ok(if options.json {
                 format!("{}\n", json!({"old": before, "new": new.1}))

@@ -10,6 +10,7 @@
 
 use super::summary::{Kind, kinds};
 use crate::moves;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -90,7 +91,7 @@ pub struct Access {
 }
 
 /// A variable of a map whose value is an element of an operand: `rt0 = i[]`.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct RunTime {
     /// The number of the map, and the variable's name in it.
     pub map: usize,

@@ -33,7 +33,11 @@ fn cut(text: &str, columns: usize) -> String {
 
 /// A line, cut to the width.
 fn line(out: &mut String, text: impl AsRef<str>) {
-    out.push_str(cut(text.as_ref(), WIDTH).trim_end());
+    let text = text.as_ref();
+    // A line feed before it is an empty line.
+    let begin = text.len() - text.trim_start_matches('\n').len();
+    out.push_str(&text[..begin]);
+    out.push_str(cut(&text[begin..], WIDTH).trim_end());
     out.push('\n');
 }
 
@@ -50,6 +54,9 @@ pub fn screen(summary: &Summary) -> String {
     out
 }
 
+/// Fewer bytes of temporaries are not worth a line: flags and counters.
+const SMALL: i64 = 1024;
+
 fn totals(out: &mut String, spaces: &[Memory]) {
     let row = |out: &mut String, cells: [&str; 7]| {
         let [name, cells @ ..] = cells;
@@ -63,7 +70,7 @@ fn totals(out: &mut String, spaces: &[Memory]) {
         let (temporaries, peak) = (bytes(memory.temporaries), bytes(memory.peak.bytes));
         row(out, [&memory.name, arguments, outputs, constants, &temporaries, &peak, &padding(memory.padding)]);
     }
-    for memory in spaces.iter().filter(|memory| memory.temporaries > 0).take(2) {
+    for memory in spaces.iter().filter(|memory| memory.temporaries >= SMALL).take(2) {
         let peak = &memory.peak;
         let from = peak.origin.source.iter().chain(&peak.origin.op_name).cloned().collect::<Vec<_>>().join(" ");
         line(out, format!("peak of {}: {} bytes, at {} {from}", memory.name, peak.bytes, peak.instruction));
@@ -80,13 +87,16 @@ fn worst(out: &mut String, worst: &[Tensor]) {
     if worst.is_empty() {
         return line(out, "\nno padding");
     }
-    line(out, format!("\n{:<46}{:>10}{:>10}{:>11}  best other layout", "most padding", "logical", "padded", "lanes"));
+    line(out, format!("\n{:<42}{:>10}{:>10}{:>15}  best other layout", "most padding", "logical", "padded", "filled"));
     for tensor in worst {
-        let lanes = tensor.lanes.map_or(String::new(), |[used, of]| format!("{used}/{of}"));
+        let part = |name: &str, part: Option<[i64; 2]>| {
+            part.filter(|[used, of]| used < of).map(|[used, of]| format!("{used}/{of} {name}"))
+        };
+        let filled = part("lanes", tensor.lanes).or_else(|| part("rows", tensor.sublanes)).unwrap_or_default();
         let best = tensor.best.as_ref().map_or(String::new(), |best| format!("{} saves {}", best.layout, bytes(best.saves)));
-        let name = cut(&format!("{} {} {}", tensor.kind.name(), tensor.name, tensor.shape), 45);
+        let name = cut(&format!("{} {} {}", tensor.kind.name(), tensor.name, tensor.shape), 41);
         let (logical, padded) = (bytes(tensor.footprint.logical_bytes), bytes(tensor.footprint.padded_bytes));
-        line(out, format!("{name:<46}{logical:>10}{padded:>10}{lanes:>11}  {best}"));
+        line(out, format!("{name:<42}{logical:>10}{padded:>10}{filled:>15}  {best}"));
     }
 }
 

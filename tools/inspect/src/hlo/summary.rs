@@ -6,10 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::{Computation, Instruction, Module, Source};
-use tensor_layout::memory::{self, Buffer, Footprint, Frame, MemoryUse, Moment, Packing, Role, Shift, best_order};
+use tensor_layout::memory::{self, Buffer, Footprint, Frame, LaneUse, MemoryUse, Moment, Role, Shift};
 use tensor_layout::operations::{Array, Operation, leaves};
 use tensor_layout::text::Error;
-use tensor_layout::tiled::memory_space;
+use tensor_layout::targets::Target;
+use tensor_layout::tiled::{Layout, memory_space};
 
 /// The memory report of a module.
 #[derive(Serialize, JsonSchema)]
@@ -247,6 +248,8 @@ pub fn space_name(number: u8) -> String {
 pub struct Report<'m> {
     module: &'m Module,
     used: MemoryUse,
+    /// The machine whose layouts are compared.
+    target: &'m Target,
 }
 
 /// A buffer of a program with the instruction that makes it.
@@ -264,8 +267,8 @@ struct Owned<'m> {
 impl<'m> Report<'m> {
     /// # Errors
     /// An attribute about aliases is invalid; 64 bits do not hold the bytes.
-    pub fn new(module: &'m Module) -> Result<Report<'m>, Error> {
-        Ok(Report { module, used: MemoryUse::of(module)? })
+    pub fn new(module: &'m Module, target: &'m Target) -> Result<Report<'m>, Error> {
+        Ok(Report { module, used: MemoryUse::of(module)?, target })
     }
 
     /// The live bytes of a memory at each instruction of the entry, with their names.
@@ -294,7 +297,7 @@ impl<'m> Report<'m> {
             temporaries: main.map_or(0, |memory| memory.temporaries),
             peak: main.map_or_else(|| self.peak(0), |memory| memory.peak.clone()),
             padding: of_main(|memory| memory.padding),
-            worst: worst(owned, top),
+            worst: worst(owned, self.target, top),
             spaces,
             relayouts,
             transfers,
@@ -470,12 +473,12 @@ impl<'m> Report<'m> {
     }
 }
 
-/// The tensors that waste most.
-fn worst(mut owned: Vec<Owned>, top: usize) -> Vec<Tensor> {
+/// The tensors that waste most, and the layouts of a machine that waste less.
+fn worst(mut owned: Vec<Owned>, target: &Target, top: usize) -> Vec<Tensor> {
     owned.retain(|buffer| buffer.footprint.waste() > 0);
     owned.sort_by_key(|buffer| -buffer.footprint.waste());
     let tensor = |buffer: &Owned| {
-        let (packing, best) = (Packing::of(buffer.array), best_order(buffer.array));
+        let used = LaneUse::of(buffer.array);
         let pair = |(used, of): (i64, i64)| [used, of];
         Tensor {
             name: buffer.instruction.name.clone(),
@@ -484,17 +487,23 @@ fn worst(mut owned: Vec<Owned>, top: usize) -> Vec<Tensor> {
             kind: Kind::of(buffer.role, buffer.frame),
             space: buffer.array.layout.memory_space,
             footprint: buffer.footprint.into(),
-            lanes: packing.map(|packing| pair(packing.lanes)),
-            sublanes: packing.and_then(|packing| packing.sublanes).map(pair),
-            best: best.map(|(layout, taken)| Best {
-                layout: layout.to_string(),
-                padded_bytes: taken.padded,
-                saves: buffer.footprint.padded.saturating_sub(taken.padded),
-            }),
+            lanes: used.map(|used| pair(used.lanes)),
+            sublanes: used.and_then(|used| used.sublanes).map(pair),
+            best: best(buffer.array, buffer.footprint, target),
             origin: origin(&buffer.instruction.source),
         }
     };
     owned.iter().take(top).map(tensor).collect()
+}
+
+/// The layout of a machine that takes the fewest bytes, where an array has tiles and takes more.
+fn best(array: &Array, taken: Footprint, target: &Target) -> Option<Best> {
+    let sizes = array.sizes().filter(|_| array.layout.is_tiled())?;
+    // An array that no layout of the machine fits has none that is better.
+    let least = target.layouts(array.element, &sizes).ok()?.into_iter().next()?;
+    let layout = Layout { memory_space: array.layout.memory_space, ..least.layout };
+    let saves = taken.padded.saturating_sub(least.padded_bytes);
+    (saves > 0).then(|| Best { layout: layout.to_string(), padded_bytes: least.padded_bytes, saves })
 }
 
 /// The instruction that makes a value: behind other names for it, and the end of an asynchronous pair.
@@ -545,7 +554,7 @@ pub fn kinds(module: &Module) -> Option<Vec<Vec<Option<Kind>>>> {
         for (k, of) in buffers.of.iter().enumerate() {
             all[*number][k] = of.iter().flatten().next().map(|buffer| {
                 let buffer = &buffers.buffers[*buffer];
-                if buffer.made.0 == k { Kind::of(buffer.role, *frame) } else { Kind::Alias }
+                if buffer.live.0 == k || buffer.made.0 == k { Kind::of(buffer.role, *frame) } else { Kind::Alias }
             });
         }
     }
