@@ -105,7 +105,8 @@ fn what_a_loop_carries_is_one_buffer() {
     // A value that is made while that of the last round is read.
     assert_eq!(called(&lines.replace("negate(a)", "reverse(a), dimensions={0}")), 4 + 400);
     // A value of the body alone.
-    let more = lines.replace("n = ", "b = f32[100]{0} reverse(a), dimensions={0}\n n = ").replace("negate(a)", "add(a, b)");
+    let more =
+        lines.replace("n = ", "b = f32[100]{0} reverse(a), dimensions={0}\n n = ").replace("negate(a)", "add(a, b)");
     assert_eq!(called(&more), 4 + 400);
 }
 
@@ -416,9 +417,7 @@ fn computation(rng: &mut Rng, called: &[String], arguments: bool) -> String {
             (12, ..) if !p.is_empty() => (P, format!("opt-barrier({p})"), "v"),
             (13, ..) => (A, format!("fusion({a}, {a}), kind=kLoop, calls=both"), "elementwise"),
             (14, ..) => (B, format!("fusion({b}, {a}, {i}), kind=kLoop, calls=in_place"), "update"),
-            (15, ..) if !p.is_empty() => {
-                (P, format!("while({p}), condition=until, body={}", name(rng)), "v")
-            }
+            (15, ..) if !p.is_empty() => (P, format!("while({p}), condition=until, body={}", name(rng)), "v"),
             (16, ..) if !p.is_empty() => (P, format!("call({p}), to_apply={}", name(rng)), "v"),
             (17, ..) if !p.is_empty() => {
                 let (one, two) = (name(rng), name(rng));
@@ -434,8 +433,10 @@ fn computation(rng: &mut Rng, called: &[String], arguments: bool) -> String {
 
 fn program(seed: u64) -> String {
     let mut rng = Rng::with_seed(seed);
-    let mut text = String::from("HloModule random\nboth {\n  a = f32[4]{0} parameter(0)\n  b = f32[4]{0} parameter(1)\n");
-    text += "  ROOT c = f32[4]{0} add(a, b)\n}\nin_place {\n  a = f32[8]{0} parameter(0)\n  b = f32[4]{0} parameter(1)\n";
+    let mut text =
+        String::from("HloModule random\nboth {\n  a = f32[4]{0} parameter(0)\n  b = f32[4]{0} parameter(1)\n");
+    text +=
+        "  ROOT c = f32[4]{0} add(a, b)\n}\nin_place {\n  a = f32[8]{0} parameter(0)\n  b = f32[4]{0} parameter(1)\n";
     text += "  i = s32[] parameter(2)\n  ROOT c = f32[8]{0} dynamic-update-slice(a, b, i)\n}\n";
     text += &format!("until {{\n  p = {} parameter(0)\n  ROOT t = pred[] constant(true)\n}}\n", SHAPES[P]);
     let mut called: Vec<String> = Vec::new();
@@ -457,12 +458,16 @@ fn random_programs_take_what_the_definition_says() {
         let entry = &module.computations[module.entry];
         for (space, found) in &used.spaces {
             let whole = found.arguments.padded + found.outputs.padded + found.constants.padded;
-            let expected: Vec<i64> =
-                (0..entry.instructions.len()).map(|at| whole + slow.live(*space, at)).collect();
+            let expected: Vec<i64> = (0..entry.instructions.len()).map(|at| whole + slow.live(*space, at)).collect();
             assert_eq!(used.timeline(*space).unwrap(), expected, "seed {seed}, space {space}\n{text}");
             assert_eq!(found.peak, expected.iter().copied().max().unwrap(), "seed {seed}\n{text}");
             // What is said to be live at the peak is what is.
-            let live: i64 = used.peak(&module, *space).iter().flat_map(|at| used.live_at(at, *space)).map(|b| b.footprint.padded).sum();
+            let live: i64 = used
+                .peak(&module, *space)
+                .iter()
+                .flat_map(|at| used.live_at(at, *space))
+                .map(|b| b.footprint.padded)
+                .sum();
             assert_eq!(live, found.temporaries, "seed {seed}, space {space}\n{text}");
             *peaks.entry(*space).or_default() += usize::from(found.temporaries > 0);
         }

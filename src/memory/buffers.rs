@@ -348,7 +348,8 @@ impl FrameBuffers {
         let mut settled: Vec<usize> = Vec::new();
         for (result, parameter, leaf) in state {
             let Some(result) = self.of[computation.root].get(result).copied().flatten() else { continue };
-            let parameter = computation.parameters.get(parameter).and_then(|k| self.of[*k].get(leaf)).copied().flatten();
+            let parameter =
+                computation.parameters.get(parameter).and_then(|k| self.of[*k].get(leaf)).copied().flatten();
             let Some(parameter) = parameter else { continue };
             let (made, state) = (&self.buffers[result], &self.buffers[parameter]);
             let copied = match made.role {

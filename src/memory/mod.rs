@@ -61,5 +61,5 @@ mod sharing;
 
 pub use buffers::{Buffer, Frame, FrameBuffers, Role};
 pub use footprint::{Footprint, LaneUse};
-pub use live::{Moment, Space, MemoryUse};
+pub use live::{MemoryUse, Moment, Space};
 pub use relayout::{Relayout, Shift, relayout};

@@ -47,7 +47,9 @@ pub fn shared(module: &Module, computation: &Computation, instruction: &Instruct
         Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::Sort { .. }) => {
             (0..results).map(|k| (k, k)).collect()
         }
-        Operation::Call { computation } if instruction.opcode == "fusion" => of_fusion(&module.computations[*computation]),
+        Operation::Call { computation } if instruction.opcode == "fusion" => {
+            of_fusion(&module.computations[*computation])
+        }
         _ => Vec::new(),
     };
     Ok(fitting(found.into_iter(), &operands, &instruction.shape, true))

@@ -1,10 +1,11 @@
 //! `layout-inspect hlo`: the memory that a program takes, and what its instructions read and feed.
 //!
-//! [`summary`] has the memory report as data, [`screen`] prints it. The listing of the instructions is made by [`rows`];
+//! [`summary`] has the memory report as data, [`measure`] makes it, [`screen`] prints it. The listing of the instructions is made by [`rows`];
 //! [`table`] prints it for people, [`json`] as one object a line for programs: each instruction is printed when it is
 //! analysed, and then forgotten.
 
 pub mod json;
+pub mod measure;
 pub mod rows;
 mod screen;
 pub mod summary;
@@ -12,10 +13,11 @@ mod table;
 
 use crate::lists;
 use layout_console::{Complaint, Stop, read, stream};
+use measure::Report;
 use rows::Program;
 use serde_json::json;
 use std::io::Write;
-use summary::{Report, Summary};
+use summary::Summary;
 use tensor_layout::hlo::Module;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
@@ -44,7 +46,7 @@ pub struct HloOptions {
     #[arg(long, conflicts_with_all = ["all", "instruction", "tile"])]
     summary: bool,
     /// How many tensors, moves and places of the program the report has
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 3)]
     top: usize,
     /// The machine whose layouts are compared with those of tiled tensors: its name or its text
     #[arg(long, value_name = "MACHINE", default_value = "tpu_v5e")]
@@ -163,7 +165,9 @@ fn sizes(list: &str) -> Result<Vec<i64>, Complaint> {
 /// `1.5x`, `1.5`.
 fn ratio(text: &str) -> Result<f64, Complaint> {
     let ratio = text.strip_suffix('x').unwrap_or(text).parse().ok().filter(|ratio: &f64| ratio.is_finite());
-    ratio.filter(|ratio| *ratio >= 1.0).ok_or_else(|| lists::wrong("--fail-over", "a ratio of at least 1 such as 1.5x", text))
+    ratio
+        .filter(|ratio| *ratio >= 1.0)
+        .ok_or_else(|| lists::wrong("--fail-over", "a ratio of at least 1 such as 1.5x", text))
 }
 
 /// Complains about a program that takes more than so many times its logical bytes.
@@ -174,6 +178,10 @@ fn check(file: &str, summary: &Summary, most: f64) -> Result<(), Complaint> {
     }
     let worst = summary.worst.iter().find(|tensor| tensor.space == 0);
     let worst = worst.map_or(String::new(), |tensor| format!("; most padding has {} {}", tensor.name, tensor.shape));
-    let found = if logical == 0 { "all is padding".to_string() } else { format!("{:.2}x", padded as f64 / logical as f64) };
-    Err(Complaint::about(file, format!("what is live at the peak must take at most {most}x its logical bytes, found {found}{worst}")))
+    let found =
+        if logical == 0 { "all is padding".to_string() } else { format!("{:.2}x", padded as f64 / logical as f64) };
+    Err(Complaint::about(
+        file,
+        format!("what is live at the peak must take at most {most}x its logical bytes, found {found}{worst}"),
+    ))
 }

@@ -8,7 +8,8 @@
 //! Instructions with the same operation and the same shapes read the same, so they are analysed once: [`Found`] has
 //! numbers of operands, not their names.
 
-use super::summary::{Kind, kinds};
+use super::measure::kinds;
+use super::summary::Kind;
 use crate::moves;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -87,16 +87,18 @@ fn worst(out: &mut String, worst: &[Tensor]) {
     if worst.is_empty() {
         return line(out, "\nno padding");
     }
-    line(out, format!("\n{:<42}{:>10}{:>10}{:>15}  best other layout", "most padding", "logical", "padded", "filled"));
+    line(out, "\nmost padding");
     for tensor in worst {
         let part = |name: &str, part: Option<[i64; 2]>| {
-            part.filter(|[used, of]| used < of).map(|[used, of]| format!("{used}/{of} {name}"))
+            part.filter(|[used, of]| used < of).map(|[used, of]| format!(", {used}/{of} {name}"))
         };
         let filled = part("lanes", tensor.lanes).or_else(|| part("rows", tensor.sublanes)).unwrap_or_default();
-        let best = tensor.best.as_ref().map_or(String::new(), |best| format!("{} saves {}", best.layout, bytes(best.saves)));
-        let name = cut(&format!("{} {} {}", tensor.kind.name(), tensor.name, tensor.shape), 41);
         let (logical, padded) = (bytes(tensor.footprint.logical_bytes), bytes(tensor.footprint.padded_bytes));
-        line(out, format!("{name:<42}{logical:>10}{padded:>10}{filled:>15}  {best}"));
+        let (kind, name, shape) = (tensor.kind.name(), &tensor.name, &tensor.shape);
+        line(out, format!("{padded:>10}  for {logical}{filled}: {kind} {name} {shape}"));
+        if let Some(best) = &tensor.best {
+            line(out, format!("            {} less with {}", bytes(best.saves), best.layout));
+        }
     }
 }
 
@@ -105,7 +107,10 @@ fn relayouts(out: &mut String, summary: &Summary) {
         line(out, "\nmoves to another layout, and copies");
     }
     for moved in &summary.relayouts {
-        line(out, format!("{:>10}  {} {} {} -> {}", bytes(moved.bytes), moved.opcode, moved.name, moved.from, moved.to));
+        line(
+            out,
+            format!("{:>10}  {} {} {} -> {}", bytes(moved.bytes), moved.opcode, moved.name, moved.from, moved.to),
+        );
         let users = if moved.users.is_empty() { "the result".to_string() } else { moved.users.join(", ") };
         line(out, format!("            made by {}, for {users}", moved.producer));
         line(out, format!("            {}", moved.remedy));
@@ -142,6 +147,9 @@ pub fn several(reports: &[(&str, Summary)]) -> String {
     out
 }
 
+/// A number of the report of a memory.
+type Part = fn(&Memory) -> i64;
+
 /// What has changed from one report to another.
 pub fn difference(old: &Summary, new: &Summary) -> String {
     let mut out = String::new();
@@ -158,11 +166,10 @@ pub fn difference(old: &Summary, new: &Summary) -> String {
     all.sort_unstable();
     all.dedup();
     for space in all {
-        let of = |summary: &Summary, get: fn(&Memory) -> i64| {
-            summary.spaces.iter().find(|memory| memory.space == space).map_or(0, get)
-        };
+        let of =
+            |summary: &Summary, get: Part| summary.spaces.iter().find(|memory| memory.space == space).map_or(0, get);
         let name = super::summary::space_name(space);
-        let parts: [(&str, fn(&Memory) -> i64); 5] = [
+        let parts: [(&str, Part); 5] = [
             ("arguments", |memory| memory.arguments.padded),
             ("outputs", |memory| memory.outputs.padded),
             ("constants", |memory| memory.constants.padded),

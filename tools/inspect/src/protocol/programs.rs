@@ -3,8 +3,8 @@
 use super::answer::{Answer, Failure};
 use super::request::Hlo;
 use crate::hlo::json::each;
+use crate::hlo::measure::Report;
 use crate::hlo::rows::Program;
-use crate::hlo::summary::Report;
 use layout_console::Stop;
 use serde_json::{Value, json};
 use std::io;
@@ -16,10 +16,7 @@ use tensor_layout::text::Error;
 ///
 /// # Errors
 /// Only those of `say`.
-pub fn answer(
-    request: &Hlo,
-    say: &mut dyn FnMut(Answer) -> io::Result<()>,
-) -> io::Result<Result<Answer, Failure>> {
+pub fn answer(request: &Hlo, say: &mut dyn FnMut(Answer) -> io::Result<()>) -> io::Result<Result<Answer, Failure>> {
     if request.summary {
         return Ok(report(request));
     }
