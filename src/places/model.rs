@@ -111,8 +111,8 @@ costs! {
     product_results,
     /// For each window of such a product.
     product_window,
-    /// The bytes of operands and results of one window of a product; 0 where there is always one.
-    product_window_bytes,
+    /// What moving or computing, whichever is more, takes in one window of a product; 0 where there is always one.
+    product_window_size,
     /// For each tile of a product's result of packed elements, where it is the only one.
     product_packed_tile,
     /// For each tile of other work in a product's kernel.
