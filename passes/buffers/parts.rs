@@ -117,6 +117,11 @@ impl Parts {
         Ok(())
     }
 
+    /// Whether the dimensions follow each other in memory, the last one fastest. Unknown strides look alike in any order.
+    pub fn is_row_major(&self) -> bool {
+        self.strides == row_major(&self.sizes) && (!self.strides.contains(&None) || self.order.is_sorted())
+    }
+
     /// Puts a dimension with the size of each of these logical dimensions in front.
     fn carry(&mut self, tiled: &[usize]) {
         let n = tiled.len();

@@ -17,9 +17,16 @@
 
 mod constraints;
 mod digits;
+mod facts;
 mod form;
+mod memo;
+mod notes;
+mod order;
+mod plain;
 mod planned;
 mod range;
+mod read;
+mod remainder;
 mod sum;
 mod terms;
 mod write;

@@ -7,11 +7,11 @@
 
 use super::form::{Form, What};
 use super::planned::{LastTerm, Planned, Term};
-use super::sum::{Sum, divides, floor_div, residue};
+use super::sum::{Sum, divides, residue};
 use super::terms::{Atom, TermList};
 use crate::expr::Expr;
 use crate::expr::cost;
-use crate::numbers::gcd;
+use crate::numbers::near_gcd;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -81,7 +81,7 @@ impl Form {
         if self.is_linear(s) {
             return Some(self.plain(s));
         }
-        if let Some(known) = self.written.get(s) {
+        if let Some(known) = self.written.get(s, 0) {
             return known.clone();
         }
         if depth > DEPTH {
@@ -89,7 +89,7 @@ impl Form {
         }
         self.work(s.terms.len())?;
         let plan = self.cheapest(s, depth);
-        self.written.insert(s.clone(), plan.clone());
+        self.written.insert(s.clone(), 0, plan.clone());
         plan
     }
 
@@ -131,7 +131,7 @@ impl Form {
         s.den == 1 && s.terms.iter().all(|t| self.is_plain(t.0))
     }
 
-    fn is_plain(&self, a: Atom) -> bool {
+    pub(super) fn is_plain(&self, a: Atom) -> bool {
         matches!(self.atoms[a as usize].what, What::Var(_) | What::Opaque(_))
     }
 
@@ -150,7 +150,7 @@ impl Form {
     fn last_terms(&mut self, s: &Sum) -> Option<Vec<LastTerm>> {
         let mut count = 0;
         // Those that hold others first.
-        let mut others: [Option<(Atom, i128)>; TRIED] = [None; TRIED];
+        let mut others: [Option<(Atom, i64)>; TRIED] = [None; TRIED];
         for mut t in s.terms.iter() {
             if self.is_plain(t.0) {
                 continue;
@@ -227,7 +227,7 @@ impl Form {
     }
 
     /// The ways in which this atom can be in the last term of the sum.
-    fn alternatives(&mut self, s: &Sum, atom: Atom, num: i128, many: bool, out: &mut Vec<LastTerm>) -> Option<()> {
+    fn alternatives(&mut self, s: &Sum, atom: Atom, num: i64, many: bool, out: &mut Vec<LastTerm>) -> Option<()> {
         let without = s.plus_atom(atom, -num, s.den)?;
         let whole = divides(s.den, num);
         let (x, m) = match &self.atoms[atom as usize].what {
@@ -238,7 +238,7 @@ impl Form {
             }
             What::Var(_) | What::Opaque(_) => unreachable!("filtered by the caller"),
         };
-        let g = gcd(self.atoms[atom as usize].step, m) % m;
+        let g = near_gcd(self.atoms[atom as usize].step, m) % m;
         let r = if g > 1 { residue(self.atoms[atom as usize].residue, g) } else { 0 };
         let symmetric = x.symmetric(m);
         if whole {
@@ -272,7 +272,7 @@ impl Form {
         let wanted = without.scaled(s.den, -num)?;
         let mut bases = Vec::with_capacity(4);
         bases.push(x.clone());
-        let holding = |(other, _): (Atom, i128)| match &self.atoms[other as usize].what {
+        let holding = |(other, _): (Atom, i64)| match &self.atoms[other as usize].what {
             What::Remainder(y, n) if other != atom && divides(m, *n) => {
                 (self.residue(&x.plus(y, -1, 1)?, m) == Some(0)).then_some(other)
             }
@@ -299,7 +299,7 @@ impl Form {
             }
             out.push((Term::Quotient(numerator, m), -product / s.den, rest));
         }
-        let (first, k) = x.terms.first()?;
+        let &(first, k) = x.terms.first()?;
         if !many && num > 0 && without.coefficient(first).signum() == -k.signum() {
             // x mod m = m - 1 - z mod m with z = -x - 1, and z mod m = z - m * (z floordiv m): a sum counted down.
             let without = without.plus(&Sum::constant(m - 1), num, s.den)?;
@@ -315,51 +315,51 @@ impl Form {
     fn digits_above(
         &self,
         s: &Sum,
-        (atom, num): (Atom, i128),
-        (x, m): (&Sum, i128),
+        (atom, num): (Atom, i64),
+        (x, m): (&Sum, i64),
         out: &mut Vec<LastTerm>,
     ) -> Option<()> {
         for (other, k) in s.terms.iter() {
             if let What::Remainder(_, n) = self.atoms[other as usize].what
                 && k == -num
-                && divides(n, x.constant + 1)
+                && x.constant.checked_add(1).is_some_and(|next| divides(n, next))
                 && divides(s.den, num.checked_mul(n)?)
                 && self.has_digit(atom, other)
             {
                 let inner = x.plus_atom(other, -1, 1)?.scaled(1, n)?;
                 let rest = s.plus_atom(atom, -num, s.den)?.plus_atom(other, -k, s.den)?;
-                out.push((Term::Remainder(inner, m / n), num * n / s.den, rest));
+                out.push((Term::Remainder(inner, m / n), num.checked_mul(n)? / s.den, rest));
             }
         }
         Some(())
     }
 
     /// The ways to write `rest + num/den * min(x, 0)`.
-    fn minima(&mut self, rest: &Sum, x: &Sum, (num, den): (i128, i128), out: &mut Vec<LastTerm>) -> Option<()> {
+    fn minima(&mut self, rest: &Sum, x: &Sum, (num, den): (i64, i64), out: &mut Vec<LastTerm>) -> Option<()> {
         let term = |a, b| if num > 0 { Term::Min(a, b) } else { Term::Max(a, b) };
         let opposite = |a, b| if num > 0 { Term::Max(a, b) } else { Term::Min(a, b) };
         // All of the rest goes inside, but for a common factor and the sign.
         let all = rest.plus(x, num, den)?;
-        let k = [&all, rest].iter().fold(0, |k, s| gcd(gcd(k, s.constant), s.content())).max(1);
+        let k = [&all, rest].iter().fold(0, |k, s| near_gcd(near_gcd(k, s.constant), s.content())).max(1);
         for k in [k, -k] {
             let (a, b) = (all.scaled(k.signum(), k.abs())?, rest.scaled(k.signum(), k.abs())?);
             out.push((if k > 0 { term(a, b) } else { opposite(a, b) }, k, Sum::constant(0)));
         }
         if rest.den > 1 {
             // As little as makes both sides integers goes inside.
-            let inside = Sum { den: rest.den, ..rest.symmetric(rest.den) }.lowest()?;
+            let inside = Sum { den: rest.den, ..rest.symmetric(rest.den) }.lowest();
             let other = inside.plus(x, num, den)?;
             out.push((term(other, inside.clone()), 1, rest.plus(&inside, -1, 1)?));
         }
-        if den / gcd(num, den) != 1 {
+        if den / near_gcd(num, den) != 1 {
             return Some(());
         }
         let c = num / den;
         let sign = c.signum();
         // What has variables of x goes inside, with or without the constant; or nothing.
-        let (shared, _) = rest.split(|a, k| x.coefficient(a) != 0 && divides(c, k / gcd(k, rest.den)));
+        let (shared, _) = rest.split(|a, k| x.coefficient(a) != 0 && divides(c, k / near_gcd(k, rest.den)));
         for constant in [0, rest.constant] {
-            let inside = Sum { constant, ..shared.clone() }.lowest()?.scaled(1, c.abs())?;
+            let inside = Sum { constant, ..shared.clone() }.lowest().scaled(1, c.abs())?;
             if inside.den == 1 {
                 let before = rest.plus(&inside, -c.abs(), 1)?;
                 out.push((term(inside.plus(x, sign, 1)?, inside), c.abs(), before));
@@ -370,38 +370,37 @@ impl Form {
     }
 
     /// `base` with each coefficient changed by a multiple of `m` where that makes it the one in `wanted`.
-    fn nearest(&self, base: &Sum, wanted: &Sum, m: i128) -> Option<Sum> {
+    fn nearest(&self, base: &Sum, wanted: &Sum, m: i64) -> Option<Sum> {
         let step = wanted.den.checked_mul(m)?;
         let mut sum = Sum { constant: base.constant, terms: TermList::NONE, den: 1 };
         let (mut i, mut j) = (0, 0);
         while i < base.terms.len() || j < wanted.terms.len() {
             let a = base.terms.get(i).map_or(Atom::MAX, |t| t.0);
             let b = wanted.terms.get(j).map_or(Atom::MAX, |t| t.0);
-            let own = if a <= b { base.terms.get(i)?.1 } else { 0 };
-            let other = if b <= a { wanted.terms.get(j)?.1 } else { 0 };
+            let own = if a <= b { base.terms[i].1 } else { 0 };
+            let other = if b <= a { wanted.terms[j].1 } else { 0 };
             i += usize::from(a <= b);
             j += usize::from(b <= a);
             let gap = other.checked_sub(own.checked_mul(wanted.den)?)?;
-            let c = if divides(step, gap) { own + gap / wanted.den } else { own };
-            if c != 0 {
-                sum.terms.push((a.min(b), c));
-            }
+            let c =
+                if divides(step, gap) { own.checked_add(gap / wanted.den).filter(|c| *c != i64::MIN)? } else { own };
+            sum.terms.push((a.min(b), c));
         }
         let gap = wanted.constant.checked_sub(sum.constant.checked_mul(wanted.den)?)?;
-        sum.constant = sum.constant.checked_add(floor_div(gap, step).checked_mul(m)?)?;
-        sum.lowest()
+        sum.constant = sum.constant.checked_add(gap.div_euclid(step).checked_mul(m)?)?;
+        (sum.constant != i64::MIN).then_some(sum)
     }
 
     /// The expression that was planned for a sum.
     fn build(&mut self, s: &Sum) -> Option<Expr> {
-        let mut terms: Vec<(i128, Expr)> = Vec::new();
+        let mut terms: Vec<(i64, Expr)> = Vec::new();
         let mut s = s.clone();
         while !self.is_linear(&s) {
-            let last = self.written.get(&s)?.as_ref()?.choice.clone()?;
+            let last = self.written.get(&s, 0)?.as_ref()?.choice.clone()?;
             let (term, c, rest) = &*last;
             let base = match term {
-                Term::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), narrow(*m)?),
-                Term::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), narrow(*m)?),
+                Term::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), *m),
+                Term::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), *m),
                 Term::Min(a, b) => Expr::Min(Box::new(self.build(a)?), Box::new(self.build(b)?)),
                 Term::Max(a, b) => Expr::Max(Box::new(self.build(a)?), Box::new(self.build(b)?)),
             };
@@ -417,20 +416,21 @@ impl Form {
             What::Opaque(e) => (c, e.clone()),
             _ => unreachable!("only plain atoms are left"),
         });
-        let all: Vec<(i128, Expr)> = plain.chain(terms).filter(|t| t.0 != 0).collect();
+        let all: Vec<(i64, Expr)> = plain.chain(terms).filter(|t| t.0 != 0).collect();
         assemble(all, s.constant)
     }
 }
 
 /// The sum of terms in the order in which a normal form is written.
 fn in_order<'a>(terms: impl Iterator<Item = &'a Expr>) -> Option<Expr> {
-    let mut constant = 0i128;
-    let mut list: BTreeMap<&Expr, i128> = BTreeMap::new();
+    let mut constant = 0i64;
+    let mut list: BTreeMap<&Expr, i64> = BTreeMap::new();
+    let add = |sum: &mut i64, c: i64| sum.checked_add(c).map(|new| *sum = new);
     for term in terms {
         match term {
-            Expr::Const(c) => constant = constant.checked_add((*c).into())?,
-            Expr::Mul(x, c) => *list.entry(&**x).or_default() += i128::from(*c),
-            x => *list.entry(x).or_default() += 1,
+            Expr::Const(c) => constant = constant.checked_add(*c)?,
+            Expr::Mul(x, c) => add(list.entry(&**x).or_default(), *c)?,
+            x => add(list.entry(x).or_default(), 1)?,
         }
     }
     assemble(list.into_iter().filter(|t| t.1 != 0).map(|(e, c)| (c, e.clone())).collect(), constant)
@@ -446,35 +446,34 @@ fn scaled(e: Expr, c: i64) -> Expr {
 }
 
 /// The terms that a denominator does not divide, divided together, with this much of the constant.
-fn whole(s: &Sum, constant: i128) -> Option<LastTerm> {
+fn whole(s: &Sum, constant: i64) -> Option<LastTerm> {
     let (whole, part) = s.split(|_, c| divides(s.den, c));
     let part = Sum { constant, terms: part.terms, den: 1 };
-    let whole = Sum { constant: s.constant - constant, ..whole }.lowest()?;
+    let whole = Sum { constant: s.constant.checked_sub(constant).filter(|c| *c != i64::MIN)?, ..whole }.lowest();
     Some((Term::Quotient(part, s.den), 1, whole))
 }
 
 /// How many factors other than 1 and -1 the terms have, equal ones once: terms of one factor share it.
 fn factors(s: &Sum) -> u32 {
-    if let TermList::Near(near) = &s.terms {
-        let all = near.coefficients();
+    if s.terms.len() <= MANY {
         let new = |k: &usize| {
-            let c = all[*k].unsigned_abs();
-            c != 1 && all[..*k].iter().all(|other| other.unsigned_abs() != c)
+            let c = s.terms[*k].1.abs();
+            c != 1 && s.terms[..*k].iter().all(|other| other.1.abs() != c)
         };
-        return (0..all.len()).filter(new).count() as u32;
+        return (0..s.terms.len()).filter(new).count() as u32;
     }
     let factors = s.terms.iter().map(|t| t.1.abs());
-    factors.filter(|c| *c != 1).collect::<BTreeSet<i128>>().len() as u32
+    factors.filter(|c| *c != 1).collect::<BTreeSet<i64>>().len() as u32
 }
 
 /// A sum of terms, equal factors taken out, and so ordered that it needs as few signs as it can.
-fn assemble(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
+fn assemble(terms: Vec<(i64, Expr)>, constant: i64) -> Option<Expr> {
     let shared = |k: usize| terms[k].0.abs() != 1 && terms[..k].iter().any(|t| t.0.abs() == terms[k].0.abs());
     if terms.len() <= 16 && !(1..terms.len()).any(shared) {
         return ordered(terms, constant);
     }
-    let mut groups: Vec<(i128, Vec<(i128, Expr)>)> = Vec::with_capacity(terms.len());
-    let mut places: BTreeMap<i128, usize> = BTreeMap::new();
+    let mut groups: Vec<(i64, Vec<(i64, Expr)>)> = Vec::with_capacity(terms.len());
+    let mut places: BTreeMap<i64, usize> = BTreeMap::new();
     for (c, e) in terms {
         match places.get(&c.abs()) {
             Some(k) => groups[*k].1.push((c.signum(), e)),
@@ -501,12 +500,12 @@ fn assemble(terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
 }
 
 /// A sum of terms, a term without a sign of its own first, where there is one.
-fn ordered(mut terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
+fn ordered(mut terms: Vec<(i64, Expr)>, constant: i64) -> Option<Expr> {
     if terms.len() == 1 && constant == 0 {
         let (c, base) = terms.pop()?;
-        return Some(base.times(narrow(c)?));
+        return Some(base.times(c));
     }
-    let rank = |c: i128| if c > 0 { 0 } else { 1 };
+    let rank = |c: i64| if c > 0 { 0 } else { 1 };
     let lead = match terms.iter().any(|t| t.0 > 0) {
         true => None,
         // The constant, which costs no sign.
@@ -517,22 +516,18 @@ fn ordered(mut terms: Vec<(i128, Expr)>, constant: i128) -> Option<Expr> {
     let constant_first = constant != 0 && !terms.is_empty() && lead.is_none() && terms.iter().all(|t| t.0 < 0);
     let mut list = Vec::with_capacity(terms.len() + 1);
     if constant_first {
-        list.push(Expr::Const(narrow(constant)?));
+        list.push(Expr::Const(constant));
     }
     if let Some(k) = lead {
         let (c, base) = terms.remove(k);
-        list.push(base.times(narrow(c)?));
+        list.push(base.times(c));
     }
     terms.sort_by_key(|t| rank(t.0));
     for (c, base) in terms {
-        list.push(base.times(narrow(c)?));
+        list.push(base.times(c));
     }
     if (constant != 0 || list.is_empty()) && !constant_first {
-        list.push(Expr::Const(narrow(constant)?));
+        list.push(Expr::Const(constant));
     }
     Some(Expr::sum(list))
-}
-
-fn narrow(x: i128) -> Option<i64> {
-    i64::try_from(x).ok()
 }

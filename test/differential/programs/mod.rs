@@ -9,8 +9,10 @@ mod reductions;
 mod shapes;
 
 use crate::array::{Array, Source};
+use crate::choices::Choices;
 use crate::element::{BF16, Element, F16, F32, F64, I8, I16, I32, I64};
 use crate::program::Program;
+use tensor_layout::tiled::TileEntry;
 
 /// A name, and what makes programs.
 pub type Kind = (&'static str, fn(&mut Source) -> Program);
@@ -70,6 +72,32 @@ const WIDENED: &[(Element, Element)] = &[
 /// An array whose sizes are those of some dimensions of an iteration space.
 fn of_extents(rng: &mut Source, extents: &[i64], dims: &[usize], element: Element) -> Array {
     Array::new(rng, &dims.iter().map(|d| extents[*d]).collect::<Vec<_>>(), element)
+}
+
+/// Dimensions whose sizes are not in the types. They may be of one element, or of none.
+fn unknown_dims(rng: &mut Choices, sizes: &mut [i64]) -> Vec<usize> {
+    let unknown: Vec<usize> = (0..sizes.len()).filter(|_| rng.bool()).collect();
+    for d in &unknown {
+        match rng.u8(0..16) {
+            0 => sizes[*d] = 0,
+            1 => sizes[*d] = 1,
+            _ => {}
+        }
+    }
+    unknown
+}
+
+/// An array with a tiled layout, of which these sizes are not in the type.
+fn with_unknown(rng: &mut Source, sizes: &[i64], element: Element, unknown: &[usize]) -> Array {
+    loop {
+        let array = Array { unknown: unknown.to_vec(), ..Array::tiled(rng, sizes, element) };
+        let layout = array.tiled_layout();
+        // Sizes that are merged have to be in the type, and rows have to begin at a byte.
+        let merges = layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine);
+        if unknown.is_empty() || !merges && (array.stored_bits() >= 8 || array.fastest().is_some()) {
+            return array;
+        }
+    }
 }
 
 /// A random array for each name.

@@ -37,6 +37,8 @@ macro_rules! requests {
 requests! {
     /// The sizes, strides and maps of a layout.
     "layout" Layout,
+    /// The layouts that an array may have on a machine, and which of them it has by default.
+    "layouts" Layouts,
     /// The offset of an element.
     "linear_index" LinearIndex,
     /// The element at an offset.
@@ -67,6 +69,15 @@ requests! {
 pub struct Layout {
     /// A shape with its layout, in XLA's notation or as a TensorLayout with its sizes.
     pub text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Layouts {
+    /// A shape without a layout.
+    pub text: String,
+    /// A machine, or the name of one.
+    #[serde(default = "crate::layouts::usual_machine")]
+    pub machine: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -176,16 +187,12 @@ pub struct Hlo {
     #[serde(default = "top")]
     pub top: usize,
     /// The machine whose layouts the report compares.
-    #[serde(default = "machine")]
+    #[serde(default = "crate::layouts::usual_machine")]
     pub machine: String,
 }
 
 fn top() -> usize {
     3
-}
-
-fn machine() -> String {
-    "tpu_v5e".to_string()
 }
 
 #[derive(Deserialize, JsonSchema)]
