@@ -4,7 +4,7 @@
 use fastrand::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::{Computation, Instruction, Module};
-use tensor_layout::memory::{Frame, MemoryUse};
+use tensor_layout::memory::{MemoryUse, RunsAs};
 use tensor_layout::operations::{Array, Operation, count, leaves};
 use tensor_layout::tiled::Expansion;
 
@@ -171,7 +171,7 @@ fn bytes(array: &Array) -> Option<i64> {
 struct Slow<'m> {
     module: &'m Module,
     computation: &'m Computation,
-    frame: Frame,
+    frame: RunsAs,
     /// Leaves that lie in one place.
     sets: Vec<BTreeSet<Leaf>>,
 }
@@ -208,7 +208,7 @@ impl<'m> Slow<'m> {
             ("copy-start", _) if leaf == 1 => Some(all[0]),
             ("copy-done", _) => Some(all[0]),
             ("call", Operation::Call { computation }) => {
-                let inside = Slow::new(self.module, *computation, Frame::Called);
+                let inside = Slow::new(self.module, *computation, RunsAs::Called);
                 let root = inside.set((inside.computation.root, leaf));
                 let given = &inside.computation.parameters;
                 let mut parameters = given.iter().enumerate().flat_map(|(n, k)| {
@@ -241,7 +241,7 @@ impl<'m> Slow<'m> {
         self.sets[set].iter().any(|(k, _)| self.computation.instructions[*k].opcode == opcode)
     }
 
-    fn new(module: &'m Module, number: usize, frame: Frame) -> Slow<'m> {
+    fn new(module: &'m Module, number: usize, frame: RunsAs) -> Slow<'m> {
         let computation = &module.computations[number];
         let each = |(k, i): (usize, &Instruction)| (0..count(&i.shape)).map(move |leaf| (k, leaf)).collect::<Vec<_>>();
         let all: Vec<Leaf> = computation.instructions.iter().enumerate().flat_map(each).collect();
@@ -270,7 +270,7 @@ impl<'m> Slow<'m> {
                 let (set, mine) = (slow.set(*operand), slow.set(leaf));
                 let written = slow.sets[set].iter().any(|(k, _)| *k == leaf.0);
                 let only = slow.readers(set).iter().all(|reader| *reader <= leaf.0);
-                let kept = slow.holds(set, "constant") || frame != Frame::Body && slow.holds(set, "parameter");
+                let kept = slow.holds(set, "constant") || frame != RunsAs::Body && slow.holds(set, "parameter");
                 let otherwise = operands.iter().any(|o| slow.sets[set].contains(o) && !over.contains(o));
                 let same = slow.array(*operand) == slow.array(leaf);
                 if set != mine && slow.sets[mine].len() >= 1 && same && only && !kept && !otherwise && !written {
@@ -295,7 +295,7 @@ impl<'m> Slow<'m> {
                 sum += size;
             }
         }
-        if self.frame == Frame::Body {
+        if self.frame == RunsAs::Body {
             sum += self.states(space, at, end);
         }
         for (k, instruction) in self.computation.instructions.iter().enumerate().filter(|(k, _)| *k == at) {
@@ -305,9 +305,9 @@ impl<'m> Slow<'m> {
             };
             assert_eq!(k, at);
             sum += match &instruction.operation {
-                Operation::Call { computation } if instruction.opcode == "call" => most(*computation, Frame::Called),
-                Operation::While { condition, body } => most(*condition, Frame::Called).max(most(*body, Frame::Body)),
-                Operation::Conditional { branches } => branches.iter().map(|b| most(*b, Frame::Called)).max().unwrap(),
+                Operation::Call { computation } if instruction.opcode == "call" => most(*computation, RunsAs::Called),
+                Operation::While { condition, body } => most(*condition, RunsAs::Called).max(most(*body, RunsAs::Body)),
+                Operation::Conditional { branches } => branches.iter().map(|b| most(*b, RunsAs::Called)).max().unwrap(),
                 _ => 0,
             };
         }
@@ -454,7 +454,7 @@ fn random_programs_take_what_the_definition_says() {
         let text = program(seed);
         let module = parse(&text);
         let used = MemoryUse::of(&module).unwrap();
-        let slow = Slow::new(&module, module.entry, Frame::Entry);
+        let slow = Slow::new(&module, module.entry, RunsAs::Entry);
         let entry = &module.computations[module.entry];
         for (space, found) in &used.spaces {
             let whole = found.arguments.padded + found.outputs.padded + found.constants.padded;

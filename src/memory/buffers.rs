@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// How a computation runs, which says whose its parameters and results are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Frame {
+pub enum RunsAs {
     /// As the program: they are the arguments and the outputs.
     Entry,
     /// By a `call`, a branch or as a condition: they are the caller's, and the parameters are not written over.
@@ -100,21 +100,21 @@ fn reads(instruction: &Instruction) -> bool {
 pub fn buffers(
     module: &Module,
     number: usize,
-    frame: Frame,
+    frame: RunsAs,
     passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
 ) -> Result<FrameBuffers, Error> {
     let computation = &module.computations[number];
     let mut classes = Classes::new(computation);
     classes.name(computation, passed);
     classes.read(computation);
-    if frame != Frame::Body {
+    if frame != RunsAs::Body {
         for parameter in &computation.parameters {
             for leaf in classes.leaves(*parameter) {
                 classes.protect(leaf);
             }
         }
     }
-    let donated = if frame == Frame::Entry { donations(module)? } else { Vec::new() };
+    let donated = if frame == RunsAs::Entry { donations(module)? } else { Vec::new() };
     for pair in &donated {
         let leaf = classes.first[computation.parameters[pair.operand]] + pair.leaf;
         classes.release(leaf);
@@ -278,7 +278,7 @@ impl<'m> Classes<'m> {
     fn finish(
         mut self,
         computation: &Computation,
-        frame: Frame,
+        frame: RunsAs,
         donated: Vec<AliasPair>,
     ) -> Result<FrameBuffers, Error> {
         let end = computation.instructions.len() - 1;
@@ -338,11 +338,11 @@ impl FrameBuffers {
 
     /// Adds what is needed where a value has to end in the buffer of a parameter, and cannot be made there: since that is
     /// still read, or the value is another parameter.
-    fn states(&mut self, computation: &Computation, frame: Frame) {
+    fn states(&mut self, computation: &Computation, frame: RunsAs) {
         let state: Vec<(usize, usize, usize)> = match frame {
-            Frame::Entry => self.donated.iter().map(|pair| (pair.result, pair.operand, pair.leaf)).collect(),
-            Frame::Called => Vec::new(),
-            Frame::Body => (0..self.of[computation.root].len()).map(|leaf| (leaf, 0, leaf)).collect(),
+            RunsAs::Entry => self.donated.iter().map(|pair| (pair.result, pair.operand, pair.leaf)).collect(),
+            RunsAs::Called => Vec::new(),
+            RunsAs::Body => (0..self.of[computation.root].len()).map(|leaf| (leaf, 0, leaf)).collect(),
         };
         let end = computation.instructions.len() - 1;
         let mut settled: Vec<usize> = Vec::new();

@@ -1,6 +1,6 @@
 //! The live bytes of a whole program: at each instruction of each computation, and the peak.
 
-use super::buffers::{Buffer, Frame, FrameBuffers, Role, buffers};
+use super::buffers::{Buffer, FrameBuffers, Role, RunsAs, buffers};
 use super::footprint::Footprint;
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
@@ -16,9 +16,9 @@ pub struct MemoryUse {
     /// Whether the text says that its order is the one in which instructions run.
     pub is_scheduled: bool,
     /// The buffers of each computation that has any, for each way in which it runs.
-    pub frames: BTreeMap<(usize, Frame), FrameBuffers>,
+    pub frames: BTreeMap<(usize, RunsAs), FrameBuffers>,
     /// The live temporaries of each of them, in bytes by instruction, for each memory space.
-    temporaries: BTreeMap<(usize, Frame), BTreeMap<u8, Vec<i64>>>,
+    temporaries: BTreeMap<(usize, RunsAs), BTreeMap<u8, Vec<i64>>>,
     entry: usize,
 }
 
@@ -45,19 +45,19 @@ pub struct Moment {
     /// The number of the computation.
     pub computation: usize,
     /// How it runs.
-    pub frame: Frame,
+    pub frame: RunsAs,
     /// The number of the instruction.
     pub instruction: usize,
 }
 
 /// The computations that an instruction runs with buffers of their own, and how.
-fn called(instruction: &Instruction) -> Vec<(usize, Frame)> {
+fn called(instruction: &Instruction) -> Vec<(usize, RunsAs)> {
     match &instruction.operation {
-        Operation::Call { computation } if instruction.opcode == "call" => vec![(*computation, Frame::Called)],
-        Operation::While { condition, body } => vec![(*condition, Frame::Called), (*body, Frame::Body)],
-        Operation::Conditional { branches } => branches.iter().map(|branch| (*branch, Frame::Called)).collect(),
+        Operation::Call { computation } if instruction.opcode == "call" => vec![(*computation, RunsAs::Called)],
+        Operation::While { condition, body } => vec![(*condition, RunsAs::Called), (*body, RunsAs::Body)],
+        Operation::Conditional { branches } => branches.iter().map(|branch| (*branch, RunsAs::Called)).collect(),
         Operation::Start(start) => match &start.operation {
-            Operation::Call { computation } => vec![(*computation, Frame::Called)],
+            Operation::Call { computation } => vec![(*computation, RunsAs::Called)],
             _ => Vec::new(),
         },
         _ => Vec::new(),
@@ -91,9 +91,9 @@ impl MemoryUse {
             temporaries: BTreeMap::new(),
             entry: module.entry,
         };
-        let mut wanted = BTreeSet::from([(module.entry, Frame::Entry)]);
+        let mut wanted = BTreeSet::from([(module.entry, RunsAs::Entry)]);
         for number in (0..module.computations.len()).rev() {
-            if wanted.range((number, Frame::Entry)..=(number, Frame::Body)).next().is_some() {
+            if wanted.range((number, RunsAs::Entry)..=(number, RunsAs::Body)).next().is_some() {
                 wanted.extend(module.computations[number].instructions.iter().flat_map(called));
             }
         }
@@ -106,7 +106,7 @@ impl MemoryUse {
             used.temporaries.insert((number, frame), live);
         }
         used.add_whole(module, &wanted)?;
-        for (space, bytes) in used.temporaries[&(module.entry, Frame::Entry)].clone() {
+        for (space, bytes) in used.temporaries[&(module.entry, RunsAs::Entry)].clone() {
             let (at, most) = first_most(&bytes);
             let space = used.spaces.entry(space).or_default();
             (space.at, space.temporaries) = (at, most);
@@ -153,7 +153,7 @@ impl MemoryUse {
     }
 
     /// Adds what is there for the whole run.
-    fn add_whole(&mut self, module: &Module, wanted: &BTreeSet<(usize, Frame)>) -> Result<(), Error> {
+    fn add_whole(&mut self, module: &Module, wanted: &BTreeSet<(usize, RunsAs)>) -> Result<(), Error> {
         let entry = &module.computations[module.entry];
         let mut add = |array: &Array, to: fn(&mut Space) -> &mut Footprint| -> Result<(), Error> {
             let Some(footprint) = Footprint::of(array)? else { return Ok(()) };
@@ -166,7 +166,7 @@ impl MemoryUse {
                 add(array, |space| &mut space.arguments)?;
             }
         }
-        let donated = &self.frames[&(module.entry, Frame::Entry)].donated;
+        let donated = &self.frames[&(module.entry, RunsAs::Entry)].donated;
         for (leaf, array) in leaves(&entry.result().shape).into_iter().enumerate() {
             if !donated.iter().any(|pair| pair.result == leaf) {
                 add(array, |space| &mut space.outputs)?;
@@ -187,22 +187,22 @@ impl MemoryUse {
     pub fn timeline(&self, space: u8) -> Option<Vec<i64>> {
         let own = self.spaces.get(&space)?;
         let whole = own.peak - own.temporaries;
-        let temporaries = self.temporaries[&(self.entry, Frame::Entry)].get(&space);
+        let temporaries = self.temporaries[&(self.entry, RunsAs::Entry)].get(&space);
         // No sum is above the peak, which fits.
-        let length = self.frames[&(self.entry, Frame::Entry)].of.len();
+        let length = self.frames[&(self.entry, RunsAs::Entry)].of.len();
         Some((0..length).map(|k| whole + temporaries.map_or(0, |bytes| bytes[k])).collect())
     }
 
     /// What is running when most of a memory space is live, the entry first, then what it runs.
     pub fn peak(&self, module: &Module, space: u8) -> Vec<Moment> {
         let at = self.spaces.get(&space).map_or(0, |space| space.at);
-        let mut found = vec![Moment { computation: self.entry, frame: Frame::Entry, instruction: at }];
+        let mut found = vec![Moment { computation: self.entry, frame: RunsAs::Entry, instruction: at }];
         let mut next = 0;
         while let Some(&Moment { computation, instruction: at, .. }) = found.get(next) {
             let running = &module.computations[computation];
             let until = until(running);
             for k in (0..=at).filter(|k| until[*k] >= at) {
-                let most = |frame: &(usize, Frame)| self.temporaries[frame].get(&space).map(|bytes| first_most(bytes));
+                let most = |frame: &(usize, RunsAs)| self.temporaries[frame].get(&space).map(|bytes| first_most(bytes));
                 let all = called(&running.instructions[k]).into_iter().filter_map(|frame| Some((frame, most(&frame)?)));
                 let Some(((computation, frame), (instruction, _))) =
                     all.filter(|(_, (_, bytes))| *bytes > 0).max_by_key(|(_, (_, bytes))| *bytes)

@@ -59,7 +59,7 @@ mod live;
 mod relayout;
 mod sharing;
 
-pub use buffers::{Buffer, Frame, FrameBuffers, Role};
+pub use buffers::{Buffer, FrameBuffers, Role, RunsAs};
 pub use footprint::{Footprint, LaneUse};
 pub use live::{MemoryUse, Moment, Space};
 pub use relayout::{Relayout, Shift, relayout};

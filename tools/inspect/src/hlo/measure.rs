@@ -5,7 +5,7 @@ use super::summary::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::{Computation, Instruction, Module};
-use tensor_layout::memory::{self, Buffer, Footprint, Frame, LaneUse, MemoryUse, Moment, Role, Shift};
+use tensor_layout::memory::{self, Buffer, Footprint, LaneUse, MemoryUse, Moment, Role, RunsAs, Shift};
 use tensor_layout::operations::{Array, Operation, leaves};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
@@ -23,7 +23,7 @@ pub struct Report<'m> {
 struct Owned<'m> {
     /// The computation, the instruction in it, and the leaf of its result.
     place: (usize, (usize, usize)),
-    frame: Frame,
+    frame: RunsAs,
     computation: &'m Computation,
     instruction: &'m Instruction,
     array: &'m Array,

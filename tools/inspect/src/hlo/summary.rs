@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use tensor_layout::hlo::Source;
-use tensor_layout::memory::{Footprint, Frame, Role};
+use tensor_layout::memory::{Footprint, Role, RunsAs};
 use tensor_layout::tiled::memory_space;
 
 /// The memory report of a module.
@@ -179,12 +179,12 @@ impl Kind {
     }
 
     /// Of a buffer of a computation that runs in this way.
-    pub fn of(role: Role, frame: Frame) -> Kind {
+    pub fn of(role: Role, frame: RunsAs) -> Kind {
         match (role, frame) {
             (Role::Temporary, _) => Kind::Temporary,
             (Role::Constant, _) => Kind::Constant,
-            (Role::Parameter, Frame::Entry) => Kind::Argument,
-            (Role::Result, Frame::Entry) => Kind::Output,
+            (Role::Parameter, RunsAs::Entry) => Kind::Argument,
+            (Role::Result, RunsAs::Entry) => Kind::Output,
             _ => Kind::Lent,
         }
     }

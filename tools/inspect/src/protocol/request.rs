@@ -187,16 +187,12 @@ pub struct Hlo {
     #[serde(default = "top")]
     pub top: usize,
     /// The machine whose layouts the report compares.
-    #[serde(default = "machine")]
+    #[serde(default = "crate::layouts::usual_machine")]
     pub machine: String,
 }
 
 fn top() -> usize {
     3
-}
-
-fn machine() -> String {
-    "tpu_v5e".to_string()
 }
 
 #[derive(Deserialize, JsonSchema)]
