@@ -247,7 +247,9 @@ impl Target {
         let windows = windows(moving.0.max(compute.0), costs.product_window_size);
         let mut start = of(costs.product, 1);
         // A scalar, such as the start of a slice, is read beforehand.
-        if moved.operands.iter().flatten().any(|operand| operand.far() && operand.count > 1) {
+        let scalar = |parts: &Vec<Part>| parts.iter().all(|part| part.array.dims.is_empty());
+        let mut arrays = kernel.operands.iter().zip(&moved.operands).filter(|(parts, _)| !scalar(parts));
+        if arrays.any(|(_, tiles)| tiles.iter().any(Tiles::far)) {
             start = start + of(costs.product_operands, 1);
         }
         let far = moved.results.iter().any(Tiles::far);
