@@ -75,9 +75,8 @@ pub fn renamed(computation: &Computation, instruction: &Instruction) -> Option<V
         }
         Operation::Leaves { numbers } => Some(numbers.clone()),
         Operation::Start(start) => {
-            let first = start.operands?;
-            let taken: usize = (0..instruction.operands.len()).map(|k| count(shape(k))).sum();
-            Some((0..leaves).map(|leaf| leaf.checked_sub(first).filter(|k| *k < taken)).collect())
+            start.operands?;
+            Some((0..leaves).map(|leaf| start.operand(leaf)).collect())
         }
         Operation::Bitcast => Some((0..leaves).map(Some).collect()),
         Operation::Elementwise if matches!(&*instruction.opcode, "opt-barrier" | "domain") => {
