@@ -472,8 +472,7 @@ impl Priced {
             }
             tables.insert(at, table);
         }
-        let mut next = tables.len();
-        for variable in &dual.eliminated {
+        for (next, variable) in (tables.len()..).zip(&dual.eliminated) {
             let Some(bucket) = near.remove(variable) else {
                 return wrong(format!("variable {variable} cannot be eliminated: it is gone, or does not exist"));
             };
@@ -492,7 +491,6 @@ impl Priced {
                 near.entry(*v).or_default().insert(next);
             }
             tables.insert(next, table);
-            next += 1;
         }
         let mut sum = 0;
         for table in tables.values() {

@@ -15,6 +15,7 @@
 mod certificate;
 mod check;
 mod network;
+mod notation;
 mod search;
 
 pub use certificate::{Certificate, Dual, Message, Price, ProofNode, Reduction};

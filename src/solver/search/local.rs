@@ -153,7 +153,7 @@ impl<'a> Local<'a> {
     }
 
     fn try_block(&mut self) {
-        if self.moves % ROUND == 0 {
+        if self.moves.is_multiple_of(ROUND) {
             self.now = self.best.clone();
             self.measure();
         }

@@ -65,7 +65,7 @@ impl Pricing {
             best_prices: prices.to_vec(),
             direction: Vec::new(),
             best: f64::NEG_INFINITY,
-            factor: factor,
+            factor,
             since: 0,
             seen: Vec::new(),
         };
@@ -232,7 +232,14 @@ impl Pricing {
         let prices: Vec<i64> = self.best_prices.iter().map(|price| whole(*price)).collect();
         let rounded: Vec<f64> = prices.iter().map(|price| *price as f64 / scale).collect();
         self.ascent.set_costs(self.priced(&rounded).into_iter());
+        // Messages of prices that were cut may be out of range.
+        if cut < 1.0 {
+            self.ascent.reset();
+        }
         (0..sweeps).for_each(|_| self.ascent.sweep());
+        if self.ascent.largest() * scale > (60f64).exp2() {
+            self.ascent.reset();
+        }
         let mut unary: Vec<i64> = self.problem.unary.iter().map(|cost| cost << shift).collect();
         for (v, held) in self.held.iter().enumerate() {
             let costs = &mut unary[self.problem.start[v]..self.problem.start[v + 1]];

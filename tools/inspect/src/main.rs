@@ -16,6 +16,7 @@ mod picture;
 mod places;
 mod protocol;
 mod report;
+mod solve;
 mod svg;
 mod view;
 
@@ -61,6 +62,7 @@ enum Command {
     Layouts(layouts::LayoutsOptions),
     Moves(moves::MovesOptions),
     Convert(convert::ConvertOptions),
+    Solve(solve::SolveOptions),
 }
 
 const LONG_ABOUT: &str = "\
@@ -81,6 +83,7 @@ Examples:
   layout-inspect hlo model.hlo --instruction dot --tile 8,128
   layout-inspect layouts 's32[8388608,8,4]'
   layout-inspect moves 'f32[8,128]{1,0}' 'f32[128,8]{1,0}' --transpose 1,0
+  layout-inspect solve problem.json.gz --seconds 60 --json
   echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
 
 Exit status:
@@ -101,6 +104,7 @@ fn run() -> ExitCode {
         Some(Command::Layouts(options)) => layouts::run(options),
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
+        Some(Command::Solve(options)) => solve::run(options),
         None if arguments.json => serve(),
         None if arguments.schema => Ok(protocol::schema()),
         None => inspect(&arguments),
