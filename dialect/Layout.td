@@ -216,7 +216,15 @@ def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
   let genVerifyDecl = 1;
   let skipDefaultBuilders = 1;
   let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
-  let extraClassDeclaration = TextBuilders<"MachineAttr">.declarations;
+  let extraClassDeclaration = TextBuilders<"MachineAttr">.declarations # [{
+
+    using EmitError = ::llvm::function_ref<::mlir::InFlightDiagnostic()>;
+    /// The layout that a tensor of this static shape has unless its owner asks
+    /// for another; null after an error.
+    TiledAttr defaultLayout(::mlir::Type elementType,
+                            ::llvm::ArrayRef<int64_t> shape,
+                            EmitError emitError = nullptr) const;
+  }];
 }
 
 def Layout_AxisAttr : Layout_Attr<"Axis", "axis", [
