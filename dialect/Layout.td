@@ -204,7 +204,8 @@ def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
     ```
 
     `#layout.machine<mn_core>` and other names are short for predefined machines;
-    they print in full.
+    they print in full. What a planner of layouts needs may follow: registers,
+    rates and costs.
 
     Constraints:
     * (machine_c1) The text is canonical, as in tiled_c5.

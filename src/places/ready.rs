@@ -1,9 +1,10 @@
 //! Machines that go by a name, as texts.
 
-/// The machines. Capacities of all but `tpu_v5e` are examples, to be replaced by those of the actual machine.
+/// The machines. Capacities and rates of all but `tpu_v5e` and `cpu` are examples, to be replaced by those of the actual
+/// machine.
 ///
 /// The costs of `tpu_v5e` are fitted to what XLA's compiler for TPUs says that operations take; `benches/targets.md` has
-/// the errors. Those of `cpu` were measured by `layout-inspect machine --measure` on one machine.
+/// the errors. Those of `cpu` were measured by `layout-inspect machine cpu --measure`, on one core of a server.
 pub const READY: [(&str, &str); 5] = [
     (
         "mn_core",
@@ -35,6 +36,10 @@ pub const READY: [(&str, &str); 5] = [
     ),
     (
         "cpu",
-        "axes: (), memories: (ram: 0 with 17179869184 bytes reading 0.02 writing 0.01), word: 32, unit: picosecond, registers: 1x8",
+        "axes: (), memories: (l1: 0 with 24576 bytes reading 0.33 writing 0.33, \
+         l2: 0 with 524288 bytes reading 0.27 writing 0.27, l3: 0 with 8388608 bytes reading 0.13 writing 0.13, \
+         ram: 0 with 17179869184 bytes reading 0.035 writing 0.035), word: 32, unit: picosecond, registers: 1x8, \
+         costs: (kernel: 890, computed_tile: 170, copy: 890, sublane_tile: 960, transpose_window: 890, \
+         transpose_tile: 1600, product: 890, pass: 3700, least_passes: 1, scattered_tile: 3200)",
     ),
 ];
