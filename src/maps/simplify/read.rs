@@ -159,19 +159,19 @@ impl Form {
     /// `min(e, 0)`.
     fn least(&mut self, e: &Sum) -> Option<Sum> {
         self.work(e.terms.len())?;
-        let Interval { lo, hi } = self.range(e);
+        // min(x * k, 0) = k * min(x, 0) for k > 0. The denominator has no divisor of k, so x is an integer, too.
+        let content = near_gcd(e.content(), e.constant).max(1);
+        let x = e.scaled(1, content)?;
+        let Interval { lo, hi } = self.range(&x);
         if hi <= 0 || lo >= 0 {
-            let value = if hi <= 0 { e.clone() } else { Sum::constant(0) };
             self.note(Rule::Decided, |form| {
-                let numerators = form.expr(&e.numerators())?;
+                let numerators = form.expr(&x.numerators())?;
                 let least = if hi <= 0 { numerators.clone() } else { Expr::Const(0) };
-                let fact = form.within(e);
-                Some((Expr::Min(numerators.into(), Expr::Const(0).into()), least, fact))
+                Some((Expr::Min(numerators.into(), Expr::Const(0).into()), least, form.within(&x)))
             });
-            return Some(value);
+            return Some(if hi <= 0 { e.clone() } else { Sum::constant(0) });
         }
-        // min(x * k, 0) = k * min(x, 0) for k > 0, and min(-x, 0) = min(x, 0) - x
-        let content = near_gcd(e.content(), e.constant);
+        // min(-x, 0) = min(x, 0) - x
         let negative = self.first_term(e)?.1 < 0;
         let unit = if negative { -content } else { content };
         let terms = e.terms.iter().map(|t| (t.0, t.1 / unit)).collect();

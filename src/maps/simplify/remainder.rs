@@ -183,7 +183,7 @@ impl Form {
     /// `e = rest - k * (y mod s)` where `k*s` divides `m` and `rest = k*y` modulo `k*s`: taking the digit off does not
     /// borrow, so `e mod m = rest mod m - k * (y mod s)`.
     fn digit(&mut self, e: &Sum, m: i64) -> Option<Option<Sum>> {
-        for (a, c) in e.terms.iter() {
+        for (a, c) in self.remainders_in_order(e) {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
             let k = m - c;
             let Some(ks) = k.checked_mul(*s) else { continue };
@@ -192,7 +192,7 @@ impl Form {
             }
             let rest = e.plus_atom(a, -c, 1)?;
             let difference = rest.plus(y, -k, 1)?;
-            if self.residue(&difference, ks) == Some(0) {
+            if self.is_multiple(&difference, ks)? {
                 let other = self.modulo(&rest, m)?;
                 self.note(Rule::Digit, |form| {
                     let x = form.remainder_expr(&rest, m)?;
@@ -209,15 +209,21 @@ impl Form {
         Some(None)
     }
 
+    /// Whether a sum is a multiple of `m`, as far as is known.
+    fn is_multiple(&self, s: &Sum, m: i64) -> Option<bool> {
+        let reduced = self.reduced_once(s, m)?.0;
+        Some(reduced.constant == 0 && reduced.terms.is_empty())
+    }
+
     /// `e = k * (y mod s) - x - k*s` where `k*s` divides `m` and `x = k*y` modulo `k*s`: the digit of a negated sum, as
     /// rounding up has it. Of the multiple `a` of `k*s`, `(-a) mod m = m - k*s - (a - k*s) mod m`.
     fn ceiling(&mut self, e: &Sum, m: i64) -> Option<Option<Sum>> {
-        for (a, k) in e.terms.iter() {
+        for (a, k) in self.remainders_in_order(e) {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
             let Some(ks) = k.checked_mul(*s).filter(|ks| *ks > 0 && divides(*ks, m)) else { continue };
             let x = e.plus_atom(a, -k, 1)?.scaled(-1, 1)?.shifted(-ks)?;
             let difference = x.plus(y, -k, 1)?;
-            if self.residue(&difference, ks) == Some(0) {
+            if self.is_multiple(&difference, ks)? {
                 let other = self.modulo(&x, m)?;
                 self.note(Rule::Ceiling, |form| {
                     let digit = form.atom_expr(a)?.times(k);

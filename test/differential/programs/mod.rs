@@ -12,7 +12,7 @@ use crate::array::{Array, Source};
 use crate::choices::Choices;
 use crate::element::{BF16, Element, F16, F32, F64, I8, I16, I32, I64};
 use crate::program::Program;
-use tensor_layout::tiled::TileEntry;
+use tensor_layout::tiled::{Layout, TileEntry};
 
 /// A name, and what makes programs.
 pub type Kind = (&'static str, fn(&mut Source) -> Program);
@@ -91,13 +91,27 @@ fn unknown_dims(rng: &mut Choices, sizes: &mut [i64]) -> Vec<usize> {
 fn with_unknown(rng: &mut Source, sizes: &[i64], element: Element, unknown: &[usize]) -> Array {
     loop {
         let array = Array { unknown: unknown.to_vec(), ..Array::tiled(rng, sizes, element) };
-        let layout = array.tiled_layout();
-        // Sizes that are merged have to be in the type, and rows have to begin at a byte.
-        let merges = layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine);
-        if unknown.is_empty() || !merges && (array.stored_bits() >= 8 || array.fastest().is_some()) {
+        // Rows have to begin at a byte.
+        let bytes = array.stored_bits() >= 8 || array.fastest().is_some();
+        if unknown.is_empty() || merges_known(&array.tiled_layout(), unknown) && bytes {
             return array;
         }
     }
+}
+
+/// Whether a layout merges whole dimensions alone, of which all but the majormost have sizes that are in the type.
+fn merges_known(layout: &Layout, unknown: &[usize]) -> bool {
+    let Some((first, others)) = layout.tiles.split_first() else { return true };
+    let merges = |tile: &[TileEntry]| tile.contains(&TileEntry::Combine);
+    let mut dims = layout.minor_to_major.iter().rev().skip(layout.minor_to_major.len().saturating_sub(first.len()));
+    let missing = first.len().saturating_sub(layout.minor_to_major.len());
+    // Whether the dimension before is merged into the next one.
+    let mut merged = false;
+    let fits = first[missing..].iter().all(|entry| {
+        let inner = std::mem::replace(&mut merged, *entry == TileEntry::Combine);
+        dims.next().is_none_or(|d| !inner || !unknown.contains(d))
+    });
+    fits && !others.iter().any(|tile| merges(tile))
 }
 
 /// A random array for each name.

@@ -17,6 +17,7 @@ mod picture;
 mod places;
 mod protocol;
 mod report;
+mod solve;
 mod svg;
 mod view;
 
@@ -63,6 +64,7 @@ enum Command {
     Machine(machine::MachineOptions),
     Moves(moves::MovesOptions),
     Convert(convert::ConvertOptions),
+    Solve(solve::SolveOptions),
 }
 
 const LONG_ABOUT: &str = "\
@@ -78,9 +80,12 @@ Examples:
   layout-inspect '((4_PE, 3:8), (8:1))' --svg places.svg
   layout-inspect view '(2:3, 3:1)' --slice 0:2,1:3
   layout-inspect simplify --explain '(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 3]'
+  layout-inspect hlo model.hlo
+  layout-inspect hlo model.hlo --fail-over 1.5x
   layout-inspect hlo model.hlo --instruction dot --tile 8,128
   layout-inspect layouts 's32[8388608,8,4]'
   layout-inspect moves 'f32[8,128]{1,0}' 'f32[128,8]{1,0}' --transpose 1,0
+  layout-inspect solve problem.json.gz --seconds 60 --json
   echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
 
 Exit status:
@@ -102,6 +107,7 @@ fn run() -> ExitCode {
         Some(Command::Machine(options)) => machine::run(options),
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
+        Some(Command::Solve(options)) => solve::run(options),
         None if arguments.json => serve(),
         None if arguments.schema => Ok(protocol::schema()),
         None => inspect(&arguments),
