@@ -10,7 +10,8 @@
 //!   (of the only result, where it is packed). n = max(1, Σ B / `window_bytes`), rounded up; an operation that is
 //!   alone and needs more than one window has windows of `lone_window_tiles` tiles.
 //! - **Copies** that change the minor dimension: windows of `transpose_window_tiles` tiles of both sides, each
-//!   `transpose_window`, and for each far side `transpose_window_far` a window and `transpose_tile` a tile. Others:
+//!   `transpose_window`, and for each far side `transpose_window_far` a window and `transpose_tile` a tile, or B / r or
+//!   B / w where that is more. Others:
 //!   `copy + copy_window · n + Σ B / r + Σ B / w + copy_tile · T`, and `sublane_tile` where the second-minor changes.
 //! - **Products**: `product + product_operands` (one operand is far) `+ product_results + product_window · n` (the result
 //!   is far or packed) `+ max(m, c) + min(m, c) / n`, n = max(m, c) / `product_window_size`, where m is moving the far arrays and `product_packed_tile`, and
@@ -184,8 +185,11 @@ impl Target {
         let sides = [self.tiles(from)?, self.tiles(to)?];
         let windows = whole_windows(sides[0].count.saturating_add(sides[1].count), costs.transpose_window_tiles);
         let mut cost = of(costs.transpose_window, windows);
-        for side in sides.iter().filter(|side| side.far()) {
-            cost = cost + of(costs.transpose_window_far, windows) + of(costs.transpose_tile, side.count);
+        for (side, moving) in [(sides[0], reading(&sides[0])), (sides[1], writing(&sides[1]))] {
+            if side.far() {
+                let moving = Micro(moving.0.max(of(costs.transpose_tile, side.count).0));
+                cost = cost + of(costs.transpose_window_far, windows) + moving;
+            }
         }
         Ok((cost, windows))
     }
@@ -384,17 +388,17 @@ fn of(cost: Decimal, times: i64) -> Micro {
 
 /// Reading tiles once.
 fn reading(tiles: &Tiles) -> Micro {
-    tiles.reading.map_or(Micro(0), |rate| at(tiles.bytes, rate))
+    tiles.reading.map_or(Micro(0), |rate| Micro(at_rate(tiles.bytes, rate)))
 }
 
 /// Writing tiles once.
 fn writing(tiles: &Tiles) -> Micro {
-    tiles.writing.map_or(Micro(0), |rate| at(tiles.bytes, rate))
+    tiles.writing.map_or(Micro(0), |rate| Micro(at_rate(tiles.bytes, rate)))
 }
 
-/// Bytes at a rate, which is not 0.
-fn at(bytes: i64, rate: Decimal) -> Micro {
-    Micro(i128::from(bytes) * 1_000_000_000_000 / i128::from(rate.millionths.max(1)))
+/// What bytes take at a rate, which is not 0, in millionths of a unit.
+pub(super) fn at_rate(bytes: i64, rate: Decimal) -> i128 {
+    i128::from(bytes) * 1_000_000_000_000 / i128::from(rate.millionths.max(1))
 }
 
 /// How many windows of a size there are, at least one; one where no size is given.

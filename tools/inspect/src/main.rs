@@ -9,6 +9,7 @@ mod convert;
 mod hlo;
 mod layouts;
 mod lists;
+mod machine;
 mod maps;
 mod moves;
 mod numbers;
@@ -60,6 +61,7 @@ enum Command {
     Simplify(maps::SimplifyOptions),
     Hlo(hlo::HloOptions),
     Layouts(layouts::LayoutsOptions),
+    Machine(machine::MachineOptions),
     Moves(moves::MovesOptions),
     Convert(convert::ConvertOptions),
     Solve(solve::SolveOptions),
@@ -102,6 +104,7 @@ fn run() -> ExitCode {
         Some(Command::Simplify(options)) => maps::run(options),
         Some(Command::Hlo(options)) => hlo::run(options).map(|()| String::new()),
         Some(Command::Layouts(options)) => layouts::run(options),
+        Some(Command::Machine(options)) => machine::run(options),
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
         Some(Command::Solve(options)) => solve::run(options),
