@@ -29,8 +29,10 @@
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`notations`] | tiled layout to TensorLayout and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
+//! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
+//! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
 //!
 //! # Invariants
@@ -39,7 +41,8 @@
 //! - One grammar for each text: [`tiled::Layout`], [`places::TensorLayout`], [`maps::Indexing`] and [`hlo`] parse it, and
 //!   the dialect and the tools call them.
 //! - [`maps::check`] shares no code with [`mod@maps::simplify`].
-//! - Sizes are `i64` and never wrap: what does not fit is an error. The simplifier computes in 128 bits.
+//! - Sizes are `i64` and never wrap: what does not fit is an error. The simplifier leaves an expression
+//!   alone whose numbers do not fit on the way.
 //! - No input panics; nesting is bounded, so no input overflows the stack.
 
 pub mod analysis;
@@ -47,10 +50,12 @@ pub mod element;
 pub mod expr;
 pub mod hlo;
 pub mod maps;
+pub mod memory;
 pub mod notations;
 mod numbers;
 pub mod operations;
 pub mod places;
 pub mod solver;
+pub mod targets;
 pub mod text;
 pub mod tiled;

@@ -36,6 +36,7 @@ mod devices;
 mod infer;
 mod known;
 mod literal;
+mod mesh;
 mod module;
 mod opcodes;
 mod parse;

@@ -6,9 +6,11 @@
 //!
 //! Two axes belong to no machine, since all have them: [`WORD`], the element inside a word, and [`TIME`].
 //!
-//! [`Machine::check`] verifies that a layout fits. Not described: what a machine computes, and how fast.
+//! [`Machine::check`] verifies that a layout fits. What a machine computes with, and how fast, may follow: see [`Model`].
 
+use crate::places::model::{Decimal, Model};
 use crate::places::placement::Placement;
+use crate::places::ready::READY;
 use crate::places::tensor_layout::{check_axis, check_extent};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
 use crate::tiled::memory_space;
@@ -19,19 +21,6 @@ pub const WORD: &str = "W";
 
 /// The axis of time.
 pub const TIME: &str = "Time";
-
-/// Machines that go by a name. Capacities are those of the example, to be replaced by those of the actual machine.
-pub const READY: [(&str, &str); 3] = [
-    (
-        "mn_core",
-        "axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
-    ),
-    (
-        "mn_core_2",
-        "axes: (4x2_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
-    ),
-    ("tpu_like", "axes: (), memories: (hbm: 0 with 17179869184 bytes, vmem: 1 with 16777216 bytes), word: 32"),
-];
 
 /// Children of one kind of place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +44,10 @@ pub struct Memory {
     pub bytes: i64,
     /// The axis whose places have one each; `None` where the machine has one.
     pub axis: Option<String>,
+    /// The bytes that are read of one such memory in a unit of cost; `None` where reading costs nothing.
+    pub reading: Option<Decimal>,
+    /// The bytes that are written to one such memory in a unit of cost; `None` where writing costs nothing.
+    pub writing: Option<Decimal>,
 }
 
 /// A tree of places with memories.
@@ -66,6 +59,8 @@ pub struct Machine {
     pub memories: Vec<Memory>,
     /// The bits of a word, at least 1.
     pub word_bits: i64,
+    /// What it computes with, and how fast.
+    pub model: Model,
 }
 
 /// What a tensor takes of a machine.
@@ -127,7 +122,7 @@ impl Machine {
     }
 
     fn read(cursor: &mut Cursor) -> Result<Machine, Error> {
-        let mut machine = Machine { axes: Vec::new(), memories: Vec::new(), word_bits: 0 };
+        let mut machine = Machine { axes: Vec::new(), memories: Vec::new(), word_bits: 0, model: Model::default() };
         key(cursor, "axes", "`axes: (`, or the name of a machine")?;
         cursor.expect("(", "`(` to list the axes")?;
         let mut places = 1i64;
@@ -158,6 +153,8 @@ impl Machine {
         if machine.word_bits < 1 {
             return Err(Error::at(at, "a word must have at least 1 bit, found 0"));
         }
+        let axes: Vec<&str> = machine.axes.iter().map(|axis| &*axis.name).collect();
+        machine.model = Model::read(cursor, &axes)?;
         Ok(machine)
     }
 
@@ -225,7 +222,8 @@ impl Machine {
         if !eat_word(cursor, "bytes") {
             return Err(cursor.expected("`bytes`"));
         }
-        Ok(Memory { name: name.to_string(), space, bytes, axis })
+        let [reading, writing] = ["reading", "writing"].map(|name| rate(cursor, name));
+        Ok(Memory { name: name.to_string(), space, bytes, axis, reading: reading?, writing: writing? })
     }
 
     /// The number of the axis of this name in [`Machine::axes`].
@@ -345,6 +343,19 @@ fn key(cursor: &mut Cursor, name: &str, what: &str) -> Result<(), Error> {
     cursor.expect(":", &format!("`:` after `{name}`"))
 }
 
+/// Reads `name 491.5`, if that is next.
+fn rate(cursor: &mut Cursor, name: &str) -> Result<Option<Decimal>, Error> {
+    if !eat_word(cursor, name) {
+        return Ok(None);
+    }
+    let at = cursor.at();
+    let read = Decimal::read(cursor, &format!("the bytes of {name} in a unit of cost, such as `491.5`"))?;
+    if read == Decimal::default() {
+        return Err(Error::at(at, format!("the bytes of {name} in a unit of cost must be more than 0, found 0")));
+    }
+    Ok(Some(read))
+}
+
 fn eat_word(cursor: &mut Cursor, word: &str) -> bool {
     let next = cursor.peek_word() == Some(word);
     if next {
@@ -382,7 +393,12 @@ impl fmt::Display for Machine {
                 write!(f, " at {axis}")?;
             }
             write!(f, " with {} bytes", memory.bytes)?;
+            for (name, rate) in [("reading", memory.reading), ("writing", memory.writing)] {
+                if let Some(rate) = rate {
+                    write!(f, " {name} {rate}")?;
+                }
+            }
         }
-        write!(f, "), word: {}", self.word_bits)
+        write!(f, "), word: {}{}", self.word_bits, self.model)
     }
 }

@@ -1,0 +1,365 @@
+//! What a machine computes with, and how fast: the part of a machine's text that a planner of layouts reads.
+//!
+//! `unit: cycle, registers: 8x128, layouts: tiles, links: (PE: 8), costs: (kernel: 70, window: 1738.5)`: costs are in
+//! cycles; a register has 8 rows of 128 words; arrays are laid out in tiles of registers; a PE exchanges 8 bytes with its
+//! parent in a cycle; a kernel costs 70 cycles to start, and each of its windows 1738.5. Every part may be left out, and so may all of them.
+//!
+//! Numbers have up to six decimals and are kept as millionths, so that arithmetic on them is exact: see [`Decimal`].
+//! What the costs mean is said by [`crate::targets`], which computes with them.
+
+use crate::text::{Cursor, Error, choices, did_you_mean, excerpt, instead};
+use std::fmt;
+
+/// A number that is not negative, in millionths: 1.5 is 1,500,000 of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Decimal {
+    /// The millionths, at least 0.
+    pub millionths: i64,
+}
+
+/// Which layout an array has unless its owner asks for another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DefaultLayouts {
+    /// Row-major, without tiles.
+    #[default]
+    RowMajor,
+    /// The order with the least padding, in tiles of registers.
+    Tiles,
+}
+
+macro_rules! costs {
+    ($($(#[doc = $doc:literal])* $name:ident,)*) => {
+        /// What kernels cost, in the machine's unit. What is not written is 0.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct Costs {
+            $($(#[doc = $doc])* pub $name: Decimal,)*
+        }
+
+        impl Costs {
+            /// The names, in the order in which they are printed.
+            pub const NAMES: &[&str] = &[$(stringify!($name),)*];
+
+            /// The cost of this name.
+            pub fn get(&self, name: &str) -> Option<Decimal> {
+                match name {
+                    $(stringify!($name) => Some(self.$name),)*
+                    _ => None,
+                }
+            }
+
+            /// Changes the cost of this name, if there is one.
+            pub fn set(&mut self, name: &str, value: Decimal) {
+                match name {
+                    $(stringify!($name) => self.$name = value,)*
+                    _ => {}
+                }
+            }
+        }
+    };
+}
+
+costs! {
+    /// For starting a kernel of loops.
+    kernel,
+    /// For each window of such a kernel.
+    window,
+    /// The bytes of operands and results of one window; 0 where there is always one.
+    window_bytes,
+    /// The bytes from which an operation that is a kernel alone has windows of so many tiles; 0 where it never has.
+    lone_window_bytes,
+    /// The tiles of such a window.
+    lone_window_tiles,
+    /// For each tile of a result of packed elements, where it is the only one.
+    packed_tile,
+    /// For each tile of a result of packed elements among several, where its memory has no rate of writing.
+    packed_part_tile,
+    /// For each tile of the operand of a reduction.
+    reduced_tile,
+    /// For each tile of a result of an operation in a kernel.
+    computed_tile,
+    /// For each tile of what is broadcast along lanes, counted before it is.
+    spread_tile,
+    /// For each tile of the result of each padding but one.
+    padded_tile,
+    /// For each tile of an operand whose order is not that of the result, where the minor dimension is.
+    reordered_tile,
+    /// For a copy that changes the second-minor dimension or the tiles, and not the minor one.
+    copy,
+    /// For each window of such a copy.
+    copy_window,
+    /// For such a copy, instead of both, where neither side is in a memory with a rate of writing.
+    near_copy,
+    /// For each tile of such a copy.
+    copy_tile,
+    /// For each such tile where the second-minor dimension is another.
+    sublane_tile,
+    /// For each window of a copy that changes the minor dimension.
+    transpose_window,
+    /// For each such window and each side that is in a memory with a rate.
+    transpose_window_far,
+    /// The tiles of both sides in one such window; 0 where there is always one.
+    transpose_window_tiles,
+    /// For each tile of such a copy and each side that is in a memory with a rate.
+    transpose_tile,
+    /// For each tile of a copy from one memory to another in the same layout, beside other kernels.
+    prefetch_tile,
+    /// For starting a product.
+    product,
+    /// For a product that reads an operand from a memory with a rate.
+    product_operands,
+    /// For a product that writes its result into such a memory.
+    product_results,
+    /// For each window of such a product.
+    product_window,
+    /// What moving or computing, whichever is more, takes in one window of a product; 0 where there is always one.
+    product_window_size,
+    /// For each tile of a product's result of packed elements, where it is the only one.
+    product_packed_tile,
+    /// For each tile of other work in a product's kernel.
+    product_computed_tile,
+    /// For each pass of a register through the matrix unit.
+    pass,
+    /// For each such pass where elements have 8 bits or less.
+    narrow_pass,
+    /// For each such pass of a convolution where batches or places are in the lanes of the input and features in those of
+    /// the result.
+    turned_pass,
+    /// The passes that a product takes at least for each block of weights.
+    least_passes,
+    /// For each tile of the result and each place of the window, where windows are combined without a matrix unit.
+    windowed_tile,
+    /// For each tile that a gather, a scatter or a sort reads or writes.
+    scattered_tile,
+}
+
+/// What a planner needs of a machine beside its places and memories.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Model {
+    /// The unit of costs, such as `cycle`; empty where the text says none.
+    pub unit: String,
+    /// The rows of a register, and the words of a row.
+    pub registers: Option<(i64, i64)>,
+    /// The rule of default layouts.
+    pub layouts: DefaultLayouts,
+    /// The axes between whose places data moves at a rate, and the bytes that one place gets from its parent, or gives
+    /// to it, in a unit of cost. Moving along other axes costs nothing.
+    pub links: Vec<(String, Decimal)>,
+    /// What kernels cost.
+    pub costs: Costs,
+}
+
+/// The parts of the text, in order.
+const PARTS: [&str; 5] = ["unit", "registers", "layouts", "links", "costs"];
+
+/// The rules of default layouts, by name.
+const RULES: [(&str, DefaultLayouts); 2] = [("row_major", DefaultLayouts::RowMajor), ("tiles", DefaultLayouts::Tiles)];
+
+impl Decimal {
+    /// How many decimals there may be.
+    const PLACES: usize = 6;
+
+    /// Reads a number such as `491.5`.
+    pub(crate) fn read(cursor: &mut Cursor, what: &str) -> Result<Decimal, Error> {
+        let at = cursor.at();
+        let rest = cursor.rest();
+        let whole = crate::text::length(rest, |b| b.is_ascii_digit());
+        let digits = match rest[whole..].strip_prefix('.') {
+            Some(rest) if whole > 0 => crate::text::length(rest, |b| b.is_ascii_digit()),
+            _ => {
+                let whole = cursor.integer(what)?;
+                let millionths = whole.checked_mul(1_000_000);
+                return Self::fitting(millionths, at, &rest[..rest.len().min(whole.to_string().len())]);
+            }
+        };
+        let text = &rest[..whole + 1 + digits];
+        if digits == 0 || digits > Self::PLACES {
+            let message = format!("a number must have 1 to 6 decimals after its point, found {digits}");
+            return Err(Error::at(at + whole + 1, message));
+        }
+        cursor.advance(text.len());
+        let scale = 10i64.pow((Self::PLACES - digits) as u32);
+        let value = format!("{}{}", &text[..whole], &text[whole + 1..]).parse::<i64>().ok();
+        Self::fitting(value.and_then(|value| value.checked_mul(scale)), at, text)
+    }
+
+    fn fitting(millionths: Option<i64>, at: usize, text: &str) -> Result<Decimal, Error> {
+        let wrong = || Error::at(at, format!("`{}` does not fit in 64 bits as millionths", excerpt(text)));
+        millionths.map(|millionths| Decimal { millionths }).ok_or_else(wrong)
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (self.millionths / 1_000_000, self.millionths % 1_000_000);
+        if rest == 0 {
+            return write!(f, "{whole}");
+        }
+        write!(f, "{whole}.{}", format!("{rest:06}").trim_end_matches('0'))
+    }
+}
+
+impl Model {
+    /// Reads what follows the bits of a word: `, unit: cycle, ..`, each part at most once and in order. `axes` are those
+    /// of the machine.
+    pub(crate) fn read(cursor: &mut Cursor, axes: &[&str]) -> Result<Model, Error> {
+        let mut model = Model::default();
+        let mut next = 0;
+        while cursor.eat(",") {
+            let at = cursor.at();
+            let Some(name) = cursor.word() else {
+                return Err(cursor.expected(&choices(&PARTS.map(|part| format!("`{part}:`")).each_ref().map(|s| &**s))));
+            };
+            let Some(part) = PARTS.iter().position(|part| *part == name) else {
+                let hint = instead(name, &PARTS);
+                return Err(Error::at(at, format!("unknown part of a machine `{}`{hint}", excerpt(name))));
+            };
+            if part < next {
+                let last = PARTS[next - 1];
+                let message = match part + 1 == next {
+                    true => format!("a part of a machine must appear once, found a second `{name}`"),
+                    false => format!("`{name}` must come before `{last}`, found it after"),
+                };
+                return Err(Error::at(at, message));
+            }
+            next = part + 1;
+            cursor.expect(":", &format!("`:` after `{name}`"))?;
+            model.part(cursor, name, axes)?;
+        }
+        Ok(model)
+    }
+
+    fn part(&mut self, cursor: &mut Cursor, name: &str, axes: &[&str]) -> Result<(), Error> {
+        let at = cursor.at();
+        match name {
+            "unit" => {
+                let unit = cursor.word().ok_or_else(|| cursor.expected("the unit of costs, such as `cycle`"))?;
+                self.unit = unit.to_string();
+            }
+            "registers" => {
+                let rows = positive(cursor, "the rows of a register")?;
+                cursor.expect("x", "`x` and the words of a row, as in `8x128`")?;
+                let at = cursor.at();
+                let words = positive(cursor, "the words of a row")?;
+                rows.checked_mul(words).ok_or_else(|| Error::at(at, "with this the words do not fit in 64 bits"))?;
+                self.registers = Some((rows, words));
+            }
+            "layouts" => {
+                let rule = cursor.word().ok_or_else(|| cursor.expected("a rule of default layouts: `row_major`"))?;
+                let known = RULES.iter().find(|(known, _)| *known == rule);
+                let hint = || instead(rule, &RULES.map(|(known, _)| known));
+                let (_, rule) = known.ok_or_else(|| {
+                    Error::at(at, format!("unknown rule of default layouts `{}`{}", excerpt(rule), hint()))
+                })?;
+                if *rule == DefaultLayouts::Tiles && self.registers.is_none() {
+                    return Err(Error::at(at, "`tiles` are made of registers: `registers: 8x128` must come before"));
+                }
+                self.layouts = *rule;
+            }
+            "links" => self.read_links(cursor, axes)?,
+            _ => self.read_costs(cursor)?,
+        }
+        Ok(())
+    }
+
+    fn read_links(&mut self, cursor: &mut Cursor, axes: &[&str]) -> Result<(), Error> {
+        self.need_unit(cursor, "links")?;
+        cursor.expect("(", "`(` to list the links")?;
+        while !cursor.eat(")") {
+            if !self.links.is_empty() {
+                cursor.expect(",", "`,` or `)` to close the links")?;
+            }
+            let at = cursor.at();
+            let axis = cursor.word().ok_or_else(|| cursor.expected("the axis of a link, such as `PE`"))?;
+            if !axes.contains(&axis) {
+                let hint = match did_you_mean(axis, axes.iter().copied()) {
+                    hint if hint.is_empty() && axes.is_empty() => "; the machine has no axes".to_string(),
+                    hint if hint.is_empty() => format!("; the machine has {}", axes.join(", ")),
+                    hint => hint,
+                };
+                return Err(Error::at(at, format!("unknown axis `{}`{hint}", excerpt(axis))));
+            }
+            if self.links.iter().any(|(known, _)| known == axis) {
+                return Err(Error::at(at, format!("a link must appear once, found a second `{}`", excerpt(axis))));
+            }
+            cursor.expect(":", "`:` and the bytes of the link in a unit of cost")?;
+            let at = cursor.at();
+            let rate = Decimal::read(cursor, "the bytes of the link in a unit of cost, such as `8`")?;
+            if rate == Decimal::default() {
+                return Err(Error::at(at, "the bytes of a link in a unit of cost must be more than 0, found 0"));
+            }
+            self.links.push((axis.to_string(), rate));
+        }
+        Ok(())
+    }
+
+    fn need_unit(&self, cursor: &Cursor, what: &str) -> Result<(), Error> {
+        if self.unit.is_empty() {
+            return Err(Error::at(cursor.at(), format!("{what} need a unit: `unit: cycle` must come before")));
+        }
+        Ok(())
+    }
+
+    fn read_costs(&mut self, cursor: &mut Cursor) -> Result<(), Error> {
+        self.need_unit(cursor, "costs")?;
+        cursor.expect("(", "`(` to list the costs")?;
+        let mut seen: Vec<&str> = Vec::new();
+        while !cursor.eat(")") {
+            if !seen.is_empty() {
+                cursor.expect(",", "`,` or `)` to close the costs")?;
+            }
+            let at = cursor.at();
+            let name = cursor.word().ok_or_else(|| cursor.expected("the name of a cost, such as `kernel`"))?;
+            if !Costs::NAMES.contains(&name) {
+                let hint = match did_you_mean(name, Costs::NAMES.iter().copied()) {
+                    hint if hint.is_empty() => "; expected a cost such as `kernel` or `window`".to_string(),
+                    hint => hint,
+                };
+                return Err(Error::at(at, format!("unknown cost `{}`{hint}", excerpt(name))));
+            }
+            if seen.contains(&name) {
+                return Err(Error::at(at, format!("a cost must appear once, found a second `{name}`")));
+            }
+            seen.push(name);
+            cursor.expect(":", &format!("`:` after `{name}`"))?;
+            self.costs.set(name, Decimal::read(cursor, "a cost, such as `12.5`")?);
+        }
+        Ok(())
+    }
+}
+
+/// Reads a number from 1 on.
+fn positive(cursor: &mut Cursor, what: &str) -> Result<i64, Error> {
+    let at = cursor.at();
+    match cursor.integer(what)? {
+        0 => Err(Error::at(at, format!("{what} must be at least 1, found 0"))),
+        n => Ok(n),
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.unit.is_empty() {
+            write!(f, ", unit: {}", self.unit)?;
+        }
+        if let Some((rows, words)) = self.registers {
+            write!(f, ", registers: {rows}x{words}")?;
+        }
+        if let Some((name, _)) =
+            RULES.iter().find(|(_, rule)| *rule == self.layouts && *rule != DefaultLayouts::RowMajor)
+        {
+            write!(f, ", layouts: {name}")?;
+        }
+        for (k, (axis, rate)) in self.links.iter().enumerate() {
+            write!(f, "{}{axis}: {rate}", if k == 0 { ", links: (" } else { ", " })?;
+        }
+        f.write_str(if self.links.is_empty() { "" } else { ")" })?;
+        let mut before = ", costs: (";
+        for name in Costs::NAMES {
+            let cost = self.costs.get(name).unwrap_or_default();
+            if cost != Decimal::default() {
+                write!(f, "{}{name}: {cost}", std::mem::replace(&mut before, ", "))?;
+            }
+        }
+        if self.costs == Costs::default() { Ok(()) } else { f.write_str(")") }
+    }
+}
