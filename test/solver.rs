@@ -182,3 +182,124 @@ fn forgeries(text: &str) -> Vec<String> {
     }
     all
 }
+
+/// A chain with longer links now and then, short of room everywhere.
+fn chain(rng: &mut Rng, count: usize, capacity: i64) -> CostNetwork {
+    let mut network = CostNetwork::new();
+    let memory = network.add_resource(capacity).expect("valid");
+    for v in 0..count {
+        let size = rng.usize(2..6);
+        network.add_variable((0..size).map(|_| rng.i64(0..1000)).collect()).expect("valid");
+        let far = if rng.usize(..3) == 0 { rng.usize(2..6) } else { 1 };
+        let mut backs = vec![1, far];
+        backs.dedup();
+        for back in backs.into_iter().filter(|back| *back <= v) {
+            let width = network.variables()[v - back].len();
+            network.add_edge(v - back, v, (0..width * size).map(|_| rng.i64(0..1000)).collect()).expect("valid");
+        }
+        let (start, length) = (v as i64, rng.i64(1..20));
+        let amounts = (0..size).map(|_| rng.i64(50..150)).collect();
+        network.add_occupancy(v, memory, start..start + length, amounts).expect("valid");
+    }
+    network
+}
+
+#[test]
+fn threads_do_not_change_the_answer() {
+    let mut rng = Rng::with_seed(5);
+    for count in [40, 150] {
+        let network = chain(&mut rng, count, 1150);
+        let answer = |threads| {
+            let options = Options { threads, work: 3_000_000, ..Options::default() };
+            solve(&network, &options, &mut |_| true).expect("there is a plan")
+        };
+        let (one, two) = (answer(1), answer(2));
+        assert_eq!(one, two);
+        check(&network, &one.certificate).unwrap();
+        assert!(one.bound() <= one.cost() && 5 * (one.cost() - one.bound()) < one.cost(), "{one:?}");
+    }
+}
+
+#[test]
+fn a_search_that_is_stopped_has_a_plan_with_a_bound_or_says_so() {
+    let network = chain(&mut Rng::with_seed(6), 100, 1150);
+    let mut plans = 0;
+    for calls in 0..40 {
+        let mut left = calls;
+        let answer = solve(&network, &Options::default(), &mut |_| {
+            left -= 1;
+            left > 0
+        });
+        match answer {
+            Ok(solution) => {
+                check(&network, &solution.certificate).unwrap();
+                plans += 1;
+            }
+            Err(error) => assert!(matches!(error, NoPlan::Stopped | NoPlan::NotFound { .. }), "{error}"),
+        }
+    }
+    assert!(plans > 0);
+}
+
+/// Long chains and large stars: no recursion, and linear in time.
+#[test]
+fn two_hundred_thousand_variables_are_no_problem() {
+    let mut rng = Rng::with_seed(7);
+    for star in [false, true] {
+        let mut network = CostNetwork::new();
+        for v in 0..200_000 {
+            network.add_variable((0..3).map(|_| rng.i64(0..100)).collect()).expect("valid");
+            if v > 0 {
+                let from = if star { 0 } else { v - 1 };
+                network.add_edge(from, v, (0..9).map(|_| rng.i64(0..100)).collect()).expect("valid");
+            }
+        }
+        let solution = solved(&network).expect("there is a plan");
+        assert!(solution.optimal());
+        check(&network, &solution.certificate).unwrap();
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_an_error() {
+    let mut network = CostNetwork::new();
+    let (a, b) = (network.add_variable(vec![0, 1]).unwrap(), network.add_variable(vec![0]).unwrap());
+    let says = |error: Result<usize, tensor_layout::solver::NetworkError>, message: &str| {
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    };
+    says(network.add_variable(vec![]), "variable 2 has 0 choices");
+    says(
+        network.add_variable(vec![1 << 58, 0]),
+        "costs of variable 2: with it the largest values of all add up to more",
+    );
+    says(network.add_variable(vec![i64::MIN]), "costs of variable 2");
+    says(network.add_edge(a, b, vec![1]), "edge 0 has 1 costs, not 2 x 1");
+    says(network.add_edge(a, a, vec![0; 4]), "both ends of edge 0 are variable 0");
+    says(network.add_edge(a, 7, vec![]), "variable 7 of edge 0 does not exist");
+    says(network.add_edge(a, b, vec![FORBIDDEN, (1 << 58) + 1]), "costs of edge 0");
+    let memory = network.add_resource(5).unwrap();
+    let mut hold = |resource, moments, amounts| network.add_occupancy(a, resource, moments, amounts).map(|()| 0);
+    says(hold(3, 0..1, vec![0, 0]), "resource 3 of variable 0 does not exist");
+    says(hold(memory, 1..1, vec![0, 0]), "variable 0 lives from 1 to 1");
+    says(hold(memory, 0..1, vec![0]), "variable 0 has 1 amounts for 2 choices");
+    says(hold(memory, 0..1, vec![-1, 0]), "the amount -1 of variable 0 is not in 0 to 2^58");
+    says(
+        hold(memory, 0..1, vec![1 << 58, 1 << 58]).and_then(|_| hold(memory, 0..1, vec![1, 1])),
+        "amounts of variable 0",
+    );
+}
+
+#[test]
+fn capacities_that_nothing_fits_are_named() {
+    let mut network = CostNetwork::new();
+    let memory = network.add_resource(10).unwrap();
+    for amount in [3, 5, 4] {
+        let v = network.add_variable(vec![0, 0]).unwrap();
+        network.add_occupancy(v, memory, 2..4, vec![amount, amount + 1]).unwrap();
+    }
+    let error = solved(&network).unwrap_err();
+    let message = "no plan is legal: at moment 2 resource 0 holds at least 12, 2 more than its capacity 10; the most is of \
+                   the variables [1, 2, 0]";
+    assert_eq!(error.to_string(), message);
+}

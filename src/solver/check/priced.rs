@@ -5,7 +5,7 @@ use super::sums::{add, least, possible, wrong};
 use crate::solver::certificate::Dual;
 use crate::solver::network::{CostNetwork, FORBIDDEN};
 use crate::text::Error;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 /// Entries of the largest table that the checker makes, and of all tables at one time.
 const LARGEST_TABLE: usize = 1 << 26;
@@ -204,8 +204,8 @@ impl Priced {
                     table
                 })
                 .collect();
-            let table = minimised(*variable, &bucket, &sizes)?;
             let gone: usize = bucket.iter().map(|table| table.costs.len()).sum();
+            let table = minimised(*variable, &added(bucket)?, &sizes)?;
             entries = entries - gone + table.costs.len();
             if entries > LARGEST_TABLES {
                 return wrong(format!("with variable {variable} all tables are larger than 2^28"));
@@ -259,6 +259,22 @@ impl Priced {
         }
         Ok(excluded)
     }
+}
+
+/// Tables over the same variables in one, so that the rest of the work does not depend on how many there are.
+fn added(bucket: Vec<CostTable>) -> Result<Vec<CostTable>, Error> {
+    let mut sums: BTreeMap<Vec<usize>, Vec<i64>> = BTreeMap::new();
+    for CostTable { scope, costs } in bucket {
+        match sums.entry(scope) {
+            Entry::Vacant(entry) => drop(entry.insert(costs)),
+            Entry::Occupied(mut entry) => {
+                for (sum, cost) in entry.get_mut().iter_mut().zip(costs) {
+                    *sum = add(*sum, cost)?;
+                }
+            }
+        }
+    }
+    Ok(sums.into_iter().map(|(scope, costs)| CostTable { scope, costs }).collect())
 }
 
 /// The minimum over a variable of the sum of tables, over the other variables in them.

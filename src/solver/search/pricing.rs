@@ -226,17 +226,18 @@ impl Pricing {
         // Prices run away where no plan is legal, so they are cut.
         let cut = (1e16 / load).min(1.0);
         self.best_prices.iter_mut().for_each(|price| *price *= cut);
-        let shift = model.shift(load * cut);
+        // Messages of prices that were cut may be out of range.
+        if cut < 1.0 {
+            self.ascent.reset();
+        }
+        let shift = model.shift(load * cut + 2.0 * self.ascent.largest());
         let scale = (shift as f64).exp2();
         let whole = |cost: f64| (cost * scale).round() as i64;
         let prices: Vec<i64> = self.best_prices.iter().map(|price| whole(*price)).collect();
         let rounded: Vec<f64> = prices.iter().map(|price| *price as f64 / scale).collect();
         self.ascent.set_costs(self.priced(&rounded).into_iter());
-        // Messages of prices that were cut may be out of range.
-        if cut < 1.0 {
-            self.ascent.reset();
-        }
         (0..sweeps).for_each(|_| self.ascent.sweep());
+        // Sums of rounded costs have to fit; the last sweeps seldom change that.
         if self.ascent.largest() * scale > (57f64).exp2() {
             self.ascent.reset();
         }

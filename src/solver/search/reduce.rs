@@ -33,6 +33,8 @@ pub struct Reduced {
     pub pairs: Vec<Option<PairCosts>>,
     /// By variable: neighbour to pair.
     near: Vec<FxHashMap<u32, u32>>,
+    /// By variable: the choices of all its neighbours.
+    around: Vec<i64>,
     /// What each variable takes, for each choice.
     pub stays: Vec<FxHashMap<Span, Vec<i64>>>,
     /// What was done, in order.
@@ -55,6 +57,7 @@ impl Reduced {
             unary: network.variables().iter().map(clamp).collect(),
             pairs: Vec::with_capacity(network.edges().len()),
             near: vec![FxHashMap::default(); count],
+            around: vec![0; count],
             stays: vec![FxHashMap::default(); count],
             steps: Vec::new(),
             follows: Vec::new(),
@@ -139,8 +142,10 @@ impl Reduced {
         let at = self.pairs.len() as u32;
         self.pairs.push(Some(PairCosts { ends, costs }));
         self.candidates.push_back(at);
-        self.near[a as usize].insert(b, at);
-        self.near[b as usize].insert(a, at);
+        for (end, other) in [(a, b), (b, a)] {
+            self.near[end as usize].insert(other, at);
+            self.around[end as usize] += self.unary[other as usize].len() as i64;
+        }
     }
 
     fn add_stay(&mut self, variable: usize, span: Span, amounts: Vec<i64>) {
@@ -231,8 +236,7 @@ impl Reduced {
     fn mergeable(&self, from: u32, into: u32) -> Option<Vec<u32>> {
         let (f, i) = (from as usize, into as usize);
         let (size, new) = (self.unary[f].len() as i64, self.unary[i].len() as i64);
-        let others = self.near[f].keys().filter(|other| **other != into);
-        let entries: i64 = others.map(|other| self.unary[*other as usize].len() as i64).sum();
+        let entries = self.around[f] - new;
         if (new - size) * entries > new * size {
             return None;
         }
@@ -266,12 +270,14 @@ impl Reduced {
         self.unary[i].iter_mut().zip(more).for_each(|(sum, more)| *sum = plus(*sum, more));
         let at = self.near[f].remove(&into).expect("neighbours have a pair");
         self.near[i].remove(&from);
+        self.around[i] -= self.unary[f].len() as i64;
         self.pairs[at as usize] = None;
         let mut moved: Vec<(u32, u32)> = self.near[f].drain().collect();
         moved.sort_unstable();
         for (other, at) in moved {
             let pair = self.pairs[at as usize].take().expect("neighbours have a pair");
             self.near[other as usize].remove(&from);
+            self.around[other as usize] -= self.unary[f].len() as i64;
             let width = self.unary[other as usize].len();
             let costs = if pair.ends[0] == from { pair.costs } else { turned(&pair.costs, width) };
             let rows = follows.iter().flat_map(|j| &costs[*j as usize * width..(*j as usize + 1) * width]);

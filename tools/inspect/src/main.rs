@@ -85,7 +85,6 @@ Examples:
   layout-inspect hlo model.hlo --instruction dot --tile 8,128
   layout-inspect layouts 's32[8388608,8,4]'
   layout-inspect moves 'f32[8,128]{1,0}' 'f32[128,8]{1,0}' --transpose 1,0
-  layout-inspect solve problem.json.gz --seconds 60 --json
   echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
 
 Exit status:
