@@ -17,7 +17,7 @@ pub enum Body {
     /// `tensor_layout`.
     TensorLayout(TensorLayout),
     /// `machine`.
-    Machine(Machine),
+    Machine(Box<Machine>),
     /// `memory_space`.
     MemorySpace(i64),
     /// `indexing_map`.
