@@ -295,7 +295,7 @@ fn possible(costs: &[i64]) -> Vec<usize> {
 }
 
 /// A table over some variables, row-major.
-struct Table {
+struct CostTable {
     scope: Vec<usize>,
     costs: Vec<i64>,
 }
@@ -461,11 +461,11 @@ impl Priced {
 
     /// The bound; `None` where there is no plan.
     fn bound(self, dual: &Dual) -> Result<Option<i64>, Error> {
-        let mut tables: BTreeMap<usize, Table> = BTreeMap::new();
+        let mut tables: BTreeMap<usize, CostTable> = BTreeMap::new();
         let mut near: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         let sizes: BTreeMap<usize, usize> = self.unary.iter().map(|(v, costs)| (*v, costs.len())).collect();
-        let all = (self.unary.iter().map(|(v, costs)| Table { scope: vec![*v], costs: costs.clone() }))
-            .chain(self.tables.iter().map(|((a, b), costs)| Table { scope: vec![*a, *b], costs: costs.clone() }));
+        let all = (self.unary.iter().map(|(v, costs)| CostTable { scope: vec![*v], costs: costs.clone() }))
+            .chain(self.tables.iter().map(|((a, b), costs)| CostTable { scope: vec![*a, *b], costs: costs.clone() }));
         for (at, table) in all.enumerate() {
             for v in &table.scope {
                 near.entry(*v).or_default().insert(at);
@@ -476,7 +476,7 @@ impl Priced {
             let Some(bucket) = near.remove(variable) else {
                 return wrong(format!("variable {variable} cannot be eliminated: it is gone, or does not exist"));
             };
-            let bucket: Vec<Table> = bucket
+            let bucket: Vec<CostTable> = bucket
                 .iter()
                 .filter_map(|at| tables.remove(at).map(|table| (at, table)))
                 .map(|(at, table)| {
@@ -539,7 +539,7 @@ impl Priced {
 }
 
 /// The minimum over a variable of the sum of tables, over the other variables in them.
-fn minimised(variable: usize, bucket: &[Table], sizes: &BTreeMap<usize, usize>) -> Result<Table, Error> {
+fn minimised(variable: usize, bucket: &[CostTable], sizes: &BTreeMap<usize, usize>) -> Result<CostTable, Error> {
     let all: BTreeSet<usize> = bucket.iter().flat_map(|table| &table.scope).copied().collect();
     let scope: Vec<usize> = all.into_iter().filter(|v| *v != variable).collect();
     let entries = scope.iter().try_fold(1usize, |product, v| product.checked_mul(sizes[v]));
@@ -547,7 +547,7 @@ fn minimised(variable: usize, bucket: &[Table], sizes: &BTreeMap<usize, usize>) 
         return wrong(format!("variable {variable} cannot be eliminated: its table is larger than 2^26"));
     };
     // For each table its stride along the variable and along each of the scope.
-    let stride = |table: &Table, v: usize| {
+    let stride = |table: &CostTable, v: usize| {
         table
             .scope
             .iter()
@@ -579,5 +579,5 @@ fn minimised(variable: usize, bucket: &[Table], sizes: &BTreeMap<usize, usize>) 
             index[dim] = 0;
         }
     }
-    Ok(Table { scope, costs })
+    Ok(CostTable { scope, costs })
 }

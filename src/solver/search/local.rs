@@ -57,7 +57,7 @@ pub struct Worth {
 }
 
 #[derive(Clone)]
-struct State {
+struct Standing {
     plan: Vec<u32>,
     used: Vec<i64>,
     worth: Worth,
@@ -67,8 +67,8 @@ pub struct Local<'a> {
     model: &'a Model,
     pub rooms: Rooms,
     prices: Vec<f64>,
-    now: State,
-    best: State,
+    now: Standing,
+    best: Standing,
     random: Random,
     moves: u64,
     pub work: u64,
@@ -79,7 +79,7 @@ impl<'a> Local<'a> {
     /// Starts from a plan without forbidden choices and pairs.
     pub fn new(model: &'a Model, rooms: &Rooms, plan: Vec<u32>, seed: u64) -> Local<'a> {
         let cost = model.cost(&plan);
-        let now = State { plan, used: Vec::new(), worth: Worth { short: f64::INFINITY, cost } };
+        let now = Standing { plan, used: Vec::new(), worth: Worth { short: f64::INFINITY, cost } };
         let mut local = Local {
             model,
             rooms: rooms.clone(),

@@ -167,7 +167,7 @@ impl Model {
         unary.chain(pairs).fold(0, plus)
     }
 
-    pub fn pair_cost(&self, link: super::pairwise::Link, plan: &[u32]) -> i64 {
+    pub fn pair_cost(&self, link: super::pairwise::Binary, plan: &[u32]) -> i64 {
         let [i, j] = link.ends.map(|end| plan[end as usize] as usize);
         self.pairwise.tables[link.table + i * self.pairwise.size(link.ends[1]) + j]
     }

@@ -237,7 +237,7 @@ impl Pricing {
             self.ascent.reset();
         }
         (0..sweeps).for_each(|_| self.ascent.sweep());
-        if self.ascent.largest() * scale > (60f64).exp2() {
+        if self.ascent.largest() * scale > (57f64).exp2() {
             self.ascent.reset();
         }
         let mut unary: Vec<i64> = self.problem.unary.iter().map(|cost| cost << shift).collect();
@@ -312,7 +312,7 @@ impl Pricing {
             }
             all
         };
-        let message = |(link, to): (&super::pairwise::Link, [Vec<i64>; 2])| {
+        let message = |(link, to): (&super::pairwise::Binary, [Vec<i64>; 2])| {
             let [a, b] = link.ends;
             let mut both = [(model.names[a as usize].0, full(a, &to[0])), (model.names[b as usize].0, full(b, &to[1]))];
             both.sort();
