@@ -17,8 +17,8 @@ use crate::solver::network::{CostNetwork, FORBIDDEN};
 const FIRST_TURN: u64 = 1 << 16;
 const LONGEST_TURN: u64 = 1 << 22;
 
-/// Entries of all tables of an elimination, in those of the largest.
-const TABLES: u64 = 128;
+/// Entries of all tables that an elimination keeps, in those of the largest.
+const TABLES: u64 = 8;
 
 /// Steps of the prices between two looks at the caller.
 const STEPS: usize = 20;

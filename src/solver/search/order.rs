@@ -19,12 +19,13 @@ pub struct Order {
     pub scopes: Vec<Vec<u32>>,
     /// Where each variable is in `variables`.
     pub position: Vec<u32>,
-    /// Entries of all tables, those over which is minimised included.
+    /// Entries of all tables, the variable over which is minimised included, and without.
     pub entries: u64,
+    pub kept: u64,
 }
 
-/// An order whose tables have at most `largest` entries each and `most` in all; none is found where the graph is too
-/// dense.
+/// An order whose tables have at most `largest` entries each and, without the variable that goes, `most` in all; none is
+/// found where the graph is too dense.
 pub fn order(problem: &Pairwise, largest: u64, most: u64) -> Option<Order> {
     let mut graph = Adjacency::new(problem);
     let mut order = Order {
@@ -32,11 +33,13 @@ pub fn order(problem: &Pairwise, largest: u64, most: u64) -> Option<Order> {
         scopes: Vec::with_capacity(graph.near.len()),
         position: vec![u32::MAX; graph.near.len()],
         entries: 0,
+        kept: 0,
     };
     while let Some(variable) = graph.next() {
         let entries = graph.entries(variable);
         order.entries = order.entries.saturating_add(entries);
-        if entries > largest || order.entries > most {
+        order.kept = order.kept.saturating_add(entries / graph.sizes[variable as usize]);
+        if entries > largest || order.kept > most {
             return None;
         }
         order.position[variable as usize] = order.variables.len() as u32;

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tensor_layout::solver::{CostNetwork, FORBIDDEN, Options, Progress, Solution, solve};
+use tensor_layout::solver::{Certificate, CostNetwork, FORBIDDEN, Options, Progress, Solution, check, solve};
 use tensor_layout::text::Error;
 
 /// Costs from here on are forbidden.
@@ -37,6 +37,9 @@ pub struct SolveOptions {
     /// Write the proof of the bound into this file
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
+    /// Do not search, but say whether the proof in this file holds for the problem
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["certificate", "json"])]
+    check: Option<String>,
     /// Print one JSON object: cost, bound, optimal, choices
     #[arg(long)]
     json: bool,
@@ -51,6 +54,9 @@ pub fn run(options: &SolveOptions) -> Result<String, Complaint> {
     let text = read(&options.file)?;
     let network = network(&text).map_err(|error| Complaint::in_file(&options.file, &text, &[error]))?;
     drop(text);
+    if let Some(file) = &options.check {
+        return replay(&network, file);
+    }
     let limits = Options { threads: options.threads.into(), work: u64::MAX, ..Options::default() };
     let mut clock = Clock::new(options.seconds);
     let solution = solve(&network, &limits, &mut |progress| clock.go_on(progress));
@@ -59,6 +65,14 @@ pub fn run(options: &SolveOptions) -> Result<String, Complaint> {
         write(file, &solution.certificate.to_string())?;
     }
     Ok(report(&solution, options.json))
+}
+
+/// Whether the proof in a file holds.
+fn replay(network: &CostNetwork, file: &str) -> Result<String, Complaint> {
+    let text = read(file)?;
+    let certificate = Certificate::parse(&text).map_err(|error| Complaint::in_file(file, &text, &[error]))?;
+    check(network, &certificate).map_err(|error| Complaint::about(file, error))?;
+    Ok(format!("cost    {}\nbound   {}\nboth hold\n", certificate.cost, certificate.bound))
 }
 
 fn report(solution: &Solution, json: bool) -> String {
