@@ -30,6 +30,7 @@
 //! | [`notations`] | tiled layout to TensorLayout and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
 //! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
+//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
 //!
@@ -51,6 +52,7 @@ pub mod notations;
 mod numbers;
 pub mod operations;
 pub mod places;
+pub mod plan;
 pub mod targets;
 pub mod text;
 pub mod tiled;

@@ -13,6 +13,7 @@ mod moves;
 mod numbers;
 mod picture;
 mod places;
+mod plan;
 mod protocol;
 mod report;
 mod svg;
@@ -59,6 +60,7 @@ enum Command {
     Hlo(hlo::HloOptions),
     Moves(moves::MovesOptions),
     Convert(convert::ConvertOptions),
+    Plan(plan::PlanOptions),
 }
 
 const LONG_ABOUT: &str = "\
@@ -95,6 +97,7 @@ fn run() -> ExitCode {
         Some(Command::Hlo(options)) => hlo::run(options).map(|()| String::new()),
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
+        Some(Command::Plan(options)) => plan::run(options),
         None if arguments.json => serve(),
         None if arguments.schema => Ok(protocol::schema()),
         None => inspect(&arguments),

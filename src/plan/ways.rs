@@ -1,0 +1,297 @@
+//! The ways to lay out the arrays of an operation: its candidates in the plan.
+//!
+//! An operation that streams has a way for each layout of the widest of its arrays, and the other arrays follow: a
+//! reduction of `{2,0,1}` over dimension 2 makes `{0,1}`, without a relayout. A reshape has a way for each two layouts
+//! between which it moves nothing, and a few in which it moves. Products, convolutions and what looks elements up have the
+//! ways that the target wants.
+
+use super::classes::{Classes, LayoutId, reshaped};
+use super::labels::{Labels, order_of_dimensions, order_of_loops};
+use super::program::{Instance, Part, Program};
+use crate::operations::operation::Operation;
+use crate::operations::shape::Array;
+use crate::text::Error;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// Layouts of the operands and results of an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Way {
+    /// Of the operands; `None` where each is read in the layout that it has.
+    pub operands: Vec<Option<LayoutId>>,
+    /// Of the results.
+    pub results: Vec<LayoutId>,
+}
+
+/// The classes of a program's arrays, and the ways of its instances.
+pub struct Choices<'t> {
+    /// The layouts.
+    pub classes: Classes<'t>,
+    /// The class of each array of the program.
+    pub class: Vec<usize>,
+    /// The ways of each instance; never empty.
+    pub ways: Vec<Rc<Vec<Way>>>,
+    /// For each array the layout that the program gives it.
+    pub given: Vec<LayoutId>,
+}
+
+/// What arguments or results of a program may be laid out in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Entry {
+    /// The layouts that the program gives.
+    Fixed,
+    /// The target's default layouts.
+    #[default]
+    Default,
+    /// Any.
+    Free,
+}
+
+/// An operation and the classes of its operands and results, and the given layouts where they matter.
+type Key = (String, Vec<usize>, Vec<usize>, Vec<LayoutId>);
+
+impl<'t> Choices<'t> {
+    /// The choices of a program.
+    ///
+    /// # Errors
+    /// A size is not bounded, or bytes do not fit in 64 bits: which instance, and what is wrong with it.
+    pub fn new(program: &Program, mut classes: Classes<'t>, entry: Entry) -> Result<Choices<'t>, (usize, Error)> {
+        let (mut class, mut given) = (Vec::new(), Vec::new());
+        for made in &program.made {
+            let own = classes.of(made.array).map_err(|error| (made.by, error))?;
+            class.push(own);
+            given.push(classes.given(own, &made.array.layout).unwrap_or(0));
+        }
+        let mut maker = Maker { program, class: &class, given: &given, entry, classes, known: FxHashMap::default() };
+        maker.propagate();
+        let mut ways = Vec::with_capacity(program.instances.len());
+        for (k, instance) in program.instances.iter().enumerate() {
+            ways.push(maker.ways(instance).map_err(|error| (k, error))?);
+        }
+        let classes = maker.classes;
+        Ok(Choices { classes, class, ways, given })
+    }
+}
+
+struct Maker<'a, 't> {
+    program: &'a Program<'a>,
+    class: &'a [usize],
+    given: &'a [LayoutId],
+    entry: Entry,
+    classes: Classes<'t>,
+    known: FxHashMap<Key, Rc<Vec<Way>>>,
+}
+
+impl Maker<'_, '_> {
+    fn arrays(&self, numbers: &[usize]) -> Vec<&Array> {
+        numbers.iter().map(|number| self.program.made[*number].array).collect()
+    }
+
+    fn classes_of(&self, numbers: &[usize]) -> Vec<usize> {
+        numbers.iter().map(|number| self.class[*number]).collect()
+    }
+
+    /// Carries the orders of arrays of many dimensions through operations, forwards and backwards.
+    fn propagate(&mut self) {
+        let program = self.program;
+        let wide = |instance: &Instance| {
+            let mut all = instance.operands.iter().chain(&instance.results);
+            all.any(|number| program.made[*number].array.dims.len() > crate::targets::Target::ALL_ORDERS)
+        };
+        let chosen: Vec<&Instance> = program.instances.iter().filter(|instance| wide(instance)).collect();
+        let mut seen = FxHashSet::default();
+        for instance in chosen.iter().chain(chosen.iter().rev()) {
+            let Part::Operation(operation) = instance.part else { continue };
+            let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
+            // The lists may have grown since an equal operation was seen.
+            let sizes: Vec<usize> = from.iter().chain(&to).map(|c| self.classes.all[*c].layouts.len()).collect();
+            if seen.insert((format!("{operation:?}"), from.clone(), to.clone(), sizes)) {
+                self.carry(operation, instance, &from, &to);
+            }
+        }
+    }
+
+    /// Offers to each array of an operation the orders that go with those of its neighbours.
+    fn carry(&mut self, operation: &Operation, instance: &Instance, from: &[usize], to: &[usize]) {
+        let orders = |classes: &Classes, class: usize| {
+            classes.all[class].layouts.iter().map(|layout| layout.minor_to_major.clone()).collect::<Vec<_>>()
+        };
+        if let (Operation::Reshape, [a], [b]) = (operation, from, to) {
+            for (a, b) in [(*a, *b), (*b, *a)] {
+                let sizes = [a, b].map(|class| self.classes.all[class].sizes.clone());
+                for order in orders(&self.classes, a) {
+                    if let Some(order) = reshaped(&order, &sizes[0], &sizes[1]) {
+                        self.classes.offer(b, &order);
+                    }
+                }
+            }
+            return;
+        }
+        let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
+        let Some(labels) = Labels::new(operation, &operands, &results) else { return };
+        let all: Vec<(usize, &Vec<usize>)> =
+            from.iter().copied().zip(&labels.operands).chain(to.iter().copied().zip(&labels.results)).collect();
+        for (class, own) in &all {
+            for order in orders(&self.classes, *class) {
+                let loops = order_of_loops(own, &order);
+                for (other, labels) in all.iter().filter(|(_, labels)| labels.len() > 4) {
+                    if labels.iter().all(|label| loops.contains(label)) {
+                        self.classes.offer(*other, &order_of_dimensions(labels, &loops));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The ways of an instance.
+    fn ways(&mut self, instance: &Instance) -> Result<Rc<Vec<Way>>, Error> {
+        let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
+        let fixed = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
+        let mut given = Vec::new();
+        let fixed_by_text = matches!(instance.part, Part::Operation(Operation::Bitcast));
+        if fixed_by_text || matches!(instance.part, Part::Argument(..) | Part::Result(_)) {
+            given = [fixed(&instance.operands), fixed(&instance.results)].concat();
+        }
+        let part = match instance.part {
+            Part::Operation(operation) => format!("{operation:?}"),
+            Part::Argument(..) => "argument".to_string(),
+            Part::Merge => "merge".to_string(),
+            Part::Copy => "copy".to_string(),
+            Part::Result(_) => "result".to_string(),
+        };
+        let key = (part, from, to, given);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let mut ways = self.listed(instance, &key)?;
+        let mut seen = FxHashSet::default();
+        ways.retain(|way| seen.insert(way.clone()));
+        if ways.is_empty() {
+            ways.push(Way { operands: key.1.iter().map(|_| Some(0)).collect(), results: vec![0; key.2.len()] });
+        }
+        let ways = Rc::new(ways);
+        self.known.insert(key, ways.clone());
+        Ok(ways)
+    }
+
+    fn listed(&mut self, instance: &Instance, (_, from, to, given): &Key) -> Result<Vec<Way>, Error> {
+        let ids = |classes: &Classes, class: usize| 0..classes.all[class].layouts.len() as LayoutId;
+        let same = |id: LayoutId| Way { operands: vec![Some(id); from.len()], results: vec![id; to.len()] };
+        let class = to.first().or(from.first()).copied();
+        match instance.part {
+            Part::Argument(..) | Part::Result(_) => Ok(match (self.entry, class) {
+                (Entry::Fixed, _) => vec![same(given[0])],
+                (Entry::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
+                _ => vec![same(0)],
+            }),
+            Part::Merge | Part::Copy => {
+                Ok(class.into_iter().flat_map(|class| ids(&self.classes, class)).map(same).collect())
+            }
+            Part::Operation(Operation::Bitcast) => {
+                let (operands, results) = given.split_at(from.len());
+                Ok(vec![Way { operands: operands.iter().map(|id| Some(*id)).collect(), results: results.to_vec() }])
+            }
+            Part::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0])),
+            Part::Operation(operation) => {
+                let wanted = self.wanted(operation, instance, from, to)?;
+                if !wanted.is_empty() {
+                    return Ok(wanted);
+                }
+                let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
+                let labels = Labels::new(operation, &operands, &results).filter(|labels| labels.streams);
+                Ok(match labels.and_then(|labels| Some((labels.widest()?, labels))) {
+                    Some((widest, labels)) => self.streams(widest, &labels, from, to),
+                    None => self.apart(from, to),
+                })
+            }
+        }
+    }
+
+    /// A way for each layout of the widest array.
+    fn streams(
+        &mut self,
+        (of_result, k): (bool, usize),
+        labels: &Labels,
+        from: &[usize],
+        to: &[usize],
+    ) -> Vec<Way> {
+        let (class, own) = if of_result { (to[k], &labels.results[k]) } else { (from[k], &labels.operands[k]) };
+        let mut ways = Vec::new();
+        for id in 0..self.classes.all[class].layouts.len() {
+            let loops = order_of_loops(own, &self.classes.all[class].layouts[id].minor_to_major);
+            let mut follow = |class: usize, labels: &Vec<usize>, widest: bool| match widest {
+                true => LayoutId::try_from(id).ok(),
+                false => self.classes.offer(class, &order_of_dimensions(labels, &loops)),
+            };
+            let operands: Vec<Option<LayoutId>> = (from.iter().zip(&labels.operands).enumerate())
+                .map(|(j, (class, labels))| follow(*class, labels, !of_result && j == k))
+                .collect();
+            let results: Option<Vec<LayoutId>> = (to.iter().zip(&labels.results).enumerate())
+                .map(|(j, (class, labels))| follow(*class, labels, of_result && j == k))
+                .collect();
+            let Some(results) = results else { continue };
+            // `None` would mean any layout; here it means that there was no room for this one.
+            if operands.iter().all(Option::is_some) {
+                ways.push(Way { operands, results });
+            }
+        }
+        ways
+    }
+
+    /// The ways of a reshape: all in which nothing moves, and from and to a few layouts.
+    fn reshapes(&mut self, from: usize, to: usize) -> Vec<Way> {
+        let way = |a: usize, b: usize| Way { operands: vec![Some(a as LayoutId)], results: vec![b as LayoutId] };
+        let (a, b) = (&self.classes.all[from], &self.classes.all[to]);
+        let mut ways = Vec::new();
+        for (j, row) in b.rows.iter().enumerate() {
+            let same = |i: &usize| row.is_some() && a.rows[*i] == *row;
+            ways.extend((0..a.rows.len()).filter(same).map(|i| way(i, j)));
+        }
+        // The default and the row-major layout come first.
+        for i in 0..a.layouts.len().min(2) {
+            ways.extend((0..b.layouts.len().min(2)).map(|j| way(i, j)));
+        }
+        ways
+    }
+
+    /// The ways that the target wants.
+    fn wanted(
+        &mut self,
+        operation: &Operation,
+        instance: &Instance,
+        from: &[usize],
+        to: &[usize],
+    ) -> Result<Vec<Way>, Error> {
+        let wants = self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
+        let mut ways = Vec::new();
+        for want in wants {
+            let number = |classes: &mut Classes, class: &usize, layout: &crate::tiled::layout::Layout| {
+                classes.offer(*class, &layout.minor_to_major)
+            };
+            let mut operands = Vec::new();
+            for (class, layout) in from.iter().zip(&want.operands) {
+                operands.push(layout.as_ref().and_then(|layout| number(&mut self.classes, class, layout)));
+            }
+            let mut made = vec![Vec::new()];
+            for (class, layout) in to.iter().zip(&want.results) {
+                let all: Vec<LayoutId> = match layout {
+                    Some(layout) => number(&mut self.classes, class, layout).into_iter().collect(),
+                    None => (0..self.classes.all[*class].layouts.len() as LayoutId).collect(),
+                };
+                made = made.iter().flat_map(|own: &Vec<_>| all.iter().map(|id| [&own[..], &[*id]].concat())).collect();
+            }
+            ways.extend(made.into_iter().map(|results| Way { operands: operands.clone(), results }));
+        }
+        Ok(ways)
+    }
+
+    /// The ways of an operation of which nothing is known: row-major, as whoever wrote it expects.
+    fn apart(&mut self, from: &[usize], to: &[usize]) -> Vec<Way> {
+        let mut row_major = |class: &usize| {
+            let order: Vec<usize> = (0..self.classes.all[*class].sizes.len()).rev().collect();
+            self.classes.offer(*class, &order).unwrap_or(0)
+        };
+        let operands = from.iter().map(|class| Some(row_major(class))).collect();
+        vec![Way { operands, results: to.iter().map(row_major).collect() }]
+    }
+}
