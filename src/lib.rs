@@ -30,9 +30,10 @@
 //! | [`notations`] | tiled layout to TensorLayout and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
 //! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
-//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
+//! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
+//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
 //!
 //! # Invariants
 //!
@@ -53,6 +54,7 @@ mod numbers;
 pub mod operations;
 pub mod places;
 pub mod plan;
+pub mod solver;
 pub mod targets;
 pub mod text;
 pub mod tiled;

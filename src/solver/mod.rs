@@ -1,0 +1,23 @@
+//! Plans of least cost: a choice for each variable of a [`CostNetwork`], and a proof of how far it is from the best.
+//!
+//! ```
+//! use tensor_layout::solver::{CostNetwork, Options, check, solve};
+//!
+//! let mut network = CostNetwork::new();
+//! let a = network.add_variable(vec![3, 0]).unwrap();
+//! let b = network.add_variable(vec![0, 4]).unwrap();
+//! network.add_edge(a, b, vec![0, 5, 5, 0]).unwrap();
+//! let solution = solve(&network, &Options::default(), &mut |_| true).unwrap();
+//! assert_eq!((solution.choices(), solution.cost(), solution.bound()), (&[0, 0][..], 3, 3));
+//! assert_eq!(check(&network, &solution.certificate), Ok(()));
+//! ```
+
+mod certificate;
+mod check;
+mod network;
+mod search;
+
+pub use certificate::{Certificate, Dual, Message, Price, ProofNode};
+pub use check::check;
+pub use network::{CostNetwork, Edge, FORBIDDEN, LARGEST_SUM, NetworkError, Occupancy};
+pub use search::{NoPlan, Options, Progress, Solution, min_marginals, solve};

@@ -1,0 +1,168 @@
+//! The order in which variables are eliminated.
+//!
+//! To eliminate a variable is to make a table over its neighbours, which are neighbours of each other from then on.
+//! Good orders keep tables small. The next variable is, greedily, one that joins the fewest pairs of neighbours which
+//! are not joined yet (min-fill), and of those one with the smallest table. Counting the pairs of a variable with many
+//! neighbours takes long, so above [`COUNTED`] neighbours all pairs are taken to be new.
+
+use super::pairwise::Pairwise;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// With more neighbours than this, pairs are not looked at one by one.
+const COUNTED: usize = 48;
+
+/// Variables in the order of their elimination, and of each the neighbours at that time.
+pub struct Order {
+    pub variables: Vec<u32>,
+    /// By position in the order; the neighbour that is eliminated last comes first.
+    pub scopes: Vec<Vec<u32>>,
+    /// Where each variable is in `variables`.
+    pub position: Vec<u32>,
+    /// Entries of all tables, those over which is minimised included.
+    pub entries: u64,
+}
+
+/// An order whose tables have at most `largest` entries each and `most` in all; none is found where the graph is too
+/// dense.
+pub fn order(problem: &Pairwise, largest: u64, most: u64) -> Option<Order> {
+    let mut graph = Graph::new(problem);
+    let mut order = Order {
+        variables: Vec::with_capacity(graph.near.len()),
+        scopes: Vec::with_capacity(graph.near.len()),
+        position: vec![u32::MAX; graph.near.len()],
+        entries: 0,
+    };
+    while let Some(variable) = graph.next() {
+        let entries = graph.entries(variable);
+        order.entries = order.entries.saturating_add(entries);
+        if entries > largest || order.entries > most {
+            return None;
+        }
+        order.position[variable as usize] = order.variables.len() as u32;
+        order.variables.push(variable);
+        order.scopes.push(graph.eliminate(variable));
+    }
+    for scope in &mut order.scopes {
+        scope.sort_unstable_by_key(|variable| Reverse(order.position[*variable as usize]));
+    }
+    Some(order)
+}
+
+/// Pairs that elimination would join, the logarithm of the entries of its table, the variable.
+type Key = (u64, u64, u32);
+
+struct Graph {
+    sizes: Vec<u64>,
+    /// 1024 × log2 of the sizes.
+    weights: Vec<u64>,
+    /// Sorted; variables that are gone are left in until the list is rebuilt.
+    near: Vec<Vec<u32>>,
+    gone: Vec<bool>,
+    /// Of the neighbours that are not gone: how many there are, and the sum of their weights.
+    degree: Vec<u64>,
+    weight: Vec<u64>,
+    heap: BinaryHeap<Reverse<Key>>,
+    /// The key of each variable; others in the heap are out of date.
+    current: Vec<Key>,
+}
+
+impl Graph {
+    fn new(problem: &Pairwise) -> Graph {
+        let count = problem.variables();
+        let sizes: Vec<u64> = (0..count as u32).map(|v| problem.size(v) as u64).collect();
+        let weights: Vec<u64> = sizes.iter().map(|size| ((*size as f64).log2() * 1024.0) as u64).collect();
+        let mut near = vec![Vec::new(); count];
+        for link in &problem.links {
+            let [a, b] = link.ends;
+            near[a as usize].push(b);
+            near[b as usize].push(a);
+        }
+        for list in &mut near {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let degree = near.iter().map(|list| list.len() as u64).collect();
+        let weight = near.iter().map(|list| list.iter().map(|v| weights[*v as usize]).sum()).collect();
+        let gone = vec![false; count];
+        let current = vec![(0, 0, 0); count];
+        let mut graph = Graph { sizes, weights, near, gone, degree, weight, heap: BinaryHeap::new(), current };
+        (0..count as u32).for_each(|variable| graph.push(variable));
+        graph
+    }
+
+    fn push(&mut self, variable: u32) {
+        let v = variable as usize;
+        let key = (self.fill(variable), self.weight[v] + self.weights[v], variable);
+        self.current[v] = key;
+        self.heap.push(Reverse(key));
+    }
+
+    /// The pairs of neighbours that are not joined.
+    fn fill(&self, variable: u32) -> u64 {
+        let degree = self.degree[variable as usize];
+        let pairs = degree * degree.saturating_sub(1) / 2;
+        if degree < 2 || degree as usize > COUNTED {
+            return pairs;
+        }
+        let live = self.live(variable);
+        let joined = |(at, a): (usize, &u32)| live[at + 1..].iter().filter(|b| self.joined(*a, **b)).count();
+        pairs - live.iter().enumerate().map(joined).sum::<usize>() as u64
+    }
+
+    fn joined(&self, a: u32, b: u32) -> bool {
+        let (a, b) = if self.near[a as usize].len() < self.near[b as usize].len() { (a, b) } else { (b, a) };
+        self.near[a as usize].binary_search(&b).is_ok()
+    }
+
+    fn live(&self, variable: u32) -> Vec<u32> {
+        self.near[variable as usize].iter().copied().filter(|v| !self.gone[*v as usize]).collect()
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        while let Some(Reverse(key)) = self.heap.pop() {
+            if !self.gone[key.2 as usize] && self.current[key.2 as usize] == key {
+                return Some(key.2);
+            }
+        }
+        None
+    }
+
+    /// The entries of the table over a variable and its neighbours.
+    fn entries(&self, variable: u32) -> u64 {
+        let v = variable as usize;
+        if self.weight[v] + self.weights[v] > 62 * 1024 {
+            return u64::MAX;
+        }
+        let near = self.near[v].iter().filter(|u| !self.gone[**u as usize]);
+        near.fold(self.sizes[v], |product, u| product.saturating_mul(self.sizes[*u as usize]))
+    }
+
+    /// Takes a variable out, joins its neighbours, and returns them.
+    fn eliminate(&mut self, variable: u32) -> Vec<u32> {
+        let scope = self.live(variable);
+        self.gone[variable as usize] = true;
+        self.near[variable as usize] = Vec::new();
+        for u in &scope {
+            self.degree[*u as usize] -= 1;
+            self.weight[*u as usize] -= self.weights[variable as usize];
+        }
+        for (at, a) in scope.iter().enumerate() {
+            for b in &scope[at + 1..] {
+                self.join(*a, *b);
+            }
+        }
+        scope.iter().for_each(|u| self.push(*u));
+        scope
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        for (a, b) in [(a, b), (b, a)] {
+            if let Err(at) = self.near[a as usize].binary_search(&b) {
+                self.near[a as usize].insert(at, b);
+                self.degree[a as usize] += 1;
+                self.weight[a as usize] += self.weights[b as usize];
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Costs of choices and of pairs of choices in flat arrays, which all searches work on.
+//!
+//! A cost at or above [`TOP`] / 2 is forbidden. Finite sums are at most 2^58 in absolute value, so the sum of two clamped
+//! costs is in range, and tells finite from forbidden.
+
+use crate::solver::network::FORBIDDEN;
+
+/// Stands for a forbidden cost in sums: 2^61.
+pub const TOP: i64 = 1 << 61;
+
+/// Whether a sum has a forbidden cost in it.
+pub fn forbidden(cost: i64) -> bool {
+    cost >= TOP / 2
+}
+
+/// The sum of two costs, forbidden if one is.
+pub fn plus(a: i64, b: i64) -> i64 {
+    let sum = a + b;
+    if forbidden(sum) { TOP } else { sum }
+}
+
+/// A cost of a network as it stands in sums.
+pub fn clamped(cost: i64) -> i64 {
+    if cost == FORBIDDEN { TOP } else { cost }
+}
+
+/// Two variables and where the costs of their pairs begin in [`Pairwise::tables`]; row-major, `ends[0]` first.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    pub ends: [u32; 2],
+    pub table: usize,
+}
+
+/// A network without capacities.
+#[derive(Clone, Debug, Default)]
+pub struct Pairwise {
+    /// Where the costs of each variable begin in `unary`, and the end of the last.
+    pub start: Vec<usize>,
+    pub unary: Vec<i64>,
+    pub links: Vec<Link>,
+    pub tables: Vec<i64>,
+}
+
+impl Pairwise {
+    pub fn new() -> Pairwise {
+        Pairwise { start: vec![0], ..Pairwise::default() }
+    }
+
+    pub fn add_variable(&mut self, costs: impl Iterator<Item = i64>) {
+        self.unary.extend(costs);
+        self.start.push(self.unary.len());
+    }
+
+    pub fn add_link(&mut self, ends: [u32; 2], costs: impl Iterator<Item = i64>) {
+        self.links.push(Link { ends, table: self.tables.len() });
+        self.tables.extend(costs);
+    }
+
+    pub fn variables(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    pub fn size(&self, variable: u32) -> usize {
+        self.start[variable as usize + 1] - self.start[variable as usize]
+    }
+
+    pub fn costs(&self, variable: u32) -> &[i64] {
+        &self.unary[self.start[variable as usize]..self.start[variable as usize + 1]]
+    }
+
+    pub fn table(&self, link: Link) -> &[i64] {
+        &self.tables[link.table..link.table + self.size(link.ends[0]) * self.size(link.ends[1])]
+    }
+}
