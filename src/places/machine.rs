@@ -10,6 +10,7 @@
 
 use crate::places::model::{Decimal, Model};
 use crate::places::placement::Placement;
+use crate::places::ready::READY;
 use crate::places::tensor_layout::{check_axis, check_extent};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
 use crate::tiled::memory_space;
@@ -20,28 +21,6 @@ pub const WORD: &str = "W";
 
 /// The axis of time.
 pub const TIME: &str = "Time";
-
-/// Machines that go by a name. Capacities are those of the example, to be replaced by those of the actual machine.
-pub const READY: [(&str, &str); 5] = [
-    (
-        "mn_core",
-        "axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
-    ),
-    (
-        "mn_core_2",
-        "axes: (4x2_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
-    ),
-    ("tpu_like", "axes: (), memories: (hbm: 0 with 17179869184 bytes, vmem: 1 with 16777216 bytes), word: 32"),
-    (
-        "tpu_v5e",
-        "axes: (), memories: (hbm: 0 with 17179869184 bytes rate 491.5, vmem: 1 with 134217728 bytes), word: 32, \
-         unit: cycle, registers: 8x128, layouts: tiles, costs: (kernel: 70, window: 1738, window_bytes: 7750000)",
-    ),
-    (
-        "cpu",
-        "axes: (), memories: (ram: 0 with 17179869184 bytes rate 0.02), word: 32, unit: picosecond, registers: 1x8",
-    ),
-];
 
 /// Children of one kind of place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -65,8 +44,10 @@ pub struct Memory {
     pub bytes: i64,
     /// The axis whose places have one each; `None` where the machine has one.
     pub axis: Option<String>,
-    /// The bytes that one such memory gives and takes in a unit of cost; `None` where nothing is said.
-    pub rate: Option<Decimal>,
+    /// The bytes that are read of one such memory in a unit of cost; `None` where reading costs nothing.
+    pub reading: Option<Decimal>,
+    /// The bytes that are written to one such memory in a unit of cost; `None` where writing costs nothing.
+    pub writing: Option<Decimal>,
 }
 
 /// A tree of places with memories.
@@ -240,16 +221,8 @@ impl Machine {
         if !eat_word(cursor, "bytes") {
             return Err(cursor.expected("`bytes`"));
         }
-        let mut rate = None;
-        if eat_word(cursor, "rate") {
-            let at = cursor.at();
-            let read = Decimal::read(cursor, "the bytes that the memory moves in a unit of cost, such as `491.5`")?;
-            if read == Decimal::default() {
-                return Err(Error::at(at, "a memory must move more than 0 bytes in a unit of cost, found 0"));
-            }
-            rate = Some(read);
-        }
-        Ok(Memory { name: name.to_string(), space, bytes, axis, rate })
+        let [reading, writing] = ["reading", "writing"].map(|name| rate(cursor, name));
+        Ok(Memory { name: name.to_string(), space, bytes, axis, reading: reading?, writing: writing? })
     }
 
     /// The number of the axis of this name in [`Machine::axes`].
@@ -369,6 +342,19 @@ fn key(cursor: &mut Cursor, name: &str, what: &str) -> Result<(), Error> {
     cursor.expect(":", &format!("`:` after `{name}`"))
 }
 
+/// Reads `name 491.5`, if that is next.
+fn rate(cursor: &mut Cursor, name: &str) -> Result<Option<Decimal>, Error> {
+    if !eat_word(cursor, name) {
+        return Ok(None);
+    }
+    let at = cursor.at();
+    let read = Decimal::read(cursor, &format!("the bytes of {name} in a unit of cost, such as `491.5`"))?;
+    if read == Decimal::default() {
+        return Err(Error::at(at, format!("the bytes of {name} in a unit of cost must be more than 0, found 0")));
+    }
+    Ok(Some(read))
+}
+
 fn eat_word(cursor: &mut Cursor, word: &str) -> bool {
     let next = cursor.peek_word() == Some(word);
     if next {
@@ -406,8 +392,10 @@ impl fmt::Display for Machine {
                 write!(f, " at {axis}")?;
             }
             write!(f, " with {} bytes", memory.bytes)?;
-            if let Some(rate) = memory.rate {
-                write!(f, " rate {rate}")?;
+            for (name, rate) in [("reading", memory.reading), ("writing", memory.writing)] {
+                if let Some(rate) = rate {
+                    write!(f, " {name} {rate}")?;
+                }
             }
         }
         write!(f, "), word: {}{}", self.word_bits, self.model)

@@ -7,20 +7,23 @@
 //! | [`views`] | reshape, transpose and slice as a change of the layout |
 //! | [`utilisation`] | how many places and elements of their memories are used |
 //! | [`model`] | registers, default layouts and costs of a machine |
+//! | [`ready`] | machines that go by a name |
 //! | [`machine`] | axes, their parents, memories and capacities |
 //! | [`relayout`] | what moves between two placements, at which level of the machine |
 
 pub mod machine;
 pub mod model;
 pub mod placement;
+pub mod ready;
 pub mod relayout;
 pub mod tensor_layout;
 pub mod utilisation;
 pub mod views;
 
-pub use machine::{Axis, Fit, Machine, Memory, READY, TIME, WORD};
+pub use machine::{Axis, Fit, Machine, Memory, TIME, WORD};
 pub use model::{Costs, Decimal, DefaultLayouts, Model};
 pub use placement::{Copies, Digit, Held, Misplaced, Placement};
+pub use ready::READY;
 pub use relayout::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan, plan};
 pub use tensor_layout::{ADDRESS, Broadcast, Part, Spot, TensorLayout, check_axis, is_tensor_layout};
 pub use utilisation::Utilisation;

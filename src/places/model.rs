@@ -57,12 +57,66 @@ macro_rules! costs {
 }
 
 costs! {
-    /// For starting a kernel.
+    /// For starting a kernel of loops.
     kernel,
-    /// For each window of a kernel that moves something from or to memory space 0.
+    /// For each window of such a kernel, where it moves something from or to a memory with a rate.
     window,
-    /// The bytes of operands and results of one window; 0 where there is one window.
+    /// For such a kernel where it moves nothing of that kind.
+    near_kernel,
+    /// The bytes of operands and results of one window; 0 where there is always one.
     window_bytes,
+    /// The tiles of one window of an operation that is a kernel alone; 0 where that is as in other kernels.
+    lone_window_tiles,
+    /// For each tile of a result of packed elements, where it is the only one.
+    packed_tile,
+    /// For each tile of the operand of a reduction.
+    reduced_tile,
+    /// For each tile of a result of an operation in a kernel.
+    computed_tile,
+    /// For each tile of an array without the dimension in the lanes that is broadcast along it.
+    spread_tile,
+    /// For each tile of an operand whose order is not that of the result, where the minor dimension is.
+    reordered_tile,
+    /// For a copy that changes the second-minor dimension or the tiles, and not the minor one.
+    copy,
+    /// For each window of such a copy.
+    copy_window,
+    /// For each tile of such a copy.
+    copy_tile,
+    /// For each such tile where the second-minor dimension is another.
+    sublane_tile,
+    /// For each window of a copy that changes the minor dimension.
+    transpose_window,
+    /// For each such window and each side that is in a memory with a rate.
+    transpose_window_far,
+    /// The tiles of both sides in one such window; 0 where there is always one.
+    transpose_window_tiles,
+    /// For each tile of such a copy and each side that is in a memory with a rate.
+    transpose_tile,
+    /// For each tile of a copy from one memory to another in the same layout, beside other kernels.
+    prefetch_tile,
+    /// For starting a product.
+    product,
+    /// For a product that reads an operand from a memory with a rate.
+    product_operands,
+    /// For a product that writes its result into such a memory.
+    product_results,
+    /// For each window of such a product.
+    product_window,
+    /// For each tile of a product's result of packed elements, where it is the only one.
+    product_packed_tile,
+    /// For each tile of other work in a product's kernel.
+    product_computed_tile,
+    /// For each pass of a register through the matrix unit.
+    pass,
+    /// For each such pass where elements have 8 bits or less.
+    narrow_pass,
+    /// The passes that a product takes at least for each block of weights.
+    least_passes,
+    /// For each tile of the result and each place of the window, where each feature is its own group.
+    depthwise_tile,
+    /// For each tile that a gather, a scatter or a sort reads or writes.
+    scattered_tile,
 }
 
 /// What a planner needs of a machine beside its places and memories.

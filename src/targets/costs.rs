@@ -1,10 +1,34 @@
-//! What operations and relayouts cost.
+//! What kernels cost.
+//!
+//! All costs are of the form *start + reading + writing + computing*, with the constants of the machine's
+//! [`Costs`], which are 0 unless the machine says otherwise. T is a number of [tiles](super::tiles), B the bytes of an
+//! array, r and w the rates at which its memory is read and written (nothing is paid where there is none); sums go over
+//! operands and results. An array is *far* where its memory has a rate of writing.
+//!
+//! - **Loops**: `kernel + window · n + Σ B / r + Σ B / w`, and for tiles `reduced_tile` (of operands of reductions),
+//!   `computed_tile` (of each operation's result), `spread_tile`, `reordered_tile`, `scattered_tile`, and `packed_tile`
+//!   (of the only result, where it is packed). n = max(1, Σ B / `window_bytes`), rounded up; an operation that is
+//!   alone and needs more than one window has windows of `lone_window_tiles` tiles. Where nothing is far the start is
+//!   `near_kernel`.
+//! - **Copies** that change the minor dimension: windows of `transpose_window_tiles` tiles of both sides, each
+//!   `transpose_window`, and for each far side `transpose_window_far` a window and `transpose_tile` a tile. Others:
+//!   `copy + copy_window · n + Σ B / r + Σ B / w + copy_tile · T`, and `sublane_tile` where the second-minor changes.
+//! - **Products**: `product + product_operands` (one operand is far) `+ product_results + product_window · n` (the result
+//!   is far or packed) `+ max(m, c) + min(m, c) / n`, where m is moving the far arrays and `product_packed_tile`, and
+//!   c = `pass` · ⌈K / L⌉ · ⌈N / L⌉ · max(M / R, `least_passes`) for registers of R rows of L words.
+//!
+//! The costs of `tpu_v5e` were fitted to XLA's own estimates, which leave out what is asynchronous and what its model
+//! does not know; here all that moves something costs something.
 
+use super::kernel::{Kernel, Part};
+use super::product::Product;
 use super::target::Target;
+use super::tiles::Tiles;
+use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
+use crate::places::{Costs, Decimal};
 use crate::text::Error;
-use crate::tiled::{Expansion, Layout};
 
 /// What a kernel costs, in the target's unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,8 +39,12 @@ pub struct Price {
     pub reads: Vec<i64>,
     /// Writing each result.
     pub writes: Vec<i64>,
-    /// Computing, as far as it takes longer than moving.
+    /// Computing.
     pub compute: i64,
+    /// What computing and moving take at the same time, and so only once.
+    pub hidden: i64,
+    /// The windows that the kernel is cut into.
+    pub windows: i64,
 }
 
 impl Price {
@@ -25,8 +53,9 @@ impl Price {
     /// # Errors
     /// The sum does not fit in 64 bits.
     pub fn total(&self) -> Result<i64, Error> {
-        let parts = self.reads.iter().chain(&self.writes).chain([&self.compute]);
-        parts.copied().try_fold(self.start, i64::checked_add).ok_or_else(too_much)
+        let parts = self.reads.iter().chain(&self.writes).chain([&self.compute, &self.start]);
+        let sum = parts.fold(-i128::from(self.hidden), |sum, part| sum + i128::from(*part));
+        i64::try_from(sum).map_err(|_| too_much())
     }
 }
 
@@ -50,55 +79,325 @@ impl Target {
         operands: &[&Array],
         results: &[&Array],
     ) -> Result<Price, Error> {
-        let free = matches!(
-            operation,
-            Operation::Bitcast
-                | Operation::Parameter { .. }
-                | Operation::Constant
-                | Operation::Tuple
-                | Operation::GetTupleElement { .. }
-                | Operation::Leaves { .. }
-                | Operation::Call { .. }
-                | Operation::While { .. }
-                | Operation::Conditional { .. }
-        );
-        if free {
+        if is_free(operation) {
             return Ok(Price::default());
         }
-        let moved = |arrays: &[&Array]| arrays.iter().map(|array| self.moved(array)).collect::<Result<_, _>>();
-        let start = self.machine().model.costs.kernel.millionths / 1_000_000;
-        Ok(Price { start, reads: moved(operands)?, writes: moved(results)?, compute: 0 })
+        self.kernel_price(&Kernel::of_operation(operation, operands, results))
     }
 
-    /// What it costs to bring an array from one layout into another; 0 where both are the same.
+    /// What graph `number` of `graphs` costs as one kernel, run on arrays with layouts.
+    ///
+    /// # Errors
+    /// Those of [`Target::operation_cost`], and calls that are nested too deep.
+    pub fn fusion_cost(
+        &self,
+        graphs: &[Graph],
+        number: usize,
+        operands: &[&Array],
+        results: &[&Array],
+    ) -> Result<i64, Error> {
+        self.kernel_price(&Kernel::of_graph(graphs, number, operands, results)?)?.total()
+    }
+
+    /// What a kernel costs, in parts.
     ///
     /// # Errors
     /// Those of [`Target::operation_cost`].
-    pub fn relayout_cost(&self, array: &Array, from: &Layout, to: &Layout) -> Result<i64, Error> {
-        if from == to {
-            return Ok(0);
+    pub fn kernel_price(&self, kernel: &Kernel) -> Result<Price, Error> {
+        let moved = Moved::new(self, kernel)?;
+        match (&kernel.product, &kernel.reordered[..]) {
+            (Some(product), _) if product.is_depthwise() => self.depthwise(kernel, product, &moved),
+            (Some(product), _) => self.product(kernel, product, &moved),
+            (None, [(from, to)]) if kernel.lone && from.element == to.element => self.copy(from, to),
+            _ => self.loops(kernel, &moved),
         }
-        let [from, to] = [from, to].map(|layout| Array { layout: layout.clone(), ..array.clone() });
-        self.operation_cost(&Operation::Elementwise, &[&from], &[&to])
     }
 
-    /// What it costs to read or write an array once.
-    fn moved(&self, array: &Array) -> Result<i64, Error> {
-        let Some(sizes) = array.sizes().filter(|_| array.element.is_data()) else { return Ok(0) };
-        let bytes = Expansion::new(&sizes, &array.layout)?.padded_bytes(array.element)?;
-        let space = array.layout.memory_space;
-        let Some(memory) = self.machine().memories.iter().find(|memory| memory.space == space) else {
-            return Ok(bytes);
-        };
-        match memory.rate {
-            Some(rate) => {
-                let cost = i128::from(bytes) * 1_000_000 / i128::from(rate.millionths);
-                i64::try_from(cost).map_err(|_| too_much())
-            }
-            None if self.machine().model.unit.is_empty() => Ok(bytes),
-            None => Ok(0),
-        }
+    fn costs(&self) -> &Costs {
+        &self.machine().model.costs
     }
+
+    fn loops(&self, kernel: &Kernel, moved: &Moved) -> Result<Price, Error> {
+        let costs = self.costs();
+        let mut windows = moved.windows(costs);
+        let widest = moved.results.iter().map(|tiles| tiles.count).max().unwrap_or(0);
+        if windows > 1 && kernel.lone && costs.lone_window_tiles != Decimal::default() {
+            windows = whole_windows(widest, costs.lone_window_tiles);
+        }
+        let far = moved.all().any(|tiles| tiles.far());
+        let start = match far {
+            true => of(costs.kernel, 1) + of(costs.window, windows),
+            false => of(costs.near_kernel, 1),
+        };
+        let mut compute = Micro(0);
+        for (arrays, cost) in [
+            (&kernel.reduced, costs.reduced_tile),
+            (&kernel.computed, costs.computed_tile),
+            (&kernel.spread, costs.spread_tile),
+            (&kernel.scattered, costs.scattered_tile),
+        ] {
+            for array in arrays {
+                compute = compute + of(cost, self.tiles(array)?.count);
+            }
+        }
+        for (from, to) in &kernel.reordered {
+            let tiles = self.tiles(from)?.count;
+            compute = compute
+                + match from.layout.minor_to_major.first() == to.layout.minor_to_major.first() {
+                    true => of(costs.reordered_tile, tiles),
+                    false => self.transposition(from, to)?.0,
+                };
+        }
+        if let [result] = moved.results[..]
+            && result.packed
+        {
+            compute = compute + of(costs.packed_tile, result.count);
+        }
+        let reads = moved.operands.iter().map(|parts| parts.iter().fold(Micro(0), |sum, part| sum + reading(part)));
+        let writes = moved.results.iter().map(writing);
+        Ok(Price {
+            start: start.units()?,
+            reads: reads.map(Micro::units).collect::<Result<_, _>>()?,
+            writes: writes.map(Micro::units).collect::<Result<_, _>>()?,
+            compute: compute.units()?,
+            hidden: 0,
+            windows,
+        })
+    }
+
+    /// A copy into another order, and its windows.
+    fn transposition(&self, from: &Array, to: &Array) -> Result<(Micro, i64), Error> {
+        let costs = self.costs();
+        let sides = [self.tiles(from)?, self.tiles(to)?];
+        let windows = whole_windows(sides[0].count.saturating_add(sides[1].count), costs.transpose_window_tiles);
+        let mut cost = of(costs.transpose_window, windows);
+        for side in sides.iter().filter(|side| side.far()) {
+            cost = cost + of(costs.transpose_window_far, windows) + of(costs.transpose_tile, side.count);
+        }
+        Ok((cost, windows))
+    }
+
+    /// A copy of the same dimensions in another layout, on its own.
+    pub(super) fn copy(&self, from: &Array, to: &Array) -> Result<Price, Error> {
+        let costs = self.costs();
+        let [order, other] = [from, to].map(|array| &array.layout.minor_to_major);
+        if order.first() != other.first() {
+            let (cost, windows) = self.transposition(from, to)?;
+            return Ok(Price { start: cost.units()?, reads: vec![0], writes: vec![0], windows, ..Price::default() });
+        }
+        let moved = Moved { operands: vec![vec![self.tiles(from)?]], results: vec![self.tiles(to)?] };
+        let (read, written) = (moved.operands[0][0], moved.results[0]);
+        let windows = moved.windows(costs);
+        let start = match moved.all().any(|tiles| tiles.far()) || written.packed {
+            true => of(costs.copy, 1) + of(costs.copy_window, windows),
+            false => of(costs.near_kernel, 1),
+        };
+        let tiles = read.count.max(written.count);
+        let mut compute = of(costs.copy_tile, tiles);
+        if order.get(1) != other.get(1) {
+            compute = compute + of(costs.sublane_tile, tiles);
+        }
+        if written.packed {
+            compute = compute + of(costs.packed_tile, written.count);
+        }
+        Ok(Price {
+            start: start.units()?,
+            reads: vec![reading(&read).units()?],
+            writes: vec![writing(&written).units()?],
+            compute: compute.units()?,
+            hidden: 0,
+            windows,
+        })
+    }
+
+    /// A copy in the same layout to another memory, beside other kernels.
+    pub(super) fn prefetch(&self, from: &Array) -> Result<Price, Error> {
+        let start = of(self.costs().prefetch_tile, self.tiles(from)?.count).units()?;
+        Ok(Price { start, reads: vec![0], writes: vec![0], windows: 1, ..Price::default() })
+    }
+
+    fn product(&self, kernel: &Kernel, product: &Product, moved: &Moved) -> Result<Price, Error> {
+        let costs = self.costs();
+        let windows = moved.windows(costs);
+        let mut start = of(costs.product, 1);
+        if moved.operands.iter().flatten().any(Tiles::far) {
+            start = start + of(costs.product_operands, 1);
+        }
+        let packed = matches!(moved.results[..], [result] if result.packed);
+        if packed || moved.results.iter().any(Tiles::far) {
+            start = start + of(costs.product_results, 1) + of(costs.product_window, windows);
+        }
+        let far = |tiles: &&Tiles| tiles.far();
+        let reads: Vec<Micro> =
+            moved.operands.iter().map(|parts| parts.iter().filter(far).map(reading).sum()).collect();
+        let mut writes: Vec<Micro> = moved.results.iter().map(writing).collect();
+        if packed {
+            writes[0] = writes[0] + of(costs.product_packed_tile, moved.results[0].count);
+        }
+        let mut compute = self.passes(product);
+        for array in kernel.computed.iter().chain(&kernel.reduced) {
+            compute = compute + of(costs.product_computed_tile, self.tiles(array)?.count);
+        }
+        let moving: Micro = reads.iter().chain(&writes).copied().sum();
+        let least = Micro(moving.0.min(compute.0));
+        let hidden = Micro(least.0 - least.0 / i128::from(windows));
+        Ok(Price {
+            start: start.units()?,
+            reads: reads.into_iter().map(Micro::units).collect::<Result<_, _>>()?,
+            writes: writes.into_iter().map(Micro::units).collect::<Result<_, _>>()?,
+            compute: compute.units()?,
+            hidden: hidden.units()?,
+            windows,
+        })
+    }
+
+    /// What the matrix unit takes.
+    fn passes(&self, product: &Product) -> Micro {
+        let (rows, lanes) = self.machine().model.registers.unwrap_or((1, 1));
+        let sizes = product.result.sizes().unwrap_or_default();
+        let up = |n: i64, by: i64| i128::from(n / by + i64::from(n % by != 0));
+        let order = &product.result.layout.minor_to_major;
+        let (minor, second) = (order.first().copied(), order.get(1).copied());
+        // The result's dimensions of one kind: those in lanes and in rows of registers are padded.
+        let size = |dim: usize| sizes.get(dim).copied().unwrap_or(1);
+        let all = |dims: &[usize]| dims.iter().fold(1i128, |n, dim| n.saturating_mul(i128::from(size(*dim))));
+        let mut height = {
+            let in_lanes = minor.filter(|dim| product.rows.contains(dim));
+            let in_rows = second.filter(|dim| product.rows.contains(dim));
+            let others: Vec<usize> =
+                product.rows.iter().copied().filter(|dim| Some(*dim) != in_lanes && Some(*dim) != in_rows).collect();
+            match (in_lanes, in_rows) {
+                (Some(dim), second) => {
+                    let line = up(lanes, rows) * up(size(dim), lanes);
+                    all(&others).saturating_mul(line).saturating_mul(second.map_or(1, |dim| i128::from(size(dim))))
+                }
+                (None, Some(dim)) => all(&others).saturating_mul(up(size(dim), rows)),
+                (None, None) => all(&others).div_euclid(i128::from(rows)).max(1),
+            }
+        };
+        let columns = (all(&product.columns) / i128::from(product.groups)).max(1);
+        let width = (columns + i128::from(lanes) - 1) / i128::from(lanes);
+        let batch: Vec<usize> =
+            (0..sizes.len()).filter(|dim| !product.rows.contains(dim) && !product.columns.contains(dim)).collect();
+        let times = all(&batch).saturating_mul(i128::from(product.groups));
+        let costs = self.costs();
+        height = height.max(i128::from(costs.least_passes.millionths / 1_000_000));
+        let depth = i128::from(product.depth.0).saturating_mul(up(product.depth.1, lanes));
+        let passes = depth.saturating_mul(width).saturating_mul(height).saturating_mul(times);
+        let pass = if product.bits <= 8 { costs.narrow_pass } else { costs.pass };
+        Micro(passes.saturating_mul(i128::from(pass.millionths)))
+    }
+
+    /// A convolution of each feature on its own, which no matrix unit does.
+    fn depthwise(&self, kernel: &Kernel, product: &Product, moved: &Moved) -> Result<Price, Error> {
+        let mut price = self.loops(kernel, moved)?;
+        let places = product.depth.0.saturating_mul(product.depth.1);
+        let tiles = self.tiles(&product.result)?.count;
+        let compute = of(self.costs().depthwise_tile, tiles.saturating_mul(places));
+        price.compute = price.compute.checked_add(compute.units()?).ok_or_else(too_much)?;
+        Ok(price)
+    }
+}
+
+/// The arrays of a kernel in tiles.
+struct Moved {
+    operands: Vec<Vec<Tiles>>,
+    results: Vec<Tiles>,
+}
+
+impl Moved {
+    fn new(target: &Target, kernel: &Kernel) -> Result<Moved, Error> {
+        let part = |part: &Part| -> Result<Tiles, Error> {
+            let tiles = target.tiles(&part.array)?;
+            let times = |n: i64| n.checked_mul(part.times).ok_or_else(too_much);
+            Ok(Tiles { count: times(tiles.count)?, bytes: times(tiles.bytes)?, ..tiles })
+        };
+        let parts = |parts: &Vec<Part>| parts.iter().map(part).collect::<Result<Vec<_>, _>>();
+        Ok(Moved {
+            operands: kernel.operands.iter().map(parts).collect::<Result<_, _>>()?,
+            results: kernel.results.iter().map(|array| target.tiles(array)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Tiles> {
+        self.operands.iter().flatten().chain(&self.results)
+    }
+
+    /// The windows that all bytes need.
+    fn windows(&self, costs: &Costs) -> i64 {
+        let bytes = self.all().fold(0i64, |sum, tiles| sum.saturating_add(tiles.bytes));
+        whole_windows(bytes, costs.window_bytes)
+    }
+}
+
+/// A cost in millionths of the unit, saturating: what does not fit in 64 bits as units is refused at the end.
+#[derive(Clone, Copy)]
+struct Micro(i128);
+
+impl Micro {
+    /// In units, rounded to the nearest.
+    fn units(self) -> Result<i64, Error> {
+        i64::try_from(self.0.saturating_add(500_000) / 1_000_000).map_err(|_| too_much())
+    }
+}
+
+impl std::ops::Add for Micro {
+    type Output = Micro;
+
+    fn add(self, other: Micro) -> Micro {
+        Micro(self.0.saturating_add(other.0))
+    }
+}
+
+impl std::iter::Sum for Micro {
+    fn sum<I: Iterator<Item = Micro>>(parts: I) -> Micro {
+        parts.fold(Micro(0), |sum, part| sum + part)
+    }
+}
+
+/// So many times a cost.
+fn of(cost: Decimal, times: i64) -> Micro {
+    Micro(i128::from(cost.millionths).saturating_mul(i128::from(times)))
+}
+
+/// Reading tiles once.
+fn reading(tiles: &Tiles) -> Micro {
+    tiles.reading.map_or(Micro(0), |rate| at(tiles.bytes, rate))
+}
+
+/// Writing tiles once.
+fn writing(tiles: &Tiles) -> Micro {
+    tiles.writing.map_or(Micro(0), |rate| at(tiles.bytes, rate))
+}
+
+/// Bytes at a rate, which is not 0.
+fn at(bytes: i64, rate: Decimal) -> Micro {
+    Micro(i128::from(bytes) * 1_000_000_000_000 / i128::from(rate.millionths.max(1)))
+}
+
+/// How many windows of a size there are, at least one; one where no size is given.
+fn whole_windows(n: i64, size: Decimal) -> i64 {
+    let windows = match i128::from(size.millionths) {
+        0 => 1,
+        size => (i128::from(n) * 1_000_000 + size - 1) / size,
+    };
+    i64::try_from(windows.max(1)).unwrap_or(i64::MAX)
+}
+
+/// Whether an operation moves nothing.
+fn is_free(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Bitcast
+            | Operation::Parameter { .. }
+            | Operation::Constant
+            | Operation::Tuple
+            | Operation::GetTupleElement { .. }
+            | Operation::Leaves { .. }
+            | Operation::Call { .. }
+            | Operation::While { .. }
+            | Operation::Conditional { .. }
+    )
 }
 
 fn too_much() -> Error {

@@ -14,13 +14,25 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`target`] | the machine, and the layouts that it lays arrays out in |
-//! | [`costs`] | what operations and relayouts cost |
+//! | [`tiles`] | the unit of costs |
+//! | [`product`] | products as a matrix unit sees them |
+//! | [`kernel`] | operations that run as one |
+//! | [`costs`] | what kernels cost |
+//! | [`relayout`] | what relayouts cost |
 //! | [`wants`] | the layouts that operations want |
 
 pub mod costs;
+pub mod kernel;
+pub mod product;
+pub mod relayout;
 pub mod target;
+pub mod tiles;
 pub mod wants;
 
 pub use costs::Price;
+pub use kernel::{Kernel, Part};
+pub use product::Product;
+pub use relayout::RelayoutKind;
 pub use target::{Ranked, Target};
+pub use tiles::Tiles;
 pub use wants::Want;

@@ -1,0 +1,291 @@
+//! How well the costs of `tpu_v5e` meet what XLA's compiler for TPUs says that operations take, its `estimated_cycles`.
+//!
+//! `cargo bench --bench targets -- MICRO.jsonl CORPUS [--rows]` reads small programs, a JSON object a line, and the
+//! `.v5e.hlo` texts of a folder. It prints tables of the error by kind of operation; `--rows` every operation.
+//!
+//! The error of an operation is |ln(cost / estimate)|. A quarter of the small programs, by a hash of their names, and
+//! every other program of the corpus were left out when the constants were fitted.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::{env, fs};
+use tensor_layout::hlo::{Instruction, Module};
+use tensor_layout::operations::{Array, Contraction, Operation, Shape, leaves};
+use tensor_layout::targets::{Kernel, Part, Product, Target};
+
+/// An operation that the compiler says the cycles of.
+struct Row {
+    /// What it is from.
+    name: String,
+    /// The kind that its error counts for.
+    kind: &'static str,
+    /// Whether constants were fitted to it.
+    fitted: bool,
+    /// What the compiler says.
+    estimate: f64,
+    kernel: Kernel,
+}
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).filter(|a| a != "--bench").collect();
+    let [micro, corpus, ..] = &arguments[..] else {
+        println!("usage: cargo bench --bench targets -- MICRO.jsonl CORPUS [--rows]");
+        return;
+    };
+    let target = Target::parse("tpu_v5e").expect("a ready machine");
+    let mut rows = small(micro);
+    let whole = programs(corpus);
+    if arguments.iter().any(|a| a == "--rows") {
+        for row in rows.iter().chain(&whole) {
+            let price = target.kernel_price(&row.kernel).expect("sizes of real programs fit");
+            let cost = price.total().expect("costs of real programs fit");
+            let arrays = |arrays: Vec<&Array>| arrays.iter().map(|a| a.to_string()).collect::<Vec<_>>().join(" ");
+            let operands = row.kernel.operands.iter().flatten().map(|part| &part.array).collect();
+            println!(
+                "{:.3}\t{}\t{cost}\t{}\t{}\t{}\t-> {}\t{:?}",
+                (cost as f64 / row.estimate).ln(),
+                row.kind,
+                row.estimate,
+                row.name,
+                arrays(operands),
+                arrays(row.kernel.results.iter().collect()),
+                (price.start, price.reads, price.writes, price.compute, price.hidden, price.windows),
+            );
+        }
+        return;
+    }
+    table("Small programs, left out of the fit", &target, rows.iter().filter(|row| !row.fitted));
+    table("Small programs, all", &target, rows.iter());
+    table("Programs, left out of the fit", &target, whole.iter().filter(|row| !row.fitted));
+    table("Programs, all", &target, whole.iter());
+    rows.extend(whole);
+}
+
+fn table<'a>(title: &str, target: &Target, rows: impl Iterator<Item = &'a Row>) {
+    let mut kinds: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    for row in rows {
+        let cost = target.kernel_price(&row.kernel).and_then(|price| price.total()).expect("real sizes fit") as f64;
+        for kind in [row.kind, " all"] {
+            kinds.entry(kind).or_default().push((cost.max(1.0), row.estimate));
+        }
+    }
+    println!("\n{title}\n\n| kind | operations | rank correlation | median | p90 | sum |\n|---|---|---|---|---|---|");
+    for (kind, pairs) in kinds {
+        let mut errors: Vec<f64> = pairs.iter().map(|(cost, estimate)| (cost / estimate).ln().abs()).collect();
+        errors.sort_by(f64::total_cmp);
+        let at = |share: f64| errors[((errors.len() - 1) as f64 * share).round() as usize];
+        let sum = |side: fn(&(f64, f64)) -> f64| pairs.iter().map(side).sum::<f64>();
+        println!(
+            "| {} | {} | {:.3} | {:.3} | {:.3} | {:.3} |",
+            kind.trim(),
+            pairs.len(),
+            rank_correlation(&pairs),
+            at(0.5),
+            at(0.9),
+            sum(|pair| pair.0) / sum(|pair| pair.1),
+        );
+    }
+}
+
+/// Spearman's coefficient.
+fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
+    let ranks = |values: Vec<f64>| {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+        let mut ranks = vec![0.0; values.len()];
+        let mut start = 0;
+        while start < order.len() {
+            let same = order[start..].iter().take_while(|k| values[**k] == values[order[start]]).count();
+            for k in &order[start..start + same] {
+                ranks[*k] = start as f64 + (same as f64 - 1.0) / 2.0;
+            }
+            start += same;
+        }
+        ranks
+    };
+    let (a, b) = (ranks(pairs.iter().map(|p| p.0).collect()), ranks(pairs.iter().map(|p| p.1).collect()));
+    let mean = (pairs.len() as f64 - 1.0) / 2.0;
+    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>();
+    product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
+}
+
+/// The operations of compiled programs.
+fn programs(folder: &str) -> Vec<Row> {
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with(".v5e.hlo"));
+    paths.sort();
+    let mut rows = Vec::new();
+    for (number, path) in paths.iter().enumerate() {
+        let text = fs::read_to_string(path).expect("text");
+        let module = Module::parse(&text).unwrap_or_else(|errors| panic!("{}: {:?}", path.display(), errors[0]));
+        let graphs = module.graphs();
+        let program = path.file_name().unwrap_or_default().to_string_lossy().replace(".v5e.hlo", "");
+        for computation in &module.computations {
+            for instruction in &computation.instructions {
+                let Some(estimate) = estimate(instruction) else { continue };
+                let operands: Vec<&Array> =
+                    instruction.operands.iter().flat_map(|k| leaves(&computation.instructions[*k].shape)).collect();
+                let results = leaves(&instruction.shape);
+                let kernel = match &instruction.operation {
+                    Operation::Call { computation } => Kernel::of_graph(&graphs, *computation, &operands, &results),
+                    operation => Ok(Kernel::of_operation(operation, &operands, &results)),
+                };
+                let kernel = kernel.expect("calls are not nested deep");
+                let inside: Vec<&str> = instruction
+                    .called
+                    .iter()
+                    .flat_map(|k| module.computations[*k].instructions.iter().map(|i| &*i.opcode))
+                    .collect();
+                let name = format!("{program}/{}", instruction.name);
+                let kind = kind(&instruction.opcode, &inside, &kernel);
+                rows.push(Row { name, kind, fitted: number % 2 == 0, estimate, kernel });
+            }
+        }
+    }
+    rows
+}
+
+/// What the compiler says that an instruction takes, where it says something.
+fn estimate(instruction: &Instruction) -> Option<f64> {
+    let (_, rest) = instruction.attribute("backend_config")?.split_once("\"estimated_cycles\":\"")?;
+    rest.split('"').next()?.parse().ok().filter(|cycles| *cycles > 0.0)
+}
+
+fn kind(opcode: &str, inside: &[&str], kernel: &Kernel) -> &'static str {
+    if let Some(product) = &kernel.product {
+        return if product.depth.0 > 1 || product.groups > 1 { "convolution" } else { "product" };
+    }
+    let has = |names: &[&str]| inside.iter().any(|name| names.contains(name));
+    match opcode {
+        "copy" => match &kernel.reordered[..] {
+            [(from, to)] if from.layout.minor_to_major.first() != to.layout.minor_to_major.first() => {
+                "copy, minor changes"
+            }
+            _ => "copy, minor stays",
+        },
+        "fusion" if has(&["reduce", "reduce-window"]) => "reduce fusion",
+        "fusion" if has(&["slice", "pad", "transpose", "copy", "dynamic-slice", "dynamic-update-slice"]) => {
+            "fusion with slice, pad, copy"
+        }
+        "fusion" => "elementwise fusion",
+        _ => "bare operation",
+    }
+}
+
+/// The operations of the small programs.
+fn small(path: &str) -> Vec<Row> {
+    let text = fs::read_to_string(path).expect("text");
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        let fact: Value = serde_json::from_str(line).expect("JSON");
+        if fact["target"] != "v5e" {
+            continue;
+        }
+        let list = |name: &str| -> Vec<String> {
+            fact[name].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_string).collect()
+        };
+        let arrays = |name: &str| -> Vec<Array> { list(name).iter().map(|text| array(text)).collect() };
+        let (operands, results, inside) = (arrays("ins"), arrays("out"), list("ops"));
+        let inside: Vec<&str> = inside.iter().map(|name| &**name).collect();
+        let (opcode, program) = (fact["op"].as_str().unwrap_or(""), fact["program"].as_str().unwrap_or(""));
+        let about = fact["at"].as_str().unwrap_or("");
+        let Some(kernel) = kernel(opcode, program, about, &inside, operands, results) else { continue };
+        let fitted = program.bytes().fold(0u32, |hash, b| hash.wrapping_mul(31).wrapping_add(u32::from(b))) % 4 != 0;
+        let estimate = fact["cycles"].as_f64().unwrap_or(0.0);
+        if estimate > 0.0 {
+            let kind = kind(opcode, &inside, &kernel);
+            rows.push(Row { name: program.to_string(), kind, fitted, estimate, kernel });
+        }
+    }
+    rows
+}
+
+fn array(text: &str) -> Array {
+    match Shape::parse(text) {
+        Ok(Shape::Array(array)) => array,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+/// The kernel of a small program's operation, as far as its description says what it is.
+fn kernel(
+    opcode: &str,
+    program: &str,
+    about: &str,
+    inside: &[&str],
+    operands: Vec<Array>,
+    results: Vec<Array>,
+) -> Option<Kernel> {
+    let mut kernel = Kernel { lone: opcode != "fusion", results, ..Kernel::default() };
+    let result = kernel.results[0].clone();
+    let whole = |array: &Array| vec![Part { array: array.clone(), times: 1 }];
+    kernel.operands = operands.iter().map(whole).collect();
+    if inside.contains(&"slice") || inside.contains(&"dynamic-slice") {
+        let part = Array { dims: result.dims.clone(), ..operands[0].clone() };
+        if part.dims.len() == operands[0].dims.len() {
+            kernel.operands[0] = whole(&part);
+        }
+    }
+    let moving = ["bitcast", "broadcast", "copy", "slice", "pad", "reduce", "iota", "convolution", "reduce-window"];
+    let computing = inside.iter().filter(|name| !moving.contains(name)).count();
+    let widest = operands.iter().chain([&result]).max_by_key(|a| a.sizes().map(|s| s.iter().product::<i64>()))?.clone();
+    kernel.computed = vec![widest; computing];
+    if inside.contains(&"reduce") || inside.contains(&"reduce-window") {
+        let first = operands.first()?;
+        kernel.reduced = operands.iter().filter(|a| a.dims == first.dims).cloned().collect();
+    }
+    for operand in &operands {
+        if operand.dims == result.dims && operand.layout.minor_to_major != result.layout.minor_to_major
+            || opcode == "copy"
+        {
+            kernel.reordered.push((operand.clone(), result.clone()));
+        }
+        if inside.contains(&"broadcast") && operand.dims.len() == 1 && result.dims.len() > 1 {
+            let minor = result.layout.minor_to_major[0];
+            if operand.dims[0] != result.dims[minor] {
+                kernel.spread.push(operand.clone());
+            }
+        }
+    }
+    if inside.contains(&"convolution") {
+        kernel.reordered.clear();
+        kernel.product = Some(product(program, about, &operands, &result)?);
+    }
+    Some(kernel)
+}
+
+/// The product of a small program: its name has the operands' sizes in order.
+fn product(program: &str, about: &str, operands: &[Array], result: &Array) -> Option<Product> {
+    let sizes: Vec<Vec<i64>> = program
+        .split("', (")
+        .skip(1)
+        .map(|text| text.split(')').next().unwrap_or("").split(',').filter_map(|n| n.trim().parse().ok()).collect())
+        .collect();
+    let [lhs, rhs, ..] = &sizes[..] else { return None };
+    let of = |sizes: &Vec<i64>| operands.iter().find(|a| a.sizes().as_ref() == Some(sizes));
+    let (left, right) = (of(lhs)?, of(rhs)?);
+    let rank = lhs.len();
+    if program.starts_with("conv") || program.starts_with("dwconv") {
+        let text = format!(
+            "HloModule m\nENTRY e {{\n a = {left} parameter(0)\n b = {right} parameter(1)\n ROOT c = {result} convolution(a, b), {}\n}}\n",
+            about.replace(" dim_labels", ", dim_labels").replace(" feature_group", ", feature_group")
+        );
+        let module = Module::parse(&text).ok()?;
+        let operation = module.computations[module.entry].result().operation.clone();
+        return Product::of(&operation, &[left, right], result);
+    }
+    let batch: Vec<usize> = (0..rank.checked_sub(2)?).collect();
+    let dims = Contraction { lhs_batch: batch.clone(), rhs_batch: batch, ..Contraction::default() };
+    let operation = Operation::Dot {
+        lhs_batch: dims.lhs_batch.clone(),
+        rhs_batch: dims.rhs_batch.clone(),
+        lhs_contracting: vec![rank - 1],
+        rhs_contracting: vec![rank - 2],
+    };
+    let expected: Vec<i64> = [&lhs[..rank - 1], &rhs[rank - 1..]].concat();
+    if result.sizes()? != expected {
+        return None;
+    }
+    Product::of(&operation, &[left, right], result)
+}

@@ -1,0 +1,33 @@
+//! Machines that go by a name, as texts.
+
+/// The machines. Capacities of all but `tpu_v5e` are examples, to be replaced by those of the actual machine.
+///
+/// The costs of `tpu_v5e` are fitted to what XLA's compiler for TPUs says that operations take; `benches/targets.md` has
+/// the errors. Those of `cpu` were measured by `layout-inspect machine --measure` on one machine.
+pub const READY: [(&str, &str); 5] = [
+    (
+        "mn_core",
+        "axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
+    ),
+    (
+        "mn_core_2",
+        "axes: (4x2_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
+    ),
+    ("tpu_like", "axes: (), memories: (hbm: 0 with 17179869184 bytes, vmem: 1 with 16777216 bytes), word: 32"),
+    (
+        "tpu_v5e",
+        "axes: (), memories: (hbm: 0 with 17179869184 bytes reading 491.5 writing 491.5, \
+         vmem: 1 with 134217728 bytes reading 491.5), word: 32, \
+         unit: cycle, registers: 8x128, layouts: tiles, costs: (kernel: 70, window: 1738, near_kernel: 16, \
+         window_bytes: 7750000, lone_window_tiles: 128, packed_tile: 8.6, reduced_tile: 8.9, \
+         computed_tile: 0.15, spread_tile: 7.5, reordered_tile: 0.8, copy: 256, copy_window: 1560, copy_tile: 0.5, \
+         sublane_tile: 1, transpose_window: 100, transpose_window_far: 1800, transpose_window_tiles: 768, \
+         transpose_tile: 8.333, product: 256, product_operands: 1806, product_results: 303, product_window: 1430, \
+         product_packed_tile: 8.5, product_computed_tile: 0.09, pass: 2, narrow_pass: 0.9, least_passes: 4, \
+         depthwise_tile: 1.9, scattered_tile: 8.3)",
+    ),
+    (
+        "cpu",
+        "axes: (), memories: (ram: 0 with 17179869184 bytes reading 0.02 writing 0.01), word: 32, unit: picosecond, registers: 1x8",
+    ),
+];

@@ -1,0 +1,318 @@
+//! Kernels: operations that run as one, as far as costs depend on them.
+//!
+//! A kernel reads its operands, writes its results, and keeps what is between in registers. `y = a + b; z = sum(y)` over
+//! `f32[1000]` as one kernel reads `a` and `b`, writes one number, and has one reduction over 1000 elements.
+
+use crate::operations::graph::{Graph, Value};
+use crate::operations::operation::{Algorithm, Gather, Operation};
+use crate::operations::shape::{Array, Dim, Shape, count, leaves};
+use crate::targets::product::Product;
+use crate::text::Error;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A part of an array that is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The part, or the whole, in the array's layout.
+    pub array: Array,
+    /// How many such parts are read.
+    pub times: i64,
+}
+
+/// What a kernel reads, writes and does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    /// What is read of each operand: the whole, or the parts that slices inside the kernel take of it.
+    pub operands: Vec<Vec<Part>>,
+    /// What is written of each result.
+    pub results: Vec<Array>,
+    /// The operands of reductions.
+    pub reduced: Vec<Array>,
+    /// The results of operations that compute something.
+    pub computed: Vec<Array>,
+    /// What is broadcast along the minor dimension of the result.
+    pub spread: Vec<Array>,
+    /// What is read and written element by element: by gathers, scatters and sorts.
+    pub scattered: Vec<Array>,
+    /// Arrays that become another order inside the kernel: before and after, with the same dimensions.
+    pub reordered: Vec<(Array, Array)>,
+    /// The product.
+    pub product: Option<Product>,
+    /// Whether the kernel is one operation.
+    pub lone: bool,
+}
+
+/// Where a value in a kernel comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin {
+    /// It is an operand as it is, or a part of it under another shape.
+    Operand(usize),
+    /// It is made in the kernel.
+    Made,
+}
+
+impl Kernel {
+    /// The deepest nesting of calls that is followed.
+    const MAX_DEPTH: usize = 64;
+
+    /// The kernel of one operation.
+    pub fn of_operation(operation: &Operation, operands: &[&Array], results: &[&Array]) -> Kernel {
+        let mut kernel = Kernel { lone: true, ..Kernel::default() };
+        kernel.operands = operands.iter().map(|array| vec![once((*array).clone())]).collect();
+        kernel.results = results.iter().map(|array| (*array).clone()).collect();
+        match operation {
+            Operation::Slice { .. } | Operation::DynamicSlice { .. } => {
+                if let (Some(operand), [result, ..]) = (kernel.operands.first_mut(), results) {
+                    *operand = vec![once(part(operands[0], result))];
+                }
+            }
+            Operation::Gather(gather) => {
+                if let (Some(data), Some(indices)) = (operands.first(), operands.get(1)) {
+                    kernel.operands[0] = vec![blocks(data, indices, gather)];
+                }
+            }
+            // The operand is changed where it is.
+            Operation::DynamicUpdateSlice => {
+                if let ([_, update, ..], [result, ..]) = (operands, &mut kernel.results[..]) {
+                    kernel.operands[0] = Vec::new();
+                    *result = part(result, update);
+                }
+            }
+            _ => {}
+        }
+        kernel.add(operation, operands, results);
+        kernel
+    }
+
+    /// The kernel of a graph: of graph `number` of `graphs`, and those that it calls, run on arrays.
+    ///
+    /// # Errors
+    /// The graphs call each other too deep.
+    pub fn of_graph(graphs: &[Graph], number: usize, operands: &[&Array], results: &[&Array]) -> Result<Kernel, Error> {
+        let mut kernel = Kernel {
+            operands: vec![Vec::new(); operands.len()],
+            results: results.iter().map(|array| (*array).clone()).collect(),
+            ..Kernel::default()
+        };
+        let mut reads = vec![BTreeMap::new(); operands.len()];
+        let origins: Vec<Origin> = (0..operands.len()).map(Origin::Operand).collect();
+        let mut walk = Walk { graphs, operands, kernel: &mut kernel, reads: &mut reads };
+        let updated = walk.graph(number, &origins, 0)?;
+        for (result, update) in kernel.results.iter_mut().zip(updated) {
+            if let Some(update) = update {
+                *result = part(result, &update);
+            }
+        }
+        for ((read, parts), whole) in kernel.operands.iter_mut().zip(reads).zip(operands) {
+            *read = match parts.contains_key(&None) {
+                true => vec![once((*whole).clone())],
+                false => parts.into_values().map(once).collect(),
+            };
+        }
+        Ok(kernel)
+    }
+
+    /// Adds what an operation does inside.
+    fn add(&mut self, operation: &Operation, operands: &[&Array], results: &[&Array]) {
+        let [result, ..] = results else { return };
+        match operation {
+            Operation::Elementwise | Operation::Select => {
+                self.computed.push((*result).clone());
+                let same = |array: &&&Array| array.dims == result.dims && array.layout != result.layout;
+                for operand in operands.iter().filter(same) {
+                    self.reordered.push(((*operand).clone(), (*result).clone()));
+                }
+            }
+            Operation::Transpose { permutation } => {
+                if let Some(operand) = operands.first().and_then(|operand| permuted(operand, permutation)) {
+                    self.reordered.push((operand, (*result).clone()));
+                }
+            }
+            Operation::Broadcast { dims } => {
+                let minor = result.layout.minor_to_major.iter().find(|dim| result.dims[**dim] != Dim::Exact(1));
+                if minor.is_some_and(|minor| !dims.contains(minor)) && !operands.iter().all(|a| a.dims.is_empty()) {
+                    self.spread.extend(operands.iter().map(|operand| (*operand).clone()));
+                }
+            }
+            Operation::Reduce { .. } | Operation::ReduceWindow { .. } => {
+                let half = operands.len() / 2;
+                self.reduced.extend(operands[..half].iter().map(|array| (*array).clone()));
+            }
+            Operation::Gather(_) | Operation::Scatter(_) => {
+                self.scattered.extend(results.iter().map(|array| (*array).clone()));
+            }
+            Operation::Algorithm(algorithm)
+                if matches!(**algorithm, Algorithm::Sort { .. } | Algorithm::TopK { .. }) =>
+            {
+                self.scattered.extend(operands.iter().map(|array| (*array).clone()));
+            }
+            _ => {
+                if let Some(product) = Product::of(operation, operands, result) {
+                    self.product = Some(product);
+                }
+            }
+        }
+    }
+}
+
+/// The walk through the graphs of a kernel.
+struct Walk<'a> {
+    graphs: &'a [Graph],
+    operands: &'a [&'a Array],
+    kernel: &'a mut Kernel,
+    /// By operand, and by graph and node of the slice that reads a part of it; `None` for the whole.
+    reads: &'a mut Vec<BTreeMap<Option<(usize, usize)>, Array>>,
+}
+
+impl Walk<'_> {
+    /// Goes through a graph whose parameters' arrays come from `origins`; gives for each array of its roots the update
+    /// where it is an operand that is changed in place.
+    fn graph(&mut self, number: usize, origins: &[Origin], depth: usize) -> Result<Vec<Option<Array>>, Error> {
+        let graphs = self.graphs;
+        let Some(graph) = graphs.get(number).filter(|_| depth < Kernel::MAX_DEPTH) else {
+            return Err(Error::new(format!("calls must be nested at most {} deep, found more", Kernel::MAX_DEPTH)));
+        };
+        let arrays: Vec<Vec<&Array>> =
+            graph.nodes.iter().map(|n| n.results.iter().flat_map(leaves).collect()).collect();
+        // Where each array of each node comes from, and the update in place that it is.
+        let mut from: Vec<Vec<Origin>> = Vec::with_capacity(graph.nodes.len());
+        let mut updates: Vec<Vec<Option<Array>>> = Vec::with_capacity(graph.nodes.len());
+        let first = parameters(graph, &arrays);
+        for (k, node) in graph.nodes.iter().enumerate() {
+            let flat =
+                |table: &[Vec<Origin>]| node.operands.iter().flat_map(|v| table[v.node].clone()).collect::<Vec<_>>();
+            let operands: Vec<&Array> = node.operands.iter().flat_map(|v| arrays[v.node].iter().copied()).collect();
+            let sources = flat(&from);
+            let made = vec![Origin::Made; arrays[k].len()];
+            let mut update = vec![None; arrays[k].len()];
+            let origin = match &node.operation {
+                Operation::Parameter { number } => {
+                    let start = first.get(number).copied().unwrap_or(0);
+                    (start..start + arrays[k].len()).map(|n| origins.get(n).cloned().unwrap_or(Origin::Made)).collect()
+                }
+                Operation::Tuple | Operation::Bitcast if sources.len() == arrays[k].len() => sources,
+                Operation::GetTupleElement { index } => {
+                    let start = part_of(&graph.nodes[node.operands[0].node].results, *index);
+                    sources.get(start..start + arrays[k].len()).map_or(made, <[Origin]>::to_vec)
+                }
+                Operation::Call { computation } => {
+                    update = self.graph(*computation, &sources, depth + 1)?;
+                    made
+                }
+                Operation::Slice { .. } | Operation::DynamicSlice { .. } => {
+                    for source in sources.iter().skip(1) {
+                        self.read(source, None, None);
+                    }
+                    if let (Some(source), Some(operand)) = (sources.first(), operands.first()) {
+                        self.read(source, Some((number, k)), Some(part(operand, arrays[k][0])));
+                    }
+                    made
+                }
+                Operation::DynamicUpdateSlice if matches!(sources[..], [Origin::Operand(_), _, ..]) => {
+                    for source in &sources[1..] {
+                        self.read(source, None, None);
+                    }
+                    update = vec![operands.get(1).map(|update| (*update).clone())];
+                    made
+                }
+                operation => {
+                    for source in &sources {
+                        self.read(source, None, None);
+                    }
+                    self.kernel.add(operation, &operands, &arrays[k]);
+                    made
+                }
+            };
+            update.resize(arrays[k].len(), None);
+            from.push(origin);
+            updates.push(update);
+        }
+        let mut found = Vec::new();
+        for Value { node, .. } in &graph.roots {
+            // An operand that is a result as it is is copied.
+            for origin in from[*node].clone() {
+                self.read(&origin, None, None);
+            }
+            found.extend(updates[*node].iter().cloned());
+        }
+        Ok(found)
+    }
+
+    /// Notes that an operand is read: a part of it, or the whole.
+    fn read(&mut self, origin: &Origin, by: Option<(usize, usize)>, part: Option<Array>) {
+        if let Origin::Operand(operand) = origin {
+            let whole = || self.operands[*operand].clone();
+            self.reads[*operand].entry(by).or_insert_with(|| {
+                let mut read = part.unwrap_or_else(whole);
+                read.layout.memory_space = self.operands[*operand].layout.memory_space;
+                read
+            });
+        }
+    }
+}
+
+/// The first array of each parameter, by its number, among all parameters' arrays.
+fn parameters(graph: &Graph, arrays: &[Vec<&Array>]) -> BTreeMap<usize, usize> {
+    let mut counts = BTreeMap::new();
+    for (node, arrays) in graph.nodes.iter().zip(arrays) {
+        if let Operation::Parameter { number } = node.operation {
+            counts.insert(number, arrays.len());
+        }
+    }
+    let mut next = 0;
+    let first = |(number, count)| {
+        let start = next;
+        next += count;
+        (number, start)
+    };
+    counts.into_iter().map(first).collect()
+}
+
+/// The number of the first array of a part of a tuple.
+fn part_of(results: &[Shape], index: usize) -> usize {
+    match results {
+        [Shape::Tuple(parts)] => parts.iter().take(index).map(count).sum(),
+        results => results.iter().take(index).map(count).sum(),
+    }
+}
+
+/// A part that is read once.
+fn once(array: Array) -> Part {
+    Part { array, times: 1 }
+}
+
+/// The blocks that a gather reads.
+fn blocks(data: &Array, indices: &Array, gather: &Gather) -> Part {
+    let dims: Vec<Dim> = gather.slice_sizes.iter().map(|size| Dim::Exact(*size)).collect();
+    let sizes = indices.sizes().unwrap_or_default();
+    let counted = sizes.iter().enumerate().filter(|(dim, _)| *dim != gather.index_vector_dim);
+    let times = counted.fold(1i64, |n, (_, size)| n.saturating_mul(*size));
+    if dims.len() == data.dims.len() {
+        Part { array: Array { dims, ..data.clone() }, times }
+    } else {
+        once(data.clone())
+    }
+}
+
+/// The part of `whole` that has the sizes of `slice`.
+fn part(whole: &Array, slice: &Array) -> Array {
+    if whole.dims.len() == slice.dims.len() {
+        Array { dims: slice.dims.clone(), ..whole.clone() }
+    } else {
+        whole.clone()
+    }
+}
+
+/// The array that a transpose makes without moving anything.
+fn permuted(operand: &Array, permutation: &[usize]) -> Option<Array> {
+    let distinct: BTreeSet<usize> = permutation.iter().copied().collect();
+    if distinct.len() != operand.dims.len() || permutation.len() != operand.dims.len() {
+        return None;
+    }
+    let dims = permutation.iter().map(|dim| operand.dims.get(*dim).copied()).collect::<Option<Vec<_>>>()?;
+    let mut layout = operand.layout.clone();
+    for dim in &mut layout.minor_to_major {
+        *dim = permutation.iter().position(|of| of == dim)?;
+    }
+    Some(Array { dims, layout, ..operand.clone() })
+}

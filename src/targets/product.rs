@@ -1,0 +1,81 @@
+//! Products: what a matrix unit does in a product or a convolution.
+//!
+//! `bf16[256,768] · bf16[768,512]` has 256 rows, 512 columns and a depth of 768. A convolution has a row for each place
+//! of its windows in each image, a column for each feature of the result, and the window's elements as its depth.
+
+use crate::operations::operation::{Convolution, Operation, WindowDim};
+use crate::operations::shape::Array;
+
+/// A product, as a matrix unit sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// What comes out.
+    pub result: Array,
+    /// The result's dimensions that are the left operand's.
+    pub rows: Vec<usize>,
+    /// The result's dimensions that are the right operand's. All others are those of both.
+    pub columns: Vec<usize>,
+    /// The depth: so many sums, each of so many elements that lie one behind the other.
+    pub depth: (i64, i64),
+    /// The groups, each with its part of the columns and its own depth.
+    pub groups: i64,
+    /// The bits of the widest element of the operands.
+    pub bits: i64,
+}
+
+impl Product {
+    /// The product that an operation is, if it is one.
+    pub fn of(operation: &Operation, operands: &[&Array], result: &Array) -> Option<Product> {
+        let [lhs, rhs, ..] = operands else { return None };
+        let bits = lhs.element.bits()?.max(rhs.element.bits()?);
+        let product =
+            |rows, columns, depth, groups| Product { result: result.clone(), rows, columns, depth, groups, bits };
+        match operation {
+            Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, .. } => {
+                let (batch, sizes) = (lhs_batch.len(), lhs.sizes()?);
+                let left = lhs.dims.len().checked_sub(batch + lhs_contracting.len())?;
+                let right = rhs.dims.len().checked_sub(rhs_batch.len() + lhs_contracting.len())?;
+                let depth = lhs_contracting.iter().try_fold(1i64, |n, dim| n.checked_mul(*sizes.get(*dim)?))?;
+                let rows = (batch..batch + left).collect();
+                Some(product(rows, (batch + left..batch + left + right).collect(), (1, depth), 1))
+            }
+            Operation::Convolution(convolution) => {
+                let (rows, depth) = window(convolution, &rhs.sizes()?)?;
+                let columns = vec![convolution.output_feature];
+                let groups = convolution.feature_groups.max(convolution.batch_groups);
+                Some(product(rows, columns, depth, groups))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether each feature is a group of its own.
+    pub fn is_depthwise(&self) -> bool {
+        let features = self.columns.first().and_then(|dim| self.result.dims.get(*dim)?.bound());
+        self.groups > 1 && features.is_some_and(|features| features <= self.groups.saturating_mul(8))
+    }
+}
+
+/// The dimensions of the result that are rows, and the depth.
+fn window(convolution: &Convolution, kernel: &[i64]) -> Option<(Vec<usize>, (i64, i64))> {
+    let mut rows = vec![convolution.output_batch];
+    let (mut outer, mut inner) = (1i64, *kernel.get(convolution.kernel_input_feature)?);
+    let mut last = true;
+    for (window, dim) in convolution.window.iter().zip(&convolution.output_spatial).rev() {
+        if is_batch(window) {
+            continue;
+        }
+        rows.push(*dim);
+        if std::mem::take(&mut last) {
+            inner = inner.checked_mul(window.size)?;
+        } else {
+            outer = outer.checked_mul(window.size)?;
+        }
+    }
+    Some((rows, (outer, inner)))
+}
+
+/// Whether a window meets each index of the kernel at one place only: XLA's form of a batch dimension of a product.
+fn is_batch(window: &WindowDim) -> bool {
+    window.size > 1 && window.base_dilation == window.size && window.stride == window.size - 1
+}

@@ -1,0 +1,66 @@
+//! What it costs to bring an array from one layout into another.
+
+use super::costs::Price;
+use super::target::Target;
+use crate::operations::shape::Array;
+use crate::text::Error;
+use crate::tiled::{Expansion, Layout};
+
+/// How a relayout moves elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RelayoutKind {
+    /// Every element stays at its byte.
+    Bitcast,
+    /// The same layout in another memory.
+    Prefetch,
+    /// Whole tiles change places.
+    Tiles,
+    /// Elements stay in their lanes.
+    Sublanes,
+    /// Elements change lanes.
+    Lanes,
+}
+
+impl Target {
+    /// What it costs to bring an array from one layout into another.
+    ///
+    /// # Errors
+    /// A layout has no meaning on the array, or the cost does not fit in 64 bits.
+    pub fn relayout_cost(&self, array: &Array, from: &Layout, to: &Layout) -> Result<i64, Error> {
+        self.relayout_price(array, from, to)?.total()
+    }
+
+    /// [`Target::relayout_cost`] in parts.
+    ///
+    /// # Errors
+    /// Those of [`Target::relayout_cost`].
+    pub fn relayout_price(&self, array: &Array, from: &Layout, to: &Layout) -> Result<Price, Error> {
+        let kind = self.relayout_kind(array, from, to)?;
+        let [from, to] = [from, to].map(|layout| Array { layout: layout.clone(), ..array.clone() });
+        match kind {
+            RelayoutKind::Bitcast => Ok(Price::default()),
+            RelayoutKind::Prefetch => self.prefetch(&from),
+            _ => self.copy(&from, &to),
+        }
+    }
+
+    /// How elements of an array move from one layout to another.
+    ///
+    /// # Errors
+    /// A layout has no meaning on the array.
+    pub fn relayout_kind(&self, array: &Array, from: &Layout, to: &Layout) -> Result<RelayoutKind, Error> {
+        let Some(sizes) = array.sizes() else { return Ok(RelayoutKind::Lanes) };
+        let [before, after] = [Expansion::new(&sizes, from)?, Expansion::new(&sizes, to)?];
+        let same = before.allocated_elements() == after.allocated_elements() && before.parts() == after.parts();
+        let bits = (from.element_bits, from.metadata_prefix) == (to.element_bits, to.metadata_prefix);
+        Ok(match (same && bits, from.memory_space == to.memory_space) {
+            (true, true) => RelayoutKind::Bitcast,
+            (true, false) => RelayoutKind::Prefetch,
+            _ if from.minor_to_major.first() != to.minor_to_major.first() => RelayoutKind::Lanes,
+            _ if from.minor_to_major.get(1) != to.minor_to_major.get(1) || from.tiles != to.tiles => {
+                RelayoutKind::Sublanes
+            }
+            _ => RelayoutKind::Tiles,
+        })
+    }
+}
