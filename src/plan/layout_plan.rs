@@ -98,13 +98,7 @@ fn told(posed: &Posed, prices: &Prices, solution: Solution) -> Result<LayoutPlan
     let made_in = |made: usize| way(program.made[made].by).results[program.made[made].result];
     let mut held: Vec<Vec<LayoutId>> = (0..program.made.len()).map(|made| vec![made_in(made)]).collect();
     let mut relayouts = Vec::new();
-    for taken in posed.taken() {
-        let Taken { by: (user, _), made, times } = taken;
-        let (from, to) = posed.layouts(&taken, way(program.made[made].by), way(user));
-        let cost = prices.relayout(posed.meeting(&taken), from, to).map_err(|error| (user, error))?;
-        if from == to {
-            continue;
-        }
+    let mut relayout = |held: &mut Vec<Vec<LayoutId>>, made: usize, from, to, cost: i64, wanted_by| {
         if !held[made].contains(&to) {
             held[made].push(to);
         }
@@ -114,9 +108,34 @@ fn told(posed: &Posed, prices: &Prices, solution: Solution) -> Result<LayoutPlan
             from: layout(made, from),
             to: layout(made, to),
             bytes: class.bytes[usize::from(from)].saturating_add(class.bytes[usize::from(to)]),
-            cost: cost.saturating_mul(times),
-            wanted_by: program.instances[user].node,
+            cost,
+            wanted_by,
         });
+    };
+    for (made, holder) in posed.holders.iter().enumerate() {
+        let Some((variable, states)) = holder else { continue };
+        let by = program.made[made].by;
+        if let (from, Some(to)) = states[solution.choices()[*variable]] {
+            let cost = posed.held(prices, made, (from, Some(to))).map_err(|error| (by, error))?;
+            let user = posed.users[made].first().map_or(by, |(user, _)| *user);
+            let times = program.instances[by].times;
+            relayout(&mut held, made, from, to, cost.saturating_mul(times), program.instances[user].node);
+        }
+    }
+    for taken in posed.taken() {
+        let Taken { by: (user, _), made, times } = taken;
+        let state = match &posed.holders[made] {
+            Some((variable, states)) => states[solution.choices()[*variable]],
+            None => (made_in(made), None),
+        };
+        let found = posed.met(prices, &taken, state, way(user)).and_then(|met| {
+            Ok((met, prices.relayout(posed.meeting(&taken), met.from, met.to)?))
+        });
+        let (met, cost) = found.map_err(|error| (user, error))?;
+        if met.from != met.to {
+            let wanted_by = program.instances[user].node;
+            relayout(&mut held, made, met.from, met.to, cost.saturating_mul(times), wanted_by);
+        }
     }
     let entry = |is: &dyn Fn(&Part) -> bool| {
         let of = program.instances.iter().filter(|instance| is(&instance.part));

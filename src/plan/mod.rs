@@ -2,6 +2,7 @@
 
 pub mod classes;
 pub mod digits;
+pub mod holders;
 pub mod kernels;
 pub mod labels;
 pub mod layout_plan;

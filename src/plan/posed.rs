@@ -1,12 +1,13 @@
 //! The problem that a program is: a variable for each instance, whose choices are its ways, and an edge for each operand.
 
 use super::classes::{Classes, LayoutId};
+use super::holders::{Held, states};
 use super::kernels::{Kept, Kernels};
 use super::prices::{Meeting, Prices, Taker};
 use super::program::{Part, Program};
 use super::ways::{Choices, Entry, Way};
 use crate::operations::operation::Operation;
-use crate::solver::CostNetwork;
+use crate::solver::{CostNetwork, FORBIDDEN};
 use crate::targets::Target;
 use crate::text::Error;
 use rustc_hash::FxHashMap;
@@ -22,6 +23,19 @@ pub struct Posed<'a, 't> {
     pub kernels: Kernels,
     /// The users of each array: instances and their operands.
     pub users: Vec<Vec<(usize, usize)>>,
+    /// For each array that may be held in two layouts: its variable, and what the choices of that are.
+    pub holders: Vec<Option<(usize, Rc<Vec<Held>>)>>,
+}
+
+/// Where and how an operation takes an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// What it costs once.
+    pub cost: i64,
+    /// The layout that is read or copied.
+    pub from: LayoutId,
+    /// The layout in which the operation takes it.
+    pub to: LayoutId,
 }
 
 /// An operand and where it comes from.
@@ -44,7 +58,16 @@ impl<'a, 't> Posed<'a, 't> {
         let users = program.users();
         let kernels = Kernels::new(program, &users);
         let choices = Choices::new(program, Classes::new(target), entry)?;
-        Ok(Posed { program, choices, kernels, users })
+        let mut holders = Vec::with_capacity(users.len());
+        let mut next = program.instances.len();
+        for (made, own) in users.iter().enumerate() {
+            let (by, result) = (program.made[made].by, program.made[made].result);
+            let layouts: Vec<LayoutId> = choices.ways[by].iter().map(|way| way.results[result]).collect();
+            let states = states(&choices, choices.class[made], &layouts, own);
+            holders.push(states.map(|states| (next, Rc::new(states))));
+            next += usize::from(holders[made].is_some());
+        }
+        Ok(Posed { program, choices, kernels, users, holders })
     }
 
     /// The operands of all instances.
@@ -83,10 +106,43 @@ impl<'a, 't> Posed<'a, 't> {
         }
     }
 
-    /// The layouts in which an array is made and taken, in these ways of the instances.
-    pub fn layouts(&self, taken: &Taken, made: &Way, by: &Way) -> (LayoutId, LayoutId) {
-        let from = made.results[self.program.made[taken.made].result];
-        (from, by.operands[taken.by.1].unwrap_or(from))
+    /// How an operation takes an array that is held in these layouts, in one of its ways.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn met(&self, prices: &Prices, taken: &Taken, (from, second): Held, by: &Way) -> Result<Met, Error> {
+        let (meeting, (user, operand)) = (self.meeting(taken), taken.by);
+        let met = |from: LayoutId| -> Result<Met, Error> {
+            Ok(match by.operands[operand] {
+                Some(to) => Met { cost: prices.meeting(meeting, from, to)?, from, to },
+                None => {
+                    let (cost, to) = prices.port(meeting, from, &self.choices.ports[user][operand])?;
+                    Met { cost, from, to }
+                }
+            })
+        };
+        let first = met(from)?;
+        let Some(second) = second else { return Ok(first) };
+        let other = met(second)?;
+        // A copy of the second layout is none of the array's own.
+        Ok(if other.to == second && other.cost < first.cost { other } else { first })
+    }
+
+    /// What it costs once to hold an array in a second layout.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn held(&self, prices: &Prices, made: usize, (from, second): Held) -> Result<i64, Error> {
+        let Some(second) = second else { return Ok(0) };
+        let by = self.program.made[made].by;
+        let meeting = Meeting {
+            class: self.choices.class[made],
+            kept: self.kernels.kept[by],
+            argument: matches!(self.program.instances[by].part, Part::Argument(..)),
+            taker: Taker::Other,
+            reads: 0,
+        };
+        prices.relayout(meeting, from, second)
     }
 
     /// The network of costs.
@@ -111,21 +167,27 @@ impl<'a, 't> Posed<'a, 't> {
             let costs = times_all(&costs, times).map_err(|error| (k, error))?;
             network.add_variable(costs).map_err(|error| (k, Error::new(error.to_string())))?;
         }
+        for (made, holder) in self.holders.iter().enumerate() {
+            if let Some((_, states)) = holder {
+                self.hold(prices, &mut network, made, states).map_err(|error| (self.program.made[made].by, error))?;
+            }
+        }
         let mut tables: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for taken in self.taken() {
             let (user, maker) = (taken.by.0, self.program.made[taken.made].by);
             let (made, by) = (&self.choices.ways[maker], &self.choices.ways[user]);
-            let meeting = self.meeting(&taken);
             let result = self.program.made[taken.made].result;
-            let key = (Rc::as_ptr(made), result, Rc::as_ptr(by), taken.by.1, meeting);
+            let holder = self.holders[taken.made].as_ref();
+            let states = holder.map(|(_, states)| states.to_vec());
+            let states = states.unwrap_or_else(|| made.iter().map(|way| (way.results[result], None)).collect());
+            let key = (states, Rc::as_ptr(by), taken.by.1, self.meeting(&taken));
             let table = match tables.get(&key) {
                 Some(table) => table.clone(),
                 None => {
-                    let mut table = Vec::with_capacity(made.len() * by.len());
-                    for a in made.iter() {
-                        for b in by.iter() {
-                            let (from, to) = self.layouts(&taken, a, b);
-                            table.push(prices.meeting(meeting, from, to).map_err(|error| (user, error))?);
+                    let mut table = Vec::with_capacity(key.0.len() * by.len());
+                    for held in &key.0 {
+                        for way in by.iter() {
+                            table.push(self.met(prices, &taken, *held, way).map_err(|error| (user, error))?.cost);
                         }
                     }
                     let table = Rc::new(table);
@@ -137,9 +199,25 @@ impl<'a, 't> Posed<'a, 't> {
                 continue;
             }
             let table = times_all(&table, taken.times).map_err(|error| (user, error))?;
-            network.add_edge(maker, user, table).map_err(|error| (user, Error::new(error.to_string())))?;
+            let from = holder.map_or(maker, |(variable, _)| *variable);
+            network.add_edge(from, user, table).map_err(|error| (user, Error::new(error.to_string())))?;
         }
         Ok(network)
+    }
+
+    /// Adds the variable of an array that may be held in two layouts.
+    fn hold(&self, prices: &Prices, network: &mut CostNetwork, made: usize, states: &[Held]) -> Result<(), Error> {
+        let (by, result) = (self.program.made[made].by, self.program.made[made].result);
+        let costs = states.iter().map(|state| self.held(prices, made, *state)).collect::<Result<Vec<_>, _>>()?;
+        let costs = times_all(&costs, self.program.instances[by].times)?;
+        let wrong = |error: crate::solver::NetworkError| Error::new(error.to_string());
+        let holder = network.add_variable(costs).map_err(wrong)?;
+        let mut table = Vec::new();
+        for way in self.choices.ways[by].iter() {
+            table.extend(states.iter().map(|(from, _)| if *from == way.results[result] { 0 } else { FORBIDDEN }));
+        }
+        network.add_edge(by, holder, table).map_err(wrong)?;
+        Ok(())
     }
 
     /// The operation of an instance as text, where its cost depends on it.

@@ -103,10 +103,28 @@ impl<'a, 't> Prices<'a, 't> {
             &operands.iter().collect::<Vec<_>>(),
             &results.iter().collect::<Vec<_>>(),
         )?;
+        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
         match kept {
-            Kept::Stored => sum(price.writes.iter().copied().chain([price.start, price.compute])),
-            _ => Ok(price.compute),
+            Kept::Stored => sum(price.writes.iter().copied().chain([price.start, price.compute, -price.hidden])),
+            // The kernel that it is part of starts, and writes.
+            _ if matrix => sum([price.start, price.compute].into_iter()),
+            _ => Ok(0),
         }
+    }
+
+    /// In which layout an operand is taken that is in one layout, of those of a port, and what that costs.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn port(&self, meeting: Meeting, from: LayoutId, port: &[LayoutId]) -> Result<(i64, LayoutId), Error> {
+        let mut best = None;
+        for to in port {
+            let cost = self.meeting(meeting, from, *to)?;
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, *to));
+            }
+        }
+        best.map_or_else(|| Ok((self.meeting(meeting, from, from)?, from)), Ok)
     }
 
     /// What it costs to take an array that is in one layout in another: reading it, and a relayout where they differ.
@@ -152,7 +170,11 @@ impl<'a, 't> Prices<'a, 't> {
             return Ok(0);
         }
         match taker {
-            Taker::Matrix | Taker::Other => Ok(0),
+            Taker::Other => Ok(0),
+            Taker::Matrix => {
+                let (near, far) = (self.inner(class, to), self.classes.array(class, to, 0));
+                self.target().relayout_cost(&far, &far.layout, &near.layout)
+            }
             Taker::Result => {
                 // What is stored for a result is written to memory space 0; what is copied there is priced by the copy.
                 if from != to || argument || kept != Kept::Stored {

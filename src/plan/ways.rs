@@ -17,7 +17,7 @@ use std::rc::Rc;
 /// Layouts of the operands and results of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Way {
-    /// Of the operands; `None` where each is read in the layout that it has.
+    /// Of the operands; `None` where the operand is taken in the best of the layouts of its [`Port`].
     pub operands: Vec<Option<LayoutId>>,
     /// Of the results.
     pub results: Vec<LayoutId>,
@@ -31,9 +31,17 @@ pub struct Choices<'t> {
     pub class: Vec<usize>,
     /// The ways of each instance; never empty.
     pub ways: Vec<Rc<Vec<Way>>>,
+    /// The layouts in which each instance takes an operand that its ways leave open.
+    pub ports: Vec<Rc<Vec<Port>>>,
     /// For each array the layout that the program gives it.
     pub given: Vec<LayoutId>,
 }
+
+/// The layouts in which an operation can take an operand, independent of all others. Empty where ways say it.
+pub type Port = Vec<LayoutId>;
+
+/// The ways of an operation, and its ports.
+type Listed = (Rc<Vec<Way>>, Rc<Vec<Port>>);
 
 /// What arguments or results of a program may be laid out in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,12 +72,14 @@ impl<'t> Choices<'t> {
         }
         let mut maker = Maker { program, class: &class, given: &given, entry, classes, known: FxHashMap::default() };
         maker.propagate();
-        let mut ways = Vec::with_capacity(program.instances.len());
+        let (mut ways, mut ports) = (Vec::new(), Vec::new());
         for (k, instance) in program.instances.iter().enumerate() {
-            ways.push(maker.ways(instance).map_err(|error| (k, error))?);
+            let (own, port) = maker.ways(instance).map_err(|error| (k, error))?;
+            ways.push(own);
+            ports.push(port);
         }
         let classes = maker.classes;
-        Ok(Choices { classes, class, ways, given })
+        Ok(Choices { classes, class, ways, ports, given })
     }
 }
 
@@ -79,7 +89,7 @@ struct Maker<'a, 't> {
     given: &'a [LayoutId],
     entry: Entry,
     classes: Classes<'t>,
-    known: FxHashMap<Key, Rc<Vec<Way>>>,
+    known: FxHashMap<Key, Listed>,
 }
 
 impl Maker<'_, '_> {
@@ -144,7 +154,7 @@ impl Maker<'_, '_> {
     }
 
     /// The ways of an instance.
-    fn ways(&mut self, instance: &Instance) -> Result<Rc<Vec<Way>>, Error> {
+    fn ways(&mut self, instance: &Instance) -> Result<Listed, Error> {
         let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
         let fixed = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
         let mut given = Vec::new();
@@ -169,9 +179,9 @@ impl Maker<'_, '_> {
         if ways.is_empty() {
             ways.push(Way { operands: key.1.iter().map(|_| Some(0)).collect(), results: vec![0; key.2.len()] });
         }
-        let ways = Rc::new(ways);
-        self.known.insert(key, ways.clone());
-        Ok(ways)
+        let listed = (Rc::new(ways), Rc::new(self.ports(instance, &key.1)));
+        self.known.insert(key, listed.clone());
+        Ok(listed)
     }
 
     fn listed(&mut self, instance: &Instance, (_, from, to, given): &Key) -> Result<Vec<Way>, Error> {
@@ -192,6 +202,12 @@ impl Maker<'_, '_> {
                 Ok(vec![Way { operands: operands.iter().map(|id| Some(*id)).collect(), results: results.to_vec() }])
             }
             Part::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0])),
+            Part::Operation(Operation::Dot { lhs_batch, .. }) => {
+                // Batch dimensions come first.
+                let batch: Vec<usize> = (0..lhs_batch.len()).collect();
+                let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
+                Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
+            }
             Part::Operation(operation) => {
                 let wanted = self.wanted(operation, instance, from, to)?;
                 if !wanted.is_empty() {
@@ -236,6 +252,25 @@ impl Maker<'_, '_> {
             }
         }
         ways
+    }
+
+    /// The ports of an operation: those of a product, whose matrices it takes in any order.
+    fn ports(&self, instance: &Instance, from: &[usize]) -> Vec<Port> {
+        match instance.part {
+            Part::Operation(Operation::Dot { lhs_batch, rhs_batch, .. }) => {
+                vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
+            }
+            _ => vec![Vec::new(); from.len()],
+        }
+    }
+
+    /// The layouts of a class in which these dimensions are none of the two minor ones, where there are others.
+    fn outside(&self, class: usize, dims: &[usize]) -> Port {
+        let own = &self.classes.all[class];
+        let others = own.sizes.len() - dims.len();
+        let inside = |order: &[usize]| order.iter().take(others.min(2)).any(|dim| dims.contains(dim));
+        let ids = 0..own.layouts.len() as LayoutId;
+        ids.filter(|id| !inside(&own.layouts[usize::from(*id)].minor_to_major)).collect()
     }
 
     /// The ways of a reshape: all in which nothing moves, and from and to a few layouts.
