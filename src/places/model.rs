@@ -39,14 +39,16 @@ macro_rules! costs {
             /// The names, in the order in which they are printed.
             pub const NAMES: &[&str] = &[$(stringify!($name),)*];
 
-            fn get(&self, name: &str) -> Option<Decimal> {
+            /// The cost of this name.
+            pub fn get(&self, name: &str) -> Option<Decimal> {
                 match name {
                     $(stringify!($name) => Some(self.$name),)*
                     _ => None,
                 }
             }
 
-            fn set(&mut self, name: &str, value: Decimal) {
+            /// Changes the cost of this name, if there is one.
+            pub fn set(&mut self, name: &str, value: Decimal) {
                 match name {
                     $(stringify!($name) => self.$name = value,)*
                     _ => {}
@@ -59,28 +61,34 @@ macro_rules! costs {
 costs! {
     /// For starting a kernel of loops.
     kernel,
-    /// For each window of such a kernel, where it moves something from or to a memory with a rate.
+    /// For each window of such a kernel.
     window,
-    /// For such a kernel where it moves nothing of that kind.
-    near_kernel,
     /// The bytes of operands and results of one window; 0 where there is always one.
     window_bytes,
-    /// The tiles of one window of an operation that is a kernel alone; 0 where that is as in other kernels.
+    /// The bytes from which an operation that is a kernel alone has windows of so many tiles; 0 where it never has.
+    lone_window_bytes,
+    /// The tiles of such a window.
     lone_window_tiles,
     /// For each tile of a result of packed elements, where it is the only one.
     packed_tile,
+    /// For each tile of a result of packed elements among several, where its memory has no rate of writing.
+    packed_part_tile,
     /// For each tile of the operand of a reduction.
     reduced_tile,
     /// For each tile of a result of an operation in a kernel.
     computed_tile,
-    /// For each tile of an array without the dimension in the lanes that is broadcast along it.
+    /// For each tile of what is broadcast along lanes, counted before it is.
     spread_tile,
+    /// For each tile of the result of each padding but one.
+    padded_tile,
     /// For each tile of an operand whose order is not that of the result, where the minor dimension is.
     reordered_tile,
     /// For a copy that changes the second-minor dimension or the tiles, and not the minor one.
     copy,
     /// For each window of such a copy.
     copy_window,
+    /// For such a copy, instead of both, where neither side is in a memory with a rate of writing.
+    near_copy,
     /// For each tile of such a copy.
     copy_tile,
     /// For each such tile where the second-minor dimension is another.
@@ -103,6 +111,8 @@ costs! {
     product_results,
     /// For each window of such a product.
     product_window,
+    /// The bytes of operands and results of one window of a product; 0 where there is always one.
+    product_window_bytes,
     /// For each tile of a product's result of packed elements, where it is the only one.
     product_packed_tile,
     /// For each tile of other work in a product's kernel.
@@ -111,10 +121,13 @@ costs! {
     pass,
     /// For each such pass where elements have 8 bits or less.
     narrow_pass,
+    /// For each such pass of a convolution where batches or places are in the lanes of the input and features in those of
+    /// the result.
+    turned_pass,
     /// The passes that a product takes at least for each block of weights.
     least_passes,
-    /// For each tile of the result and each place of the window, where each feature is its own group.
-    depthwise_tile,
+    /// For each tile of the result and each place of the window, where windows are combined without a matrix unit.
+    windowed_tile,
     /// For each tile that a gather, a scatter or a sort reads or writes.
     scattered_tile,
 }

@@ -8,14 +8,14 @@
 //! - **Loops**: `kernel + window · n + Σ B / r + Σ B / w`, and for tiles `reduced_tile` (of operands of reductions),
 //!   `computed_tile` (of each operation's result), `spread_tile`, `reordered_tile`, `scattered_tile`, and `packed_tile`
 //!   (of the only result, where it is packed). n = max(1, Σ B / `window_bytes`), rounded up; an operation that is
-//!   alone and needs more than one window has windows of `lone_window_tiles` tiles. Where nothing is far the start is
-//!   `near_kernel`.
+//!   alone and needs more than one window has windows of `lone_window_tiles` tiles.
 //! - **Copies** that change the minor dimension: windows of `transpose_window_tiles` tiles of both sides, each
 //!   `transpose_window`, and for each far side `transpose_window_far` a window and `transpose_tile` a tile. Others:
 //!   `copy + copy_window · n + Σ B / r + Σ B / w + copy_tile · T`, and `sublane_tile` where the second-minor changes.
 //! - **Products**: `product + product_operands` (one operand is far) `+ product_results + product_window · n` (the result
 //!   is far or packed) `+ max(m, c) + min(m, c) / n`, where m is moving the far arrays and `product_packed_tile`, and
-//!   c = `pass` · ⌈K / L⌉ · ⌈N / L⌉ · max(M / R, `least_passes`) for registers of R rows of L words.
+//!   c = `pass` · ⌈K / L⌉ · ⌈N / L⌉ · max(⌈M / R⌉, `least_passes`) for registers of R rows of L words; N are the
+//!   columns and M the rows, or the other way round where the result has rows in its lanes.
 //!
 //! The costs of `tpu_v5e` were fitted to XLA's own estimates, which leave out what is asynchronous and what its model
 //! does not know; here all that moves something costs something.
@@ -105,10 +105,13 @@ impl Target {
     /// Those of [`Target::operation_cost`].
     pub fn kernel_price(&self, kernel: &Kernel) -> Result<Price, Error> {
         let moved = Moved::new(self, kernel)?;
-        match (&kernel.product, &kernel.reordered[..]) {
-            (Some(product), _) if product.is_depthwise() => self.depthwise(kernel, product, &moved),
-            (Some(product), _) => self.product(kernel, product, &moved),
-            (None, [(from, to)]) if kernel.lone && from.element == to.element => self.copy(from, to),
+        match (&kernel.product, &kernel.windowed, &kernel.reordered[..]) {
+            (Some(product), ..) => self.product(kernel, self.passes(product), &moved),
+            (None, Some((result, places)), _) => {
+                let tiles = self.tiles(result)?.count;
+                self.product(kernel, of(self.costs().windowed_tile, tiles.saturating_mul(*places)), &moved)
+            }
+            (None, None, [(from, to)]) if kernel.lone && kernel.operands.len() == 1 => self.copy(from, to),
             _ => self.loops(kernel, &moved),
         }
     }
@@ -119,16 +122,13 @@ impl Target {
 
     fn loops(&self, kernel: &Kernel, moved: &Moved) -> Result<Price, Error> {
         let costs = self.costs();
-        let mut windows = moved.windows(costs);
-        let widest = moved.results.iter().map(|tiles| tiles.count).max().unwrap_or(0);
-        if windows > 1 && kernel.lone && costs.lone_window_tiles != Decimal::default() {
+        let mut windows = moved.windows(costs.window_bytes);
+        let slow = moved.all().any(Tiles::far) || moved.results.iter().any(|result| result.packed);
+        if kernel.lone && slow && at_least(moved.bytes(), costs.lone_window_bytes) {
+            let widest = moved.all().map(|tiles| tiles.count).max().unwrap_or(0);
             windows = whole_windows(widest, costs.lone_window_tiles);
         }
-        let far = moved.all().any(|tiles| tiles.far());
-        let start = match far {
-            true => of(costs.kernel, 1) + of(costs.window, windows),
-            false => of(costs.near_kernel, 1),
-        };
+        let mut start = of(costs.kernel, 1) + of(costs.window, windows);
         let mut compute = Micro(0);
         for (arrays, cost) in [
             (&kernel.reduced, costs.reduced_tile),
@@ -148,10 +148,20 @@ impl Target {
                     false => self.transposition(from, to)?.0,
                 };
         }
-        if let [result] = moved.results[..]
-            && result.packed
+        for array in kernel.padded.iter().skip(1) {
+            compute = compute + of(costs.padded_tile, self.tiles(array)?.count);
+        }
+        for result in moved.results.iter().filter(|result| result.packed) {
+            let near = if result.far() { Decimal::default() } else { costs.packed_part_tile };
+            compute = compute + of(if moved.results.len() == 1 { costs.packed_tile } else { near }, result.count);
+        }
+        // What is only spread over a near memory is made there.
+        if let (true, [result]) = (kernel.is_broadcast(), &moved.results[..])
+            && !result.far()
+            && !result.packed
         {
-            compute = compute + of(costs.packed_tile, result.count);
+            start = of(costs.near_copy, 1);
+            compute = of(costs.copy_tile, result.count);
         }
         let reads = moved.operands.iter().map(|parts| parts.iter().fold(Micro(0), |sum, part| sum + reading(part)));
         let writes = moved.results.iter().map(writing);
@@ -187,10 +197,10 @@ impl Target {
         }
         let moved = Moved { operands: vec![vec![self.tiles(from)?]], results: vec![self.tiles(to)?] };
         let (read, written) = (moved.operands[0][0], moved.results[0]);
-        let windows = moved.windows(costs);
+        let windows = moved.windows(costs.window_bytes);
         let start = match moved.all().any(|tiles| tiles.far()) || written.packed {
             true => of(costs.copy, 1) + of(costs.copy_window, windows),
-            false => of(costs.near_kernel, 1),
+            false => of(costs.near_copy, 1),
         };
         let tiles = read.count.max(written.count);
         let mut compute = of(costs.copy_tile, tiles);
@@ -202,7 +212,7 @@ impl Target {
         }
         Ok(Price {
             start: start.units()?,
-            reads: vec![reading(&read).units()?],
+            reads: vec![if read.far() { reading(&read).units()? } else { 0 }],
             writes: vec![writing(&written).units()?],
             compute: compute.units()?,
             hidden: 0,
@@ -216,16 +226,18 @@ impl Target {
         Ok(Price { start, reads: vec![0], writes: vec![0], windows: 1, ..Price::default() })
     }
 
-    fn product(&self, kernel: &Kernel, product: &Product, moved: &Moved) -> Result<Price, Error> {
+    /// A product whose passes take `compute`.
+    fn product(&self, kernel: &Kernel, mut compute: Micro, moved: &Moved) -> Result<Price, Error> {
         let costs = self.costs();
-        let windows = moved.windows(costs);
+        let windows = moved.windows(costs.product_window_bytes);
         let mut start = of(costs.product, 1);
         if moved.operands.iter().flatten().any(Tiles::far) {
             start = start + of(costs.product_operands, 1);
         }
         let packed = matches!(moved.results[..], [result] if result.packed);
-        if packed || moved.results.iter().any(Tiles::far) {
-            start = start + of(costs.product_results, 1) + of(costs.product_window, windows);
+        let far = moved.results.iter().any(Tiles::far);
+        if far || moved.results.iter().max_by_key(|result| result.count).is_some_and(|result| result.packed) {
+            start = start + of(costs.product_results, 1) + of(costs.product_window, if far { windows } else { 1 });
         }
         let far = |tiles: &&Tiles| tiles.far();
         let reads: Vec<Micro> =
@@ -234,7 +246,6 @@ impl Target {
         if packed {
             writes[0] = writes[0] + of(costs.product_packed_tile, moved.results[0].count);
         }
-        let mut compute = self.passes(product);
         for array in kernel.computed.iter().chain(&kernel.reduced) {
             compute = compute + of(costs.product_computed_tile, self.tiles(array)?.count);
         }
@@ -261,41 +272,43 @@ impl Target {
         // The result's dimensions of one kind: those in lanes and in rows of registers are padded.
         let size = |dim: usize| sizes.get(dim).copied().unwrap_or(1);
         let all = |dims: &[usize]| dims.iter().fold(1i128, |n, dim| n.saturating_mul(i128::from(size(*dim))));
-        let mut height = {
-            let in_lanes = minor.filter(|dim| product.rows.contains(dim));
-            let in_rows = second.filter(|dim| product.rows.contains(dim));
-            let others: Vec<usize> =
-                product.rows.iter().copied().filter(|dim| Some(*dim) != in_lanes && Some(*dim) != in_rows).collect();
-            match (in_lanes, in_rows) {
-                (Some(dim), second) => {
-                    let line = up(lanes, rows) * up(size(dim), lanes);
-                    all(&others).saturating_mul(line).saturating_mul(second.map_or(1, |dim| i128::from(size(dim))))
-                }
-                (None, Some(dim)) => all(&others).saturating_mul(up(size(dim), rows)),
-                (None, None) => all(&others).div_euclid(i128::from(rows)).max(1),
-            }
+        // Which of the two kinds is in the lanes is the result's choice; the other one is in the rows.
+        let turned = minor.is_some_and(|dim| product.rows.contains(&dim));
+        let (in_lanes, in_rows) = match turned {
+            true => (&product.rows, &product.columns),
+            false => (&product.columns, &product.rows),
         };
-        let columns = (all(&product.columns) / i128::from(product.groups)).max(1);
-        let width = (columns + i128::from(lanes) - 1) / i128::from(lanes);
+        let but = |dims: &[usize], dim: Option<usize>| {
+            all(&dims.iter().copied().filter(|other| Some(*other) != dim).collect::<Vec<_>>())
+        };
+        let groups = i128::from(product.groups);
+        let (mut width, mut height) = match turned {
+            true => {
+                let minor = minor.map_or(1, |dim| up(size(dim), lanes));
+                (minor, but(in_lanes, order.first().copied()))
+            }
+            false => ((all(in_lanes) / groups + i128::from(lanes) - 1) / i128::from(lanes), 1),
+        };
+        let row = second.filter(|dim| in_rows.contains(dim));
+        let rest = but(in_rows, row);
+        height = height.saturating_mul(match row {
+            Some(dim) => rest.saturating_mul(up(size(dim), rows)),
+            None => (rest + i128::from(rows) - 1) / i128::from(rows),
+        });
+        width = width.max(1);
         let batch: Vec<usize> =
             (0..sizes.len()).filter(|dim| !product.rows.contains(dim) && !product.columns.contains(dim)).collect();
-        let times = all(&batch).saturating_mul(i128::from(product.groups));
+        let times = all(&batch).saturating_mul(groups);
         let costs = self.costs();
         height = height.max(i128::from(costs.least_passes.millionths / 1_000_000));
         let depth = i128::from(product.depth.0).saturating_mul(up(product.depth.1, lanes));
         let passes = depth.saturating_mul(width).saturating_mul(height).saturating_mul(times);
-        let pass = if product.bits <= 8 { costs.narrow_pass } else { costs.pass };
+        let pass = match product.bits <= 8 {
+            true => costs.narrow_pass,
+            false if product.turned && !turned => costs.turned_pass,
+            false => costs.pass,
+        };
         Micro(passes.saturating_mul(i128::from(pass.millionths)))
-    }
-
-    /// A convolution of each feature on its own, which no matrix unit does.
-    fn depthwise(&self, kernel: &Kernel, product: &Product, moved: &Moved) -> Result<Price, Error> {
-        let mut price = self.loops(kernel, moved)?;
-        let places = product.depth.0.saturating_mul(product.depth.1);
-        let tiles = self.tiles(&product.result)?.count;
-        let compute = of(self.costs().depthwise_tile, tiles.saturating_mul(places));
-        price.compute = price.compute.checked_add(compute.units()?).ok_or_else(too_much)?;
-        Ok(price)
     }
 }
 
@@ -323,10 +336,13 @@ impl Moved {
         self.operands.iter().flatten().chain(&self.results)
     }
 
-    /// The windows that all bytes need.
-    fn windows(&self, costs: &Costs) -> i64 {
-        let bytes = self.all().fold(0i64, |sum, tiles| sum.saturating_add(tiles.bytes));
-        whole_windows(bytes, costs.window_bytes)
+    fn bytes(&self) -> i64 {
+        self.all().fold(0i64, |sum, tiles| sum.saturating_add(tiles.bytes))
+    }
+
+    /// The windows of a size that all bytes need.
+    fn windows(&self, size: Decimal) -> i64 {
+        whole_windows(self.bytes(), size)
     }
 }
 
@@ -382,6 +398,11 @@ fn whole_windows(n: i64, size: Decimal) -> i64 {
         size => (i128::from(n) * 1_000_000 + size - 1) / size,
     };
     i64::try_from(windows.max(1)).unwrap_or(i64::MAX)
+}
+
+/// Whether a number is at least a limit; never where there is none.
+fn at_least(n: i64, limit: Decimal) -> bool {
+    limit != Decimal::default() && i128::from(n) * 1_000_000 >= i128::from(limit.millionths)
 }
 
 /// Whether an operation moves nothing.

@@ -4,7 +4,7 @@
 //! `f32[1000]` as one kernel reads `a` and `b`, writes one number, and has one reduction over 1000 elements.
 
 use crate::operations::graph::{Graph, Value};
-use crate::operations::operation::{Algorithm, Gather, Operation};
+use crate::operations::operation::{Algorithm, Gather, Operation, WindowDim};
 use crate::operations::shape::{Array, Dim, Shape, count, leaves};
 use crate::targets::product::Product;
 use crate::text::Error;
@@ -30,14 +30,20 @@ pub struct Kernel {
     pub reduced: Vec<Array>,
     /// The results of operations that compute something.
     pub computed: Vec<Array>,
-    /// What is broadcast along the minor dimension of the result.
+    /// The results of broadcasts along the minor dimension, with size 1 there.
     pub spread: Vec<Array>,
+    /// The results of paddings and the operands of concatenations but the first, each as large as the result.
+    pub padded: Vec<Array>,
+    /// The result of windows that are combined, and the places of a window.
+    pub windowed: Option<(Array, i64)>,
     /// What is read and written element by element: by gathers, scatters and sorts.
     pub scattered: Vec<Array>,
     /// Arrays that become another order inside the kernel: before and after, with the same dimensions.
     pub reordered: Vec<(Array, Array)>,
     /// The product.
     pub product: Option<Product>,
+    /// Whether something is broadcast.
+    pub broadcast: bool,
     /// Whether the kernel is one operation.
     pub lone: bool,
 }
@@ -112,13 +118,28 @@ impl Kernel {
         Ok(kernel)
     }
 
+    /// Whether all that the kernel does is to broadcast what is smaller than its result.
+    pub(super) fn is_broadcast(&self) -> bool {
+        let inside = [&self.reduced, &self.computed, &self.padded, &self.scattered];
+        let whole = |part: &Part| self.results.iter().any(|result| result.dims == part.array.dims);
+        self.lone
+            && inside.iter().all(|arrays| arrays.is_empty())
+            && self.reordered.is_empty()
+            && !self.operands.iter().flatten().any(whole)
+            && self.broadcast
+    }
+
     /// Adds what an operation does inside.
     fn add(&mut self, operation: &Operation, operands: &[&Array], results: &[&Array]) {
         let [result, ..] = results else { return };
         match operation {
             Operation::Elementwise | Operation::Select => {
                 self.computed.push((*result).clone());
-                let same = |array: &&&Array| array.dims == result.dims && array.layout != result.layout;
+                let same = |array: &&&Array| {
+                    let orders = [*array, result].map(|array| &array.layout.minor_to_major);
+                    let tiles = array.layout.tiles != result.layout.tiles && array.element == result.element;
+                    array.dims == result.dims && (orders[0] != orders[1] || tiles)
+                };
                 for operand in operands.iter().filter(same) {
                     self.reordered.push(((*operand).clone(), (*result).clone()));
                 }
@@ -129,14 +150,30 @@ impl Kernel {
                 }
             }
             Operation::Broadcast { dims } => {
-                let minor = result.layout.minor_to_major.iter().find(|dim| result.dims[**dim] != Dim::Exact(1));
-                if minor.is_some_and(|minor| !dims.contains(minor)) && !operands.iter().all(|a| a.dims.is_empty()) {
-                    self.spread.extend(operands.iter().map(|operand| (*operand).clone()));
+                self.broadcast = true;
+                let minor = result.layout.minor_to_major.first().filter(|minor| !dims.contains(minor));
+                let has_sizes = operands.iter().any(|a| a.dims.iter().any(|dim| *dim != Dim::Exact(1)));
+                if let Some(minor) = minor.filter(|_| has_sizes) {
+                    let mut spread = (*result).clone();
+                    spread.dims[*minor] = Dim::Exact(1);
+                    self.spread.push(spread);
                 }
             }
-            Operation::Reduce { .. } | Operation::ReduceWindow { .. } => {
+            Operation::Pad { .. } => self.padded.push((*result).clone()),
+            Operation::Concatenate { .. } => {
+                self.padded.extend(operands.iter().skip(1).map(|_| (*result).clone()));
+            }
+            Operation::Reduce { .. } => {
                 let half = operands.len() / 2;
                 self.reduced.extend(operands[..half].iter().map(|array| (*array).clone()));
+            }
+            Operation::ReduceWindow { window } => {
+                // A window as long as the dimension is a scan, which takes as long as two places.
+                let sizes = result.sizes().unwrap_or_default();
+                let steps =
+                    |(dim, size): (&WindowDim, &i64)| if dim.size >= *size { dim.size.min(2) } else { dim.size };
+                let places = window.iter().zip(&sizes).map(steps).fold(1i64, i64::saturating_mul);
+                self.windowed = Some(((*result).clone(), places));
             }
             Operation::Gather(_) | Operation::Scatter(_) => {
                 self.scattered.extend(results.iter().map(|array| (*array).clone()));
@@ -146,11 +183,13 @@ impl Kernel {
             {
                 self.scattered.extend(operands.iter().map(|array| (*array).clone()));
             }
-            _ => {
-                if let Some(product) = Product::of(operation, operands, result) {
-                    self.product = Some(product);
+            _ => match Product::of(operation, operands, result) {
+                Some(product) if product.is_depthwise() => {
+                    self.windowed = Some((product.result, product.depth.0.saturating_mul(product.depth.1)));
                 }
-            }
+                Some(product) => self.product = Some(product),
+                None => {}
+            },
         }
     }
 }
@@ -184,7 +223,12 @@ impl Walk<'_> {
             let operands: Vec<&Array> = node.operands.iter().flat_map(|v| arrays[v.node].iter().copied()).collect();
             let sources = flat(&from);
             let made = vec![Origin::Made; arrays[k].len()];
-            let mut update = vec![None; arrays[k].len()];
+            // Tuples and bitcasts of what is changed in place are so, too.
+            let mut update: Vec<Option<Array>> = node.operands.iter().flat_map(|v| updates[v.node].clone()).collect();
+            let passes = matches!(node.operation, Operation::Tuple | Operation::Bitcast);
+            if !passes || update.len() != arrays[k].len() {
+                update = vec![None; arrays[k].len()];
+            }
             let origin = match &node.operation {
                 Operation::Parameter { number } => {
                     let start = first.get(number).copied().unwrap_or(0);
@@ -294,7 +338,7 @@ fn blocks(data: &Array, indices: &Array, gather: &Gather) -> Part {
     }
 }
 
-/// The part of `whole` that has the sizes of `slice`.
+/// The part of `whole` that has the sizes of `slice`; where a bitcast is between them, `slice` in the memory of `whole`.
 fn part(whole: &Array, slice: &Array) -> Array {
     if whole.dims.len() == slice.dims.len() {
         Array { dims: slice.dims.clone(), ..whole.clone() }

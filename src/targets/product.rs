@@ -21,6 +21,8 @@ pub struct Product {
     pub groups: i64,
     /// The bits of the widest element of the operands.
     pub bits: i64,
+    /// Whether it is a convolution whose input has another dimension than its features in the lanes.
+    pub turned: bool,
 }
 
 impl Product {
@@ -28,8 +30,10 @@ impl Product {
     pub fn of(operation: &Operation, operands: &[&Array], result: &Array) -> Option<Product> {
         let [lhs, rhs, ..] = operands else { return None };
         let bits = lhs.element.bits()?.max(rhs.element.bits()?);
-        let product =
-            |rows, columns, depth, groups| Product { result: result.clone(), rows, columns, depth, groups, bits };
+        let product = |rows, columns, depth, groups| {
+            let result = result.clone();
+            Product { result, rows, columns, depth, groups, bits, turned: false }
+        };
         match operation {
             Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, .. } => {
                 let (batch, sizes) = (lhs_batch.len(), lhs.sizes()?);
@@ -43,16 +47,18 @@ impl Product {
                 let (rows, depth) = window(convolution, &rhs.sizes()?)?;
                 let columns = vec![convolution.output_feature];
                 let groups = convolution.feature_groups.max(convolution.batch_groups);
-                Some(product(rows, columns, depth, groups))
+                let minor = lhs.layout.minor_to_major.first();
+                let turned = depth.0 > 1 && minor.is_some_and(|minor| *minor != convolution.input_feature);
+                Some(Product { turned, ..product(rows, columns, depth, groups) })
             }
             _ => None,
         }
     }
 
-    /// Whether each feature is a group of its own.
+    /// Whether each group has so few features that no matrix unit helps.
     pub fn is_depthwise(&self) -> bool {
         let features = self.columns.first().and_then(|dim| self.result.dims.get(*dim)?.bound());
-        self.groups > 1 && features.is_some_and(|features| features <= self.groups.saturating_mul(8))
+        self.groups > 1 && features.is_some_and(|features| features / self.groups < 8)
     }
 }
 
@@ -75,7 +81,9 @@ fn window(convolution: &Convolution, kernel: &[i64]) -> Option<(Vec<usize>, (i64
     Some((rows, (outer, inner)))
 }
 
-/// Whether a window meets each index of the kernel at one place only: XLA's form of a batch dimension of a product.
+/// Whether a window meets each index of the kernel at one place only: XLA's form of a batch dimension of a product. There
+/// are two: a window that moves by one less than its size over data that is spread by its size, and the other way round.
 fn is_batch(window: &WindowDim) -> bool {
-    window.size > 1 && window.base_dilation == window.size && window.stride == window.size - 1
+    let (size, steps) = (window.size, [window.base_dilation, window.stride]);
+    size > 1 && (steps == [size, size - 1] || steps == [size - 1, size])
 }

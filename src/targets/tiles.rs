@@ -6,7 +6,7 @@
 
 use super::target::Target;
 use crate::operations::shape::{Array, bits};
-use crate::places::Decimal;
+use crate::places::{Decimal, Memory};
 use crate::text::Error;
 use crate::tiled::{Expansion, TileEntry};
 
@@ -56,7 +56,10 @@ impl Target {
         let count = count.ok_or_else(|| Error::new("the tiles of the array do not fit in 64 bits"))?;
         let least = i128::from(bits) * i128::from(elements);
         let word = i128::from(self.machine().word_bits) * i128::from(register) * i128::from(pieces);
-        let memory = self.machine().memories.iter().find(|memory| memory.space == array.layout.memory_space);
+        // Of memories of one space, as a cache and what is behind it, the smallest that has room.
+        let space = |memory: &&Memory| memory.space == array.layout.memory_space;
+        let memories = self.machine().memories.iter().filter(space);
+        let memory = memories.min_by_key(|memory| (memory.bytes < bytes, memory.bytes));
         let (reading, writing) = memory.map_or((None, None), |memory| (memory.reading, memory.writing));
         Ok(Tiles { count, bytes, packed: least < word, reading, writing })
     }

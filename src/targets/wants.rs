@@ -1,7 +1,18 @@
-//! The layouts that operations want of their operands and results.
+//! The layouts that operations want of their operands and results: what a planner begins with.
+//!
+//! | operation | wants |
+//! |---|---|
+//! | product | the last dimension of each of two kinds (rows, columns, summed over) minor and second-minor, in either order; batch dimensions outside |
+//! | convolution | features minor and batches second; features and the last spatial dimension; batches and features; the last spatial dimension and features. The kernel with output features minor |
+//! | gather, scatter | row-major: blocks are then whole lines |
+//! | sort, top k | a dimension minor that is not the one that is sorted: lanes are compared at the same time |
+//! | matrices and Fourier transforms | row-major |
+//!
+//! All other operations take the layouts that their neighbours have. Wants are candidates, not demands: what each costs
+//! is for [`Target::operation_cost`].
 
 use super::target::Target;
-use crate::operations::operation::Operation;
+use crate::operations::operation::{Algorithm, Convolution, Gather, Operation};
 use crate::operations::shape::Array;
 use crate::text::Error;
 use crate::tiled::Layout;
@@ -15,28 +26,119 @@ pub struct Want {
     pub results: Vec<Option<Layout>>,
 }
 
+/// For each operand, and for each result, the dimensions that vary fastest, the fastest first.
+type Minor = (Vec<Option<Vec<usize>>>, Vec<Option<Vec<usize>>>);
+
 impl Target {
-    /// The ways to lay out the operands and results of an operation that may be the cheapest, to be tried by a planner.
-    /// None where every layout is as good as it is small, as for elementwise operations.
+    /// The ways to lay out the operands and results of an operation that may be the cheapest. None where every layout is as
+    /// good as it is small, as for elementwise operations. Shapes must be those that the operation can have.
     ///
     /// # Errors
     /// Those of [`Target::layout`].
     pub fn wants(&self, operation: &Operation, operands: &[&Array], results: &[&Array]) -> Result<Vec<Want>, Error> {
-        let row_major = |arrays: &[&Array]| -> Result<Vec<Option<Layout>>, Error> {
-            let layout = |array: &&Array| match array.sizes() {
-                Some(sizes) if array.element.is_data() => {
-                    let order: Vec<usize> = (0..sizes.len()).rev().collect();
-                    self.layout(array.element, &sizes, &order).map(Some)
-                }
-                _ => Ok(None),
-            };
-            arrays.iter().map(layout).collect()
-        };
-        match operation {
-            Operation::Dot { .. } | Operation::Convolution(_) | Operation::Gather(_) | Operation::Scatter(_) => {
-                Ok(vec![Want { operands: row_major(operands)?, results: row_major(results)? }])
+        let ways = match operation {
+            Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } => {
+                dot([lhs_batch, rhs_batch], [lhs_contracting, rhs_contracting], operands)
             }
-            _ => Ok(Vec::new()),
+            Operation::Convolution(convolution) => windows(convolution),
+            Operation::Gather(gather) | Operation::Scatter(gather) => blocks(gather, operands, results),
+            Operation::Algorithm(algorithm) => lines(algorithm, operands, results),
+            _ => Vec::new(),
+        };
+        let mut wants: Vec<Want> = Vec::new();
+        for (of_operands, of_results) in ways {
+            let all = |arrays: &[&Array], minor: Vec<Option<Vec<usize>>>| {
+                let one = |(array, minor): (&&Array, Option<Vec<usize>>)| self.wanted(array, minor);
+                let minor = minor.into_iter().chain(std::iter::repeat(None));
+                arrays.iter().zip(minor).map(one).collect::<Result<Vec<_>, Error>>()
+            };
+            let want = Want { operands: all(operands, of_operands)?, results: all(results, of_results)? };
+            if !wants.contains(&want) {
+                wants.push(want);
+            }
+        }
+        Ok(wants)
+    }
+
+    /// The layout of an array whose fastest dimensions are these.
+    fn wanted(&self, array: &Array, minor: Option<Vec<usize>>) -> Result<Option<Layout>, Error> {
+        let (Some(minor), Some(sizes)) = (minor, array.sizes()) else { return Ok(None) };
+        let others = (0..sizes.len()).rev().filter(|dim| !minor.contains(dim));
+        let order: Vec<usize> = minor.iter().copied().chain(others).collect();
+        self.layout(array.element, &sizes, &order).map(Some)
+    }
+}
+
+/// The ways of a product: for each operand and the result, which of its two kinds of dimensions is minor.
+fn dot(batch: [&[usize]; 2], contracting: [&[usize]; 2], operands: &[&Array]) -> Vec<Minor> {
+    let [lhs, rhs, ..] = operands else { return Vec::new() };
+    let free = |side: usize, array: &Array| -> Vec<usize> {
+        let taken = |dim: &usize| !batch[side].contains(dim) && !contracting[side].contains(dim);
+        (0..array.dims.len()).filter(taken).collect()
+    };
+    let (rows, columns) = (free(0, lhs), free(1, rhs));
+    let first = batch[0].len();
+    let ends = |a: Option<usize>, b: Option<usize>| {
+        let pair = [a, b].into_iter().flatten().collect::<Vec<_>>();
+        let turned = pair.iter().rev().copied().collect();
+        if pair.len() == 2 { vec![pair, turned] } else { vec![pair] }
+    };
+    let left = ends(contracting[0].iter().max().copied(), rows.last().copied());
+    let right = ends(columns.last().copied(), contracting[1].iter().max().copied());
+    let last = |dims: &[usize], before: usize| (!dims.is_empty()).then(|| before + dims.len() - 1);
+    let out = ends(last(&columns, first + rows.len()), last(&rows, first));
+    let mut ways = Vec::new();
+    for left in &left {
+        for right in &right {
+            for out in &out {
+                ways.push((vec![Some(left.clone()), Some(right.clone())], vec![Some(out.clone())]));
+            }
         }
     }
+    ways
+}
+
+/// The ways of a convolution: the input and the output alike.
+fn windows(convolution: &Convolution) -> Vec<Minor> {
+    let Convolution { input_batch, input_feature, output_batch, output_feature, .. } = *convolution;
+    let kernel = vec![convolution.kernel_output_feature, convolution.kernel_input_feature];
+    let mut pairs = vec![
+        ([input_feature, input_batch], [output_feature, output_batch]),
+        ([input_batch, input_feature], [output_batch, output_feature]),
+    ];
+    let width = convolution.input_spatial.iter().zip(&convolution.output_spatial).next_back();
+    if let Some((input, output)) = width {
+        pairs.insert(1, ([input_feature, *input], [output_feature, *output]));
+        pairs.push(([*input, input_feature], [*output, output_feature]));
+    }
+    let way = |(input, output): ([usize; 2], [usize; 2])| {
+        (vec![Some(input.to_vec()), Some(kernel.clone())], vec![Some(output.to_vec())])
+    };
+    pairs.into_iter().map(way).collect()
+}
+
+/// Row-major data, indices and updates; in the result, too, blocks are lines.
+fn blocks(gather: &Gather, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
+    let mut minor: Vec<usize> = gather.offset_dims.iter().rev().copied().collect();
+    minor.truncate(2);
+    let of_results = if operands.len() == 2 { vec![Some(minor)] } else { vec![Some(Vec::new()); results.len()] };
+    vec![(vec![Some(Vec::new()); operands.len()], of_results)]
+}
+
+/// What algorithms want that go through lines, windows or matrices.
+fn lines(algorithm: &Algorithm, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
+    let rank = operands.first().map_or(0, |array| array.dims.len());
+    let sorted = match algorithm {
+        Algorithm::Sort { dim } => *dim,
+        Algorithm::TopK { .. } => rank.saturating_sub(1),
+        Algorithm::Fft { .. } | Algorithm::Cholesky { .. } | Algorithm::TriangularSolve { .. } => {
+            return vec![(vec![Some(Vec::new()); operands.len()], vec![Some(Vec::new()); results.len()])];
+        }
+        _ => return Vec::new(),
+    };
+    let way = |minor: usize| {
+        let order = || Some(vec![minor]);
+        (vec![order(); operands.len()], vec![order(); results.len()])
+    };
+    (0..rank).rev().filter(|dim| *dim != sorted).map(way).collect()
 }

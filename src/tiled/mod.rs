@@ -19,14 +19,17 @@
 //! |---|---|
 //! | [`memory_space`] | numbers and names of memory spaces |
 //! | [`layout`] | the text and the structure |
+//! | [`mod@jax`] | the text as JAX has it |
 //! | [`tiling`] | the rule of tiling, over dimensions of any kind |
 //! | [`expansion`] | the arithmetic: padded sizes, strides, offsets, maps |
 
 pub mod expansion;
+pub mod jax;
 pub mod layout;
 pub mod memory_space;
 pub mod tiling;
 
 pub use expansion::{Expansion, LoweredDim};
+pub use jax::jax;
 pub use layout::{Layout, Split, Tile, TileEntry};
 pub use tiling::Tiling;

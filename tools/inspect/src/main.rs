@@ -7,6 +7,7 @@
 
 mod convert;
 mod hlo;
+mod layouts;
 mod lists;
 mod maps;
 mod moves;
@@ -58,6 +59,7 @@ enum Command {
     View(view::ViewOptions),
     Simplify(maps::SimplifyOptions),
     Hlo(hlo::HloOptions),
+    Layouts(layouts::LayoutsOptions),
     Moves(moves::MovesOptions),
     Convert(convert::ConvertOptions),
     Plan(plan::PlanOptions),
@@ -77,6 +79,7 @@ Examples:
   layout-inspect view '(2:3, 3:1)' --slice 0:2,1:3
   layout-inspect simplify --explain '(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 3]'
   layout-inspect hlo model.hlo --instruction dot --tile 8,128
+  layout-inspect layouts 's32[8388608,8,4]'
   layout-inspect moves 'f32[8,128]{1,0}' 'f32[128,8]{1,0}' --transpose 1,0
   echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
 
@@ -95,6 +98,7 @@ fn run() -> ExitCode {
         Some(Command::View(options)) => view::run(options),
         Some(Command::Simplify(options)) => maps::run(options),
         Some(Command::Hlo(options)) => hlo::run(options).map(|()| String::new()),
+        Some(Command::Layouts(options)) => layouts::run(options),
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
         Some(Command::Plan(options)) => plan::run(options),

@@ -96,6 +96,8 @@ impl From<Misplaced> for Failure {
 pub enum Answer {
     /// To `layout`.
     Layout(Box<Facts>),
+    /// To `layouts`.
+    Layouts(Box<Layouts>),
     /// To `linear_index`.
     Offset { linear: i64 },
     /// To `logical_index`: the element.
@@ -169,6 +171,24 @@ pub struct Facts {
     /// The map from the logical index to the index in the expanded shape, and the map to the offset.
     pub map: Option<String>,
     pub offset_map: Option<String>,
+}
+
+/// The layouts of an array on a machine.
+#[derive(Serialize, JsonSchema)]
+pub struct Layouts {
+    /// The layout that the array has unless its owner asks for another.
+    pub default: String,
+    /// By padded bytes, smallest first.
+    pub layouts: Vec<Candidate>,
+}
+
+/// A layout that an array may have.
+#[derive(Serialize, JsonSchema)]
+pub struct Candidate {
+    pub layout: String,
+    pub padded_bytes: i64,
+    /// As JAX writes it.
+    pub jax: Option<String>,
 }
 
 /// The copies along an axis.

@@ -8,7 +8,7 @@
 //! [`request`] and [`mod@answer`] are the types; `layout-inspect --schema` prints their JSON schema, and so does
 //! `docs/protocol.schema.json`.
 
-mod answer;
+pub mod answer;
 mod operations;
 mod request;
 

@@ -12,6 +12,7 @@ use tensor_layout::notations::Meaning;
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Placement};
+use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, did_you_mean};
 use tensor_layout::tiled::Expansion;
 
@@ -19,6 +20,7 @@ use tensor_layout::tiled::Expansion;
 pub fn answer(request: Request) -> Result<Answer, Failure> {
     match request {
         Request::Layout(request) => layout(&request.text),
+        Request::Layouts(request) => layouts(&request.text, &request.machine),
         Request::LinearIndex(request) => linear_index(&request.text, &request.index),
         Request::LogicalIndex(request) => logical_index(&request.text, request.linear),
         Request::Place(request) => place(&request.text, &request.index),
@@ -41,6 +43,12 @@ fn layout(text: &str) -> Result<Answer, Failure> {
         },
     };
     Ok(Answer::Layout(Box::new(facts)))
+}
+
+fn layouts(text: &str, machine: &str) -> Result<Answer, Failure> {
+    let of_machine = |error| Failure::from(error).within(Which::Field("machine"));
+    let target = Target::parse(machine).map_err(of_machine)?;
+    Ok(Answer::Layouts(Box::new(crate::layouts::listed(&target, text)?)))
 }
 
 fn facts_of_tiles(shape: &Shape, array: &Array, expansion: &Expansion) -> Result<Facts, Error> {

@@ -37,6 +37,8 @@ macro_rules! requests {
 requests! {
     /// The sizes, strides and maps of a layout.
     "layout" Layout,
+    /// The layouts that an array may have on a machine, and which of them it has by default.
+    "layouts" Layouts,
     /// The offset of an element.
     "linear_index" LinearIndex,
     /// The element at an offset.
@@ -57,6 +59,15 @@ requests! {
 pub struct Layout {
     /// A shape with its layout, in XLA's notation or as a TensorLayout with its sizes.
     pub text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Layouts {
+    /// A shape without a layout.
+    pub text: String,
+    /// A machine, or the name of one.
+    #[serde(default = "crate::layouts::usual_machine")]
+    pub machine: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
