@@ -200,7 +200,7 @@ fn kind(opcode: &str, inside: &[&str], kernel: &Kernel) -> &'static str {
     if kernel.windowed.is_some() {
         return "windows without products";
     }
-    if let Some(product) = &kernel.product {
+    if let Some(product) = kernel.products.last() {
         return if product.depth.0 > 1 || product.groups > 1 { "convolution" } else { "product" };
     }
     let has = |names: &[&str]| inside.iter().any(|name| names.contains(name));
@@ -310,7 +310,7 @@ fn kernel(
         if product.is_depthwise() {
             kernel.windowed = Some((result, product.depth.0 * product.depth.1));
         } else {
-            kernel.product = Some(product);
+            kernel.products.push(product);
         }
     }
     Some(kernel)

@@ -105,14 +105,17 @@ impl Target {
     /// Those of [`Target::operation_cost`].
     pub fn kernel_price(&self, kernel: &Kernel) -> Result<Price, Error> {
         let moved = Moved::new(self, kernel)?;
-        match (&kernel.product, &kernel.windowed, &kernel.reordered[..]) {
-            (Some(product), ..) => self.product(kernel, self.passes(product), &moved),
-            (None, Some((result, places)), _) => {
+        match (&kernel.products[..], &kernel.windowed, &kernel.reordered[..]) {
+            ([], Some((result, places)), _) => {
                 let tiles = self.tiles(result)?.count;
                 self.product(kernel, of(self.costs().windowed_tile, tiles.saturating_mul(*places)), &moved)
             }
-            (None, None, [(from, to)]) if kernel.lone && kernel.operands.len() == 1 => self.copy(from, to),
-            _ => self.loops(kernel, &moved),
+            ([], None, [(from, to)]) if kernel.lone && kernel.operands.len() == 1 => self.copy(from, to),
+            ([], ..) => self.loops(kernel, &moved),
+            (products, ..) => {
+                let passes = products.iter().map(|product| self.passes(product)).sum();
+                self.product(kernel, passes, &moved)
+            }
         }
     }
 
@@ -231,7 +234,8 @@ impl Target {
         let costs = self.costs();
         let windows = moved.windows(costs.product_window_bytes);
         let mut start = of(costs.product, 1);
-        if moved.operands.iter().flatten().any(Tiles::far) {
+        // A scalar, such as the start of a slice, is read beforehand.
+        if moved.operands.iter().flatten().any(|operand| operand.far() && operand.count > 1) {
             start = start + of(costs.product_operands, 1);
         }
         let packed = matches!(moved.results[..], [result] if result.packed);

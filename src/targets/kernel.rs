@@ -40,8 +40,8 @@ pub struct Kernel {
     pub scattered: Vec<Array>,
     /// Arrays that become another order inside the kernel: before and after, with the same dimensions.
     pub reordered: Vec<(Array, Array)>,
-    /// The product.
-    pub product: Option<Product>,
+    /// The products.
+    pub products: Vec<Product>,
     /// Whether something is broadcast.
     pub broadcast: bool,
     /// Whether the kernel is one operation.
@@ -187,7 +187,7 @@ impl Kernel {
                 Some(product) if product.is_depthwise() => {
                     self.windowed = Some((product.result, product.depth.0.saturating_mul(product.depth.1)));
                 }
-                Some(product) => self.product = Some(product),
+                Some(product) => self.products.push(product),
                 None => {}
             },
         }
