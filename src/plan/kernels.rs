@@ -150,6 +150,7 @@ fn takes_fused(operation: &Operation) -> bool {
 }
 
 fn elements(arrays: &[&Array]) -> i128 {
-    let one = |array: &&Array| array.dims.iter().fold(1i128, |n, dim| n.saturating_mul(dim.bound().unwrap_or(1).into()));
+    let one =
+        |array: &&Array| array.dims.iter().fold(1i128, |n, dim| n.saturating_mul(dim.bound().unwrap_or(1).into()));
     arrays.iter().map(one).max().unwrap_or(1)
 }

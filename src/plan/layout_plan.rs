@@ -1,13 +1,14 @@
-//! A plan: the layouts of all arrays of a program, and the relayouts where two meet.
+//! Planning a program: the plan, what it costs, and what other layouts would cost.
 
 use super::classes::LayoutId;
-use super::posed::{Posed, Taken};
+use super::holders::Held;
+use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::{Part, Program};
 use super::ways::Entry;
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
-use crate::solver::{NoPlan, Options, Progress, Solution, solve};
+use crate::solver::{CostNetwork, FORBIDDEN, NoPlan, Options, Progress, Solution, min_marginals, solve};
 use crate::targets::Target;
 use crate::text::Error;
 use crate::tiled::layout::Layout;
@@ -15,13 +16,10 @@ use crate::tiled::layout::Layout;
 /// An array of a graph: the node's graph, its number there, and which of the arrays of its results.
 pub type ArrayName = (usize, usize, usize);
 
-/// What is planned for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Request {
-    /// What arguments and results may be laid out in.
-    pub entry: Entry,
-    /// Limits of the search.
-    pub options: Options,
+/// A program whose layouts are to be planned.
+pub struct Planner<'a, 't> {
+    posed: Posed<'a, 't>,
+    network: CostNetwork,
 }
 
 /// Layouts for a program.
@@ -35,7 +33,8 @@ pub struct LayoutPlan {
     pub arguments: Vec<Layout>,
     /// The layouts of the results' arrays, in order.
     pub results: Vec<Layout>,
-    /// For each array the layouts that it is held in, the one that it is made in first.
+    /// For each array the layouts that it is held in, the one that it is made in first. An array that is made several times
+    /// has several entries.
     pub values: Vec<(ArrayName, Vec<Layout>)>,
     /// Where layouts meet.
     pub relayouts: Vec<PlannedRelayout>,
@@ -56,8 +55,17 @@ pub struct PlannedRelayout {
     pub bytes: i64,
     /// What it costs, with what it breaks.
     pub cost: i64,
-    /// The node that takes it: its graph, and its number there.
-    pub wanted_by: (usize, usize),
+    /// The nodes that take it: their graphs, and their numbers there.
+    pub wanted_by: Vec<(usize, usize)>,
+}
+
+/// What a layout of an array would cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    /// The layout.
+    pub layout: Layout,
+    /// The cost of the best plan in which the array is made in it; `None` where there is none.
+    pub cost: Option<i64>,
 }
 
 /// Why there is no plan.
@@ -69,101 +77,209 @@ pub enum Unplanned {
     Impossible(NoPlan),
 }
 
-/// Plans the layouts of the graph with number `entry`; other graphs are those that it calls. `go_on` is asked now and then.
-///
-/// # Errors
-/// What is wrong with the program, or why there is no plan.
-pub fn plan(
-    graphs: &[Graph],
-    entry: usize,
-    facts: &Facts,
-    target: &Target,
-    request: &Request,
-    go_on: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<LayoutPlan, Unplanned> {
-    let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-    let located = |(k, error): (usize, Error)| Unplanned::Wrong(Some(program.instances[k].node), error);
-    let posed = Posed::new(&program, target, request.entry).map_err(located)?;
-    let prices = Prices::new(&posed.choices.classes);
-    let network = posed.network(&prices).map_err(located)?;
-    let solution = solve(&network, &request.options, &mut |progress| go_on(progress)).map_err(Unplanned::Impossible)?;
-    told(&posed, &prices, solution).map_err(located)
+impl From<Located> for Unplanned {
+    fn from((node, error): Located) -> Unplanned {
+        Unplanned::Wrong(Some(node), error)
+    }
 }
 
-/// The plan that a solution is.
-fn told(posed: &Posed, prices: &Prices, solution: Solution) -> Result<LayoutPlan, (usize, Error)> {
-    let (program, classes) = (posed.program, &posed.choices.classes);
-    let way = |k: usize| &posed.choices.ways[k][solution.choices()[k]];
-    let layout = |made: usize, id: LayoutId| classes.all[posed.choices.class[made]].layouts[usize::from(id)].clone();
-    let made_in = |made: usize| way(program.made[made].by).results[program.made[made].result];
-    let mut held: Vec<Vec<LayoutId>> = (0..program.made.len()).map(|made| vec![made_in(made)]).collect();
-    let mut relayouts = Vec::new();
-    let mut relayout = |held: &mut Vec<Vec<LayoutId>>, made: usize, from, to, cost: i64, wanted_by| {
+impl<'a, 't> Planner<'a, 't> {
+    /// Poses the problem of the graph with number `entry`; other graphs are those that it calls.
+    ///
+    /// # Errors
+    /// What is wrong with the program: a size without a bound, costs that do not fit in 64 bits.
+    pub fn new(
+        graphs: &'a [Graph],
+        entry: usize,
+        facts: &Facts,
+        target: &'t Target,
+        ends: Entry,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
+        let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
+        let posed = Posed::new(program, target, ends)?;
+        let network = posed.network(&Prices::new(&posed.choices.classes))?;
+        Ok(Planner { posed, network })
+    }
+
+    /// The number of arrays for which layouts are chosen.
+    pub fn arrays(&self) -> usize {
+        self.posed.program.made.len()
+    }
+
+    /// The problem as a network of costs.
+    pub fn network(&self) -> &CostNetwork {
+        &self.network
+    }
+
+    /// The best plan. `go_on` is asked now and then; when it says no, the best plan so far is taken.
+    ///
+    /// # Errors
+    /// Why there is no plan.
+    pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<LayoutPlan, Unplanned> {
+        let solution = solve(&self.network, options, &mut |progress| go_on(progress)).map_err(Unplanned::Impossible)?;
+        Ok(Telling { posed: &self.posed, prices: Prices::new(&self.posed.choices.classes), solution }.plan()?)
+    }
+
+    /// What the layouts that the program has cost; `None` where they are not possible here.
+    pub fn given(&self) -> Option<i64> {
+        let Posed { program, choices, holders, .. } = &self.posed;
+        let mut chosen = Vec::with_capacity(self.network.variables().len());
+        for (k, instance) in program.instances.iter().enumerate() {
+            let results = |way: &super::ways::Way| {
+                instance.results.iter().zip(&way.results).all(|(made, id)| choices.given[*made] == *id)
+            };
+            let alike = |way: &super::ways::Way| {
+                let same = |(made, id): (&usize, &Option<LayoutId>)| id.is_none_or(|id| choices.given[*made] == id);
+                instance.operands.iter().zip(&way.operands).filter(|pair| same(*pair)).count()
+            };
+            let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| results(way));
+            chosen.push(ways.max_by_key(|(number, way)| (alike(way), std::cmp::Reverse(*number)))?.0);
+        }
+        for (made, holder) in holders.iter().enumerate() {
+            let Some((_, states)) = holder else { continue };
+            chosen.push(states.iter().position(|state| *state == (choices.given[made], None))?);
+        }
+        self.network.cost(&chosen).ok()
+    }
+
+    /// For each layout that an array may be made in, what the best plan with it costs; an entry for each time that the
+    /// array is made. Empty where no array has this name, and where the tables would be too large.
+    pub fn why(&self, name: ArrayName, options: &Options) -> Vec<Vec<Alternative>> {
+        let Posed { program, choices, .. } = &self.posed;
+        let all: Vec<usize> = (0..program.made.len()).filter(|made| array_name(program, *made) == name).collect();
+        let variables: Vec<usize> = all.iter().map(|made| program.made[*made].by).collect();
+        let Some(marginals) = min_marginals(&self.network, &variables, options) else { return Vec::new() };
+        let mut found = Vec::new();
+        for (made, costs) in all.iter().zip(marginals) {
+            let class = &choices.classes.all[choices.class[*made]];
+            let mut best = vec![None; class.layouts.len()];
+            for (way, cost) in choices.ways[program.made[*made].by].iter().zip(costs) {
+                let own: &mut Option<i64> = &mut best[usize::from(way.results[program.made[*made].result])];
+                if cost != FORBIDDEN {
+                    *own = Some(own.map_or(cost, |least| least.min(cost)));
+                }
+            }
+            let alternative = |(layout, cost): (&Layout, Option<i64>)| Alternative { layout: layout.clone(), cost };
+            let mut own: Vec<Alternative> = class.layouts.iter().zip(best).map(alternative).collect();
+            own.sort_by_key(|alternative| alternative.cost.unwrap_or(i64::MAX));
+            found.push(own);
+        }
+        found
+    }
+}
+
+/// A solution as a plan.
+struct Telling<'p, 'a, 't> {
+    posed: &'p Posed<'a, 't>,
+    prices: Prices<'p, 't>,
+    solution: Solution,
+}
+
+impl Telling<'_, '_, '_> {
+    fn plan(self) -> Result<LayoutPlan, Located> {
+        let program = &self.posed.program;
+        let mut held: Vec<Vec<LayoutId>> = (0..program.made.len()).map(|made| vec![self.made_in(made)]).collect();
+        let relayouts = self.relayouts(&mut held)?;
+        let mut arguments: Vec<((usize, usize), usize)> = Vec::new();
+        let mut results: Vec<(usize, usize)> = Vec::new();
+        for instance in &program.instances {
+            match instance.part {
+                Part::Argument(number, leaf) => arguments.push(((number, leaf), instance.results[0])),
+                Part::Result(number) => results.push((number, instance.results[0])),
+                _ => {}
+            }
+        }
+        arguments.sort_unstable();
+        results.sort_unstable();
+        let is_result = |made: &usize| matches!(program.instances[program.made[*made].by].part, Part::Result(_));
+        let values = (0..program.made.len())
+            .filter(|made| !is_result(made))
+            .map(|made| (array_name(program, made), held[made].iter().map(|id| self.layout(made, *id)).collect()));
+        Ok(LayoutPlan {
+            cost: self.solution.cost(),
+            bound: self.solution.bound(),
+            arguments: arguments.iter().map(|(_, made)| self.layout(*made, self.made_in(*made))).collect(),
+            results: results.iter().map(|(_, made)| self.layout(*made, self.made_in(*made))).collect(),
+            values: values.collect(),
+            relayouts,
+            solution: self.solution,
+        })
+    }
+
+    /// The layout that an array is made in.
+    fn made_in(&self, made: usize) -> LayoutId {
+        let (by, result) = (self.posed.program.made[made].by, self.posed.program.made[made].result);
+        self.posed.choices.ways[by][self.solution.choices()[by]].results[result]
+    }
+
+    /// The layouts that an array is held in.
+    fn held(&self, made: usize) -> Held {
+        match &self.posed.holders[made] {
+            Some((variable, states)) => states[self.solution.choices()[*variable]],
+            None => (self.made_in(made), None),
+        }
+    }
+
+    fn layout(&self, made: usize, id: LayoutId) -> Layout {
+        self.posed.choices.classes.all[self.posed.choices.class[made]].layouts[usize::from(id)].clone()
+    }
+
+    /// The relayouts; adds to each array the layouts that they make.
+    fn relayouts(&self, held: &mut [Vec<LayoutId>]) -> Result<Vec<PlannedRelayout>, Located> {
+        let program = &self.posed.program;
+        let mut found = Vec::new();
+        // The relayout to the second layout of an array.
+        let mut second: Vec<Option<usize>> = vec![None; program.made.len()];
+        for (made, number) in second.iter_mut().enumerate() {
+            if let (from, Some(to)) = self.held(made) {
+                let by = &program.instances[program.made[made].by];
+                let cost = self.posed.held(&self.prices, made, (from, Some(to))).map_err(|error| (by.node, error))?;
+                *number = Some(found.len());
+                found.push(self.relayout(held, made, (from, to), cost.saturating_mul(by.times)));
+            }
+        }
+        for taken in self.posed.taken() {
+            let Taken { by: (user, _), made, times } = taken;
+            let (node, state) = (program.instances[user].node, self.held(made));
+            let way = &self.posed.choices.ways[user][self.solution.choices()[user]];
+            let met = self.posed.met(&self.prices, &taken, state, way).map_err(|error| (node, error))?;
+            if met.from != met.to {
+                let cost = self.prices.relayout(self.posed.meeting(&taken), met.from, met.to);
+                let cost = cost.map_err(|error| (node, error))?.saturating_mul(times);
+                let mut relayout = self.relayout(held, made, (met.from, met.to), cost);
+                relayout.wanted_by.push(node);
+                found.push(relayout);
+            } else if let Some(number) = second[made].filter(|_| met.from != state.0) {
+                found[number].wanted_by.push(node);
+            }
+        }
+        Ok(found)
+    }
+
+    fn relayout(
+        &self,
+        held: &mut [Vec<LayoutId>],
+        made: usize,
+        (from, to): (LayoutId, LayoutId),
+        cost: i64,
+    ) -> PlannedRelayout {
         if !held[made].contains(&to) {
             held[made].push(to);
         }
-        let class = &classes.all[posed.choices.class[made]];
-        relayouts.push(PlannedRelayout {
-            at: name(program, made),
-            from: layout(made, from),
-            to: layout(made, to),
-            bytes: class.bytes[usize::from(from)].saturating_add(class.bytes[usize::from(to)]),
+        let bytes = &self.posed.choices.classes.all[self.posed.choices.class[made]].bytes;
+        PlannedRelayout {
+            at: array_name(&self.posed.program, made),
+            from: self.layout(made, from),
+            to: self.layout(made, to),
+            bytes: bytes[usize::from(from)].saturating_add(bytes[usize::from(to)]),
             cost,
-            wanted_by,
-        });
-    };
-    for (made, holder) in posed.holders.iter().enumerate() {
-        let Some((variable, states)) = holder else { continue };
-        let by = program.made[made].by;
-        if let (from, Some(to)) = states[solution.choices()[*variable]] {
-            let cost = posed.held(prices, made, (from, Some(to))).map_err(|error| (by, error))?;
-            let user = posed.users[made].first().map_or(by, |(user, _)| *user);
-            let times = program.instances[by].times;
-            relayout(&mut held, made, from, to, cost.saturating_mul(times), program.instances[user].node);
+            wanted_by: Vec::new(),
         }
     }
-    for taken in posed.taken() {
-        let Taken { by: (user, _), made, times } = taken;
-        let state = match &posed.holders[made] {
-            Some((variable, states)) => states[solution.choices()[*variable]],
-            None => (made_in(made), None),
-        };
-        let found = posed.met(prices, &taken, state, way(user)).and_then(|met| {
-            Ok((met, prices.relayout(posed.meeting(&taken), met.from, met.to)?))
-        });
-        let (met, cost) = found.map_err(|error| (user, error))?;
-        if met.from != met.to {
-            let wanted_by = program.instances[user].node;
-            relayout(&mut held, made, met.from, met.to, cost.saturating_mul(times), wanted_by);
-        }
-    }
-    let entry = |is: &dyn Fn(&Part) -> bool| {
-        let of = program.instances.iter().filter(|instance| is(&instance.part));
-        of.map(|instance| instance.results[0]).collect::<Vec<_>>()
-    };
-    let mut arguments: Vec<((usize, usize), usize)> = Vec::new();
-    for instance in &program.instances {
-        if let Part::Argument(number, leaf) = instance.part {
-            arguments.push(((number, leaf), instance.results[0]));
-        }
-    }
-    arguments.sort_unstable();
-    let results = entry(&|part| matches!(part, Part::Result(_)));
-    let values = (0..program.made.len())
-        .filter(|made| !matches!(program.instances[program.made[*made].by].part, Part::Result(_)))
-        .map(|made| (name(program, made), held[made].iter().map(|id| layout(made, *id)).collect()));
-    Ok(LayoutPlan {
-        cost: solution.cost(),
-        bound: solution.bound(),
-        arguments: arguments.iter().map(|(_, made)| layout(*made, made_in(*made))).collect(),
-        results: results.iter().map(|made| layout(*made, made_in(*made))).collect(),
-        values: values.collect(),
-        relayouts,
-        solution,
-    })
 }
 
-fn name(program: &Program, made: usize) -> ArrayName {
+/// The name of an array of a program.
+fn array_name(program: &Program, made: usize) -> ArrayName {
     let (graph, node) = program.instances[program.made[made].by].node;
     (graph, node, program.made[made].leaf)
 }

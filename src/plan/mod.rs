@@ -11,5 +11,5 @@ pub mod prices;
 pub mod program;
 pub mod ways;
 
-pub use layout_plan::{ArrayName, LayoutPlan, PlannedRelayout, Request, Unplanned, plan};
+pub use layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Planner, Unplanned};
 pub use ways::Entry;

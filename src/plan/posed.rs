@@ -3,7 +3,7 @@
 use super::classes::{Classes, LayoutId};
 use super::holders::{Held, states};
 use super::kernels::{Kept, Kernels};
-use super::prices::{Meeting, Prices, Taker};
+use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Part, Program};
 use super::ways::{Choices, Entry, Way};
 use crate::operations::operation::Operation;
@@ -13,10 +13,13 @@ use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
+/// A node, and what is wrong with it.
+pub type Located = ((usize, usize), Error);
+
 /// A program as a problem. Variables are the instances, by their numbers.
 pub struct Posed<'a, 't> {
     /// The program.
-    pub program: &'a Program<'a>,
+    pub program: Program<'a>,
     /// What can be chosen.
     pub choices: Choices<'t>,
     /// What is a kernel.
@@ -54,10 +57,11 @@ impl<'a, 't> Posed<'a, 't> {
     ///
     /// # Errors
     /// An instance and what is wrong with it.
-    pub fn new(program: &'a Program<'a>, target: &'t Target, entry: Entry) -> Result<Posed<'a, 't>, (usize, Error)> {
+    pub fn new(program: Program<'a>, target: &'t Target, entry: Entry) -> Result<Posed<'a, 't>, Located> {
         let users = program.users();
-        let kernels = Kernels::new(program, &users);
-        let choices = Choices::new(program, Classes::new(target), entry)?;
+        let kernels = Kernels::new(&program, &users);
+        let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
+        let choices = Choices::new(&program, Classes::new(target), entry).map_err(located)?;
         let mut holders = Vec::with_capacity(users.len());
         let mut next = program.instances.len();
         for (made, own) in users.iter().enumerate() {
@@ -78,7 +82,8 @@ impl<'a, 't> Posed<'a, 't> {
                 Part::Merge => self.program.instances[self.program.made[made].by].times,
                 _ => instance.times,
             };
-            let taken = move |(operand, made): (usize, &usize)| Taken { by: (k, operand), made: *made, times: times(*made) };
+            let taken =
+                move |(operand, made): (usize, &usize)| Taken { by: (k, operand), made: *made, times: times(*made) };
             instance.operands.iter().enumerate().map(taken)
         })
     }
@@ -90,6 +95,10 @@ impl<'a, 't> Posed<'a, 't> {
         let taker = match self.program.instances[user].part {
             Part::Result(_) => Taker::Result,
             Part::Operation(operation) => match operation {
+                // What is open is brought into a form of its own by a kernel that streams.
+                Operation::Convolution(_) if operand == 0 && self.choices.ways[user][0].operands[0].is_none() => {
+                    Taker::Stream
+                }
                 Operation::Dot { .. } | Operation::Convolution(_) | Operation::Gather(_) | Operation::Scatter(_) => {
                     Taker::Matrix
                 }
@@ -102,7 +111,22 @@ impl<'a, 't> Posed<'a, 't> {
             kept: self.kernels.kept[maker],
             argument: matches!(self.program.instances[maker].part, Part::Argument(..)),
             taker,
+            extent: self.extent(user, operand),
             reads: self.kernels.reads[user][operand],
+        }
+    }
+
+    /// What an instance reads of an operand.
+    fn extent(&self, user: usize, operand: usize) -> Extent {
+        let instance = &self.program.instances[user];
+        match instance.part {
+            Part::Operation(Operation::Slice { .. } | Operation::DynamicSlice { .. }) if operand == 0 => {
+                Extent::Part(self.choices.class[instance.results[0]])
+            }
+            Part::Operation(Operation::DynamicUpdateSlice | Operation::InsertSlice { .. }) if operand == 0 => {
+                Extent::Nothing
+            }
+            _ => Extent::Whole,
         }
     }
 
@@ -140,6 +164,7 @@ impl<'a, 't> Posed<'a, 't> {
             kept: self.kernels.kept[by],
             argument: matches!(self.program.instances[by].part, Part::Argument(..)),
             taker: Taker::Other,
+            extent: Extent::Nothing,
             reads: 0,
         };
         prices.relayout(meeting, from, second)
@@ -149,7 +174,8 @@ impl<'a, 't> Posed<'a, 't> {
     ///
     /// # Errors
     /// An instance, and why its costs do not fit.
-    pub fn network(&self, prices: &Prices) -> Result<CostNetwork, (usize, Error)> {
+    pub fn network(&self, prices: &Prices) -> Result<CostNetwork, Located> {
+        let at = |k: usize| self.program.instances[k].node;
         let mut network = CostNetwork::new();
         let mut known: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for (k, ways) in self.choices.ways.iter().enumerate() {
@@ -158,18 +184,19 @@ impl<'a, 't> Posed<'a, 't> {
                 Some(costs) => costs.clone(),
                 None => {
                     let costs = ways.iter().map(|way| self.cost(prices, k, way)).collect::<Result<Vec<_>, _>>();
-                    let costs = Rc::new(costs.map_err(|error| (k, error))?);
+                    let costs = Rc::new(costs.map_err(|error| (at(k), error))?);
                     known.insert(key, costs.clone());
                     costs
                 }
             };
             let times = self.program.instances[k].times;
-            let costs = times_all(&costs, times).map_err(|error| (k, error))?;
-            network.add_variable(costs).map_err(|error| (k, Error::new(error.to_string())))?;
+            let costs = times_all(&costs, times).map_err(|error| (at(k), error))?;
+            network.add_variable(costs).map_err(|error| (at(k), Error::new(error.to_string())))?;
         }
         for (made, holder) in self.holders.iter().enumerate() {
             if let Some((_, states)) = holder {
-                self.hold(prices, &mut network, made, states).map_err(|error| (self.program.made[made].by, error))?;
+                self.hold(prices, &mut network, made, states)
+                    .map_err(|error| (at(self.program.made[made].by), error))?;
             }
         }
         let mut tables: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
@@ -187,7 +214,7 @@ impl<'a, 't> Posed<'a, 't> {
                     let mut table = Vec::with_capacity(key.0.len() * by.len());
                     for held in &key.0 {
                         for way in by.iter() {
-                            table.push(self.met(prices, &taken, *held, way).map_err(|error| (user, error))?.cost);
+                            table.push(self.met(prices, &taken, *held, way).map_err(|error| (at(user), error))?.cost);
                         }
                     }
                     let table = Rc::new(table);
@@ -198,9 +225,9 @@ impl<'a, 't> Posed<'a, 't> {
             if table.iter().all(|cost| *cost == 0) {
                 continue;
             }
-            let table = times_all(&table, taken.times).map_err(|error| (user, error))?;
+            let table = times_all(&table, taken.times).map_err(|error| (at(user), error))?;
             let from = holder.map_or(maker, |(variable, _)| *variable);
-            network.add_edge(from, user, table).map_err(|error| (user, Error::new(error.to_string())))?;
+            network.add_edge(from, user, table).map_err(|error| (at(user), Error::new(error.to_string())))?;
         }
         Ok(network)
     }

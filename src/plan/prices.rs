@@ -30,7 +30,7 @@ const SHARE: i64 = 4;
 pub enum Taker {
     /// A kernel that streams through its operands.
     Stream,
-    /// A product, a convolution, a look-up: it finds its operands in fast memory.
+    /// A product, a look-up: it finds its operands in fast memory.
     Matrix,
     /// A result of the program.
     Result,
@@ -49,8 +49,21 @@ pub struct Meeting {
     pub argument: bool,
     /// Who takes it.
     pub taker: Taker,
+    /// What is read of it.
+    pub extent: Extent,
     /// How many kernels read it.
     pub reads: i64,
+}
+
+/// What an operation reads of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// All.
+    Whole,
+    /// A part with the sizes of this class.
+    Part(usize),
+    /// Nothing: it is changed where it is.
+    Nothing,
 }
 
 /// What costs are asked of.
@@ -96,7 +109,8 @@ impl<'a, 't> Prices<'a, 't> {
         if kept == Kept::Remade {
             return Ok(0);
         }
-        let operands: Vec<Array> = from.iter().zip(&way.operands).map(|(c, id)| self.inner(*c, id.unwrap_or(0))).collect();
+        let operands: Vec<Array> =
+            from.iter().zip(&way.operands).map(|(c, id)| self.inner(*c, id.unwrap_or(0))).collect();
         let results: Vec<Array> = to.iter().zip(&way.results).map(|(c, id)| self.inner(*c, *id)).collect();
         let price = self.target().operation_price(
             operation,
@@ -165,7 +179,7 @@ impl<'a, 't> Prices<'a, 't> {
 
     /// What kernels pay that read the array.
     fn reading(&self, meeting: Meeting, from: LayoutId, to: LayoutId) -> Result<i64, Error> {
-        let Meeting { class, kept, argument, taker, reads } = meeting;
+        let Meeting { class, kept, argument, taker, extent, reads } = meeting;
         if !self.classes.all[class].element.is_data() || kept == Kept::Remade {
             return Ok(0);
         }
@@ -189,7 +203,13 @@ impl<'a, 't> Prices<'a, 't> {
             }
             Taker::Stream => {
                 let reads = if from == to { reads } else { reads.max(1) };
-                let array = if argument && from == to { self.classes.array(class, to, 0) } else { self.inner(class, to) };
+                let mut array =
+                    if argument && from == to { self.classes.array(class, to, 0) } else { self.inner(class, to) };
+                match extent {
+                    Extent::Whole => {}
+                    Extent::Part(part) => array.dims = self.classes.array(part, 0, 0).dims,
+                    Extent::Nothing => return Ok(0),
+                }
                 let price = self.target().operation_price(&Operation::Elementwise, &[&array], &[&array])?;
                 let once = sum(price.reads.into_iter())?;
                 once.checked_mul(reads).ok_or_else(too_much)

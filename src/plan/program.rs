@@ -156,7 +156,8 @@ impl<'a> Program<'a> {
             again.emit(k, &operands)?;
         }
         for (k, instance) in self.instances.iter().enumerate().filter(|(_, instance)| instance.part == Part::Merge) {
-            let later: Vec<usize> = instance.operands.iter().copied().skip_while(|made| self.made[*made].by < k).collect();
+            let later: Vec<usize> =
+                instance.operands.iter().copied().skip_while(|made| self.made[*made].by < k).collect();
             for made in later {
                 let made = again.number(made)?;
                 let merge = again.numbers[instance.results[0]].map(|own| again.to.made[own].by);
@@ -433,7 +434,9 @@ impl<'a> Inlining<'a, '_> {
             let operand = start.operands.and_then(|first| all.get(leaf.checked_sub(first)?));
             match start.result(leaf).and_then(|result| made.get(result)).or(operand) {
                 Some(value) => found.push(*value),
-                None => found.extend(self.push(Part::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?),
+                None => {
+                    found.extend(self.push(Part::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
+                }
             }
         }
         Ok(found)
@@ -451,7 +454,9 @@ impl<'a> Inlining<'a, '_> {
         for (leaf, number) in numbers.iter().enumerate() {
             match number.and_then(|number| all.get(number)) {
                 Some(value) => made.push(*value),
-                None => made.extend(self.push(Part::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?),
+                None => {
+                    made.extend(self.push(Part::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
+                }
             }
         }
         Ok(made)

@@ -8,7 +8,7 @@
 use super::classes::{Classes, LayoutId, reshaped};
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
 use super::program::{Instance, Part, Program};
-use crate::operations::operation::Operation;
+use crate::operations::operation::{Convolution, Operation};
 use crate::operations::shape::Array;
 use crate::text::Error;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -208,6 +208,10 @@ impl Maker<'_, '_> {
                 let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
                 Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
             }
+            Part::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
+                let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
+                Ok(ids(&self.classes, to[0]).map(open).collect())
+            }
             Part::Operation(operation) => {
                 let wanted = self.wanted(operation, instance, from, to)?;
                 if !wanted.is_empty() {
@@ -224,13 +228,7 @@ impl Maker<'_, '_> {
     }
 
     /// A way for each layout of the widest array.
-    fn streams(
-        &mut self,
-        (of_result, k): (bool, usize),
-        labels: &Labels,
-        from: &[usize],
-        to: &[usize],
-    ) -> Vec<Way> {
+    fn streams(&mut self, (of_result, k): (bool, usize), labels: &Labels, from: &[usize], to: &[usize]) -> Vec<Way> {
         let (class, own) = if of_result { (to[k], &labels.results[k]) } else { (from[k], &labels.operands[k]) };
         let mut ways = Vec::new();
         for id in 0..self.classes.all[class].layouts.len() {
@@ -260,8 +258,21 @@ impl Maker<'_, '_> {
             Part::Operation(Operation::Dot { lhs_batch, rhs_batch, .. }) => {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
+            Part::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
+                let all = |class: &usize| (0..self.classes.all[*class].layouts.len() as LayoutId).collect();
+                from.iter().map(all).collect()
+            }
             _ => vec![Vec::new(); from.len()],
         }
+    }
+
+    /// Whether a convolution has fewer images than a register has rows, and cuts large ones into several: it brings the
+    /// input into a form of its own first, from whichever layout it has.
+    fn cuts_batches(&self, convolution: &Convolution, input: usize) -> bool {
+        let Some((rows, _)) = self.classes.target.machine().model.registers else { return false };
+        let sizes = &self.classes.all[input].sizes;
+        let longest = convolution.input_spatial.iter().map(|dim| sizes[*dim]).max().unwrap_or(0);
+        sizes[convolution.input_batch] < rows && longest >= 2 * rows
     }
 
     /// The layouts of a class in which these dimensions are none of the two minor ones, where there are others.
@@ -297,7 +308,8 @@ impl Maker<'_, '_> {
         from: &[usize],
         to: &[usize],
     ) -> Result<Vec<Way>, Error> {
-        let wants = self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
+        let wants =
+            self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
         let mut ways = Vec::new();
         for want in wants {
             let number = |classes: &mut Classes, class: &usize, layout: &crate::tiled::layout::Layout| {

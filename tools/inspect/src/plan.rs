@@ -6,9 +6,11 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 use tensor_layout::hlo::Module;
-use tensor_layout::plan::{Entry, LayoutPlan, Request, Unplanned, plan};
+use tensor_layout::operations::count;
+use tensor_layout::plan::{Alternative, Entry, LayoutPlan, Planner, Unplanned};
+use tensor_layout::solver::Options;
 use tensor_layout::targets::Target;
-use tensor_layout::text::Error;
+use tensor_layout::text::{Error, did_you_mean};
 
 /// Choose a layout for every value of an HLO module, and say how far that is from the best
 #[derive(clap::Args)]
@@ -24,6 +26,9 @@ pub struct PlanOptions {
     /// Stop the search after so many seconds, with the best plan so far
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
+    /// Say what each layout of this instruction would cost, all others chosen anew
+    #[arg(long, value_name = "NAME", conflicts_with = "json")]
+    why: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -50,20 +55,51 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         EntryOption::Default => Entry::Default,
         EntryOption::Free => Entry::Free,
     };
-    let request = Request { entry, ..Request::default() };
-    let end = options.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
-    let mut go_on = |_: &_| end.is_none_or(|end| Instant::now() < end);
-    let found = plan(&module.graphs(), module.entry, &module.facts(), &target, &request, &mut go_on);
-    let found = found.map_err(|error| match error {
+    let complain = |error| match error {
         Unplanned::Wrong(Some((c, k)), error) => {
             let at = module.computations[c].instructions[k].at;
             Complaint::in_file(&options.file, &text, &[Error::at(at, error.message)])
         }
         Unplanned::Wrong(None, error) => Complaint::about(&options.file, error),
         Unplanned::Impossible(why) => Complaint::about(&options.file, why),
-    })?;
-    let told = Told { module: &module, target: &target, plan: &found };
+    };
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let planner = Planner::new(&graphs, module.entry, &facts, &target, entry).map_err(complain)?;
+    if let Some(name) = &options.why {
+        return why(&module, &planner, name, target.unit()).map_err(|error| Complaint::about(&options.file, error));
+    }
+    let end = options.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+    let mut go_on = |_: &_| end.is_none_or(|end| Instant::now() < end);
+    let found = planner.plan(&Options::default(), &mut go_on).map_err(complain)?;
+    let told = Told { module: &module, target: &target, plan: &found, given: planner.given() };
     Ok(if options.json { format!("{}\n", told.json()) } else { told.text() })
+}
+
+/// What the layouts of an instruction would cost.
+fn why(module: &Module, planner: &Planner, name: &str, unit: &str) -> Result<String, Error> {
+    let name = name.trim_start_matches('%');
+    let mut text = String::new();
+    for (c, computation) in module.computations.iter().enumerate() {
+        for (k, _) in computation.instructions.iter().enumerate().filter(|(_, own)| own.name == name) {
+            for leaf in 0..count(&computation.instructions[k].shape) {
+                for alternatives in planner.why((c, k, leaf), &Options::default()) {
+                    let best = alternatives.first().and_then(|best| best.cost);
+                    for Alternative { layout, cost } in alternatives {
+                        let _ = match (cost, best) {
+                            (Some(cost), Some(best)) => writeln!(text, "{layout}: {cost} {unit}, {} more", cost - best),
+                            _ => writeln!(text, "{layout}: not possible"),
+                        };
+                    }
+                }
+            }
+        }
+    }
+    if text.is_empty() {
+        let all = module.computations.iter().flat_map(|computation| &computation.instructions);
+        let hint = did_you_mean(name, all.map(|instruction| instruction.name.as_str()));
+        return Err(Error::new(format!("no layout is chosen for an instruction `{name}`{hint}")));
+    }
+    Ok(text)
 }
 
 /// A plan with the names of its values.
@@ -71,6 +107,7 @@ struct Told<'a> {
     module: &'a Module,
     target: &'a Target,
     plan: &'a LayoutPlan,
+    given: Option<i64>,
 }
 
 impl Told<'_> {
@@ -81,13 +118,14 @@ impl Told<'_> {
     /// The name of an array: of an instruction, with the number of the part where it has several.
     fn array(&self, (graph, node, leaf): (usize, usize, usize)) -> String {
         let name = self.name((graph, node));
-        let parts = tensor_layout::operations::count(&self.module.computations[graph].instructions[node].shape);
+        let parts = count(&self.module.computations[graph].instructions[node].shape);
         if parts == 1 { name.to_string() } else { format!("{name}#{leaf}") }
     }
 
     fn json(&self) -> Value {
         let plan = self.plan;
-        let texts = |layouts: &[tensor_layout::tiled::Layout]| layouts.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let texts =
+            |layouts: &[tensor_layout::tiled::Layout]| layouts.iter().map(ToString::to_string).collect::<Vec<_>>();
         let mut values: Map<String, Value> = Map::new();
         for (at, layouts) in &plan.values {
             let own = values.entry(self.array(*at)).or_insert_with(|| json!([]));
@@ -105,7 +143,7 @@ impl Told<'_> {
                 "to": moved.to.to_string(),
                 "bytes": moved.bytes,
                 "cost": moved.cost,
-                "wanted_by": self.name(moved.wanted_by),
+                "wanted_by": moved.wanted_by.iter().map(|node| self.name(*node)).collect::<Vec<_>>(),
             })
         });
         json!({
@@ -116,6 +154,7 @@ impl Told<'_> {
             "entry": {"in": texts(&plan.arguments), "out": texts(&plan.results)},
             "values": values,
             "relayouts": relayouts.collect::<Vec<_>>(),
+            "given": self.given,
         })
     }
 
@@ -124,8 +163,13 @@ impl Told<'_> {
         let mut text = String::new();
         let _ = writeln!(text, "cost {} {unit}, bound {}, gap {}", plan.cost, plan.bound, plan.cost - plan.bound);
         for moved in &plan.relayouts {
-            let (at, by) = (self.array(moved.at), self.name(moved.wanted_by));
-            let _ = writeln!(text, "{at}: {} to {}, {} bytes, {} {unit}, wanted by {by}", moved.from, moved.to, moved.bytes, moved.cost);
+            let by: Vec<&str> = moved.wanted_by.iter().map(|node| self.name(*node)).collect();
+            let (at, by) = (self.array(moved.at), by.join(", "));
+            let _ = writeln!(
+                text,
+                "{at}: {} to {}, {} bytes, {} {unit}, wanted by {by}",
+                moved.from, moved.to, moved.bytes, moved.cost
+            );
         }
         text
     }
