@@ -191,9 +191,6 @@ fn unsupported(op: Op) -> Option<&'static str> {
         "arith.constant" if ir::attribute(op, "value").and_then(ir::constant).is_none() => {
             Some("its value is not a dense constant in the module")
         }
-        "scf.forall" if ir::results(op).into_iter().any(is_packed) => {
-            Some("a byte holds several elements, and two iterations may write to it at the same time")
-        }
         "tensor.cast" if !is_tensor(ir::result(op, 0)) => Some("a tensor without a rank has no layout"),
         _ => None,
     }
@@ -212,12 +209,6 @@ fn is_tensor(v: Val) -> bool {
 
 fn touches_layouts(op: Op) -> bool {
     ir::operands(op).into_iter().chain(ir::results(op)).any(|v| tensor_layout(v).is_some())
-}
-
-/// Whether a byte of a tensor may hold several elements.
-fn is_packed(v: Val) -> bool {
-    let bits = tensor_layout(v).and_then(layout_dialect::tiled).map_or(0, |layout| layout.element_bits);
-    (1..8).contains(&bits)
 }
 
 /// Whether an operation touches layouts, or an operand may be in the buffer of a tensor that has one.

@@ -18,6 +18,15 @@ pub(crate) fn gcd(a: i128, b: i128) -> i128 {
     a as i128
 }
 
+/// [`gcd`] of numbers that are not `i64::MIN`.
+pub(crate) fn near_gcd(a: i64, b: i64) -> i64 {
+    let (mut x, mut y) = (a.unsigned_abs(), b.unsigned_abs());
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    x as i64
+}
+
 /// The inverse of `c` modulo `m > 0`, in `0..m`; `None` where `c` and `m` have a common divisor.
 pub(crate) fn inverse(c: i128, m: i128) -> Option<i128> {
     let (mut r0, mut r1, mut t0, mut t1) = (m, c.rem_euclid(m), 0i128, 1i128);
@@ -41,6 +50,7 @@ mod tests {
                 let divides_both = |d: &i128| *d > 0 && a % d == 0 && b % d == 0;
                 let expected = if a == 0 && b == 0 { 0 } else { (1..=30).rev().find(divides_both).unwrap() };
                 assert_eq!(gcd(a, b), expected, "{a} {b}");
+                assert_eq!(i128::from(near_gcd(a as i64, b as i64)), expected, "{a} {b}");
                 if b > 0 {
                     let inverses: Vec<i128> = (0..b).filter(|x| (a * x - 1) % b == 0).collect();
                     assert_eq!(inverse(a, b), inverses.first().copied(), "{a} {b}");

@@ -175,7 +175,7 @@ fn random(rng: &mut Rng, depth: u32) -> String {
     }
 }
 
-/// Over a domain that is too large to be enumerated, almost all simplifications are proved: of 1000 at most 2 are not.
+/// Over a domain that is too large to be enumerated, each simplification is proved by its rules.
 #[test]
 fn simplifications_over_large_domains_are_proved() {
     let mut rng = Rng::with_seed(1);
@@ -189,5 +189,5 @@ fn simplifications_over_large_domains_are_proved() {
             Err(error) => open.push(format!("{text}: {error}")),
         }
     }
-    assert!(open.len() <= 10, "{open:#?}");
+    assert!(open.is_empty(), "{open:#?}");
 }

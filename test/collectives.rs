@@ -82,11 +82,19 @@ fn replicas_and_partitions_exchange() {
     on_all("both", &text("both"), [2, 4], 16, true);
 }
 
+#[test]
+fn blocks_are_exchanged_in_place() {
+    on_all("blocks", &text("blocks"), [1, 4], 24, true);
+}
+
 /// Alone, device 0 gets what it gets where all others hold what it holds.
 #[test]
 fn a_single_device_is_one_of_equals() {
-    for (name, [replicas, partitions], count, whole) in [("replicas", [8, 1], 48, false), ("both", [2, 4], 16, true)] {
-        let (module, mlir) = imported(&text(name), Collectives::Single);
+    let programs = [("replicas", [8, 1], 48, false), ("both", [2, 4], 16, true), ("blocks", [1, 4], 24, true)];
+    for (name, [replicas, partitions], count, whole) in programs {
+        // Blocks begin where the source and the target say: all say the same.
+        let text = text(name).replace("id = s32[] convert(partition)", "id = s32[] constant(1)");
+        let (module, mlir) = imported(&text, Collectives::Single);
         let own = numbers(1, count, whole);
         let found = Program::new(&mlir).on_threads(&own, 1, evaluate::results(&module)).remove(0);
         let same = vec![own[0].clone(); replicas * partitions];

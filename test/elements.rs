@@ -135,7 +135,7 @@ impl<'a> Definition<'a> {
                     some(read, number, o.to_vec());
                 }
             }
-            Operation::Start(start) => match (start.result(result), start.operand(result, ins.len())) {
+            Operation::Start(start) => match (start.result(result), start.operand(result)) {
                 (Some(made), _) => self.started(start).reads(made, o, held, read),
                 (None, Some(operand)) => some(read, operand, o.to_vec()),
                 (None, None) => {}

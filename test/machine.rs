@@ -71,6 +71,68 @@ fn errors_say_what_would_be_right_and_where() {
             33,
             "expected `unit:`, `registers:`, `layouts:` or `costs:`, found the end of the text",
         ),
+        (
+            "axes: (), memories: (m: 0 with 1 bytes reading 0), word: 1",
+            47,
+            "the bytes of reading in a unit of cost must be more than 0, found 0",
+        ),
+        (
+            "axes: (), memories: (m: 0 with 1 bytes writing -), word: 1",
+            47,
+            "expected the bytes of writing in a unit of cost, such as `491.5`, found `-`",
+        ),
+        ("axes: (), memories: (), word: 1, units: s", 33, "unknown part of a machine `units`; did you mean `unit`?"),
+        (
+            "axes: (), memories: (), word: 1, unit: s, unit: s",
+            42,
+            "a part of a machine must appear once, found a second `unit`",
+        ),
+        (
+            "axes: (), memories: (), word: 1, registers: 1x1, unit: s",
+            49,
+            "`unit` must come before `registers`, found it after",
+        ),
+        ("axes: (), memories: (), word: 1, registers: 0x1", 44, "the rows of a register must be at least 1, found 0"),
+        (
+            "axes: (), memories: (), word: 1, layouts: tiles",
+            42,
+            "`tiles` are made of registers: `registers: 8x128` must come before",
+        ),
+        (
+            "axes: (), memories: (), word: 1, registers: 1x1, layouts: tile",
+            58,
+            "unknown rule of default layouts `tile`; did you mean `tiles`?",
+        ),
+        (
+            "axes: (), memories: (), word: 1, costs: (kernel: 1)",
+            40,
+            "costs need a unit: `unit: cycle` must come before",
+        ),
+        (
+            "axes: (), memories: (), word: 1, unit: s, costs: (kernal: 1)",
+            50,
+            "unknown cost `kernal`; did you mean `kernel`?",
+        ),
+        (
+            "axes: (), memories: (), word: 1, unit: s, costs: (pass: 1, pass: 1)",
+            59,
+            "a cost must appear once, found a second `pass`",
+        ),
+        (
+            "axes: (), memories: (), word: 1, unit: s, costs: (pass: 1.)",
+            58,
+            "a number must have 1 to 6 decimals after its point, found 0",
+        ),
+        (
+            "axes: (), memories: (), word: 1, unit: s, costs: (pass: 1.1234567)",
+            58,
+            "a number must have 1 to 6 decimals after its point, found 7",
+        ),
+        (
+            "axes: (), memories: (), word: 1, unit: s, costs: (pass: 9223372036854.775808)",
+            56,
+            "`9223372036854.775808` does not fit in 64 bits as millionths",
+        ),
     ] {
         let error = Machine::parse(text).expect_err(text);
         assert_eq!((error.at, &*error.message), (Some(at), message), "{text}");

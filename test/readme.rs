@@ -30,6 +30,7 @@ const PAGES: &[&str] = &[
     "docs/hlo.md",
     "docs/lowering.md",
     "docs/notation.md",
+    "docs/protocol.md",
     "docs/rationale.md",
     "docs/tensor-layouts.md",
     "docs/tutorial.md",

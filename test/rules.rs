@@ -221,13 +221,13 @@ fn cases() -> Vec<Case> {
         ("leaves_c2", Leaves { numbers: vec![None, Some(1)] }, &["f32[4]"], &["(f32[4], f32[4])"]),
         ("leaves_c3", Leaves { numbers: vec![Some(0)] }, &["f32[4]"], &["f32[5]"]),
         ("start_c1", start(Elementwise, None, (usize::MAX, 1)), &["f32[4]"], &["f32[4]"]),
-        ("start_c2", start(Elementwise, Some(1), (0, 1)), &["f32[4]", "f32[4]"], &["(f32[4], f32[4])"]),
-        ("start_c3", start(Elementwise, Some(1), (0, 1)), &["f32[4]"], &["(f32[4], f32[5])"]),
+        ("start_c2", start(Elementwise, Some((1, 2)), (0, 1)), &["f32[4]", "f32[4]"], &["(f32[4], f32[4])"]),
+        ("start_c3", start(Elementwise, Some((1, 1)), (0, 1)), &["f32[4]"], &["(f32[4], f32[5])"]),
     ]
 }
 
 /// The start of an asynchronous pair.
-fn start(operation: Operation, operands: Option<usize>, results: (usize, usize)) -> Operation {
+fn start(operation: Operation, operands: Option<(usize, usize)>, results: (usize, usize)) -> Operation {
     Operation::Start(Box::new(Start { operation, operands, results }))
 }
 
@@ -235,13 +235,33 @@ fn start(operation: Operation, operands: Option<usize>, results: (usize, usize))
 fn collectives() -> Vec<Case> {
     let of = |exchange, devices, groups: &[&[i64]]| {
         let groups = groups.iter().map(|group| group.to_vec()).collect();
-        Operation::Collective(Box::new(Collective { exchange, devices, groups }))
+        Operation::Collective(Box::new(Collective { exchange, devices, groups, blocks: Vec::new() }))
     };
     let pairs: &[&[i64]] = &[&[0, 1], &[2, 3]];
     let (gather, scatter) = (Exchange::Gather { dim: 0 }, Exchange::ReduceScatter { dim: 0 });
     let all = |dim| of(Exchange::AllToAll { dim }, 4, pairs);
     let ragged = || of(Exchange::Ragged, 4, pairs);
+    let blocks = |sets, groups: &[&[i64]], blocks: &[&[i64]]| {
+        let groups = groups.iter().map(|group| group.to_vec()).collect();
+        let blocks = blocks.iter().map(|block| block.to_vec()).collect();
+        let exchange = Exchange::PermuteBlocks { sets };
+        Operation::Collective(Box::new(Collective { exchange, devices: 4, groups, blocks }))
+    };
+    let (one, in_place): (&[&[i64]], &[&str]) = (&[&[2]], &["f32[4]", "f32[6]", "s32[]", "s32[]"]);
     vec![
+        ("groups_c6", blocks(2, &[&[0, 1], &[1, 2], &[2, 3]], one), in_place, &["f32[6]"]),
+        ("groups_c2", blocks(1, &[&[0, 1], &[0, 2]], one), in_place, &["f32[6]"]),
+        ("permute_blocks_c1", blocks(2, &[&[0, 1], &[1, 2]], one), in_place, &["f32[6]"]),
+        ("permute_blocks_c2", blocks(1, pairs, one), &in_place[..3], &["f32[6]"]),
+        ("permute_blocks_c3", blocks(1, pairs, one), in_place, &["f32[4]"]),
+        (
+            "permute_blocks_c4",
+            blocks(1, pairs, &[&[2, 2]]),
+            &["f32[4]", "f32[6]", "s32[]", "s32[]", "s32[]", "s32[]"],
+            &["f32[6]"],
+        ),
+        ("permute_blocks_c4", blocks(1, pairs, &[&[5]]), in_place, &["f32[6]"]),
+        ("permute_blocks_c5", blocks(1, pairs, one), &["f32[4]", "f32[6]", "s32[]", "s32[1]"], &["f32[6]"]),
         ("groups_c1", of(Exchange::Reduce, 2, &[&[0, 2]]), &["f32[2]"], &["f32[2]"]),
         ("groups_c2", of(Exchange::Reduce, 2, &[&[0, 0]]), &["f32[2]"], &["f32[2]"]),
         ("groups_c2", of(Exchange::Permute, 2, &[&[0, 1], &[1, 1]]), &["f32[2]"], &["f32[2]"]),
@@ -287,6 +307,7 @@ fn algorithms() -> Vec<Case> {
     let fft = |kind, lengths: &[i64]| one(Algorithm::Fft { kind, lengths: lengths.to_vec() });
     let solve = |left| one(Algorithm::TriangularSolve { left, lower: true, transposed: false, unit: false });
     let cholesky = one(Algorithm::Cholesky { lower: true });
+    let in_place = one(Algorithm::CholeskyInPlace { lower: true });
     let size = |dim| one(Algorithm::DimensionSize { dim });
     let bits = one(Algorithm::RandomBits);
     let joined = one(Algorithm::Joined);
@@ -357,6 +378,10 @@ fn algorithms() -> Vec<Case> {
         ("cholesky_c2", cholesky.clone(), &["f32[3]"], &["f32[3]"]),
         ("cholesky_c2", cholesky.clone(), &["f32[2,3]"], &["f32[2,3]"]),
         ("cholesky_c3", cholesky, &["f32[3,3]"], &["f32[3]"]),
+        ("cholesky_in_place_c1", in_place.clone(), &["f32[3,3]"], &["f32[3,3]"]),
+        ("cholesky_in_place_c2", in_place.clone(), &["f32[2,3]"], &["(f32[2,3], s32[])"]),
+        ("cholesky_in_place_c3", in_place.clone(), &["f32[3,3]"], &["(f32[3], s32[])"]),
+        ("cholesky_in_place_c4", in_place, &["f32[2,3,3]"], &["(f32[2,3,3], s32[])"]),
         ("triangular_solve_c1", solve(true), &["f32[3,3]"], &["f32[3,3]"]),
         ("triangular_solve_c2", solve(true), &["f32[3,4]", "f32[3,2]"], &["f32[3,2]"]),
         ("triangular_solve_c3", solve(true), &["f32[3,3]", "f32[2,3]"], &["f32[2,3]"]),

@@ -121,7 +121,7 @@ fn residues_of_equalities_meet_those_of_constraints() {
 fn results_cost_no_more_than_the_input() {
     check(
         "(d0) -> (((d0 * 2 - 17) floordiv 3 + (-d0 - 14) floordiv 12) floordiv 10), domain: d0 in [0, 1000]",
-        "(d0) -> (((-2 - d0) floordiv 12 + (d0 * 2 - 20) floordiv 3) floordiv 10), domain: d0 in [0, 1000]",
+        "(d0) -> ((d0 * 7 - ((-2 - d0) mod 12) - 82) floordiv 120), domain: d0 in [0, 1000]",
     );
     check(
         "()[s0] -> ((s0 floordiv 2) floordiv -7), domain: s0 in [0, 1233]",

@@ -44,11 +44,11 @@ fn random(rng: &mut Rng, kind: Kind) -> CostNetwork {
         }
     }
     for _ in 0..if count == 0 { 0 } else { rng.usize(..=kind.resources) } {
-        let resource = network.add_resource(rng.i64(..30)).expect("valid");
+        let resource = network.add_resource(rng.i64(0..30)).expect("valid");
         for _ in 0..rng.usize(..=2 * count) {
             let variable = rng.usize(..count);
             let start = rng.i64(-2..4);
-            let amounts = (0..network.variables()[variable].len()).map(|_| rng.i64(..12)).collect();
+            let amounts = (0..network.variables()[variable].len()).map(|_| rng.i64(0..12)).collect();
             network.add_occupancy(variable, resource, start..start + rng.i64(1..4), amounts).expect("valid");
         }
     }
@@ -117,5 +117,15 @@ fn min_marginals_are_the_best_with_each_choice() {
             }
         }
         assert_eq!(found, expected, "{network:?}");
+    }
+}
+
+const SHORT: Kind = Kind { variables: 6, choices: 4, edges: 5, forbidden: 1, functions: 2, resources: 2 };
+
+#[test]
+fn with_capacities_it_equals_brute_force() {
+    let mut rng = Rng::with_seed(3);
+    for _ in 0..10_000 {
+        equals_brute_force(&random(&mut rng, SHORT));
     }
 }

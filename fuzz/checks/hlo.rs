@@ -4,6 +4,7 @@ use super::refused;
 use layout_console::Complaint;
 use tensor_layout::analysis::Flows;
 use tensor_layout::hlo::Module;
+use tensor_layout::memory::MemoryUse;
 
 /// Reads a module, analyses its computations, and translates it.
 pub fn hlo(text: &str) {
@@ -21,6 +22,16 @@ pub fn hlo(text: &str) {
         for error in [flows.flow(&graphs, entry).err(), flows.traffic(&graphs, entry).err()].into_iter().flatten() {
             assert!(!error.message.is_empty());
         }
+    }
+    match MemoryUse::of(&module) {
+        Ok(used) => {
+            for (space, bytes) in &used.spaces {
+                let live = used.timeline(*space).unwrap_or_default();
+                assert_eq!(live.get(bytes.at), Some(&bytes.peak), "space {space}");
+                assert_eq!(live.iter().max(), Some(&bytes.peak), "space {space}");
+            }
+        }
+        Err(error) => refused(&error, text),
     }
     match layout_translate::import(&module, text, "text") {
         Ok(mlir) => super::mlir::translated(&mlir),

@@ -151,7 +151,7 @@ impl<'c> Lowered<'c> {
         let transposed = parts.order.clone();
         let physical = parts.clone().in_memory_order();
         let memref = |parts: &Parts| {
-            let plain = prefix == 0 && parts.strides == row_major(&parts.sizes);
+            let plain = prefix == 0 && parts.is_row_major();
             let layout = (!plain).then(|| ir::strided(location, Some(prefix), &parts.strides));
             let shaped = Shaped { shape: parts.sizes.clone(), element: packing.held_in, layout, space: logical.space };
             ir::memref_type(location, &shaped).ok_or("its parts do not make a memref type")
@@ -200,6 +200,11 @@ impl<'c> Lowered<'c> {
     /// The sizes of the value type's dimensions; none where unknown.
     pub fn sizes(&self) -> &[Option<i64>] {
         &self.sizes
+    }
+
+    /// How many dimensions of the value type are further out in memory than one.
+    pub fn place_in_memory(&self, dim: usize) -> usize {
+        self.order.iter().position(|k| *k == dim).unwrap_or(dim)
     }
 
     /// The dimension of the value type whose size is that of a logical dimension of unknown size.

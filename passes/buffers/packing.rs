@@ -9,16 +9,22 @@
 //!
 //! The memref elements that hold several are one more level of tiles, of which the memref has no dimension: the last
 //! expression of an index is then the position among those in one byte. A store reads the byte and writes it back with
-//! its own bits changed, so neighbours and padding keep theirs. Upstream's emulation of narrow types is no pass, and
+//! its own bits changed, so neighbours and padding keep theirs. Where iterations run at the same time, and may write to
+//! one byte of a buffer from outside of them, two atomic operations clear and set the element's bits. Upstream's emulation of narrow types is no pass, and
 //! refuses transposed memrefs, arguments and stores.
 
 use crate::buffers::index::IndexVars;
+use crate::buffers::operations::{SAME_BUFFER, is};
 use layout_dialect::element;
-use layout_ir::{self as ir, Builder, Val};
+use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike};
 use tensor_layout::expr::Expr;
+
+/// Kinds of `memref.atomic_rmw`.
+const AND: i64 = 2;
+const OR: i64 = 14;
 
 /// How the elements of a memref hold those of a layout.
 #[derive(Clone, Copy)]
@@ -124,6 +130,15 @@ impl<'c> Packing<'c> {
                 (own, value) = (both("arith.shli", own, shift), both("arith.shli", value, shift));
             }
             let others = both("arith.xori", own, self.number(b, -1));
+            if is_shared(b, base) {
+                for (kind, bits) in [(AND, others), (OR, value)] {
+                    let kind = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), kind);
+                    let at = at.iter().map(|e| vars.value(b, e));
+                    let operands: Vec<Val<'c>> = [bits, base].into_iter().chain(at).collect();
+                    b.op("memref.atomic_rmw", &operands, &[self.held_in], &[b.named("kind", kind)]);
+                }
+                return;
+            }
             let held = match affine {
                 true => vars.load(b, base, at),
                 false => vars.load_anywhere(b, base, at),
@@ -163,4 +178,21 @@ impl<'c> Packing<'c> {
             _ => self.element,
         }
     }
+}
+
+/// Whether iterations that run at the same time reach a buffer: one that is made outside of their loop.
+fn is_shared<'c>(b: Builder<'c>, base: Val<'c>) -> bool {
+    let mut base = base;
+    let owner = loop {
+        match ir::defining_op(base) {
+            Some(op) if is(ir::name(op), SAME_BUFFER) => base = ir::operands(op)[0],
+            Some(op) => break ir::parent(op),
+            None => break ir::block_argument(base).map(|(owner, _)| owner),
+        }
+    };
+    let outside = |op: Op<'c>| owner.is_none_or(|owner| ir::op_key(owner) != ir::op_key(op));
+    let around = std::iter::successors(ir::parent(b.before), |op| ir::parent(*op));
+    around
+        .take_while(|op| outside(*op))
+        .any(|op| matches!(ir::name(op), "affine.parallel" | "scf.forall" | "scf.parallel"))
 }

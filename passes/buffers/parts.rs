@@ -41,7 +41,7 @@ impl Parts {
     /// The dimensions for a layout on these sizes.
     ///
     /// # Errors
-    /// Sizes that do not fit, and unknown ones that are merged by `*` or let rows begin inside bytes.
+    /// Sizes that do not fit, and unknown ones that `*` merges into others or that let rows begin inside bytes.
     pub fn of(shape: &[Option<i64>], layout: &Layout, packing: Packing) -> Result<Parts, String> {
         let expansion = Expansion::new(&stand_ins(shape, layout)?, layout).map_err(|e| e.message)?;
         let vars = shape.iter().copied().map(ir::indices_below).collect();
@@ -60,15 +60,18 @@ impl Parts {
         };
         let mut tiled = Vec::new();
         for (d, _) in shape.iter().enumerate().filter(|(_, n)| n.is_none()) {
-            let whole = made.exprs.iter().position(|e| is_quotient(e, d)).ok_or("its tiles are too large")?;
+            let whole = made.exprs.iter().position(|e| is_quotient(e, d)).ok_or_else(|| {
+                format!("the size of dimension {d} is dynamic, and `*` merges its tiles: a dimension that is merged must be whole")
+            })?;
             made.sizes[whole] = None;
             // The strides of what is further out in memory are multiples of this size.
             for (k, _) in parts.iter().enumerate().filter(|(_, p)| p.position < parts[whole].position) {
                 made.strides[k] = None;
             }
-            // The last index tells how many there are, also of none: `(0 - 1) floordiv 8 + 1` is 0.
-            let last = Expr::Var(d) + Expr::Const(-1);
-            let by: Vec<Expr> = (0..shape.len()).map(|v| if v == d { last.clone() } else { Expr::Var(v) }).collect();
+            // The last index tells how many there are, also of none: `(0 - 1) floordiv 8 + 1` is 0. That of a dimension
+            // merged into it is known.
+            let last = |(v, n): (usize, &Option<i64>)| n.map_or(Expr::Var(v) + Expr::Const(-1), |n| Expr::Const(n - 1));
+            let by: Vec<Expr> = shape.iter().enumerate().map(last).collect();
             match made.exprs[whole] == Expr::Var(d) {
                 true => made.dynamic.push((d, whole)),
                 false => tiled.push(d),
@@ -117,6 +120,11 @@ impl Parts {
         Ok(())
     }
 
+    /// Whether the dimensions follow each other in memory, the last one fastest. Unknown strides look alike in any order.
+    pub fn is_row_major(&self) -> bool {
+        self.strides == row_major(&self.sizes) && (!self.strides.contains(&None) || self.order.is_sorted())
+    }
+
     /// Puts a dimension with the size of each of these logical dimensions in front.
     fn carry(&mut self, tiled: &[usize]) {
         let n = tiled.len();
@@ -157,13 +165,20 @@ pub fn row_major(sizes: &[Option<i64>]) -> Vec<Option<i64>> {
     strides
 }
 
-/// Whether an expression is a logical index, or a quotient of it.
+/// Whether an expression grows with a logical index without end, and with all others that it has: a quotient of it, or of
+/// what others are merged into. Then it is largest at the last index.
 fn is_quotient(e: &Expr, d: usize) -> bool {
-    let mut e = e;
-    while let Expr::FloorDiv(of, _) = e {
-        e = of;
+    let mut found = false;
+    e.for_each_var(&mut |v| found |= v == d);
+    found && grows(e)
+}
+
+fn grows(e: &Expr) -> bool {
+    match e {
+        Expr::Mod(..) | Expr::Min(..) | Expr::Max(..) => false,
+        Expr::Mul(_, factor) if *factor < 0 => false,
+        e => e.operands().all(grows),
     }
-    *e == Expr::Var(d)
 }
 
 /// The sizes, and in place of each unknown one such that no part of it is left out: twice the product of the tiles' sizes.
@@ -192,17 +207,20 @@ impl Tiling for Cuts<'_> {
 
     fn merge(&mut self, indices: Vec<Vec<usize>>) -> Result<Vec<usize>, String> {
         let merged = indices.concat();
-        match merged.iter().find(|d| self.shape[**d].is_none()) {
+        // `i * size of j + j`: the size of `i` is in no product of two values.
+        match merged.iter().skip(1).find(|d| self.shape[**d].is_none()) {
             None => Ok(merged),
             Some(d) => Err(format!(
-                "the size of dimension {d} is dynamic, and `*` merges it: a dimension that is merged must have a static \
-                 size, as affine maps have no products of two indices"
+                "the size of dimension {d} is dynamic, and `*` merges it into dimension {}: only the majormost of the \
+                 dimensions that are merged may be dynamic, as affine maps have no products of two indices",
+                merged[0]
             )),
         }
     }
 
     fn split(&mut self, index: Vec<usize>, by: i64) -> Result<[Vec<usize>; 2], String> {
-        if let [d] = index[..]
+        // Of merged dimensions only the first may be unknown.
+        if let Some(&d) = index.first()
             && self.shape[d].is_none()
         {
             self.products[d] = self.products[d].checked_mul(by).ok_or("the product of its tile sizes overflows")?;

@@ -232,9 +232,9 @@ impl<'c> Builder<'c> {
         (ends[0], ends[1])
     }
 
-    /// An `scf.forall` over these extents, each loop mapped as the attribute beside it says; also returns its
-    /// terminator.
-    pub fn forall(&self, extents: &[i64], mapping: &[Attribute<'c>]) -> (Op<'c>, Op<'c>) {
+    /// An `scf.forall` over these extents, with values for those that are known only at run time, each loop mapped as the
+    /// attribute beside it says; also returns its terminator.
+    pub fn forall(&self, extents: &[Option<i64>], values: &[Val<'c>], mapping: &[Attribute<'c>]) -> (Op<'c>, Op<'c>) {
         let index = Type::index(self.context());
         let block = Block::new(&vec![(index, self.location); extents.len()]);
         let inner = Region::new();
@@ -246,12 +246,13 @@ impl<'c> Builder<'c> {
         let integers = |v: &[i64]| DenseI64ArrayAttribute::new(self.context(), v);
         let attributes = [
             self.named("staticLowerBound", integers(&vec![0; extents.len()])),
-            self.named("staticUpperBound", integers(extents)),
+            self.named("staticUpperBound", sizes_attribute(self.context(), extents)),
             self.named("staticStep", integers(&vec![1; extents.len()])),
             self.named("mapping", ArrayAttribute::new(self.context(), mapping)),
-            self.segments(&[0, 0, 0, 0]),
+            self.segments(&[0, values.len() as i32, 0, 0]),
         ];
-        let op = OperationBuilder::new("scf.forall", self.location).add_attributes(&attributes).add_regions([region]);
+        let op = OperationBuilder::new("scf.forall", self.location).add_operands(values).add_attributes(&attributes);
+        let op = op.add_regions([region]);
         let op = self.insert(op.build().expect("all parts are given"));
         let end = operations(blocks(op)[0]).pop().expect("the block has its terminator");
         (op, end)

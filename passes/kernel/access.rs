@@ -99,6 +99,13 @@ impl<'c> Access<'c> {
         vars.simplified(&digits, &within)
     }
 
+    /// What the stride of a dimension of the buffer is thought to be where it is known only at run time: for comparison
+    /// with others, which are larger further out in memory.
+    pub fn guess(&self, dim: usize) -> i64 {
+        let place = self.lowered.as_ref().map_or(dim, |lowered| lowered.place_in_memory(dim));
+        1 << (50 - 2 * place.min(15))
+    }
+
     /// The places that the buffer is spread over.
     pub fn spread_buffer(&self) -> Option<&SpreadBuffer> {
         self.lowered.as_ref()?.spread_buffer()

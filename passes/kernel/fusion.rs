@@ -183,7 +183,7 @@ impl<'c> Fusion<'_, 'c> {
 
     /// Whether an operation can be part of a kernel with others.
     fn is_plain(&self, d: &Described<'c>) -> bool {
-        d.nest.extents.iter().all(|n| n.known().is_some_and(|n| n > 0))
+        d.nest.extents.iter().all(|n| n.known() != Some(0))
             && d.nest.operands.iter().all(|o| o.access.spread_buffer().is_none())
             && d.number[d.inputs..].iter().all(Option::is_some)
             && d.outputs().all(|k| d.map(k).is_some_and(|map| variables(map).is_some()))

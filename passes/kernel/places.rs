@@ -265,12 +265,12 @@ impl<'c> Places<'c> {
             return b;
         }
         let extent = |var: &usize| self.vars.domain.vars[*var].hi + 1;
-        let extents: Vec<i64> = self.coordinates.iter().map(extent).collect();
+        let extents: Vec<Option<i64>> = self.coordinates.iter().map(extent).map(Some).collect();
         let axis = |(level, name): (usize, &String)| {
             layout_dialect::axis_attribute(b.context(), name, level).expect("an axis of a layout has a name for one")
         };
         let mapping: Vec<_> = names.iter().enumerate().map(axis).collect();
-        let (op, end) = b.forall(&extents, &mapping);
+        let (op, end) = b.forall(&extents, &[], &mapping);
         for (var, value) in self.coordinates.iter().zip(ir::arguments(ir::blocks(op)[0])) {
             self.vars.bind(*var, value);
         }

@@ -7,7 +7,7 @@
 //! Full tiles are contiguous: in `{1,0:T(32,128)(32,1)E(1)}` each has 512 bytes. They are one loop with vectors. What is
 //! left of each dimension behind its full tiles is computed element by element, so padding stays as it is.
 
-use super::{flat, row};
+use super::rows::Row;
 use crate::buffers::index::IndexVars;
 use crate::buffers::lowered::Lowered;
 use crate::buffers::operations::{LANEWISE, is};
@@ -36,10 +36,12 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     let shape =
         lowered.shape.iter().copied().collect::<Option<Vec<i64>>>().ok_or("its sizes are known only at run time")?;
     let tiles = Tiles::new(lowered, &shape, packing.count)?;
-    let rows = nest.operands.iter().map(|o| row(o.access.base)).collect::<Result<Vec<_>, _>>()?;
+    let rows = nest.operands.iter().map(|o| Row::of(o.access.base)).collect::<Result<Vec<_>, _>>()?;
+    let starts = rows.iter().map(|row| row.offset).collect::<Option<Vec<i64>>>();
+    let starts = starts.ok_or("the offset of a buffer is known only at run time")?;
 
-    let buffers = nest.operands.iter().zip(rows);
-    let buffers: Vec<(Val<'c>, i64)> = buffers.map(|(o, (row, at))| (flat(b, o.access.base, row), at)).collect();
+    let buffers = nest.operands.iter().zip(rows).map(|(o, row)| row.view(b, o.access.base));
+    let buffers: Vec<(Val<'c>, i64)> = buffers.zip(starts).collect();
     let kernel = Bytes { nest, body, packing, buffers, on_bits: is_on_bits(nest, body, packing) };
     kernel.full_tiles(b, &tiles, i64::from(target.vector_bits()) / 8);
     for d in 0..shape.len() {

@@ -8,7 +8,8 @@
 //! Fetching ahead, with reading in the order of memory, took `f32-to-tiles` of `benches/kernels.md` from 3.6 ms to 2.4 ms
 //! and `i8-to-tiles` from 4.9 ms to 2.7 ms. No other values of the constants below are on record.
 
-use super::plan::{Level, Plan};
+use super::distance::Distance;
+use super::plan::{Digit, MANY, Plan};
 
 /// The bytes of a line of the cache.
 const LINE: i64 = 64;
@@ -24,21 +25,25 @@ const MAX_IN_FLIGHT: i64 = 128 * 1024;
 /// The lines that each block of a kernel prefetches, in elements of an operand.
 pub struct Prefetch {
     /// Where the ones of the first block start, after the operand's start.
-    pub start: i64,
+    pub start: Distance,
     /// The distance of one step of each digit of the plan.
-    pub steps: Vec<i64>,
+    pub steps: Vec<Distance>,
     /// The lines of a block.
-    pub lines: Vec<i64>,
+    pub lines: Vec<Distance>,
     /// Whether the regions are in one piece, so that lines come one after another.
     pub in_one_piece: bool,
 }
 
 impl Prefetch {
-    /// Of an operand with elements of so many bytes, for dimensions of these sizes; `None` where it is read more than
-    /// once, too little of it comes after what a block reads, or a block reads so much that machines see what comes.
+    /// Of an operand with elements of so many bytes, for dimensions of these sizes, [`MANY`](super::plan::MANY) where known only
+    /// at run time; `None` where it is read more than once, too little of it comes after what a block reads, or a block
+    /// reads so much that machines see what comes.
     pub fn new(plan: &Plan, operand: usize, bytes: i64, extents: &[i64]) -> Option<Prefetch> {
-        let stride = |level: &Level, scale: i64| level.strides[operand] * (scale / level.scale);
-        let steps: Vec<i64> = plan.digits.iter().map(|d| stride(&plan.levels[d.level], d.scale)).collect();
+        let step = |digit: &Digit| {
+            let level = &plan.levels[digit.level];
+            level.strides[operand].times(digit.scale / level.scale)
+        };
+        let steps: Vec<Distance> = plan.digits.iter().map(step).collect();
         let count = |k: usize| {
             let (digit, dim) = (&plan.digits[k], plan.levels[plan.digits[k].level].dim);
             let around = plan.digits[..k].iter().rev().find(|d| plan.levels[d.level].dim == dim);
@@ -46,7 +51,7 @@ impl Prefetch {
             whole.div_euclid(digit.scale) + i64::from(whole.rem_euclid(digit.scale) != 0)
         };
         let loops: Vec<usize> = (0..plan.digits.len()).rev().filter(|k| !plan.digits[*k].block).collect();
-        if loops.iter().any(|k| steps[*k] == 0 && count(*k) > 1) {
+        if loops.iter().any(|k| steps[*k].is_zero() && count(*k) > 1) {
             return None;
         }
         let block = offsets(plan, operand);
@@ -60,23 +65,27 @@ impl Prefetch {
         let mut in_turn = steps.clone();
         let mut apart = None;
         for k in loops {
-            let (step, size) = (steps[k], inside.saturating_mul(bytes));
+            let (step, size) = (&steps[k], inside.saturating_mul(bytes));
             if size > MAX_IN_FLIGHT {
+                // As many bytes as there are steps of a loop whose count is known only at run time: then the next of
+                // what that loop goes through.
+                apart = apart.or((size >= MANY).then(|| step.clone()));
                 break;
             }
             if size >= DISTANCE {
-                if step <= inside && inside < step.saturating_mul(2) {
-                    let lines = (0..block.len() as i64).step_by(in_line as usize).collect();
-                    return Some(Prefetch { start: step, steps: in_turn, lines, in_one_piece: true });
+                if step.known().is_some_and(|step| step <= inside && inside < step.saturating_mul(2)) {
+                    let lines = (0..block.len() as i64).step_by(in_line as usize).map(Distance::fixed).collect();
+                    return Some(Prefetch { start: step.clone(), steps: in_turn, lines, in_one_piece: true });
                 }
-                apart = apart.or(Some(step));
+                apart = apart.or(Some(step.clone()));
             }
-            in_turn[k] = inside;
+            in_turn[k] = Distance::fixed(inside);
             inside = inside.saturating_mul(count(k));
         }
         // No region is in one piece: each block prefetches what the next block at its place reads.
-        let mut lines: Vec<i64> = block.iter().map(|offset| offset - offset % in_line).collect();
-        lines.sort_unstable();
+        let line = |offset: &Distance| offset.clone().plus(&Distance::fixed(-(offset.fixed % in_line)));
+        let mut lines: Vec<Distance> = block.iter().map(line).collect();
+        lines.sort_by_key(Distance::order);
         lines.dedup();
         // Not if most of a line is read by other blocks, which would prefetch it again.
         let is_used = lines.len() as i64 * in_line <= 2 * block.len() as i64;
@@ -85,10 +94,11 @@ impl Prefetch {
 }
 
 /// The distance of each element of a block from the first one.
-fn offsets(plan: &Plan, operand: usize) -> Vec<i64> {
-    let mut offsets = vec![0];
-    for level in plan.levels.iter().filter(|level| level.strides[operand] != 0) {
-        let steps = |from: &i64| -> Vec<i64> { (0..level.chunk).map(|k| from + k * level.strides[operand]).collect() };
+fn offsets(plan: &Plan, operand: usize) -> Vec<Distance> {
+    let mut offsets = vec![Distance::default()];
+    for level in plan.levels.iter().filter(|level| level.is_of(operand)) {
+        let step = |from: &Distance, k| from.clone().plus(&level.strides[operand].times(k));
+        let steps = |from: &Distance| -> Vec<Distance> { (0..level.chunk).map(|k| step(from, k)).collect() };
         offsets = offsets.iter().flat_map(steps).collect();
     }
     offsets
@@ -97,7 +107,7 @@ fn offsets(plan: &Plan, operand: usize) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vectorize::plan::{Digit, Mode};
+    use crate::vectorize::plan::{Digit, Level, Mode};
     use std::collections::BTreeSet;
 
     /// An operand of two dimensions in tiles, or without where a tile is all of it, read in blocks of one row of so many
@@ -105,8 +115,10 @@ mod tests {
     fn plan(shape: [i64; 2], tile: [i64; 2], chunk: i64, by_rows: bool) -> Plan {
         let tiles = [0, 1].map(|d| (shape[d] + tile[d] - 1) / tile[d]);
         let size = tile[0] * tile[1];
-        let level =
-            |dim, scale, size, stride, chunk| Level { dim, scale, size, strides: vec![stride], chunk, first_bit: 0 };
+        let level = |dim, scale, size, stride, chunk| {
+            let strides = vec![Distance::fixed(stride)];
+            Level { dim, scale, size, is_open: false, strides, chunk, first_bit: 0 }
+        };
         let levels = vec![
             level(0, tile[0], tiles[0], tiles[1] * size, 1),
             level(1, tile[1], tiles[1], size, 1),
@@ -128,6 +140,7 @@ mod tests {
             kept: 0,
             starts: Vec::new(),
             packed: Vec::new(),
+            values: Vec::new(),
         }
     }
 
@@ -144,15 +157,16 @@ mod tests {
 
     /// The lines that the blocks of all loops prefetch, in their order.
     fn prefetched(plan: &Plan, prefetch: &Prefetch, shape: [i64; 2]) -> Vec<i64> {
-        let mut starts = vec![prefetch.start];
+        let known = |distance: &Distance| distance.known().expect("nothing is known only at run time");
+        let mut starts = vec![known(&prefetch.start)];
         for (k, digit) in plan.digits.iter().enumerate().filter(|(_, digit)| !digit.block) {
             let dim = plan.levels[digit.level].dim;
             let around = plan.digits[..k].iter().rev().find(|d| plan.levels[d.level].dim == dim);
             let count = around.map_or(shape[dim], |d| d.scale) / digit.scale;
-            let steps = |from: &i64| -> Vec<i64> { (0..count).map(|n| from + n * prefetch.steps[k]).collect() };
+            let steps = |from: &i64| -> Vec<i64> { (0..count).map(|n| from + n * known(&prefetch.steps[k])).collect() };
             starts = starts.iter().flat_map(steps).collect();
         }
-        starts.iter().flat_map(|start| prefetch.lines.iter().map(move |line| start + line)).collect()
+        starts.iter().flat_map(|start| prefetch.lines.iter().map(move |line| start + known(line))).collect()
     }
 
     /// In whichever order blocks go through tiles, lines come in the order of memory, each once, and all of them but those
@@ -171,9 +185,10 @@ mod tests {
                 let prefetch = Prefetch::new(&plan, 0, bytes, &shape).expect("there is enough");
                 assert!(prefetch.in_one_piece, "{shape:?} {tile:?} {bytes}");
                 let in_line = LINE / bytes;
-                let all: Vec<i64> = (0..shape[0] * shape[1] / in_line).map(|n| prefetch.start + n * in_line).collect();
+                let all: Vec<i64> =
+                    (0..shape[0] * shape[1] / in_line).map(|n| prefetch.start.fixed + n * in_line).collect();
                 assert_eq!(prefetched(&plan, &prefetch, shape), all, "{shape:?} {tile:?} {bytes} {chunk}");
-                assert!((DISTANCE..=MAX_IN_FLIGHT).contains(&(prefetch.start * bytes)));
+                assert!((DISTANCE..=MAX_IN_FLIGHT).contains(&(prefetch.start.fixed * bytes)));
             }
         }
     }
@@ -187,7 +202,7 @@ mod tests {
         assert!(!prefetch.in_one_piece);
         let lines: BTreeSet<i64> = prefetched(&plan, &prefetch, [4096, 4096]).into_iter().collect();
         assert_eq!(lines.len(), 4096 * 4096 / 16);
-        assert_eq!(lines.first(), Some(&prefetch.start));
+        assert_eq!(lines.first(), Some(&prefetch.start.fixed));
     }
 
     /// Lines of which a block reads less than half would be prefetched again and again, and a block that reads pages reads
@@ -205,7 +220,7 @@ mod tests {
     #[test]
     fn what_is_read_again_is_not_prefetched() {
         let mut plan = plan([64, 1024], [8, 128], 16, false);
-        plan.levels[0].strides[0] = 0;
+        plan.levels[0].strides[0] = Distance::default();
         assert!(Prefetch::new(&plan, 0, 4, &[64, 1024]).is_none());
     }
 }

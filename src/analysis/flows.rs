@@ -1,11 +1,14 @@
 //! Flows and traffic of a list of graphs, each graph computed once.
 
 use super::amount::Traffic;
-use super::flow::{Flow, FlowTable, Solved, WORK, add, missing};
+use super::flow::{Flow, FlowTable, WORK, WORK_PER_LEAF, WORK_PER_NODE};
 use super::traffic::{apart, fused};
+use super::walk::{Solved, Walk};
 use crate::operations::graph::Graph;
+use crate::operations::operation::Operation;
+use crate::operations::shape::count;
 use crate::text::Error;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the graph with number `entry` reads of its parameters. Other graphs are those that it calls.
 ///
@@ -90,5 +93,60 @@ impl Flows {
             self.fused.insert(entry, fused(graphs, entry, &self.known, &self.solved)?);
         }
         Ok((self.fused[&entry], self.apart[&entry]))
+    }
+}
+
+/// The numbers of the graph `entry` and of all that it calls, ascending, without those that are known. What a known
+/// graph calls is known, so it is not looked at: asking for each of a chain of calls takes as long as asking for the
+/// last one.
+fn missing<T>(known: &BTreeMap<usize, T>, graphs: &[Graph], entry: usize) -> Result<BTreeSet<usize>, Error> {
+    let n = graphs.len();
+    if entry >= n {
+        return Err(Error::new(format!("the graph must be below the number of graphs, {n}, found {entry}")));
+    }
+    let mut missing = BTreeSet::new();
+    let mut next = Some(entry).filter(|k| !known.contains_key(k));
+    while let Some(k) = next {
+        missing.insert(k);
+        for callee in graphs[k].nodes.iter().flat_map(|node| callees(&node.operation)) {
+            if callee >= k {
+                let message = format!("graph {k} must call graphs before it, found a call of graph {callee}");
+                return Err(Error::new(message));
+            }
+            if !known.contains_key(&callee) {
+                missing.insert(callee);
+            }
+        }
+        next = missing.range(..k).next_back().copied();
+    }
+    Ok(missing)
+}
+
+/// Adds the flows of these graphs, each of which comes after those that it calls. `spare` is the work that is left.
+fn add(
+    known: &mut FlowTable,
+    graphs: &[Graph],
+    missing: &BTreeSet<usize>,
+    solved: &Solved,
+    spare: &mut u64,
+) -> Result<(), Error> {
+    for k in missing {
+        let nodes = &graphs[*k].nodes;
+        let arrays = nodes.iter().flat_map(|node| &node.results).map(|shape| count(shape) as u64).sum::<u64>();
+        *spare = spare.saturating_add(WORK_PER_NODE * nodes.len() as u64 + WORK_PER_LEAF * arrays);
+        let found = Walk::new(graphs, *k, known, solved)?.all(spare)?;
+        known.insert(*k, found);
+    }
+    Ok(())
+}
+
+/// The computations that an operation runs.
+fn callees(operation: &Operation) -> Vec<usize> {
+    match operation {
+        Operation::Call { computation } => vec![*computation],
+        Operation::While { condition, body } => vec![*condition, *body],
+        Operation::Conditional { branches } => branches.clone(),
+        Operation::Start(start) => callees(&start.operation),
+        _ => Vec::new(),
     }
 }

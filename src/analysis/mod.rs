@@ -40,8 +40,11 @@ mod maps;
 mod movement;
 mod points;
 mod relation;
+mod rounds;
 mod tile;
 mod traffic;
+mod union;
+mod walk;
 
 pub use access::{Access, Mapped, RunTime};
 pub use amount::{Count, Traffic, Usage};

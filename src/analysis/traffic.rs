@@ -5,7 +5,8 @@
 
 use super::access::Access;
 use super::amount::{Count, Traffic};
-use super::flow::{FlowTable, Place, Solved, Walk};
+use super::flow::{FlowTable, Place};
+use super::walk::{Solved, Walk};
 use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, bits};

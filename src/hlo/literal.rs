@@ -31,10 +31,19 @@ pub enum Values {
 }
 
 impl Literal {
+    /// The literals of arrays, in order; of a tuple that is left out, itself.
+    pub fn leaves(&self) -> Vec<&Literal> {
+        match &self.values {
+            Values::Tuple(parts) => parts.iter().flat_map(Literal::leaves).collect(),
+            _ => vec![self],
+        }
+    }
+
     /// Reads the literal of a constant of this shape; recursion is as deep as the shape.
     pub(super) fn read(cursor: &mut Cursor, shape: &Shape) -> Result<Literal, Error> {
         let (start, text) = (cursor.at(), cursor.rest());
         let values = match shape {
+            Shape::Tuple(_) if left_out(cursor)? => Values::Elided,
             Shape::Tuple(parts) => {
                 cursor.expect("(", "`(` to open the tuple's value")?;
                 let mut values = Vec::new();
@@ -56,10 +65,7 @@ impl Literal {
 
 impl Values {
     fn read(cursor: &mut Cursor, array: &Array) -> Result<Values, Error> {
-        let mut ahead = *cursor;
-        if ahead.eat("{") && ahead.eat("...") {
-            ahead.expect("}", "`}` after `{...`")?;
-            *cursor = ahead;
+        if left_out(cursor)? {
             return Ok(Values::Elided);
         }
         let Some(sizes) = array.sizes() else {
@@ -134,6 +140,9 @@ impl Values {
                 let value: i128 = word.parse().map_err(|_| wrong())?;
                 let bits = element.bits().unwrap_or(64) - i64::from(element.is_signed());
                 let (lowest, end) = (if element.is_signed() { -(1i128 << bits) } else { 0 }, 1i128 << bits);
+                // XLA reads a number below 0 as the one of 64 bits that it is modulo 2^64.
+                let wraps = element == ElementType::U64 && (-(1i128 << 63)..0).contains(&value);
+                let value = if wraps { value + end } else { value };
                 if !(lowest..end).contains(&value) {
                     let found = excerpt(word);
                     let message = format!("a value of `{element}` must be {lowest} to {}, found `{found}`", end - 1);
@@ -145,6 +154,17 @@ impl Values {
         }
         Ok(())
     }
+}
+
+/// Takes `{...}`, if it is next.
+fn left_out(cursor: &mut Cursor) -> Result<bool, Error> {
+    let mut ahead = *cursor;
+    let found = ahead.eat("{") && ahead.eat("...");
+    if found {
+        ahead.expect("}", "`}` after `{...`")?;
+        *cursor = ahead;
+    }
+    Ok(found)
 }
 
 /// The word of a number, taken.

@@ -37,6 +37,7 @@ mod facts;
 mod infer;
 mod known;
 mod literal;
+mod mesh;
 mod module;
 mod opcodes;
 mod parse;

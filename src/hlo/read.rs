@@ -85,6 +85,8 @@ impl<'a> ModuleReader<'a, '_> {
         }
         self.cursor.word();
         module.name = name(&mut self.cursor, "the module's name")?.0;
+        // Texts that people write may have it.
+        self.cursor.eat(":");
         self.attributes(&mut module.attributes, End::Header)?;
         while let Some(table @ ("FileNames" | "FunctionNames" | "FileLocations" | "StackFrames")) =
             self.cursor.peek_word()
@@ -111,7 +113,11 @@ impl<'a> ModuleReader<'a, '_> {
     fn attribute(&mut self, attributes: &mut Vec<RawAttribute<'a>>, until: End) -> Result<(), Error> {
         let (name, name_at) = name(&mut self.cursor, "an attribute's name")?;
         after(&mut self.cursor, "=", name)?;
-        let until = if name == "literal" { End::Line } else { until };
+        let until = match name {
+            "literal" => End::Line,
+            "replica_groups" if self.cursor.peek_word() == Some("mesh") => End::Braces,
+            _ => until,
+        };
         let (at, text) = value(&mut self.cursor, until)?;
         add(attributes, RawAttribute { name, at, text }, name_at)
     }

@@ -58,7 +58,7 @@ pub(super) fn check(cursor: &mut Cursor, shape: &Shape, partitions: Option<i64>)
 /// Takes what is between `{` and `}`.
 fn one(cursor: &mut Cursor, array: Option<&Array>, partitions: Option<i64>) -> Result<(), Error> {
     // A mesh with names: kept as it is.
-    if cursor.peek() == Some(b'@') || cursor.peek_word() == Some("mesh") {
+    if cursor.peek() == Some(b'@') || matches!(cursor.peek_word(), Some("mesh" | "maximal_mesh")) {
         while !matches!(cursor.peek(), Some(b'}') | None) {
             value(cursor, End::Space)?;
             cursor.eat(",");

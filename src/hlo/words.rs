@@ -49,8 +49,10 @@ pub(super) enum End {
     Space,
     /// at the next line, as `literal=s32[2] {1, 2}` does,
     Line,
-    /// at the next space; strings may be longer than a line. So it is in the header only.
+    /// at the next space; strings may be longer than a line. So it is in the header only;
     Header,
+    /// or behind the first braces, as `mesh['x'=2,'y'=4], device_ids=(1,0,..) {'x'}` does.
+    Braces,
 }
 
 /// Takes an attribute's value, with its position.
@@ -76,6 +78,10 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
                 1
             }
             b'}' | b']' | b')' => match open.pop() {
+                Some((b'}', _)) if byte == b'}' && until == End::Braces && open.is_empty() => {
+                    end += 1;
+                    break;
+                }
                 Some((close, _)) if close == byte => 1,
                 Some(unclosed_one) => return Err(unclosed(unclosed_one, format!("`{}`", char::from(byte)))),
                 None => break,
@@ -85,6 +91,8 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
                 None => return Err(Error::at(at + end, "expected `*/` to close this comment, found none")),
             },
             b' ' | b'\t' if until == End::Line => 1,
+            b' ' | b'\t' if until == End::Braces => 1,
+            b',' if until == End::Braces && text[end + 1..].trim_start().starts_with("device_ids") => 1,
             b',' | b' ' | b'\t' | b'\r' | b'\n' if open.is_empty() => break,
             b'\n' if text[end + 1..].lines().next().is_some_and(|l| begins_instruction(l) || begins_computation(l)) => {
                 break;

@@ -31,9 +31,14 @@ impl Interval {
         (self.lo == i64::MIN || i128::from(self.lo) <= x) && (self.hi == i64::MAX || x <= self.hi.into())
     }
 
-    /// Whether both bounds are inside.
-    pub(crate) fn holds(self, (lo, hi): (i128, i128)) -> bool {
-        self.contains(lo) && self.contains(hi)
+    /// Whether both ends of another interval are inside.
+    pub(crate) fn holds(self, other: Interval) -> bool {
+        self.lo <= other.lo && other.hi <= self.hi
+    }
+
+    /// What is in both intervals.
+    pub(crate) fn meet(self, other: Interval) -> Interval {
+        Interval::new(self.lo.max(other.lo), self.hi.min(other.hi))
     }
 }
 

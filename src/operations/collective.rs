@@ -10,6 +10,8 @@ pub struct Collective {
     /// The devices that take part together, in the order of their parts. Of a permutation, each is a source and a
     /// target.
     pub groups: Vec<Vec<i64>>,
+    /// The sizes of each block, where blocks are exchanged.
+    pub blocks: Vec<Vec<i64>>,
 }
 
 /// What the devices of a group do with their operands.
@@ -37,6 +39,13 @@ pub enum Exchange {
     Broadcast,
     /// Each target gets the operands of its source, all others zeros.
     Permute,
+    /// Each target gets blocks of its source's inputs, and writes them into its outputs. Operands: the inputs, as many
+    /// outputs, then for each block a scalar for each dimension: first where all blocks begin in the inputs of the
+    /// source, then where they go in the outputs of the target.
+    PermuteBlocks {
+        /// The number of blocks of each input. The pairs are cut into as many sets, one after the other.
+        sets: usize,
+    },
     /// Rows go to places that operands say: input, output before, offsets and counts of what is sent, offsets in the
     /// receivers' outputs, counts of what is received.
     Ragged,
@@ -56,12 +65,12 @@ pub struct Misfit {
 impl Exchange {
     /// Whether each device must be in a group.
     fn wants_all(self) -> bool {
-        !matches!(self, Exchange::Broadcast | Exchange::Permute)
+        !matches!(self, Exchange::Broadcast | Exchange::Permute | Exchange::PermuteBlocks { .. })
     }
 
     /// Whether all groups must have as many devices.
     fn wants_equal(self) -> bool {
-        !matches!(self, Exchange::Broadcast | Exchange::Permute | Exchange::Reduce)
+        !matches!(self, Exchange::Broadcast | Exchange::Permute | Exchange::PermuteBlocks { .. } | Exchange::Reduce)
     }
 
     /// That groups fit devices that are numbered from 0 to before `count`; `name` is what they are, such as `replica`.
@@ -69,8 +78,10 @@ impl Exchange {
     /// # Errors
     /// The first entry that does not fit.
     pub fn fits(self, groups: &[Vec<i64>], count: i64, name: &str) -> Result<(), Misfit> {
-        if self == Exchange::Permute {
-            return pairs(groups, count, name);
+        match self {
+            Exchange::Permute => return pairs(groups, count, name),
+            Exchange::PermuteBlocks { sets } => return sets_of_pairs(groups, sets, count, name),
+            _ => {}
         }
         let mut seen = std::collections::BTreeSet::new();
         let size = groups.first().map_or(0, Vec::len);
@@ -104,6 +115,20 @@ fn in_range(entry: (usize, usize), device: i64, count: i64, name: &str) -> Resul
     }
     let must = format!("must be a {name} below {count}, found {device}");
     Err(Misfit { rule: "groups_c1", entry: Some(entry), must })
+}
+
+/// The same of each set of pairs.
+fn sets_of_pairs(groups: &[Vec<i64>], sets: usize, count: i64, name: &str) -> Result<(), Misfit> {
+    let Some(length) = groups.len().checked_div(sets).filter(|length| length * sets == groups.len()) else {
+        let must = format!("must have as many pairs for each of {sets} blocks, found {} in all", groups.len());
+        return Err(Misfit { rule: "groups_c6", entry: None, must });
+    };
+    groups.chunks(length.max(1)).enumerate().try_for_each(|(set, groups)| {
+        pairs(groups, count, name).map_err(|misfit| {
+            let entry = misfit.entry.map(|(group, k)| (set * length + group, k));
+            Misfit { entry, ..misfit }
+        })
+    })
 }
 
 /// That no source and no target is there twice.

@@ -17,5 +17,5 @@ pub use operation::{
     Algorithm, Contraction, Convolution, Fourier, Gather, Loops, Operation, Ragged, RaggedDot, Start, WindowDim,
 };
 pub use refusal::{Problem, Refusal, Subject};
-pub use shape::{Array, Dim, Shape, count, leaves};
+pub use shape::{Array, Dim, Shape, bits, count, leaves};
 pub use sizes::{Size, Sizes};

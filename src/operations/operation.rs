@@ -90,8 +90,9 @@ pub enum Operation {
 pub struct Start {
     /// What runs.
     pub operation: Operation,
-    /// The first array of the result that is one of the operands', if there are such: the next is the next operand's.
-    pub operands: Option<usize>,
+    /// The first array of the result that is one of the operands', if there are such, and how many are: the next is the
+    /// next operand's.
+    pub operands: Option<(usize, usize)>,
     /// The first array of the result that the operation makes, and how many it makes.
     pub results: (usize, usize),
 }
@@ -199,6 +200,9 @@ pub enum Algorithm {
     Fft { kind: Fourier, lengths: Vec<i64> },
     /// Each matrix, the last two dimensions, as the product of a triangular one, the result, and its adjoint.
     Cholesky { lower: bool },
+    /// The same, where the other triangle is that of the operand. A second result says of each matrix which of its leading
+    /// minors, counted from 1, is the first that is not positive; 0 if all are.
+    CholeskyInPlace { lower: bool },
     /// Systems of equations whose matrices, of the first operand, are triangular; `left` where the matrix is the left
     /// factor, `transposed` where it is taken transposed or as its adjoint, `unit` where its diagonal counts as 1.
     TriangularSolve { left: bool, lower: bool, transposed: bool, unit: bool },

@@ -230,7 +230,7 @@ pub fn count(shape: &Shape) -> usize {
 }
 
 /// The bits that an element takes in memory.
-pub(crate) fn bits(array: &Array) -> Option<i64> {
+pub fn bits(array: &Array) -> Option<i64> {
     match array.layout.element_bits {
         0 => Some(array.element.bytes()? * 8),
         bits => Some(bits),

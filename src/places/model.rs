@@ -7,7 +7,7 @@
 //! Numbers have up to six decimals and are kept as millionths, so that arithmetic on them is exact: see [`Decimal`].
 //! What the costs mean is said by [`crate::targets`], which computes with them.
 
-use crate::text::{Cursor, Error, choices, excerpt, instead};
+use crate::text::{Cursor, Error, choices, did_you_mean, excerpt, instead};
 use std::fmt;
 
 /// A number that is not negative, in millionths: 1.5 is 1,500,000 of them.
@@ -111,8 +111,8 @@ costs! {
     product_results,
     /// For each window of such a product.
     product_window,
-    /// The bytes of operands and results of one window of a product; 0 where there is always one.
-    product_window_bytes,
+    /// What moving or computing, whichever is more, takes in one window of a product; 0 where there is always one.
+    product_window_size,
     /// For each tile of a product's result of packed elements, where it is the only one.
     product_packed_tile,
     /// For each tile of other work in a product's kernel.
@@ -232,10 +232,10 @@ impl Model {
                 self.unit = unit.to_string();
             }
             "registers" => {
-                let rows = positive(cursor, "the rows of a register, as in `8x128`")?;
+                let rows = positive(cursor, "the rows of a register")?;
                 cursor.expect("x", "`x` and the words of a row, as in `8x128`")?;
                 let at = cursor.at();
-                let words = positive(cursor, "the words of a row of a register")?;
+                let words = positive(cursor, "the words of a row")?;
                 rows.checked_mul(words).ok_or_else(|| Error::at(at, "with this the words do not fit in 64 bits"))?;
                 self.registers = Some((rows, words));
             }
@@ -269,7 +269,11 @@ impl Model {
             let at = cursor.at();
             let name = cursor.word().ok_or_else(|| cursor.expected("the name of a cost, such as `kernel`"))?;
             if !Costs::NAMES.contains(&name) {
-                return Err(Error::at(at, format!("unknown cost `{}`{}", excerpt(name), instead(name, Costs::NAMES))));
+                let hint = match did_you_mean(name, Costs::NAMES.iter().copied()) {
+                    hint if hint.is_empty() => "; expected a cost such as `kernel` or `window`".to_string(),
+                    hint => hint,
+                };
+                return Err(Error::at(at, format!("unknown cost `{}`{hint}", excerpt(name))));
             }
             if seen.contains(&name) {
                 return Err(Error::at(at, format!("a cost must appear once, found a second `{name}`")));

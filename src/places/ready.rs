@@ -18,13 +18,15 @@ pub const READY: [(&str, &str); 5] = [
         "tpu_v5e",
         "axes: (), memories: (hbm: 0 with 17179869184 bytes reading 491.5 writing 491.5, \
          vmem: 1 with 134217728 bytes reading 491.5), word: 32, \
-         unit: cycle, registers: 8x128, layouts: tiles, costs: (kernel: 70, window: 1738, \
-         window_bytes: 7750000, lone_window_bytes: 5000000, lone_window_tiles: 128, packed_tile: 8.6, packed_part_tile: 4.2, reduced_tile: 8.9, \
-         computed_tile: 0.15, spread_tile: 7.5, padded_tile: 5.3, reordered_tile: 0.8, copy: 256, copy_window: 1560, near_copy: 16, copy_tile: 0.5, \
-         sublane_tile: 1, transpose_window: 100, transpose_window_far: 1800, transpose_window_tiles: 768, \
-         transpose_tile: 8.333, product: 256, product_operands: 1806, product_results: 303, product_window: 1430, product_window_bytes: 4500000, \
-         product_packed_tile: 8.5, product_computed_tile: 0.03, pass: 2, narrow_pass: 0.9, turned_pass: 4.7, least_passes: 4, \
-         windowed_tile: 1.5, scattered_tile: 8.3)",
+         unit: cycle, registers: 8x128, layouts: tiles, costs: (kernel: 77.978, window: 1738, window_bytes: 7673267.327, lone_window_bytes: 5500000, \
+         lone_window_tiles: 129.28, packed_tile: 8.6, packed_part_tile: 5.988, reduced_tile: 8.701, \
+         computed_tile: 0.474, spread_tile: 7.573, padded_tile: 1.514, reordered_tile: 0.057, copy: 256.768, \
+         copy_window: 1560, near_copy: 20.539, copy_tile: 0.379, sublane_tile: 0.353, transpose_window: 100, \
+         transpose_window_far: 1800, transpose_window_tiles: 770.304, transpose_tile: 8.333, \
+         product: 322.459, product_operands: 1768.525, product_results: 324.138, product_window: 1460.303, \
+         product_window_size: 9740.674, product_packed_tile: 8.335, product_computed_tile: 0.106, \
+         pass: 1.917, narrow_pass: 0.99, turned_pass: 4.761, least_passes: 4, windowed_tile: 1.244, \
+         scattered_tile: 8.3)",
     ),
     (
         "cpu",

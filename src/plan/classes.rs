@@ -4,7 +4,7 @@
 //! first, with the tiles that the target has for each; then what operations make of their neighbours' layouts. Orders that
 //! place every element alike, since they differ only in dimensions of size 1, are one.
 
-use super::digits::{Digit, by_dimension, in_a_row};
+use super::digits::{OffsetDigit, by_dimension, in_a_row};
 use crate::element::ElementType;
 use crate::operations::shape::Array;
 use crate::targets::Target;
@@ -34,13 +34,13 @@ pub struct ArrayClass {
     /// The bytes that each takes.
     pub bytes: Vec<i64>,
     /// Where each puts the elements of the row-major numbering; `None` where that is not known as digits.
-    pub rows: Vec<Option<Vec<Digit>>>,
+    pub rows: Vec<Option<Vec<OffsetDigit>>>,
     /// The layouts by the digits of their dimensions.
-    placed: FxHashMap<Vec<Vec<Digit>>, LayoutId>,
+    placed: FxHashMap<Vec<Vec<OffsetDigit>>, LayoutId>,
 }
 
 /// All classes of a program.
-pub struct Classes<'t> {
+pub struct LayoutClasses<'t> {
     /// What says which tiles go with an order.
     pub target: &'t Target,
     /// The classes.
@@ -48,10 +48,10 @@ pub struct Classes<'t> {
     numbers: FxHashMap<(ElementType, Vec<i64>), usize>,
 }
 
-impl<'t> Classes<'t> {
+impl<'t> LayoutClasses<'t> {
     /// No classes.
-    pub fn new(target: &'t Target) -> Classes<'t> {
-        Classes { target, all: Vec::new(), numbers: FxHashMap::default() }
+    pub fn new(target: &'t Target) -> LayoutClasses<'t> {
+        LayoutClasses { target, all: Vec::new(), numbers: FxHashMap::default() }
     }
 
     /// The number of the class of an array.

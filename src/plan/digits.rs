@@ -15,7 +15,7 @@ use crate::tiled::layout::{Layout, TileEntry};
 
 /// One digit of an index, or of the row-major number of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Digit {
+pub enum OffsetDigit {
     /// So many values, a stride of elements apart.
     Exact(i64, i64),
     /// A dimension of this size begins, whose next digit is not used up.
@@ -23,7 +23,7 @@ pub enum Digit {
 }
 
 /// The digits of each dimension; `None` for layouts that merge dimensions, or do not fit the sizes.
-pub fn by_dimension(sizes: &[i64], layout: &Layout) -> Option<Vec<Vec<Digit>>> {
+pub fn by_dimension(sizes: &[i64], layout: &Layout) -> Option<Vec<Vec<OffsetDigit>>> {
     let combines = layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine);
     if combines || !layout.splits.is_empty() || layout.metadata_prefix != 0 {
         return None;
@@ -41,29 +41,29 @@ pub fn by_dimension(sizes: &[i64], layout: &Layout) -> Option<Vec<Vec<Digit>>> {
             } else if size % inner == 0 {
                 size / inner
             } else {
-                digits.push(Digit::Barrier(*size));
+                digits.push(OffsetDigit::Barrier(*size));
                 part.size
             };
-            push(digits, Digit::Exact(used, part.stride));
+            push(digits, OffsetDigit::Exact(used, part.stride));
         }
     }
     Some(found)
 }
 
 /// The digits of all dimensions in a row.
-pub fn in_a_row(dims: &[Vec<Digit>]) -> Vec<Digit> {
+pub fn in_a_row(dims: &[Vec<OffsetDigit>]) -> Vec<OffsetDigit> {
     let mut found = Vec::new();
     dims.iter().flatten().for_each(|digit| push(&mut found, *digit));
     found
 }
 
 /// Adds a digit, as a part of the one before where both are one.
-fn push(digits: &mut Vec<Digit>, digit: Digit) {
-    let Digit::Exact(extent, stride) = digit else { return digits.push(digit) };
+fn push(digits: &mut Vec<OffsetDigit>, digit: OffsetDigit) {
+    let OffsetDigit::Exact(extent, stride) = digit else { return digits.push(digit) };
     if extent == 1 {
         return;
     }
-    if let Some(Digit::Exact(n, above)) = digits.last_mut()
+    if let Some(OffsetDigit::Exact(n, above)) = digits.last_mut()
         && stride.checked_mul(extent) == Some(*above)
     {
         *n *= extent;

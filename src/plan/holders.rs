@@ -11,10 +11,10 @@ use super::ways::Choices;
 const MOST_SECONDS: usize = 6;
 
 /// The layouts that an array is held in: the one that it is made in, and perhaps another.
-pub type Held = (LayoutId, Option<LayoutId>);
+pub type HeldIn = (LayoutId, Option<LayoutId>);
 
 /// The states of an array with these users, instances and their operands; `None` where it is held in one layout.
-pub fn states(choices: &Choices, class: usize, made: &[LayoutId], users: &[(usize, usize)]) -> Option<Vec<Held>> {
+pub fn states(choices: &Choices, class: usize, made: &[LayoutId], users: &[(usize, usize)]) -> Option<Vec<HeldIn>> {
     if users.len() < 2 {
         return None;
     }

@@ -13,7 +13,7 @@
 //! So an array is read by some kernels. The reads of each are counted at one of the operations that take it.
 
 use super::labels::Labels;
-use super::program::{Part, Program};
+use super::program::{Doing, Program};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
 use rustc_hash::FxHashSet;
@@ -73,7 +73,7 @@ impl Kernels {
 
     fn decide(&self, program: &Program, k: usize, users: &[usize]) -> Kept {
         let instance = &program.instances[k];
-        let Part::Operation(operation) = instance.part else { return Kept::Stored };
+        let Doing::Operation(operation) = instance.doing else { return Kept::Stored };
         match operation {
             Operation::Constant if instance.operands.is_empty() => return Kept::Remade,
             Operation::Iota { .. } | Operation::Broadcast { .. } => return Kept::Remade,
@@ -84,19 +84,19 @@ impl Kernels {
         let goes_on = |user: &usize| {
             let other = &program.instances[*user];
             // A merge, a result of the program and an operation with memory of its own take stored arrays.
-            matches!(other.part, Part::Operation(operation) if fuses(operation) || takes_fused(operation))
-                || matches!(other.part, Part::Copy)
+            matches!(other.doing, Doing::Operation(operation) if fuses(operation) || takes_fused(operation))
+                || matches!(other.doing, Doing::Copy)
         };
         let large = |user: &usize| {
             let other = &program.instances[*user];
-            matches!(other.part, Part::Operation(Operation::Broadcast { .. }))
+            matches!(other.doing, Doing::Operation(Operation::Broadcast { .. }))
                 && elements(&arrays(&other.results)) > elements(&results)
                 && elements(&results) > 1
         };
         let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
         let elementwise = |user: &usize| {
             let other = &program.instances[*user];
-            matches!(other.part, Part::Operation(Operation::Elementwise | Operation::Select))
+            matches!(other.doing, Doing::Operation(Operation::Elementwise | Operation::Select))
         };
         let fusible = match matrix {
             true => users.len() == 1 && users.iter().all(elementwise),

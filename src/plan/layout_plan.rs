@@ -1,11 +1,12 @@
 //! Planning a program: the plan, what it costs, and what other layouts would cost.
 
+use super::again::made_again;
 use super::classes::LayoutId;
-use super::holders::Held;
+use super::holders::HeldIn;
 use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
-use super::program::{Part, Program};
-use super::ways::Entry;
+use super::program::{Doing, Program};
+use super::ways::EntryLayouts;
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
 use crate::solver::{CostNetwork, FORBIDDEN, NoPlan, Options, Progress, Solution, min_marginals, solve};
@@ -93,9 +94,10 @@ impl<'a, 't> Planner<'a, 't> {
         entry: usize,
         facts: &Facts,
         target: &'t Target,
-        ends: Entry,
+        ends: EntryLayouts,
     ) -> Result<Planner<'a, 't>, Unplanned> {
         let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
+        let program = made_again(&program).map_err(|error| Unplanned::Wrong(None, error))?;
         let posed = Posed::new(program, target, ends)?;
         let network = posed.network(&Prices::new(&posed.choices.classes))?;
         Ok(Planner { posed, network })
@@ -183,15 +185,15 @@ impl Telling<'_, '_, '_> {
         let mut arguments: Vec<((usize, usize), usize)> = Vec::new();
         let mut results: Vec<(usize, usize)> = Vec::new();
         for instance in &program.instances {
-            match instance.part {
-                Part::Argument(number, leaf) => arguments.push(((number, leaf), instance.results[0])),
-                Part::Result(number) => results.push((number, instance.results[0])),
+            match instance.doing {
+                Doing::Argument(number, leaf) => arguments.push(((number, leaf), instance.results[0])),
+                Doing::Result(number) => results.push((number, instance.results[0])),
                 _ => {}
             }
         }
         arguments.sort_unstable();
         results.sort_unstable();
-        let is_result = |made: &usize| matches!(program.instances[program.made[*made].by].part, Part::Result(_));
+        let is_result = |made: &usize| matches!(program.instances[program.made[*made].by].doing, Doing::Result(_));
         let values = (0..program.made.len())
             .filter(|made| !is_result(made))
             .map(|made| (array_name(program, made), held[made].iter().map(|id| self.layout(made, *id)).collect()));
@@ -213,7 +215,7 @@ impl Telling<'_, '_, '_> {
     }
 
     /// The layouts that an array is held in.
-    fn held(&self, made: usize) -> Held {
+    fn held(&self, made: usize) -> HeldIn {
         match &self.posed.holders[made] {
             Some((variable, states)) => states[self.solution.choices()[*variable]],
             None => (self.made_in(made), None),

@@ -1,11 +1,11 @@
 //! The problem that a program is: a variable for each instance, whose choices are its ways, and an edge for each operand.
 
-use super::classes::{Classes, LayoutId};
-use super::holders::{Held, states};
+use super::classes::{LayoutClasses, LayoutId};
+use super::holders::{HeldIn, states};
 use super::kernels::{Kept, Kernels};
 use super::prices::{Extent, Meeting, Prices, Taker};
-use super::program::{Part, Program};
-use super::ways::{Choices, Entry, Way};
+use super::program::{Doing, Program};
+use super::ways::{Choices, EntryLayouts, Way};
 use crate::operations::operation::Operation;
 use crate::solver::{CostNetwork, FORBIDDEN};
 use crate::targets::Target;
@@ -27,7 +27,7 @@ pub struct Posed<'a, 't> {
     /// The users of each array: instances and their operands.
     pub users: Vec<Vec<(usize, usize)>>,
     /// For each array that may be held in two layouts: its variable, and what the choices of that are.
-    pub holders: Vec<Option<(usize, Rc<Vec<Held>>)>>,
+    pub holders: Vec<Option<(usize, Rc<Vec<HeldIn>>)>>,
 }
 
 /// Where and how an operation takes an array.
@@ -57,11 +57,11 @@ impl<'a, 't> Posed<'a, 't> {
     ///
     /// # Errors
     /// An instance and what is wrong with it.
-    pub fn new(program: Program<'a>, target: &'t Target, entry: Entry) -> Result<Posed<'a, 't>, Located> {
+    pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
         let users = program.users();
         let kernels = Kernels::new(&program, &users);
         let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
-        let choices = Choices::new(&program, Classes::new(target), entry).map_err(located)?;
+        let choices = Choices::new(&program, LayoutClasses::new(target), entry).map_err(located)?;
         let mut holders = Vec::with_capacity(users.len());
         let mut next = program.instances.len();
         for (made, own) in users.iter().enumerate() {
@@ -77,9 +77,9 @@ impl<'a, 't> Posed<'a, 't> {
     /// The operands of all instances.
     pub fn taken(&self) -> impl Iterator<Item = Taken> + '_ {
         self.program.instances.iter().enumerate().flat_map(|(k, instance)| {
-            let times = |made: usize| match instance.part {
+            let times = |made: usize| match instance.doing {
                 // A loop takes what its body makes as often as the body runs.
-                Part::Merge => self.program.instances[self.program.made[made].by].times,
+                Doing::Merge => self.program.instances[self.program.made[made].by].times,
                 _ => instance.times,
             };
             let taken =
@@ -92,9 +92,9 @@ impl<'a, 't> Posed<'a, 't> {
     pub fn meeting(&self, taken: &Taken) -> Meeting {
         let (user, operand) = taken.by;
         let maker = self.program.made[taken.made].by;
-        let taker = match self.program.instances[user].part {
-            Part::Result(_) => Taker::Result,
-            Part::Operation(operation) => match operation {
+        let taker = match self.program.instances[user].doing {
+            Doing::Result(_) => Taker::Result,
+            Doing::Operation(operation) => match operation {
                 // What is open is brought into a form of its own by a kernel that streams.
                 Operation::Convolution(_) if operand == 0 && self.choices.ways[user][0].operands[0].is_none() => {
                     Taker::Stream
@@ -104,12 +104,12 @@ impl<'a, 't> Posed<'a, 't> {
                 }
                 _ => Taker::Stream,
             },
-            Part::Argument(..) | Part::Merge | Part::Copy => Taker::Other,
+            Doing::Argument(..) | Doing::Merge | Doing::Copy => Taker::Other,
         };
         Meeting {
             class: self.choices.class[taken.made],
             kept: self.kernels.kept[maker],
-            argument: matches!(self.program.instances[maker].part, Part::Argument(..)),
+            argument: matches!(self.program.instances[maker].doing, Doing::Argument(..)),
             taker,
             extent: self.extent(user, operand),
             reads: self.kernels.reads[user][operand],
@@ -119,12 +119,15 @@ impl<'a, 't> Posed<'a, 't> {
     /// What an instance reads of an operand.
     fn extent(&self, user: usize, operand: usize) -> Extent {
         let instance = &self.program.instances[user];
-        match instance.part {
-            Part::Operation(Operation::Slice { .. } | Operation::DynamicSlice { .. }) if operand == 0 => {
+        match instance.doing {
+            Doing::Operation(Operation::Slice { .. } | Operation::DynamicSlice { .. }) if operand == 0 => {
                 Extent::Part(self.choices.class[instance.results[0]])
             }
-            Part::Operation(Operation::DynamicUpdateSlice | Operation::InsertSlice { .. }) if operand == 0 => {
-                Extent::Nothing
+            // An argument must stay as it is: it is copied, and the copy is changed.
+            Doing::Operation(Operation::DynamicUpdateSlice | Operation::InsertSlice { .. }) if operand == 0 => {
+                let maker = self.program.made[instance.operands[0]].by;
+                let argument = matches!(self.program.instances[maker].doing, Doing::Argument(..));
+                if argument { Extent::Whole } else { Extent::Nothing }
             }
             _ => Extent::Whole,
         }
@@ -134,7 +137,7 @@ impl<'a, 't> Posed<'a, 't> {
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn met(&self, prices: &Prices, taken: &Taken, (from, second): Held, by: &Way) -> Result<Met, Error> {
+    pub fn met(&self, prices: &Prices, taken: &Taken, (from, second): HeldIn, by: &Way) -> Result<Met, Error> {
         let (meeting, (user, operand)) = (self.meeting(taken), taken.by);
         let met = |from: LayoutId| -> Result<Met, Error> {
             Ok(match by.operands[operand] {
@@ -156,13 +159,13 @@ impl<'a, 't> Posed<'a, 't> {
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn held(&self, prices: &Prices, made: usize, (from, second): Held) -> Result<i64, Error> {
+    pub fn held(&self, prices: &Prices, made: usize, (from, second): HeldIn) -> Result<i64, Error> {
         let Some(second) = second else { return Ok(0) };
         let by = self.program.made[made].by;
         let meeting = Meeting {
             class: self.choices.class[made],
             kept: self.kernels.kept[by],
-            argument: matches!(self.program.instances[by].part, Part::Argument(..)),
+            argument: matches!(self.program.instances[by].doing, Doing::Argument(..)),
             taker: Taker::Other,
             extent: Extent::Nothing,
             reads: 0,
@@ -233,7 +236,7 @@ impl<'a, 't> Posed<'a, 't> {
     }
 
     /// Adds the variable of an array that may be held in two layouts.
-    fn hold(&self, prices: &Prices, network: &mut CostNetwork, made: usize, states: &[Held]) -> Result<(), Error> {
+    fn hold(&self, prices: &Prices, network: &mut CostNetwork, made: usize, states: &[HeldIn]) -> Result<(), Error> {
         let (by, result) = (self.program.made[made].by, self.program.made[made].result);
         let costs = states.iter().map(|state| self.held(prices, made, *state)).collect::<Result<Vec<_>, _>>()?;
         let costs = times_all(&costs, self.program.instances[by].times)?;
@@ -249,8 +252,8 @@ impl<'a, 't> Posed<'a, 't> {
 
     /// The operation of an instance as text, where its cost depends on it.
     fn own(&self, k: usize) -> String {
-        match self.program.instances[k].part {
-            Part::Operation(operation) => format!("{operation:?}"),
+        match self.program.instances[k].doing {
+            Doing::Operation(operation) => format!("{operation:?}"),
             _ => String::new(),
         }
     }
@@ -258,7 +261,7 @@ impl<'a, 't> Posed<'a, 't> {
     /// What an instance costs in a way, once.
     pub fn cost(&self, prices: &Prices, k: usize, way: &Way) -> Result<i64, Error> {
         let instance = &self.program.instances[k];
-        let Part::Operation(operation) = instance.part else { return Ok(0) };
+        let Doing::Operation(operation) = instance.doing else { return Ok(0) };
         let classes = |numbers: &[usize]| numbers.iter().map(|made| self.choices.class[*made]).collect::<Vec<_>>();
         let kept = if instance.results.iter().all(|made| self.users[*made].is_empty()) {
             // What nothing uses is not computed.

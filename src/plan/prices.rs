@@ -12,12 +12,12 @@
 //! An array is in the fastest memory if it takes no more than a quarter of that, except that arguments and results of the
 //! program are in memory space 0. Products, convolutions and look-ups find arguments prefetched.
 
-use super::classes::{Classes, LayoutId};
+use super::classes::{LayoutClasses, LayoutId};
 use super::kernels::Kept;
 use super::ways::Way;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
-use crate::targets::Target;
+use crate::targets::{Price, RelayoutKind, Target};
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -68,7 +68,7 @@ pub enum Extent {
 
 /// What costs are asked of.
 pub struct Prices<'a, 't> {
-    classes: &'a Classes<'t>,
+    classes: &'a LayoutClasses<'t>,
     /// The fastest memory that is one, and the most bytes of an array in it.
     fast: Option<(u8, i64)>,
     known: RefCell<FxHashMap<(Meeting, LayoutId, LayoutId), i64>>,
@@ -76,7 +76,7 @@ pub struct Prices<'a, 't> {
 
 impl<'a, 't> Prices<'a, 't> {
     /// The prices of a target.
-    pub fn new(classes: &'a Classes<'t>) -> Prices<'a, 't> {
+    pub fn new(classes: &'a LayoutClasses<'t>) -> Prices<'a, 't> {
         let memories = &classes.target.machine().memories;
         let fast = memories.iter().filter(|memory| memory.axis.is_none() && memory.space != 0).next_back();
         let fast = fast.map(|memory| (memory.space, memory.bytes / SHARE));
@@ -112,11 +112,14 @@ impl<'a, 't> Prices<'a, 't> {
         let operands: Vec<Array> =
             from.iter().zip(&way.operands).map(|(c, id)| self.inner(*c, id.unwrap_or(0))).collect();
         let results: Vec<Array> = to.iter().zip(&way.results).map(|(c, id)| self.inner(*c, *id)).collect();
-        let price = self.target().operation_price(
-            operation,
-            &operands.iter().collect::<Vec<_>>(),
-            &results.iter().collect::<Vec<_>>(),
-        )?;
+        let [operands, results] = [&operands, &results].map(|arrays| arrays.iter().collect::<Vec<_>>());
+        let mut price = self.target().operation_price(operation, &operands, &results)?;
+        if matches!(operation, Operation::Convolution(_)) && way.operands[0].is_none() {
+            // It is computed in a form of its own, and only written in this layout.
+            let own: Vec<Array> = to.iter().map(|class| self.inner(*class, 0)).collect();
+            let computed = self.target().operation_price(operation, &operands, &own.iter().collect::<Vec<_>>())?;
+            price = Price { writes: price.writes, ..computed };
+        }
         let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
         match kept {
             Kept::Stored => sum(price.writes.iter().copied().chain([price.start, price.compute, -price.hidden])),
@@ -167,7 +170,12 @@ impl<'a, 't> Prices<'a, 't> {
         }
         let before = if argument { self.classes.array(class, from, 0) } else { self.inner(class, from) };
         let after = if taker == Taker::Result { self.classes.array(class, to, 0) } else { self.inner(class, to) };
-        let copy = self.target().relayout_cost(&before, &before.layout, &after.layout)?;
+        let [from, to] = [&own.layouts[usize::from(from)], &own.layouts[usize::from(to)]];
+        if self.target().relayout_kind(&before, from, to)? == RelayoutKind::Bitcast {
+            return Ok(0);
+        }
+        // Even where a target has no price for it, what moves is worth avoiding.
+        let copy = self.target().relayout_cost(&before, &before.layout, &after.layout)?.max(1);
         match kept {
             Kept::Stored => Ok(copy),
             _ => {

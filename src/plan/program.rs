@@ -3,7 +3,7 @@
 //! `y = call(x), to_apply={ p -> negate(p) }` becomes one instance, `negate(x)`; called twice, it becomes two, each with a
 //! layout of its own. Values are arrays: a tuple is the list of its arrays, and what packs and unpacks tuples is gone.
 //!
-//! A loop becomes one [`Part::Merge`] for each array that it carries, with two operands: the array before the loop, and
+//! A loop becomes one [`Doing::Merge`] for each array that it carries, with two operands: the array before the loop, and
 //! the one that the body makes of it. The body stands once and counts as often as it runs. A conditional becomes its
 //! branches, and a merge of their results.
 
@@ -17,7 +17,7 @@ use crate::text::Error;
 #[derive(Clone, Debug)]
 pub struct Instance<'a> {
     /// What it is.
-    pub part: Part<'a>,
+    pub doing: Doing<'a>,
     /// The numbers of the arrays that it reads.
     pub operands: Vec<usize>,
     /// The numbers of the arrays that it makes.
@@ -30,7 +30,7 @@ pub struct Instance<'a> {
 
 /// What an instance is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Part<'a> {
+pub enum Doing<'a> {
     /// An argument of the program: its number, and which of its arrays.
     Argument(usize, usize),
     /// An operation.
@@ -70,9 +70,6 @@ pub const UNKNOWN_TRIPS: i64 = 8;
 
 /// The most instances that a program may have: calls of calls can double them again and again.
 pub const MOST_INSTANCES: usize = 1 << 23;
-
-/// How many broadcasts in a row are made again.
-const MOST_AGAIN: usize = 8;
 
 /// A graph that is being put in.
 struct Entered {
@@ -118,7 +115,7 @@ impl<'a> Program<'a> {
             if let Operation::Parameter { number } = node.operation {
                 arguments.resize(arguments.len().max(number + 1), Vec::new());
                 for leaf in 0..node.results.iter().map(count).sum() {
-                    let made = builder.push(Part::Argument(number, leaf), (entry, k), Vec::new(), &[leaf], 1)?;
+                    let made = builder.push(Doing::Argument(number, leaf), (entry, k), Vec::new(), &[leaf], 1)?;
                     arguments[number].extend(made);
                 }
             }
@@ -127,44 +124,7 @@ impl<'a> Program<'a> {
         while let Some(frame) = builder.frames.pop() {
             builder.go(frame)?;
         }
-        builder.program.made_again()
-    }
-
-    /// The program with what is cheap to make, broadcasts, iotas and constants, made again for each operation that uses
-    /// it, right before that.
-    fn made_again(self) -> Result<Program<'a>, Error> {
-        let mut depth: Vec<usize> = Vec::with_capacity(self.instances.len());
-        for instance in &self.instances {
-            let cheap = match instance.part {
-                Part::Operation(Operation::Broadcast { .. } | Operation::Iota { .. }) => true,
-                Part::Operation(Operation::Constant) => instance.operands.is_empty(),
-                _ => false,
-            };
-            // Only merges use what comes later, and they are not cheap.
-            let below = |made: &usize| if cheap { depth[self.made[*made].by] } else { 0 };
-            let below = instance.operands.iter().map(below).max().unwrap_or(0);
-            depth.push(if cheap && below < MOST_AGAIN { below + 1 } else { 0 });
-        }
-        let mut again = Again { from: &self, depth, to: Program::default(), numbers: vec![None; self.made.len()] };
-        for (k, instance) in self.instances.iter().enumerate() {
-            if again.depth[k] > 0 {
-                continue;
-            }
-            // What a merge takes of the body of its loop comes later.
-            let known = |made: &&usize| instance.part != Part::Merge || self.made[**made].by < k;
-            let operands: Vec<usize> = instance.operands.iter().take_while(known).copied().collect();
-            again.emit(k, &operands)?;
-        }
-        for (k, instance) in self.instances.iter().enumerate().filter(|(_, instance)| instance.part == Part::Merge) {
-            let later: Vec<usize> =
-                instance.operands.iter().copied().skip_while(|made| self.made[*made].by < k).collect();
-            for made in later {
-                let made = again.number(made)?;
-                let merge = again.numbers[instance.results[0]].map(|own| again.to.made[own].by);
-                merge.into_iter().for_each(|merge| again.to.instances[merge].operands.push(made));
-            }
-        }
-        Ok(again.to)
+        Ok(builder.program)
     }
 
     /// The instances that read each array, with the number of the operand.
@@ -179,46 +139,6 @@ impl<'a> Program<'a> {
     }
 }
 
-/// A program in which what is cheap is made again.
-struct Again<'a, 'b> {
-    from: &'b Program<'a>,
-    /// For what is cheap to make, of how many such operations in a row it is the last; 0 for all others.
-    depth: Vec<usize>,
-    to: Program<'a>,
-    /// The new numbers of arrays that are made once.
-    numbers: Vec<Option<usize>>,
-}
-
-impl Again<'_, '_> {
-    /// Adds an instance with these operands; returns the new number of its first result.
-    fn emit(&mut self, k: usize, operands: &[usize]) -> Result<usize, Error> {
-        let operands = operands.iter().map(|made| self.number(*made)).collect::<Result<_, _>>()?;
-        let instance = &self.from.instances[k];
-        let (by, first) = (self.to.instances.len(), self.to.made.len());
-        if by >= MOST_INSTANCES {
-            return Err(too_many());
-        }
-        for (result, made) in instance.results.iter().enumerate() {
-            self.to.made.push(Made { by, result, ..self.from.made[*made].clone() });
-            self.numbers[*made] = Some(first + result);
-        }
-        let results = (first..self.to.made.len()).collect();
-        self.to.instances.push(Instance { operands, results, ..instance.clone() });
-        Ok(first)
-    }
-
-    /// The new number of an array, made again if it is cheap.
-    fn number(&mut self, made: usize) -> Result<usize, Error> {
-        let Made { by, result, .. } = self.from.made[made];
-        if self.depth[by] == 0 {
-            return self.numbers[made].ok_or_else(|| Error::new("an operation must come after those that it uses"));
-        }
-        // As deep as `MOST_AGAIN`.
-        let operands = self.from.instances[by].operands.clone();
-        Ok(self.emit(by, &operands)? + result)
-    }
-}
-
 struct Inlining<'a, 'b> {
     graphs: &'a [Graph],
     facts: &'b Facts,
@@ -230,7 +150,7 @@ impl<'a> Inlining<'a, '_> {
     /// Adds an instance whose results are these leaves of a node.
     fn push(
         &mut self,
-        part: Part<'a>,
+        doing: Doing<'a>,
         node: (usize, usize),
         operands: Vec<usize>,
         made: &[usize],
@@ -246,7 +166,7 @@ impl<'a> Inlining<'a, '_> {
             self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf });
         }
         let results: Vec<usize> = (first..self.program.made.len()).collect();
-        self.program.instances.push(Instance { part, operands, results: results.clone(), times, node });
+        self.program.instances.push(Instance { doing, operands, results: results.clone(), times, node });
         Ok(results)
     }
 
@@ -291,7 +211,7 @@ impl<'a> Inlining<'a, '_> {
                     let by = self.program.made[root].by;
                     let node = self.program.instances[by].node;
                     let leaf = self.program.made[root].leaf;
-                    self.push(Part::Result(number), node, vec![root], &[leaf], 1)?;
+                    self.push(Doing::Result(number), node, vec![root], &[leaf], 1)?;
                 }
             }
             After::Node => self.found(roots),
@@ -332,7 +252,7 @@ impl<'a> Inlining<'a, '_> {
                 let mut merged = Vec::new();
                 for leaf in 0..made[0].len() {
                     let operands = made.iter().map(|roots| roots[leaf]).collect();
-                    merged.extend(self.push(Part::Merge, node, operands, &[leaf], times)?);
+                    merged.extend(self.push(Doing::Merge, node, operands, &[leaf], times)?);
                 }
                 self.found(merged);
             }
@@ -380,7 +300,7 @@ impl<'a> Inlining<'a, '_> {
                 }
                 operation => {
                     let made: Vec<usize> = (0..own).filter(|leaf| start.result(*leaf).is_some()).collect();
-                    let made = self.push(self.part(operation, at), at, all.clone(), &made, frame.times)?;
+                    let made = self.push(self.doing(operation, at), at, all.clone(), &made, frame.times)?;
                     self.started(start, at, &all, &made, own, frame.times)?
                 }
             },
@@ -392,7 +312,7 @@ impl<'a> Inlining<'a, '_> {
             Operation::While { condition, body } => {
                 let mut merges = Vec::new();
                 for (leaf, value) in all.iter().enumerate() {
-                    merges.extend(self.push(Part::Merge, at, vec![*value], &[leaf], frame.times)?);
+                    merges.extend(self.push(Doing::Merge, at, vec![*value], &[leaf], frame.times)?);
                 }
                 let trips = self.facts.trips.get(&at).copied().unwrap_or(UNKNOWN_TRIPS).max(1);
                 let arguments = self.arguments(*condition, at.0, &merges)?;
@@ -409,14 +329,14 @@ impl<'a> Inlining<'a, '_> {
             }
             operation => {
                 let made: Vec<usize> = (0..own).collect();
-                self.push(self.part(operation, at), at, all, &made, frame.times)?
+                self.push(self.doing(operation, at), at, all, &made, frame.times)?
             }
         };
         Ok(Some(made))
     }
 
-    fn part(&self, operation: &'a Operation, at: (usize, usize)) -> Part<'a> {
-        if self.facts.copies.contains(&at) { Part::Copy } else { Part::Operation(operation) }
+    fn doing(&self, operation: &'a Operation, at: (usize, usize)) -> Doing<'a> {
+        if self.facts.copies.contains(&at) { Doing::Copy } else { Doing::Operation(operation) }
     }
 
     /// The arrays of the start of an asynchronous pair: operands, what the operation makes, and what only the device uses.
@@ -431,11 +351,11 @@ impl<'a> Inlining<'a, '_> {
     ) -> Result<Vec<usize>, Error> {
         let mut found = Vec::new();
         for leaf in 0..own {
-            let operand = start.operands.and_then(|first| all.get(leaf.checked_sub(first)?));
+            let operand = start.operand(leaf).and_then(|operand| all.get(operand));
             match start.result(leaf).and_then(|result| made.get(result)).or(operand) {
                 Some(value) => found.push(*value),
                 None => {
-                    found.extend(self.push(Part::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
+                    found.extend(self.push(Doing::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
                 }
             }
         }
@@ -455,7 +375,7 @@ impl<'a> Inlining<'a, '_> {
             match number.and_then(|number| all.get(number)) {
                 Some(value) => made.push(*value),
                 None => {
-                    made.extend(self.push(Part::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
+                    made.extend(self.push(Doing::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
                 }
             }
         }
@@ -516,7 +436,7 @@ fn value(graph: &Graph, known: &[Vec<usize>], node: usize, result: usize) -> Res
     all.map(<[usize]>::to_vec).ok_or_else(|| Error::new(format!("node {node} must have a result {result}, found none")))
 }
 
-fn too_many() -> Error {
+pub(super) fn too_many() -> Error {
     Error::new(format!("with its calls put in, the program must have at most {MOST_INSTANCES} operations"))
 }
 

@@ -5,12 +5,14 @@
 //! between which it moves nothing, and a few in which it moves. Products, convolutions and what looks elements up have the
 //! ways that the target wants.
 
-use super::classes::{Classes, LayoutId, reshaped};
+use super::classes::{LayoutClasses, LayoutId, reshaped};
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
-use super::program::{Instance, Part, Program};
-use crate::operations::operation::{Convolution, Operation};
+use super::program::{Doing, Instance, Program};
+use crate::operations::operation::{Algorithm, Convolution, Operation};
 use crate::operations::shape::Array;
+use crate::targets::{Target, Want};
 use crate::text::Error;
+use crate::tiled::layout::Layout;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -26,7 +28,7 @@ pub struct Way {
 /// The classes of a program's arrays, and the ways of its instances.
 pub struct Choices<'t> {
     /// The layouts.
-    pub classes: Classes<'t>,
+    pub classes: LayoutClasses<'t>,
     /// The class of each array of the program.
     pub class: Vec<usize>,
     /// The ways of each instance; never empty.
@@ -41,11 +43,11 @@ pub struct Choices<'t> {
 pub type Port = Vec<LayoutId>;
 
 /// The ways of an operation, and its ports.
-type Listed = (Rc<Vec<Way>>, Rc<Vec<Port>>);
+type ListedWays = (Rc<Vec<Way>>, Rc<Vec<Port>>);
 
 /// What arguments or results of a program may be laid out in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryLayouts {
     /// The layouts that the program gives.
     Fixed,
     /// The target's default layouts.
@@ -56,14 +58,18 @@ pub enum Entry {
 }
 
 /// An operation and the classes of its operands and results, and the given layouts where they matter.
-type Key = (String, Vec<usize>, Vec<usize>, Vec<LayoutId>);
+type WayKey = (String, Vec<usize>, Vec<usize>, Vec<LayoutId>);
 
 impl<'t> Choices<'t> {
     /// The choices of a program.
     ///
     /// # Errors
     /// A size is not bounded, or bytes do not fit in 64 bits: which instance, and what is wrong with it.
-    pub fn new(program: &Program, mut classes: Classes<'t>, entry: Entry) -> Result<Choices<'t>, (usize, Error)> {
+    pub fn new(
+        program: &Program,
+        mut classes: LayoutClasses<'t>,
+        entry: EntryLayouts,
+    ) -> Result<Choices<'t>, (usize, Error)> {
         let (mut class, mut given) = (Vec::new(), Vec::new());
         for made in &program.made {
             let own = classes.of(made.array).map_err(|error| (made.by, error))?;
@@ -87,9 +93,9 @@ struct Maker<'a, 't> {
     program: &'a Program<'a>,
     class: &'a [usize],
     given: &'a [LayoutId],
-    entry: Entry,
-    classes: Classes<'t>,
-    known: FxHashMap<Key, Listed>,
+    entry: EntryLayouts,
+    classes: LayoutClasses<'t>,
+    known: FxHashMap<WayKey, ListedWays>,
 }
 
 impl Maker<'_, '_> {
@@ -106,12 +112,12 @@ impl Maker<'_, '_> {
         let program = self.program;
         let wide = |instance: &Instance| {
             let mut all = instance.operands.iter().chain(&instance.results);
-            all.any(|number| program.made[*number].array.dims.len() > crate::targets::Target::ALL_ORDERS)
+            all.any(|number| program.made[*number].array.dims.len() > Target::ALL_ORDERS)
         };
         let chosen: Vec<&Instance> = program.instances.iter().filter(|instance| wide(instance)).collect();
         let mut seen = FxHashSet::default();
         for instance in chosen.iter().chain(chosen.iter().rev()) {
-            let Part::Operation(operation) = instance.part else { continue };
+            let Doing::Operation(operation) = instance.doing else { continue };
             let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
             // The lists may have grown since an equal operation was seen.
             let sizes: Vec<usize> = from.iter().chain(&to).map(|c| self.classes.all[*c].layouts.len()).collect();
@@ -123,7 +129,7 @@ impl Maker<'_, '_> {
 
     /// Offers to each array of an operation the orders that go with those of its neighbours.
     fn carry(&mut self, operation: &Operation, instance: &Instance, from: &[usize], to: &[usize]) {
-        let orders = |classes: &Classes, class: usize| {
+        let orders = |classes: &LayoutClasses, class: usize| {
             classes.all[class].layouts.iter().map(|layout| layout.minor_to_major.clone()).collect::<Vec<_>>()
         };
         if let (Operation::Reshape, [a], [b]) = (operation, from, to) {
@@ -154,20 +160,20 @@ impl Maker<'_, '_> {
     }
 
     /// The ways of an instance.
-    fn ways(&mut self, instance: &Instance) -> Result<Listed, Error> {
+    fn ways(&mut self, instance: &Instance) -> Result<ListedWays, Error> {
         let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
         let fixed = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
         let mut given = Vec::new();
-        let fixed_by_text = matches!(instance.part, Part::Operation(Operation::Bitcast));
-        if fixed_by_text || matches!(instance.part, Part::Argument(..) | Part::Result(_)) {
+        let fixed_by_text = matches!(instance.doing, Doing::Operation(Operation::Bitcast));
+        if fixed_by_text || matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) {
             given = [fixed(&instance.operands), fixed(&instance.results)].concat();
         }
-        let part = match instance.part {
-            Part::Operation(operation) => format!("{operation:?}"),
-            Part::Argument(..) => "argument".to_string(),
-            Part::Merge => "merge".to_string(),
-            Part::Copy => "copy".to_string(),
-            Part::Result(_) => "result".to_string(),
+        let part = match instance.doing {
+            Doing::Operation(operation) => format!("{operation:?}"),
+            Doing::Argument(..) => "argument".to_string(),
+            Doing::Merge => "merge".to_string(),
+            Doing::Copy => "copy".to_string(),
+            Doing::Result(_) => "result".to_string(),
         };
         let key = (part, from, to, given);
         if let Some(known) = self.known.get(&key) {
@@ -184,36 +190,45 @@ impl Maker<'_, '_> {
         Ok(listed)
     }
 
-    fn listed(&mut self, instance: &Instance, (_, from, to, given): &Key) -> Result<Vec<Way>, Error> {
-        let ids = |classes: &Classes, class: usize| 0..classes.all[class].layouts.len() as LayoutId;
+    fn listed(&mut self, instance: &Instance, (_, from, to, given): &WayKey) -> Result<Vec<Way>, Error> {
+        let ids = |classes: &LayoutClasses, class: usize| 0..classes.all[class].layouts.len() as LayoutId;
         let same = |id: LayoutId| Way { operands: vec![Some(id); from.len()], results: vec![id; to.len()] };
         let class = to.first().or(from.first()).copied();
-        match instance.part {
-            Part::Argument(..) | Part::Result(_) => Ok(match (self.entry, class) {
-                (Entry::Fixed, _) => vec![same(given[0])],
-                (Entry::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
+        match instance.doing {
+            Doing::Argument(..) | Doing::Result(_) => Ok(match (self.entry, class) {
+                (EntryLayouts::Fixed, _) => vec![same(given[0])],
+                (EntryLayouts::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
                 _ => vec![same(0)],
             }),
-            Part::Merge | Part::Copy => {
+            Doing::Merge | Doing::Copy => {
                 Ok(class.into_iter().flat_map(|class| ids(&self.classes, class)).map(same).collect())
             }
-            Part::Operation(Operation::Bitcast) => {
+            Doing::Operation(Operation::Bitcast) => {
                 let (operands, results) = given.split_at(from.len());
                 Ok(vec![Way { operands: operands.iter().map(|id| Some(*id)).collect(), results: results.to_vec() }])
             }
-            Part::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0])),
-            Part::Operation(Operation::Dot { lhs_batch, .. }) => {
+            Doing::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0])),
+            Doing::Operation(Operation::Dot { lhs_batch, .. }) => {
                 // Batch dimensions come first.
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();
                 let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
                 Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
             }
-            Part::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
+            Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
                 let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
-                Ok(ids(&self.classes, to[0]).map(open).collect())
+                let batch = self.few(&[convolution.output_batch], to[0]);
+                Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
             }
-            Part::Operation(operation) => {
-                let wanted = self.wanted(operation, instance, from, to)?;
+            Doing::Operation(operation) => {
+                // Lines are sorted in the order that they are in.
+                let wanted = match operation {
+                    Operation::Algorithm(algorithm)
+                        if matches!(**algorithm, Algorithm::Sort { .. } | Algorithm::TopK { .. }) =>
+                    {
+                        Vec::new()
+                    }
+                    _ => self.wanted(operation, instance, from, to)?,
+                };
                 if !wanted.is_empty() {
                     return Ok(wanted);
                 }
@@ -254,16 +269,22 @@ impl Maker<'_, '_> {
 
     /// The ports of an operation: those of a product, whose matrices it takes in any order.
     fn ports(&self, instance: &Instance, from: &[usize]) -> Vec<Port> {
-        match instance.part {
-            Part::Operation(Operation::Dot { lhs_batch, rhs_batch, .. }) => {
+        match instance.doing {
+            Doing::Operation(Operation::Dot { lhs_batch, rhs_batch, .. }) => {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
-            Part::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
-                let all = |class: &usize| (0..self.classes.all[*class].layouts.len() as LayoutId).collect();
-                from.iter().map(all).collect()
+            Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
+                let batch = self.few(&[convolution.input_batch], from[0]);
+                vec![self.outside(from[0], &batch), self.outside(from[1], &[])]
             }
             _ => vec![Vec::new(); from.len()],
         }
+    }
+
+    /// Those of the dimensions that fill less than half of the rows of a register.
+    fn few(&self, dims: &[usize], class: usize) -> Vec<usize> {
+        let rows = self.classes.target.machine().model.registers.map_or(0, |(rows, _)| rows);
+        dims.iter().copied().filter(|dim| self.classes.all[class].sizes[*dim] < rows / 2).collect()
     }
 
     /// Whether a convolution has fewer images than a register has rows, and cuts large ones into several: it brings the
@@ -271,6 +292,9 @@ impl Maker<'_, '_> {
     fn cuts_batches(&self, convolution: &Convolution, input: usize) -> bool {
         let Some((rows, _)) = self.classes.target.machine().model.registers else { return false };
         let sizes = &self.classes.all[input].sizes;
+        if convolution.feature_groups > 1 || convolution.batch_groups > 1 {
+            return false;
+        }
         let longest = convolution.input_spatial.iter().map(|dim| sizes[*dim]).max().unwrap_or(0);
         sizes[convolution.input_batch] < rows && longest >= 2 * rows
     }
@@ -310,9 +334,23 @@ impl Maker<'_, '_> {
     ) -> Result<Vec<Way>, Error> {
         let wants =
             self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
+        // A convolution of so many images that they fill the rows of registers has them in rows or lanes.
+        let images = match operation {
+            Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 => {
+                let many = self.few(&[own.input_batch], from[0]).is_empty();
+                many.then_some([own.input_batch, own.output_batch])
+            }
+            _ => None,
+        };
+        let inside = |layout: &Option<Layout>, dim: usize| {
+            layout.as_ref().is_none_or(|layout| layout.minor_to_major.iter().take(2).any(|own| *own == dim))
+        };
+        let fits = |want: &Want| {
+            images.is_none_or(|[input, output]| inside(&want.operands[0], input) && inside(&want.results[0], output))
+        };
         let mut ways = Vec::new();
-        for want in wants {
-            let number = |classes: &mut Classes, class: &usize, layout: &crate::tiled::layout::Layout| {
+        for want in wants.into_iter().filter(fits) {
+            let number = |classes: &mut LayoutClasses, class: &usize, layout: &Layout| {
                 classes.offer(*class, &layout.minor_to_major)
             };
             let mut operands = Vec::new();

@@ -3,12 +3,11 @@
 //! The proof is a Lagrangian dual. Every step below keeps the cost of legal plans or lowers it, so what is left is a
 //! lower bound:
 //!
-//! 1. **Scale.** All costs are multiplied by `2^shift`, so that what follows is in integers.
-//! 2. **Prices.** A resource has a price `p(t) >= 0` at some moments `t`. A choice that takes `u` at moments `T` pays
-//!    `floor(u × (sum of p(t) for t in T) / 2^price_shift)`, and `ceil(capacity × (sum of all p) / 2^price_shift)` is
-//!    refunded for the whole. A legal plan stays within the capacity, so it is refunded at least what it pays.
-//! 3. **Merges.** A variable `v` whose choice follows from that of another, `u`, is put into `u`: the costs of `v`'s
-//!    choices, pairs and amounts become those of the choices of `u`.
+//! 1. **Reductions** leave a network with the same minimum: see [`Reduction`].
+//! 2. **Scale.** All costs are multiplied by `2^shift`, so that what follows is in integers.
+//! 3. **Prices.** A resource has a price `p(t) >= 0` at some moments `t`. A choice that takes `u` at moments `T` pays
+//!    `u × (sum of p(t) for t in T)`, and `capacity × (sum of all p)` is refunded for the whole. A legal plan stays
+//!    within the capacity, so it is refunded at least what it pays.
 //! 4. **Messages.** For an edge between `a` and `b`, `m_a(i)` and `m_b(j)` are taken from the cost of the pair `(i, j)`
 //!    and given to the choices `i` of `a` and `j` of `b` (a reparametrisation).
 //! 5. **Elimination.** Some variables are minimised over, in order, each with all tables that it is in.
@@ -26,10 +25,40 @@ pub struct Certificate {
     pub cost: i64,
     /// What every legal plan costs at least.
     pub bound: i64,
-    /// `[v, u]`, in order: `v`'s choice follows from that of `u` and of what was merged into `u`.
-    pub merges: Vec<[usize; 2]>,
+    /// How the network was reduced, in order.
+    pub reductions: Vec<Reduction>,
     /// A tree in prefix order; [`ProofNode::children`] says how many nodes are below one.
     pub proof: Vec<ProofNode>,
+}
+
+/// A step that keeps the least cost of legal plans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// A choice that has no partner left at some neighbour is forbidden.
+    Drop {
+        /// The variable.
+        variable: usize,
+        /// Its choice.
+        choice: usize,
+    },
+    /// A choice is forbidden since another takes no more of any resource, and costs no more whatever the neighbours
+    /// choose.
+    Dominated {
+        /// The variable.
+        variable: usize,
+        /// Its choice.
+        choice: usize,
+        /// The other choice.
+        by: usize,
+    },
+    /// A variable of which each choice of a neighbour leaves at most one choice is put into the neighbour: the costs of
+    /// its choices and pairs and its amounts become those of the choices of the neighbour.
+    Merge {
+        /// The variable.
+        from: usize,
+        /// The neighbour.
+        into: usize,
+    },
 }
 
 /// A node of the proof.
@@ -65,8 +94,6 @@ impl ProofNode {
 pub struct Dual {
     /// Costs are multiplied by 2 to this power.
     pub shift: u32,
-    /// Prices are divided by 2 to this power.
-    pub price_shift: u32,
     /// Prices above 0.
     pub prices: Vec<Price>,
     /// At most one for each two variables.
@@ -82,7 +109,7 @@ pub struct Price {
     pub resource: usize,
     /// The moment.
     pub moment: i64,
-    /// The price, at least 0, in cost × `2^(shift + price_shift)`.
+    /// The price, at least 0, in cost × `2^shift`.
     pub price: i64,
 }
 

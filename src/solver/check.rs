@@ -5,7 +5,7 @@
 //! sum of minima after these steps is a lower bound. Sums are checked, so a certificate with numbers that are too large
 //! is refused. The time is linear in the tables that are looked at.
 
-use super::certificate::{Certificate, Dual, ProofNode};
+use super::certificate::{Certificate, Dual, ProofNode, Reduction};
 use super::network::{CostNetwork, FORBIDDEN};
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
@@ -23,8 +23,12 @@ pub fn check(network: &CostNetwork, certificate: &Certificate) -> Result<(), Err
         return wrong(format!("the plan costs {cost}, not {}", certificate.cost));
     }
     let mut merged = Merged::new(network);
-    for [from, into] in &certificate.merges {
-        merged.merge(*from, *into)?;
+    for reduction in &certificate.reductions {
+        match *reduction {
+            Reduction::Drop { variable, choice } => merged.drop_choice(variable, choice)?,
+            Reduction::Dominated { variable, choice, by } => merged.drop_dominated(variable, choice, by)?,
+            Reduction::Merge { from, into } => merged.merge(from, into)?,
+        }
     }
     let bound = proved(network, &merged, certificate)?;
     if bound != Some(certificate.bound) {
@@ -100,7 +104,7 @@ fn least(costs: impl IntoIterator<Item = i64>) -> i64 {
     costs.into_iter().min().unwrap_or(FORBIDDEN)
 }
 
-/// The network after merges. Tables are row-major and stand under both orders of their ends' numbers: `a < b`.
+/// The network after reductions. Tables are row-major and stand under both orders of their ends' numbers: `a < b`.
 struct Merged {
     /// The costs of the variables that were not merged into others.
     unary: BTreeMap<usize, Vec<i64>>,
@@ -108,6 +112,8 @@ struct Merged {
     near: Vec<BTreeSet<usize>>,
     /// Per variable that was not merged: occupancies of it and of what was merged into it, with their amounts.
     occupied: BTreeMap<usize, Vec<(usize, Vec<i64>)>>,
+    /// Of each occupancy the resource and the moments.
+    spans: Vec<(usize, i64, i64)>,
 }
 
 impl Merged {
@@ -117,6 +123,9 @@ impl Merged {
             tables: BTreeMap::new(),
             near: vec![BTreeSet::new(); network.variables().len()],
             occupied: BTreeMap::new(),
+            spans: (network.occupancies().iter())
+                .map(|occupancy| (occupancy.resource, occupancy.moments.start, occupancy.moments.end))
+                .collect(),
         };
         for edge in network.edges() {
             merged.add_table(edge.ends, edge.costs.clone());
@@ -157,6 +166,65 @@ impl Merged {
         Some(table)
     }
 
+    fn drop_choice(&mut self, variable: usize, choice: usize) -> Result<(), Error> {
+        let step = || format!("choice {choice} of variable {variable} is not without a partner");
+        if self.unary.get(&variable).is_none_or(|costs| choice >= costs.len()) {
+            return wrong(format!("{}: it does not exist", step()));
+        }
+        let alone = |other: &usize| {
+            let row = self.row(variable, *other, choice);
+            row.zip(&self.unary[other]).all(|(pair, cost)| pair == FORBIDDEN || *cost == FORBIDDEN)
+        };
+        if !self.near[variable].iter().any(alone) {
+            return wrong(step());
+        }
+        self.unary.get_mut(&variable).expect("checked above")[choice] = FORBIDDEN;
+        Ok(())
+    }
+
+    fn drop_dominated(&mut self, variable: usize, choice: usize, by: usize) -> Result<(), Error> {
+        let step = || format!("choice {choice} of variable {variable} is not dominated by {by}");
+        let Some(costs) = self.unary.get(&variable).filter(|costs| choice.max(by) < costs.len() && choice != by) else {
+            return wrong(format!("{}: one of them does not exist", step()));
+        };
+        // Sums of the network are below 2^59, so these differences fit.
+        if costs[by] == FORBIDDEN || costs[choice] == FORBIDDEN {
+            return wrong(format!("{}: one of them is forbidden", step()));
+        }
+        let mut more = costs[by] - costs[choice];
+        for other in &self.near[variable] {
+            let pairs = self.row(variable, *other, by).zip(self.row(variable, *other, choice));
+            let mut most: Option<i64> = None;
+            for ((new, old), _) in pairs.zip(&self.unary[other]).filter(|(_, cost)| **cost != FORBIDDEN) {
+                match (new, old) {
+                    (_, FORBIDDEN) => {}
+                    (FORBIDDEN, _) => return wrong(format!("{}: variable {other} may forbid it", step())),
+                    _ => most = most.max(Some(new - old)),
+                }
+            }
+            more += most.unwrap_or(0);
+        }
+        // Occupancies over the same moments count as one.
+        let mut amounts: BTreeMap<(usize, i64, i64), (i64, i64)> = BTreeMap::new();
+        for (occupancy, amount) in self.occupied.get(&variable).into_iter().flatten() {
+            let sums = amounts.entry(self.spans[*occupancy]).or_default();
+            *sums = (sums.0 + amount[by], sums.1 + amount[choice]);
+        }
+        if more > 0 || amounts.values().any(|(new, old)| new > old) {
+            return wrong(step());
+        }
+        self.unary.get_mut(&variable).expect("checked above")[choice] = FORBIDDEN;
+        Ok(())
+    }
+
+    /// The costs of the pairs of a choice with those of a neighbour.
+    fn row(&self, variable: usize, other: usize, choice: usize) -> impl Iterator<Item = i64> {
+        let costs = &self.tables[&(variable.min(other), variable.max(other))];
+        let (own, width) = (self.unary[&variable].len(), self.unary[&other].len());
+        let (start, step) = if variable < other { (choice * width, 1) } else { (choice, own) };
+        costs[start..].iter().step_by(step).take(width).copied()
+    }
+
     fn merge(&mut self, from: usize, into: usize) -> Result<(), Error> {
         let step = || format!("the merge of variable {from} into {into}");
         let (Some(costs), true) = (self.unary.get(&from), self.unary.contains_key(&into)) else {
@@ -171,6 +239,10 @@ impl Merged {
         let mut follows = Vec::with_capacity(self.unary[&into].len());
         for (i, row) in table.chunks(columns).enumerate() {
             let mut possible = (0..columns).filter(|j| row[*j] != FORBIDDEN && costs[*j] != FORBIDDEN);
+            if self.unary[&into][i] == FORBIDDEN {
+                follows.push(None);
+                continue;
+            }
             follows.push(possible.next());
             if possible.next().is_some() {
                 return wrong(format!("{}: choice {i} of variable {into} leaves more than one choice", step()));
@@ -217,6 +289,11 @@ fn turned(costs: &[i64], rows: usize) -> Vec<i64> {
     (0..columns).flat_map(|j| (0..rows).map(move |i| costs[i * columns + j])).collect()
 }
 
+/// The choices that are not forbidden.
+fn possible(costs: &[i64]) -> Vec<usize> {
+    (0..costs.len()).filter(|choice| costs[*choice] != FORBIDDEN).collect()
+}
+
 /// A table over some variables, row-major.
 struct Table {
     scope: Vec<usize>,
@@ -238,7 +315,7 @@ impl Priced {
         without: &BTreeSet<(usize, usize)>,
         dual: &Dual,
     ) -> Result<Priced, Error> {
-        if dual.shift > 60 || dual.price_shift > 60 {
+        if dual.shift > 60 {
             return wrong("a shift above 60".to_string());
         }
         let scaled = |costs: &Vec<i64>| -> Result<Vec<i64>, Error> {
@@ -259,9 +336,43 @@ impl Priced {
         for (variable, choice) in without {
             priced.unary.get_mut(variable).expect("a branch is on such a variable")[*choice] = FORBIDDEN;
         }
+        priced.drop_alone(merged);
+        // Pairs with a forbidden choice are forbidden, so they do not lower a minimum.
+        for ((a, b), costs) in &mut priced.tables {
+            let (rows, columns) = (&priced.unary[a], &priced.unary[b]);
+            for (row, own) in costs.chunks_mut(columns.len()).zip(rows) {
+                let forbidden = |other: &i64| *own == FORBIDDEN || *other == FORBIDDEN;
+                row.iter_mut()
+                    .zip(columns)
+                    .filter(|(_, other)| forbidden(other))
+                    .for_each(|(cost, _)| *cost = FORBIDDEN);
+            }
+        }
         priced.pay(network, merged, dual)?;
         priced.reparametrise(dual)?;
         Ok(priced)
+    }
+
+    /// Forbids choices that have no partner at some neighbour, until there are none.
+    fn drop_alone(&mut self, merged: &Merged) {
+        let mut open: BTreeSet<usize> = self.unary.keys().copied().collect();
+        while let Some(variable) = open.pop_first() {
+            let own: Vec<usize> = possible(&self.unary[&variable]);
+            for other in &merged.near[variable] {
+                let width = self.unary[&variable.max(*other)].len();
+                let costs = &self.tables[&(variable.min(*other), variable.max(*other))];
+                let pair =
+                    |i: usize, j: usize| if variable < *other { costs[i * width + j] } else { costs[j * width + i] };
+                let alone = possible(&self.unary[other]).into_iter();
+                let alone: Vec<usize> = alone.filter(|j| own.iter().all(|i| pair(*i, *j) == FORBIDDEN)).collect();
+                if !alone.is_empty() {
+                    open.insert(*other);
+                }
+                alone
+                    .into_iter()
+                    .for_each(|j| self.unary.get_mut(other).expect("a neighbour is not merged")[j] = FORBIDDEN);
+            }
+        }
     }
 
     /// Charges the prices, and the refund.
@@ -277,7 +388,6 @@ impl Priced {
             }
             *sums.entry(price.moment).or_default() += i128::from(price.price);
         }
-        // Prices are below 2^63 and amounts and capacities below 2^59; sums of fewer than 2^5 .. are checked.
         let large = || Error::new("prices that are too large");
         let mut refund: i128 = 0;
         for (sums, capacity) in sums.iter_mut().zip(network.capacities()) {
@@ -289,11 +399,7 @@ impl Priced {
             let all = sum.checked_mul(i128::from(*capacity)).ok_or_else(large)?;
             refund = refund.checked_add(all).ok_or_else(large)?;
         }
-        let unit = 1i128 << dual.price_shift;
-        self.refund = i64::try_from(refund.div_euclid(unit) + i128::from(refund.rem_euclid(unit) > 0))
-            .ok()
-            .filter(|refund| *refund < 1 << 62)
-            .ok_or_else(large)?;
+        self.refund = i64::try_from(refund).ok().filter(|refund| *refund < 1 << 62).ok_or_else(large)?;
         for (variable, occupied) in &merged.occupied {
             let costs = self.unary.get_mut(variable).expect("of variables that were not merged");
             for (at, amounts) in occupied {
@@ -305,7 +411,7 @@ impl Priced {
                     continue;
                 }
                 for (cost, amount) in costs.iter_mut().zip(amounts) {
-                    let paid = price.checked_mul(i128::from(*amount)).ok_or_else(large)? >> dual.price_shift;
+                    let paid = price.checked_mul(i128::from(*amount)).ok_or_else(large)?;
                     *cost = add(*cost, i64::try_from(paid).map_err(|_| large())?)?;
                 }
             }
@@ -319,7 +425,7 @@ impl Priced {
             let [a, b] = message.ends;
             let named = || format!("the message between variables {a} and {b}");
             let Some(table) = self.tables.get_mut(&(a, b)) else {
-                return wrong(format!("{}: after the merges they share no edge, or are not in order", named()));
+                return wrong(format!("{}: after the reductions they share no edge, or are not in order", named()));
             };
             if !seen.insert((a, b)) {
                 return wrong(format!("{} stands twice", named()));

@@ -17,7 +17,7 @@ mod check;
 mod network;
 mod search;
 
-pub use certificate::{Certificate, Dual, Message, Price, ProofNode};
+pub use certificate::{Certificate, Dual, Message, Price, ProofNode, Reduction};
 pub use check::check;
 pub use network::{CostNetwork, Edge, FORBIDDEN, LARGEST_SUM, NetworkError, Occupancy};
 pub use search::{NoPlan, Options, Progress, Solution, min_marginals, solve};

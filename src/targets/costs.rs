@@ -13,7 +13,7 @@
 //!   `transpose_window`, and for each far side `transpose_window_far` a window and `transpose_tile` a tile. Others:
 //!   `copy + copy_window · n + Σ B / r + Σ B / w + copy_tile · T`, and `sublane_tile` where the second-minor changes.
 //! - **Products**: `product + product_operands` (one operand is far) `+ product_results + product_window · n` (the result
-//!   is far or packed) `+ max(m, c) + min(m, c) / n`, where m is moving the far arrays and `product_packed_tile`, and
+//!   is far or packed) `+ max(m, c) + min(m, c) / n`, n = max(m, c) / `product_window_size`, where m is moving the far arrays and `product_packed_tile`, and
 //!   c = `pass` · ⌈K / L⌉ · ⌈N / L⌉ · max(⌈M / R⌉, `least_passes`) for registers of R rows of L words; N are the
 //!   columns and M the rows, or the other way round where the result has rows in its lanes.
 //!
@@ -232,21 +232,11 @@ impl Target {
     /// A product whose passes take `compute`.
     fn product(&self, kernel: &Kernel, mut compute: Micro, moved: &Moved) -> Result<Price, Error> {
         let costs = self.costs();
-        let windows = moved.windows(costs.product_window_bytes);
-        let mut start = of(costs.product, 1);
-        // A scalar, such as the start of a slice, is read beforehand.
-        if moved.operands.iter().flatten().any(|operand| operand.far() && operand.count > 1) {
-            start = start + of(costs.product_operands, 1);
-        }
-        let packed = matches!(moved.results[..], [result] if result.packed);
-        let far = moved.results.iter().any(Tiles::far);
-        if far || moved.results.iter().max_by_key(|result| result.count).is_some_and(|result| result.packed) {
-            start = start + of(costs.product_results, 1) + of(costs.product_window, if far { windows } else { 1 });
-        }
         let far = |tiles: &&Tiles| tiles.far();
         let reads: Vec<Micro> =
             moved.operands.iter().map(|parts| parts.iter().filter(far).map(reading).sum()).collect();
         let mut writes: Vec<Micro> = moved.results.iter().map(writing).collect();
+        let packed = matches!(moved.results[..], [result] if result.packed);
         if packed {
             writes[0] = writes[0] + of(costs.product_packed_tile, moved.results[0].count);
         }
@@ -254,6 +244,18 @@ impl Target {
             compute = compute + of(costs.product_computed_tile, self.tiles(array)?.count);
         }
         let moving: Micro = reads.iter().chain(&writes).copied().sum();
+        let windows = windows(moving.0.max(compute.0), costs.product_window_size);
+        let mut start = of(costs.product, 1);
+        // A scalar, such as the start of a slice, is read beforehand.
+        let scalar = |parts: &Vec<Part>| parts.iter().all(|part| part.array.dims.is_empty());
+        let mut arrays = kernel.operands.iter().zip(&moved.operands).filter(|(parts, _)| !scalar(parts));
+        if arrays.any(|(_, tiles)| tiles.iter().any(Tiles::far)) {
+            start = start + of(costs.product_operands, 1);
+        }
+        let far = moved.results.iter().any(Tiles::far);
+        if far || moved.results.iter().max_by_key(|result| result.count).is_some_and(|result| result.packed) {
+            start = start + of(costs.product_results, 1) + of(costs.product_window, if far { windows } else { 1 });
+        }
         let least = Micro(moving.0.min(compute.0));
         let hidden = Micro(least.0 - least.0 / i128::from(windows));
         Ok(Price {
@@ -397,9 +399,14 @@ fn at(bytes: i64, rate: Decimal) -> Micro {
 
 /// How many windows of a size there are, at least one; one where no size is given.
 fn whole_windows(n: i64, size: Decimal) -> i64 {
+    windows(i128::from(n) * 1_000_000, size)
+}
+
+/// The same for a number of millionths.
+fn windows(millionths: i128, size: Decimal) -> i64 {
     let windows = match i128::from(size.millionths) {
         0 => 1,
-        size => (i128::from(n) * 1_000_000 + size - 1) / size,
+        size => millionths / size + i128::from(millionths % size != 0),
     };
     i64::try_from(windows.max(1)).unwrap_or(i64::MAX)
 }

@@ -51,7 +51,12 @@ impl Target {
     pub fn relayout_kind(&self, array: &Array, from: &Layout, to: &Layout) -> Result<RelayoutKind, Error> {
         let Some(sizes) = array.sizes() else { return Ok(RelayoutKind::Lanes) };
         let [before, after] = [Expansion::new(&sizes, from)?, Expansion::new(&sizes, to)?];
-        let same = before.allocated_elements() == after.allocated_elements() && before.parts() == after.parts();
+        // A part of size 1 is nowhere but at its beginning.
+        let parts = |side: &Expansion| {
+            let parts = side.parts().into_iter().filter(|part| part.size > 1);
+            parts.map(|part| (part.dim, part.size, part.stride)).collect::<Vec<_>>()
+        };
+        let same = before.allocated_elements() == after.allocated_elements() && parts(&before) == parts(&after);
         let bits = (from.element_bits, from.metadata_prefix) == (to.element_bits, to.metadata_prefix);
         Ok(match (same && bits, from.memory_space == to.memory_space) {
             (true, true) => RelayoutKind::Bitcast,

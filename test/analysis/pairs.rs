@@ -11,7 +11,7 @@ fn started(case: &Case) -> (Operation, Shape, usize) {
     let context = Shape::parse("u32[]").unwrap();
     let shape = Shape::Tuple(vec![Shape::Tuple(case.operands.clone()), Shape::Tuple(case.results.clone()), context]);
     let (first, count) = (case.operands.len(), case.results.len());
-    let start = Start { operation: case.operation.clone(), operands: Some(0), results: (first, count) };
+    let start = Start { operation: case.operation.clone(), operands: Some((0, first)), results: (first, count) };
     (Operation::Start(Box::new(start)), shape, first)
 }
 

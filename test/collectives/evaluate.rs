@@ -47,8 +47,10 @@ pub fn all(module: &Module, partitions: usize, numbers: &[Vec<f64>]) -> Vec<Vec<
 
 /// What device `d` gets of what all give.
 fn exchanged(module: &Module, i: &Instruction, c: &Collective, given: &[Vec<Value>], d: usize) -> Vec<Value> {
-    if c.exchange == Exchange::Ragged {
-        return vec![ragged(c, given, d)];
+    match c.exchange {
+        Exchange::Ragged => return vec![ragged(c, given, d)],
+        Exchange::PermuteBlocks { sets } => return blocks(c, sets, given, d),
+        _ => {}
     }
     let arrays = leaves(&i.shape);
     let each_result = arrays.iter().enumerate().map(|(k, array)| {
@@ -108,8 +110,38 @@ fn element(
             let source = c.groups.iter().find(|pair| pair[1] == d as i64);
             source.map_or(Number::Int(0), |pair| at(pair[0], k, index))
         }
-        Exchange::Ragged => unreachable!("it is on its own"),
+        Exchange::Ragged | Exchange::PermuteBlocks { .. } => unreachable!("they are on their own"),
     }
+}
+
+/// The outputs of device `d`, with the blocks that others send it.
+fn blocks(c: &Collective, sets: usize, given: &[Vec<Value>], d: usize) -> Vec<Value> {
+    let count = c.blocks.len() / sets;
+    let mut outs = given[d][count..2 * count].to_vec();
+    let ranks: usize = c.blocks.iter().map(Vec::len).sum();
+    let mut before = 2 * count;
+    for (k, block) in c.blocks.iter().enumerate() {
+        // Where the block begins in an array of a device; it fits.
+        let begin = |device: usize, first: usize, sizes: &[i64]| -> Vec<i64> {
+            let at = |n: usize| (given[device][first + n].data[0].int() as i64).clamp(0, sizes[n] - block[n]);
+            (0..block.len()).map(at).collect()
+        };
+        let length = c.groups.len() / sets;
+        let set = &c.groups[k % sets * length..][..length];
+        if let Some(pair) = set.iter().find(|pair| pair[1] == d as i64) {
+            let input = &given[pair[0] as usize][k / sets];
+            let from = begin(pair[0] as usize, before, &input.sizes);
+            let out = &mut outs[k / sets];
+            let to = begin(d, before + ranks, &out.sizes);
+            each(block, |at| {
+                let place = |begin: &[i64]| begin.iter().zip(at).map(|(a, b)| a + b).collect::<Vec<i64>>();
+                let to = place(&to).iter().zip(&out.sizes).fold(0, |all, (k, n)| all * n + k) as usize;
+                out.data[to] = input.at(&place(&from));
+            });
+        }
+        before += block.len();
+    }
+    outs
 }
 
 /// The output of device `d`, with the rows that others send it.

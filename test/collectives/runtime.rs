@@ -134,29 +134,40 @@ fn group(groups: &[Vec<i64>], me: usize) -> Option<(&Vec<i64>, usize)> {
     groups.iter().find_map(|group| Some((group, group.iter().position(|device| *device == me as i64)?)))
 }
 
-/// Operands of the group, one after the other along a dimension.
-unsafe extern "C" fn all_gather<T: Copy>(i: *const Unranked, o: *const Unranked, dim: i64, g: *const Unranked, _: i64) {
+/// Puts a part of each operand of the group one after the other along a dimension. `start` says where a row of the part
+/// starts in an operand, from the number of the row, the sizes of a part and of the whole row, and this device's place.
+unsafe fn put_together<T: Copy>(
+    [i, o, g]: [*const Unranked; 3],
+    dim: i64,
+    start: impl Fn(usize, [usize; 2], usize) -> usize,
+) {
     // SAFETY: imported programs pass buffers of these elements, and outputs that nobody else has.
     unsafe {
         let out = Buffer::of(o);
         let [before, size, behind] = out.around(dim);
         exchange(i, [None; 3], g, |groups, me, shown| {
-            let (group, _) = group(groups, me).expect("a group");
-            let part = size / group.len() * behind;
+            let (group, place) = group(groups, me).expect("a group");
+            let (part, line) = (size / group.len() * behind, size * behind);
             for (k, device) in group.iter().enumerate() {
                 let from = shown(*device).operand.read::<T>();
                 for row in 0..before {
-                    let at = row * size * behind + k * part;
-                    out.write::<T>()[at..at + part].copy_from_slice(&from[row * part..][..part]);
+                    let read = start(row, [part, line], place);
+                    out.write::<T>()[row * line + k * part..][..part].copy_from_slice(&from[read..][..part]);
                 }
             }
         });
     }
 }
 
+/// Operands of the group, one after the other along a dimension.
+unsafe extern "C" fn all_gather<T: Copy>(i: *const Unranked, o: *const Unranked, dim: i64, g: *const Unranked, _: i64) {
+    // SAFETY: as in `put_together`.
+    unsafe { put_together::<T>([i, o, g], dim, |row, [part, _], _| row * part) }
+}
+
 /// Operands of the group combined, all of them or this device's part along a dimension.
 unsafe fn reduced<T: Copy>([i, o, g]: [*const Unranked; 3], dim: Option<i64>, combine: impl Fn(T, T) -> T) {
-    // SAFETY: as in `all_gather`.
+    // SAFETY: as in `put_together`.
     unsafe {
         let (from, out) = (Buffer::of(i), Buffer::of(o));
         exchange(i, [None; 3], g, |groups, me, shown| {
@@ -174,12 +185,12 @@ unsafe fn reduced<T: Copy>([i, o, g]: [*const Unranked; 3], dim: Option<i64>, co
 }
 
 unsafe extern "C" fn all_reduce_add_f32(i: *const Unranked, o: *const Unranked, _: i64, g: *const Unranked, _: i64) {
-    // SAFETY: as in `all_gather`.
+    // SAFETY: as in `put_together`.
     unsafe { reduced::<f32>([i, o, g], None, |a, b| a + b) }
 }
 
 unsafe extern "C" fn all_reduce_add_s32(i: *const Unranked, o: *const Unranked, _: i64, g: *const Unranked, _: i64) {
-    // SAFETY: as in `all_gather`.
+    // SAFETY: as in `put_together`.
     unsafe { reduced::<i32>([i, o, g], None, i32::wrapping_add) }
 }
 
@@ -190,7 +201,7 @@ unsafe extern "C" fn all_reduce_maximum_f32(
     g: *const Unranked,
     _: i64,
 ) {
-    // SAFETY: as in `all_gather`.
+    // SAFETY: as in `put_together`.
     unsafe { reduced::<f32>([i, o, g], None, f32::max) }
 }
 
@@ -201,32 +212,19 @@ unsafe extern "C" fn reduce_scatter_add_f32(
     g: *const Unranked,
     _: i64,
 ) {
-    // SAFETY: as in `all_gather`.
+    // SAFETY: as in `put_together`.
     unsafe { reduced::<f32>([i, o, g], Some(dim), |a, b| a + b) }
 }
 
 /// Part `k` along a dimension is this device's part of the `k`-th operand.
 unsafe extern "C" fn all_to_all<T: Copy>(i: *const Unranked, o: *const Unranked, dim: i64, g: *const Unranked, _: i64) {
-    // SAFETY: as in `all_gather`.
-    unsafe {
-        let out = Buffer::of(o);
-        let [before, size, behind] = out.around(dim);
-        exchange(i, [None; 3], g, |groups, me, shown| {
-            let (group, place) = group(groups, me).expect("a group");
-            let part = size / group.len() * behind;
-            for (k, device) in group.iter().enumerate() {
-                let from = shown(*device).operand.read::<T>();
-                for row in (0..before).map(|row| row * size * behind) {
-                    out.write::<T>()[row + k * part..][..part].copy_from_slice(&from[row + place * part..][..part]);
-                }
-            }
-        });
-    }
+    // SAFETY: as in `put_together`.
+    unsafe { put_together::<T>([i, o, g], dim, |row, [part, line], place| row * line + place * part) }
 }
 
 /// The operand of `from`, zeros where there is none.
 unsafe fn copied<T: Copy + Default>(out: Buffer, from: Option<Shown>) {
-    // SAFETY: as in `all_gather`.
+    // SAFETY: as in `put_together`.
     unsafe {
         match from {
             Some(from) => out.write::<T>().copy_from_slice(from.operand.read()),
@@ -242,7 +240,7 @@ unsafe extern "C" fn collective_permute<T: Copy + Default>(
     g: *const Unranked,
     _: i64,
 ) {
-    // SAFETY: as in `all_gather`.
+    // SAFETY: as in `put_together`.
     unsafe {
         exchange(i, [None; 3], g, |pairs, me, shown| {
             let source = pairs.iter().find(|pair| pair[1] == me as i64);
@@ -258,7 +256,7 @@ unsafe extern "C" fn collective_broadcast<T: Copy + Default>(
     g: *const Unranked,
     _: i64,
 ) {
-    // SAFETY: as in `all_gather`.
+    // SAFETY: as in `put_together`.
     unsafe {
         exchange(i, [None; 3], g, |groups, me, shown| {
             copied::<T>(Buffer::of(o), group(groups, me).map(|(group, _)| shown(group[0])));
@@ -278,7 +276,7 @@ unsafe extern "C" fn ragged_all_to_all<T: Copy>(
     g: *const Unranked,
     _: i64,
 ) {
-    // SAFETY: as in `all_gather`.
+    // SAFETY: as in `put_together`.
     unsafe {
         let out = Buffer::of(o);
         let row = out.sizes[1..].iter().product::<i64>() as usize;

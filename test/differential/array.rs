@@ -105,11 +105,20 @@ impl Array {
         self.stored_bits().max(8)
     }
 
+    /// A size larger than that of any part of a tile.
+    fn larger(&self) -> i64 {
+        let size = |entry: &TileEntry| if let TileEntry::Size(n) = entry { *n } else { 1 };
+        2 * self.tiled_layout().tiles.iter().flatten().map(size).product::<i64>()
+    }
+
+    /// Whether no tile cuts a dimension whose size is not in the type.
+    pub fn is_uncut(&self, d: usize) -> bool {
+        self.parts().iter().any(|p| p.dim == Some(d) && p.size == self.larger())
+    }
+
     /// The parts that are dimensions of the memref: where a size is not in the type, all that a larger one would have.
     pub fn parts(&self) -> Vec<LoweredDim> {
-        let layout = self.tiled_layout();
-        let size = |entry: &TileEntry| if let TileEntry::Size(n) = entry { *n } else { 1 };
-        let larger = 2 * layout.tiles.iter().flatten().map(size).product::<i64>();
+        let (layout, larger) = (self.tiled_layout(), self.larger());
         let sizes = self.sizes.iter().enumerate();
         let sizes: Vec<i64> = sizes.map(|(d, n)| if self.unknown.contains(&d) { larger } else { *n }).collect();
         Expansion::new(&sizes, &layout).expect("small").parts()
@@ -119,8 +128,10 @@ impl Array {
     pub fn fastest(&self) -> Option<usize> {
         let fastest = self.parts().into_iter().find(|p| p.stride == 1 && p.size != 1)?;
         let whole = fastest.size % (self.unit_bits() / self.stored_bits()) == 0;
-        let unknown = Expansion::new(&self.sizes, &self.tiled_layout()).expect("small").sizes()[fastest.position];
-        (whole && unknown == fastest.size).then_some(fastest.position)
+        // The first part of a dimension has as many steps as its size makes.
+        let first = self.parts().into_iter().find(|p| p.dim == fastest.dim);
+        let unknown = fastest.dim.is_some_and(|d| self.unknown.contains(&d)) && first.as_ref() == Some(&fastest);
+        (whole && !unknown).then_some(fastest.position)
     }
 }
 

@@ -154,8 +154,7 @@ fn dimensions(array: &Array, form: Form) -> (Vec<i64>, Vec<i64>) {
         found.sort_by_key(|part| part.0);
     }
     // In front the sizes that only the caller knows and that tiles cut.
-    let cut = |d: &usize| parts.iter().filter(|p| p.dim == Some(*d)).count() > 1;
-    let carried = array.unknown.iter().copied().filter(cut).map(|d| (array.sizes[d], 0));
+    let carried = array.unknown.iter().copied().filter(|d| !array.is_uncut(*d)).map(|d| (array.sizes[d], 0));
     carried.chain(found.into_iter().map(|(_, size, stride)| (size, stride))).unzip()
 }
 

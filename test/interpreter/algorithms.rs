@@ -2,6 +2,7 @@
 
 use super::number::{Number, product};
 use super::{Value, array, combine, each, products, random};
+use std::cmp::Ordering;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Algorithm, Fourier, Shape, WindowDim, leaves};
@@ -24,6 +25,7 @@ pub fn algorithm(module: &Module, i: &Instruction, algorithm: &Algorithm, x: &[&
         Algorithm::BatchNormGrad { feature } => gradient(i, *feature, x),
         Algorithm::Fft { kind, lengths } => vec![fft(i, *kind, lengths, x[0])],
         Algorithm::Cholesky { lower } => vec![cholesky(x[0], *lower)],
+        Algorithm::CholeskyInPlace { lower } => in_place(x[0], *lower),
         Algorithm::TriangularSolve { left, lower, transposed, unit } => {
             let adjoint = i.attribute("transpose_a") == Some("ADJOINT");
             vec![solve(x, *left, *lower, *transposed, *unit, adjoint)]
@@ -237,6 +239,19 @@ fn cholesky(x: &Value, lower: bool) -> Value {
         }
     });
     out
+}
+
+/// The factor and the other triangle of the operand; the first element of the diagonal that is not positive.
+fn in_place(x: &Value, lower: bool) -> Vec<Value> {
+    let (rank, factor) = (x.sizes.len(), cholesky(x, lower));
+    let inside = |at: &[i64]| if lower { at[rank - 2] >= at[rank - 1] } else { at[rank - 2] <= at[rank - 1] };
+    let out = Value::build(x.element, &x.sizes, |at| if inside(at) { factor.at(at) } else { x.at(at) });
+    let info = Value::build(ElementType::S32, &x.sizes[..rank - 2], |batch| {
+        let fails =
+            |k: &i64| factor.at(&[batch, &[*k, *k]].concat()).real().partial_cmp(&0.0) != Some(Ordering::Greater);
+        Number::Int((0..x.sizes[rank - 1]).find(fails).map_or(0, |k| k as i128 + 1))
+    });
+    vec![out, info]
 }
 
 /// Substitution, row by row or column by column of the result.

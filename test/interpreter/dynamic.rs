@@ -3,7 +3,7 @@
 
 use super::{Number, Value, array, instruction};
 use tensor_layout::hlo::{Instruction, Module};
-use tensor_layout::operations::{Algorithm, Array, Dim, Operation, Shape, leaves};
+use tensor_layout::operations::{Algorithm, Array, Dim, Operation, Shape, WindowDim, leaves};
 
 /// Whether an array of a shape has a size up to a bound.
 fn varies(shape: &Shape) -> bool {
@@ -40,7 +40,7 @@ pub fn sized(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: 
         return vec![cropped(&x[0], &sizes)];
     }
     let bounds: Vec<Vec<i64>> = leaves(&i.shape).iter().map(|array| array.sizes().unwrap()).collect();
-    let sizes = sizes(i, &x, &bounds[0]);
+    let sizes = sizes(i, &x, shapes, &bounds[0]);
     if matches!(i.operation, Operation::Elementwise | Operation::Select) {
         x.iter_mut().filter(|v| !v.sizes.is_empty()).for_each(|v| *v = cropped(v, &sizes));
     }
@@ -50,9 +50,24 @@ pub fn sized(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: 
         shapes.iter().zip(&x).map(|(shape, v)| Shape::Array(exact(array(shape), &v.sizes))).collect();
     let made: Vec<Shape> = leaves(&i.shape).iter().map(|array| Shape::Array(exact(array, &sizes))).collect();
     let shape = if let [one] = &made[..] { one.clone() } else { Shape::Tuple(made) };
-    let i = Instruction { shape, ..i.clone() };
+    // A block that takes the whole of a dimension has the size of that.
+    let mut operation = i.operation.clone();
+    match &mut operation {
+        Operation::Gather(g) => g.slice_sizes = blocks(array(shapes[0]), &x[0], &g.slice_sizes),
+        Operation::DynamicSlice { sizes } => *sizes = blocks(array(shapes[0]), &x[0], sizes),
+        Operation::Slice { limits, .. } => {
+            limits.iter_mut().zip(&x[0].sizes).for_each(|(limit, n)| *limit = (*limit).min(*n))
+        }
+        _ => {}
+    }
+    let i = Instruction { shape, operation, ..i.clone() };
     let operands: Vec<Vec<Value>> = x.into_iter().map(|v| vec![v]).collect();
     instruction(module, &i, &operands, &fixed.iter().collect::<Vec<_>>())
+}
+
+fn blocks(data: &Array, x: &Value, block: &[i64]) -> Vec<i64> {
+    let bounds = data.sizes().unwrap();
+    (0..block.len()).map(|k| if block[k] == bounds[k] { x.sizes[k] } else { block[k] }).collect()
 }
 
 fn scalars(x: &[Value]) -> Vec<i64> {
@@ -66,8 +81,15 @@ fn cropped(v: &Value, sizes: &[i64]) -> Value {
     Value::build(v.element, sizes, |at| if inside(at) { v.at(at) } else { zero })
 }
 
+/// How many places there are for a window in a dimension of `n` elements: all are tried.
+fn windows(w: &WindowDim, n: i64) -> i64 {
+    let whole = w.low + w.high + if n > 0 { (n - 1) * w.base_dilation + 1 } else { 0 };
+    let ends = (0..).map(|k| k * w.stride + (w.size - 1) * w.window_dilation + 1);
+    ends.take_while(|end| *end <= whole).count() as i64
+}
+
 /// The sizes of the result, whose bounds are these.
-fn sizes(i: &Instruction, x: &[Value], bounds: &[i64]) -> Vec<i64> {
+fn sizes(i: &Instruction, x: &[Value], shapes: &[&Shape], bounds: &[i64]) -> Vec<i64> {
     let of = |k: usize| x[k].sizes.clone();
     match &i.operation {
         Operation::Elementwise | Operation::Select => {
@@ -111,9 +133,29 @@ fn sizes(i: &Instruction, x: &[Value], bounds: &[i64]) -> Vec<i64> {
             sizes
         }
         Operation::Iota { .. } => bounds.to_vec(),
-        Operation::Slice { starts, limits, .. } => {
-            let whole = |k: usize| starts[k] == 0 && limits[k] >= x[0].sizes[k];
-            (0..bounds.len()).map(|k| if whole(k) { x[0].sizes[k] } else { bounds[k] }).collect()
+        Operation::Slice { starts, limits, strides } => (0..bounds.len())
+            .map(|k| (starts[k]..limits[k].min(x[0].sizes[k])).step_by(strides[k] as usize).count() as i64)
+            .collect(),
+        Operation::Gather(g) => {
+            let mut counted = (0..x[1].sizes.len()).filter(|k| *k != g.index_vector_dim);
+            let kept = |k: &usize| !g.collapsed_slice_dims.contains(k) && !g.operand_batching_dims.contains(k);
+            let block = blocks(array(shapes[0]), &x[0], &g.slice_sizes);
+            let mut inside = (0..block.len()).filter(kept);
+            let size = |k| match g.offset_dims.contains(&k) {
+                true => block[inside.next().unwrap()],
+                false => x[1].sizes[counted.next().unwrap()],
+            };
+            (0..bounds.len()).map(size).collect()
+        }
+        Operation::DynamicSlice { sizes } => blocks(array(shapes[0]), &x[0], sizes),
+        Operation::ReduceWindow { window } => window.iter().zip(&x[0].sizes).map(|(w, n)| windows(w, *n)).collect(),
+        Operation::Convolution(c) => {
+            let mut sizes = bounds.to_vec();
+            for ((input, output), w) in c.input_spatial.iter().zip(&c.output_spatial).zip(&c.window) {
+                sizes[*output] = windows(w, x[0].sizes[*input]);
+            }
+            sizes[c.output_batch] = x[0].sizes[c.input_batch];
+            sizes
         }
         _ => of(0),
     }

@@ -12,7 +12,7 @@ pub use number::Number;
 use scalar::element;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Literal, Module, Values};
-use tensor_layout::operations::{Array, Operation, Shape, Start, leaves};
+use tensor_layout::operations::{Array, Operation, Shape, Start, bits, leaves};
 use tensor_layout::tiled::Expansion;
 
 /// An array with its elements in row-major order, rounded as the type demands.
@@ -130,6 +130,21 @@ pub fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], sh
         Operation::Reduce { .. } | Operation::ReduceWindow { .. } => reduce(module, i, &x, shapes),
         Operation::Scatter(_) => scatter(module, i, &x, shapes),
         Operation::Algorithm(algorithm) => algorithms::algorithm(module, i, algorithm, &x),
+        Operation::Constant if matches!(i.shape, Shape::Tuple(_)) => {
+            let all = i.literal.as_ref().unwrap().leaves();
+            let each = all.into_iter().zip(leaves(&i.shape));
+            each.map(|(l, array)| literal(l, array.element, &array.sizes().unwrap())).collect()
+        }
+        // The starts are one array.
+        Operation::Other { .. } if i.opcode == "dynamic-update-slice" => {
+            let row: Vec<Value> = x[2].data.iter().map(|start| Value::scalar(x[2].element, *start)).collect();
+            let scalar = Shape::parse("s32[]").unwrap();
+            let shapes = [vec![shapes[0], shapes[1]], vec![&scalar; row.len()]].concat();
+            let operands: Vec<Vec<Value>> =
+                [&operands[..2], &row.into_iter().map(|v| vec![v]).collect::<Vec<_>>()].concat();
+            let i = Instruction { operation: Operation::DynamicUpdateSlice, ..i.clone() };
+            instruction(module, &i, &operands, &shapes)
+        }
         Operation::Constant if i.opcode == "rng-get-and-update-state" => vec![random::state(i)],
         Operation::Elementwise if i.opcode == "rng" => vec![random::numbers(i, &x)],
         Operation::Elementwise if i.opcode == "map" => {
@@ -181,7 +196,7 @@ fn started(module: &Module, i: &Instruction, start: &Start, operands: &[Vec<Valu
     let opcode = i.opcode.strip_suffix("-start").unwrap_or(&i.opcode).to_string();
     let inner = Instruction { opcode, operation: start.operation.clone(), shape, ..i.clone() };
     let (made, given) = (instruction(module, &inner, operands, shapes), operands.concat());
-    let leaf = |(k, array): (usize, &&Array)| match (start.result(k), start.operand(k, given.len())) {
+    let leaf = |(k, array): (usize, &&Array)| match (start.result(k), start.operand(k)) {
         (Some(result), _) => made[result].clone(),
         (None, Some(operand)) => given[operand].clone(),
         (None, None) => zeros(array),
@@ -224,8 +239,8 @@ fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
                 if out.is_complex() { Number::Complex(re, im) } else { Number::Float(re) }
             }
             // Padding may be anything.
-            Operation::Bitcast if x[0].element.bytes() != out.bytes() => {
-                let (width, to) = (x[0].element.bits().unwrap(), out.bits().unwrap());
+            Operation::Bitcast if bits(array(shapes[0])) != bits(array(&i.shape)) => {
+                let (width, to) = (bits(array(shapes[0])).unwrap(), bits(array(&i.shape)).unwrap());
                 let begin = Expansion::new(&sizes, &array(&i.shape).layout).unwrap().offset(index).unwrap() * to;
                 // What is read begins where the element of the operand does that holds the first bit.
                 let parts = reads.iter().zip(0..).map(|(x, k)| u128::from(x.bits(from[0])) << (k * width));

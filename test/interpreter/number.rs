@@ -86,6 +86,7 @@ pub fn rounded(e: ElementType, x: f64) -> f64 {
             let up = (bits.wrapping_add(0x7fff + ((bits >> 16) & 1))) & 0xffff_0000;
             f64::from(f32::from_bits(if x.is_nan() { bits } else { up }))
         }
+        ElementType::F8E8M0FNU => power(x),
         e if e.is_float() => of_a_byte(e, x),
         e => Number::Float(x).to(e).real(),
     }
@@ -101,10 +102,23 @@ pub fn product(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }
 
-/// The float of 8 bits that is nearest to a number, the one with an even code of two: all codes are tried.
+/// The power of two that is nearest to a number, the higher one of two; NaN where the number is not above 0, or not
+/// finite.
+fn power(x: f64) -> f64 {
+    if !(x > 0.0 && x.is_finite()) {
+        return f64::NAN;
+    }
+    let nearest = (-127..=127).map(|k| 2f64.powi(k)).rev().find(|power| x * 4.0 >= power * 3.0);
+    nearest.unwrap_or(2f64.powi(-127))
+}
+
+/// The float of 8 or 4 bits that is nearest to a number, the one with an even code of two: all codes are tried.
 fn of_a_byte(e: ElementType, x: f64) -> f64 {
     let (mantissa, bias, greatest) = match e {
         ElementType::F8E5M2 => (2, 15, 0x7b),
+        ElementType::F8E4M3 => (3, 7, 0x77),
+        ElementType::F8E3M4 => (4, 3, 0x6f),
+        ElementType::F4E2M1FN => (1, 1, 7),
         ElementType::F8E4M3FN => (3, 7, 0x7e),
         ElementType::F8E5M2FNUZ => (2, 16, 0x7f),
         ElementType::F8E4M3FNUZ => (3, 8, 0x7f),
@@ -118,8 +132,10 @@ fn of_a_byte(e: ElementType, x: f64) -> f64 {
     };
     let far = |code: &i32| (x.abs() - value(*code)).abs();
     let nearest = (0..=greatest + 1).min_by(|a, b| far(a).total_cmp(&far(b)).then((a % 2).cmp(&(b % 2)))).unwrap();
+    let has_infinity = matches!(e, ElementType::F8E5M2 | ElementType::F8E4M3 | ElementType::F8E3M4);
     match nearest > greatest {
-        true if e == ElementType::F8E5M2 => f64::INFINITY.copysign(x),
+        true if e == ElementType::F4E2M1FN => value(greatest).copysign(x),
+        true if has_infinity => f64::INFINITY.copysign(x),
         true => f64::NAN,
         false => value(nearest).copysign(x),
     }

@@ -2,8 +2,8 @@
 // RUN: not layout-opt %s --layout-to-memref --split-input-file 2>&1 | FileCheck %s
 // RUN: not layout-opt %s --layout-to-memref --split-input-file 2>/dev/null | FileCheck %s --check-prefix=LOWERED
 
-// CHECK: error: cannot lower tensor<?x5xf32, {{.*}}: the size of dimension 0 is dynamic, and `*` merges it
-func.func private @merged(tensor<?x5xf32, #layout.tiled<{1,0:T(*,2)}>>)
+// CHECK: error: cannot lower tensor<5x?xf32, {{.*}}: the size of dimension 1 is dynamic, and `*` merges it
+func.func private @merged(tensor<5x?xf32, #layout.tiled<{1,0:T(*,2)}>>)
 
 // -----
 

@@ -72,3 +72,25 @@ func.func @store(%m: memref<4x6xi4, #layout.tiled<{1,0:E(4)}>>, %v: i4, %i: inde
   memref.store %v, %m[%i, %j] : memref<4x6xi4, #layout.tiled<{1,0:E(4)}>>
   return
 }
+
+// Iterations that may write to one byte at the same time clear and set the bits of an element by atomic operations; in a
+// buffer of its own an iteration is alone.
+// CHECK-LABEL: func.func @at_the_same_time(
+// CHECK-SAME: %[[M:.*]]: memref<4x3xi8>
+// CHECK: scf.forall
+// CHECK: memref.alloc
+// CHECK: memref.store
+// CHECK: memref.atomic_rmw andi %{{.*}}, %[[M]][%{{.*}}, %{{.*}}] : (i8, memref<4x3xi8>) -> i8
+// CHECK: memref.atomic_rmw ori %{{.*}}, %[[M]][%{{.*}}, %{{.*}}] : (i8, memref<4x3xi8>) -> i8
+// CHECK-NOT: memref.store
+// CHECK: return
+func.func @at_the_same_time(%m: memref<4x6xi4, #layout.tiled<{1,0:E(4)}>>, %v: i4, %i: index) {
+  scf.forall (%j) in (6) {
+    %own = memref.alloc() : memref<1x2xi4, #layout.tiled<{1,0:E(4)}>>
+    %zero = arith.constant 0 : index
+    memref.store %v, %own[%zero, %zero] : memref<1x2xi4, #layout.tiled<{1,0:E(4)}>>
+    memref.dealloc %own : memref<1x2xi4, #layout.tiled<{1,0:E(4)}>>
+    memref.store %v, %m[%i, %j] : memref<4x6xi4, #layout.tiled<{1,0:E(4)}>>
+  }
+  return
+}

@@ -14,21 +14,8 @@ func.func @rank(%t: tensor<3x5xf32, #T>) -> index {
 
 // -----
 
-#N = #layout.tiled<{0:E(4)}>
-func.func @forall(%t: tensor<8xi4, #N>, %v: tensor<1xi4>) -> tensor<8xi4, #N> {
-  // expected-error@+1 {{'scf.forall' op cannot be lowered: a byte holds several elements, and two iterations may write to it at the same time}}
-  %r = scf.forall (%i) in (8) shared_outs(%o = %t) -> tensor<8xi4, #N> {
-    scf.forall.in_parallel {
-      tensor.parallel_insert_slice %v into %o[%i] [1] [1] : tensor<1xi4> into tensor<8xi4, #N>
-    }
-  }
-  return %r : tensor<8xi4, #N>
-}
-
-// -----
-
-// expected-error@+1 {{the size of dimension 0 is dynamic, and `*` merges it: a dimension that is merged must have a static size}}
-func.func @dynamic(%a: tensor<?x256xf32, #layout.tiled<{1,0:T(*,128)}>>) { return }
+// expected-error@+1 {{the size of dimension 1 is dynamic, and `*` merges it into dimension 0: only the majormost of the dimensions that are merged may be dynamic}}
+func.func @dynamic(%a: tensor<8x?xf32, #layout.tiled<{1,0:T(*,128)}>>) { return }
 
 // -----
 

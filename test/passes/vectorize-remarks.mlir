@@ -7,33 +7,14 @@
 // RUN: layout-opt %s --split-input-file --layout-to-llvm='vectorize=neon' -o /dev/null
 
 // CHECK-NOT: vector
-// CHECK-LABEL: func.func @dynamic(
+// CHECK-LABEL: func.func @bytes(
 // CHECK: scf.for
 // CHECK: memref.load
 // CHECK-NOT: vector
-func.func @dynamic(%a: memref<?x16xf32>, %r: memref<?x16xf32, #layout.tiled<{1,0}>>) {
+#mask = #layout.tiled<{1,0:T(32,128)(32,1)E(1)}>
+func.func @bytes(%a: memref<?x256xi1, #mask>, %r: memref<?x256xi1, #mask>) {
   // expected-remark@+1 {{not vectorised: its sizes are known only at run time}}
-  memref.copy %a, %r : memref<?x16xf32> to memref<?x16xf32, #layout.tiled<{1,0}>>
-  return
-}
-
-// -----
-
-// CHECK-LABEL: func.func @strides(
-// CHECK-NOT: vector
-func.func @strides(%a: memref<16x16xf32, strided<[?, 1]>>, %r: memref<16x16xf32, #layout.tiled<{0,1}>>) {
-  // expected-remark@+1 {{not vectorised: its strides are known only at run time}}
-  memref.copy %a, %r : memref<16x16xf32, strided<[?, 1]>> to memref<16x16xf32, #layout.tiled<{0,1}>>
-  return
-}
-
-// -----
-
-// CHECK-LABEL: func.func @offset(
-// CHECK-NOT: vector
-func.func @offset(%a: memref<16x16xf32, strided<[16, 1], offset: ?>>, %r: memref<16x16xf32, #layout.tiled<{0,1}>>) {
-  // expected-remark@+1 {{not vectorised: the offset of a buffer is known only at run time}}
-  memref.copy %a, %r : memref<16x16xf32, strided<[16, 1], offset: ?>> to memref<16x16xf32, #layout.tiled<{0,1}>>
+  memref.copy %a, %r : memref<?x256xi1, #mask> to memref<?x256xi1, #mask>
   return
 }
 

@@ -39,6 +39,17 @@ func.func private @rows(%x: tensor<4x4xi8, #tiles>) -> tensor<4x4xi8, #tiles> {
   return %r : tensor<4x4xi8, #tiles>
 }
 
+// Iterations that write to the same bytes: rows 0 and 1 of a column share one, and so do rows 2 and 3.
+func.func private @nibble_rows(%x: tensor<4x4xi4, #nibbles>) -> tensor<4x4xi4, #nibbles> {
+  %v = arith.constant dense<5> : tensor<1x2xi4>
+  %r = scf.forall (%i) in (4) shared_outs(%o = %x) -> tensor<4x4xi4, #nibbles> {
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %v into %o[%i, 1] [1, 2] [1, 1] : tensor<1x2xi4> into tensor<4x4xi4, #nibbles>
+    }
+  }
+  return %r : tensor<4x4xi4, #nibbles>
+}
+
 func.func private @print(%x: tensor<?x?xi8>) {
   %i = arith.constant 0 : index
   %z = arith.constant -1 : i8
@@ -86,6 +97,14 @@ func.func @main() {
   %again = vector.transfer_read %written[%zero, %zero], %pad {in_bounds = [true, true]} : tensor<4x4xi8, #tiles>, vector<4x4xi8>
   // CHECK: ( ( 0, 9, 9, 0 ), ( 0, 9, 9, 0 ), ( -2, -2, -2, -2 ), ( 0, 9, 9, 0 ) )
   vector.print %again : vector<4x4xi8>
+
+  %ones = arith.constant dense<1> : tensor<4x4xi4, #nibbles>
+  %fives = call @nibble_rows(%ones) : (tensor<4x4xi4, #nibbles>) -> tensor<4x4xi4, #nibbles>
+  %loose = layout.convert %fives : tensor<4x4xi4, #nibbles> to tensor<4x4xi4>
+  %wide = arith.extsi %loose : tensor<4x4xi4> to tensor<4x4xi8>
+  %any = tensor.cast %wide : tensor<4x4xi8> to tensor<?x?xi8>
+  // CHECK: ( ( 1, 5, 5, 1, -1 ), ( 1, 5, 5, 1, -1 ), ( 1, 5, 5, 1, -1 ), ( 1, 5, 5, 1, -1 ), ( -1, -1, -1, -1, -1 ) )
+  call @print(%any) : (tensor<?x?xi8>) -> ()
   return
 }
 func.func private @choose(%i: index) -> index {

@@ -5,6 +5,7 @@ each runs once and its result is compared.
 
   bench.py [--write TABLE] [NAME,NAME...]   the kernels with NAME in their names, or all
   bench.py --random COUNT [--seed SEED]     small random kernels, which are checked and not timed
+  bench.py --open [NAME,NAME...]            sizes known only at run time beside sizes in types
 """
 
 import os
@@ -24,6 +25,7 @@ import time
 
 import numpy as np
 
+import open_sizes
 import table
 import tiles
 from build import Build, Failure, run
@@ -169,6 +171,7 @@ def main():
     parser.add_argument("--write", metavar="TABLE", help="where the table goes, when all kernels ran")
     parser.add_argument("--random", metavar="COUNT", type=int, help="check small random kernels instead")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--open", action="store_true", help="time sizes known only at run time beside sizes in types")
     arguments = parser.parse_args()
     parts = [part for part in arguments.names.split(",") if part] or [""]
     kernels = [kernel for kernel in KERNELS if any(part in kernel.name for part in parts)]
@@ -188,6 +191,11 @@ def main():
             sys.exit(wrong > 0)
 
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        if arguments.open:
+            open_sizes.show(open_sizes.COLUMNS)
+            for kernel in kernels:
+                open_sizes.show(open_sizes.row(kernel, builder))
+            return
         head = table.machine(builder)
         print("\n".join(head) + "\n")
         table.show(table.COLUMNS)

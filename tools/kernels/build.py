@@ -90,6 +90,10 @@ class Build:
         """The option that lowers to the LLVM dialect."""
         return f"--layout-to-llvm={' '.join([f'form={form}', *self.options.split()])}"
 
+    def run(self, option, text):
+        """What layout-opt writes."""
+        return run([self.tool, option], text)
+
     def tiled(self, name, text, form):
         signature = run([self.tool, f"--layout-to-memref=form={form}"], text)
         return self.function(name, signature, run([self.tool, self.pipeline(form)], text))

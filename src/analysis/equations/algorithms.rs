@@ -27,6 +27,16 @@ pub fn algorithm(algorithm: &Algorithm, s: &Sides) -> Equations {
         Algorithm::BatchNormGrad { feature } => batch_norm_grad(*feature, s),
         Algorithm::Fft { lengths, .. } => linked(s, (0..rank - lengths.len()).map(|k| (k, k))),
         Algorithm::Cholesky { lower } => cholesky(*lower, s),
+        Algorithm::CholeskyInPlace { lower } if s.result == 0 => in_place(*lower, s),
+        Algorithm::CholeskyInPlace { lower } => {
+            // Any element of the triangle may decide which minor is not positive.
+            let mut r = s.relation();
+            (0..rank - 2).try_for_each(|k| r.link(k, k))?;
+            let (row, column) = if *lower { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
+            let (row, column) = (r.input(row), r.input(column));
+            ordered(&mut r, s.input()[rank - 1], column, row, 0)?;
+            Ok(r.into())
+        }
         Algorithm::TriangularSolve { left, lower, transposed, unit } => {
             let triangle = Triangle { forward: lower != transposed, transposed: *transposed, unit: *unit };
             triangular_solve(*left, triangle, s)
@@ -127,6 +137,19 @@ fn cholesky(lower: bool, s: &Sides) -> Equations {
     same.link(row, row)?;
     ordered(&mut same, n, to_column, to_row, 1)?;
     Ok(Related::By(vec![above, same]))
+}
+
+/// The factor in one triangle, and the operand itself in the other.
+fn in_place(lower: bool, s: &Sides) -> Equations {
+    let Related::By(mut all) = cholesky(lower, s)? else { return nothing() };
+    let rank = s.input().len();
+    let mut other = s.relation();
+    (0..rank).try_for_each(|k| other.link(k, k))?;
+    let (row, column) = if lower { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
+    let (row, column) = (other.out(row), other.out(column));
+    ordered(&mut other, s.out()[rank - 1], row, column, 1)?;
+    all.push(other);
+    Ok(Related::By(all))
 }
 
 /// That `a + gap <= b`, two unknowns between 0 and before `n`.

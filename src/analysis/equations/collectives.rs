@@ -13,6 +13,9 @@ const MOST: usize = 64;
 pub fn related(c: &Collective, s: &Sides) -> Equations {
     let all = match c.exchange {
         Exchange::Ragged => return Ok(Related::Unknown("ragged-all-to-all: operands say where rows go".to_string())),
+        Exchange::PermuteBlocks { .. } => {
+            return Ok(Related::Unknown("collective-permute: operands say where blocks are".to_string()));
+        }
         Exchange::AllToAll { dim: None } => members(c, s)?,
         _ if s.operand != s.result => Some(Vec::new()),
         Exchange::Permute => return permute(c, s),
@@ -51,7 +54,7 @@ fn exchanged(c: &Collective, s: &Sides, r: &mut Relation, own: &Terms, other: &T
             r.equation(other.clone(), -place(s.result)?)
         }
         Exchange::Broadcast => r.equation(other.clone(), 0),
-        Exchange::Reduce | Exchange::Permute | Exchange::Ragged => Ok(()),
+        Exchange::Reduce | Exchange::Permute | Exchange::PermuteBlocks { .. } | Exchange::Ragged => Ok(()),
     }
 }
 
@@ -214,7 +217,7 @@ mod tests {
                     same(None) && place(f) == result as i64 && place(t) == operand as i64
                 }
                 Exchange::Broadcast => own && same(None) && place(f) == 0,
-                Exchange::Permute | Exchange::Ragged => unreachable!(),
+                Exchange::Permute | Exchange::PermuteBlocks { .. } | Exchange::Ragged => unreachable!(),
             }
         };
         let (to, from) = (points(outs), points(ins));
@@ -286,7 +289,7 @@ mod tests {
             let count = if exchange == (Exchange::AllToAll { dim: None }) { n } else { 2 };
             let shape = |sizes: &[i64]| Shape::parse(&format!("f32[{},{}]", sizes[0], sizes[1])).unwrap();
             let (operand, result) = (vec![shape(&ins); count], Shape::Tuple(vec![shape(&outs); count]));
-            let c = Collective { exchange, devices, groups };
+            let c = Collective { exchange, devices, groups, blocks: Vec::new() };
             let operation = Operation::Collective(Box::new(c.clone()));
             let all = maps(&operation, &operand.iter().collect::<Vec<_>>(), &[&result]).unwrap();
             for k in 0..count {
@@ -302,7 +305,7 @@ mod tests {
     #[test]
     fn groups_with_a_pattern_have_one_map() {
         let groups = vec![vec![0, 2], vec![1, 3], vec![4, 6], vec![5, 7]];
-        let c = Collective { exchange: Exchange::Gather { dim: 0 }, devices: 8, groups };
+        let c = Collective { exchange: Exchange::Gather { dim: 0 }, devices: 8, groups, blocks: Vec::new() };
         let operation = Operation::Collective(Box::new(c));
         let [from, to] = ["f32[16]", "f32[32]"].map(|text| Shape::parse(text).unwrap());
         let all = maps(&operation, &[&from], &[&to]).unwrap();

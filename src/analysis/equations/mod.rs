@@ -72,7 +72,7 @@ impl<'a> Application<'a> {
         let passed = match operation {
             Operation::Tuple | Operation::GetTupleElement { .. } => (0..results.len()).map(Some).collect(),
             Operation::Leaves { numbers } => numbers.clone(),
-            Operation::Start(start) => (0..results.len()).map(|k| start.operand(k, operands.len())).collect(),
+            Operation::Start(start) => (0..results.len()).map(|k| start.operand(k)).collect(),
             _ => Vec::new(),
         };
         let started = match operation {

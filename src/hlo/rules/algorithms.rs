@@ -129,6 +129,36 @@ pub fn cholesky(site: &mut Site) -> Found {
     checked(site, Algorithm::Cholesky { lower }, &Types { operands: vec![element], results: vec![element] })
 }
 
+/// The code of the letter that a call of LAPACK says for a choice, `uplo = 76 : ui8` in `backend_config`.
+fn letter(site: &Site, name: &str) -> Option<char> {
+    let text = site.attribute("backend_config")?.text.strip_prefix('{')?.strip_suffix('}')?;
+    let entries = text.split(',').filter_map(|entry| entry.split_once('='));
+    let (_, value) = entries.into_iter().find(|(key, _)| key.trim() == name)?;
+    value.split(':').next()?.trim().parse().ok().map(|code: u8| char::from(code))
+}
+
+/// LAPACK's `potrf`, as XLA's CPU backend calls it: `uplo` says which triangle; the other one stays.
+pub fn potrf_call(site: &Site) -> Option<Operation> {
+    let [Shape::Array(from)] = &site.operands[..] else { return None };
+    let lower = match letter(site, "uplo")? {
+        'L' => true,
+        'U' => false,
+        _ => return None,
+    };
+    let types = Types { operands: vec![from.element], results: vec![from.element, ElementType::S32] };
+    checked(site, Algorithm::CholeskyInPlace { lower }, &types).ok()
+}
+
+/// BLAS' `trsm`, as XLA's CPU backend calls it; one that takes the adjoint is not known.
+pub fn trsm_call(site: &Site) -> Option<Operation> {
+    let [Shape::Array(matrix), Shape::Array(right)] = &site.operands[..] else { return None };
+    let choice = |name, no: char, yes: char| letter(site, name).filter(|c| [no, yes].contains(c)).map(|c| c == yes);
+    let (left, lower) = (choice("side", 'R', 'L')?, choice("uplo", 'U', 'L')?);
+    let (transposed, unit) = (choice("trans_x", 'N', 'T')?, choice("diag", 'N', 'U')?);
+    let types = Types { operands: vec![matrix.element, right.element], results: vec![right.element] };
+    checked(site, Algorithm::TriangularSolve { left, lower, transposed, unit }, &types).ok()
+}
+
 /// `left_side`, `lower`, `unit_diagonal` and `transpose_a` say which system is solved.
 pub fn triangular_solve(site: &mut Site) -> Found {
     let element = site.class(0)?;

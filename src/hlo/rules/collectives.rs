@@ -4,10 +4,12 @@ use super::control::other;
 use super::site::{Found, Site, Types};
 use crate::element::ElementType;
 use crate::hlo::devices::{MOST_DEVICES, tiles};
-use crate::hlo::shapes::scalar;
+use crate::hlo::mesh;
+use crate::hlo::shapes::{alike, plain, scalar};
 use crate::operations::collective::{Collective, Exchange};
 use crate::operations::operation::Operation;
-use crate::text::{Cursor, Error};
+use crate::operations::shape::{Array, Shape, leaves};
+use crate::text::{Cursor, Error, counted};
 
 /// What the numbers in groups are.
 #[derive(Clone, Copy, PartialEq)]
@@ -70,9 +72,48 @@ pub fn collective_broadcast(site: &mut Site) -> Found {
     checked(site, Exchange::Broadcast)
 }
 
-/// `source_target_pairs` says who sends to whom.
+/// `source_target_pairs` says who sends to whom; with `slice_sizes`, blocks go into another operand.
 pub fn collective_permute(site: &mut Site) -> Found {
-    checked(site, Exchange::Permute)
+    if is_of_blocks(site) { permute_blocks(site) } else { checked(site, Exchange::Permute) }
+}
+
+/// Whether a permutation is one of blocks: of an input and an output, or tuples of these, and two tuples of scalars.
+pub fn is_of_blocks(site: &Site) -> bool {
+    site.attribute("slice_sizes").is_some() && site.operands.len() == 4
+}
+
+/// The operands are the input, the output, and where blocks begin in both. `slice_sizes` has the sizes of each block.
+fn permute_blocks(site: &mut Site) -> Found {
+    let attribute = *site.need("slice_sizes", "{{sizes}}")?;
+    let Listed { groups: blocks, places } = attribute.read(lists)?;
+    let (inputs, results) = (leaves(site.operands[0]), leaves(site.shape));
+    let sets = blocks.len() / results.len().max(1);
+    if sets == 0 || sets * results.len() != blocks.len() {
+        let (arrays, found) = (counted(results.len(), "array"), blocks.len());
+        return Err(
+            site.attribute_must("slice_sizes", format!("have as many blocks for each of {arrays}, found {found}"))
+        );
+    }
+    let operation = exchanged(site, Exchange::PermuteBlocks { sets }, blocks)?;
+    site.origin(("blocks", None), "slice_sizes", "", attribute.at);
+    for (k, at) in places.iter().enumerate().filter_map(|(k, places)| Some((k, places.first()?))) {
+        site.origin(("blocks", Some(k)), "slice_sizes", "", attribute.at + at);
+    }
+    let types = Types { operands: Vec::new(), results: Vec::new() };
+    operation.check(&site.operands, &[site.shape]).map_err(|refusal| site.refused(&refusal, &types))?;
+    let alike = |a: &&Array, b: &&Array| alike(a.element, b.element);
+    for (k, all) in [(0, &inputs), (1, &leaves(site.operands[1]))] {
+        if all.len() != results.len() || !all.iter().zip(&results).all(|(a, b)| alike(a, b)) {
+            return Err(site.operand_must(k, format!("have the types of the result, {}", plain(site.shape))));
+        }
+    }
+    let whole = |array: &&Array| array.element.is_signed() || array.element.is_unsigned();
+    for k in 2..4 {
+        if !leaves(site.operands[k]).iter().all(whole) {
+            return Err(site.operand_must(k, "have integers as elements"));
+        }
+    }
+    Ok(operation)
 }
 
 /// Rows to places that the operands say.
@@ -82,7 +123,7 @@ pub fn ragged_all_to_all(site: &mut Site) -> Found {
         return Err(site.operand_must(2, "have integers as elements"));
     }
     let types = Types { operands: vec![data, data, index, index, index, index], results: vec![data] };
-    let operation = exchanged(site, Exchange::Ragged)?;
+    let operation = exchanged(site, Exchange::Ragged, Vec::new())?;
     site.checked(operation, &types)
 }
 
@@ -99,21 +140,32 @@ fn combined(site: &mut Site, exchange: Exchange) -> Found {
     Ok(operation)
 }
 
-/// An exchange whose results have the types of its operands.
-fn checked(site: &mut Site, exchange: Exchange) -> Found {
-    let operation = exchanged(site, exchange)?;
+/// An exchange whose results have the types of its operands; that of one operand may be a tuple of one array.
+fn checked<'a>(site: &mut Site<'a>, exchange: Exchange) -> Found {
+    let operation = exchanged(site, exchange, Vec::new())?;
     let each = (0..site.operands.len()).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
-    site.checked(operation, &Types { operands: each.clone(), results: each })
+    let whole: &'a Shape = site.shape;
+    if let (Shape::Tuple(parts), [_]) = (whole, &each[..])
+        && let [part] = &parts[..]
+    {
+        site.shape = part;
+    }
+    let found = site.checked(operation, &Types { operands: each.clone(), results: each });
+    site.shape = whole;
+    found
 }
 
 /// The exchange with its groups, which fit the module's devices.
-fn exchanged(site: &mut Site, exchange: Exchange) -> Found {
-    let key = if exchange == Exchange::Permute { "source_target_pairs" } else { "replica_groups" };
+fn exchanged(site: &mut Site, exchange: Exchange, blocks: Vec<Vec<i64>>) -> Found {
+    let by_pairs = matches!(exchange, Exchange::Permute | Exchange::PermuteBlocks { .. });
+    let key = if by_pairs { "source_target_pairs" } else { "replica_groups" };
     let Listed { groups, places } = match site.attribute(key) {
-        Some(attribute) => {
-            attribute.read(|cursor| if cursor.peek() == Some(b'[') { pattern(cursor) } else { lists(cursor) })?
-        }
-        None if exchange == Exchange::Permute => {
+        Some(attribute) => attribute.read(|cursor| match cursor.peek() {
+            Some(b'[') => pattern(cursor),
+            Some(b'm') => Ok(Listed { groups: mesh::groups(cursor)?, places: Vec::new() }),
+            _ => lists(cursor),
+        })?,
+        None if by_pairs => {
             return Err(site.error(format!("must have the attribute `{key}={{{{0,1}}}}`, found none")));
         }
         None => Listed { groups: Vec::new(), places: Vec::new() },
@@ -133,7 +185,7 @@ fn exchanged(site: &mut Site, exchange: Exchange) -> Found {
     };
     let attribute_at = site.attribute(key).map_or(site.raw.opcode_at, |attribute| attribute.at);
     let groups = match groups.iter().all(Vec::is_empty) {
-        true if exchange == Exchange::Permute => Vec::new(),
+        true if by_pairs => Vec::new(),
         true => vec![(0..all).collect()],
         false => groups,
     };
@@ -144,11 +196,15 @@ fn exchanged(site: &mut Site, exchange: Exchange) -> Found {
         Error::at(at, format!("`{key}` of `{}` {}", site.raw.opcode, misfit.must))
     })?;
     let devices = replicas * partitions;
-    Ok(Operation::Collective(Box::new(Collective {
-        exchange,
-        devices,
-        groups: spread(&groups, ids, replicas, partitions),
-    })))
+    let groups = match exchange {
+        // Each set is spread on its own.
+        Exchange::PermuteBlocks { sets } => {
+            let length = (groups.len() / sets.max(1)).max(1);
+            groups.chunks(length).flat_map(|set| spread(set, ids, replicas, partitions)).collect()
+        }
+        _ => spread(&groups, ids, replicas, partitions),
+    };
+    Ok(Operation::Collective(Box::new(Collective { exchange, devices, groups, blocks })))
 }
 
 /// What the numbers in the groups of an instruction are.
@@ -169,7 +225,7 @@ fn ids(site: &Site, exchange: Exchange) -> Result<Ids, Error> {
         return Err(site.attribute_must("use_global_device_ids", "be there with a `channel_id`, found none"));
     }
     let among_partitions =
-        matches!(exchange, Exchange::AllToAll { .. } | Exchange::Broadcast | Exchange::Permute | Exchange::Ragged);
+        !matches!(exchange, Exchange::Gather { .. } | Exchange::Reduce | Exchange::ReduceScatter { .. });
     Ok(match (channel, global) {
         (true, true) => Ids::Devices,
         (true, false) if among_partitions => Ids::Partitions,
@@ -209,7 +265,7 @@ fn pattern(cursor: &mut Cursor) -> Result<Listed, Error> {
 /// Takes `{{0,1},{2,3}}`.
 fn lists(cursor: &mut Cursor) -> Result<Listed, Error> {
     let mut listed = Listed { groups: Vec::new(), places: Vec::new() };
-    cursor.expect("{", "`{` and groups, or `[`")?;
+    cursor.expect("{", "`{` and groups, `[` or `mesh`")?;
     while !cursor.eat("}") {
         if !listed.groups.is_empty() {
             cursor.expect(",", "`,` or `}` to close the groups")?;

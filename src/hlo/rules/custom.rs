@@ -3,7 +3,7 @@
 //!
 //! A target whose operands and result do not have the shapes of its meaning is one of the others.
 
-use super::algorithms::top_k_call;
+use super::algorithms::{potrf_call, top_k_call, trsm_call};
 use super::control::other;
 use super::site::{Found, Site};
 use crate::element::ElementType;
@@ -39,6 +39,14 @@ const MEANINGS: &[(&str, TargetMeaning)] = &[
     ("X64SplitHigh", |site| elementwise(site, 1)),
     ("X64SplitLow", |site| elementwise(site, 1)),
     ("annotate_device_placement", same),
+    ("lapack_cpotrf_ffi", |site| potrf_call(site)),
+    ("lapack_ctrsm_ffi", |site| trsm_call(site)),
+    ("lapack_dpotrf_ffi", |site| potrf_call(site)),
+    ("lapack_dtrsm_ffi", |site| trsm_call(site)),
+    ("lapack_spotrf_ffi", |site| potrf_call(site)),
+    ("lapack_strsm_ffi", |site| trsm_call(site)),
+    ("lapack_zpotrf_ffi", |site| potrf_call(site)),
+    ("lapack_ztrsm_ffi", |site| trsm_call(site)),
     ("xla.sdy.FuncResultSharding", same),
     ("xla.sdy.GlobalToLocalShape", same),
     ("xla.sdy.LocalToGlobalShape", same),

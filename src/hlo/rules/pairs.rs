@@ -4,6 +4,7 @@
 //! The start runs the operation, and its result is a tuple: `slice-start` of f32[8] gives `((f32[8]), f32[2], u32[])`,
 //! the operands, what the slice makes, and arrays that only the device uses. The done takes what was made from the tuple.
 
+use super::collectives::is_of_blocks;
 use super::control::other;
 use super::site::{Found, Site};
 use crate::element::ElementType;
@@ -48,22 +49,22 @@ pub fn start(site: &mut Site) -> Found {
         Shape::Tuple(parts) if parts.len() >= 2 => parts,
         _ => return Err(site.result_must("be a tuple of the operands, what is made of them, and what the device uses")),
     };
-    // It has more operands, in places where the permuted values are written.
-    if opcode == "collective-permute-start" && site.operands.len() == 4 {
-        return Ok(Operation::Other { reason: format!("{opcode}: the value is written into an operand") });
-    }
+    // Of a permutation of blocks only the input is there, and not where its blocks are.
+    let blocks = opcode == "collective-permute-start" && is_of_blocks(site);
+    let listed = if blocks { &site.operands[..1] } else { &site.operands[..] };
     let given = leaves(&parts[place.operands]);
-    let taken: Vec<_> = site.operands.iter().flat_map(|shape| leaves(shape)).collect();
+    let taken: Vec<_> = listed.iter().flat_map(|shape| leaves(shape)).collect();
     let same = |(a, b): (&&Array, &&Array)| a.element == b.element && Sizes::of(a).fits(&Sizes::of(b));
     if given.len() != taken.len() || !given.iter().zip(&taken).all(same) {
-        let operands: Vec<Shape> = site.operands.iter().map(|shape| (*shape).clone()).collect();
+        let operands: Vec<Shape> = listed.iter().map(|shape| (*shape).clone()).collect();
         let is = if let [one] = &operands[..] { plain(one) } else { plain(&Shape::Tuple(operands)) };
         return Err(site.result_must(format!("have the operands, {is}, as part {}", place.operands)));
     }
+    let count = taken.len();
     let operation = wrapped(site, &parts[place.made])?;
     Ok(Operation::Start(Box::new(Start {
         operation,
-        operands: Some(before(parts, place.operands)),
+        operands: Some((before(parts, place.operands), count)),
         results: (before(parts, place.made), leaves(&parts[place.made]).len()),
     })))
 }

@@ -3,7 +3,7 @@
 use super::site::{Found, Site, Types};
 use crate::hlo::shapes::scalar;
 use crate::hlo::words::number;
-use crate::operations::operation::Operation;
+use crate::operations::operation::{Gather, Operation};
 use crate::operations::shape::Shape;
 
 /// `slice={[start:limit:stride], ..}`, a range for each dimension.
@@ -78,7 +78,7 @@ pub fn pad(site: &mut Site) -> Found {
 }
 
 /// The operands from `first` on are starts: one integer scalar for each dimension; or, in older texts, one array of as
-/// many, for which there is no operation.
+/// many.
 fn starts(site: &Site, first: usize, operation: Operation) -> Found {
     let (element, rank) = (site.element(0)?, site.array(0)?.dims.len());
     let mut types = Types { operands: vec![element; first], results: vec![element] };
@@ -100,8 +100,16 @@ fn starts(site: &Site, first: usize, operation: Operation) -> Found {
     let start = scalar(types.operands[first]);
     let operands: Vec<&Shape> =
         site.operands[..first].iter().copied().chain(std::iter::repeat_n(&start, rank)).collect();
-    site.checked_with(operation, &operands, &types)?;
-    Ok(Operation::Other { reason: format!("{}: the starts are one operand, an array", site.raw.opcode) })
+    match site.checked_with(operation, &operands, &types)? {
+        // The array is the only index of a gather of one block.
+        Operation::DynamicSlice { sizes } => Ok(Operation::Gather(Box::new(Gather {
+            offset_dims: (0..rank).collect(),
+            start_index_map: (0..rank).collect(),
+            slice_sizes: sizes,
+            ..Gather::default()
+        }))),
+        _ => Ok(Operation::Other { reason: format!("{}: the starts are one operand, an array", site.raw.opcode) }),
+    }
 }
 
 /// A block of `dynamic_slice_sizes`.

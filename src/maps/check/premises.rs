@@ -150,8 +150,13 @@ impl<'a> Premises<'a> {
             return self.atom(key).scaled(1, e.den);
         }
         let content = numerators.terms.values().fold(numerators.constant, |g, c| gcd(g, *c));
+        let divided = numerators.scaled(1, content)?;
+        let key = least(&divided)?;
+        if self.table.is_some_and(|table| table.contains_key(&key)) {
+            return self.atom(key).scaled(content, e.den);
+        }
         let negative = numerators.terms.values().next().is_some_and(|c| *c < 0);
-        let primitive = numerators.scaled(if negative { -1 } else { 1 }, content)?;
+        let primitive = if negative { divided.scaled(-1, 1)? } else { divided };
         let positive = self.atom(least(&primitive)?);
         // min(-x, 0) = min(x, 0) - x
         let value = if negative { positive.plus(&primitive, -1, 1)? } else { positive };
@@ -223,7 +228,7 @@ impl<'a> Premises<'a> {
                 && let Some(rest) = (Linear { den: 1, ..s.clone() }).plus(&Linear::atom(atom.clone()), -c, 1)
                 && let Some(with) = rest.plus(&x, *c, 1).filter(|with| with.terms.len() < s.terms.len())
             {
-                let (a, b) = (self.added_up(&rest), self.added_up(&with));
+                let (a, b) = (self.spread(&rest), self.spread(&with));
                 let (lo, hi) = if *c > 0 { (a.0.min(b.0), a.1.min(b.1)) } else { (a.0.max(b.0), a.1.max(b.1)) };
                 best = (best.0.max(lo), best.1.min(hi));
             }
@@ -262,6 +267,12 @@ impl<'a> Premises<'a> {
             sum = sum_of(sum, times(range, c));
         }
         Some(sum)
+    }
+
+    /// Bounds of the numerators of a sum: those of its terms or of its digits.
+    fn spread(&self, s: &Linear) -> (i128, i128) {
+        let (lo, hi) = self.added_up(s);
+        self.of_digits(s).map_or((lo, hi), |digits| (lo.max(digits.0), hi.min(digits.1)))
     }
 
     /// Bounds of the numerators of a sum: those of its terms added up.

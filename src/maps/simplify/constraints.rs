@@ -9,15 +9,16 @@
 //! Each step keeps the set: an interval is tightened only by the constraints that are kept.
 //! The outcome depends on the set of constraints, not on their order.
 
-use super::form::{Form, chinese};
-use super::sum::{Sum, divides, residue};
+use super::facts::{chinese, near_inverse};
+use super::form::Form;
+use super::sum::{Sum, divides, product_residue, residue};
 use super::terms::Atom;
 use crate::expr::Expr;
 use crate::expr::cost;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::IndexingMap;
 use crate::maps::steps::{Claim, Constraint, Log, Rule, Using};
-use crate::numbers::{gcd, inverse};
+use crate::numbers::near_gcd;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often bounds are sent through all constraints, and how many constraints may be held against each other.
@@ -314,19 +315,17 @@ impl Tightening {
     fn merge_congruences(&mut self) -> Result<(), Empty> {
         let all = std::mem::take(&mut self.congruences);
         for (e, residues) in all {
-            let mut merged: Vec<(i128, i128)> = Vec::new();
+            let mut merged: Vec<(i64, i64)> = Vec::new();
             for (r, m) in residues {
-                let mut next = (i128::from(r), i128::from(m));
+                let mut next = (r, m);
                 let mut k = 0;
                 while k < merged.len() {
-                    let said = |(r, m): (i128, i128)| {
-                        (Expr::Mod(e.clone().into(), m as i64), Interval::new(r as i64, r as i64))
-                    };
+                    let said = |(r, m): (i64, i64)| (Expr::Mod(e.clone().into(), m), Interval::new(r, r));
                     let two = [next, merged[k]];
-                    if !divides(gcd(next.1, merged[k].1), next.0 - merged[k].0) {
+                    if !divides(near_gcd(next.1, merged[k].1), next.0 - merged[k].0) {
                         return self.nothing(two.map(said).into());
                     }
-                    match chinese(next, merged[k]).filter(|both| both.1 <= i64::MAX.into()) {
+                    match chinese(next, merged[k]) {
                         Some(both) => {
                             self.note(
                                 Rule::Chinese,
@@ -342,7 +341,6 @@ impl Tightening {
                 merged.push(next);
             }
             for (r, m) in merged {
-                let (r, m) = (r as i64, m as i64);
                 if let Expr::Var(v) = e {
                     let (residue, inside) = (e.clone().modulo(m), Interval::new(r, r));
                     let given = (residue, inside);
@@ -372,7 +370,7 @@ impl Tightening {
         if a > b {
             return self.nothing(vec![by.clone()]);
         }
-        let at = |x: i64| residue(i128::from(x) + i128::from(shift), m);
+        let at = |x: i64| (i128::from(x) + i128::from(shift)).rem_euclid(m);
         // Up to the next period's a, down to the last period's b.
         let up = |x: i64, r: i128| {
             if r < a {
@@ -439,28 +437,28 @@ impl Tightening {
         let known = |v: usize| self.congruences.get(&Expr::Var(v)).and_then(|all| all.first()).copied();
         let known: Vec<_> = (0..self.vars.len()).map(known).map(|c| c.unwrap_or((0, 1))).collect();
         for (a, c) in sum.terms.iter() {
-            let Some((m, r)) = left_by(&sum, a, i128::from(by.1.lo), &known) else { continue };
+            let Some((m, r)) = left_by(&sum, a, by.1.lo, &known) else { continue };
             let Some(v) = Some(a as usize).filter(|v| *v < known.len()) else { continue };
-            let g = gcd(c, m);
+            let g = near_gcd(c, m);
             if m == 0 || m == g && divides(g, r) {
                 continue;
             }
             let n = m / g;
-            let new = inverse(residue(c / g, n), n)
-                .and_then(|inverse| Some((residue(residue(r / g, n).checked_mul(inverse)?, n), n)));
-            let own = (i128::from(known[v].0), i128::from(known[v].1));
-            let Some(new) = new.filter(|_| divides(g, r)).filter(|new| divides(gcd(new.1, own.1), new.0 - own.0))
+            let new = near_inverse(c / g, n).map(|inverse| (product_residue(r / g, inverse, n), n));
+            let own = known[v];
+            let Some(new) = new.filter(|_| divides(g, r)).filter(|new| divides(near_gcd(new.1, own.1), new.0 - own.0))
             else {
                 self.note(Rule::Divisible, || Claim::Nothing(vec![by.clone()]), None);
                 return Err(Empty);
             };
-            let Some((r, n)) = chinese(own, new).filter(|both| both.1 <= i64::MAX.into()) else { continue };
+            let Some((r, n)) = chinese(own, new) else { continue };
             let Interval { lo, hi } = self.vars[v];
             if lo == i64::MIN || hi == i64::MAX {
                 continue;
             }
-            let first = i128::from(lo) + residue(r - i128::from(lo), n);
-            let last = i128::from(hi) - residue(i128::from(hi) - r, n);
+            let ahead = |x: i64| (i128::from(r) - i128::from(x)).rem_euclid(n.into());
+            let behind = |x: i64| (i128::from(x) - i128::from(r)).rem_euclid(n.into());
+            let (first, last) = (i128::from(lo) + ahead(lo), i128::from(hi) - behind(hi));
             let inside = match first > last {
                 true => Interval::new(lo.max(1), hi.min(0)),
                 // Both are between the old bounds.
@@ -591,14 +589,14 @@ impl Tightening {
 
 /// What `sum = value` says of the term with this atom: the modulus of all other terms together, 0 where there is none, and
 /// the residue of this one; residues of variables with their moduli are known.
-fn left_by(sum: &Sum, atom: Atom, value: i128, known: &[(i64, i64)]) -> Option<(i128, i128)> {
-    let (mut g, mut left) = (0, value.checked_sub(sum.constant)?);
+fn left_by(sum: &Sum, atom: Atom, value: i64, known: &[(i64, i64)]) -> Option<(i64, i64)> {
+    let (mut g, mut left) = (0, i128::from(value) - i128::from(sum.constant));
     for (a, c) in sum.terms.iter().filter(|t| t.0 != atom) {
         let (r, m) = known.get(a as usize).copied().unwrap_or((0, 1));
-        g = gcd(g, c.checked_mul(m.into())?);
-        left = left.checked_sub(c.checked_mul(r.into())?)?;
+        g = near_gcd(g, c.checked_mul(m).filter(|cm| *cm != i64::MIN)?);
+        left -= i128::from(c) * i128::from(r);
     }
-    Some((g, left))
+    Some((g, left.try_into().ok()?))
 }
 
 enum Peeled {
@@ -648,11 +646,10 @@ fn congruence(form: &mut Form, x: &Expr, m: i64, r: i64) -> Result<Option<(Expr,
         return Err(Empty);
     }
     let Some(sum) = form.normal(x).filter(|s| s.den == 1 && !s.terms.is_empty()) else { return Ok(None) };
-    let m = i128::from(m);
     let mut reduced = sum.symmetric(m);
-    let mut right = i128::from(r) - sum.constant;
+    let mut right = residue(r - residue(sum.constant, m), m);
     reduced.constant = 0;
-    let g = gcd(reduced.content(), m);
+    let g = near_gcd(reduced.content(), m);
     if !divides(g, right) {
         return Err(Empty);
     }
@@ -664,19 +661,19 @@ fn congruence(form: &mut Form, x: &Expr, m: i64, r: i64) -> Result<Option<(Expr,
     reduced.terms = reduced.terms.iter().map(|t| (t.0, t.1 / g)).collect();
     // The first coefficient becomes 1 where that is possible, positive where not.
     let first = reduced.terms.first().map_or(0, |t| t.1);
-    let factor = match inverse(first, m) {
+    let factor = match near_inverse(first, m) {
         Some(inverse) => inverse,
         None if first < 0 => -1,
         None => 1,
     };
-    reduced.terms = reduced.terms.iter().map(|t| (t.0, t.1 * factor)).collect();
+    reduced.terms = reduced.terms.iter().map(|t| (t.0, product_residue(t.1, factor, m))).collect();
     let reduced = reduced.symmetric(m);
-    let right = residue(residue(right, m) * residue(factor, m), m);
+    let right = product_residue(right, factor, m);
     let Some(e) = form.write(&reduced) else { return Ok(None) };
     if cost(&e) > cost(x) {
         return Ok(None);
     }
-    Ok(Some((e, right as i64, m as i64)))
+    Ok(Some((e, right, m)))
 }
 
 /// The constraint on a sum whose coefficients have no common divisor and whose first one is positive.
@@ -695,7 +692,8 @@ fn primitive(form: &mut Form, e: Expr, i: Interval) -> (Expr, Interval) {
         }
         let terms = sum.terms.iter().map(|t| (t.0, t.1 / unit)).collect();
         let simple = form.write(&Sum { constant: 0, terms, den: 1 })?;
-        let (a, b) = (i128::from(i.lo) - sum.constant, i128::from(i.hi) - sum.constant);
+        let beside = |x: i64| i128::from(x) - i128::from(sum.constant);
+        let (a, b, unit) = (beside(i.lo), beside(i.hi), i128::from(unit));
         let (a, b, unit) = if unit > 0 { (a, b, unit) } else { (-b, -a, -unit) };
         let (lo, hi) = (-(-a).div_euclid(unit), b.div_euclid(unit));
         let inside = Interval::new(i64::try_from(lo).ok()?, i64::try_from(hi).ok()?);

@@ -5,7 +5,7 @@
 //! times the sum of the coefficients of all atoms that hold it: `6*x - 4*(x mod 2)` is `2*(x mod 2) + 12*(x floordiv 2)`.
 
 use super::form::{Form, What};
-use super::sum::{Sum, divides, floor_div};
+use super::sum::{Sum, divides};
 use super::terms::Atom;
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
@@ -32,15 +32,15 @@ pub(crate) fn digits(exprs: &[Expr], sizes: &[i64]) -> Option<Vec<(i64, Vec<Vari
             of_variable(&form, sum, v, sizes, places, &mut found)?;
         }
         let constant = divides(sum.den, sum.constant).then(|| sum.constant / sum.den)?;
-        Some((i64::try_from(constant).ok()?, found))
+        Some((constant, found))
     });
     each.collect()
 }
 
-/// The variable of an atom and its modulus, which is [`i128::MAX`] for the variable itself; `None` for other atoms.
-fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, i128)> {
+/// The variable of an atom and its modulus, which is [`i64::MAX`] for the variable itself; `None` for other atoms.
+fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, i64)> {
     match &form.atoms[atom as usize].what {
-        What::Var(v) => Some((*v, i128::MAX)),
+        What::Var(v) => Some((*v, i64::MAX)),
         What::Remainder(y, m) if y.constant == 0 && y.terms.only().is_some_and(|t| t.1 == 1) => {
             let v = y.terms.first()?.0 as usize;
             (v < variables).then_some((v, *m))
@@ -51,15 +51,15 @@ fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, i128)> {
 
 /// The places of the digits of each variable, the lowest first: 1, and the moduli of its remainders. `None` where one
 /// of them does not divide the next.
-fn places(form: &Form, sums: &[Sum], sizes: &[i64]) -> Option<Vec<Vec<i128>>> {
-    let mut all: Vec<BTreeSet<i128>> = vec![BTreeSet::from([1]); sizes.len()];
+fn places(form: &Form, sums: &[Sum], sizes: &[i64]) -> Option<Vec<Vec<i64>>> {
+    let mut all: Vec<BTreeSet<i64>> = vec![BTreeSet::from([1]); sizes.len()];
     for (atom, _) in sums.iter().flat_map(|sum| sum.terms.iter()) {
         let (v, modulus) = part(form, atom, sizes.len())?;
-        if modulus != i128::MAX {
+        if modulus != i64::MAX {
             all[v].insert(modulus);
         }
     }
-    let all: Vec<Vec<i128>> = all.into_iter().map(|places| places.into_iter().collect()).collect();
+    let all: Vec<Vec<i64>> = all.into_iter().map(|places| places.into_iter().collect()).collect();
     all.iter().flat_map(|places| places.windows(2)).all(|pair| divides(pair[0], pair[1])).then_some(all)
 }
 
@@ -69,29 +69,24 @@ fn of_variable(
     sum: &Sum,
     variable: usize,
     sizes: &[i64],
-    places: &[i128],
+    places: &[i64],
     found: &mut Vec<VariableDigit>,
 ) -> Option<()> {
     let modulus = |atom| part(form, atom, sizes.len()).filter(|part| part.0 == variable).map(|part| part.1);
-    let atoms: Vec<(i128, i128)> = sum.terms.iter().filter_map(|(atom, c)| Some((modulus(atom)?, c))).collect();
+    let atoms: Vec<(i64, i64)> = sum.terms.iter().filter_map(|(atom, c)| Some((modulus(atom)?, c))).collect();
     for (k, &place) in places.iter().enumerate() {
         let above = places.get(k + 1).copied();
         // An atom holds the digits below its modulus.
         let holding = atoms.iter().filter(|(m, _)| above.is_none_or(|above| *m >= above) && *m > place);
-        let coefficient = holding.map(|t| t.1).sum::<i128>().checked_mul(place)?;
+        let coefficient = holding.map(|t| t.1).try_fold(0i64, i64::checked_add)?.checked_mul(place)?;
         if coefficient == 0 {
             continue;
         }
-        let count = above.map_or(floor_div(i128::from(sizes[variable]) - 1, place) + 1, |above| above / place);
+        let count = above.map_or((sizes[variable] - 1).div_euclid(place) + 1, |above| above / place);
         if !divides(sum.den, coefficient) {
             return None;
         }
-        found.push(VariableDigit {
-            coefficient: i64::try_from(coefficient / sum.den).ok()?,
-            variable,
-            place: i64::try_from(place).ok()?,
-            count: i64::try_from(count).ok()?,
-        });
+        found.push(VariableDigit { coefficient: coefficient / sum.den, variable, place, count });
     }
     Some(())
 }

@@ -17,9 +17,18 @@
 
 mod constraints;
 mod digits;
+mod facts;
 mod form;
+mod last_terms;
+mod memo;
+mod notes;
+mod order;
+mod plain;
 mod planned;
+mod planning;
 mod range;
+mod read;
+mod remainder;
 mod sum;
 mod terms;
 mod write;

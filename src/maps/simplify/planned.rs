@@ -15,12 +15,12 @@ pub(super) struct Planned {
 }
 
 /// A last term of a sum, its coefficient, and the terms before it.
-pub(super) type LastTerm = (Term, i128, Sum);
+pub(super) type LastTerm = (Term, i64, Sum);
 
 /// A term that is no variable.
 pub(super) enum Term {
-    Quotient(Sum, i128),
-    Remainder(Sum, i128),
+    Quotient(Sum, i64),
+    Remainder(Sum, i64),
     Min(Sum, Sum),
     Max(Sum, Sum),
 }

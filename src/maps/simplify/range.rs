@@ -4,57 +4,63 @@
 //! the digits of an index, as a sum and its remainder, as a minimum and its sides, and by what constraints say of them.
 
 use super::form::{Form, LONG, What};
-use super::sum::{FAR, Sum, divided_bounds, divides, floor_div, high, low, plus_bounds, residue};
-use super::terms::{Atom, TermList};
+use super::sum::{Sum, divided_bounds, divides, plus_bounds, residue};
+use super::terms::{Atom, Term};
+use crate::maps::domain::Interval;
 use std::cmp::Reverse;
 
 impl Form {
     /// Closed bounds of a sum: those of its atoms added up, or better ones through a fact on part of it.
-    pub(super) fn range(&self, s: &Sum) -> (i128, i128) {
+    pub(super) fn range(&self, s: &Sum) -> Interval {
         self.better_range(s, self.numerators(s.constant, &s.terms))
     }
 
     /// Closed bounds of a sum: those of its atoms added up.
-    pub(super) fn quick_range(&self, s: &Sum) -> (i128, i128) {
+    pub(super) fn quick_range(&self, s: &Sum) -> Interval {
         let all = self.numerators(s.constant, &s.terms);
         if s.den == 1 { all } else { divided_bounds(all, s.den) }
     }
 
     /// The bounds of a sum with denominator 1, where they are in one period of `m`.
-    pub(super) fn range_in(&self, s: &Sum, m: i128) -> Option<(i128, i128)> {
-        let within = |(lo, hi): (i128, i128)| {
-            lo <= hi && lo > -FAR && hi < FAR && hi - lo < m && floor_div(lo, m) == floor_div(hi, m)
+    pub(super) fn range_in(&self, s: &Sum, m: i64) -> Option<Interval> {
+        let within = |i: &Interval| {
+            i.is_bounded()
+                && i.lo <= i.hi
+                && i.hi.checked_sub(i.lo).is_some_and(|extent| extent < m)
+                && i.lo.div_euclid(m) == i.hi.div_euclid(m)
         };
         let first = self.numerators(s.constant, &s.terms);
-        if first.0 != first.1 && s.den == 1 && within(first) && self.facts.is_empty() {
-            return Some(first);
+        if s.den == 1 && (first.lo != first.hi && within(&first) && self.facts.is_empty() || self.is_apart(s)) {
+            return Some(first).filter(within);
         }
-        Some(self.better_range(s, first)).filter(|bounds| within(*bounds))
+        Some(self.better_range(s, first)).filter(within)
+    }
+
+    /// Whether nothing is known of the terms together.
+    fn is_apart(&self, s: &Sum) -> bool {
+        self.facts.is_empty() && s.terms.iter().all(|t| self.is_plain(t.0))
     }
 
     /// Better bounds of a sum than those of its numerators.
-    fn better_range(&self, s: &Sum, mut best: (i128, i128)) -> (i128, i128) {
-        let plain = |a: Atom| matches!(self.atoms[a as usize].what, What::Var(_) | What::Opaque(_));
-        let apart = self.facts.is_empty() && s.terms.iter().all(|t| plain(t.0));
-        if !apart && s.terms.len() > 1 && s.terms.len() <= LONG {
-            if let Some((lo, hi)) = self.range_of_digits(s) {
-                best = (best.0.max(lo), best.1.min(hi));
+    fn better_range(&self, s: &Sum, mut best: Interval) -> Interval {
+        if s.terms.len() > 1 && s.terms.len() <= LONG && !self.is_apart(s) {
+            if let Some(digits) = self.range_of_digits(s) {
+                best = best.meet(digits);
             }
-            for (direction, lo, hi) in &self.facts {
-                self.range_by(s, direction, (*lo, *hi), &mut best);
+            for (direction, within) in &self.facts {
+                self.range_by(s, direction, *within, &mut best);
             }
             for (a, c) in s.terms.iter() {
                 match &self.atoms[a as usize].what {
                     // y - y mod m is a multiple of m, between those next to the bounds of y.
                     What::Remainder(y, m) => {
-                        if let Some((x, k)) = y.terms.last()
+                        if let Some(&(x, k)) = y.terms.last()
                             && c.checked_mul(k).is_some_and(|ck| s.coefficient(x) == -ck)
                             && let Some(whole) = y.plus_atom(a, -1, 1)
                         {
-                            let (lo, hi) = self.numerators(y.constant, &y.terms);
-                            let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, *m) * m - y.constant };
-                            let direction = Sum { constant: 0, ..whole };
-                            self.range_by(s, &direction, (low(at(lo)), high(at(hi))), &mut best);
+                            let multiples = multiples(self.numerators(y.constant, &y.terms), *m);
+                            let within = plus_bounds(Interval::new(-y.constant, -y.constant), 1, multiples);
+                            self.range_by(s, &Sum { constant: 0, ..whole }, within, &mut best);
                         }
                     }
                     What::Least(x) => self.range_of_least(s, a, c, x, &mut best),
@@ -71,17 +77,17 @@ impl Form {
 
     /// Bounds of the numerators of `s`, with `p - y mod s` for each `p` that is `y` modulo `s`, a variable or a remainder of
     /// a multiple of `s`: a digit of its own, a multiple of `s` next to the bounds of `p`. `None` without such a pair.
-    fn range_of_digits(&self, s: &Sum) -> Option<(i128, i128)> {
+    fn range_of_digits(&self, s: &Sum) -> Option<Interval> {
         let modulus = |a: Atom| match &self.atoms[a as usize].what {
             What::Remainder(_, m) => *m,
-            What::Var(_) => i128::MAX,
+            What::Var(_) => i64::MAX,
             What::Least(_) | What::Opaque(_) => 0,
         };
         if !s.terms.iter().any(|t| matches!(self.atoms[t.0 as usize].what, What::Remainder(..))) {
             return None;
         }
         let (mut few, mut many) = ([(0, 0, 0); 8], Vec::new());
-        let terms: &mut [(i128, Atom, i128)] = if s.terms.len() <= few.len() {
+        let terms: &mut [(i64, Atom, i64)] = if s.terms.len() <= few.len() {
             &mut few[..s.terms.len()]
         } else {
             many.resize(s.terms.len(), (0, 0, 0));
@@ -92,7 +98,7 @@ impl Form {
         }
         // The lowest digit last.
         terms.sort_unstable_by_key(|t| Reverse((t.0, t.1)));
-        let (mut bounds, mut any) = ((s.constant, s.constant), false);
+        let (mut bounds, mut any) = (Interval::new(s.constant, s.constant), false);
         for k in 0..terms.len() {
             let (_, p, c) = terms[k];
             let known = &self.atoms[p as usize];
@@ -101,11 +107,9 @@ impl Form {
                 Some(j) => {
                     any = true;
                     terms[j].2 = terms[j].2.checked_add(c)?;
-                    let place = terms[j].0;
-                    let at = |x: i128| if x.abs() >= FAR { x } else { floor_div(x, place) * place };
-                    (low(at(known.lo)), high(at(known.hi)))
+                    multiples(known.within, terms[j].0)
                 }
-                None => (known.lo, known.hi),
+                None => known.within,
             };
             if c != 0 {
                 bounds = plus_bounds(bounds, c, within);
@@ -123,7 +127,7 @@ impl Form {
                 let mut own = x.terms.iter().map(|t| (t.0, residue(t.1, *s))).filter(|t| t.1 != 0);
                 m > s
                     && divides(*s, *m)
-                    && residue(x.constant - y.constant, *s) == 0
+                    && residue(x.constant, *s) == residue(y.constant, *s)
                     && y.terms.iter().all(|t| own.next() == Some(t))
                     && own.next().is_none()
             }
@@ -132,51 +136,51 @@ impl Form {
     }
 
     /// Betters the bounds of the numerators of `s` by those of a direction that is a part of them.
-    fn range_by(&self, s: &Sum, direction: &Sum, (lo, hi): (i128, i128), best: &mut (i128, i128)) {
-        let Some((a, c)) = direction.terms.first() else { return };
+    fn range_by(&self, s: &Sum, direction: &Sum, within: Interval, best: &mut Interval) {
+        let Some(&(a, c)) = direction.terms.first() else { return };
         let num = s.coefficient(a);
-        if num == 0 || !divides(c, num) {
+        if num == 0 || num % c != 0 {
             return;
         }
         // The numerators are k * direction + rest.
-        let (k, numerators) = (num / c, Sum { den: 1, ..s.clone() });
-        let rest = numerators.plus(direction, -k, 1);
+        let k = num / c;
+        let rest = s.numerators().plus(direction, -k, 1);
         let Some(rest) = rest.filter(|r| r.terms.len() < s.terms.len()) else { return };
-        let (lo, hi) = plus_bounds(self.numerators(rest.constant, &rest.terms), k, (lo, hi));
-        *best = (best.0.max(lo), best.1.min(hi));
+        *best = best.meet(plus_bounds(self.numerators(rest.constant, &rest.terms), k, within));
     }
 
     /// Betters the bounds of the numerators of `s`, which has the term `c * a` where `a` is `min(x, 0)`: for positive
     /// `c` they are the less of the rest and the rest with `c * x`, for negative `c` the greater.
-    fn range_of_least(&self, s: &Sum, a: Atom, c: i128, x: &Sum, best: &mut (i128, i128)) {
-        let numerators = Sum { den: 1, ..s.clone() };
-        let Some(rest) = numerators.plus_atom(a, -c, 1) else { return };
+    fn range_of_least(&self, s: &Sum, a: Atom, c: i64, x: &Sum, best: &mut Interval) {
+        let Some(rest) = s.numerators().plus_atom(a, -c, 1) else { return };
         let Some(with) = rest.plus(x, c, 1).filter(|with| with.terms.len() < s.terms.len()) else { return };
         let of = |s: &Sum| self.numerators(s.constant, &s.terms);
-        let ((a, b), (x, y)) = (of(&rest), of(&with));
-        let (lo, hi) = if c > 0 { (a.min(x), b.min(y)) } else { (a.max(x), b.max(y)) };
-        *best = (best.0.max(lo), best.1.min(hi));
+        let (a, b) = (of(&rest), of(&with));
+        *best = best.meet(match c > 0 {
+            true => Interval::new(a.lo.min(b.lo), a.hi.min(b.hi)),
+            false => Interval::new(a.lo.max(b.lo), a.hi.max(b.hi)),
+        });
     }
 
     /// Closed bounds of a sum with denominator 1: its terms' intervals added up.
-    pub(super) fn numerators(&self, constant: i128, terms: &TermList) -> (i128, i128) {
-        if let Some((lo, hi)) = self.near_numerators(constant, terms) {
-            return (lo.into(), hi.into());
-        }
-        terms.iter().fold((constant, constant), |sum, (a, c)| {
-            let known = &self.atoms[a as usize];
-            plus_bounds(sum, c, (known.lo, known.hi))
+    pub(super) fn numerators(&self, constant: i64, terms: &[Term]) -> Interval {
+        let near = terms.iter().try_fold(Interval::new(constant, constant), |sum, &(a, c)| {
+            let i = self.atoms[a as usize].within;
+            let (x, y) = (i.lo.checked_mul(c)?, i.hi.checked_mul(c)?);
+            let sum = Interval::new(sum.lo.checked_add(x.min(y))?, sum.hi.checked_add(x.max(y))?);
+            i.is_bounded().then_some(sum)
+        });
+        near.unwrap_or_else(|| {
+            let all = terms.iter().fold(Interval::new(constant, constant), |sum, &(a, c)| {
+                plus_bounds(sum, c, self.atoms[a as usize].within)
+            });
+            all
         })
     }
+}
 
-    /// [`Form::numerators`] where 64 bits hold them and everything on the way, as they do for the sizes of tensors.
-    fn near_numerators(&self, constant: i128, terms: &TermList) -> Option<(i64, i64)> {
-        let constant = i64::try_from(constant).ok()?;
-        let TermList::Near(terms) = terms else { return None };
-        terms.atoms().iter().zip(terms.coefficients()).try_fold((constant, constant), |(lo, hi), (&a, &c)| {
-            let known = &self.atoms[a as usize];
-            let (x, y) = (i64::try_from(known.lo).ok()?.checked_mul(c)?, i64::try_from(known.hi).ok()?.checked_mul(c)?);
-            Some((lo.checked_add(x.min(y))?, hi.checked_add(x.max(y))?))
-        })
-    }
+/// The bounds of the multiples of `m > 0` that are next below numbers with these bounds.
+fn multiples(i: Interval, m: i64) -> Interval {
+    let below = |x: i64| x - x.rem_euclid(m).min(x.saturating_sub(i64::MIN));
+    Interval::new(if i.lo == i64::MIN { i.lo } else { below(i.lo) }, if i.hi == i64::MAX { i.hi } else { below(i.hi) })
 }

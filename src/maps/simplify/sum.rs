@@ -1,98 +1,87 @@
 //! Sums of atoms with rational coefficients, the arithmetic under the normal form.
 //!
 //! `(3 + 2*a0 - a4) / 5` has the constant 3, the terms `[(0, 2), (4, -1)]` and the denominator 5; it is in lowest
-//! terms, so equal sums are equal values. Arithmetic is checked: what leaves [`FAR`] is `None`.
+//! terms, so equal sums are equal values. Arithmetic is checked: where a number in lowest terms is not between
+//! `-i64::MAX` and `i64::MAX`, the result is `None`.
 
-use super::terms::{Atom, Near, TermList};
+use super::terms::{Atom, Term, TermList};
 use crate::maps::domain::Interval;
-use crate::numbers::gcd;
+use crate::numbers::near_gcd;
 
-/// Beyond this, a bound is as good as none; it leaves room to add up many of them.
-pub(super) const FAR: i128 = 1 << 100;
-
-/// `(constant + Σ coefficient * atom) / den`, in lowest terms. Its value is an integer on the domain.
+/// `(constant + Σ coefficient * atom) / den`, in lowest terms, no number `i64::MIN`. Its value is an integer on the domain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sum {
+    pub constant: i64,
+    pub den: i64,
     pub terms: TermList,
-    pub constant: i128,
-    pub den: i128,
 }
 
-/// Whether `d` divides `x`; `d` is not 0.
-pub(super) fn divides(d: i128, x: i128) -> bool {
-    match (i64::try_from(d), i64::try_from(x)) {
-        (Ok(d), Ok(x)) => d == -1 || x % d == 0,
-        _ => x % d == 0,
-    }
+/// Whether `d > 0` divides `x`.
+pub(super) fn divides(d: i64, x: i64) -> bool {
+    d == 1 || x % d == 0
 }
 
 /// `x` modulo `m > 0`, in `0..m`.
-pub(super) fn residue(x: i128, m: i128) -> i128 {
-    match (i64::try_from(x), i64::try_from(m)) {
-        (Ok(x), Ok(m)) => x.rem_euclid(m).into(),
-        _ => x.rem_euclid(m),
+pub(super) fn residue(x: i64, m: i64) -> i64 {
+    x.rem_euclid(m)
+}
+
+/// `a * b` modulo `m > 0`, in `0..m`.
+pub(super) fn product_residue(a: i64, b: i64, m: i64) -> i64 {
+    match a.checked_mul(b) {
+        Some(product) => residue(product, m),
+        // Less than m, so 64 bits hold it.
+        None => (i128::from(a) * i128::from(b)).rem_euclid(m.into()) as i64,
     }
 }
 
-/// `a * b`, where 128 bits hold it.
-pub(super) fn product(a: i128, b: i128) -> Option<i128> {
-    match (i64::try_from(a), i64::try_from(b)) {
-        // One instruction, and it always fits.
-        (Ok(a), Ok(b)) => Some(i128::from(a) * i128::from(b)),
-        _ => a.checked_mul(b),
+/// Whether `m > 0` divides `a * b`.
+pub(super) fn is_multiple(a: i64, b: i64, m: i64) -> bool {
+    match a.checked_mul(b) {
+        Some(product) => product % m == 0,
+        None => product_residue(a, b, m) == 0,
     }
 }
 
-/// `x / d`, where `d > 0` divides `x`.
-pub(super) fn quotient(x: i128, d: i128) -> i128 {
-    match (i64::try_from(x), i64::try_from(d)) {
-        (Ok(x), Ok(d)) => (x / d).into(),
-        _ => x / d,
+/// The greatest common divisor of `a * b` and `m > 0`.
+pub(super) fn common(a: i64, b: i64, m: i64) -> i64 {
+    match a.checked_mul(b) {
+        Some(product) if product != i64::MIN => near_gcd(product, m),
+        _ => near_gcd(product_residue(a, b, m), m),
     }
 }
 
-/// `x / d` for `d > 0`, rounded towards minus infinity.
-pub(super) fn floor_div(x: i128, d: i128) -> i128 {
-    match (i64::try_from(x), i64::try_from(d)) {
-        (Ok(x), Ok(d)) => x.div_euclid(d).into(),
-        _ => x.div_euclid(d),
+/// `a + b` modulo `m > 0`, for residues.
+pub(super) fn residues_added(a: i64, b: i64, m: i64) -> i64 {
+    if a >= m - b { a - (m - b) } else { a + b }
+}
+
+/// A number in 64 bits, or the end that it is beyond.
+fn clamped(x: i128) -> i64 {
+    x.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}
+
+/// The bounds of `a + c * x` for bounds of `a` and `x`; `c` is not 0. What has no bound gives none.
+pub(super) fn plus_bounds(a: Interval, c: i64, x: Interval) -> Interval {
+    let (least, most) = if c > 0 { (x.lo, x.hi) } else { (x.hi, x.lo) };
+    let (no_least, no_most) =
+        if c > 0 { (x.lo == i64::MIN, x.hi == i64::MAX) } else { (x.hi == i64::MAX, x.lo == i64::MIN) };
+    let at = |a: i64, x: i64| clamped(i128::from(a) + i128::from(c) * i128::from(x));
+    Interval {
+        lo: if no_least || a.lo == i64::MIN { i64::MIN } else { at(a.lo, least) },
+        hi: if no_most || a.hi == i64::MAX { i64::MAX } else { at(a.hi, most) },
     }
-}
-
-/// No bound. What is added to it, or multiplied or divided with it, leaves it so, through [`low`] and [`high`].
-const NONE: i128 = i128::MAX;
-
-/// A lower bound, none beyond [`FAR`].
-pub(super) fn low(x: i128) -> i128 {
-    if x <= -FAR { -NONE } else { x.min(FAR) }
-}
-
-/// An upper bound, none beyond [`FAR`].
-pub(super) fn high(x: i128) -> i128 {
-    if x >= FAR { NONE } else { x.max(-FAR) }
-}
-
-/// The bounds `a + c * x`, one by one.
-pub(super) fn plus_bounds(a: (i128, i128), c: i128, x: (i128, i128)) -> (i128, i128) {
-    let (x, y) = if c > 0 { x } else { (x.1, x.0) };
-    let (x, y) = (low(c.saturating_mul(x)), high(c.saturating_mul(y)));
-    (low(a.0.saturating_add(x)), high(a.1.saturating_add(y)))
 }
 
 /// The bounds of what is an integer and `d > 0` times which has these.
-pub(super) fn divided_bounds((lo, hi): (i128, i128), d: i128) -> (i128, i128) {
-    let lo = if lo <= -FAR { lo } else { -floor_div(-lo, d) };
-    (lo, if hi >= FAR { hi } else { floor_div(hi, d) })
-}
-
-/// An interval as bounds.
-pub(super) fn bounds(i: Interval) -> (i128, i128) {
-    let lo = if i.lo == i64::MIN { -NONE } else { i.lo.into() };
-    (lo, if i.hi == i64::MAX { NONE } else { i.hi.into() })
+pub(super) fn divided_bounds(i: Interval, d: i64) -> Interval {
+    let lo = if i.lo == i64::MIN { i.lo } else { -(-i.lo).div_euclid(d) };
+    Interval { lo, hi: if i.hi == i64::MAX { i.hi } else { i.hi.div_euclid(d) } }
 }
 
 impl Sum {
-    pub fn constant(constant: i128) -> Sum {
+    /// A constant that is not `i64::MIN`.
+    pub fn constant(constant: i64) -> Sum {
         Sum { constant, terms: TermList::NONE, den: 1 }
     }
 
@@ -100,92 +89,170 @@ impl Sum {
         Sum { constant: 0, terms: TermList::one(a, 1), den: 1 }
     }
 
-    pub fn coefficient(&self, atom: Atom) -> i128 {
+    pub fn coefficient(&self, atom: Atom) -> i64 {
         self.terms.coefficient(atom)
     }
 
     /// `self + other * num / den`.
-    pub fn plus(&self, other: &Sum, num: i128, den: i128) -> Option<Sum> {
-        let (d1, d2) = (self.den, if den == 1 { other.den } else { product(other.den, den)? });
-        let (m1, m2) = if d1 == d2 {
-            (1, num)
+    pub fn plus(&self, other: &Sum, num: i64, den: i64) -> Option<Sum> {
+        let near = if self.den == 1 && other.den == 1 && den == 1 {
+            self.mixed(1, other, num)
         } else {
-            let g = gcd(d1, d2);
-            (quotient(d2, g), product(quotient(d1, g), num)?)
+            self.to_one_denominator(other, num, den).and_then(|(m1, m2)| self.mixed(m1, other, m2))
         };
-        let mix = |a: i128, b: i128| product(a, m1)?.checked_add(product(b, m2)?);
-        let (constant, den) = (mix(self.constant, other.constant)?, product(d1, m1)?);
-        let terms = match near_mixed(&self.terms, m1, &other.terms, m2) {
-            Some(terms) => TermList::Near(terms),
-            None => mixed(&self.terms, &other.terms, mix)?,
+        match near {
+            Some(mut sum) => {
+                if sum.den != 1 {
+                    sum.cancel();
+                }
+                Some(sum)
+            }
+            None => self.wide_plus(other, num, den),
+        }
+    }
+
+    /// What the numerators of `self` and `other * num / den` are multiplied with, so that they have one denominator.
+    fn to_one_denominator(&self, other: &Sum, num: i64, den: i64) -> Option<(i64, i64)> {
+        let other = other.den.checked_mul(den)?;
+        if self.den == other {
+            return Some((1, num));
+        }
+        let g = near_gcd(self.den, other);
+        Some((other / g, (self.den / g).checked_mul(num)?))
+    }
+
+    /// The numerators of `self * m1` and `other * m2` added up; `None` where a number on the way does not fit.
+    fn mixed(&self, m1: i64, other: &Sum, m2: i64) -> Option<Sum> {
+        let mix = |a: i64, b: i64| {
+            let c = a.checked_mul(m1)?.checked_add(b.checked_mul(m2)?)?;
+            (c != i64::MIN).then_some(c)
         };
-        Sum { constant, terms, den }.lowest()
+        let constant = mix(self.constant, other.constant)?;
+        let mut sum = Sum { constant, den: self.den.checked_mul(m1)?, terms: TermList::NONE };
+        let (x, y) = (&self.terms[..], &other.terms[..]);
+        let (mut i, mut j) = (0, 0);
+        while let (Some(&(p, c)), Some(&(q, d))) = (x.get(i), y.get(j)) {
+            if p < q {
+                sum.terms.push((p, mix(c, 0)?));
+                i += 1;
+            } else if q < p {
+                sum.terms.push((q, mix(0, d)?));
+                j += 1;
+            } else {
+                sum.terms.push((p, mix(c, d)?));
+                i += 1;
+                j += 1;
+            }
+        }
+        for &(p, c) in &x[i..] {
+            sum.terms.push((p, mix(c, 0)?));
+        }
+        for &(q, d) in &y[j..] {
+            sum.terms.push((q, mix(0, d)?));
+        }
+        Some(sum)
+    }
+
+    /// [`Sum::plus`] with 128 bits on the way: in lowest terms the numbers may fit all the same.
+    #[cold]
+    fn wide_plus(&self, other: &Sum, num: i64, den: i64) -> Option<Sum> {
+        let wide = |x: i64| i128::from(x);
+        let (d1, d2) = (wide(self.den), wide(other.den) * wide(den));
+        let g = crate::numbers::gcd(d1, d2);
+        let (m1, m2) = (d2 / g, (d1 / g).checked_mul(num.into())?);
+        let mix = |a: i64, b: i64| wide(a).checked_mul(m1)?.checked_add(wide(b).checked_mul(m2)?);
+        let mut atoms: Vec<Atom> = self.terms.iter().chain(other.terms.iter()).map(|t| t.0).collect();
+        atoms.sort_unstable();
+        atoms.dedup();
+        let of = |a: &Atom| mix(self.coefficient(*a), other.coefficient(*a));
+        let numerators = atoms.iter().map(of).collect::<Option<Vec<i128>>>()?;
+        let (constant, den) = (mix(self.constant, other.constant)?, d1.checked_mul(m1)?);
+        let g = numerators.iter().fold(crate::numbers::gcd(den, constant), |g, c| crate::numbers::gcd(g, *c));
+        let near = |x: i128| i64::try_from(x / g).ok().filter(|x| *x != i64::MIN);
+        let terms = atoms.iter().zip(&numerators).map(|(a, c)| Some((*a, near(*c)?))).collect::<Option<TermList>>()?;
+        Some(Sum { constant: near(constant)?, den: near(den)?, terms })
     }
 
     /// `self + atom * num / den`.
-    pub fn plus_atom(&self, atom: Atom, num: i128, den: i128) -> Option<Sum> {
+    pub fn plus_atom(&self, atom: Atom, num: i64, den: i64) -> Option<Sum> {
         if den != self.den {
             return self.plus(&Sum::atom(atom), num, den);
         }
         let mut sum = self.clone();
         sum.terms.add(atom, num)?;
-        sum.lowest()
+        if den != 1 {
+            sum.cancel();
+        }
+        Some(sum)
     }
 
-    /// `self * num / den`.
-    pub fn scaled(&self, num: i128, den: i128) -> Option<Sum> {
-        if (num, den) == (1, 1) {
-            return Some(self.clone());
-        }
+    /// `self * num / den` for `den > 0`.
+    pub fn scaled(&self, num: i64, den: i64) -> Option<Sum> {
         if num == 0 {
             return Some(Sum::constant(0));
         }
+        let mut sum = self.clone();
         // Cross-cancelled, so that what fits in lowest terms never overflows on the way.
-        let (num, own) = if self.den == 1 {
-            (num, 1)
-        } else {
-            let g = gcd(num, self.den);
-            (quotient(num, g), quotient(self.den, g))
+        let (num, own) = match self.den {
+            1 => (num, 1),
+            own => {
+                let g = near_gcd(num, own);
+                (num / g, own / g)
+            }
         };
-        let terms = if num == 1 { self.terms.clone() } else { self.terms.times(num)? };
-        Sum { constant: product(self.constant, num)?, terms, den: product(own, den)? }.lowest()
+        let (mut num, mut den) = (num, den);
+        if num != 1 && den != 1 {
+            let g = near_gcd(num, den);
+            (num, den) = (num / g, den / g);
+        }
+        if den != 1 {
+            let g =
+                self.terms.iter().fold(near_gcd(den, self.constant), |g, t| if g == 1 { 1 } else { near_gcd(g, t.1) });
+            if g != 1 {
+                den /= g;
+                sum.constant /= g;
+                sum.terms.divide(g);
+            }
+        }
+        if num != 1 {
+            sum.terms.multiply(num)?;
+            sum.constant = sum.constant.checked_mul(num).filter(|c| *c != i64::MIN)?;
+        }
+        sum.den = own.checked_mul(den)?;
+        Some(sum)
     }
 
     /// `self + c`.
-    pub fn shifted(mut self, c: i128) -> Option<Sum> {
-        self.constant = self.constant.checked_add(product(c, self.den)?)?;
-        self.lowest()
+    pub fn shifted(mut self, c: i64) -> Option<Sum> {
+        self.constant = self.constant.checked_add(c.checked_mul(self.den)?)?;
+        (self.constant != i64::MIN).then_some(self)
     }
 
-    #[inline]
-    pub fn lowest(self) -> Option<Sum> {
-        if self.den == 1 && matches!(self.terms, TermList::Near(_)) && -FAR < self.constant && self.constant < FAR {
-            return Some(self);
-        }
-        self.cancelled()
-    }
-
-    fn cancelled(mut self) -> Option<Sum> {
+    /// The sum in lowest terms.
+    pub fn lowest(mut self) -> Sum {
         if self.den != 1 {
-            let mut g = gcd(self.den, self.constant);
-            for (_, c) in self.terms.iter() {
-                if g == 1 {
-                    break;
-                }
-                g = gcd(g, c);
-            }
-            if g > 1 {
-                self.den = quotient(self.den, g);
-                self.constant = quotient(self.constant, g);
-                self.terms.divide(g);
-            }
+            self.cancel();
         }
-        let near = |x: i128| -FAR < x && x < FAR;
-        (self.den < FAR && near(self.constant) && self.terms.within(FAR)).then_some(self)
+        self
+    }
+
+    fn cancel(&mut self) {
+        let mut g = near_gcd(self.den, self.constant);
+        for (_, c) in self.terms.iter() {
+            if g == 1 {
+                return;
+            }
+            g = near_gcd(g, c);
+        }
+        if g > 1 {
+            self.den /= g;
+            self.constant /= g;
+            self.terms.divide(g);
+        }
     }
 
     /// The terms for which `keep` is true, and the others, both without the constant and not in lowest terms.
-    pub fn split(&self, keep: impl Fn(Atom, i128) -> bool) -> (Sum, Sum) {
+    pub fn split(&self, keep: impl Fn(Atom, i64) -> bool) -> (Sum, Sum) {
         let part = |kept: bool| {
             let terms = self.terms.iter().filter(|t| keep(t.0, t.1) == kept).collect();
             Sum { constant: 0, terms, den: self.den }
@@ -193,63 +260,26 @@ impl Sum {
         (part(true), part(false))
     }
 
-    /// All coefficients and the constant in the range `-m/2 < c <= m/2`; the denominator is 1.
-    pub fn symmetric(&self, m: i128) -> Sum {
-        let centered = |c: i128| -m < c + c && c + c <= m;
-        let center = |c: i128| {
-            if centered(c) {
+    /// The numerators: the sum times its denominator.
+    pub fn numerators(&self) -> Sum {
+        Sum { den: 1, ..self.clone() }
+    }
+
+    /// Each coefficient and the constant in the range `-m/2 < c <= m/2`; the denominator is 1.
+    pub fn symmetric(&self, m: i64) -> Sum {
+        let center = |c: i64| {
+            if -((m - 1) / 2) <= c && c <= m / 2 {
                 return c;
             }
             let c = residue(c, m);
-            if c + c > m { c - m } else { c }
+            if c > m / 2 { c - m } else { c }
         };
-        let terms = if self.terms.iter().all(|t| centered(t.1)) {
-            self.terms.clone()
-        } else {
-            self.terms.iter().map(|t| (t.0, center(t.1))).collect()
-        };
+        let terms = self.terms.iter().map(|t: Term| (t.0, center(t.1))).collect();
         Sum { constant: center(self.constant), terms, den: 1 }
     }
 
     /// The greatest common divisor of the coefficients, without the constant.
-    pub fn content(&self) -> i128 {
-        self.terms.iter().fold(0, |g, t| gcd(g, t.1))
+    pub fn content(&self) -> i64 {
+        self.terms.iter().fold(0, |g, t| near_gcd(g, t.1))
     }
-}
-
-/// `a * m1 + b * m2`, where 64 bits hold it and everything on the way and there are few terms.
-fn near_mixed(a: &TermList, m1: i128, b: &TermList, m2: i128) -> Option<Near> {
-    let (TermList::Near(a), TermList::Near(b)) = (a, b) else { return None };
-    let (m1, m2) = (i64::try_from(m1).ok()?, i64::try_from(m2).ok()?);
-    let (x, y) = (a.atoms(), b.atoms());
-    let (mut i, mut j, mut mixed) = (0, 0, Near::NONE);
-    while let (Some(&p), Some(&q)) = (x.get(i), y.get(j)) {
-        let c = if p <= q { a.coefficients()[i].checked_mul(m1)? } else { 0 };
-        let d = if q <= p { b.coefficients()[j].checked_mul(m2)? } else { 0 };
-        i += usize::from(p <= q);
-        j += usize::from(q <= p);
-        mixed.push(p.min(q), c.checked_add(d)?)?;
-    }
-    for (&p, &c) in x[i..].iter().zip(&a.coefficients()[i..]) {
-        mixed.push(p, c.checked_mul(m1)?)?;
-    }
-    for (&q, &d) in y[j..].iter().zip(&b.coefficients()[j..]) {
-        mixed.push(q, d.checked_mul(m2)?)?;
-    }
-    Some(mixed)
-}
-
-/// The terms of two lists, the coefficients of each atom mixed.
-fn mixed(a: &TermList, b: &TermList, mix: impl Fn(i128, i128) -> Option<i128>) -> Option<TermList> {
-    let (mut i, mut j) = (0, 0);
-    let mut terms = TermList::NONE;
-    while i < a.len() || j < b.len() {
-        let (x, y) = (a.get(i), b.get(j));
-        let atom = x.map_or(Atom::MAX, |t| t.0).min(y.map_or(Atom::MAX, |t| t.0));
-        let (x, y) = (x.filter(|t| t.0 == atom), y.filter(|t| t.0 == atom));
-        i += usize::from(x.is_some());
-        j += usize::from(y.is_some());
-        terms.push((atom, mix(x.map_or(0, |t| t.1), y.map_or(0, |t| t.1))?));
-    }
-    Some(terms)
 }

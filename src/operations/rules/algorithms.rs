@@ -26,6 +26,13 @@ pub fn algorithm(algorithm: &Algorithm, arrays: &Arrays) -> Verdict {
             square("cholesky_c2", arrays)?;
             arrays.result("cholesky_c3", 0, &arrays.ins[0].0)
         }
+        Algorithm::CholeskyInPlace { .. } => {
+            arrays.count("cholesky_in_place_c1", 1, 2)?;
+            square("cholesky_in_place_c2", arrays)?;
+            let sizes = &arrays.ins[0].0;
+            arrays.result("cholesky_in_place_c3", 0, sizes)?;
+            arrays.result("cholesky_in_place_c4", 1, &sizes[..sizes.len() - 2])
+        }
         Algorithm::TriangularSolve { left, .. } => triangular_solve(*left, arrays),
         Algorithm::RandomBits => random_bits(arrays),
         Algorithm::Joined => joined(arrays),
@@ -143,6 +150,10 @@ fn fft(kind: Fourier, lengths: &[i64], arrays: &Arrays) -> Verdict {
 /// - `cholesky_c1`: there are one operand and one result.
 /// - `cholesky_c2`: the operand has two dimensions at least, and the last two have one size.
 /// - `cholesky_c3`: the result has the sizes of the operand.
+/// - `cholesky_in_place_c1`: there are one operand and two results.
+/// - `cholesky_in_place_c2`: the operand has two dimensions at least, and the last two have one size.
+/// - `cholesky_in_place_c3`: the first result has the sizes of the operand.
+/// - `cholesky_in_place_c4`: the second result has these without the last two.
 fn square(rule: &'static str, arrays: &Arrays) -> Verdict {
     let sizes = &arrays.ins[0].0;
     let [.., rows, columns] = sizes[..] else {

@@ -13,6 +13,7 @@ use crate::text::counted;
 /// - `groups_c3`: all groups have as many devices; those of a reduction or a broadcast need not.
 /// - `groups_c4`: each device is in a group; of a broadcast or a permutation it need not be.
 /// - `groups_c5`: each group of a permutation is a source and a target.
+/// - `groups_c6`: a permutation of blocks has as many pairs for each block of an input.
 /// - `collective_c1`: there are operands and as many results.
 ///
 /// With `n` devices in a group:
@@ -24,19 +25,26 @@ use crate::text::counted;
 /// - `all_to_all_c1`: the size of each operand in `dim` is a multiple of `n`; without `dim` there are `n` operands.
 /// - `all_to_all_c2`: without `dim`, all operands have the same sizes.
 /// - `collective_c3`: each result has the sizes of its operand, where nothing else is said.
+/// - `permute_blocks_c1`: there are as many results as inputs, and for each as many blocks as sets of pairs.
+/// - `permute_blocks_c2`: the operands are the inputs, as many outputs, and two scalars for each dimension of each block.
+/// - `permute_blocks_c3`: each result has the sizes of its output.
+/// - `permute_blocks_c4`: each block has a size for each dimension of its input and of its output, 0 or more, and no larger.
+/// - `permute_blocks_c5`: where blocks begin is said by scalars.
 /// - `ragged_c1`: there are 6 operands and a result, which has the sizes of operand 1.
 /// - `ragged_c2`: the input and the output agree in all dimensions but the first.
 /// - `ragged_c3`: the other operands are lists of as many numbers, a multiple of `n`.
 pub fn collective(collective: &Collective, arrays: &Arrays) -> Verdict {
-    let Collective { exchange, devices, groups } = collective;
+    let Collective { exchange, devices, groups, blocks } = collective;
     exchange.fits(groups, *devices, "device").map_err(|misfit| match misfit.entry {
         Some((group, _)) => Refusal::entry(misfit.rule, "groups", group, misfit.must),
         None => Refusal::field(misfit.rule, "groups", misfit.must),
     })?;
     // Sizes are below 2^63, and so is the number of devices in a group.
     let n = groups.first().map_or(1, |group| i64::try_from(group.len()).unwrap_or(i64::MAX));
-    if *exchange == Exchange::Ragged {
-        return ragged(n, arrays);
+    match exchange {
+        Exchange::Ragged => return ragged(n, arrays),
+        Exchange::PermuteBlocks { sets } => return permute_blocks(*sets, blocks, arrays),
+        _ => {}
     }
     if arrays.ins.is_empty() {
         return Err(Refusal::new("collective_c1", Subject::Whole, "must have an operand, found none"));
@@ -100,6 +108,30 @@ fn whole(n: i64, arrays: &Arrays) -> Verdict {
         return Err(Refusal::new("all_to_all_c1", Subject::Whole, must));
     }
     (1..found).try_for_each(|k| arrays.operand("all_to_all_c2", k, &arrays.ins[0].0))
+}
+
+/// Blocks of inputs that go into outputs.
+fn permute_blocks(sets: usize, blocks: &[Vec<i64>], arrays: &Arrays) -> Verdict {
+    let count = arrays.outs.len();
+    if count == 0 || count.checked_mul(sets) != Some(blocks.len()) {
+        let must = format!("must have {}, {sets} for each result, found {}", count * sets, blocks.len());
+        return Err(Refusal::field("permute_blocks_c1", "blocks", must));
+    }
+    let offsets: usize = blocks.iter().map(Vec::len).sum();
+    arrays.operands("permute_blocks_c2", 2 * (count + offsets))?;
+    for k in 0..count {
+        arrays.result("permute_blocks_c3", k, &arrays.ins[count + k].0)?;
+    }
+    for (k, block) in blocks.iter().enumerate() {
+        let (from, to) = (&arrays.ins[k / sets], &arrays.outs[k / sets]);
+        let inside =
+            |sizes: &[Size]| block.iter().zip(sizes).all(|(n, size)| size.is_none_or(|size| (0..=size).contains(n)));
+        if block.len() != from.rank() || block.len() != to.rank() || !inside(&from.0) || !inside(&to.0) {
+            let must = format!("must be the sizes of a block of {from} and of {to}, found {block:?}");
+            return Err(Refusal::entry("permute_blocks_c4", "blocks", k, must));
+        }
+    }
+    (2 * count..arrays.ins.len()).try_for_each(|k| arrays.operand("permute_blocks_c5", k, &[]))
 }
 
 fn ragged(n: i64, arrays: &Arrays) -> Verdict {

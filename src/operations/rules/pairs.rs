@@ -28,7 +28,7 @@ pub fn leaves(numbers: &[Option<usize>], arrays: &Arrays) -> Verdict {
 }
 
 /// - `start_c1`: the arrays that the operation makes are among those of the result.
-/// - `start_c2`: so are those that are operands, one for each array of the operands.
+/// - `start_c2`: so are those that are operands, at most one for each array of the operands.
 /// - `start_c3`: each of these has the sizes of its operand.
 /// - The operation's own rules hold for the arrays that it makes.
 pub fn start(start: &Start, operands: &[&Shape], to: &[&Array], arrays: &Arrays) -> Verdict {
@@ -37,13 +37,13 @@ pub fn start(start: &Start, operands: &[&Shape], to: &[&Array], arrays: &Arrays)
         let must = format!("must have arrays {first} to {}, found {}", first.saturating_add(count), to.len());
         return Err(Refusal::new("start_c1", Subject::Results, must));
     };
-    if let Some(first) = start.operands {
-        let found = to.len().saturating_sub(first);
-        if found < arrays.ins.len() {
-            let must = format!("must have {} that are operands, found {found}", counted(arrays.ins.len(), "array"));
+    if let Some((first, count)) = start.operands {
+        let found = to.len().saturating_sub(first).min(arrays.ins.len());
+        if found < count {
+            let must = format!("must have {} that are operands, found {found}", counted(count, "array"));
             return Err(Refusal::new("start_c2", Subject::Results, must));
         }
-        for (k, sizes) in arrays.ins.iter().enumerate() {
+        for (k, sizes) in arrays.ins[..count].iter().enumerate() {
             arrays.result("start_c3", first + k, &sizes.0)?;
         }
     }
@@ -52,9 +52,10 @@ pub fn start(start: &Start, operands: &[&Shape], to: &[&Array], arrays: &Arrays)
 }
 
 impl Start {
-    /// The number of the operands' array that an array of the result is, of so many.
-    pub fn operand(&self, array: usize, operands: usize) -> Option<usize> {
-        array.checked_sub(self.operands?).filter(|operand| *operand < operands)
+    /// The number of the operands' array that an array of the result is.
+    pub fn operand(&self, array: usize) -> Option<usize> {
+        let (first, count) = self.operands?;
+        array.checked_sub(first).filter(|operand| *operand < count)
     }
 
     /// The number of an array of the result among those that the operation makes.

@@ -9,8 +9,10 @@ mod reductions;
 mod shapes;
 
 use crate::array::{Array, Source};
+use crate::choices::Choices;
 use crate::element::{BF16, Element, F16, F32, F64, I8, I16, I32, I64};
 use crate::program::Program;
+use tensor_layout::tiled::{Layout, TileEntry};
 
 /// A name, and what makes programs.
 pub type Kind = (&'static str, fn(&mut Source) -> Program);
@@ -70,6 +72,46 @@ const WIDENED: &[(Element, Element)] = &[
 /// An array whose sizes are those of some dimensions of an iteration space.
 fn of_extents(rng: &mut Source, extents: &[i64], dims: &[usize], element: Element) -> Array {
     Array::new(rng, &dims.iter().map(|d| extents[*d]).collect::<Vec<_>>(), element)
+}
+
+/// Dimensions whose sizes are not in the types. They may be of one element, or of none.
+fn unknown_dims(rng: &mut Choices, sizes: &mut [i64]) -> Vec<usize> {
+    let unknown: Vec<usize> = (0..sizes.len()).filter(|_| rng.bool()).collect();
+    for d in &unknown {
+        match rng.u8(0..16) {
+            0 => sizes[*d] = 0,
+            1 => sizes[*d] = 1,
+            _ => {}
+        }
+    }
+    unknown
+}
+
+/// An array with a tiled layout, of which these sizes are not in the type.
+fn with_unknown(rng: &mut Source, sizes: &[i64], element: Element, unknown: &[usize]) -> Array {
+    loop {
+        let array = Array { unknown: unknown.to_vec(), ..Array::tiled(rng, sizes, element) };
+        // Rows have to begin at a byte.
+        let bytes = array.stored_bits() >= 8 || array.fastest().is_some();
+        if unknown.is_empty() || merges_known(&array.tiled_layout(), unknown) && bytes {
+            return array;
+        }
+    }
+}
+
+/// Whether a layout merges whole dimensions alone, of which all but the majormost have sizes that are in the type.
+fn merges_known(layout: &Layout, unknown: &[usize]) -> bool {
+    let Some((first, others)) = layout.tiles.split_first() else { return true };
+    let merges = |tile: &[TileEntry]| tile.contains(&TileEntry::Combine);
+    let mut dims = layout.minor_to_major.iter().rev().skip(layout.minor_to_major.len().saturating_sub(first.len()));
+    let missing = first.len().saturating_sub(layout.minor_to_major.len());
+    // Whether the dimension before is merged into the next one.
+    let mut merged = false;
+    let fits = first[missing..].iter().all(|entry| {
+        let inner = std::mem::replace(&mut merged, *entry == TileEntry::Combine);
+        dims.next().is_none_or(|d| !inner || !unknown.contains(d))
+    });
+    fits && !others.iter().any(|tile| merges(tile))
 }
 
 /// A random array for each name.

@@ -1,6 +1,6 @@
 //! Programs that reduce along some dimensions.
 
-use super::{WIDENED, arrays, of_extents};
+use super::{WIDENED, arrays, of_extents, unknown_dims, with_unknown};
 use crate::array::{Array, Source, permutation, random_sizes, some_rank};
 use crate::element::{F32, F64, I8, I32, I64, Kind};
 use crate::program::Program;
@@ -28,7 +28,9 @@ pub fn reduce(rng: &mut Source) -> Program {
 /// A reduction over any dimensions, of elements that are made wider, onto a result that is given.
 pub fn fold(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
-    let extents = random_sizes(rng, rank);
+    let mut extents = random_sizes(rng, rank);
+    // At times with sizes that only the caller knows.
+    let unknown = if rng.one_in(3) { unknown_dims(rng, &mut extents) } else { Vec::new() };
     let mut kept = permutation(rng, rank);
     kept.truncate(rng.usize(..rank));
     let dims = if rng.bool() { permutation(rng, rank) } else { (0..rank).collect() };
@@ -40,10 +42,18 @@ pub fn fold(rng: &mut Source) -> Program {
         true => rng.choice(&["add", "max", "min", "mul", "digits"]),
         false => rng.choice(&["add", "max", "min"]),
     };
-    let (a, r) = (of_extents(rng, &extents, &dims, narrow), of_extents(rng, &extents, &kept, wide));
+    let array = |rng: &mut Source, of: &[usize], element| {
+        if unknown.is_empty() {
+            return of_extents(rng, &extents, of, element);
+        }
+        let sizes: Vec<i64> = of.iter().map(|d| extents[*d]).collect();
+        let unknown: Vec<usize> = (0..of.len()).filter(|k| unknown.contains(&of[*k])).collect();
+        with_unknown(rng, &sizes, element, &unknown)
+    };
+    let (a, r) = (array(rng, &dims, narrow), array(rng, &kept, wide));
     // A factor for each row.
     let row = vec![rng.usize(..rank)];
-    let factor = rng.bool().then(|| of_extents(rng, &extents, &row, wide));
+    let factor = rng.bool().then(|| array(rng, &row, wide));
     let arguments: Vec<&Array> = [&a, &r].into_iter().chain(&factor).collect();
     let program = Program::new("fold", &arguments)
         .returns(&r)

@@ -1,10 +1,9 @@
 //! Programs that move elements: transposes, slices, padding, reshapes.
 
-use super::arrays;
+use super::{arrays, unknown_dims, with_unknown};
 use crate::array::{Array, Source, permutation, random_sizes, some_rank};
-use crate::element::{ELEMENTS, Element, F32, F64, I4, I8, I32};
+use crate::element::{ELEMENTS, F32, F64, I4, I8, I32};
 use crate::program::Program;
-use tensor_layout::tiled::TileEntry;
 
 /// The dimensions in another order.
 pub fn transpose(rng: &mut Source) -> Program {
@@ -59,8 +58,8 @@ pub fn slices(rng: &mut Source) -> Program {
 /// branch, or a type that has the sizes.
 pub fn dynamic(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
-    let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
-    let mut unknown: Vec<usize> = (0..rank).filter(|_| rng.bool()).collect();
+    let (mut sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
+    let mut unknown = unknown_dims(rng, &mut sizes);
     if unknown.is_empty() {
         unknown.push(rng.usize(..rank));
     }
@@ -74,23 +73,10 @@ pub fn dynamic(rng: &mut Source) -> Program {
         .set("rank", rank)
 }
 
-/// An array with a tiled layout, of which these sizes are not in the type.
-fn with_unknown(rng: &mut Source, sizes: &[i64], element: Element, unknown: &[usize]) -> Array {
-    loop {
-        let array = Array { unknown: unknown.to_vec(), ..Array::tiled(rng, sizes, element) };
-        let layout = array.tiled_layout();
-        // Sizes that are merged have to be in the type, and rows have to begin at a byte.
-        let merges = layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine);
-        if unknown.is_empty() || !merges && (array.stored_bits() >= 8 || array.fastest().is_some()) {
-            return array;
-        }
-    }
-}
-
 /// A product of matrices, some of whose sizes only the caller knows.
 pub fn product(rng: &mut Source) -> Program {
-    let (sizes, element) = (random_sizes(rng, 3), rng.choice(&[I4, I8, I32, F32, F64]));
-    let unknown: Vec<usize> = (0..3).filter(|_| rng.bool()).collect();
+    let (mut sizes, element) = (random_sizes(rng, 3), rng.choice(&[I4, I8, I32, F32, F64]));
+    let unknown = unknown_dims(rng, &mut sizes);
     let matrix = |rng: &mut Source, dims: [usize; 2]| {
         let unknown: Vec<usize> = (0..2).filter(|d| unknown.contains(&dims[*d])).collect();
         with_unknown(rng, &dims.map(|d| sizes[d]), element, &unknown)

@@ -78,6 +78,8 @@ Examples:
   layout-inspect '((4_PE, 3:8), (8:1))' --svg places.svg
   layout-inspect view '(2:3, 3:1)' --slice 0:2,1:3
   layout-inspect simplify --explain '(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 3]'
+  layout-inspect hlo model.hlo
+  layout-inspect hlo model.hlo --fail-over 1.5x
   layout-inspect hlo model.hlo --instruction dot --tile 8,128
   layout-inspect layouts 's32[8388608,8,4]'
   layout-inspect moves 'f32[8,128]{1,0}' 'f32[128,8]{1,0}' --transpose 1,0

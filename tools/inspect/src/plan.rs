@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::count;
-use tensor_layout::plan::{Alternative, Entry, LayoutPlan, Planner, Unplanned};
+use tensor_layout::plan::{Alternative, EntryLayouts, LayoutPlan, Planner, Unplanned};
 use tensor_layout::solver::Options;
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, did_you_mean};
@@ -51,9 +51,9 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let text = read(&options.file)?;
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
     let entry = match options.entry {
-        EntryOption::Fixed => Entry::Fixed,
-        EntryOption::Default => Entry::Default,
-        EntryOption::Free => Entry::Free,
+        EntryOption::Fixed => EntryLayouts::Fixed,
+        EntryOption::Default => EntryLayouts::Default,
+        EntryOption::Free => EntryLayouts::Free,
     };
     let complain = |error| match error {
         Unplanned::Wrong(Some((c, k)), error) => {

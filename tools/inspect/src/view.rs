@@ -10,12 +10,12 @@ pub struct ViewOptions {
     #[arg(value_name = "LAYOUT")]
     text: String,
     #[command(flatten)]
-    view: View,
+    view: ViewChoice,
 }
 
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
-struct View {
+struct ViewChoice {
     /// The sizes of the view: 3,2
     #[arg(long, value_name = "SIZES", allow_hyphen_values = true)]
     reshape: Option<String>,

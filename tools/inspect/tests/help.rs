@@ -60,7 +60,7 @@ fn what_is_misspelled_is_recognised() {
         (&["hol", "m.hlo", "--instruction", "x"], "unknown command `hol`; did you mean `hlo`?"),
         (&["--frobnicate"], "unknown option `--frobnicate`"),
         (&["convert", "(2:1)", "(2:1)", "--block"], "unknown option `--block`; did you mean `--blocks`?"),
-        (&["f32[2]", "--machine", "mn_core"], "unknown option `--machine`; did you mean the command `convert`?"),
+        (&["f32[2]", "--element", "f32"], "unknown option `--element`; did you mean the command `convert`?"),
     ] {
         let (out, error, code) = run(arguments);
         assert_eq!((out.as_str(), code), ("", Some(2)), "{arguments:?}");

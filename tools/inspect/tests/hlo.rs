@@ -57,6 +57,7 @@ fn objects_of_instructions() {
         all[3],
         json!({
             "name": "t", "opcode": "transpose", "shape": "f32[4,8]{0,1}", "computation": "fused", "root": false,
+            "logical_bytes": 128, "padded_bytes": 128, "space": 0, "kind": "fused",
             "operands": [{
                 "name": "p",
                 "output_to_input": ["(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 7]"],
@@ -113,7 +114,7 @@ fn wide(n: usize) -> String {
 #[test]
 fn the_report_is_as_long_as_the_module() {
     let length = |n: usize, json: &[&str]| {
-        let output = run(&[&["-"], json].concat(), &wide(n));
+        let output = run(&[&["-", "--all"], json].concat(), &wide(n));
         assert!(output.status.success(), "{output:?}");
         output.stdout.len()
     };
@@ -196,7 +197,7 @@ fn table() {
         let file = entry.unwrap().path();
         if file.extension().is_some_and(|extension| extension == "hlo") {
             files += 1;
-            let output = run(&[file.to_str().unwrap()], "");
+            let output = run(&[file.to_str().unwrap(), "--all"], "");
             assert!(output.status.success() && output.stdout.len() > 500, "{file:?}: {output:?}");
         }
     }
@@ -216,7 +217,7 @@ fn what_is_wrong() {
     assert!(lines[4].starts_with("-:15:28: error: "), "{complaints}");
     assert_eq!(run(&["-", "--instruction", "nobody"], MODULE).status.code(), Some(1));
     assert_eq!(run(&["/nowhere.hlo"], "").status.code(), Some(1));
-    for usage in [&[][..], &["-", "-"], &["-", "--instruction"], &["--jsn", "-"]] {
+    for usage in [&[][..], &["-", "--instruction"], &["--jsn", "-"], &["-", "--all", "--summary"]] {
         assert_eq!(run(usage, MODULE).status.code(), Some(2), "{usage:?}");
     }
 }

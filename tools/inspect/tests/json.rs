@@ -263,7 +263,7 @@ fn failures() {
         ),
         (
             json!({"op": "dance"}),
-            "unknown operation `dance`; expected layout, linear_index, logical_index, place, equal, simplify, compose or evaluate",
+            "unknown operation `dance`; expected layout, layouts, linear_index, logical_index, place, equal, simplify, compose, evaluate, view, moves, convert, hlo or version",
             None,
         ),
         (json!([1]), "a request must be an object, found a list", None),
@@ -618,4 +618,65 @@ fn tensor_layouts() {
     ] {
         assert_eq!(answer(&request), expected, "{request}");
     }
+}
+
+#[test]
+fn every_subcommand_is_an_operation() {
+    let found = answer(&json!({"op": "view", "text": "(2:3, 3:1)", "slice": [[0, 2, 1], [1, 3, 1]]}));
+    assert_eq!((&found["layout"], &found["offset"]), (&json!("(2:3, 2:1)"), &json!(1)));
+    let found = answer(&json!({"op": "view", "text": "(2:3, 3:1)", "slice": [], "reshape": [6]}));
+    assert_eq!(found["error"], "one of `reshape`, `transpose` and `slice` must be given");
+    let moves = |transpose: Value| {
+        answer(&json!({"op": "moves", "from": "f32[8,128]{1,0}", "to": "f32[128,8]{1,0}", "transpose": transpose}))
+    };
+    let found = moves(json!([1, 0]));
+    assert_eq!((&found["moves"], &found["free"]), (&json!(true), &json!("{0,1}")));
+    assert_eq!(found["reason"], "moves: element [0, 1] goes from offset 128 to 1; with {0,1} it would be free");
+    assert_eq!((&moves(Value::Null)["moves"], &moves(json!([0, 0]))["ok"]), (&json!(false), &json!(false)));
+    let found = answer(&json!({"op": "moves", "from": "f32[8", "to": "f32[8]"}));
+    assert_eq!((&found["in"], &found["at"]), (&json!("from"), &json!(5)));
+    let convert = |machine: Value| {
+        answer(
+            &json!({"op": "convert", "from": "((4_PE, 3:8), (8:1))", "to": "((12:2), (4_PE, 2:1))", "machine": machine}),
+        )
+    };
+    let found = convert(Value::Null);
+    assert_eq!((&found["elements"], &found["ok"]), (&json!(96), &json!(true)));
+    assert!(found["levels"].as_array().unwrap().iter().any(|level| level["axis"] == "PE"), "{found}");
+    assert_eq!((&convert(json!("mn_cor"))["in"], &convert(json!("mn_core"))["ok"]), (&json!("machine"), &json!(true)));
+    let found = answer(&json!({"op": "version", "id": "x", "version": 1}));
+    assert_eq!((&found["protocol"], &found["id"]), (&json!(1), &json!("x")));
+    assert!(found["operations"].as_array().unwrap().contains(&json!("hlo")), "{found}");
+    let found = answer(&json!({"op": "version", "id": 3, "version": 2}));
+    assert_eq!((&found["error"], &found["id"]), (&json!("`version` must be 1, found 2"), &json!(3)));
+}
+
+#[test]
+fn an_answer_for_each_instruction_of_a_program() {
+    let text = "HloModule m\nENTRY e {\n  x = f32[8]{0} parameter(0)\n  ROOT y = f32[8]{0} negate(x)\n}\n";
+    let answers = |request: Value| -> Vec<Value> {
+        let schema = Schema::new();
+        let output = run(&["--json"], format!("{request}\n").as_bytes());
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let found: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for answer in &found {
+            let errors: Vec<_> = schema.answer.iter_errors(answer).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{answer}: {errors:?}");
+        }
+        assert!(schema.request.is_valid(&request), "{request}");
+        found
+    };
+    let all = answers(json!({"op": "hlo", "text": text, "id": 7}));
+    assert_eq!(all.len(), 3);
+    assert!(all.iter().all(|answer| answer["id"] == 7 && answer["ok"] == true), "{all:?}");
+    assert_eq!((&all[0]["name"], &all[0]["more"], &all[0]["kind"]), (&json!("x"), &json!(true), &json!("argument")));
+    assert_eq!((&all[1]["padded_bytes"], &all[1]["operands"][0]["name"]), (&json!(32), &json!("x")));
+    assert_eq!(all[2], json!({"id": 7, "ok": true, "more": false, "rows": 2}));
+    let report = answers(json!({"op": "hlo", "text": text, "summary": true}));
+    assert_eq!((&report[0]["peak"]["bytes"], report.len()), (&json!(64), 1));
+    let one = answers(json!({"op": "hlo", "text": text, "instruction": "y", "tile": [4]}));
+    assert_eq!((one.len(), &one[0]["operands"][0]["tiles"][0]), (2, &json!("tile [i0 * 4] [4] [1]")));
+    let wrong = answers(json!({"op": "hlo", "text": text.replace("negate", "negat")}));
+    assert_eq!((wrong.len(), &wrong[0]["ok"], &wrong[0]["at"]), (1, &json!(false), &json!(72)));
+    assert_eq!(answers(json!({"op": "hlo", "text": text, "tile": [0]}))[0]["ok"], json!(false));
 }

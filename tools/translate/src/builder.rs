@@ -165,6 +165,14 @@ impl<'a> Builder<'a> {
         self.w.op(&format!("tensor.extract {}[] : {}", t.name, t.ty))
     }
 
+    /// An element of a tensor of rank 1, as a tensor of rank 0.
+    pub fn entry(&mut self, t: &Tensor, k: usize) -> Tensor {
+        let at = self.w.index(k as i64);
+        let value = self.w.op(&format!("tensor.extract {}[{at}] : {}", t.name, t.ty));
+        let to = Tensor { name: String::new(), sizes: Vec::new(), ty: plain(&[], &t.of), ..t.clone() };
+        self.named(&to, &format!("tensor.from_elements {value} : {}", to.ty))
+    }
+
     /// The same, as a number of another type.
     ///
     /// # Errors

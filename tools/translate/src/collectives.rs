@@ -4,7 +4,7 @@ use crate::syntax::{element_type, symbol};
 use std::collections::BTreeSet;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
-use tensor_layout::operations::{Array, Collective, Exchange, Operation, leaves};
+use tensor_layout::operations::{Collective, Exchange, Operation, leaves};
 
 /// What becomes of exchanges between devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn function(module: &Module, i: &Instruction, exchange: Exchange, element: E
         }
         Exchange::AllToAll { .. } => "all_to_all".to_string(),
         Exchange::Broadcast => "collective_broadcast".to_string(),
-        Exchange::Permute => "collective_permute".to_string(),
+        Exchange::Permute | Exchange::PermuteBlocks { .. } => "collective_permute".to_string(),
         Exchange::Ragged => "ragged_all_to_all".to_string(),
     };
     free(module, format!("{name}_{}", element.name()))
@@ -48,6 +48,9 @@ pub fn function(module: &Module, i: &Instruction, exchange: Exchange, element: E
 pub fn device(module: &Module, opcode: &str) -> String {
     free(module, opcode.replace('-', "_"))
 }
+
+/// The type of the number that comes with a block: 0 where there is no source, and so no block.
+pub const ARRIVED: ElementType = ElementType::S32;
 
 /// A name that no computation has.
 fn free(module: &Module, mut name: String) -> String {
@@ -59,7 +62,7 @@ fn free(module: &Module, mut name: String) -> String {
 
 /// Whether there is nobody to exchange with: one device, or groups of one of all devices.
 pub fn is_local(c: &Collective) -> bool {
-    let each = !matches!(c.exchange, Exchange::Permute | Exchange::Broadcast);
+    let each = !matches!(c.exchange, Exchange::Permute | Exchange::PermuteBlocks { .. } | Exchange::Broadcast);
     c.devices == 1 || each && c.groups.iter().all(|group| group.len() == 1)
 }
 
@@ -83,9 +86,14 @@ pub fn declarations(module: &Module, how: Collectives) -> String {
             match operation {
                 Operation::Collective(collective) if !is_local(collective) => {
                     let arrays = if collective.exchange == Exchange::Ragged { 1 } else { count };
-                    for Array { element, .. } in leaves(&i.shape).into_iter().skip(first).take(arrays) {
-                        let Some(of) = element_type(*element) else { continue };
-                        let name = function(module, i, collective.exchange, *element);
+                    let made = leaves(&i.shape).into_iter().skip(first).take(arrays);
+                    let mut elements: Vec<ElementType> = made.map(|array| array.element).collect();
+                    if matches!(collective.exchange, Exchange::PermuteBlocks { .. }) {
+                        elements.push(ARRIVED);
+                    }
+                    for element in elements {
+                        let Some(of) = element_type(element) else { continue };
+                        let name = function(module, i, collective.exchange, element);
                         found.insert(format!("{name}({})", parameters(collective.exchange, &of)));
                     }
                 }

@@ -143,7 +143,8 @@ impl Function<'_> {
             false => types.clone(),
         };
         let mut out = String::with_capacity(self.builder.w.text.len() + arguments.len() + 200);
-        let _ = writeln!(out, "  func.func {visibility}{name}({arguments}) -> ({with_shardings}) {{");
+        let kept = kept_shardings(computation);
+        let _ = writeln!(out, "  func.func {visibility}{name}({arguments}) -> ({with_shardings}){kept} {{");
         out.push_str(&self.builder.w.text);
         let colon = if results.is_empty() { "" } else { " : " };
         let root = source.location(computation.result());
@@ -151,6 +152,14 @@ impl Function<'_> {
         let _ = writeln!(out, "  }} loc({}({}))", quoted(&computation.name), source.place(computation.at));
         out
     }
+}
+
+/// The shardings of all instructions that have one, as an attribute of their function, by the names of the instructions:
+/// ` attributes {hlo.shardings = {y = "{devices=[2,1]<=[2]}"}}`.
+fn kept_shardings(computation: &Computation) -> String {
+    let sharding = |i: &Instruction| Some(format!("{} = {}", quoted(&i.name), quoted(i.attribute("sharding")?)));
+    let all: Vec<String> = computation.instructions.iter().filter_map(sharding).collect();
+    if all.is_empty() { String::new() } else { format!(" attributes {{hlo.shardings = {{{}}}}}", all.join(", ")) }
 }
 
 /// How each array of an instruction is cut among devices, as an attribute of an argument or a result: ` {mhlo.sharding =

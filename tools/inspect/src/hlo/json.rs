@@ -1,21 +1,39 @@
 //! The instructions as JSON, one object a line, for programs.
 
 use super::rows::{Access, Entry, Program, Row, RunTime};
+use super::summary::{Kind, Provenance, Sizes, origin};
 use layout_console::Stop;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use tensor_layout::analysis::{Count, Usage};
-use tensor_layout::operations::Shape;
+use tensor_layout::memory::{Footprint, Shift, relayout};
+use tensor_layout::operations::{Shape, leaves};
 
-/// An instruction.
-#[derive(Serialize)]
-struct Object<'a> {
+/// An instruction: what it reads and feeds, and the memory that it takes.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Instruction")]
+pub struct Object<'a> {
     name: &'a str,
     opcode: &'a str,
     shape: String,
     computation: &'a str,
     root: bool,
+    /// The bytes of the result's arrays, without padding and with it; left out where it has none.
+    #[serde(flatten)]
+    bytes: Option<Sizes>,
+    /// The memory space of its first array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    space: Option<u8>,
+    /// What its first buffer is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<Kind>,
+    #[serde(flatten)]
+    origin: Provenance,
+    /// Of an instruction that only moves bytes: what moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relayout: Option<&'static str>,
     /// Where the result is one array: its operands.
     #[serde(skip_serializing_if = "Option::is_none")]
     operands: Option<Vec<Operand>>,
@@ -27,16 +45,18 @@ struct Object<'a> {
     fusion: Option<Value>,
     /// The operands, or the leaves of them, that no result reads, where they are in no list above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     unread: Vec<UnreadOperand<'a>>,
     /// Why the operands of some results are in no list above.
     #[serde(skip_serializing_if = "Option::is_none")]
     undefined: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    #[schemars(default)]
     remarks: &'a [String],
 }
 
 /// An operand of which nothing is read, or the first and the last of its leaves of which nothing is.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct UnreadOperand<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +64,7 @@ struct UnreadOperand<'a> {
 }
 
 /// What is read and fed of one leaf of an operand.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Operand {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
@@ -53,28 +73,43 @@ struct Operand {
     output_to_input: Vec<String>,
     input_to_output: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     runtime: Vec<Directed>,
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     tiles: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     undefined: Option<String>,
 }
 
 /// A run-time value of a map, and in which of the two lists the map is.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Directed {
     direction: &'static str,
     #[serde(flatten)]
     value: RunTime,
 }
 
-/// One JSON object for each instruction.
+/// One JSON object for each instruction, a line each.
 ///
 /// # Errors
 /// An answer does not fit in 64 bits; the text cannot be written.
 pub fn objects(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Write) -> Result<(), Stop> {
+    // As a `Value`, whose keys are in alphabetical order.
+    each(program, chosen, &mut |object| Ok(writeln!(to, "{}", json!(object))?))
+}
+
+/// Each instruction, as soon as it is analysed.
+///
+/// # Errors
+/// An answer does not fit in 64 bits; those of `say`.
+pub fn each(
+    program: &mut Program,
+    chosen: &[(usize, usize)],
+    say: &mut dyn FnMut(&Object) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     for &(c, k) in chosen {
         let found = program.found(c, k)?;
         let (computation, instruction) = program.at(c, k);
@@ -97,6 +132,15 @@ pub fn objects(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Wr
             shape: instruction.shape.to_string(),
             computation: &computation.name,
             root: k == computation.root,
+            bytes: Footprint::of_all(&instruction.shape)?.map(Sizes::from),
+            space: leaves(&instruction.shape).first().map(|array| array.layout.memory_space),
+            kind: program.kinds.as_ref().and_then(|kinds| kinds[c][k]),
+            origin: origin(&instruction.source),
+            relayout: relayout(computation, instruction)?.map(|moved| match moved.shift {
+                Shift::Layout => "layout",
+                Shift::Space { .. } => "space",
+                Shift::Same => "none",
+            }),
             operands: (!tuple).then(|| operands.next().unwrap_or_default()),
             results: tuple.then(|| operands.collect()),
             unread: found.unread.iter().map(|u| UnreadOperand { name: names[u.number], parts: u.parts }).collect(),
@@ -104,8 +148,7 @@ pub fn objects(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Wr
             fusion,
             remarks: &found.remarks,
         };
-        // As a `Value`, whose keys are in alphabetical order.
-        writeln!(to, "{}", json!(object))?;
+        say(&object)?;
     }
     Ok(())
 }

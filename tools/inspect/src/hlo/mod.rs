@@ -1,52 +1,187 @@
-//! `layout-inspect hlo`: what the instructions of an HLO module read and feed.
+//! `layout-inspect hlo`: the memory that a program takes, and what its instructions read and feed.
 //!
-//! [`rows`] has the findings, [`table`] prints them for people, [`json`] as one object a line for programs. Each
-//! instruction is printed when it is analysed, and then forgotten.
+//! [`summary`] has the memory report as data, [`measure`] makes it, [`screen`] prints it. The listing of the instructions is made by [`rows`];
+//! [`table`] prints it for people, [`json`] as one object a line for programs: each instruction is printed when it is
+//! analysed, and then forgotten.
 
-mod json;
-mod rows;
+pub mod json;
+pub mod measure;
+pub mod rows;
+mod screen;
+pub mod summary;
 mod table;
 
 use crate::lists;
-use layout_console::{Complaint, read, stream};
+use layout_console::{Complaint, Stop, read, stream};
+use measure::Report;
 use rows::Program;
+use serde_json::json;
+use std::io::Write;
+use summary::Summary;
+use tensor_layout::hlo::Module;
+use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
-/// Print the instructions of an HLO file, and what each reads of its operands and feeds of its result
+/// Report the memory of an HLO program: its peak, its padding, its relayouts; with --all each instruction
 #[derive(clap::Args)]
 pub struct HloOptions {
-    /// HLO text as XLA and JAX dump it, - for standard input
-    file: String,
-    /// Only the instructions of this name
+    /// HLO text as XLA and JAX dump it, - for standard input; of several files a line each
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// List all instructions, and what each reads of its operands and feeds of its result
+    #[arg(long)]
+    all: bool,
+    /// List only the instructions of this name
     #[arg(long, value_name = "NAME")]
     instruction: Option<String>,
-    /// Say what a tile of these sizes of each result needs of the operands: 8,128
+    /// In the listing, say what a tile of these sizes of each result needs of the operands: 8,128
     ///
     /// Results of another rank are left out; it is an error if no result has this rank.
     #[arg(long, value_name = "SIZES", allow_hyphen_values = true)]
     tile: Option<String>,
-    /// Print one JSON object an instruction
+    /// Print JSON: one object an instruction, with --summary one object a file
     #[arg(long)]
     json: bool,
+    /// Print the report and no listing, which is the default without --json
+    #[arg(long, conflicts_with_all = ["all", "instruction", "tile"])]
+    summary: bool,
+    /// How many tensors, moves and places of the program the report has
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    top: usize,
+    /// The machine whose layouts are compared with those of tiled tensors: its name or its text
+    #[arg(long, value_name = "MACHINE", default_value = "tpu_v5e")]
+    machine: String,
+    /// Print the live bytes of the main memory over the instructions
+    #[arg(long, conflicts_with_all = ["all", "instruction", "tile", "summary", "diff"])]
+    timeline: bool,
+    /// Print what has changed since this file
+    #[arg(long, value_name = "OLD", conflicts_with_all = ["all", "instruction", "tile"])]
+    diff: Option<String>,
+    /// Fail if what is live at the peak of the main memory takes more than this many times its logical bytes: 1.5x
+    #[arg(long, value_name = "RATIO", conflicts_with_all = ["all", "instruction", "tile"])]
+    fail_over: Option<String>,
 }
 
-/// Prints the table, or the lines of JSON, each as soon as it is known.
-pub fn run(HloOptions { file, instruction, tile, json }: &HloOptions) -> Result<(), Complaint> {
-    let sizes = tile.as_deref().map(sizes).transpose()?;
+/// Prints the report, or the listing, each instruction as soon as it is known.
+pub fn run(options: &HloOptions) -> Result<(), Complaint> {
+    let listing = options.all || options.instruction.is_some() || options.tile.is_some();
+    let reporting = options.summary || options.timeline || options.diff.is_some() || options.fail_over.is_some();
+    if listing || options.json && !reporting {
+        return list(options);
+    }
+    let most = options.fail_over.as_deref().map(ratio).transpose()?;
+    let target = Target::parse(&options.machine);
+    let target = target.map_err(|error| Complaint::in_argument(&options.machine, &error))?;
+    let mut reports = Vec::new();
+    for file in &options.files {
+        let (module, text) = module(file)?;
+        let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
+        let report = Report::new(&module, &target).map_err(in_text)?;
+        if options.timeline {
+            print(options, &timeline(options, &report))?;
+        }
+        reports.push((&**file, report.summary(options.top).map_err(in_text)?));
+    }
+    if !options.timeline {
+        print(options, &text(options, &target, &reports)?)?;
+    }
+    match most {
+        Some(most) => reports.iter().try_for_each(|(file, summary)| check(file, summary, most)),
+        None => Ok(()),
+    }
+}
+
+/// The reports as the options want them.
+fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> Result<String, Complaint> {
+    let object = |(file, summary): &(&str, Summary)| {
+        let mut object = json!(summary);
+        object["file"] = json!(file);
+        format!("{object}\n")
+    };
+    match (&options.diff, reports) {
+        (Some(old), [new]) => {
+            let (module, text) = module(old)?;
+            let before = Report::new(&module, target).and_then(|report| report.summary(options.top));
+            let before = before.map_err(|error| Complaint::in_file(old, &text, &[error]))?;
+            Ok(if options.json {
+                format!("{}\n", json!({"old": before, "new": new.1}))
+            } else {
+                screen::difference(&before, &new.1)
+            })
+        }
+        (Some(_), _) => Err(Complaint::new(format!("--diff must have one file, found {}", reports.len()))),
+        (None, _) if options.json => Ok(reports.iter().map(object).collect()),
+        (None, [(_, summary)]) => Ok(screen::screen(summary)),
+        (None, _) => Ok(screen::several(reports)),
+    }
+}
+
+fn timeline(options: &HloOptions, report: &Report) -> String {
+    /// The lines of a screen.
+    const STEPS: usize = 40;
+    let live = report.timeline(0);
+    if options.json {
+        let all: Vec<_> = live.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
+        return format!("{}\n", json!({ "timeline": all }));
+    }
+    screen::timeline(&live, STEPS)
+}
+
+fn print(options: &HloOptions, text: &str) -> Result<(), Complaint> {
+    stream(|out| Ok(out.write_all(text.as_bytes())?)).map_err(|stop| stop.complaint(&options.files[0]))
+}
+
+/// A module, and its text for errors.
+fn module(file: &str) -> Result<(Module, String), Complaint> {
+    let text = read(file)?;
+    let module = Module::parse(&text).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
+    Ok((module, text))
+}
+
+/// The listing.
+fn list(options: &HloOptions) -> Result<(), Complaint> {
+    let [file] = &options.files[..] else {
+        return Err(Complaint::new(format!("the listing must have one file, found {}", options.files.len())));
+    };
+    let sizes = options.tile.as_deref().map(sizes).transpose()?;
     let text = read(file)?;
     let mut program = Program::new(&text, sizes).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
     drop(text);
     let about = |Error { message, .. }| Complaint::about(file, message);
-    let chosen = program.chosen(instruction.as_deref()).map_err(about)?;
+    let chosen = program.chosen(options.instruction.as_deref()).map_err(about)?;
     program.check_tile(&chosen).map_err(about)?;
-    stream(
-        |out| if *json { json::objects(&mut program, &chosen, out) } else { table::table(&mut program, &chosen, out) },
-    )
-    .map_err(|stop| stop.complaint(file))
+    let write = |out: &mut dyn Write| -> Result<(), Stop> {
+        if options.json { json::objects(&mut program, &chosen, out) } else { table::table(&mut program, &chosen, out) }
+    };
+    stream(write).map_err(|stop| stop.complaint(file))
 }
 
 /// The sizes of a tile.
 fn sizes(list: &str) -> Result<Vec<i64>, Complaint> {
     let sizes = lists::numbers(list).filter(|sizes| sizes.iter().all(|n| *n > 0));
     sizes.ok_or_else(|| lists::wrong("--tile", "positive sizes such as 8,128", list))
+}
+
+/// `1.5x`, `1.5`.
+fn ratio(text: &str) -> Result<f64, Complaint> {
+    let ratio = text.strip_suffix('x').unwrap_or(text).parse().ok().filter(|ratio: &f64| ratio.is_finite());
+    ratio
+        .filter(|ratio| *ratio >= 1.0)
+        .ok_or_else(|| lists::wrong("--fail-over", "a ratio of at least 1 such as 1.5x", text))
+}
+
+/// Complains about a program that takes more than so many times its logical bytes.
+fn check(file: &str, summary: &Summary, most: f64) -> Result<(), Complaint> {
+    let (logical, padded) = (summary.padding.logical, summary.padding.padded);
+    if padded as f64 <= logical as f64 * most {
+        return Ok(());
+    }
+    let worst = summary.worst.iter().find(|tensor| tensor.space == 0);
+    let worst = worst.map_or(String::new(), |tensor| format!("; most padding has {} {}", tensor.name, tensor.shape));
+    let found =
+        if logical == 0 { "all is padding".to_string() } else { format!("{:.2}x", padded as f64 / logical as f64) };
+    Err(Complaint::about(
+        file,
+        format!("what is live at the peak must take at most {most}x its logical bytes, found {found}{worst}"),
+    ))
 }

@@ -8,7 +8,10 @@
 //! Instructions with the same operation and the same shapes read the same, so they are analysed once: [`Found`] has
 //! numbers of operands, not their names.
 
+use super::measure::kinds;
+use super::summary::Kind;
 use crate::moves;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -36,6 +39,8 @@ pub struct Program {
     remembered: HashMap<String, Rc<Found>>,
     /// The sizes of a tile of each result, for which to say what is needed.
     tile: Option<Vec<i64>>,
+    /// What the buffer of each result is for; none where 64 bits do not hold the bytes.
+    pub kinds: Option<Vec<Vec<Option<Kind>>>>,
 }
 
 /// What an instruction reads.
@@ -87,7 +92,7 @@ pub struct Access {
 }
 
 /// A variable of a map whose value is an element of an operand: `rt0 = i[]`.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct RunTime {
     /// The number of the map, and the variable's name in it.
     pub map: usize,
@@ -112,7 +117,8 @@ impl Program {
         let module = Module::parse(text)?;
         let graphs = module.graphs();
         let known = module.computations.iter().map(Computation::known).collect();
-        Ok(Program { module, graphs, known, flows: Flows::default(), remembered: HashMap::new(), tile })
+        let kinds = kinds(&module);
+        Ok(Program { module, graphs, known, flows: Flows::default(), remembered: HashMap::new(), tile, kinds })
     }
 
     /// An instruction and its computation.
@@ -171,7 +177,8 @@ impl Program {
                 )],
                 Err(_) => Vec::new(),
             },
-            operation @ (Operation::Reshape | Operation::Transpose { .. }) => {
+            Operation::Elementwise if instruction.opcode != "copy" => Vec::new(),
+            operation @ (Operation::Reshape | Operation::Transpose { .. } | Operation::Elementwise) => {
                 let operand = &computation.instructions[instruction.operands[0]].shape;
                 movement(operation, operand, &instruction.shape).map_or(Vec::new(), |moved| vec![moves::line(&moved)])
             }
@@ -266,7 +273,9 @@ impl Program {
         if instruction.operands.len() > SMALL || !small(&instruction.shape) || !operands.clone().all(small) {
             return None;
         }
-        let mut key = format!("{:?} {}", instruction.operation, instruction.shape);
+        // Of the elementwise operations only a copy has a remark.
+        let copy = if instruction.opcode == "copy" { "copy " } else { "" };
+        let mut key = format!("{copy}{:?} {}", instruction.operation, instruction.shape);
         operands.for_each(|shape| _ = write!(key, " {shape}"));
         for (number, operand) in instruction.operands.iter().enumerate() {
             if let Some(KnownValues { constant, steps }) = &self.known[c][*operand] {

@@ -1,14 +1,12 @@
 //! The table of the instructions, for people.
 
 use super::rows::{Entry, Program, Unread, amount};
-use crate::report;
 use layout_console::Stop;
 use std::fmt::Write as _;
 use std::io::Write;
+use tensor_layout::memory::Footprint;
 use tensor_layout::operations::Shape;
-use tensor_layout::operations::leaves;
 use tensor_layout::text::Error;
-use tensor_layout::tiled::Expansion;
 
 /// A line for each instruction, with what it reads and feeds below it, under the name of its computation.
 ///
@@ -84,18 +82,10 @@ fn entry(out: &mut String, of: &str, names: &[&str], found: &Entry) {
 
 /// Bytes and padding of a shape's arrays.
 fn memory(shape: &Shape) -> Result<String, Error> {
-    let (mut logical, mut padded) = (0i64, 0i64);
-    let too_large = || Error::new("the bytes of a shape do not fit in 64 bits");
-    for array in leaves(shape) {
-        let Some((array, sizes)) = report::laid_out(&Shape::Array(array.clone())).map(|(a, s)| (a.clone(), s)) else {
-            continue;
-        };
-        let expansion = Expansion::new(&sizes, &array.layout)?;
-        logical = logical.checked_add(expansion.logical_bytes(array.element)?).ok_or_else(too_large)?;
-        padded = padded.checked_add(expansion.padded_bytes(array.element)?).ok_or_else(too_large)?;
-    }
-    Ok(match padded {
-        0 => String::new(),
-        _ => format!("  {padded} bytes, {:.1} % padding", 100.0 * (padded - logical) as f64 / padded as f64),
+    Ok(match Footprint::of_all(shape)? {
+        Some(Footprint { logical, padded }) if padded > 0 => {
+            format!("  {padded} bytes, {:.1} % padding", 100.0 * (padded - logical) as f64 / padded as f64)
+        }
+        _ => String::new(),
     })
 }

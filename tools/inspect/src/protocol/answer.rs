@@ -1,8 +1,10 @@
 //! The answers: their types. Where a field is an `Option` that is always written, `null` says that there is none.
 
+use crate::hlo::json::Object;
+use crate::hlo::summary::Summary;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use tensor_layout::places::Misplaced;
 use tensor_layout::text::Error;
@@ -72,6 +74,11 @@ pub enum Which {
 }
 
 impl Failure {
+    /// An error in the text of a field; one without a place in it is about the request.
+    pub fn of_field(field: &'static str, error: Error) -> Failure {
+        Failure::from(error).within(Which::Field(field))
+    }
+
     /// The failure with the text that is at fault.
     pub fn within(self, text: Which) -> Failure {
         Failure { text: Some(text), ..self }
@@ -145,6 +152,75 @@ pub enum Answer {
         #[schemars(extend("const" = true))]
         outside: bool,
     },
+    /// To `view`.
+    View {
+        layout: String,
+        /// The index of the view's first element in the buffer.
+        offset: i64,
+    },
+    /// To `moves`.
+    Moves {
+        /// `null` where it is not known.
+        moves: Option<bool>,
+        /// What moves, in words.
+        reason: String,
+        /// The layout of the second shape with which nothing would move; `null` where none was found.
+        free: Option<String>,
+    },
+    /// To `convert`.
+    Convert(Conversion),
+    /// To `hlo`: an instruction. More answers follow.
+    Row {
+        #[schemars(extend("const" = true))]
+        more: bool,
+        #[serde(flatten)]
+        #[schemars(with = "Object")]
+        row: Map<String, Value>,
+    },
+    /// To `hlo`: after the last instruction.
+    End {
+        #[schemars(extend("const" = false))]
+        more: bool,
+        /// How many instructions there were.
+        rows: usize,
+    },
+    /// To `hlo` with `summary`.
+    Report(Box<Summary>),
+    /// To `version`.
+    Version {
+        /// The version of the protocol.
+        protocol: u64,
+        /// The version of the tool.
+        version: &'static str,
+        operations: &'static [&'static str],
+    },
+}
+
+/// What a relayout moves. Elements are counted once for each of their copies.
+#[derive(Serialize, JsonSchema)]
+pub struct Conversion {
+    /// The elements to be put in place.
+    pub elements: i64,
+    /// Those that stay in their memory, and those of them that do not move at all.
+    pub stay: i64,
+    pub unmoved: i64,
+    /// The levels of the tree, outermost first.
+    pub levels: Vec<ConversionLevel>,
+    /// The number of strided copies that do it.
+    pub blocks: usize,
+}
+
+/// A level of the tree of places.
+#[derive(Serialize, JsonSchema)]
+pub struct ConversionLevel {
+    pub axis: String,
+    /// How many places of the axis one place of the level has.
+    pub group: i64,
+    /// The elements whose outermost move is at this level.
+    pub cross: i64,
+    /// The bytes that leave the busiest place for its parent, and those that it gets.
+    pub up: i64,
+    pub down: i64,
 }
 
 /// What a layout does. All is `null` but `printed` for tuples, `token`, `opaque` and unbounded sizes.

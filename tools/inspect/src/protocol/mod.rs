@@ -3,21 +3,27 @@
 //! `{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}` is answered `{"linear":17,"ok":true}`. A failure is
 //! an answer, too: `{"at":8,"error":"..","ok":false}`, where `at` is the byte of the text at fault; see [`mod@answer`]. An `id`
 //! of the request is repeated in its answer. Unknown fields are ignored, empty lines are skipped, and each answer is
-//! written before the next line is read.
+//! written before the next line is read. `hlo` has an answer for each instruction, with `"more":true`, each written as
+//! soon as it is known; then one with `"more":false`, or a failure. A request that has a `version` is refused unless it
+//! is [`VERSION`].
 //!
 //! [`request`] and [`mod@answer`] are the types; `layout-inspect --schema` prints their JSON schema, and so does
 //! `docs/protocol.schema.json`.
 
 pub mod answer;
 mod operations;
+mod programs;
 mod request;
 
-use answer::{Failure, Served};
+use answer::{Answer, Failure, Served};
 use request::{Head, Request};
 use schemars::generate::SchemaSettings;
 use serde_json::json;
 use std::io::{self, BufRead, Write};
 use tensor_layout::text::{Error, instead};
+
+/// The version of the protocol: a number that grows when an answer loses a field, or a field its meaning.
+pub const VERSION: u64 = 1;
 
 /// Answers every line of `input`.
 ///
@@ -27,20 +33,28 @@ pub fn serve(mut input: impl BufRead, mut output: impl Write) -> io::Result<()> 
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? != 0 {
         if !line.trim_ascii().is_empty() {
-            // As a `Value`, whose keys are in alphabetical order.
-            writeln!(output, "{}", json!(answer(&line)))?;
-            output.flush()?;
+            answer(&line, &mut output)?;
         }
         line.clear();
     }
     Ok(())
 }
 
-/// The answer to one line.
-fn answer(line: &[u8]) -> Served {
+/// Writes the answer to one line, or the answers.
+fn answer(line: &[u8], output: &mut impl Write) -> io::Result<()> {
     let mut id = None;
-    let answer = parse(line, &mut id).map_err(Failure::from).and_then(operations::answer);
-    Served::new(id, answer)
+    let request = parse(line, &mut id);
+    let mut say = |answer: Result<Answer, Failure>| {
+        // As a `Value`, whose keys are in alphabetical order.
+        writeln!(output, "{}", json!(Served::new(id.clone(), answer)))?;
+        output.flush()
+    };
+    let last = match request {
+        Err(error) => Err(Failure::from(error)),
+        Ok(Request::Hlo(request)) => programs::answer(&request, &mut |answer| say(Ok(answer)))?,
+        Ok(request) => operations::answer(request),
+    };
+    say(last)
 }
 
 /// The request of a line; its `id` also where the rest is invalid.
@@ -48,6 +62,10 @@ fn parse(line: &[u8], id: &mut Option<serde_json::Value>) -> Result<Request, Err
     let line = std::str::from_utf8(line).map_err(|_| Error::new("the line is not UTF-8"))?;
     let head = Head::parse(line)?;
     *id = head.id;
+    if head.version.as_ref().is_some_and(|version| *version != json!(VERSION)) {
+        let found = head.version.as_ref().map(request::kind).unwrap_or_default();
+        return Err(Error::new(format!("`version` must be {VERSION}, found {found}")));
+    }
     let op = head.op.ok_or_else(|| Error::new("`op` is missing"))?;
     let op = op.as_str().ok_or_else(|| Error::new(format!("`op` must be a string, found {}", request::kind(&op))))?;
     Request::parse(op, line).unwrap_or_else(|| {
@@ -69,7 +87,7 @@ pub fn schema() -> String {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "The line protocol of layout-inspect --json",
-        "description": "A line of the input is a Request, a line of the output an Answer.",
+        "description": format!("A line of the input is a Request, a line of the output an Answer. Version {VERSION}."),
         "$defs": definitions,
     });
     format!("{schema:#}\n")

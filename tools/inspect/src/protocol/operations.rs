@@ -1,17 +1,19 @@
 //! The operation of each request: its arguments and what it computes.
 
-use super::answer::{Answer, Broadcast, Everywhere, Facts, Failure, Step, Which, Witness};
+use super::answer::{Answer, Broadcast, Conversion, ConversionLevel, Everywhere, Facts, Failure, Step, Which, Witness};
 use super::request::{self, Request};
-use crate::maps;
 use crate::report::{self, Subject};
+use crate::{maps, moves};
 use std::collections::BTreeMap;
 use std::time::Instant;
+use tensor_layout::analysis::{Movement, movement};
+use tensor_layout::element::ElementType;
 use tensor_layout::maps::Equality;
 use tensor_layout::maps::{Indexing, IndexingMap};
 use tensor_layout::notations::Meaning;
-use tensor_layout::operations::{Array, Shape};
+use tensor_layout::operations::{Array, Operation, Shape};
 use tensor_layout::places::ADDRESS;
-use tensor_layout::places::{Copies, Held, Placement};
+use tensor_layout::places::{Copies, Held, Level, Machine, Placement, Slice, plan};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, did_you_mean};
 use tensor_layout::tiled::Expansion;
@@ -28,7 +30,71 @@ pub fn answer(request: Request) -> Result<Answer, Failure> {
         Request::Simplify(request) => simplify(&request.map, request.explain),
         Request::Compose(request) => compose(&request.maps),
         Request::Evaluate(request) => evaluate(&request.map, &request.point),
+        Request::View(request) => view(request),
+        Request::Moves(request) => moved(request),
+        Request::Convert(request) => convert(&request),
+        Request::Hlo(_) => Err(Error::new("`hlo` has several answers").into()),
+        Request::Version(_) => Ok(Answer::Version {
+            protocol: super::VERSION,
+            version: env!("CARGO_PKG_VERSION"),
+            operations: Request::NAMES,
+        }),
     }
+}
+
+fn view(request: request::View) -> Result<Answer, Failure> {
+    let layout = report::placement(&request.text)?.layout().clone();
+    let found = match (request.reshape, request.transpose, request.slice) {
+        (Some(sizes), None, None) => layout.reshaped(&sizes),
+        (None, Some(permutation), None) => layout.transposed(&permutation),
+        (None, None, Some(slices)) => {
+            let slice = |[start, limit, step]: &[i64; 3]| Slice { start: *start, limit: *limit, step: *step };
+            layout.sliced(&slices.iter().map(slice).collect::<Vec<_>>())
+        }
+        _ => return Err(Error::new("one of `reshape`, `transpose` and `slice` must be given").into()),
+    }?;
+    Ok(Answer::View { layout: found.layout.to_string(), offset: found.offset })
+}
+
+fn moved(request: request::Moves) -> Result<Answer, Failure> {
+    let shape = |text: &str, field| Shape::parse(text).map_err(|error| Failure::of_field(field, error));
+    let (from, to) = (shape(&request.from, "from")?, shape(&request.to, "to")?);
+    let operation = match request.transpose {
+        Some(permutation) => Operation::Transpose { permutation },
+        None => Operation::Reshape,
+    };
+    let found = movement(&operation, &from, &to).map_err(|error| Failure::of_field("to", error))?;
+    let (moves, free) = match &found {
+        Movement::Free => (Some(false), None),
+        Movement::Unknown { .. } => (None, None),
+        Movement::Moves { nearest, .. } => (Some(true), nearest.as_ref().ok().map(ToString::to_string)),
+    };
+    Ok(Answer::Moves { moves, reason: moves::line(&found), free })
+}
+
+fn convert(request: &request::Convert) -> Result<Answer, Failure> {
+    let bits = ElementType::from_name(&request.element).and_then(ElementType::bits);
+    let wrong = || Failure::of_field("element", Error::at(0, "expected an element type, such as `f32`"));
+    let bits = bits.ok_or_else(wrong)?;
+    let side = |text: &str, field| report::placement(text).map_err(|error| Failure::of_field(field, error));
+    let (from, to) = (side(&request.from, "from")?, side(&request.to, "to")?);
+    let parsed = |text: &String| Machine::parse(text).map_err(|error| Failure::of_field("machine", error));
+    let machine = request.machine.as_ref().map(parsed).transpose()?;
+    let plan = plan(&from, &to, machine.as_ref(), bits).map_err(|error| Failure::of_field("to", error))?;
+    let level = |level: &Level| ConversionLevel {
+        axis: level.axis.clone(),
+        group: level.group,
+        cross: level.cross,
+        up: level.up,
+        down: level.down,
+    };
+    Ok(Answer::Convert(Conversion {
+        elements: plan.elements,
+        stay: plan.stay,
+        unmoved: plan.unmoved,
+        levels: plan.levels.iter().map(level).collect(),
+        blocks: plan.blocks.len(),
+    }))
 }
 
 fn layout(text: &str) -> Result<Answer, Failure> {

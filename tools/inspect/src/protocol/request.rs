@@ -53,6 +53,16 @@ requests! {
     "compose" Compose,
     /// The results of a map at a point.
     "evaluate" Evaluate,
+    /// The layout of a reshape, a transpose or a slice that is a view of the same buffer: one of the three is given.
+    "view" View,
+    /// Whether a reshape, a transpose or a copy between two shapes moves bytes.
+    "moves" Moves,
+    /// What a relayout moves at each level of a machine.
+    "convert" Convert,
+    /// The instructions of an HLO module, an answer for each and one after the last; or the report of its memory.
+    "hlo" Hlo,
+    /// The version of the protocol and of the tool, and the operations.
+    "version" Version,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -125,6 +135,69 @@ pub struct Evaluate {
     pub point: Point,
 }
 
+#[derive(Deserialize, JsonSchema)]
+pub struct View {
+    /// A layout, or a shape with its layout.
+    pub text: String,
+    /// The sizes of the view.
+    pub reshape: Option<Vec<i64>>,
+    /// The dimension of the layout that each dimension of the view is.
+    pub transpose: Option<Vec<usize>>,
+    /// First index, limit and step of each dimension.
+    pub slice: Option<Vec<[i64; 3]>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Moves {
+    /// The shape with its layout before, and after.
+    pub from: String,
+    pub to: String,
+    /// The operation is a transpose, not a reshape: the dimension of the first shape that each of the second is.
+    pub transpose: Option<Vec<usize>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Convert {
+    /// The layout before and after, or shapes with their layouts.
+    pub from: String,
+    pub to: String,
+    /// The tree of places: the name of a machine, or its text.
+    pub machine: Option<String>,
+    /// The type of the elements.
+    #[serde(default = "f32")]
+    pub element: String,
+}
+
+fn f32() -> String {
+    "f32".to_string()
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Hlo {
+    /// The text of the module.
+    pub text: String,
+    /// Only the instructions of this name.
+    pub instruction: Option<String>,
+    /// The sizes of a tile of each result, for which to say what is needed of the operands.
+    pub tile: Option<Vec<i64>>,
+    /// Whether the answer is the report of the memory.
+    #[serde(default)]
+    pub summary: bool,
+    /// How many entries each list of the report has.
+    #[serde(default = "top")]
+    pub top: usize,
+    /// The machine whose layouts the report compares.
+    #[serde(default = "crate::layouts::usual_machine")]
+    pub machine: String,
+}
+
+fn top() -> usize {
+    3
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Version {}
+
 /// Values by name, each name once.
 #[derive(JsonSchema)]
 #[schemars(transparent)]
@@ -165,6 +238,9 @@ pub struct Head {
     pub op: Option<Value>,
     #[serde(default, deserialize_with = "present")]
     pub id: Option<Value>,
+    /// The version of the protocol that the request is of.
+    #[serde(default, deserialize_with = "present")]
+    pub version: Option<Value>,
 }
 
 /// A value that is there; `null` is one.

@@ -2,7 +2,7 @@
 
 use super::scan::Scan;
 use super::solve::{System, cholesky, triangular};
-use super::{batch_norm, bits, fft, ragged, random, scan, select_and_scatter, shapes, sort};
+use super::{batch_norm, bits, fft, ragged, random, scan, select_and_scatter, shapes, solve, sort};
 use crate::builder::Builder;
 use crate::tensor::{Done, Tensor};
 use tensor_layout::hlo::Instruction;
@@ -20,8 +20,8 @@ pub fn algorithm(
     outs: Vec<Tensor>,
 ) -> Done<Vec<Tensor>> {
     match algorithm {
-        Algorithm::Sort { dim } => sort::sort(b, i, *dim, ins, outs),
-        Algorithm::TopK { .. } => sort::top(b, i.attribute("largest") != Some("false"), ins, outs),
+        Algorithm::Sort { dim } => sort::sort(b, i, *dim, ins, outs, None),
+        Algorithm::TopK { .. } => sort::top(b, i.attribute("largest") != Some("false"), ins, outs, None),
         Algorithm::Joined => Ok(vec![bits::joined(b, &ins[0], &outs[0])?]),
         Algorithm::SelectAndScatter { window } => {
             Ok(vec![select_and_scatter::select_and_scatter(b, i, window, ins, &outs[0])?])
@@ -31,6 +31,7 @@ pub fn algorithm(
         Algorithm::BatchNormGrad { feature } => batch_norm::gradient(b, i, *feature, ins, outs),
         Algorithm::Fft { kind, lengths } => Ok(vec![fft::fft(b, *kind, lengths, &ins[0], &outs[0])?]),
         Algorithm::Cholesky { lower } => Ok(vec![cholesky(b, *lower, &ins[0], &outs[0])?]),
+        Algorithm::CholeskyInPlace { lower } => solve::cholesky_in_place(b, *lower, &ins[0], &outs),
         Algorithm::TriangularSolve { left, lower, transposed, unit } => {
             let adjoint = i.attribute("transpose_a") == Some("ADJOINT");
             let system = System { left: *left, lower: *lower, transposed: *transposed, adjoint, unit: *unit };

@@ -2,12 +2,12 @@
 
 use crate::builder::Builder;
 use crate::loops::Typed;
-use crate::scalar::convert::reinterpreted;
+use crate::scalar::convert::{convert, reinterpreted};
 use crate::syntax::element_type;
 use crate::tensor::{Done, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
-use tensor_layout::operations::Array;
+use tensor_layout::operations::{Array, bits as memory_bits};
 
 /// The type of an unsigned integer of so many bits.
 pub fn unsigned(bits: i64) -> Option<ElementType> {
@@ -52,18 +52,14 @@ struct Line {
 }
 
 impl Line {
-    /// None where the layout has tiles, or the elements another width in memory than their own.
-    fn new(array: &Array, t: &Tensor) -> Option<Line> {
-        if array.layout.is_tiled() || array.layout.element_bits != 0 {
-            return None;
-        }
+    fn new(array: &Array, t: &Tensor) -> Line {
         let mut strides = vec![1; t.sizes.len()];
         let mut step = 1;
         for dim in &array.layout.minor_to_major {
             strides[*dim] = step;
             step *= t.sizes[*dim];
         }
-        Some(Line { sizes: t.sizes.clone(), strides })
+        Line { sizes: t.sizes.clone(), strides }
     }
 
     /// The number of the element at an index, in the order of memory.
@@ -88,14 +84,18 @@ impl Line {
     }
 }
 
+/// The bits of an element as it is in memory: one narrower than its place there is in the low bits.
+fn in_memory(w: &mut Writer, value: &str, from: ElementType, to: ElementType) -> Option<String> {
+    let whole = ![from, to].iter().any(|e| e.is_float() || e.is_complex());
+    reinterpreted(w, value, from, to).or_else(|| if whole { convert(w, value, from, to) } else { None })
+}
+
 /// A `bitcast` to elements of another width, of arrays without tiles: the bytes stay where they are, and the first one of
 /// an element is its least significant.
 pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let wrong = || format!("a `bitcast` of {} to {} in these layouts cannot be imported", from.of, out.of);
-    let lines = Line::new(arrays[0], from).zip(Line::new(arrays[1], out));
-    let (of_from, of_out) = lines.ok_or_else(wrong)?;
-    let widths = from.element.bits().zip(out.element.bits()).filter(|(a, b)| a % 8 == 0 && b % 8 == 0);
-    let (width, to) = widths.ok_or_else(wrong)?;
+    let (of_from, of_out) = (Line::new(arrays[0], from), Line::new(arrays[1], out));
+    let (width, to) = memory_bits(arrays[0]).zip(memory_bits(arrays[1])).ok_or_else(wrong)?;
     let (part, whole) = unsigned(width).zip(unsigned(to)).ok_or_else(wrong)?;
     let (of, into) = (element_type(part).ok_or_else(wrong)?, element_type(whole).ok_or_else(wrong)?);
     let source = b.flattened(from);
@@ -108,7 +108,7 @@ pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor)
         let bits = |w: &mut Writer, number: &str| {
             let at = of_from.index(w, number);
             let value = w.load(&typed, &at);
-            reinterpreted(w, &value, from.element, part).ok_or_else(wrong)
+            in_memory(w, &value, from.element, part).ok_or_else(wrong)
         };
         if to < width {
             let place = w.on_index("remui", &number, &ratio);
@@ -119,7 +119,7 @@ pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor)
             let by = w.index_as(&by, &of);
             let shifted = w.same("arith.shrui", &[value, by], &of);
             let cut = w.op(&format!("arith.trunci {shifted} : {of} to {into}"));
-            return reinterpreted(w, &cut, whole, out.element).ok_or_else(wrong);
+            return in_memory(w, &cut, whole, out.element).ok_or_else(wrong);
         }
         let first = w.on_index("muli", &number, &ratio);
         let mut sum = w.constant("0", &into);
@@ -132,6 +132,6 @@ pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor)
             let placed = w.same("arith.shli", &[long, by], &into);
             sum = w.same("arith.ori", &[sum, placed], &into);
         }
-        reinterpreted(w, &sum, whole, out.element).ok_or_else(wrong)
+        in_memory(w, &sum, whole, out.element).ok_or_else(wrong)
     })
 }

@@ -251,7 +251,7 @@ fn ragged_alone(b: &mut Builder, c: &Collective, input: &Tensor, output: Tensor,
 }
 
 /// A call whose result is new.
-fn call(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor, dim: usize) -> Tensor {
+pub fn call(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor, dim: usize) -> Tensor {
     let begun = b.named(out, &format!("bufferization.alloc_tensor() : {}", out.ty));
     exchange(b, i, c, t, &begun, &[], dim)
 }

@@ -2,34 +2,19 @@
 //! dimension, its size. Elements behind the size are undefined, and are kept out of sums.
 //!
 //! An instruction works on tensors of the bounds; this module takes the sizes off before it and puts those of the result
-//! on after it. Only instructions whose dimensions are those of an operand have such results.
+//! on after it.
 
-use super::Site;
-use crate::builder::{Builder, Operand};
+use super::varying::{Varying, indices, masked};
+use super::{Site, dynamic_blocks};
+use crate::builder::Builder;
 use crate::tensor::{Done, Tensor, static_shape, tensors};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
-use tensor_layout::operations::{Algorithm, Array, Dim, Operation, Shape, leaves};
+use tensor_layout::operations::{Algorithm, Dim, Operation, Shape, leaves};
 
 /// Whether an array of a shape has a size up to a bound.
 pub fn varies(shape: &Shape) -> bool {
     leaves(shape).iter().any(|array| array.dims.iter().any(|dim| matches!(dim, Dim::Bounded(_))))
-}
-
-/// An array: the tensor of its bounds, and the sizes that it has where these are not the bounds.
-struct Varying {
-    data: Tensor,
-    sizes: Vec<Option<Tensor>>,
-}
-
-impl Varying {
-    /// The array that these tensors are.
-    fn new(array: &Array, tensors: &[Tensor]) -> Varying {
-        let mut sizes = tensors[1..].iter();
-        let size = |dim: &Dim| if matches!(dim, Dim::Bounded(_)) { sizes.next().cloned() } else { None };
-        let sizes = array.dims.iter().map(size).collect();
-        Varying { data: tensors[0].clone(), sizes }
-    }
 }
 
 /// The operands and their dimensions that a dimension of the result is.
@@ -51,6 +36,8 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     });
     let arrays = arrays.collect::<Done<Vec<_>>>()?;
     let mut ins: Vec<Varying> = arrays.iter().zip(site.operands).map(|(a, all)| Varying::new(a, all)).collect();
+    // The sizes of the result that are not those of an operand, and the results, where they are there already.
+    let (mut computed, mut lines) = (Vec::new(), None);
     let of_dim: Origin = match &i.operation {
         Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DimensionSize { .. }) => {
             let Algorithm::DimensionSize { dim } = **algorithm else { return Err(wrong()) };
@@ -67,16 +54,37 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             of_same
         }
         Operation::Elementwise | Operation::Select | Operation::Iota { .. } => of_same,
-        Operation::Slice { starts, strides, .. } => {
-            let whole = |dim: usize| {
-                starts[dim] == 0 && strides[dim] == 1 && bound(&i.shape, dim) == bound(site.shapes[0], dim)
-            };
-            if (0..starts.len()).any(|dim| ins[0].sizes[dim].is_some() && !whole(dim)) {
-                return Err("a part of a dimension whose size varies cannot be imported".to_string());
-            }
-            of_same
+        Operation::Slice { starts, limits, strides } => {
+            computed = dynamic_blocks::sliced(b, [starts, limits, strides], &ins[0]);
+            of_none
         }
         Operation::Reverse { dims } if dims.iter().all(|dim| ins[0].sizes[*dim].is_none()) => of_same,
+        Operation::Reverse { dims } => return dynamic_blocks::reversed(b, site, &ins[0], dims),
+        Operation::DynamicSlice { sizes } => {
+            dynamic_blocks::starts(b, &mut ins, sizes, 1);
+            of_slice
+        }
+        Operation::Gather(g) => {
+            ins[1].data = dynamic_blocks::gathered(b, g, &ins[0], &ins[1].data)?;
+            of_gather
+        }
+        Operation::Scatter(g) => {
+            let n = ins.len() / 2;
+            let windows = g.offset_dims.iter().any(|dim| ins[n + 1..].iter().any(|v| v.sizes[*dim].is_some()));
+            if windows && ins[..n].iter().all(|v| v.sizes.iter().all(Option::is_none)) {
+                return Err("a `scatter` of blocks whose sizes vary cannot be imported".to_string());
+            }
+            ins[n].data = dynamic_blocks::scattered(b, g, &ins[n])?;
+            of_first
+        }
+        Operation::ReduceWindow { window } => {
+            computed = dynamic_blocks::windows(b, window, &mut ins)?;
+            of_none
+        }
+        Operation::Convolution(c) => {
+            computed = dynamic_blocks::convolved(b, c, &mut ins)?;
+            of_convolution
+        }
         Operation::Reshape | Operation::Algorithm(_) if matches!(&*i.opcode, "reshape" | "dynamic-reshape") => {
             return reshaped(b, site, &ins);
         }
@@ -86,15 +94,16 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         Operation::Concatenate { .. } => of_same,
         Operation::Pad { low, high, interior } => return padded(b, site, [low, high, interior], &ins),
         Operation::DynamicUpdateSlice if ins[1..].iter().all(|v| v.sizes.iter().all(Option::is_none)) => of_first,
-        Operation::Algorithm(algorithm) => match **algorithm {
-            Algorithm::Sort { dim } if ins.iter().all(|v| v.sizes[dim].is_none()) => of_same,
-            _ => return Err(wrong()),
-        },
+        Operation::DynamicUpdateSlice => return dynamic_blocks::updated(b, site, &ins),
+        Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::Sort { .. } | Algorithm::TopK { .. }) => {
+            lines = Some(dynamic_blocks::sorted(b, site, algorithm, &ins)?);
+            of_same
+        }
         Operation::Broadcast { .. } | Operation::Transpose { .. } => of_moved,
         Operation::Reduce { dims } => {
             let count = ins.len() / 2;
             for k in 0..count {
-                let value = b.scalar(&ins[count + k].data);
+                let value = b.number(&ins[count + k].data, ins[k].data.element)?;
                 ins[k].data = masked(b, &ins[k], dims, &value)?;
             }
             of_kept
@@ -112,18 +121,23 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     let shapes: Vec<Shape> = site.shapes.iter().map(|shape| static_shape(shape)).collect();
     let shapes: Vec<&Shape> = shapes.iter().collect();
     let operands: Vec<&[Tensor]> = ins.iter().map(|v| std::slice::from_ref(&v.data)).collect();
-    let done = match i.opcode == "set-dimension-size" {
-        true => {
+    let done = match lines {
+        Some(lines) => lines,
+        None if i.opcode == "set-dimension-size" => {
             let out = tensors(&fixed.shape)?.remove(0);
             vec![b.converted(&ins[0].data, &out)]
         }
-        false => super::instruction(b, &Site { i: &fixed, shapes: &shapes, operands: &operands })?,
+        None => super::instruction(b, &Site { i: &fixed, shapes: &shapes, operands: &operands })?,
     };
     let mut results = Vec::new();
     for (data, array) in done.into_iter().zip(leaves(&i.shape)) {
         results.push(data);
         for (dim, of) in array.dims.iter().enumerate() {
             let Dim::Bounded(most) = of else { continue };
+            if let Some((_, size)) = computed.iter().find(|(of, _)| *of == dim) {
+                results.push(size.clone());
+                continue;
+            }
             let sizes = of_dim(&i.operation, &ins, dim).into_iter().filter_map(|(k, dim)| ins[k].sizes[dim].clone());
             results.push(least(b, &sizes.collect::<Vec<_>>(), *most));
         }
@@ -134,11 +148,6 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
 /// The target of a custom call, without its quotes.
 fn custom_target(i: &Instruction) -> Option<&str> {
     if i.opcode == "custom-call" { i.attribute("custom_call_target").map(|name| name.trim_matches('"')) } else { None }
-}
-
-/// The bound of a dimension of an array.
-fn bound(shape: &Shape, dim: usize) -> Option<i64> {
-    leaves(shape).first().and_then(|array| array.dims.get(dim)?.bound())
 }
 
 /// `SliceToDynamic` takes an array and the size of each dimension; `PadToStatic` gives them. The tensors are the same.
@@ -168,19 +177,6 @@ fn renamed(b: &mut Builder, site: &Site, target: &str) -> Done<Vec<Tensor>> {
         }
     }
     Ok(results)
-}
-
-/// The sizes of an array as numbers of type `index`.
-fn indices(b: &mut Builder, bounds: &[i64], sizes: &[Option<Tensor>]) -> Vec<String> {
-    let each = bounds.iter().zip(sizes);
-    each.map(|(n, size)| match size {
-        None => b.w.index(*n),
-        Some(size) => {
-            let size = b.scalar(size);
-            b.w.op(&format!("arith.index_cast {size} : i32 to index"))
-        }
-    })
-    .collect()
 }
 
 /// The sizes of a reshape's result, and its elements, which are in the operand's order: of those before the sizes, and
@@ -323,29 +319,44 @@ fn least(b: &mut Builder, sizes: &[Tensor], bound: i64) -> Tensor {
     b.named(&to, &format!("tensor.from_elements {value} : {}", to.ty))
 }
 
-/// The data, with a value in place of the elements behind the sizes of these dimensions.
-fn masked(b: &mut Builder, v: &Varying, dims: &[usize], value: &str) -> Done<Tensor> {
-    let bounded: Vec<(usize, &Tensor)> = dims.iter().filter_map(|dim| Some((*dim, v.sizes[*dim].as_ref()?))).collect();
-    if bounded.is_empty() {
-        return Ok(v.data.clone());
-    }
-    let sizes: Vec<(usize, String)> = bounded.into_iter().map(|(dim, size)| (dim, b.scalar(size))).collect();
-    b.each(vec![Operand::own(&v.data)], &v.data, |w, args| {
-        let mut element = args[0].clone();
-        for (dim, size) in &sizes {
-            let index = w.op(&format!("linalg.index {dim} : index"));
-            let index = w.index_as(&index, "i32");
-            let inside = w.compare("slt", &index, size, "i32");
-            element = w.select(&inside, &element, value, &v.data.of);
-        }
-        Ok(element)
-    })
-}
-
 /// The operands and their dimensions that a dimension of the result is: of an elementwise instruction all that are no
 /// scalars.
 fn of_same(_: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     (0..ins.len()).filter(|k| dim < ins[*k].sizes.len()).map(|k| (k, dim)).collect()
+}
+
+/// The same of a result that has no dimension of an operand.
+fn of_none(_: &Operation, _: &[Varying], _: usize) -> Vec<(usize, usize)> {
+    Vec::new()
+}
+
+/// The same of a slice: dimensions that it takes the whole of.
+fn of_slice(operation: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, usize)> {
+    let Operation::DynamicSlice { sizes } = operation else { return Vec::new() };
+    if sizes[dim] == ins[0].data.sizes[dim] { vec![(0, dim)] } else { Vec::new() }
+}
+
+/// The same of a gather: dimensions of the indices that count blocks, and those of blocks that take the whole.
+fn of_gather(operation: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, usize)> {
+    let Operation::Gather(g) = operation else { return Vec::new() };
+    if let Some(k) = g.offset_dims.iter().position(|d| *d == dim) {
+        let kept = |d: &usize| !g.collapsed_slice_dims.contains(d) && !g.operand_batching_dims.contains(d);
+        let from = (0..ins[0].sizes.len()).filter(kept).nth(k);
+        return from.filter(|d| g.slice_sizes[*d] == ins[0].data.sizes[*d]).map(|d| (0, d)).into_iter().collect();
+    }
+    let before = (0..dim).filter(|d| !g.offset_dims.contains(d)).count();
+    let counted = (0..ins[1].sizes.len()).filter(|d| *d != g.index_vector_dim).nth(before);
+    counted.map(|d| (1, d)).into_iter().collect()
+}
+
+/// The same of a convolution: the batches are the input's, the features the kernel's.
+fn of_convolution(operation: &Operation, _: &[Varying], dim: usize) -> Vec<(usize, usize)> {
+    let Operation::Convolution(c) = operation else { return Vec::new() };
+    match dim {
+        _ if dim == c.output_batch => vec![(0, c.input_batch)],
+        _ if dim == c.output_feature => vec![(1, c.kernel_output_feature)],
+        _ => Vec::new(),
+    }
 }
 
 /// The same of a block that is written into the first operand.

@@ -2,12 +2,15 @@
 
 mod algorithms;
 mod batch_norm;
+mod bitcast;
 mod bits;
+mod blocks;
 mod collectives;
 mod computation;
 mod control;
 mod custom;
 mod dynamic;
+mod dynamic_blocks;
 mod fft;
 mod gather;
 mod pairs;
@@ -21,15 +24,15 @@ mod select_and_scatter;
 mod shapes;
 mod solve;
 mod sort;
+mod varying;
 
 use crate::builder::{Builder, Operand};
 use crate::collectives::is_device;
 use crate::scalar::{elementwise, literal};
 use crate::tensor::{Done, Tensor, tensors, values};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::{Instruction, Values};
-use tensor_layout::operations::Operation;
-use tensor_layout::operations::Shape;
+use tensor_layout::hlo::{Instruction, Literal, Values};
+use tensor_layout::operations::{Exchange, Operation, Shape};
 
 /// An instruction, with the shapes and the tensors of its operands.
 #[derive(Clone, Copy)]
@@ -59,7 +62,10 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         _ if dynamic::varies(&i.shape) || site.shapes.iter().any(|shape| dynamic::varies(shape)) => {
             dynamic::instruction(b, site)
         }
-        Operation::Collective(c) => collectives::collective(b, site, c, &ins, &results),
+        Operation::Collective(c) => match c.exchange {
+            Exchange::PermuteBlocks { sets } => blocks::permuted(b, i, (c, sets), &ins, &results),
+            _ => collectives::collective(b, site, c, &ins, &results),
+        },
         _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
         Operation::Start(start) => pairs::start(b, site, start),
         Operation::Leaves { .. } if matches!(&*i.opcode, "infeed" | "recv-done") => {
@@ -91,6 +97,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             let each = ins.iter().zip(&results);
             each.map(|(from, to)| b.precise(from, to).map(|t| b.converted(&t, to))).collect()
         }
+        Operation::Constant if matches!(i.shape, Shape::Tuple(_)) && i.literal.is_some() => constants(b, i, &results),
         _ if results.len() != 1 => Err(not_imported(i)),
         _ => Ok(vec![one(b, site, &ins, &results[0])?]),
     }
@@ -116,7 +123,10 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
     let ins = if only_moves(i) { ins.iter().map(|t| b.precise(t, out)).collect::<Done<_>>()? } else { ins.to_vec() };
     match &i.operation {
         Operation::Constant if i.opcode == "rng-get-and-update-state" => Ok(random::state(b, i, out)),
-        Operation::Constant if i.literal.is_some() => constant(b, i, out),
+        Operation::Constant => match &i.literal {
+            Some(literal) => constant(b, i, literal, out),
+            None => Err(not_imported(i)),
+        },
         Operation::Elementwise | Operation::Select if i.opcode == "copy" => Ok(b.converted(&ins[0], out)),
         Operation::Elementwise if i.opcode == "domain" => Ok(b.converted(&ins[0], out)),
         Operation::Elementwise if i.opcode == "map" => map(b, i, &ins, out),
@@ -127,7 +137,7 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
         Operation::Transpose { permutation } => shapes::transpose(b, permutation, &ins[0], out),
         Operation::Reverse { dims } => shapes::reverse(b, dims, &ins[0], out),
         Operation::Reshape => Ok(shapes::reshape(b, &ins[0], out)),
-        Operation::Bitcast => shapes::bitcast(b, i, site.shapes[0], &ins[0], out),
+        Operation::Bitcast => bitcast::bitcast(b, i, site.shapes[0], &ins[0], out),
         Operation::Slice { starts, strides, .. } => Ok(shapes::slice(b, starts, strides, &ins[0], out)),
         Operation::Concatenate { dim } => Ok(shapes::concatenate(b, *dim, &ins, out)),
         Operation::Pad { low, high, interior } => shapes::pad(b, [low, high, interior], &ins, out),
@@ -138,6 +148,11 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
         Operation::DynamicSlice { sizes } => Ok(shapes::dynamic_slice(b, sizes, &ins, out)),
         Operation::DynamicUpdateSlice => Ok(shapes::dynamic_update_slice(b, &ins, out)),
         Operation::Gather(g) => gather::gather(b, g, &ins, out),
+        Operation::Other { .. } if i.opcode == "dynamic-update-slice" => {
+            // The starts are one array.
+            let starts = (0..out.sizes.len()).map(|k| b.entry(&ins[2], k)).collect::<Vec<_>>();
+            Ok(shapes::dynamic_update_slice(b, &[&ins[..2], &starts].concat(), out))
+        }
         Operation::Iota { dim } => iota(b, *dim, out),
         _ => Err(not_imported(i)),
     }
@@ -153,13 +168,22 @@ fn only_moves(i: &Instruction) -> bool {
     }
 }
 
-fn constant(b: &mut Builder, i: &Instruction, out: &Tensor) -> Done<Tensor> {
-    if i.literal.as_ref().is_some_and(|literal| literal.values == Values::Elided) {
+fn constant(b: &mut Builder, i: &Instruction, literal: &Literal, out: &Tensor) -> Done<Tensor> {
+    if literal.values == Values::Elided {
         return b.elided(i, out);
     }
-    let value = i.literal.as_ref().and_then(|literal| literal::dense(literal, out.element, &out.sizes));
+    let value = literal::dense(literal, out.element, &out.sizes);
     let value = value.ok_or("MLIR has no text for the value of this constant")?;
     Ok(b.named(out, &format!("arith.constant dense<{value}> : {}", out.ty)))
+}
+
+/// A tuple of constants.
+fn constants(b: &mut Builder, i: &Instruction, outs: &[Tensor]) -> Done<Vec<Tensor>> {
+    let literal = i.literal.as_ref().ok_or_else(|| not_imported(i))?;
+    let leaves = literal.leaves();
+    let each = outs.iter().enumerate();
+    // A tuple whose value is left out has no parts in the text.
+    each.map(|(k, out)| constant(b, i, leaves.get(k).copied().unwrap_or(literal), out)).collect()
 }
 
 fn elementwise(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {

@@ -28,7 +28,7 @@ pub fn start(b: &mut Builder, site: &Site, start: &Start) -> Done<Vec<Tensor>> {
     let operands = operand_leaves(site);
     let mut all = Vec::new();
     for (k, out) in by_leaf(&i.shape, &tensors(&i.shape)?).into_iter().enumerate() {
-        let value = match (start.result(k), start.operand(k, operands.len())) {
+        let value = match (start.result(k), start.operand(k)) {
             (Some(_), _) => results.next().flatten(),
             (None, Some(operand)) => operands[operand].clone(),
             (None, None) => None,

@@ -1,17 +1,9 @@
-//! Instructions that only move elements: broadcast, transpose, reverse, reshape, bitcast, slice, concatenate, pad.
+//! Instructions that only move elements: broadcast, transpose, reverse, reshape, slice, concatenate, pad.
 
-use super::bits::recast;
 use crate::builder::{Builder, Operand};
 use crate::scalar::convert;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor, names, types};
-use tensor_layout::analysis::maps;
-use tensor_layout::expr::{Expr, Named};
-use tensor_layout::hlo::Instruction;
-use tensor_layout::maps::IndexingMap;
-use tensor_layout::maps::Interval;
-use tensor_layout::operations::Shape;
-use tensor_layout::operations::leaves;
 
 pub fn broadcast(b: &mut Builder, of: &[usize], from: &Tensor, out: &Tensor) -> Done<Tensor> {
     b.moved(Operand::new(from, dims(of.iter().copied())), out)
@@ -63,68 +55,6 @@ fn row_major(b: &mut Builder, t: &Tensor, sizes: &[i64]) -> Tensor {
         t = b.as_plain(&to, &text);
     }
     t
-}
-
-/// The same bytes: each element is read where the operand has it, by the map between the two layouts.
-pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    if let (Shape::Array(a), Shape::Array(to)) = (operand, &i.shape)
-        && a.element.bytes() != to.element.bytes()
-    {
-        return recast(b, [a, to], from, out);
-    }
-    let found = maps(&i.operation, &[operand], &[&i.shape]).map_err(|error| error.message)?;
-    let access = found.reads(0, 0).ok_or("a `bitcast` of this shape cannot be imported")?;
-    if let Some(reason) = access.unknown.first() {
-        return Err(format!("this `bitcast` cannot be imported: {reason}"));
-    }
-    let width = |shape: &Shape| leaves(shape).first().map(|array| (array.element.bytes(), array.layout.element_bits));
-    let map = match &access.maps[..] {
-        // All of the result is padding of the operand.
-        [] => return Ok(b.empty(out)),
-        [mapped] if mapped.map.ranges == 0 && width(operand) == width(&i.shape) => &mapped.map,
-        _ => return Err("a `bitcast` to elements of another width cannot be imported".into()),
-    };
-    let index: Vec<String> = map.results.iter().map(|e| Named(e, &|v| format!("d{v}")).to_string()).collect();
-    if index.iter().any(|e| e.contains("min(") || e.contains("max(")) {
-        return Err(
-            "this `bitcast` cannot be imported: its map has a minimum or a maximum, which no affine map has".into()
-        );
-    }
-    if is_everywhere(map, from, out) {
-        let (of, elements) = (from.of.clone(), [from.element, out.element]);
-        return b.each(vec![Operand::new(from, index.join(", "))], out, |w, args| {
-            let cast = convert::reinterpreted(w, &args[0], elements[0], elements[1]);
-            cast.ok_or_else(|| format!("a `bitcast` of {of} to {} cannot be imported", out.of))
-        });
-    }
-    extracted(b, &index, from, out)
-}
-
-/// Whether a map from the index of `out` to that of `from` can be the indexing map of a `linalg.generic`: it has a
-/// value at every index, and where a result is one loop, the loop runs over the whole dimension.
-fn is_everywhere(map: &IndexingMap, from: &Tensor, out: &Tensor) -> bool {
-    map.domain.constraints.is_empty()
-        && map.domain.vars.iter().zip(&out.sizes).all(|(within, n)| *within == Interval::new(0, n - 1))
-        && map.results.iter().zip(&from.sizes).all(|(e, n)| !matches!(e, Expr::Var(v) if out.sizes[*v] != *n))
-}
-
-/// Each element of a bitcast by `tensor.extract`. Where the map has no value the result is undefined: it reads the
-/// element at the nearest index.
-fn extracted(b: &mut Builder, index: &[String], from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let source = b.flattened(from);
-    let rank = out.sizes.len();
-    b.each(Vec::new(), out, |w, _| {
-        let loops: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
-        let mut at = Vec::with_capacity(index.len());
-        for (e, n) in index.iter().zip(&source.sizes) {
-            let map = format!("affine_map<({}) -> ({e})>", dims(0..rank));
-            let place = w.op(&format!("affine.apply {map}({})", loops.join(", ")));
-            at.push(w.between(&place, n - 1));
-        }
-        let value = w.op(&format!("tensor.extract {}[{}] : {}", source.name, at.join(", "), source.ty));
-        let cast = convert::reinterpreted(w, &value, from.element, out.element);
-        cast.ok_or_else(|| format!("a `bitcast` of {} to {} cannot be imported", source.of, out.of))
-    })
 }
 
 /// A `bitcast-convert` to narrower elements: the parts of each element along a last dimension, the least significant
@@ -256,7 +186,7 @@ pub fn dynamic_update_slice(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Te
 }
 
 /// Starts, clamped so that a block of these sizes fits into the data.
-fn starts(b: &mut Builder, scalars: &[Tensor], data: &[i64], block: &[i64]) -> Vec<String> {
+pub fn starts(b: &mut Builder, scalars: &[Tensor], data: &[i64], block: &[i64]) -> Vec<String> {
     let each = scalars.iter().zip(data.iter().zip(block));
     each.map(|(t, (n, size))| {
         let value = b.scalar(t);

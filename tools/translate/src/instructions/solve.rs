@@ -1,8 +1,10 @@
 //! Cholesky decompositions and triangular systems, matrix by matrix, in place.
 
-use crate::builder::Builder;
+use crate::builder::{Builder, Operand};
 use crate::loops::Typed;
+use crate::scalar::convert::{re, real};
 use crate::scalar::field::Field;
+use crate::syntax::element_type;
 use crate::tensor::{Done, Tensor};
 use crate::writer::Writer;
 
@@ -68,6 +70,52 @@ pub fn cholesky(b: &mut Builder, lower: bool, from: &Tensor, out: &Tensor) -> Do
         })
     })?;
     Ok(b.converted(&Tensor { name: done[0].name.clone(), ..source }, out))
+}
+
+/// The triangular factor of each matrix, and its own elements in the other triangle; the number of the first column
+/// whose element on the diagonal of the factor is no positive number, from 1, or 0.
+pub fn cholesky_in_place(b: &mut Builder, lower: bool, from: &Tensor, outs: &[Tensor]) -> Done<Vec<Tensor>> {
+    let precise = b.precise(from, &outs[0])?;
+    let plain = Tensor { ty: outs[0].plain(), ..outs[0].clone() };
+    let factor = cholesky(b, lower, &precise, &plain)?;
+    let rank = plain.sizes.len();
+    let both = vec![Operand::own(&precise), Operand::own(&factor)];
+    let merged = b.each(both, &outs[0], |w, args| {
+        let [row, column] = [rank - 2, rank - 1].map(|k| w.op(&format!("linalg.index {k} : index")));
+        let inside = w.compare(if lower { "uge" } else { "ule" }, &row, &column, "index");
+        Ok(w.select(&inside, &args[1], &args[0], &plain.of))
+    })?;
+    let info = Tensor { ty: outs[1].plain(), ..outs[1].clone() };
+    let zeros = b.w.constant("0", &info.of);
+    let filled = b.filled(&info, &zeros);
+    let data = Typed::new(&factor.name, &factor.ty);
+    let w = &mut b.w;
+    let (batch, n, _) = matrices(w, &plain);
+    let (first, one, size) = (w.index(0), w.index(1), w.index(n));
+    let done = w.nest(&batch, Typed::all(&[filled]), &mut |w, matrix, values| {
+        w.repeat([&first, &size, &one], values, &mut |w, j, values| {
+            let value = w.load(&data, &[matrix, &[j[0].clone(), j[0].clone()]].concat());
+            let (value, of) = match plain.element.is_complex() {
+                true => {
+                    let e = real(plain.element);
+                    (re(w, &value, plain.element).ok_or("a matrix of this type cannot be imported")?, e)
+                }
+                false => (value, plain.element),
+            };
+            let of = element_type(of).ok_or("a matrix of this type cannot be imported")?;
+            let zero = w.constant("0.0", &of);
+            // NaN is not positive, either.
+            let fails = w.compare("ule", &value, &zero, &of);
+            let found = w.load(&values[0], matrix);
+            let none = w.compare("eq", &found, &zeros, &info.of);
+            let is_first = w.same("arith.andi", &[fails, none], "i1");
+            let number = w.on_index("addi", &j[0], &one);
+            let number = w.index_as(&number, &info.of);
+            let next = w.select(&is_first, &number, &found, &info.of);
+            Ok(vec![w.store(&next, &values[0], matrix)])
+        })
+    })?;
+    Ok(vec![merged, b.converted(&Tensor { name: done[0].name.clone(), ..info.clone() }, &outs[1])])
 }
 
 /// How the matrix of a system is taken.

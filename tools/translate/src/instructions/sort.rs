@@ -17,13 +17,21 @@ use tensor_layout::hlo::Instruction;
 /// Says whether the elements of the second list come before those of the first, one of each array.
 type Before<'a> = &'a mut dyn FnMut(&mut Writer, &[String], &[String]) -> Done<String>;
 
-/// The operands are sorted together along a dimension; the called computation compares two elements of each.
-pub fn sort(b: &mut Builder, i: &Instruction, dim: usize, ins: &[Tensor], outs: Vec<Tensor>) -> Done<Vec<Tensor>> {
+/// The operands are sorted together along a dimension, up to `length` where it is given; the called computation compares
+/// two elements of each.
+pub fn sort(
+    b: &mut Builder,
+    i: &Instruction,
+    dim: usize,
+    ins: &[Tensor],
+    outs: Vec<Tensor>,
+    length: Option<String>,
+) -> Done<Vec<Tensor>> {
     let precise = ins.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
     let number = i.called.first().copied().ok_or("a sort needs a computation")?;
     let module = b.module;
     let types: Vec<ElementType> = precise.iter().flat_map(|t| [t.element; 2]).collect();
-    let sorted = merged(b, &precise, dim, &mut |w, a, b| {
+    let sorted = merged(b, &precise, (dim, length), &mut |w, a, b| {
         let pairs: Vec<String> = a.iter().zip(b).flat_map(|(a, b)| [b.clone(), a.clone()]).collect();
         let found = applied(module, number, w, &pairs, &types, &[ElementType::Pred])?;
         found.into_iter().next().ok_or_else(|| "a comparison must have a result".to_string())
@@ -31,8 +39,15 @@ pub fn sort(b: &mut Builder, i: &Instruction, dim: usize, ins: &[Tensor], outs: 
     Ok(b.all_converted(&sorted, &outs))
 }
 
-/// The first elements of each line in descending order, or in ascending order, and their places.
-pub fn top(b: &mut Builder, largest: bool, ins: &[Tensor], outs: Vec<Tensor>) -> Done<Vec<Tensor>> {
+/// The first elements of each line in descending order, or in ascending order, and their places. Lines are of `length`
+/// elements where it is given.
+pub fn top(
+    b: &mut Builder,
+    largest: bool,
+    ins: &[Tensor],
+    outs: Vec<Tensor>,
+    length: Option<String>,
+) -> Done<Vec<Tensor>> {
     let data = b.flattened(&ins[0]);
     let (rank, element) = (data.sizes.len(), data.element);
     let last = rank.checked_sub(1).ok_or("`topk` of a scalar cannot be imported")?;
@@ -42,7 +57,7 @@ pub fn top(b: &mut Builder, largest: bool, ins: &[Tensor], outs: Vec<Tensor>) ->
         let index = w.op(&format!("linalg.index {last} : index"));
         Ok(w.index_as(&index, &of))
     })?;
-    let sorted = merged(b, &[data, places], last, &mut |w, a, b| {
+    let sorted = merged(b, &[data, places], (last, length), &mut |w, a, b| {
         let (low, high) = if largest { (&a[0], &b[0]) } else { (&b[0], &a[0]) };
         order::less(w, low, high, element).ok_or_else(|| format!("`topk` of {} cannot be imported", element.name()))
     })?;
@@ -53,8 +68,14 @@ pub fn top(b: &mut Builder, largest: bool, ins: &[Tensor], outs: Vec<Tensor>) ->
     Ok(b.all_converted(&cut, &outs))
 }
 
-/// The tensors, all sorted in the order of `before` along a dimension, without encodings.
-fn merged(b: &mut Builder, tensors: &[Tensor], dim: usize, before: Before) -> Done<Vec<Tensor>> {
+/// The tensors, all sorted in the order of `before` along a dimension, without encodings. What is behind the length of
+/// a line stays where it is.
+fn merged(
+    b: &mut Builder,
+    tensors: &[Tensor],
+    (dim, length): (usize, Option<String>),
+    before: Before,
+) -> Done<Vec<Tensor>> {
     let data: Vec<Tensor> = tensors.iter().map(|t| b.flattened(t)).collect();
     let n = data[0].sizes[dim];
     if n < 2 {
@@ -68,7 +89,8 @@ fn merged(b: &mut Builder, tensors: &[Tensor], dim: usize, before: Before) -> Do
     let begin = [Typed::all(&data), scratch(w), scratch(w)].concat();
     let bounds: Vec<String> =
         (0..data[0].sizes.len()).map(|k| w.index(if k == dim { 1 } else { data[0].sizes[k] })).collect();
-    let (zero, one, two, length) = (w.index(0), w.index(1), w.index(2), w.index(n));
+    let (zero, one, two) = (w.index(0), w.index(1), w.index(2));
+    let length = length.unwrap_or_else(|| w.index(n));
     // Each round makes runs four times as long.
     let rounds = (0..).find(|k| 4i128.pow(*k) >= i128::from(n)).unwrap_or(0);
     let rounds = w.index(i64::from(rounds));

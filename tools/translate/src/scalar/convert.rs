@@ -1,7 +1,8 @@
 //! Conversions of one element between types: of its number, of its bits, and of a part of its bits.
 
+use super::formats::is_small;
 use super::literal::decimal;
-use super::small::{is_small, narrowed, widened};
+use super::small::{narrowed, widened};
 use crate::syntax::element_type;
 use crate::tensor::Done;
 use crate::writer::Writer;
@@ -32,7 +33,7 @@ pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> O
     let (narrow, wide) = (from.bits()?, to.bits()?);
     let cast = |name: &str, a: &str, of: &str, into: &str| format!("arith.{name} {a} : {of} to {into}");
     Some(match (from.is_float(), to.is_float()) {
-        // Floats of 8 bits are `f32` on their way.
+        // Floats of 8 and of 4 bits are `f32` on their way.
         (true, _) if is_small(from) => {
             let value = widened(w, a, from)?;
             convert(w, &value, ElementType::F32, to)?

@@ -5,10 +5,10 @@
 
 use super::complex;
 use super::convert::{self, convert, reinterpreted};
+use super::formats::is_small;
 use super::literal::{decimal, dense};
 use super::order::key;
 use super::precision::reduced;
-use super::small::is_small;
 use crate::syntax::element_type;
 use crate::tensor::Done;
 use crate::writer::Writer;
@@ -107,7 +107,7 @@ fn wanted(first: ElementType, to: ElementType) -> ElementType {
     if to.is_float() { to } else { first }
 }
 
-/// An instruction on floats of 8 bits, in `f32`.
+/// An instruction on floats of 8 or 4 bits, in `f32`.
 fn in_f32(w: &mut Writer, i: &Instruction, operands: &[String], from: &[ElementType], to: ElementType) -> Done<String> {
     let wide = |e: ElementType| if is_small(e) { ElementType::F32 } else { e };
     let of: Vec<ElementType> = from.iter().map(|e| wide(*e)).collect();

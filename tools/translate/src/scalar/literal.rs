@@ -1,5 +1,6 @@
 //! Constants: the text of an attribute's elements.
 
+use super::formats::special;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Literal, Values};
 
@@ -54,15 +55,16 @@ pub fn float(x: f64, e: ElementType) -> Option<String> {
     if x.is_finite() {
         return Some(decimal(x));
     }
+    let width = e.bits()? as usize / 4;
     let (infinity, nan, sign) = match e {
         F16 => (0x7C00u64, 0x7E00, 1u64 << 15),
         BF16 => (0x7F80, 0x7FC0, 1 << 15),
         F32 => (0x7F80_0000, 0x7FC0_0000, 1 << 31),
         F64 => (0x7FF0 << 48, 0x7FF8 << 48, 1 << 63),
-        _ => return None,
+        _ => return special(x, e).map(|bits| format!("0x{bits:0width$X}")),
     };
     let bits = if x.is_nan() { nan } else { infinity } | if x.is_sign_negative() { sign } else { 0 };
-    Some(format!("0x{bits:0width$X}", width = e.bits()? as usize / 4))
+    Some(format!("0x{bits:0width$X}"))
 }
 
 /// A number with the point that MLIR wants.

@@ -1,6 +1,6 @@
 //! Instructions on single elements, as operations of `arith` and `math`.
 //!
-//! `small` has the floats of 8 bits, [`elementwise`] the table of instructions, [`complex`] those on complex numbers, [`convert`] the conversions between
+//! `small` has the floats of 8 and 4 bits, `formats` what their bits mean, [`elementwise`] the table of instructions, [`complex`] those on complex numbers, [`convert`] the conversions between
 //! element types, [`field`] arithmetic by one name, [`precision`] rounding to fewer bits, [`order`] the total order of floats, [`literal`] the text of
 //! constants.
 
@@ -8,6 +8,7 @@ pub mod complex;
 pub mod convert;
 pub mod elementwise;
 pub mod field;
+mod formats;
 pub mod literal;
 pub mod order;
 pub mod precision;

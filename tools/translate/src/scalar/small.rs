@@ -1,58 +1,26 @@
-//! Floats of 8 bits as `f32` and back, in integer arithmetic: LLVM has no such types.
+//! Floats of 8 and of 4 bits as `f32` and back, in integer arithmetic: LLVM has no such types.
 //!
 //! A number of `m` bits of mantissa and an exponent with the bias `b` has the code of its `f32`, cut to `m` bits, less the
 //! difference of the biases: 1.5 in `f8e4m3fn` (`m = 3`, `b = 7`) is `0x3fc00000 >> 20 = 0x3fc`, less `120 << 3`, `0x3c`.
 //! What is below the least normal number is a multiple of `2^(1 - b - m)`, and the code counts these.
+//!
+//! `f8e8m0fnu` has no sign and no mantissa: its code `c` is `2^(c - 127)`, the exponent of an `f32`.
 
+use super::formats::format;
 use crate::syntax::element_type;
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
-
-/// What is in the 8 bits.
-struct Format {
-    mantissa: i64,
-    bias: i64,
-    /// The code of the greatest number, of what is beyond it, and of NaN; without the sign.
-    most: i64,
-    beyond: i64,
-    nan: i64,
-    /// Whether NaN has the code of -0, so that there is no -0.
-    one_zero: bool,
-}
-
-/// The format of a type; none of a type that has another width, or no sign.
-fn format(e: ElementType) -> Option<Format> {
-    use ElementType::{F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ};
-    let with_infinity = |mantissa: i64, bias: i64| {
-        let infinity = 0x80 - (1 << mantissa);
-        let nan = infinity + (1 << (mantissa - 1));
-        Format { mantissa, bias, most: infinity - 1, beyond: infinity, nan, one_zero: false }
-    };
-    let without = |mantissa, bias| Format { mantissa, bias, most: 0x7f, beyond: 0x80, nan: 0x80, one_zero: true };
-    Some(match e {
-        F8E5M2 => with_infinity(2, 15),
-        F8E4M3 => with_infinity(3, 7),
-        F8E3M4 => with_infinity(4, 3),
-        F8E4M3FN => Format { mantissa: 3, bias: 7, most: 0x7e, beyond: 0x7f, nan: 0x7f, one_zero: false },
-        F8E5M2FNUZ => without(2, 16),
-        F8E4M3FNUZ => without(3, 8),
-        F8E4M3B11FNUZ => without(3, 11),
-        _ => return None,
-    })
-}
-
-/// Whether a type is one of those here.
-pub fn is_small(e: ElementType) -> bool {
-    format(e).is_some()
-}
 
 fn on(w: &mut Writer, name: &str, a: &str, b: i64) -> String {
     let b = w.constant(&b.to_string(), "i32");
     w.op(&format!("arith.{name} {a}, {b} : i32"))
 }
 
-/// An `f32` as a float of 8 bits, rounded to the nearest, halves to even.
+/// An `f32` as a float of 8 or 4 bits, rounded to the nearest, halves to even.
 pub fn narrowed(w: &mut Writer, a: &str, to: ElementType) -> Option<String> {
+    if to == ElementType::F8E8M0FNU {
+        return exponent(w, a);
+    }
     let (f, into) = (format(to)?, element_type(to)?);
     let dropped = 23 - f.mantissa;
     let bits = w.op(&format!("arith.bitcast {a} : f32 to i32"));
@@ -83,23 +51,60 @@ pub fn narrowed(w: &mut Writer, a: &str, to: ElementType) -> Option<String> {
     let is_nan = w.compare("uno", a, a, "f32");
     let code = w.select(&is_nan, &nan, &code, "i32");
     let sign = on(w, "shrui", &bits, 31);
-    let sign = on(w, "shli", &sign, 7);
+    let sign = on(w, "shli", &sign, f.bits - 1);
     let mut signed = w.op(&format!("arith.ori {code}, {sign} : i32"));
     if f.one_zero {
         let zero = w.constant("0", "i32");
         let is_zero = w.compare("eq", &code, &zero, "i32");
         signed = w.select(&is_zero, &zero, &signed, "i32");
     }
-    let byte = w.op(&format!("arith.trunci {signed} : i32 to i8"));
-    Some(w.op(&format!("arith.bitcast {byte} : i8 to {into}")))
+    let cut = w.op(&format!("arith.trunci {signed} : i32 to i{}", f.bits));
+    Some(w.op(&format!("arith.bitcast {cut} : i{} to {into}", f.bits)))
 }
 
-/// A float of 8 bits as an `f32`.
+/// An `f32` as the power of two that is nearest, the higher one of two; NaN where it is not above 0.
+fn exponent(w: &mut Writer, a: &str) -> Option<String> {
+    let bits = w.op(&format!("arith.bitcast {a} : f32 to i32"));
+    let half = on(w, "addi", &bits, 1 << 22);
+    // Below 2^-126 there is only 2^-127, and what is above it becomes 2^-126.
+    let next = on(w, "subi", &half, 1);
+    let least = w.constant("0x800000", "i32");
+    let below = w.compare("ult", &bits, &least, "i32");
+    let sum = w.select(&below, &next, &half, "i32");
+    let code = on(w, "shrui", &sum, 23);
+    let (zero, infinity) = (w.constant("0", "i32"), w.constant("0x7F800000", "i32"));
+    let positive = w.compare("sgt", &bits, &zero, "i32");
+    let finite = w.compare("slt", &bits, &infinity, "i32");
+    let inside = w.op(&format!("arith.andi {positive}, {finite} : i1"));
+    let nan = w.constant("255", "i32");
+    let code = w.select(&inside, &code, &nan, "i32");
+    let byte = w.op(&format!("arith.trunci {code} : i32 to i8"));
+    Some(w.op(&format!("arith.bitcast {byte} : i8 to {}", element_type(ElementType::F8E8M0FNU)?)))
+}
+
+/// A power of two of 8 bits as an `f32`.
+fn power(w: &mut Writer, a: &str) -> Option<String> {
+    let byte = w.op(&format!("arith.bitcast {a} : {} to i8", element_type(ElementType::F8E8M0FNU)?));
+    let code = w.op(&format!("arith.extui {byte} : i8 to i32"));
+    let normal = on(w, "shli", &code, 23);
+    let (zero, least) = (w.constant("0", "i32"), w.constant("0x400000", "i32"));
+    let is_least = w.compare("eq", &code, &zero, "i32");
+    let bits = w.select(&is_least, &least, &normal, "i32");
+    let (last, nan) = (w.constant("255", "i32"), w.constant("0x7FC00000", "i32"));
+    let is_nan = w.compare("eq", &code, &last, "i32");
+    let bits = w.select(&is_nan, &nan, &bits, "i32");
+    Some(w.op(&format!("arith.bitcast {bits} : i32 to f32")))
+}
+
+/// A float of 8 or 4 bits as an `f32`.
 pub fn widened(w: &mut Writer, a: &str, from: ElementType) -> Option<String> {
+    if from == ElementType::F8E8M0FNU {
+        return power(w, a);
+    }
     let (f, of) = (format(from)?, element_type(from)?);
-    let byte = w.op(&format!("arith.bitcast {a} : {of} to i8"));
-    let all = w.op(&format!("arith.extui {byte} : i8 to i32"));
-    let code = on(w, "andi", &all, 0x7f);
+    let byte = w.op(&format!("arith.bitcast {a} : {of} to i{}", f.bits));
+    let all = w.op(&format!("arith.extui {byte} : i{} to i32", f.bits));
+    let code = on(w, "andi", &all, (1 << (f.bits - 1)) - 1);
     let shifted = on(w, "shli", &code, 23 - f.mantissa);
     let normal = on(w, "addi", &shifted, (127 - f.bias) << 23);
     let normal = w.op(&format!("arith.bitcast {normal} : i32 to f32"));
@@ -110,10 +115,14 @@ pub fn widened(w: &mut Writer, a: &str, from: ElementType) -> Option<String> {
     let below = w.compare("ult", &code, &least, "i32");
     let size = w.select(&below, &small, &normal, "f32");
     let negative = w.op(&format!("arith.negf {size} : f32"));
-    let sign = on(w, "shrui", &all, 7);
+    let sign = on(w, "shrui", &all, f.bits - 1);
     let one = w.constant("1", "i32");
     let is_negative = w.compare("eq", &sign, &one, "i32");
     let mut value = w.select(&is_negative, &negative, &size, "f32");
+    // Every code is a number.
+    if f.beyond == f.most {
+        return Some(value);
+    }
     let nan = w.constant("0x7FC00000", "f32");
     if f.one_zero {
         let none = w.constant(&f.nan.to_string(), "i32");

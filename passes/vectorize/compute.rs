@@ -1,0 +1,189 @@
+//! What a kernel computes: the operations of its body on whole registers.
+
+use super::block::Loaded;
+use super::kernel::{At, Kernel};
+use super::registers::{Key, mask, place, shuffle};
+use super::there::Mask;
+use crate::buffers::operations::{CONTRACTS, is};
+use crate::kernel::body::{Argument, Body};
+use crate::upstream::FastMath;
+use layout_ir::{self as ir, Builder, Op, Val};
+use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
+use std::collections::HashMap;
+
+impl<'c> Kernel<'_, 'c> {
+    /// The register of an operand with this number, in the lanes that are computed with.
+    pub fn register(&self, b: Builder<'c>, at: &At, loaded: &mut Loaded<'c>, operand: usize, key: Key) -> Val<'c> {
+        let bits = self.plan.bits[operand];
+        let own: Vec<usize> = self.plan.lanes.iter().copied().filter(|bit| bits >> bit & 1 == 1).collect();
+        let key = key & bits & !mask(&self.plan.lanes);
+        if let Some(known) = loaded.expanded.get(&(operand, key)) {
+            return *known;
+        }
+        let base = loaded.bases[operand];
+        let made = if own.is_empty() {
+            match self.mask(b, at, &[self.there(at, Some(operand), key)]) {
+                Mask::None => {
+                    b.constant(ir::zeros(ir::vector_type(&[1 << self.plan.lanes.len()], self.element(operand))))
+                }
+                there => {
+                    let index = self.index_of(b, at, base, operand, key, &there);
+                    let one = b.value("memref.load", &[self.buffers[operand], index], self.element(operand), &[]);
+                    self.broadcast(b, one)
+                }
+            }
+        } else {
+            let mut source = |key: Key| self.load(b, at, base, operand, key & bits);
+            let moved = loaded.registers[operand].register(b, key, &mut source);
+            let moved = self.cast(b, moved, self.element(operand));
+            // Lanes of bits that the operand does not have repeat its elements.
+            let lane = |lane: usize| {
+                let at = place(&self.plan.lanes, 0, lane);
+                own.iter().enumerate().map(|(k, bit)| ((at >> bit & 1) << k) as i64).sum()
+            };
+            match own.len() == self.plan.lanes.len() {
+                true => moved,
+                false => shuffle(b, &[moved], &(0..1 << self.plan.lanes.len()).map(lane).collect::<Vec<i64>>()),
+            }
+        };
+        loaded.expanded.insert((operand, key), made);
+        made
+    }
+
+    /// The value of an argument of a body, for one register.
+    pub fn argument(
+        &self,
+        b: Builder<'c>,
+        at: &At,
+        loaded: &mut Loaded<'c>,
+        key: Key,
+        sum: Option<Val<'c>>,
+        from: &Argument<'c>,
+    ) -> Val<'c> {
+        match from {
+            Argument::Element(operand) => self.register(b, at, loaded, *operand, key),
+            Argument::Value(v) => self.broadcast(b, *v),
+            Argument::Sum => sum.expect("only reductions have sums"),
+            Argument::Made(body) => self.compute(b, at, loaded, body, key, sum)[0],
+        }
+    }
+
+    /// The values that a body yields, for one register.
+    pub fn compute(
+        &self,
+        b: Builder<'c>,
+        at: &At,
+        loaded: &mut Loaded<'c>,
+        body: &Body<'c>,
+        key: Key,
+        sum: Option<Val<'c>>,
+    ) -> Vec<Val<'c>> {
+        let Some(block) = body.block else {
+            let value = self.argument(b, at, loaded, key, sum, &body.arguments[0].1);
+            let widened = |op: Op<'c>| {
+                let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());
+                b.value(ir::name(op), &[value], t, &self.attributes(b, op))
+            };
+            return vec![self.widening.map_or(value, widened)];
+        };
+        let mut values: HashMap<usize, Val<'c>> = HashMap::new();
+        for (argument, from) in &body.arguments {
+            let done = self.done.values().any(|operand| Body::is(from, *operand));
+            if !done && ir::is_used(*argument) {
+                values.insert(ir::key(*argument), self.argument(b, at, loaded, key, sum, from));
+            }
+        }
+        let known = |b: Builder<'c>, values: &HashMap<usize, Val<'c>>, v: Val<'c>| {
+            values.get(&ir::key(v)).copied().unwrap_or_else(|| self.broadcast(b, v))
+        };
+        for op in ir::operations(block) {
+            let inside = b.located(op);
+            if let Some(operand) = self.done.get(&ir::op_key(op)) {
+                values.insert(ir::key(ir::result(op, 0)), self.register(b, at, loaded, *operand, key));
+                continue;
+            }
+            let operands: Vec<Val<'c>> = match ir::name(op) {
+                "arith.constant" => Vec::new(),
+                _ => ir::operands(op).into_iter().map(|v| known(inside, &values, v)).collect(),
+            };
+            let made = match ir::name(op) {
+                "linalg.yield" => return operands,
+                "arith.constant" => {
+                    let value = ir::attribute(op, "value").expect("a constant has a value");
+                    self.broadcast(inside, inside.constant(value))
+                }
+                "linalg.index" => {
+                    let dim = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
+                    self.indices(inside, at, dim, key)
+                }
+                "arith.truncf" if self.rounds_by_hand(inside, op) => self.rounded(inside, operands[0]),
+                name => {
+                    let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());
+                    inside.value(name, &operands, t, &self.attributes(inside, op))
+                }
+            };
+            values.insert(ir::key(ir::result(op, 0)), made);
+        }
+        Vec::new()
+    }
+
+    /// Whether an operation rounds f32 to the nearest bf16, for which most machines have no instruction and LLVM calls
+    /// a function for each element.
+    pub fn rounds_by_hand(&self, b: Builder<'c>, op: Op<'c>) -> bool {
+        let (from, to) = (ir::operands(op)[0].r#type(), ir::result(op, 0).r#type());
+        from.is_f32() && to == Type::bfloat16(b.context()) && ir::attribute(op, "roundingmode").is_none()
+    }
+
+    /// A vector of f32 as bf16: ties go to the even one, and NaN stays NaN.
+    pub fn rounded(&self, b: Builder<'c>, v: Val<'c>) -> Val<'c> {
+        let integer = |bits: u32| -> Type<'c> { IntegerType::new(b.context(), bits).into() };
+        let of = |element: Type<'c>| ir::vector_type(&[1 << self.plan.lanes.len()], element);
+        let word = |n: i64| {
+            let n = IntegerAttribute::new(integer(32), n).into();
+            b.constant(DenseElementsAttribute::new(of(integer(32)), &[n]).expect("a number makes a constant").into())
+        };
+        let on_words = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], of(integer(32)), &[]);
+        let bits = self.cast(b, v, integer(32));
+        let odd = on_words("arith.andi", on_words("arith.shrui", bits, word(16)), word(1));
+        let nearest = on_words("arith.addi", on_words("arith.addi", bits, word(0x7FFF)), odd);
+        let unordered = IntegerAttribute::new(integer(64), 14);
+        let is_nan = b.value("arith.cmpf", &[v, v], of(integer(1)), &[b.named("predicate", unordered)]);
+        let quiet = on_words("arith.ori", bits, word(0x40_0000));
+        let chosen = b.value("arith.select", &[is_nan, quiet, nearest], of(integer(32)), &[]);
+        let high = on_words("arith.shrui", chosen, word(16));
+        self.cast(b, b.value("arith.trunci", &[high], of(integer(16)), &[]), Type::bfloat16(b.context()))
+    }
+
+    /// The attributes of an operation's vector form.
+    pub fn attributes(&self, b: Builder<'c>, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
+        let contracts = self.target.contract && is(ir::name(op), CONTRACTS);
+        let mut attributes = b.attributes_of(op);
+        // Sums of parts may overflow where the whole does not.
+        if self.combiner.as_ref().is_some_and(|combiner| ir::op_key(combiner.op) == ir::op_key(op)) {
+            attributes.retain(|a| a.0 != Identifier::new(b.context(), "overflowFlags"));
+        }
+        if contracts {
+            let flags = FastMath::of(op).with(FastMath::CONTRACT).attribute(b.context());
+            attributes.retain(|a| a.0 != Identifier::new(b.context(), "fastmath"));
+            attributes.push(b.named("fastmath", flags));
+        }
+        attributes
+    }
+
+    /// The indices in a dimension of the elements of a register.
+    pub fn indices(&self, b: Builder<'c>, at: &At, dim: usize, key: Key) -> Val<'c> {
+        let first = self.broadcast(b, self.vars.value(b, &at.dims[dim]));
+        let index = |lane: usize| -> i64 {
+            let element = place(&self.plan.lanes, key, lane);
+            let of_dim = self.plan.levels.iter().filter(|l| l.dim == dim);
+            of_dim.map(|l| l.step(element) * l.scale).sum()
+        };
+        let lanes = 1 << self.plan.lanes.len();
+        let t = ir::vector_type(&[lanes as i64], Type::index(b.context()));
+        let steps: Vec<Attribute<'c>> = (0..lanes).map(|lane| b.index_attribute(index(lane))).collect();
+        let steps = DenseElementsAttribute::new(t, &steps).expect("indices make a constant");
+        b.value("arith.addi", &[first, b.constant(steps.into())], t, &[])
+    }
+}

@@ -1,0 +1,438 @@
+//! The loops of a kernel around its blocks.
+//!
+//! The code goes through the digits of the plan, outermost first. Of `n` elements that are left, a digit with steps of
+//! `s` has a loop of `n floordiv s` full steps, inside of which `s` elements are left, and behind it the code for the last
+//! `n mod s`. Where `n` is known only at run time, so are these numbers, and the code behind the loop is under a condition:
+//!
+//! ```text
+//! for i0 = 0 to n floordiv 8      { for i1 = 0 to 8 .. }
+//! if n mod 8 > 0                  { for i1 = 0 to n mod 8 .. }
+//! ```
+//!
+//! So full tiles have the code that they have with sizes in the types.
+
+use super::distance::{Address, Distance, product};
+use super::plan::{Level, MANY, Mode, Plan};
+use super::prefetch::Prefetch;
+use super::registers::{Key, mask};
+use super::rest::{GREATER, Rest, compare, variable};
+use crate::buffers::index::IndexVars;
+use crate::buffers::operations::{MULTI_INSTRUCTION, is};
+use crate::kernel::body::Body;
+use crate::kernel::combiner::Combiner;
+use crate::options::{Options, Parallel};
+use layout_ir::{self as ir, Builder, Op, Val};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Type, ValueLike};
+use std::collections::{BTreeMap, HashMap};
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::Interval;
+
+/// Accumulators, by the numbers of their registers.
+pub type Sums<'c> = BTreeMap<Key, Val<'c>>;
+
+/// The state of the loops around the code that is being made.
+#[derive(Clone)]
+pub struct At {
+    /// How many elements of each dimension are left to the digits that have not been passed.
+    pub rest: Vec<Rest>,
+    /// The index in each dimension, without the block's bits.
+    pub dims: Vec<Expr>,
+    /// The address in each operand, without the block's bits.
+    pub addresses: Vec<Address>,
+    /// The address of what is prefetched, in each operand.
+    pub prefetches: Vec<Address>,
+    /// The steps of a level that are there, where not all are.
+    pub ranges: Vec<Option<(i64, i64)>>,
+    /// From which scale on the block has all of a dimension, and how many elements of it there are.
+    pub tails: Vec<Option<(i64, Rest)>>,
+    /// Whether no loop is around.
+    pub outermost: bool,
+    /// Whether stores are non-temporal.
+    pub streams: bool,
+}
+
+/// A kernel in the making.
+pub struct Kernel<'a, 'c> {
+    pub body: &'a Body<'c>,
+    pub target: &'a Options,
+    pub plan: Plan,
+    /// The number of the first operand that is written.
+    pub output: usize,
+    pub buffers: Vec<Val<'c>>,
+    /// What distances are multiples of.
+    pub values: Vec<Val<'c>>,
+    pub vars: IndexVars<'c>,
+    pub combiner: Option<Combiner<'c>>,
+    /// The widening that a copy applies to each element.
+    pub widening: Option<Op<'c>>,
+    /// Operations of the body that have been done on an operand already, when it was packed.
+    pub done: HashMap<usize, usize>,
+    /// The region of each operand that is prefetched.
+    pub prefetches: Vec<Option<Prefetch>>,
+}
+
+impl<'a, 'c> Kernel<'a, 'c> {
+    pub fn new(
+        body: &'a Body<'c>,
+        target: &'a Options,
+        buffers: Vec<Val<'c>>,
+        output: usize,
+        plan: Plan,
+        vars: IndexVars<'c>,
+    ) -> Self {
+        let (combiner, done, prefetches) = (body.combiner(), HashMap::new(), Vec::new());
+        let (values, widening) = (Vec::new(), None);
+        Kernel { body, target, plan, output, buffers, values, vars, combiner, widening, done, prefetches }
+    }
+
+    /// All of the code, for dimensions of these sizes.
+    pub fn emit(&mut self, b: Builder<'c>, sizes: &[Rest]) {
+        // Only memory-bound kernels prefetch: elementwise ones, and reductions whose combiner is cheap.
+        let memory_bound = match self.plan.mode {
+            Mode::Elementwise => true,
+            Mode::Sequential => false,
+            Mode::Reassociated => {
+                let open = sizes.iter().any(|size| matches!(size, Rest::Open { .. }));
+                self.combiner.as_ref().is_some_and(|combiner| open || !is(ir::name(combiner.op), MULTI_INSTRUCTION))
+            }
+        };
+        let known = |size: &Rest| if let Rest::Known(n) = size { *n } else { MANY };
+        let extents: Vec<i64> = sizes.iter().map(known).collect();
+        let prefetch = |o: usize| {
+            let may_be = memory_bound && self.is_large(o) != Some(false);
+            may_be.then(|| Prefetch::new(&self.plan, o, self.bytes(o), &extents)).flatten()
+        };
+        self.prefetches = (0..self.buffers.len()).map(prefetch).collect();
+        let ahead = |(start, prefetch): (&Address, &Option<Prefetch>)| {
+            let mut address = start.clone();
+            prefetch.iter().for_each(|prefetch| address.advance(&Expr::Const(1), &prefetch.start));
+            address
+        };
+        let at = At {
+            rest: sizes.to_vec(),
+            dims: vec![Expr::Const(0); sizes.len()],
+            addresses: self.plan.starts.clone(),
+            prefetches: self.plan.starts.iter().zip(&self.prefetches).map(ahead).collect(),
+            ranges: vec![None; self.plan.levels.len()],
+            tails: vec![None; sizes.len()],
+            outermost: true,
+            streams: false,
+        };
+        let streamed = self.streamed(&at);
+        let Some(condition) = self.is_for_memory(b, &at, streamed) else {
+            self.walk(b, 0, at, Sums::new());
+            return;
+        };
+        let (then, otherwise) = b.conditional(condition, &[]);
+        self.walk(b.at(then), 0, At { streams: streamed.is_some(), ..at.clone() }, Sums::new());
+        for operand in 0..self.buffers.len() {
+            if self.is_large(operand).is_none() {
+                self.prefetches[operand] = None;
+            }
+        }
+        self.walk(b.at(otherwise), 0, at, Sums::new());
+    }
+
+    /// The code of all digits from the `k`th on.
+    fn walk(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>) -> Sums<'c> {
+        if k == self.plan.parallel && self.plan.mode != Mode::Elementwise && sums.is_empty() {
+            let sums = self.start(b, &at);
+            if !sums.is_empty() {
+                let sums = self.walk(b, k, at.clone(), sums);
+                self.store_sums(b, &at, sums);
+            }
+            return Sums::new();
+        }
+        let Some(&digit) = self.plan.digits.get(k) else { return self.block(b, &at, sums) };
+        let dim = self.plan.levels[digit.level].dim;
+        match (at.rest[dim], digit.block) {
+            (_, true) => self.block_digit(b, k, at, sums),
+            (Rest::Known(n), false) => self.known_digit(b, k, at, sums, n),
+            (Rest::Open { var, below }, false) => self.open_digit(b, k, at, sums, Expr::Var(var), below),
+        }
+    }
+
+    /// A digit of a dimension of which so many elements are left.
+    fn known_digit(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, n: i64) -> Sums<'c> {
+        let digit = self.plan.digits[k];
+        let dim = self.plan.levels[digit.level].dim;
+        let (full, left) = (n / digit.scale, n % digit.scale);
+        let mut sums = sums;
+        if full == 1 {
+            let mut at = at.clone();
+            at.rest[dim] = Rest::Known(digit.scale);
+            sums = self.walk(b, k + 1, at, sums);
+        } else if full > 1 {
+            sums = self.a_loop(b, k, at.clone(), sums, Count::Known(full));
+        }
+        if left > 0 {
+            let mut at = at;
+            at.rest[dim] = Rest::Known(left);
+            self.advance(&mut at, k, Expr::Const(full));
+            sums = self.walk(b, k + 1, at, sums);
+        }
+        sums
+    }
+
+    /// A digit of a dimension of which `rest` elements are left, fewer than `below`.
+    fn open_digit(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, rest: Expr, below: i64) -> Sums<'c> {
+        let digit = self.plan.digits[k];
+        let dim = self.plan.levels[digit.level].dim;
+        let mut sums = sums;
+        let mut at = at;
+        if below > digit.scale {
+            let count = self.vars.value(b, &rest.clone().floor_div(digit.scale));
+            let full = variable(&mut self.vars, count);
+            sums = self.a_loop(b, k, at.clone(), sums, Count::Value(count));
+            self.advance(&mut at, k, Expr::Var(full));
+        }
+        if digit.scale == 1 {
+            return sums;
+        }
+        let left = self.vars.value(b, &rest.modulo(digit.scale));
+        at.rest[dim] = Rest::Open { var: variable(&mut self.vars, left), below: below.min(digit.scale) };
+        self.where_positive(b, left, sums, |kernel, b, sums| kernel.walk(b, k + 1, at, sums))
+    }
+
+    /// The code inside, where a number is positive.
+    fn where_positive(
+        &mut self,
+        b: Builder<'c>,
+        number: Val<'c>,
+        sums: Sums<'c>,
+        inside: impl FnOnce(&mut Self, Builder<'c>, Sums<'c>) -> Sums<'c>,
+    ) -> Sums<'c> {
+        let bit = IntegerType::new(b.context(), 1).into();
+        let condition = compare(b, GREATER, number, b.index(0), bit);
+        if sums.is_empty() {
+            return inside(self, b.at(b.branch(condition)), sums);
+        }
+        let before: Vec<Val<'c>> = sums.values().copied().collect();
+        let types: Vec<Type<'c>> = before.iter().map(|v| v.r#type()).collect();
+        let (then, otherwise) = b.conditional(condition, &types);
+        ir::set_operands(otherwise, &before);
+        let after = inside(self, b.at(then), sums);
+        let keys: Vec<Key> = after.keys().copied().collect();
+        ir::set_operands(then, &after.into_values().collect::<Vec<_>>());
+        keys.into_iter().zip(ir::results(ir::parent(then).expect("the end of a branch is in it"))).collect()
+    }
+
+    /// Goes so many steps of the `k`th digit.
+    fn advance(&self, at: &mut At, k: usize, steps: Expr) {
+        let digit = self.plan.digits[k];
+        let level = &self.plan.levels[digit.level];
+        super::distance::add(&mut at.dims[level.dim], &steps, digit.scale);
+        let times = digit.scale / level.scale;
+        for (address, stride) in at.addresses.iter_mut().zip(&level.strides) {
+            address.advance(&steps, &stride.times(times));
+        }
+        for (address, prefetch) in at.prefetches.iter_mut().zip(&self.prefetches) {
+            prefetch.iter().for_each(|prefetch| address.advance(&steps, &prefetch.steps[k]));
+        }
+    }
+
+    fn a_loop(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, count: Count<'c>) -> Sums<'c> {
+        let digit = self.plan.digits[k];
+        let (upper, last) = match count {
+            Count::Known(count) => (b.index(count), count - 1),
+            Count::Value(count) => (count, i64::MAX),
+        };
+        let var = self.vars.unbound(Interval::new(0, last));
+        let mut inside = at;
+        inside.rest[self.plan.levels[digit.level].dim] = Rest::Known(digit.scale);
+        self.advance(&mut inside, k, Expr::Var(var));
+        let index = Type::index(b.context());
+        let bounds = [b.index(0), upper, b.index(1)];
+        let outermost = std::mem::replace(&mut inside.outermost, false);
+        let (op, end) = match self.target.parallel {
+            Parallel::Loops if outermost && k < self.plan.parallel => {
+                let segments = b.segments(&[1, 1, 1, 0]);
+                b.with_body("scf.parallel", &bounds, &[], &[segments], &[index], "scf.reduce")
+            }
+            Parallel::Forall if outermost && k < self.plan.parallel => match count {
+                Count::Known(count) => b.forall(&[Some(count)], &[], &[]),
+                Count::Value(count) => b.forall(&[None], &[count], &[]),
+            },
+            _ => {
+                let types: Vec<Type<'c>> = sums.values().map(|v| v.r#type()).collect();
+                let operands: Vec<_> = bounds.into_iter().chain(sums.values().copied()).collect();
+                let arguments: Vec<_> = [index].into_iter().chain(types.iter().copied()).collect();
+                b.with_body("scf.for", &operands, &types, &[], &arguments, "scf.yield")
+            }
+        };
+        let arguments = ir::arguments(ir::blocks(op)[0]);
+        self.vars.bind(var, arguments[0]);
+        let within: Sums<'c> = sums.keys().copied().zip(arguments[1..].iter().copied()).collect();
+        let after = self.walk(b.at(end), k + 1, inside, within);
+        if sums.is_empty() {
+            return sums;
+        }
+        ir::set_operands(end, &after.into_values().collect::<Vec<_>>());
+        sums.into_keys().zip(ir::results(op)).collect()
+    }
+
+    /// A digit that the block has all of.
+    fn block_digit(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>) -> Sums<'c> {
+        let digit = self.plan.digits[k];
+        let level = &self.plan.levels[digit.level];
+        let (dim, chunk) = (level.dim, level.chunk);
+        if at.tails[dim].is_some() {
+            return self.walk(b, k + 1, at, sums);
+        }
+        let mut below = self.plan.digits[k + 1..].iter().filter(|d| self.plan.levels[d.level].dim == dim);
+        if below.all(|d| d.block) {
+            let mut at = at;
+            at.tails[dim] = Some((digit.scale, at.rest[dim]));
+            return self.walk(b, k + 1, at, sums);
+        }
+        let n = match at.rest[dim] {
+            Rest::Known(n) => n,
+            Rest::Open { var, below } => return self.open_steps(b, k, at, sums, var, below),
+        };
+        let (full, left) = (n / digit.scale, n % digit.scale);
+        let mut sums = sums;
+        if full > 0 {
+            let mut at = at.clone();
+            at.rest[dim] = Rest::Known(digit.scale);
+            at.ranges[digit.level] = (full < chunk).then_some((0, full));
+            sums = self.walk(b, k + 1, at, sums);
+        }
+        if left > 0 {
+            let mut at = at;
+            at.rest[dim] = Rest::Known(left);
+            at.ranges[digit.level] = Some((full, full + 1));
+            sums = self.walk(b, k + 1, at, sums);
+        }
+        sums
+    }
+
+    /// A digit of the block around loops of its dimension, of which a number of elements is left that is known only at run
+    /// time: its steps one after another, each as far as it is there.
+    fn open_steps(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, var: usize, below: i64) -> Sums<'c> {
+        let digit = self.plan.digits[k];
+        let level = &self.plan.levels[digit.level];
+        let (dim, steps) = (level.dim, level.chunk.min(level.size));
+        let mut sums = sums;
+        for step in (0..steps).take_while(|step| step * digit.scale + 1 < below) {
+            let behind = Expr::Var(var) + Expr::Const(-step * digit.scale);
+            let left = self.vars.least(b, &[behind, Expr::Const(digit.scale)]);
+            let mut at = at.clone();
+            at.rest[dim] = Rest::Open { var: variable(&mut self.vars, left), below: below.min(digit.scale + 1) };
+            at.ranges[digit.level] = Some((step, step + 1));
+            sums = self.where_positive(b, left, sums, |kernel, b, sums| kernel.walk(b, k + 1, at, sums));
+        }
+        sums
+    }
+
+    /// Whether an operand is larger than the cache; none where that is known only at run time.
+    pub fn is_large(&self, operand: usize) -> Option<bool> {
+        if self.target.cache_bytes == 0 {
+            return Some(false);
+        }
+        let size = ir::memref(self.buffers[operand].r#type()).and_then(|shaped| shaped.shape[0])?;
+        Some(size.unsigned_abs().saturating_mul(self.bytes(operand).unsigned_abs()) > self.target.cache_bytes)
+    }
+
+    /// Whether the code for what comes from memory and goes there is to run; none where it is the only one. It prefetches
+    /// what is larger than the cache, and stores past it.
+    fn is_for_memory(&self, b: Builder<'c>, at: &At, streamed: Option<usize>) -> Option<Val<'c>> {
+        let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
+        let both = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], bit, &[]);
+        if let Some(output) = streamed {
+            // Streaming stores are of whole vectors at their own alignment, which the program may keep or not.
+            let aligned = self.is_aligned(b, at, output);
+            let open = self.is_large(output).is_none();
+            return Some(if open { both("arith.andi", self.exceeds(b, output), aligned) } else { aligned });
+        }
+        let fetched: Vec<usize> = (0..self.buffers.len()).filter(|o| self.prefetches[*o].is_some()).collect();
+        if fetched.iter().any(|o| self.is_large(*o).is_some()) {
+            return None;
+        }
+        fetched.into_iter().map(|o| self.exceeds(b, o)).reduce(|x, y| both("arith.ori", x, y))
+    }
+
+    /// Whether an operand whose size is known only at run time is larger than the cache.
+    fn exceeds(&self, b: Builder<'c>, operand: usize) -> Val<'c> {
+        let size = b.value("memref.dim", &[self.buffers[operand], b.index(0)], Type::index(b.context()), &[]);
+        let most = self.target.cache_bytes / self.bytes(operand).unsigned_abs();
+        let most = b.index(i64::try_from(most).unwrap_or(i64::MAX));
+        compare(b, GREATER, size, most, IntegerType::new(b.context(), 1).into())
+    }
+
+    /// The output that is written with non-temporal stores: one that is, or may be, larger than the cache, and whose
+    /// vectors all have the alignment of the first.
+    fn streamed(&self, at: &At) -> Option<usize> {
+        let output = self.output;
+        let only = self.plan.mode == Mode::Elementwise && output + 1 == self.buffers.len();
+        let vector = self.vector(output);
+        let keeps = |l: &Level| {
+            let inside = self.steps_of_vector(l);
+            l.size <= inside || l.strides[output].fixed.saturating_mul(inside) & (vector - 1) == 0
+        };
+        let aligned =
+            self.plan.levels.iter().all(keeps) && multiple(at.addresses[output].fixed_part()) & (vector - 1) == 0;
+        (self.is_large(output) != Some(false) && only && aligned).then_some(output)
+    }
+
+    /// How many steps of a level are inside a vector of the output. They are no matter for its alignment.
+    fn steps_of_vector(&self, level: &Level) -> i64 {
+        1 << (level.mask() & mask(&self.plan.memory[self.output])).count_ones()
+    }
+
+    /// How many elements a vector of an operand has.
+    pub fn vector(&self, operand: usize) -> i64 {
+        1 << self.plan.memory[operand].len()
+    }
+
+    /// Whether a buffer starts where one of its vectors may be streamed to, and all distances known only at run time
+    /// are of whole vectors.
+    fn is_aligned(&self, b: Builder<'c>, at: &At, buffer: usize) -> Val<'c> {
+        let index = Type::index(b.context());
+        let bytes = self.vector(buffer) * self.bytes(buffer);
+        let mut start = b.value("memref.extract_aligned_pointer_as_index", &[self.buffers[buffer]], index, &[]);
+        let steps = self.plan.levels.iter().flat_map(|level| level.strides[buffer].terms.iter().map(|term| term.0));
+        let mut values: Vec<usize> = steps.chain(at.addresses[buffer].values()).collect();
+        values.sort_unstable();
+        values.dedup();
+        for value in values {
+            let distance = product(b, self.values[value], self.bytes(buffer));
+            start = b.value("arith.ori", &[start, distance], index, &[]);
+        }
+        let rest = b.value("arith.andi", &[start, b.index(bytes - 1)], index, &[]);
+        b.equal(rest, b.index(0))
+    }
+
+    /// The distance in an operand between an element of the block and the first one.
+    pub fn offset(&self, operand: usize, key: Key) -> Distance {
+        let steps = self.plan.levels.iter().map(|level| level.strides[operand].times(level.step(key)));
+        steps.fold(Distance::default(), |sum, step| sum.plus(&step))
+    }
+
+    pub fn element(&self, operand: usize) -> Type<'c> {
+        ir::memref(self.buffers[operand].r#type()).expect("operands are memrefs").element
+    }
+
+    /// The bytes of an element.
+    pub fn bytes(&self, operand: usize) -> i64 {
+        ir::bits(self.element(operand)).expect("the plan has checked the elements' types") / 8
+    }
+}
+
+/// How often a loop runs.
+#[derive(Clone, Copy)]
+enum Count<'c> {
+    Known(i64),
+    Value(Val<'c>),
+}
+
+/// A number, 0 for all, that a sum is a multiple of whatever its variables are.
+fn multiple(e: &Expr) -> i64 {
+    match e {
+        Expr::Const(c) => *c,
+        Expr::Mul(_, f) => *f,
+        // Of both, where they are powers of two; else no more than their lowest bits.
+        Expr::Add(a, b) => multiple(a) | multiple(b),
+        _ => 1,
+    }
+}

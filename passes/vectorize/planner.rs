@@ -1,0 +1,496 @@
+//! Makes plans.
+
+use super::distance::{Address, Distance};
+use super::plan::{Digit, Level, MANY, Mode, Packed, Plan, RunTime};
+use super::registers::{Key, Lanes, mask};
+use crate::buffers::index::IndexVars;
+use crate::buffers::spread::SpreadBuffer;
+use crate::kernel::access::{Operand, Size};
+use crate::kernel::body::Body;
+use crate::kernel::loops::{scales, split};
+use crate::kernel::nest::{Nest, Part};
+use crate::kernel::places;
+use crate::options::Options;
+use layout_ir::{self as ir, Builder};
+use melior::ir::ValueLike;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use tensor_layout::expr::Expr;
+
+/// The most bits of a block: with 16 it has 65536 elements, each vector of which is unrolled.
+const MAX_BITS: usize = 16;
+
+/// Blocks each way of a square, in which operands whose fastest dimensions differ are visited. With 1, each block of a
+/// transpose touches a page of its own for each row, and the TLB misses. `f32-transpose` took 122 ms in the last table
+/// of `benches/kernels.md` without squares, 4.5 ms in the first one with 8; no other value is on record.
+const SQUARE: i64 = 8;
+
+/// Plans a kernel for a nest; the error is the reason why there can be none.
+pub fn plan<'c>(
+    b: Builder<'c>,
+    nest: &Nest<'c>,
+    body: &Body<'c>,
+    target: &Options,
+    vars: &mut IndexVars<'c>,
+) -> Result<Plan, String> {
+    if places::outputs_cover_places(nest) {
+        return Err("it runs a loop nest of its own on each place of the machine".into());
+    }
+    let mut planner = Planner::new(b, nest, target, vars)?;
+    planner.widened = planner.element_bits.clone();
+    for (operand, op) in body.widenings() {
+        planner.widened[operand] = ir::bits(ir::result(op, 0).r#type()).unwrap_or(planner.element_bits[operand]);
+    }
+    let widest = planner.element_bits.iter().copied().fold(body.widest()?, i64::max);
+    planner.vector_bits = body.most_bits(target);
+    let lanes = i64::from(planner.vector_bits) / widest;
+    if lanes < 2 {
+        return Err(format!("a vector of {} bits holds one element", planner.vector_bits));
+    }
+    planner.feeds = body.feeds;
+    planner.reorders = body.reorders(target);
+    let reduced: Vec<usize> = (0..planner.levels.len()).filter(|l| !planner.is_parallel(*l)).collect();
+    let mode = match (reduced.is_empty(), planner.main(&reduced)) {
+        (true, _) if body.initial.is_none() => Mode::Elementwise,
+        // A body after the reduction needs the results in lanes.
+        (_, Some(_)) if planner.reorders && body.then.is_none() => Mode::Reassociated,
+        _ => Mode::Sequential,
+    };
+    if mode != Mode::Elementwise && nest.outputs != 1 && body.then.is_none() {
+        return Err("it reduces to several outputs".into());
+    }
+    let all = |o: usize| (0..planner.levels.len()).all(|l| !planner.is_parallel(l) || planner.has(o, l));
+    if !(planner.output..planner.element_bits.len()).all(all) {
+        return Err("its outputs do not have the same dimensions".into());
+    }
+    let order = match mode {
+        Mode::Elementwise => planner.elementwise(lanes),
+        Mode::Sequential => planner.sequential(lanes),
+        Mode::Reassociated => planner.reassociated(lanes, &reduced),
+    };
+    planner.finish(mode, lanes, order)
+}
+
+/// A plan in the making.
+pub struct Planner<'a> {
+    pub target: &'a Options,
+    /// The bits of a vector.
+    pub vector_bits: u32,
+    pub levels: Vec<Level>,
+    pub starts: Vec<Address>,
+    /// The number of the first operand that is written.
+    pub output: usize,
+    /// How many operands, the first ones, are read for each step of a reduction.
+    pub feeds: usize,
+    /// Whether what is reduced may be added up in any order.
+    pub reorders: bool,
+    /// The dimension and scale of the level that lanes are of, where that is not contiguous in the output.
+    pub across: Option<(usize, i64)>,
+    pub element_bits: Vec<i64>,
+    /// The same once the body has widened inputs.
+    pub widened: Vec<i64>,
+    /// How many dimensions there are.
+    pub dims: usize,
+    pub packed: Vec<Packed>,
+    /// What distances are multiples of.
+    pub values: Vec<RunTime>,
+}
+
+/// The digits of the loops and of the block, outermost first.
+pub type Order = Vec<Digit>;
+
+impl<'a> Planner<'a> {
+    fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Options, vars: &mut IndexVars<'c>) -> Result<Self, String> {
+        let output = nest.operands.len() - nest.outputs;
+        let element_bits = nest.operands.iter().map(element_bits).collect::<Result<_, _>>()?;
+        let scales = scales(nest);
+        let (mut parts, mut dims): (Vec<Part>, Vec<Expr>) = (Vec::new(), Vec::new());
+        let mut own = IndexVars::default();
+        for (dim, scales) in scales.iter().enumerate() {
+            if scales.windows(2).any(|s| s[0] % s[1] != 0) {
+                return Err("the tile sizes of its operands do not divide each other".into());
+            }
+            // Only the bounds of loops are made of a size's value, and none is made here: any value will do.
+            let extent = nest.extents[dim].known().map_or(Size::Value(nest.operands[0].access.base), Size::Static);
+            dims.push(split(b, &mut own, &mut parts, dim, scales, extent));
+        }
+        let level = |part: &Part| {
+            let scale = scales[part.dim][part.level];
+            let above = match part.level.checked_sub(1) {
+                Some(above) => Some(scales[part.dim][above]),
+                None => nest.extents[part.dim].known(),
+            };
+            let size = above.map_or(MANY, |n: i64| n.div_euclid(scale) + i64::from(n.rem_euclid(scale) != 0));
+            let is_open = above.is_none();
+            Level { dim: part.dim, scale, size, is_open, strides: Vec::new(), chunk: 1, first_bit: 0 }
+        };
+        let mut levels: Vec<Level> = parts.iter().map(level).collect();
+        let (mut starts, mut values) = (Vec::new(), Vec::new());
+        for (number, operand) in nest.operands.iter().enumerate() {
+            let copies = operand.access.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
+            if number >= output && !copies.is_empty() {
+                return Err("its output is replicated".into());
+            }
+            let Linear { mut factors, constant } = address(number, operand, &dims, &mut own, &mut values)?;
+            for (level, part) in levels.iter_mut().zip(&parts) {
+                level.strides.push(factors.remove(&part.var).unwrap_or_default());
+            }
+            // What is left are values; the kernel has variables of its own for them.
+            let mut start = Address::start();
+            start.advance(&Expr::Const(1), &constant);
+            for (var, factor) in factors {
+                start.advance(&vars.shallow(own.bound(var)), &factor);
+            }
+            starts.push(start);
+        }
+        Ok(Planner {
+            target,
+            vector_bits: target.vector_bits(),
+            feeds: 0,
+            reorders: false,
+            across: None,
+            levels,
+            starts,
+            output,
+            element_bits,
+            widened: Vec::new(),
+            dims: nest.extents.len(),
+            packed: Vec::new(),
+            values,
+        })
+    }
+
+    /// Whether an output has the level.
+    pub fn is_parallel(&self, level: usize) -> bool {
+        let dim = self.levels[level].dim;
+        self.levels.iter().filter(|l| l.dim == dim).any(|l| l.strides[self.output..].iter().any(|s| !s.is_zero()))
+    }
+
+    pub fn has(&self, operand: usize, level: usize) -> bool {
+        self.levels[level].is_of(operand)
+    }
+
+    /// The input that has all levels, and some of these among the elements of one of its vectors.
+    pub fn main(&self, reduced: &[usize]) -> Option<usize> {
+        let near = |o: &usize| {
+            let mut lanes = i64::from(self.vector_bits) / self.element_bits[*o];
+            self.chain(*o).into_iter().any(|l| {
+                let within = lanes > 1;
+                lanes /= self.levels[l].size.min(lanes).max(1);
+                within && reduced.contains(&l)
+            })
+        };
+        let all = |o: &usize| (0..self.levels.len()).all(|l| self.has(*o, l));
+        (0..self.feeds).find(|o| all(o) && near(o))
+    }
+
+    /// The levels along which an operand's elements are contiguous, fastest first.
+    pub fn chain(&self, operand: usize) -> Vec<usize> {
+        let (mut chain, mut next) = (Vec::new(), 1i64);
+        while let Some(level) = (0..self.levels.len()).find(|l| {
+            !chain.contains(l) && self.levels[*l].size > 1 && self.levels[*l].strides[operand].known() == Some(next)
+        }) {
+            chain.push(level);
+            let size = self.levels[level].size;
+            match next.checked_mul(size) {
+                Some(further) if size.count_ones() == 1 => next = further,
+                _ => break,
+            }
+        }
+        chain
+    }
+
+    /// Lets the block hold so many contiguous elements of an operand, or as many as there are.
+    pub fn widen(&mut self, operand: usize, lanes: i64) {
+        let mut lanes = lanes.max(1);
+        for level in self.chain(operand) {
+            let level = &mut self.levels[level];
+            let chunk = lanes.min(power_above(level.size));
+            level.chunk = level.chunk.max(chunk);
+            lanes /= chunk;
+            if lanes <= 1 || chunk < level.size {
+                break;
+            }
+        }
+    }
+
+    /// Bits of the block along which an operand's elements are contiguous, at most so many elements.
+    pub fn side_by_side(&self, operand: usize, lanes: i64) -> Lanes {
+        let mut bits = Lanes::new();
+        for level in self.chain(operand) {
+            let level = &self.levels[level];
+            bits.extend(level.first_bit..level.first_bit + level.bits());
+            if level.chunk != level.size {
+                break;
+            }
+        }
+        bits.truncate(lanes.trailing_zeros() as usize);
+        bits
+    }
+
+    pub fn elements(&self) -> i64 {
+        self.levels.iter().map(|l| l.chunk).fold(1, i64::saturating_mul)
+    }
+
+    pub fn elementwise(&mut self, lanes: i64) -> Order {
+        let mut bits = i64::from(self.vector_bits);
+        loop {
+            self.levels.iter_mut().for_each(|l| l.chunk = 1);
+            for operand in (0..self.element_bits.len()).rev() {
+                self.widen(operand, bits / self.element_bits[operand]);
+            }
+            if self.elements() / lanes <= i64::from(self.target.vector_registers()) || bits <= 32 {
+                break;
+            }
+            bits /= 2;
+        }
+        // In the memory order of the widest input: reads are prefetched, and writes are buffered wherever they go.
+        let all = |o: &usize| (0..self.levels.len()).all(|l| self.levels[l].size == 1 || self.has(*o, l));
+        let leading = (0..self.output).rev().filter(all).max_by_key(|o| self.element_bits[*o]).unwrap_or(self.output);
+        let order = self.sorted(false, |l| Reverse(l.strides[leading].about()));
+        self.in_squares(&order).unwrap_or(order)
+    }
+
+    /// The order that goes through squares of blocks, where operands have different fastest levels: so both stay on
+    /// few pages of memory. The output's comes last, so that lines are written whole. None where they have the same, or
+    /// too few blocks.
+    pub fn in_squares(&self, order: &Order) -> Option<Order> {
+        let fastest = |o: usize| self.chain(o).into_iter().find(|l| self.levels[*l].chunk < self.levels[*l].size);
+        let last = fastest(self.output)?;
+        let other = (0..self.element_bits.len()).filter_map(fastest).find(|l| *l != last)?;
+        let is_loop = |digit: &&Digit, level: usize| !digit.block && digit.level == level;
+        let mut squares = order.clone();
+        let mut inner = Vec::new();
+        for level in [other, last] {
+            let place = squares.iter().position(|d| is_loop(&d, level))?;
+            let digit = squares[place];
+            if self.levels[level].size / self.levels[level].chunk < 2 * SQUARE {
+                squares.remove(place);
+            } else {
+                squares[place].scale *= SQUARE;
+            }
+            inner.push(digit);
+        }
+        let end = squares.iter().rposition(|d| !d.block).map_or(0, |k| k + 1);
+        squares.splice(end..end, inner);
+        let falls = |dim: usize| {
+            let scales: Vec<i64> =
+                squares.iter().filter(|d| self.levels[d.level].dim == dim).map(|d| d.scale).collect();
+            scales.windows(2).all(|pair| pair[0] > pair[1])
+        };
+        (0..self.dims).all(falls).then_some(squares)
+    }
+
+    pub fn reassociated(&mut self, lanes: i64, reduced: &[usize]) -> Order {
+        let main = self.main(reduced).expect("this mode has a main input");
+        self.widen(main, (i64::from(self.vector_bits) / self.element_bits[main]).max(lanes));
+        let mut rows: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l)).collect();
+        rows.sort_by_key(|l| self.levels[*l].strides[main].about());
+        let accumulators = i64::from(self.target.vector_registers()) / 4;
+        let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).fold(1, i64::saturating_mul);
+        self.fill(&rows, (accumulators / have).max(1));
+        // Row after row: memory is read in order.
+        let row = i64::from(self.vector_bits) / self.element_bits[main];
+        self.widen(main, row * accumulators);
+        self.sorted(false, |l| Reverse(l.strides[main].about()))
+    }
+
+    /// Lets the block have so many times more steps of these levels, the first of them first.
+    pub fn fill(&mut self, levels: &[usize], mut times: i64) {
+        for level in levels {
+            let level = &mut self.levels[*level];
+            if times <= 1 {
+                break;
+            }
+            let chunk = (level.chunk * times).min(power_above(level.size));
+            times /= (chunk / level.chunk).max(1);
+            level.chunk = level.chunk.max(chunk);
+            if level.chunk < level.size {
+                break;
+            }
+        }
+    }
+
+    /// The digits of all levels, parallel ones first, in the order of a key; larger parts of a dimension are outside
+    /// smaller ones.
+    pub fn sorted<K: Ord>(&self, in_order: bool, key: impl Fn(&Level) -> K) -> Order {
+        let mut order = Order::new();
+        for parallel in [true, false] {
+            let mut group: Vec<usize> = (0..self.levels.len()).filter(|l| self.is_parallel(*l) == parallel).collect();
+            if parallel || !in_order {
+                group.sort_by_key(|l| key(&self.levels[*l]));
+            } else {
+                // In the order of the dimensions, which is that in which sums are written down.
+                group.sort_by_key(|l| (self.levels[*l].dim, Reverse(self.levels[*l].scale)));
+            }
+            let outer = |l: &usize| {
+                let level = &self.levels[*l];
+                Digit { level: *l, scale: level.scale * level.chunk, block: false }
+            };
+            let inner = |l: &usize| Digit { level: *l, scale: self.levels[*l].scale, block: true };
+            let looped = group.iter().filter(|l| self.levels[**l].chunk < self.levels[**l].size);
+            let in_block = group.iter().filter(|l| self.levels[**l].chunk > 1);
+            let mut digits: Order = looped.map(outer).chain(in_block.map(inner)).collect();
+            for dim in 0..self.dims {
+                let slots: Vec<usize> =
+                    (0..digits.len()).filter(|k| self.levels[digits[*k].level].dim == dim).collect();
+                let mut own: Order = slots.iter().map(|k| digits[*k]).collect();
+                own.sort_by_key(|d| Reverse(d.scale));
+                slots.into_iter().zip(own).for_each(|(slot, digit)| digits[slot] = digit);
+            }
+            order.extend(digits);
+        }
+        order
+    }
+
+    /// Numbers the block's bits and chooses those that are lanes: of what is computed, and of each operand in memory.
+    pub fn finish(mut self, mode: Mode, lanes: i64, digits: Order) -> Result<Plan, String> {
+        let mut next = 0;
+        for level in &mut self.levels {
+            level.first_bit = next;
+            next += level.bits();
+        }
+        if next > MAX_BITS {
+            return Err("its block has too many elements, as the layouts of its operands differ too much".into());
+        }
+        let bits: Vec<Key> = (0..self.element_bits.len())
+            .map(|o| self.levels.iter().filter(|l| l.is_of(o)).fold(0, |all, l| all | l.mask()))
+            .collect();
+        let reduced_levels = (0..self.levels.len()).filter(|l| !self.is_parallel(*l));
+        let reduced = reduced_levels.fold(0, |all, l| all | self.levels[l].mask());
+        let vector = i64::from(self.vector_bits);
+        let memory: Vec<Lanes> =
+            (0..bits.len()).map(|o| self.side_by_side(o, power_below(vector / self.element_bits[o]))).collect();
+        let chosen = self.lanes(mode, lanes, reduced, &memory)?;
+        let kept = if mode == Mode::Reassociated { kept(next, reduced, &chosen) } else { 0 };
+        let parallel = digits.iter().filter(|d| self.is_parallel(d.level)).count();
+        Ok(Plan {
+            levels: self.levels,
+            digits,
+            parallel,
+            mode,
+            lanes: chosen,
+            memory,
+            bits,
+            reduced,
+            kept,
+            starts: self.starts,
+            packed: self.packed,
+            values: self.values,
+        })
+    }
+
+    /// The block's bits that number the lanes of what is computed.
+    pub fn lanes(&self, mode: Mode, lanes: i64, reduced: Key, memory: &[Lanes]) -> Result<Lanes, String> {
+        let first = match mode {
+            Mode::Elementwise => {
+                let some = (0..memory.len()).filter(|o| !memory[*o].is_empty());
+                some.max_by_key(|o| (self.element_bits[*o], *o >= self.output, memory[*o].len(), Reverse(*o)))
+            }
+            Mode::Sequential => Some(self.output),
+            Mode::Reassociated => (0..self.feeds).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
+        };
+        let first = first.ok_or("no operand has contiguous elements")?;
+        let chosen = match (mode, self.across, self.lane_level()) {
+            (Mode::Sequential, Some(_), Some(level)) => {
+                let level = &self.levels[level];
+                let bits = level.first_bit..level.first_bit + level.bits();
+                bits.take(power_below(lanes).trailing_zeros() as usize).collect()
+            }
+            _ => self.side_by_side(first, power_below(lanes)),
+        };
+        if chosen.is_empty() {
+            return Err("no operand has contiguous elements in a dimension that can be vectorised".into());
+        }
+        Ok(chosen)
+    }
+}
+
+/// Bits of what is reduced that get accumulators of their own, so that one addition need not wait for the last: up to
+/// two, fewer where rows of outputs have accumulators of their own.
+fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
+    let lanes = mask(lanes);
+    let all = (1u64 << bits) - 1;
+    let rows = (all & !reduced & !lanes).count_ones() as usize;
+    let free: Vec<usize> = (0..bits).filter(|bit| (reduced & !lanes) >> bit & 1 == 1).collect();
+    mask(&free[..free.len().min(2usize.saturating_sub(rows))])
+}
+
+/// The bits of an operand's elements.
+fn element_bits(operand: &Operand) -> Result<i64, String> {
+    let packing = operand.access.packing;
+    if let Some(bits) = packing.bits {
+        return Err(format!(
+            "elements must be whole elements of their buffer, found {bits} bits for {}",
+            packing.element
+        ));
+    }
+    let element = packing.element;
+    let bits = ir::bits(element).filter(|n| matches!(n, 8 | 16 | 32 | 64));
+    bits.ok_or_else(|| format!("elements must have 8, 16, 32 or 64 bits, found {element}"))
+}
+
+/// The address of an operand's element at an index of the iteration space, as a sum over variables. Strides that are
+/// known only at run time are added to the values.
+fn address<'c>(
+    number: usize,
+    operand: &Operand<'c>,
+    dims: &[Expr],
+    vars: &mut IndexVars<'c>,
+    values: &mut Vec<RunTime>,
+) -> Result<Linear, String> {
+    let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(dims)).collect();
+    let (index, within) = operand.access.index(vars, &view);
+    let index = vars.simplified(&index, &within);
+    let mut address = Linear::default();
+    for (dim, e) in index.iter().enumerate() {
+        let stride = match operand.access.strides[dim] {
+            Some(stride) => Distance::fixed(stride),
+            None => {
+                values.push(RunTime::Stride { operand: number, dim });
+                Distance::value(values.len() - 1, operand.access.guess(dim))
+            }
+        };
+        address.add(e, 1, &stride).ok_or("the tile boundaries of its operands do not align")?;
+    }
+    Ok(address)
+}
+
+pub fn power_above(n: i64) -> i64 {
+    (n.max(1) as u64).next_power_of_two() as i64
+}
+
+pub fn power_below(n: i64) -> i64 {
+    1 << n.max(1).ilog2()
+}
+
+/// A sum of variables times distances.
+#[derive(Default)]
+struct Linear {
+    factors: BTreeMap<usize, Distance>,
+    constant: Distance,
+}
+
+impl Linear {
+    /// Adds an expression times a number and a distance; `None` where it is no sum, or 64 bits do not hold it.
+    fn add(&mut self, e: &Expr, times: i64, stride: &Distance) -> Option<()> {
+        let fits = |n: i64| stride.fixed.checked_mul(n).map(|_| stride.times(n));
+        match e {
+            Expr::Const(c) => {
+                let far = fits(c.checked_mul(times)?)?;
+                self.constant = std::mem::take(&mut self.constant).plus(&far);
+            }
+            Expr::Var(v) => {
+                let factor = self.factors.entry(*v).or_default();
+                *factor = std::mem::take(factor).plus(&fits(times)?);
+            }
+            Expr::Add(a, b) => {
+                self.add(a, times, stride)?;
+                self.add(b, times, stride)?;
+            }
+            Expr::Mul(a, f) => self.add(a, times.checked_mul(*f)?, stride)?,
+            _ => return None,
+        }
+        Some(())
+    }
+}

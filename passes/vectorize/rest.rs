@@ -1,0 +1,34 @@
+//! What is left of a dimension, known now or only at run time.
+
+use crate::buffers::index::IndexVars;
+use layout_ir::{Builder, Val};
+use melior::ir::Type;
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::r#type::IntegerType;
+use tensor_layout::maps::Interval;
+
+/// How many elements of a dimension are left.
+#[derive(Clone, Copy)]
+pub enum Rest {
+    /// This many.
+    Known(i64),
+    /// The value of this variable. Inside the block at least one, and always less than this number.
+    Open { var: usize, below: i64 },
+}
+
+/// Compares two values: by the number of the predicate.
+pub fn compare<'c>(b: Builder<'c>, predicate: i64, x: Val<'c>, y: Val<'c>, result: Type<'c>) -> Val<'c> {
+    let predicate = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), predicate);
+    b.value("arith.cmpi", &[x, y], result, &[b.named("predicate", predicate)])
+}
+
+/// Signed predicates: less, and greater.
+pub const LESS: i64 = 2;
+pub const GREATER: i64 = 4;
+
+/// The variable of a value, in the code where it is made.
+pub fn variable<'c>(vars: &mut IndexVars<'c>, v: Val<'c>) -> usize {
+    let var = vars.unbound(Interval::new(0, i64::MAX));
+    vars.bind(var, v);
+    var
+}

@@ -1,0 +1,190 @@
+//! Which elements of a block are there.
+//!
+//! At ragged ends a block has less than all of its elements. Which ones is known now where the sizes are; else it is a
+//! comparison with how many are left, which the code of the end makes: one for a register all of whose elements are there
+//! or none, one for each lane where that differs.
+
+use super::kernel::{At, Kernel};
+use super::plan::Mode;
+use super::registers::{Key, place};
+use super::rest::{GREATER, LESS, Rest, compare};
+use layout_ir::{self as ir, Builder, Val};
+use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, Type};
+
+/// When an element is there.
+#[derive(Clone, PartialEq)]
+pub enum There {
+    Never,
+    /// Where more elements than these numbers are left in these dimensions; always where there is none.
+    If(Vec<(usize, i64)>),
+}
+
+impl There {
+    fn is_certain(&self) -> bool {
+        matches!(self, There::If(needs) if needs.is_empty())
+    }
+
+    pub fn is_possible(&self) -> bool {
+        *self != There::Never
+    }
+}
+
+/// Which lanes of a register are there.
+pub enum Mask<'c> {
+    None,
+    All,
+    /// This lane alone.
+    One(i64),
+    /// All of them, or none: where this bit is set. It is one of the key of a register that is always there.
+    Whole(Val<'c>),
+    /// Those whose bits are set.
+    Lanes(Val<'c>),
+}
+
+impl<'c> Kernel<'_, 'c> {
+    /// When an element of the block is there, in an operand or, for all of its bits, in the iteration.
+    pub fn there(&self, at: &At, operand: Option<usize>, key: Key) -> There {
+        let mut sums = vec![0i64; at.tails.len()];
+        for (number, level) in self.plan.levels.iter().enumerate() {
+            let step = level.step(key);
+            if step >= level.size {
+                return There::Never;
+            }
+            match at.tails[level.dim] {
+                Some((scale, _)) if level.scale <= scale => sums[level.dim] += step * level.scale,
+                _ => {
+                    let (from, to) = at.ranges[number].unwrap_or((0, level.chunk));
+                    let has = operand.is_none_or(|o| level.is_of(o));
+                    if has && level.chunk > 1 && !(from..to).contains(&step) {
+                        return There::Never;
+                    }
+                }
+            }
+        }
+        let mut needs = Vec::new();
+        for (dim, (tail, sum)) in at.tails.iter().zip(sums).enumerate() {
+            match tail {
+                Some((_, Rest::Known(left))) if sum >= *left => return There::Never,
+                // At least one is left, and at most one less than the bound.
+                Some((_, Rest::Open { below, .. })) if sum + 1 >= *below => return There::Never,
+                Some((_, Rest::Open { .. })) if sum > 0 => needs.push((dim, sum)),
+                _ => {}
+            }
+        }
+        There::If(needs)
+    }
+
+    /// The same of each lane of a register.
+    pub fn lanes_there(&self, at: &At, operand: Option<usize>, lanes: &[usize], key: Key) -> Vec<There> {
+        (0..1usize << lanes.len()).map(|lane| self.there(at, operand, place(lanes, key, lane))).collect()
+    }
+
+    /// Whether a register has any element that is there.
+    pub fn is_any_there(&self, at: &At, operand: Option<usize>, lanes: &[usize], key: Key) -> bool {
+        self.lanes_there(at, operand, lanes, key).iter().any(There::is_possible)
+    }
+
+    /// A key of an operand that is there whenever the block is: the first of those that differ from this one in
+    /// dimensions whose rest is open.
+    pub fn first_there(&self, at: &At, key: Key) -> Key {
+        self.plan.levels.iter().fold(key, |key, level| match at.tails[level.dim] {
+            Some((scale, Rest::Open { .. })) if level.scale <= scale => key & !level.mask(),
+            _ => key,
+        })
+    }
+
+    /// The mask of the lanes of a register that an operation may touch.
+    pub fn mask(&self, b: Builder<'c>, at: &At, there: &[There]) -> Mask<'c> {
+        let possible: Vec<usize> = (0..there.len()).filter(|lane| there[*lane].is_possible()).collect();
+        match possible[..] {
+            [] => return Mask::None,
+            // Loaded and stored by itself: of a number that is made narrower on the way to a mask of one lane, LLVM
+            // stores all bytes.
+            [lane] if there[lane].is_certain() => return Mask::One(lane as i64),
+            _ => {}
+        }
+        if there.iter().all(There::is_certain) {
+            return Mask::All;
+        }
+        if let There::If(needs) = &there[0]
+            && there.iter().all(|other| *other == there[0])
+        {
+            return Mask::Whole(self.holds(b, at, needs));
+        }
+        Mask::Lanes(self.lanes_mask(b, at, there))
+    }
+
+    /// Whether more elements than these numbers are left.
+    fn holds(&self, b: Builder<'c>, at: &At, needs: &[(usize, i64)]) -> Val<'c> {
+        let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
+        let each = needs.iter().map(|(dim, number)| compare(b, GREATER, self.left(at, *dim).0, b.index(*number), bit));
+        each.collect::<Vec<_>>().into_iter().reduce(|x, y| b.value("arith.andi", &[x, y], bit, &[])).expect("a need")
+    }
+
+    /// How many elements of a dimension are left, and what there are less than.
+    fn left(&self, at: &At, dim: usize) -> (Val<'c>, i64) {
+        match at.tails[dim] {
+            Some((_, Rest::Open { var, below })) => (self.vars.bound(var), below),
+            _ => unreachable!("only open dimensions are compared"),
+        }
+    }
+
+    /// A bit for each lane.
+    pub fn lanes_mask(&self, b: Builder<'c>, at: &At, there: &[There]) -> Val<'c> {
+        let count = there.len() as i64;
+        let bits = ir::vector_type(&[count], IntegerType::new(b.context(), 1).into());
+        let mut dims: Vec<usize> = Vec::new();
+        for there in there {
+            if let There::If(needs) = there {
+                dims.extend(needs.iter().map(|need| need.0));
+            }
+        }
+        dims.sort_unstable();
+        dims.dedup();
+        if dims.is_empty() {
+            let possible: Vec<i32> = there.iter().map(|there| i32::from(there.is_possible())).collect();
+            return b.constant(DenseElementsAttribute::bool_values(bits, &possible).into());
+        }
+        let compared = dims.into_iter().map(|dim| {
+            let (left, below) = self.left(at, dim);
+            let narrow = below <= i64::from(i32::MAX);
+            let number: Type<'c> = IntegerType::new(b.context(), if narrow { 32 } else { 64 }).into();
+            let t = ir::vector_type(&[count], number);
+            let need = |there: &There| match there {
+                There::If(needs) => needs.iter().find(|need| need.0 == dim).map_or(0, |need| need.1),
+                There::Never if narrow => i64::from(i32::MAX),
+                There::Never => i64::MAX,
+            };
+            let needs: Vec<Attribute<'c>> =
+                there.iter().map(|there| IntegerAttribute::new(number, need(there)).into()).collect();
+            let needs = b.constant(DenseElementsAttribute::new(t, &needs).expect("numbers make a constant").into());
+            let left = b.value("arith.index_cast", &[left], number, &[]);
+            compare(b, LESS, needs, b.value("vector.broadcast", &[left], t, &[]), bits)
+        });
+        let masks: Vec<Val<'c>> = compared.collect();
+        masks.into_iter().reduce(|x, y| b.value("arith.andi", &[x, y], bits, &[])).expect("a mask")
+    }
+
+    /// Which lanes of a register count in a sum: not those of elements that are not there, though their results are. What
+    /// is in lanes outside the output is not stored, so it may be anything.
+    pub fn counting(&self, at: &At, key: Key) -> Vec<There> {
+        debug_assert!(self.plan.mode != Mode::Elementwise);
+        let is_reduced = |dim: usize| {
+            let mut levels = self.plan.levels.iter().filter(|level| level.dim == dim);
+            levels.all(|level| !level.is_of(self.output))
+        };
+        let lane = |lane: usize| {
+            let element = place(&self.plan.lanes, key, lane);
+            match self.there(at, None, element) {
+                There::If(needs) => There::If(needs.into_iter().filter(|need| is_reduced(need.0)).collect()),
+                There::Never if self.there(at, Some(self.output), element & !self.plan.reduced).is_possible() => {
+                    There::Never
+                }
+                There::Never => There::If(Vec::new()),
+            }
+        };
+        (0..1usize << self.plan.lanes.len()).map(lane).collect()
+    }
+}

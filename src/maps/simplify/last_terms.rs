@@ -1,0 +1,230 @@
+//! The last terms that are tried for a sum.
+//!
+//! A remainder atom leaves by one of two doors: as `c * (x mod m)`, or, with a coefficient `-c`, together with what it
+//! completes to a division: `c*m * (x floordiv m) = c*x - c*(x mod m)`, where `x` may be any sum that is the same
+//! modulo `m`; it is chosen to cancel most of the rest. A minimum leaves together with a part of the rest, which goes
+//! into both sides.
+
+use super::form::{Form, What};
+use super::planned::{LastTerm, Term};
+use super::sum::{Sum, divides, residue};
+use super::terms::{Atom, TermList};
+use crate::numbers::near_gcd;
+use std::cmp::Ordering;
+
+/// How many atoms of a sum are tried as its last term, and how many remainders a sum may have for more than that.
+const TRIED: usize = 2;
+const MANY: usize = 16;
+
+impl Form {
+    /// The last terms that are tried for a sum with these remainders and minima.
+    pub(super) fn last_terms(&mut self, s: &Sum) -> Option<Vec<LastTerm>> {
+        let mut count = 0;
+        // Those that hold others first.
+        let mut others: [Option<(Atom, i64)>; TRIED] = [None; TRIED];
+        for mut t in s.terms.iter() {
+            if self.is_plain(t.0) {
+                continue;
+            }
+            count += 1;
+            for place in &mut others {
+                match place {
+                    Some(first) if self.compare(first.0, t.0) == Ordering::Less => std::mem::swap(first, &mut t),
+                    Some(_) => {}
+                    None => {
+                        *place = Some(t);
+                        break;
+                    }
+                }
+            }
+        }
+        let many = count > MANY;
+        let mut alternatives = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(12));
+        for (atom, num) in others.into_iter().take(if many { 1 } else { TRIED }).flatten() {
+            self.alternatives(s, atom, num, many, &mut alternatives)?;
+        }
+        if s.den > 1 {
+            // A constant that stays inside is none beside it.
+            alternatives.push(whole(s, s.constant)?);
+            let within = residue(s.constant, s.den);
+            if within != s.constant {
+                alternatives.push(whole(s, within)?);
+            }
+        }
+        self.work(alternatives.len() * s.terms.len())?;
+        Some(alternatives)
+    }
+
+    /// The ways in which this atom can be in the last term of the sum.
+    fn alternatives(&mut self, s: &Sum, atom: Atom, num: i64, many: bool, out: &mut Vec<LastTerm>) -> Option<()> {
+        let without = s.plus_atom(atom, -num, s.den)?;
+        let whole = divides(s.den, num);
+        let (x, m) = match &self.atoms[atom as usize].what {
+            What::Remainder(x, m) => (x.clone(), *m),
+            What::Least(x) => {
+                let x = x.clone();
+                return self.minima(&without, &x, (num, s.den), out);
+            }
+            What::Var(_) | What::Opaque(_) => unreachable!("filtered by the caller"),
+        };
+        let g = near_gcd(self.atoms[atom as usize].step, m) % m;
+        let r = if g > 1 { residue(self.atoms[atom as usize].residue, g) } else { 0 };
+        let symmetric = x.symmetric(m);
+        if whole {
+            let c = num / s.den;
+            let both = [Some(&symmetric).filter(|symmetric| **symmetric != x && !many), Some(&x)];
+            for x in both.into_iter().flatten() {
+                out.push((Term::Remainder(x.clone(), m), c, without.clone()));
+                // c * (x mod m) = (c * x) mod (c * m), where that takes no factor more.
+                if let (2.., 2.., Some(cm)) = (c.abs(), x.content(), c.abs().checked_mul(m)) {
+                    out.push((Term::Remainder(x.scaled(c.abs(), 1)?, cm), c.signum(), without.clone()));
+                }
+            }
+            if g > 1 && !many {
+                // x mod m = g * (((x - r)/g) mod (m/g)) + r, where x is r modulo g as a whole.
+                let (inner, rest) = (x.clone().shifted(-r)?.scaled(1, g)?, without.clone().shifted(c.checked_mul(r)?)?);
+                out.push((Term::Remainder(inner, m / g), c.checked_mul(g)?, rest));
+            }
+        }
+        if !many {
+            self.digits_above(s, (atom, num), (&x, m), out)?;
+        }
+        // -num/den = c; the quotient's coefficient is c*m.
+        let product = num.checked_mul(m)?;
+        if many && whole || !divides(s.den, product) {
+            return Some(());
+        }
+        if whole && without.terms.is_empty() && without.constant == 0 {
+            // Alone, and no quotient: c * x - c*m * (x floordiv m) costs more.
+            return Some(());
+        }
+        let wanted = without.scaled(s.den, -num)?;
+        let mut bases = Vec::with_capacity(4);
+        bases.push(x.clone());
+        let holding = |(other, _): (Atom, i64)| match &self.atoms[other as usize].what {
+            What::Remainder(y, n) if other != atom && divides(m, *n) => {
+                (self.residue(&x.plus(y, -1, 1)?, m) == Some(0)).then_some(other)
+            }
+            _ => None,
+        };
+        let mut others: Vec<Atom> = s.terms.iter().filter_map(holding).collect();
+        others.sort_unstable_by(|a, b| self.compare(*a, *b));
+        bases.extend(others.into_iter().map(Sum::atom));
+        for k in 0..bases.len() {
+            let nearest = self.nearest(&bases[k], &wanted, m)?;
+            if !bases.contains(&nearest) {
+                bases.push(nearest);
+            }
+        }
+        if !bases.contains(&symmetric) {
+            bases.push(symmetric);
+        }
+        for numerator in bases {
+            let rest = without.plus(&numerator, num, s.den)?;
+            if g > 1 && !many {
+                // x floordiv m = ((x - r)/g) floordiv (m/g)
+                let inner = numerator.clone().shifted(-r)?.scaled(1, g)?;
+                out.push((Term::Quotient(inner, m / g), -product / s.den, rest.clone()));
+            }
+            out.push((Term::Quotient(numerator, m), -product / s.den, rest));
+        }
+        let &(first, k) = x.terms.first()?;
+        if !many && num > 0 && without.coefficient(first).signum() == -k.signum() {
+            // x mod m = m - 1 - z mod m with z = -x - 1, and z mod m = z - m * (z floordiv m): a sum counted down.
+            let without = without.plus(&Sum::constant(m - 1), num, s.den)?;
+            let z = x.scaled(-1, 1)?.shifted(-1)?;
+            let z = self.nearest(&z, &without.scaled(s.den, num)?, m)?;
+            let rest = without.plus(&z, -num, s.den)?;
+            out.push((Term::Quotient(z, m), product / s.den, rest));
+        }
+        Some(())
+    }
+
+    /// `x mod m - x mod n` as `n * ((x floordiv n) mod (m/n))`, where that rounds up, which takes no addition.
+    fn digits_above(
+        &self,
+        s: &Sum,
+        (atom, num): (Atom, i64),
+        (x, m): (&Sum, i64),
+        out: &mut Vec<LastTerm>,
+    ) -> Option<()> {
+        for (other, k) in s.terms.iter() {
+            if let What::Remainder(_, n) = self.atoms[other as usize].what
+                && k == -num
+                && x.constant.checked_add(1).is_some_and(|next| divides(n, next))
+                && divides(s.den, num.checked_mul(n)?)
+                && self.has_digit(atom, other)
+            {
+                let inner = x.plus_atom(other, -1, 1)?.scaled(1, n)?;
+                let rest = s.plus_atom(atom, -num, s.den)?.plus_atom(other, -k, s.den)?;
+                out.push((Term::Remainder(inner, m / n), num.checked_mul(n)? / s.den, rest));
+            }
+        }
+        Some(())
+    }
+
+    /// The ways to write `rest + num/den * min(x, 0)`.
+    fn minima(&mut self, rest: &Sum, x: &Sum, (num, den): (i64, i64), out: &mut Vec<LastTerm>) -> Option<()> {
+        let term = |a, b| if num > 0 { Term::Min(a, b) } else { Term::Max(a, b) };
+        let opposite = |a, b| if num > 0 { Term::Max(a, b) } else { Term::Min(a, b) };
+        // All of the rest goes inside, but for a common factor and the sign.
+        let all = rest.plus(x, num, den)?;
+        let k = [&all, rest].iter().fold(0, |k, s| near_gcd(near_gcd(k, s.constant), s.content())).max(1);
+        for k in [k, -k] {
+            let (a, b) = (all.scaled(k.signum(), k.abs())?, rest.scaled(k.signum(), k.abs())?);
+            out.push((if k > 0 { term(a, b) } else { opposite(a, b) }, k, Sum::constant(0)));
+        }
+        if rest.den > 1 {
+            // As little as makes both sides integers goes inside.
+            let inside = Sum { den: rest.den, ..rest.symmetric(rest.den) }.lowest();
+            let other = inside.plus(x, num, den)?;
+            out.push((term(other, inside.clone()), 1, rest.plus(&inside, -1, 1)?));
+        }
+        if den / near_gcd(num, den) != 1 {
+            return Some(());
+        }
+        let c = num / den;
+        let sign = c.signum();
+        // What has variables of x goes inside, with or without the constant; or nothing.
+        let (shared, _) = rest.split(|a, k| x.coefficient(a) != 0 && divides(c, k / near_gcd(k, rest.den)));
+        for constant in [0, rest.constant] {
+            let inside = Sum { constant, ..shared.clone() }.lowest().scaled(1, c.abs())?;
+            if inside.den == 1 {
+                let before = rest.plus(&inside, -c.abs(), 1)?;
+                out.push((term(inside.plus(x, sign, 1)?, inside), c.abs(), before));
+            }
+        }
+        out.push((term(x.scaled(sign, 1)?, Sum::constant(0)), c.abs(), rest.clone()));
+        Some(())
+    }
+
+    /// `base` with each coefficient changed by a multiple of `m` where that makes it the one in `wanted`.
+    fn nearest(&self, base: &Sum, wanted: &Sum, m: i64) -> Option<Sum> {
+        let step = wanted.den.checked_mul(m)?;
+        let mut sum = Sum { constant: base.constant, terms: TermList::NONE, den: 1 };
+        let (mut i, mut j) = (0, 0);
+        while i < base.terms.len() || j < wanted.terms.len() {
+            let a = base.terms.get(i).map_or(Atom::MAX, |t| t.0);
+            let b = wanted.terms.get(j).map_or(Atom::MAX, |t| t.0);
+            let own = if a <= b { base.terms[i].1 } else { 0 };
+            let other = if b <= a { wanted.terms[j].1 } else { 0 };
+            i += usize::from(a <= b);
+            j += usize::from(b <= a);
+            let gap = other.checked_sub(own.checked_mul(wanted.den)?)?;
+            let c =
+                if divides(step, gap) { own.checked_add(gap / wanted.den).filter(|c| *c != i64::MIN)? } else { own };
+            sum.terms.push((a.min(b), c));
+        }
+        let gap = wanted.constant.checked_sub(sum.constant.checked_mul(wanted.den)?)?;
+        sum.constant = sum.constant.checked_add(gap.div_euclid(step).checked_mul(m)?)?;
+        (sum.constant != i64::MIN).then_some(sum)
+    }
+}
+
+/// The terms that a denominator does not divide, divided together, with this much of the constant.
+fn whole(s: &Sum, constant: i64) -> Option<LastTerm> {
+    let (whole, part) = s.split(|_, c| divides(s.den, c));
+    let part = Sum { constant, terms: part.terms, den: 1 };
+    let whole = Sum { constant: s.constant.checked_sub(constant).filter(|c| *c != i64::MIN)?, ..whole }.lowest();
+    Some((Term::Quotient(part, s.den), 1, whole))
+}

@@ -1,0 +1,115 @@
+//! The steps of a simplification, written down where somebody wants to know, and normal forms as expressions in them.
+
+use super::form::{Form, Known, What};
+use super::sum::Sum;
+use super::terms::Atom;
+use crate::expr::Expr;
+use crate::maps::domain::Interval;
+use crate::maps::steps::{Claim, Constraint, Log, Rule};
+
+/// The sides of an equation, and the fact that it needs.
+pub(super) type Equation = (Expr, Expr, Option<Constraint>);
+
+impl Form {
+    /// From here on writes down what is done.
+    pub(super) fn log_with(&mut self, log: Option<Log>) {
+        if log.is_some() {
+            self.log = log;
+            for a in 0..self.atoms.len() {
+                self.note_fixed(a as Atom);
+            }
+        }
+    }
+
+    /// Moves the recorded steps to the end of `log`.
+    pub(super) fn log_into(&mut self, log: &mut Option<&mut Log>) {
+        if let (Some(log), Some(own)) = (log, self.log.take()) {
+            log.append(own);
+        }
+    }
+
+    /// Writes down an equation: its sides and the fact used. Where 64 bits do not hold a number, nothing.
+    pub(super) fn note(&mut self, rule: Rule, sides: impl FnOnce(&Form) -> Option<Equation>) {
+        if let Some((rule, (before, after, fact))) = self.equation(rule, sides)
+            && let Some(log) = &mut self.log
+        {
+            log.add(rule, Claim::Equal(before, after), fact);
+        }
+    }
+
+    /// An equation to be written down later; `None` where nothing is.
+    pub(super) fn equation(
+        &self,
+        rule: Rule,
+        sides: impl FnOnce(&Form) -> Option<Equation>,
+    ) -> Option<(Rule, Equation)> {
+        if self.log.as_ref().is_some_and(Log::open) { Some((rule, sides(self)?)) } else { None }
+    }
+
+    /// Writes down that an atom has one value, where it has.
+    pub(super) fn note_fixed(&mut self, a: Atom) {
+        let known = &self.atoms[a as usize];
+        if known.within.lo == known.within.hi {
+            self.note(Rule::Fixed, |form| {
+                let (e, value) = (form.atom_expr(a)?, form.atoms[a as usize].within.lo);
+                Some((e.clone(), Expr::Const(value), Some((e, Interval::new(value, value)))))
+            });
+        }
+    }
+
+    /// Writes down that an expression becomes another, which has the same normal form.
+    pub(super) fn note_result(&mut self, k: usize, before: &Expr, after: &Expr) {
+        self.note_same(before, after, |before, after| Claim::Result(k, before, after));
+    }
+
+    /// Records a claim that holds because two expressions have one normal form, and the equation of the two.
+    pub(super) fn note_same(&mut self, before: &Expr, after: &Expr, claim: impl FnOnce(Expr, Expr) -> Claim) {
+        if self.log.is_some() && before != after {
+            // The equations that the way back needs are written down on the way.
+            let _ = self.normal(after);
+            if let Some(log) = &mut self.log {
+                log.add(Rule::Definition, claim(before.clone(), after.clone()), None);
+            }
+        }
+    }
+
+    /// The sum as an expression, term by term.
+    pub(super) fn expr(&self, s: &Sum) -> Option<Expr> {
+        let mut terms = Vec::with_capacity(s.terms.len() + 1);
+        for (a, c) in s.terms.iter() {
+            terms.push(self.atom_expr(a)?.times(c));
+        }
+        if s.constant != 0 || terms.is_empty() {
+            terms.push(Expr::Const(s.constant));
+        }
+        Some(Expr::sum(terms).floor_div(s.den))
+    }
+
+    pub(super) fn remainder_expr(&self, s: &Sum, m: i64) -> Option<Expr> {
+        Some(Expr::Mod(self.expr(s)?.into(), m))
+    }
+
+    pub(super) fn atom_expr(&self, a: Atom) -> Option<Expr> {
+        match &self.atoms[a as usize].what {
+            What::Var(v) => Some(Expr::Var(*v)),
+            What::Remainder(s, m) => self.remainder_expr(s, *m),
+            What::Least(s) => Some(Expr::Min(self.expr(s)?.into(), Expr::Const(0).into())),
+            What::Opaque(e) => Some(e.clone()),
+        }
+    }
+
+    /// The interval of a sum, as a fact.
+    pub(super) fn within(&self, s: &Sum) -> Option<Constraint> {
+        Some((self.expr(s)?, self.range(s)))
+    }
+
+    /// A known residue of a variable in the sum, as a fact.
+    pub(super) fn residue_used(&self, s: &Sum) -> Option<Constraint> {
+        s.terms.iter().find_map(|(a, _)| match &self.atoms[a as usize] {
+            Known { what: What::Var(v), step: 2.., residue, .. } => {
+                Some((Expr::Var(*v).modulo(self.atoms[a as usize].step), Interval::new(*residue, *residue)))
+            }
+            _ => None,
+        })
+    }
+}

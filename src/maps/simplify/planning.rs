@@ -1,0 +1,145 @@
+//! The search for the cheapest way to write a sum.
+//!
+//! A way is a last term and a way for the terms before it. The last terms that are tried come from `last_terms`; the
+//! cheapest plan is remembered for each sum.
+
+use super::form::{Form, What};
+use super::planned::{LastTerm, Planned, Term};
+use super::sum::Sum;
+use super::terms::Atom;
+use crate::expr::cost;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// How deep plans nest.
+const DEPTH: u32 = 24;
+
+/// How long a sum may be for its factors to be compared one by one.
+const SHORT: usize = 16;
+
+impl Form {
+    /// Finds the cheapest way to write a sum.
+    pub(super) fn plan(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
+        if self.is_linear(s) {
+            return Some(self.plain(s));
+        }
+        if let Some(known) = self.written.get(s, 0) {
+            return known.clone();
+        }
+        if depth > DEPTH {
+            return None;
+        }
+        self.work(s.terms.len())?;
+        let plan = self.cheapest(s, depth);
+        self.written.insert(s.clone(), 0, plan.clone());
+        plan
+    }
+
+    /// The cheapest way to write a sum: its last term, and what is left. The search takes the alternatives in the order
+    /// of what they cost at least, and ends where that is no less than the best one costs.
+    fn cheapest(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
+        let mut alternatives = self.last_terms(s)?;
+        let mut bounded: Vec<(u32, usize)> =
+            alternatives.iter().enumerate().map(|(k, last)| (self.least_cost_with(last), k)).collect();
+        bounded.sort_unstable();
+        let mut best: Option<Planned> = None;
+        let mut chosen = None;
+        for (bound, k) in bounded {
+            if best.as_ref().is_some_and(|b| bound >= b.list) {
+                break;
+            }
+            let (term, c, rest) = &alternatives[k];
+            let Some(inner) = self.term_cost(term, depth + 1) else { continue };
+            let own = 1 + u32::from(c.abs() != 1) + inner;
+            if best.as_ref().is_some_and(|b| own + self.least_cost(rest) >= b.list) {
+                continue;
+            }
+            let Some(before) = self.plan(rest, depth + 1) else { continue };
+            let (list, leads) = (own + before.list, *c != -1 || before.leads);
+            let better = |b: &Planned| (list, !leads) < (b.list, !b.leads);
+            if best.as_ref().is_none_or(better) {
+                chosen = Some(k);
+                best = Some(Planned { list, leads, choice: None });
+            }
+        }
+        let chosen = chosen.map(|k| alternatives.swap_remove(k));
+        alternatives.clear();
+        self.spare.push(alternatives);
+        Some(Planned { choice: Some(Rc::new(chosen?)), ..best? })
+    }
+
+    /// Whether the sum is one of variables and a constant.
+    pub(super) fn is_linear(&self, s: &Sum) -> bool {
+        s.den == 1 && s.terms.iter().all(|t| self.is_plain(t.0))
+    }
+
+    pub(super) fn is_plain(&self, a: Atom) -> bool {
+        matches!(self.atoms[a as usize].what, What::Var(_) | What::Opaque(_))
+    }
+
+    /// The one way to write variables and a constant.
+    fn plain(&self, s: &Sum) -> Planned {
+        let costs = |a: Atom| match &self.atoms[a as usize].what {
+            What::Opaque(e) => cost(e),
+            _ => 0,
+        };
+        let terms = s.terms.iter().map(|t| 1 + costs(t.0)).sum::<u32>() + factors(s);
+        let leads = s.terms.iter().any(|t| t.1 != -1) || s.constant != 0 || s.terms.is_empty();
+        Planned { list: terms + u32::from(s.constant != 0), leads, choice: None }
+    }
+
+    /// What a sum costs at least, as a list of terms, with this last term.
+    fn least_cost_with(&self, (term, c, rest): &LastTerm) -> u32 {
+        let inner = match term {
+            Term::Quotient(x, _) | Term::Remainder(x, _) => 3 + self.least_cost(x).saturating_sub(1),
+            Term::Min(a, b) | Term::Max(a, b) => {
+                1 + self.least_cost(a).saturating_sub(1) + self.least_cost(b).saturating_sub(1)
+            }
+        };
+        1 + u32::from(c.abs() != 1) + inner + self.least_cost(rest)
+    }
+
+    /// What writing a sum costs at least, as a list of terms.
+    fn least_cost(&self, s: &Sum) -> u32 {
+        let (mut vars, mut minima) = (0, false);
+        for (a, _) in s.terms.iter() {
+            match &self.atoms[a as usize].what {
+                What::Var(_) | What::Opaque(_) => vars += 1,
+                What::Remainder(..) => {}
+                What::Least(_) => minima = true,
+            }
+        }
+        let others = vars as usize != s.terms.len() || s.den > 1;
+        match others {
+            false => vars + factors(s),
+            // A remainder is a term beside the variables, or completes them to a quotient, which then has a factor.
+            true if s.den == 1 && !minima => vars + 4,
+            true => (vars + 3).max(4),
+        }
+    }
+
+    fn term_cost(&mut self, term: &Term, depth: u32) -> Option<u32> {
+        match term {
+            Term::Quotient(x, m) => {
+                let total = self.plan(x, depth)?.total();
+                // Rounding up takes no addition.
+                Some(3 + total - u32::from(x.den == 1 && x.constant == m - 1 && !x.terms.is_empty() && total > 0))
+            }
+            Term::Remainder(x, _) => Some(3 + self.plan(x, depth)?.total()),
+            Term::Min(a, b) | Term::Max(a, b) => Some(1 + self.plan(a, depth)?.total() + self.plan(b, depth)?.total()),
+        }
+    }
+}
+
+/// How many factors other than 1 and -1 the terms have, equal ones once: terms of one factor share it.
+fn factors(s: &Sum) -> u32 {
+    if s.terms.len() <= SHORT {
+        let new = |k: &usize| {
+            let c = s.terms[*k].1.abs();
+            c != 1 && s.terms[..*k].iter().all(|other| other.1.abs() != c)
+        };
+        return (0..s.terms.len()).filter(new).count() as u32;
+    }
+    let factors = s.terms.iter().map(|t| t.1.abs());
+    factors.filter(|c| *c != 1).collect::<BTreeSet<i64>>().len() as u32
+}

@@ -1,0 +1,133 @@
+//! The attributes that say which result lies in which operand.
+//!
+//! | text | where |
+//! |---|---|
+//! | `input_output_alias={ {1}: (0, {}, may-alias) }` | the header: part 1 of the result is in parameter 0 |
+//! | `output_to_operand_aliasing={{0}: (1, {2})}` | a fusion or a custom call: part 0 of the result is part 2 of operand 1 |
+//! | `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}` | `backend_config` of XLA:TPU: arrays that share a buffer, those of the operands and then those of the result |
+
+use crate::operations::shape::{Shape, count};
+use crate::text::{Cursor, Error};
+
+/// Two leaves in one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AliasPair {
+    /// The leaf of the result.
+    pub result: usize,
+    /// The operand or parameter.
+    pub operand: usize,
+    /// The leaf of it.
+    pub leaf: usize,
+}
+
+/// Reads `{{0}: (1, {2}), ..}`, an entry for each pair of parts.
+///
+/// # Errors
+/// What is wrong, and at which byte of `text`; a part that the shapes do not have.
+pub fn pairs(text: &str, result: &Shape, operands: &[&Shape]) -> Result<Vec<AliasPair>, Error> {
+    let mut cursor = Cursor::new(text);
+    let mut found = Vec::new();
+    cursor.expect("{", "`{` before the aliases")?;
+    while !cursor.eat("}") {
+        let at = cursor.at();
+        let (of, results) = part(&mut cursor, result)?;
+        cursor.expect(":", "`:` after a part of the result")?;
+        cursor.expect("(", "`(` before the number of the operand")?;
+        let number_at = cursor.at();
+        let number = cursor.integer("the number of an operand")?;
+        let operand = usize::try_from(number).ok().filter(|k| *k < operands.len());
+        let operand = operand.ok_or_else(|| {
+            Error::at(number_at, format!("the number must be below {}, found {number}", operands.len()))
+        })?;
+        cursor.expect(",", "`,` after the number of the operand")?;
+        let (leaf, taken) = part(&mut cursor, operands[operand])?;
+        if cursor.eat(",") {
+            for word in ["may", "must"] {
+                if cursor.peek_word() == Some(word) {
+                    cursor.word();
+                }
+            }
+            cursor.expect("-", "`may-alias` or `must-alias`")?;
+            cursor.word();
+        }
+        cursor.expect(")", "`)` after the operand")?;
+        if results != taken {
+            return Err(Error::at(at, format!("both sides must have the same arrays, found {results} and {taken}")));
+        }
+        found.extend((0..taken).map(|k| AliasPair { result: of + k, operand, leaf: leaf + k }));
+        if !cursor.eat(",") {
+            cursor.expect("}", "`,` or `}` after an alias")?;
+            break;
+        }
+    }
+    cursor.finish("the end of the aliases")?;
+    Ok(found)
+}
+
+/// The part of a shape that a list of indices such as `{1,0}` names: its first leaf, and how many it has.
+fn part(cursor: &mut Cursor, shape: &Shape) -> Result<(usize, usize), Error> {
+    let (mut shape, mut first) = (shape, 0);
+    cursor.expect("{", "`{` before a part")?;
+    while !cursor.eat("}") {
+        let at = cursor.at();
+        let index = cursor.integer("the number of a part")?;
+        let parts: &[Shape] = if let Shape::Tuple(parts) = shape { parts } else { &[] };
+        let inside = usize::try_from(index).ok().filter(|k| *k < parts.len());
+        let inside = inside.ok_or_else(|| Error::at(at, format!("there must be a part {index}, found {shape}")))?;
+        first += parts[..inside].iter().map(count).sum::<usize>();
+        shape = &parts[inside];
+        if !cursor.eat(",") {
+            cursor.expect("}", "`,` or `}` after the number of a part")?;
+            break;
+        }
+    }
+    Ok((first, count(shape)))
+}
+
+/// The lists of `aliasing_operands` in a `backend_config`; `None` where it has none.
+pub fn listed(config: &str) -> Option<Vec<Vec<usize>>> {
+    let begin = "\"aliasing_operands\":{\"lists\":[";
+    let mut rest = &config[config.find(begin)? + begin.len()..];
+    let mut found = Vec::new();
+    while let Some(list) = rest.strip_prefix("{\"indices\":[") {
+        let (inside, after) = list.split_once("]}")?;
+        found.push(inside.split(',').map(|n| n.trim_matches('"').parse().ok()).collect::<Option<Vec<usize>>>()?);
+        rest = after.strip_prefix(',').unwrap_or(after);
+    }
+    rest.starts_with(']').then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_tuples_are_numbered_by_leaves() {
+        let result = Shape::parse("((f32[2], f32[3]), s32[])").unwrap();
+        let operand = Shape::parse("(s32[], (f32[2], f32[3]))").unwrap();
+        let read = |text: &str| pairs(text, &result, &[&operand]);
+        let pair = |result, leaf| AliasPair { result, operand: 0, leaf };
+        let both = vec![pair(0, 1), pair(1, 2), pair(2, 0)];
+        assert_eq!(read("{ {0}: (0, {1}, may-alias), {1}: (0, {0}, must-alias) }").unwrap(), both);
+        assert_eq!(read("{{0,1}: (0, {1,1})}").unwrap(), [pair(1, 2)]);
+        assert_eq!(read("{}").unwrap(), []);
+        for (text, at, message) in [
+            ("{{2}: (0, {})}", 2, "there must be a part 2, found ((f32[2]{0}, f32[3]{0}), s32[])"),
+            ("{{0}: (1, {})}", 7, "the number must be below 1, found 1"),
+            ("{{0}: (0, {0})}", 1, "both sides must have the same arrays, found 2 and 1"),
+            ("{{0} (0, {0})}", 5, "expected `:` after a part of the result, found `(`"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert_eq!((error.at, &*error.message), (Some(at), message), "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_of_the_backend() {
+        let config = |lists: &str| format!("{{\"x\":[],\"aliasing_operands\":{{\"lists\":[{lists}]}},\"y\":[1]}}");
+        let (two, one) = ("{\"indices\":[\"0\",\"6\"]}", "{\"indices\":[\"2\",\"4\",\"5\"]}");
+        assert_eq!(listed(&config(&format!("{two},{one}"))), Some(vec![vec![0, 6], vec![2, 4, 5]]));
+        assert_eq!(listed(&config("")), Some(Vec::new()));
+        assert_eq!(listed("{\"x\":[{\"indices\":[\"0\"]}]}"), None);
+    }
+}

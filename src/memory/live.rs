@@ -1,0 +1,249 @@
+//! The live bytes of a whole program: at each instruction of each computation, and the peak.
+
+use super::buffers::{Buffer, FrameBuffers, Role, RunsAs, buffers};
+use super::footprint::Footprint;
+use crate::hlo::{Computation, Instruction, Module};
+use crate::operations::operation::Operation;
+use crate::operations::shape::{Array, leaves};
+use crate::text::Error;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The memory of a program.
+#[derive(Clone, Debug)]
+pub struct MemoryUse {
+    /// By the number of the memory space; only those that have something in them.
+    pub spaces: BTreeMap<u8, Space>,
+    /// Whether the text says that its order is the one in which instructions run.
+    pub is_scheduled: bool,
+    /// The buffers of each computation that has any, for each way in which it runs.
+    pub frames: BTreeMap<(usize, RunsAs), FrameBuffers>,
+    /// The live temporaries of each of them, in bytes by instruction, for each memory space.
+    temporaries: BTreeMap<(usize, RunsAs), BTreeMap<u8, Vec<i64>>>,
+    entry: usize,
+}
+
+/// The bytes in one memory space.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// The entry's parameters.
+    pub arguments: Footprint,
+    /// The entry's results that are in no argument.
+    pub outputs: Footprint,
+    /// The constants of all computations.
+    pub constants: Footprint,
+    /// The most bytes of temporaries that are live together.
+    pub temporaries: i64,
+    /// These four together, padding included: the arguments, outputs and constants are there all the time.
+    pub peak: i64,
+    /// The first instruction of the entry at which most temporaries are live.
+    pub at: usize,
+}
+
+/// An instruction that is running, of a computation that runs in this way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The number of the computation.
+    pub computation: usize,
+    /// How it runs.
+    pub frame: RunsAs,
+    /// The number of the instruction.
+    pub instruction: usize,
+}
+
+/// The computations that an instruction runs with buffers of their own, and how.
+fn called(instruction: &Instruction) -> Vec<(usize, RunsAs)> {
+    match &instruction.operation {
+        Operation::Call { computation } if instruction.opcode == "call" => vec![(*computation, RunsAs::Called)],
+        Operation::While { condition, body } => vec![(*condition, RunsAs::Called), (*body, RunsAs::Body)],
+        Operation::Conditional { branches } => branches.iter().map(|branch| (*branch, RunsAs::Called)).collect(),
+        Operation::Start(start) => match &start.operation {
+            Operation::Call { computation } => vec![(*computation, RunsAs::Called)],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// The last instruction at which what each instruction runs is running: itself, or the end of its asynchronous pair.
+fn until(computation: &Computation) -> Vec<usize> {
+    let mut last: Vec<usize> = (0..computation.instructions.len()).collect();
+    let mut start = last.clone();
+    for (k, instruction) in computation.instructions.iter().enumerate() {
+        let ends = instruction.opcode.ends_with("-done") || instruction.opcode.ends_with("-update");
+        if let (true, Some(operand)) = (ends, instruction.operands.first()) {
+            start[k] = start[*operand];
+            last[start[k]] = k;
+        }
+    }
+    last
+}
+
+impl MemoryUse {
+    /// Of a module.
+    ///
+    /// # Errors
+    /// `input_output_alias` or `output_to_operand_aliasing` cannot be read; 64 bits do not hold the bytes.
+    pub fn of(module: &Module) -> Result<MemoryUse, Error> {
+        let mut used = MemoryUse {
+            spaces: BTreeMap::new(),
+            is_scheduled: module.attribute("is_scheduled") == Some("true"),
+            frames: BTreeMap::new(),
+            temporaries: BTreeMap::new(),
+            entry: module.entry,
+        };
+        let mut wanted = BTreeSet::from([(module.entry, RunsAs::Entry)]);
+        for number in (0..module.computations.len()).rev() {
+            if wanted.range((number, RunsAs::Entry)..=(number, RunsAs::Body)).next().is_some() {
+                wanted.extend(module.computations[number].instructions.iter().flat_map(called));
+            }
+        }
+        let mut passed = HashMap::new();
+        for &(number, frame) in &wanted {
+            let found = buffers(module, number, frame, &passed)?;
+            passed.entry(number).or_insert_with(|| passes(&module.computations[number], &found));
+            let live = used.live(&module.computations[number], &found)?;
+            used.frames.insert((number, frame), found);
+            used.temporaries.insert((number, frame), live);
+        }
+        used.add_whole(module, &wanted)?;
+        for (space, bytes) in used.temporaries[&(module.entry, RunsAs::Entry)].clone() {
+            let (at, most) = first_most(&bytes);
+            let space = used.spaces.entry(space).or_default();
+            (space.at, space.temporaries) = (at, most);
+        }
+        for space in used.spaces.values_mut() {
+            let all = space.arguments.plus(space.outputs)?.plus(space.constants)?;
+            space.peak = all.plus(Footprint { logical: 0, padded: space.temporaries })?.padded;
+        }
+        Ok(used)
+    }
+
+    /// The temporaries of a computation at each instruction, those of what it runs included.
+    fn live(&self, computation: &Computation, found: &FrameBuffers) -> Result<BTreeMap<u8, Vec<i64>>, Error> {
+        let length = computation.instructions.len();
+        let mut changes: BTreeMap<u8, Vec<i128>> = BTreeMap::new();
+        let mut add = |space: u8, (first, last): (usize, usize), bytes: i64| {
+            let changes = changes.entry(space).or_insert_with(|| vec![0; length + 1]);
+            changes[first] += i128::from(bytes);
+            changes[last + 1] -= i128::from(bytes);
+        };
+        for buffer in found.temporaries() {
+            add(buffer.space, buffer.live, buffer.footprint.padded);
+        }
+        let until = until(computation);
+        for (k, instruction) in computation.instructions.iter().enumerate() {
+            let mut most: BTreeMap<u8, i64> = BTreeMap::new();
+            for frame in called(instruction) {
+                for (space, bytes) in &self.temporaries[&frame] {
+                    let most = most.entry(*space).or_default();
+                    *most = first_most(bytes).1.max(*most);
+                }
+            }
+            most.into_iter().for_each(|(space, bytes)| add(space, (k, until[k]), bytes));
+        }
+        let sums = |changes: Vec<i128>| {
+            let mut live = 0;
+            let sum = |change: &i128| {
+                live += change;
+                i64::try_from(live).map_err(|_| Error::new("the live bytes do not fit in 64 bits"))
+            };
+            changes[..length].iter().map(sum).collect::<Result<Vec<i64>, Error>>()
+        };
+        changes.into_iter().map(|(space, changes)| Ok((space, sums(changes)?))).collect()
+    }
+
+    /// Adds what is there for the whole run.
+    fn add_whole(&mut self, module: &Module, wanted: &BTreeSet<(usize, RunsAs)>) -> Result<(), Error> {
+        let entry = &module.computations[module.entry];
+        let mut add = |array: &Array, to: fn(&mut Space) -> &mut Footprint| -> Result<(), Error> {
+            let Some(footprint) = Footprint::of(array)? else { return Ok(()) };
+            let sum = to(self.spaces.entry(array.layout.memory_space).or_default());
+            *sum = sum.plus(footprint)?;
+            Ok(())
+        };
+        for parameter in &entry.parameters {
+            for array in leaves(&entry.instructions[*parameter].shape) {
+                add(array, |space| &mut space.arguments)?;
+            }
+        }
+        let donated = &self.frames[&(module.entry, RunsAs::Entry)].donated;
+        for (leaf, array) in leaves(&entry.result().shape).into_iter().enumerate() {
+            if !donated.iter().any(|pair| pair.result == leaf) {
+                add(array, |space| &mut space.outputs)?;
+            }
+        }
+        let computations: BTreeSet<usize> = wanted.iter().map(|(number, _)| *number).collect();
+        for number in computations {
+            for instruction in module.computations[number].instructions.iter().filter(|i| i.opcode == "constant") {
+                for array in leaves(&instruction.shape) {
+                    add(array, |space| &mut space.constants)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The live bytes of a memory space at each instruction of the entry; `None` where nothing is in it.
+    pub fn timeline(&self, space: u8) -> Option<Vec<i64>> {
+        let own = self.spaces.get(&space)?;
+        let whole = own.peak - own.temporaries;
+        let temporaries = self.temporaries[&(self.entry, RunsAs::Entry)].get(&space);
+        // No sum is above the peak, which fits.
+        let length = self.frames[&(self.entry, RunsAs::Entry)].of.len();
+        Some((0..length).map(|k| whole + temporaries.map_or(0, |bytes| bytes[k])).collect())
+    }
+
+    /// What is running when most of a memory space is live, the entry first, then what it runs.
+    pub fn peak(&self, module: &Module, space: u8) -> Vec<Moment> {
+        let at = self.spaces.get(&space).map_or(0, |space| space.at);
+        let mut found = vec![Moment { computation: self.entry, frame: RunsAs::Entry, instruction: at }];
+        let mut next = 0;
+        while let Some(&Moment { computation, instruction: at, .. }) = found.get(next) {
+            let running = &module.computations[computation];
+            let until = until(running);
+            for k in (0..=at).filter(|k| until[*k] >= at) {
+                let most = |frame: &(usize, RunsAs)| self.temporaries[frame].get(&space).map(|bytes| first_most(bytes));
+                let all = called(&running.instructions[k]).into_iter().filter_map(|frame| Some((frame, most(&frame)?)));
+                let Some(((computation, frame), (instruction, _))) =
+                    all.filter(|(_, (_, bytes))| *bytes > 0).max_by_key(|(_, (_, bytes))| *bytes)
+                else {
+                    continue;
+                };
+                found.push(Moment { computation, frame, instruction });
+            }
+            next += 1;
+        }
+        found
+    }
+
+    /// The temporaries of a memory space that are live at a moment, of its computation alone.
+    pub fn live_at(&self, moment: &Moment, space: u8) -> impl Iterator<Item = &Buffer> {
+        let (at, found) = (moment.instruction, &self.frames[&(moment.computation, moment.frame)]);
+        found.temporaries().filter(move |b| b.space == space && b.live.0 <= at && at <= b.live.1)
+    }
+}
+
+impl FrameBuffers {
+    /// The buffers that are the computation's own.
+    pub fn temporaries(&self) -> impl Iterator<Item = &Buffer> {
+        self.buffers.iter().filter(|buffer| buffer.role == Role::Temporary).chain(&self.copies)
+    }
+}
+
+/// The first of the largest, and it.
+fn first_most(bytes: &[i64]) -> (usize, i64) {
+    bytes.iter().enumerate().fold((0, 0), |most, (k, bytes)| if *bytes > most.1 { (k, *bytes) } else { most })
+}
+
+/// For each leaf of a computation's root the parameter, and its leaf, that it is as it is.
+fn passes(computation: &Computation, found: &FrameBuffers) -> Vec<Option<(usize, usize)>> {
+    let mut parameters = HashMap::new();
+    for (number, k) in computation.parameters.iter().enumerate() {
+        for (leaf, buffer) in found.of[*k].iter().enumerate() {
+            if let Some(buffer) = buffer {
+                parameters.entry(*buffer).or_insert((number, leaf));
+            }
+        }
+    }
+    found.of[computation.root].iter().map(|buffer| parameters.get(&(*buffer)?).copied()).collect()
+}

@@ -1,0 +1,198 @@
+//! Lower bounds by reparametrisation: sequential tree-reweighted message passing (Kolmogorov's TRW-S).
+//!
+//! The costs of pairs are shared out to the choices at their ends: `m_a(i)` and `m_b(j)` are taken from the pair `(i, j)`
+//! and given to the choices. Whatever the messages are, the minima of what is left add up to a lower bound. A variable
+//! takes from its pairs all that they surely cost, then gives an equal share to each of the links ahead; one sweep goes
+//! up through the variables and one down. The bound never falls.
+//!
+//! Floating point is good enough here: the messages are rounded to integers afterwards, and the bound is taken from
+//! those.
+
+use super::pairwise::{Pairwise, forbidden};
+
+/// Costs with messages.
+#[derive(Clone)]
+pub struct Ascent {
+    start: Vec<usize>,
+    /// Costs and prices without messages, and with them.
+    base: Vec<f64>,
+    pub theta: Vec<f64>,
+    links: Vec<Share>,
+    tables: Vec<f64>,
+    pub messages: Vec<f64>,
+    /// By variable the links to lower variables and those to higher ones.
+    down: Vec<Vec<u32>>,
+    up: Vec<Vec<u32>>,
+}
+
+/// A link, with where its costs and its messages to both ends begin.
+#[derive(Clone, Copy)]
+struct Share {
+    ends: [u32; 2],
+    table: usize,
+    message: [usize; 2],
+}
+
+fn float(cost: i64) -> f64 {
+    if forbidden(cost) { f64::INFINITY } else { cost as f64 }
+}
+
+impl Ascent {
+    /// All choices must be possible: finite, and with a partner at each neighbour.
+    pub fn new(problem: &Pairwise) -> Ascent {
+        let count = problem.variables();
+        let base: Vec<f64> = problem.unary.iter().map(|cost| float(*cost)).collect();
+        let mut ascent = Ascent {
+            start: problem.start.clone(),
+            theta: base.clone(),
+            base,
+            links: Vec::with_capacity(problem.links.len()),
+            tables: problem.tables.iter().map(|cost| float(*cost)).collect(),
+            messages: Vec::new(),
+            down: vec![Vec::new(); count],
+            up: vec![Vec::new(); count],
+        };
+        let mut messages = 0;
+        for (at, link) in problem.links.iter().enumerate() {
+            let [a, b] = link.ends;
+            let sizes = link.ends.map(|end| problem.size(end));
+            ascent.links.push(Share { ends: link.ends, table: link.table, message: [messages, messages + sizes[0]] });
+            messages += sizes[0] + sizes[1];
+            let (low, high) = (a.min(b), a.max(b));
+            ascent.up[low as usize].push(at as u32);
+            ascent.down[high as usize].push(at as u32);
+        }
+        ascent.messages = vec![0.0; messages];
+        ascent
+    }
+
+    /// Work of a sweep, in table entries.
+    pub fn work(&self) -> u64 {
+        2 * self.tables.len() as u64 + self.base.len() as u64
+    }
+
+    /// Puts other costs in the place of those of the choices, and keeps the messages.
+    pub fn set_costs(&mut self, costs: impl Iterator<Item = f64>) {
+        for ((base, theta), cost) in self.base.iter_mut().zip(&mut self.theta).zip(costs) {
+            *theta += cost - *base;
+            *base = cost;
+        }
+    }
+
+    fn size(&self, variable: u32) -> usize {
+        self.start[variable as usize + 1] - self.start[variable as usize]
+    }
+
+    /// One sweep up and one down.
+    pub fn sweep(&mut self) {
+        let count = self.start.len() - 1;
+        let (up, down) = (std::mem::take(&mut self.up), std::mem::take(&mut self.down));
+        let mut least = Vec::new();
+        for v in (0..count).chain((0..count).rev().skip(1)).enumerate() {
+            let (ahead, behind) = if v.0 < count { (&up[v.1], &down[v.1]) } else { (&down[v.1], &up[v.1]) };
+            self.pass(v.1 as u32, ahead, behind, &mut least);
+        }
+        (self.up, self.down) = (up, down);
+    }
+
+    fn pass(&mut self, variable: u32, ahead: &[u32], behind: &[u32], least: &mut Vec<f64>) {
+        for link in ahead.iter().chain(behind) {
+            self.pull(variable, *link as usize, least);
+        }
+        let share = 1.0 / ahead.len().max(behind.len()).max(1) as f64;
+        let theta = self.start[variable as usize]..self.start[variable as usize + 1];
+        let size = theta.len();
+        for link in ahead {
+            let link = self.links[*link as usize];
+            let end = usize::from(link.ends[1] == variable);
+            let messages = &mut self.messages[link.message[end]..link.message[end] + size];
+            for (message, theta) in messages.iter_mut().zip(&self.theta[theta.clone()]) {
+                *message -= share * theta;
+            }
+        }
+        let kept = 1.0 - share * ahead.len() as f64;
+        self.theta[theta].iter_mut().for_each(|theta| *theta *= kept);
+    }
+
+    /// What each choice's pairs cost at least goes to the choice.
+    fn pull(&mut self, variable: u32, link: usize, least: &mut Vec<f64>) {
+        let Share { ends, table, message } = self.links[link];
+        let [rows, columns] = ends.map(|end| self.size(end));
+        let costs = &self.tables[table..table + rows * columns];
+        let (to_a, to_b) = self.messages[message[0]..message[1] + columns].split_at_mut(rows);
+        least.clear();
+        let to = if ends[0] == variable {
+            least.extend(
+                costs
+                    .chunks(columns)
+                    .map(|row| row.iter().zip(&*to_b).fold(f64::INFINITY, |least, (cost, m)| least.min(cost - m))),
+            );
+            to_a
+        } else {
+            least.resize(columns, f64::INFINITY);
+            for (row, m) in costs.chunks(columns).zip(&*to_a) {
+                least.iter_mut().zip(row).for_each(|(least, cost)| *least = least.min(cost - m));
+            }
+            to_b
+        };
+        let theta = &mut self.theta[self.start[variable as usize]..self.start[variable as usize + 1]];
+        for ((message, theta), least) in to.iter_mut().zip(theta).zip(&*least) {
+            *theta += least - *message;
+            *message = *least;
+        }
+    }
+
+    /// The sum of the minima.
+    pub fn bound(&self) -> f64 {
+        let unary = (0..self.start.len() - 1).map(|v| {
+            self.theta[self.start[v]..self.start[v + 1]].iter().fold(f64::INFINITY, |least, cost| least.min(*cost))
+        });
+        unary.sum::<f64>() + self.links.iter().map(|link| self.least_pair(link)).sum::<f64>()
+    }
+
+    fn least_pair(&self, link: &Share) -> f64 {
+        let [rows, columns] = link.ends.map(|end| self.size(end));
+        let to_a = &self.messages[link.message[0]..link.message[0] + rows];
+        let to_b = &self.messages[link.message[1]..link.message[1] + columns];
+        let rows = self.tables[link.table..link.table + rows * columns].chunks(columns).zip(to_a);
+        rows.fold(f64::INFINITY, |least, (row, a)| {
+            row.iter().zip(to_b).fold(least, |least, (cost, b)| least.min(cost - b - a))
+        })
+    }
+
+    /// A plan: variable by variable the choice that costs least with those before it.
+    pub fn plan(&self) -> Vec<u32> {
+        let mut plan: Vec<u32> = Vec::with_capacity(self.start.len() - 1);
+        let mut costs = Vec::new();
+        for v in 0..self.start.len() - 1 {
+            costs.clear();
+            costs.extend_from_slice(&self.theta[self.start[v]..self.start[v + 1]]);
+            for link in &self.down[v] {
+                let Share { ends: [a, b], table, message } = self.links[*link as usize];
+                let columns = self.size(b);
+                if b as usize == v {
+                    let i = plan[a as usize] as usize;
+                    let row = &self.tables[table + i * columns..table + (i + 1) * columns];
+                    let messages = &self.messages[message[1]..message[1] + columns];
+                    costs.iter_mut().zip(row).zip(messages).for_each(|((sum, cost), m)| *sum += cost - m);
+                } else {
+                    let j = plan[b as usize] as usize;
+                    let column = self.tables[table + j..].iter().step_by(columns);
+                    let messages = &self.messages[message[0]..message[1]];
+                    costs.iter_mut().zip(column).zip(messages).for_each(|((sum, cost), m)| *sum += cost - m);
+                }
+            }
+            let best = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b])).unwrap_or(0);
+            plan.push(best as u32);
+        }
+        plan
+    }
+
+    /// The messages of each link to both ends, by link of the problem.
+    pub fn shares(&self) -> impl Iterator<Item = [&[f64]; 2]> {
+        self.links.iter().map(|link| {
+            let sizes = link.ends.map(|end| self.size(end));
+            [0, 1].map(|end| &self.messages[link.message[end]..link.message[end] + sizes[end]])
+        })
+    }
+}

@@ -1,0 +1,267 @@
+//! The order of the phases of a search, and the certificate that comes out.
+
+use super::answer::{NoPlan, Options, Progress, Solution};
+use super::branch::Branching;
+use super::eliminate::Elimination;
+use super::local::Local;
+use super::model::Model;
+use super::order::order;
+use super::pairwise::{Pairwise, TOP, clamped, forbidden};
+use super::pricing::{Domains, Pricing};
+use super::rooms::Rooms;
+use crate::solver::certificate::{Certificate, Dual, ProofNode};
+use crate::solver::network::{CostNetwork, FORBIDDEN};
+
+/// Work of the first turn of branching and of local search, in table entries, and of the longest; each turn is twice as
+/// long as the one before.
+const FIRST_TURN: u64 = 1 << 16;
+const LONGEST_TURN: u64 = 1 << 26;
+
+/// Steps of the prices between two looks at the caller.
+const STEPS: usize = 20;
+
+/// With more variables than this there is no branching.
+const BRANCHING: usize = 4096;
+
+/// Sweeps before the bound is taken in integers.
+const LAST_SWEEPS: usize = 50;
+
+/// A plan of least cost, as far as the limits allow, with a bound.
+///
+/// `watch` is called now and then; when it answers `false` the search ends with what it has. For the same network and
+/// options, and a `watch` that always agrees, the answer is the same every time.
+///
+/// # Errors
+/// See [`NoPlan`].
+pub fn solve(
+    network: &CostNetwork,
+    options: &Options,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Solution, NoPlan> {
+    let model = Model::new(network)?;
+    let mut drive = Drive {
+        network,
+        model: &model,
+        options,
+        watch,
+        work: 0,
+        stopped: false,
+        best: None,
+        nearest: None,
+        bound: None,
+        proof: Vec::new(),
+    };
+    if !drive.exact()? && !drive.stopped {
+        drive.search()?;
+    }
+    drive.solution()
+}
+
+/// For each of the variables, for each of its choices, the cost of the best plan with this choice, the rest optimised
+/// anew; [`FORBIDDEN`] where there is none. Capacities do not count. `None` where the tables would be too large, or a
+/// variable does not exist.
+pub fn min_marginals(network: &CostNetwork, variables: &[usize], options: &Options) -> Option<Vec<Vec<i64>>> {
+    let mut problem = Pairwise::new();
+    for costs in network.variables() {
+        problem.add_variable(costs.iter().map(|cost| clamped(*cost)));
+    }
+    for edge in network.edges() {
+        problem.add_link(edge.ends.map(|end| end as u32), edge.costs.iter().map(|cost| clamped(*cost)));
+    }
+    let order = order(&problem, options.table_entries, 16 * options.table_entries)?;
+    let eliminated = Elimination::new(&problem, &order, |_| true)?;
+    let mut all = vec![Vec::new(); network.variables().len()];
+    eliminated.marginals(|variable, costs| {
+        all[variable as usize] = costs.iter().map(|cost| if *cost >= TOP { FORBIDDEN } else { *cost }).collect();
+    });
+    variables.iter().map(|v| all.get(*v).cloned()).collect()
+}
+
+struct Drive<'a> {
+    network: &'a CostNetwork,
+    model: &'a Model,
+    options: &'a Options,
+    watch: &'a mut dyn FnMut(&Progress) -> bool,
+    work: u64,
+    stopped: bool,
+    /// The best legal plan, of the model, and its cost.
+    best: Option<(Vec<u32>, i64)>,
+    /// A plan without forbidden choices and pairs.
+    nearest: Option<Vec<u32>>,
+    /// What the proof shows.
+    bound: Option<i64>,
+    proof: Vec<ProofNode>,
+}
+
+impl Drive<'_> {
+    /// Tells the caller, and sees whether to stop.
+    fn report(&mut self, phase: &'static str) {
+        let progress =
+            Progress { phase, cost: self.best.as_ref().map(|(_, cost)| *cost), bound: self.bound, work: self.work };
+        self.stopped |= !(self.watch)(&progress) || self.work >= self.options.work;
+    }
+
+    /// The cost that is to be beaten: above that of all plans where none is known.
+    fn upper(&self) -> i64 {
+        self.best.as_ref().map_or(self.model.largest_cost + 1, |(_, cost)| *cost)
+    }
+
+    fn take(&mut self, plan: Vec<u32>, cost: i64) {
+        if cost < self.upper() {
+            self.best = Some((plan, cost));
+        }
+    }
+
+    /// The optimum by elimination, where capacities do not matter and tables are small enough.
+    fn exact(&mut self) -> Result<bool, NoPlan> {
+        let entries = self.options.table_entries;
+        if !self.model.moments.is_empty() {
+            return Ok(false);
+        }
+        let Some(order) = order(&self.model.pairwise, entries, entries.saturating_mul(16)) else { return Ok(false) };
+        let model = self.model;
+        let eliminated = Elimination::new(&model.pairwise, &order, |entries| {
+            let before = self.work;
+            self.work += entries;
+            // Small tables are many.
+            if before >> 20 != self.work >> 20 {
+                self.report("elimination");
+            }
+            !self.stopped
+        });
+        let Some(eliminated) = eliminated else { return Ok(false) };
+        if forbidden(eliminated.minimum) {
+            return Err(NoPlan::Proved { nearest: None });
+        }
+        self.take(eliminated.plan(), eliminated.minimum);
+        self.bound = Some(eliminated.minimum);
+        let eliminated = order.variables.iter().map(|v| model.names[*v as usize].0).collect();
+        self.proof = vec![ProofNode::Bound(Dual { eliminated, ..Dual::default() })];
+        Ok(true)
+    }
+
+    fn search(&mut self) -> Result<(), NoPlan> {
+        let mut rooms = Rooms::new(self.model);
+        let domains: Domains =
+            self.model.names.iter().map(|(_, choices)| (0..choices.len() as u32).collect()).collect();
+        let Some(mut pricing) = Pricing::new(self.model, domains.clone(), &rooms, &[], 0.5) else {
+            return Err(NoPlan::Proved { nearest: None });
+        };
+        while !self.stopped && !pricing.settled() && pricing.best < self.upper() as f64 - 0.5 {
+            for _ in 0..STEPS {
+                self.price(&mut pricing, &mut rooms);
+            }
+            self.report("prices");
+        }
+        let finished = pricing.finish(self.model, &rooms, LAST_SWEEPS);
+        self.bound = Some(finished.bound);
+        self.proof = vec![ProofNode::Bound(finished.dual)];
+        if finished.bound >= self.upper() && self.best.is_none() {
+            return Err(self.no_plan());
+        }
+        if !self.stopped && finished.bound < self.upper() {
+            self.turns(&rooms, domains, &pricing.best_prices)?;
+        }
+        Ok(())
+    }
+
+    fn price(&mut self, pricing: &mut Pricing, rooms: &mut Rooms) {
+        let target = match &self.best {
+            Some((_, cost)) => *cost as f64,
+            None => pricing.best.max(-1e18) + 0.2 * pricing.best.abs().min(1e18) + 1.0,
+        };
+        self.work += pricing.work();
+        let plan = pricing.step(target);
+        let cost = self.model.cost(&plan);
+        if !forbidden(cost) {
+            if rooms.admit(self.model, &plan) {
+                self.take(plan, cost);
+            } else {
+                self.nearest = Some(plan);
+            }
+        }
+        pricing.see(rooms);
+    }
+
+    /// Branching and local search in turns.
+    fn turns(&mut self, rooms: &Rooms, domains: Domains, prices: &[f64]) -> Result<(), NoPlan> {
+        let mut branching = Branching::new(self.model, rooms, domains, prices);
+        let branches = self.model.names.len() <= BRANCHING;
+        let mut local: Option<Local> = None;
+        let mut turn = FIRST_TURN;
+        while !self.stopped {
+            if local.is_none() {
+                let start = self.best.as_ref().map(|(plan, _)| plan.clone()).or_else(|| self.nearest.clone());
+                local = start.map(|plan| Local::new(self.model, rooms, plan, 1));
+                local.iter_mut().for_each(|local| local.set_prices(rooms, prices));
+            }
+            let upper = self.upper();
+            let mut branch = || {
+                if branches {
+                    branching.run(turn, upper);
+                }
+            };
+            let mut search = || local.iter_mut().for_each(|local| local.run(turn));
+            if self.options.threads > 1 {
+                std::thread::scope(|scope| {
+                    scope.spawn(&mut search);
+                    branch();
+                });
+            } else {
+                branch();
+                search();
+            }
+            self.work += 2 * turn;
+            turn = (2 * turn).min(LONGEST_TURN);
+            self.meet(&mut branching, &mut local);
+            if branches && branching.done() {
+                return self.proved(branching);
+            }
+            self.report("search");
+        }
+        Ok(())
+    }
+
+    /// Both get the better plan of the two.
+    fn meet(&mut self, branching: &mut Branching, local: &mut Option<Local>) {
+        if let Some((plan, cost)) = &branching.found {
+            self.take(plan.clone(), *cost);
+        }
+        if let Some(local) = local {
+            let (plan, worth) = local.best();
+            if worth.short == 0.0 {
+                self.take(plan.to_vec(), worth.cost);
+            }
+            if let Some((plan, _)) = &self.best {
+                local.adopt(plan);
+            }
+        }
+    }
+
+    /// Everything was looked at: the best plan is optimal, or there is none.
+    fn proved(&mut self, branching: Branching) -> Result<(), NoPlan> {
+        let Some((_, cost)) = self.best else { return Err(self.no_plan()) };
+        self.bound = Some(cost);
+        self.proof = branching.proof;
+        Ok(())
+    }
+
+    fn no_plan(&self) -> NoPlan {
+        let nearest = self.nearest.as_ref().and_then(|plan| self.network.cost(&self.model.lifted(plan)).err());
+        NoPlan::Proved { nearest }
+    }
+
+    fn solution(self) -> Result<Solution, NoPlan> {
+        let Some((plan, _)) = &self.best else {
+            return Err(match self.nearest.map(|plan| self.network.cost(&self.model.lifted(&plan))) {
+                Some(Err(nearest)) => NoPlan::NotFound { nearest },
+                _ => NoPlan::Stopped,
+            });
+        };
+        let choices = self.model.lifted(plan);
+        let cost = self.network.cost(&choices).map_err(|nearest| NoPlan::NotFound { nearest })?;
+        let bound = self.bound.ok_or(NoPlan::Stopped)?;
+        let reductions = self.model.reductions.clone();
+        Ok(Solution { certificate: Certificate { choices, cost, bound, reductions, proof: self.proof } })
+    }
+}

@@ -1,0 +1,296 @@
+//! Reductions that keep a best plan, also where there are capacities.
+//!
+//! - **Drop** a choice that is forbidden, or has no partner left at some neighbour.
+//! - **Dominance**: drop a choice `k` for another `k'` that takes no more of any resource, and costs no more whatever the
+//!   neighbours choose: `c(k') - c(k) + sum over edges of max over l of (e(k', l) - e(k, l)) <= 0`.
+//! - **Merge** a variable into a neighbour whose choice leaves it only one, where tables do not grow by that.
+//!
+//! They are tried where something has changed, until nothing does.
+
+use super::pairwise::{TOP, clamped, forbidden, plus};
+use crate::solver::certificate::Reduction;
+use crate::solver::network::CostNetwork;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+
+/// Variables with more entries in their tables than this are not searched for dominated choices.
+const DOMINANCE_ENTRIES: usize = 1 << 16;
+
+/// When something is taken: the resource, the first moment, and the one after the last.
+pub type Span = (u32, i64, i64);
+
+/// The costs of the pairs of two variables, row-major, `ends[0]` first.
+pub struct Pair {
+    pub ends: [u32; 2],
+    pub costs: Vec<i64>,
+}
+
+/// A network that is being reduced. Choices that are dropped cost [`TOP`].
+pub struct Reduced {
+    /// Empty for variables that were merged.
+    pub unary: Vec<Vec<i64>>,
+    pub pairs: Vec<Option<Pair>>,
+    /// By variable: neighbour to pair.
+    near: Vec<FxHashMap<u32, u32>>,
+    /// What each variable takes, for each choice.
+    pub stays: Vec<FxHashMap<Span, Vec<i64>>>,
+    /// What was done, in order.
+    pub steps: Vec<Reduction>,
+    /// For each merge in `steps` the choice that follows, by the choice of the variable that was merged into.
+    pub follows: Vec<(u32, u32, Vec<u32>)>,
+    /// Variables whose choices are to be looked at.
+    queue: VecDeque<u32>,
+    queued: Vec<bool>,
+    /// Pairs that may be merged.
+    candidates: VecDeque<u32>,
+}
+
+impl Reduced {
+    /// Reduces a network; the variable that is left without a choice where there is one.
+    pub fn new(network: &CostNetwork) -> Result<Reduced, usize> {
+        let count = network.variables().len();
+        let clamp = |costs: &Vec<i64>| costs.iter().map(|cost| clamped(*cost)).collect::<Vec<i64>>();
+        let mut reduced = Reduced {
+            unary: network.variables().iter().map(clamp).collect(),
+            pairs: Vec::with_capacity(network.edges().len()),
+            near: vec![FxHashMap::default(); count],
+            stays: vec![FxHashMap::default(); count],
+            steps: Vec::new(),
+            follows: Vec::new(),
+            queue: (0..count as u32).collect(),
+            queued: vec![true; count],
+            candidates: VecDeque::new(),
+        };
+        for edge in network.edges() {
+            reduced.add_pair(edge.ends.map(|end| end as u32), clamp(&edge.costs));
+        }
+        for stay in network.occupancies() {
+            let span = (stay.resource as u32, stay.moments.start, stay.moments.end);
+            reduced.add_stay(stay.variable, span, stay.amounts.clone());
+        }
+        loop {
+            // Merges first: a variable is then looked at once, not after each.
+            if let Some(pair) = reduced.candidates.pop_front() {
+                reduced.try_merge(pair);
+            } else if let Some(variable) = reduced.queue.pop_front() {
+                reduced.queued[variable as usize] = false;
+                reduced.visit(variable)?;
+            } else {
+                return Ok(reduced);
+            }
+        }
+    }
+
+    fn visit(&mut self, variable: u32) -> Result<(), usize> {
+        if self.unary[variable as usize].is_empty() {
+            return Ok(());
+        }
+        let mut changed = self.drop_choices(variable);
+        if self.alive(variable) == 0 {
+            return Err(variable as usize);
+        }
+        changed |= self.drop_dominated(variable);
+        if changed {
+            let mut near: Vec<(u32, u32)> = self.near[variable as usize].iter().map(|(v, at)| (*v, *at)).collect();
+            near.sort_unstable();
+            for (other, pair) in near {
+                self.push(other);
+                self.candidates.push_back(pair);
+            }
+        }
+        Ok(())
+    }
+
+    fn try_merge(&mut self, pair: u32) {
+        let Some(Pair { ends: [a, b], .. }) = self.pairs[pair as usize] else { return };
+        let merges = [(a, b), (b, a)]
+            .into_iter()
+            .filter_map(|(from, into)| Some((self.moved(from), from, into, self.mergeable(from, into)?)));
+        if let Some((_, from, into, follows)) = merges.min_by_key(|(moved, ..)| *moved) {
+            self.merge(from, into, follows);
+        }
+    }
+
+    /// How much a merge of a variable moves: its pairs and stays.
+    fn moved(&self, variable: u32) -> usize {
+        self.near[variable as usize].len() + self.stays[variable as usize].len()
+    }
+
+    fn push(&mut self, variable: u32) {
+        if !std::mem::replace(&mut self.queued[variable as usize], true) {
+            self.queue.push_back(variable);
+        }
+    }
+
+    pub fn alive(&self, variable: u32) -> usize {
+        self.unary[variable as usize].iter().filter(|cost| !forbidden(**cost)).count()
+    }
+
+    fn add_pair(&mut self, ends: [u32; 2], costs: Vec<i64>) {
+        let [a, b] = ends;
+        if let Some(at) = self.near[a as usize].get(&b) {
+            let pair = self.pairs[*at as usize].as_mut().expect("neighbours have a pair");
+            let costs = if pair.ends == ends { costs } else { turned(&costs, self.unary[a as usize].len()) };
+            pair.costs.iter_mut().zip(costs).for_each(|(sum, cost)| *sum = plus(*sum, cost));
+            self.candidates.push_back(*at);
+            return;
+        }
+        let at = self.pairs.len() as u32;
+        self.pairs.push(Some(Pair { ends, costs }));
+        self.candidates.push_back(at);
+        self.near[a as usize].insert(b, at);
+        self.near[b as usize].insert(a, at);
+    }
+
+    fn add_stay(&mut self, variable: usize, span: Span, amounts: Vec<i64>) {
+        match self.stays[variable].entry(span) {
+            Entry::Occupied(mut sums) => sums.get_mut().iter_mut().zip(amounts).for_each(|(sum, more)| *sum += more),
+            Entry::Vacant(entry) => drop(entry.insert(amounts)),
+        }
+    }
+
+    /// The pair of two neighbours: its costs, and the strides along the choices of each.
+    fn view(&self, a: u32, b: u32) -> (&[i64], usize, usize) {
+        let pair = self.pairs[self.near[a as usize][&b] as usize].as_ref().expect("neighbours have a pair");
+        match pair.ends[0] == a {
+            true => (&pair.costs, self.unary[b as usize].len(), 1),
+            false => (&pair.costs, 1, self.unary[a as usize].len()),
+        }
+    }
+
+    /// Drops what is forbidden or has no partner at some neighbour.
+    fn drop_choices(&mut self, variable: u32) -> bool {
+        let v = variable as usize;
+        let mut dropped = Vec::new();
+        for choice in (0..self.unary[v].len()).filter(|choice| !forbidden(self.unary[v][*choice])) {
+            let alone = self.near[v].keys().any(|other| {
+                let (costs, own, step) = self.view(variable, *other);
+                let unary = self.unary[*other as usize].iter().enumerate();
+                !unary.into_iter().any(|(l, cost)| !forbidden(*cost) && !forbidden(costs[choice * own + l * step]))
+            });
+            if alone {
+                dropped.push(choice);
+            }
+        }
+        for choice in &dropped {
+            self.unary[v][*choice] = TOP;
+            self.steps.push(Reduction::Drop { variable: v, choice: *choice });
+        }
+        !dropped.is_empty()
+    }
+
+    fn drop_dominated(&mut self, variable: u32) -> bool {
+        let v = variable as usize;
+        let near: usize = self.near[v].keys().map(|other| self.unary[*other as usize].len()).sum();
+        let alive: Vec<usize> = (0..self.unary[v].len()).filter(|k| !forbidden(self.unary[v][*k])).collect();
+        if alive.len() < 2 || near * alive.len() * alive.len() > DOMINANCE_ENTRIES * 64 {
+            return false;
+        }
+        let mut changed = false;
+        for choice in &alive {
+            let by = alive.iter().find(|by| *by != choice && self.dominates(variable, **by, *choice));
+            if let Some(by) = by {
+                self.unary[v][*choice] = TOP;
+                self.steps.push(Reduction::Dominated { variable: v, choice: *choice, by: *by });
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Whether `by` can stand for `choice` in every plan.
+    fn dominates(&self, variable: u32, by: usize, choice: usize) -> bool {
+        let v = variable as usize;
+        if forbidden(self.unary[v][by]) || self.stays[v].values().any(|amounts| amounts[by] > amounts[choice]) {
+            return false;
+        }
+        let mut more = self.unary[v][by] - self.unary[v][choice];
+        // Whether a sum of maxima is small enough does not depend on the order of the neighbours.
+        for other in self.near[v].keys() {
+            let (costs, own, step) = self.view(variable, *other);
+            let mut most = i64::MIN;
+            for (l, unary) in self.unary[*other as usize].iter().enumerate() {
+                let (new, old) = (costs[by * own + l * step], costs[choice * own + l * step]);
+                if forbidden(*unary) || forbidden(old) {
+                    continue;
+                }
+                if forbidden(new) {
+                    return false;
+                }
+                most = most.max(new - old);
+            }
+            if most > i64::MIN {
+                more += most;
+            }
+        }
+        more <= 0
+    }
+
+    /// For each choice of `into` the one that it leaves to its neighbour `from`, if that is so and tables do not grow.
+    fn mergeable(&self, from: u32, into: u32) -> Option<Vec<u32>> {
+        let (f, i) = (from as usize, into as usize);
+        let (size, new) = (self.unary[f].len() as i64, self.unary[i].len() as i64);
+        let others = self.near[f].keys().filter(|other| **other != into);
+        let entries: i64 = others.map(|other| self.unary[*other as usize].len() as i64).sum();
+        if (new - size) * entries > new * size {
+            return None;
+        }
+        let (costs, own, step) = self.view(into, from);
+        let alive: Vec<usize> = (0..self.unary[f].len()).filter(|j| !forbidden(self.unary[f][*j])).collect();
+        let any = *alive.first()? as u32;
+        let mut follows = Vec::with_capacity(self.unary[i].len());
+        for (choice, unary) in self.unary[i].iter().enumerate() {
+            let mut possible = alive.iter().filter(|j| !forbidden(costs[choice * own + **j * step]));
+            let first = possible.next();
+            if forbidden(*unary) {
+                follows.push(any);
+                continue;
+            }
+            if possible.next().is_some() {
+                return None;
+            }
+            follows.push(*first? as u32);
+        }
+        Some(follows)
+    }
+
+    fn merge(&mut self, from: u32, into: u32, follows: Vec<u32>) {
+        let (f, i) = (from as usize, into as usize);
+        let (costs, own, step) = self.view(into, from);
+        let more: Vec<i64> = follows
+            .iter()
+            .enumerate()
+            .map(|(choice, j)| plus(costs[choice * own + *j as usize * step], self.unary[f][*j as usize]))
+            .collect();
+        self.unary[i].iter_mut().zip(more).for_each(|(sum, more)| *sum = plus(*sum, more));
+        let at = self.near[f].remove(&into).expect("neighbours have a pair");
+        self.near[i].remove(&from);
+        self.pairs[at as usize] = None;
+        let mut moved: Vec<(u32, u32)> = self.near[f].drain().collect();
+        moved.sort_unstable();
+        for (other, at) in moved {
+            let pair = self.pairs[at as usize].take().expect("neighbours have a pair");
+            self.near[other as usize].remove(&from);
+            let width = self.unary[other as usize].len();
+            let costs = if pair.ends[0] == from { pair.costs } else { turned(&pair.costs, width) };
+            let rows = follows.iter().flat_map(|j| &costs[*j as usize * width..(*j as usize + 1) * width]);
+            let costs = rows.copied().collect();
+            self.add_pair([into, other], costs);
+            self.push(other);
+        }
+        for (span, amounts) in std::mem::take(&mut self.stays[f]) {
+            self.add_stay(i, span, follows.iter().map(|j| amounts[*j as usize]).collect());
+        }
+        self.unary[f] = Vec::new();
+        self.steps.push(Reduction::Merge { from: f, into: i });
+        self.follows.push((from, into, follows));
+        self.push(into);
+    }
+}
+
+/// A row-major table with its rows as columns; `rows` of them.
+fn turned(costs: &[i64], rows: usize) -> Vec<i64> {
+    let columns = costs.len() / rows;
+    (0..columns).flat_map(|j| (0..rows).map(move |i| costs[i * columns + j])).collect()
+}

@@ -1,0 +1,490 @@
+//! The memory of programs: worked examples, and random programs against a slow evaluator that is written from the
+//! definition in `src/memory/mod.rs`.
+
+use fastrand::Rng;
+use std::collections::{BTreeMap, BTreeSet};
+use tensor_layout::hlo::{Computation, Instruction, Module};
+use tensor_layout::memory::{MemoryUse, RunsAs};
+use tensor_layout::operations::{Array, Operation, count, leaves};
+use tensor_layout::tiled::Expansion;
+
+fn parse(text: &str) -> Module {
+    Module::parse(text).unwrap_or_else(|errors| panic!("{}: {:?}\n{text}", errors[0], errors[0].line_column(text)))
+}
+
+/// A module whose entry has these lines, after the computations before it.
+fn entry(header: &str, before: &str, lines: &str) -> Module {
+    parse(&format!("HloModule m{header}\n{before}\nENTRY main {{\n{lines}\n}}\n"))
+}
+
+/// The temporaries, and the peak, of the main memory.
+fn main_memory(module: &Module) -> (i64, i64) {
+    let used = MemoryUse::of(module).unwrap();
+    let space = used.spaces.get(&0).cloned().unwrap_or_default();
+    (space.temporaries, space.peak)
+}
+
+#[test]
+fn a_chain_writes_over_its_operands() {
+    let module = entry(
+        "",
+        "",
+        "x = f32[100]{0} parameter(0)
+         a = f32[100]{0} negate(x)
+         b = f32[100]{0} negate(a)
+         c = f32[100]{0} reverse(b), dimensions={0}
+         ROOT y = f32[100]{0} reverse(c), dimensions={0}",
+    );
+    // x may not be written over, b lies where a is, c is new, y is an output.
+    assert_eq!(main_memory(&module), (800, 1600));
+    let used = MemoryUse::of(&module).unwrap();
+    assert_eq!(used.timeline(0).unwrap(), [800, 1200, 1200, 1600, 1200]);
+    assert_eq!(used.spaces[&0].at, 3);
+    assert_eq!(used.timeline(7), None);
+}
+
+#[test]
+fn an_operand_that_is_read_later_is_not_written_over() {
+    let lines = |last: &str| {
+        format!(
+            "x = f32[100]{{0}} parameter(0)
+             a = f32[100]{{0}} reverse(x), dimensions={{0}}
+             i = s32[] parameter(1)
+             u = f32[1]{{0}} parameter(2)
+             d = f32[100]{{0}} dynamic-update-slice(a, u, i)
+             ROOT y = f32[] custom-call({last}), custom_call_target=\"f\""
+        )
+    };
+    assert_eq!(main_memory(&entry("", "", &lines("d"))).0, 400);
+    assert_eq!(main_memory(&entry("", "", &lines("d, a"))).0, 800);
+}
+
+#[test]
+fn a_donated_argument_is_written_over() {
+    let lines = "x = f32[100]{0} parameter(0)
+         i = s32[] parameter(1)
+         u = f32[1]{0} parameter(2)
+         d = f32[100]{0} dynamic-update-slice(x, u, i)
+         ROOT y = (f32[100]{0}, s32[]) tuple(d, i)";
+    let arguments = 400 + 4 + 4;
+    assert_eq!(main_memory(&entry("", "", lines)), (0, arguments + 404));
+    let donated = entry(", input_output_alias={ {0}: (0, {}, may-alias) }", "", lines);
+    assert_eq!(main_memory(&donated), (0, arguments + 4));
+    // It cannot be written while it is still read: the result is copied into it at the end.
+    let lines = lines.replace("ROOT", "z = f32[] custom-call(d, x), custom_call_target=\"f\"\n ROOT");
+    assert_eq!(main_memory(&entry(", input_output_alias={ {0}: (0, {}, may-alias) }", "", &lines)).0, 404);
+}
+
+#[test]
+fn an_alias_that_there_is_not_is_an_error_at_its_place() {
+    let text = "HloModule m, input_output_alias={ {}: (2, {}) }\nENTRY main {\n  ROOT x = f32[2]{0} parameter(0)\n}\n";
+    let error = MemoryUse::of(&parse(text)).unwrap_err();
+    assert_eq!((error.line_column(text), &*error.message), (Some((1, 40)), "the number must be below 1, found 2"));
+}
+
+#[test]
+fn what_a_loop_carries_is_one_buffer() {
+    let lines = "p = (f32[100]{0}, s32[]) parameter(0)
+         a = f32[100]{0} get-tuple-element(p), index=0
+         i = s32[] get-tuple-element(p), index=1
+         n = f32[100]{0} negate(a)
+         ROOT r = (f32[100]{0}, s32[]) tuple(n, i)";
+    let called = |lines: &str| {
+        let until = "until {\n  p = (f32[100]{0}, s32[]) parameter(0)\n  ROOT t = pred[] constant(true)\n}\n";
+        let before = format!("{until}body {{\n{lines}\n}}\n");
+        let main = "x = f32[100]{0} parameter(0)
+             i = s32[] parameter(1)
+             a = f32[100]{0} reverse(x), dimensions={0}
+             t = (f32[100]{0}, s32[]) tuple(a, i)
+             w = (f32[100]{0}, s32[]) while(t), condition=until, body=body
+             ROOT y = f32[100]{0} get-tuple-element(w), index=0";
+        main_memory(&entry("", &before, main)).0
+    };
+    // The loop is in the output, but for the counter, which is a copy of the argument.
+    assert_eq!(called(lines), 4);
+    // A value that is made while that of the last round is read.
+    assert_eq!(called(&lines.replace("negate(a)", "reverse(a), dimensions={0}")), 4 + 400);
+    // A value of the body alone.
+    let more =
+        lines.replace("n = ", "b = f32[100]{0} reverse(a), dimensions={0}\n n = ").replace("negate(a)", "add(a, b)");
+    assert_eq!(called(&more), 4 + 400);
+}
+
+#[test]
+fn an_asynchronous_pair_keeps_its_operand_and_its_computation() {
+    let before = "inside {\n  p = f32[100]{0} parameter(0)\n  q = f32[50]{0} slice(p), slice={[0:50]}
+          ROOT r = f32[50]{0} reverse(q), dimensions={0}\n}\n";
+    let lines = "x = f32[100]{0} parameter(0)
+         a = f32[100]{0} reverse(x), dimensions={0}
+         s = ((f32[100]{0}), f32[50]{0}, u32[]{:S(2)}) async-start(a), calls=inside
+         b = f32[200]{0} broadcast(f), dimensions={}
+         d = f32[50]{0} async-done(s), calls=inside
+         ROOT y = f32[] custom-call(d, b), custom_call_target=\"f\"";
+    let lines = lines.replace("b = ", "f = f32[] parameter(1)\n b = ");
+    let used = MemoryUse::of(&entry("", before, &lines)).unwrap();
+    // a, the result, b, and inside the 200 bytes of q: until the pair ends.
+    assert_eq!(used.timeline(0).unwrap(), [408, 808, 1208, 1208, 2008, 2008, 1408]);
+}
+
+#[test]
+fn the_compiler_says_what_shares() {
+    let with = |lists: &str| {
+        let config = format!("backend_config={{\"aliasing_operands\":{{\"lists\":[{lists}]}}}}");
+        let lines = format!(
+            "x = f32[100]{{0}} parameter(0)
+             a = f32[100]{{0}} reverse(x), dimensions={{0}}
+             b = f32[100]{{0}} negate(a), {config}
+             ROOT y = f32[] custom-call(b), custom_call_target=\"f\""
+        );
+        main_memory(&entry("", "", &lines)).0
+    };
+    assert_eq!((with(""), with("{\"indices\":[\"0\",\"1\"]}")), (800, 400));
+    let joined = "x = f32[128]{0} parameter(0)
+         a = f32[64]{0} slice(x), slice={[0:64]}
+         b = f32[64]{0} slice(x), slice={[64:128]}
+         c = f32[128]{0} custom-call(a, b), custom_call_target=\"ConcatBitcast\"
+         ROOT y = f32[] custom-call(c), custom_call_target=\"f\"";
+    assert_eq!(main_memory(&entry("", "", joined)).0, 512);
+}
+
+#[test]
+fn bytes_that_64_bits_do_not_hold_are_an_error() {
+    let lines = |n: &str| {
+        let argument = |k: usize| format!("x{k} = u8[{n}]{{0}} parameter({k})\n");
+        let all: String = (0..3).map(argument).collect();
+        format!("{all} ROOT y = u8[] custom-call(x0, x1, x2), custom_call_target=\"f\"")
+    };
+    let error = MemoryUse::of(&entry("", "", &lines("4611686018427387904"))).unwrap_err();
+    assert_eq!(error.message, "the bytes do not fit in 64 bits");
+}
+
+// The slow evaluator.
+
+type Leaf = (usize, usize);
+
+fn bytes(array: &Array) -> Option<i64> {
+    let expansion = Expansion::new(&array.sizes()?, &array.layout).unwrap();
+    array.element.is_data().then(|| expansion.padded_bytes(array.element).unwrap())
+}
+
+/// One computation that runs in one way.
+struct Slow<'m> {
+    module: &'m Module,
+    computation: &'m Computation,
+    frame: RunsAs,
+    /// Leaves that lie in one place.
+    sets: Vec<BTreeSet<Leaf>>,
+}
+
+impl<'m> Slow<'m> {
+    fn array(&self, (k, leaf): Leaf) -> &'m Array {
+        leaves(&self.computation.instructions[k].shape)[leaf]
+    }
+
+    fn set(&self, leaf: Leaf) -> usize {
+        self.sets.iter().position(|set| set.contains(&leaf)).unwrap()
+    }
+
+    fn join(&mut self, a: Leaf, b: Leaf) {
+        let (a, b) = (self.set(a), self.set(b));
+        if a != b {
+            let moved = std::mem::take(&mut self.sets[b]);
+            self.sets[a].extend(moved);
+        }
+    }
+
+    fn operand_leaves(&self, instruction: &Instruction) -> Vec<Leaf> {
+        let count = |k: &usize| count(&self.computation.instructions[*k].shape);
+        instruction.operands.iter().flat_map(|k| (0..count(k)).map(move |leaf| (*k, leaf))).collect()
+    }
+
+    /// The leaf that a leaf is another name of.
+    fn name(&self, (k, leaf): Leaf) -> Option<Leaf> {
+        let instruction = &self.computation.instructions[k];
+        let all = self.operand_leaves(instruction);
+        match (&*instruction.opcode, &instruction.operation) {
+            ("tuple" | "bitcast" | "opt-barrier", _) => Some(all[leaf]),
+            ("get-tuple-element", Operation::GetTupleElement { index }) => Some(all[*index]),
+            ("copy-start", _) if leaf == 1 => Some(all[0]),
+            ("copy-done", _) => Some(all[0]),
+            ("call", Operation::Call { computation }) => {
+                let inside = Slow::new(self.module, *computation, RunsAs::Called);
+                let root = inside.set((inside.computation.root, leaf));
+                let given = &inside.computation.parameters;
+                let mut parameters = given.iter().enumerate().flat_map(|(n, k)| {
+                    (0..count(&inside.computation.instructions[*k].shape)).map(move |leaf| (n, (*k, leaf)))
+                });
+                let (number, (_, leaf)) = parameters.find(|(_, leaf)| inside.sets[root].contains(leaf))?;
+                Some((instruction.operands[number], leaf))
+            }
+            _ => None,
+        }
+    }
+
+    /// The instructions that read a set; the end of the computation where it returns it.
+    fn readers(&self, set: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        for (k, instruction) in self.computation.instructions.iter().enumerate() {
+            let names = matches!(&*instruction.opcode, "tuple" | "get-tuple-element");
+            if !names && self.operand_leaves(instruction).iter().any(|leaf| self.sets[set].contains(leaf)) {
+                found.push(k);
+            }
+        }
+        let root = self.computation.root;
+        if self.sets[set].iter().any(|(k, _)| *k == root) {
+            found.push(self.computation.instructions.len());
+        }
+        found
+    }
+
+    fn holds(&self, set: usize, opcode: &str) -> bool {
+        self.sets[set].iter().any(|(k, _)| self.computation.instructions[*k].opcode == opcode)
+    }
+
+    fn new(module: &'m Module, number: usize, frame: RunsAs) -> Slow<'m> {
+        let computation = &module.computations[number];
+        let each = |(k, i): (usize, &Instruction)| (0..count(&i.shape)).map(move |leaf| (k, leaf)).collect::<Vec<_>>();
+        let all: Vec<Leaf> = computation.instructions.iter().enumerate().flat_map(each).collect();
+        let sets = all.iter().map(|leaf| BTreeSet::from([*leaf])).collect();
+        let mut slow = Slow { module, computation, frame, sets };
+        for leaf in &all {
+            if let Some(named) = slow.name(*leaf) {
+                slow.join(named, *leaf);
+            }
+        }
+        for leaf in all {
+            let instruction = &computation.instructions[leaf.0];
+            if slow.name(leaf).is_some() {
+                continue;
+            }
+            let operands = slow.operand_leaves(instruction);
+            let over: Vec<Leaf> = match &*instruction.opcode {
+                "negate" | "add" | "copy" => operands.clone(),
+                "dynamic-update-slice" => vec![operands[0]],
+                "while" => vec![operands[leaf.1]],
+                "fusion" if instruction.name.starts_with("elementwise") => operands.clone(),
+                "fusion" if instruction.name.starts_with("update") => vec![operands[0]],
+                _ => Vec::new(),
+            };
+            for operand in &over {
+                let (set, mine) = (slow.set(*operand), slow.set(leaf));
+                let written = slow.sets[set].iter().any(|(k, _)| *k == leaf.0);
+                let only = slow.readers(set).iter().all(|reader| *reader <= leaf.0);
+                let kept = slow.holds(set, "constant") || frame != RunsAs::Body && slow.holds(set, "parameter");
+                let otherwise = operands.iter().any(|o| slow.sets[set].contains(o) && !over.contains(o));
+                let same = slow.array(*operand) == slow.array(leaf);
+                if set != mine && slow.sets[mine].len() >= 1 && same && only && !kept && !otherwise && !written {
+                    slow.join(*operand, leaf);
+                    break;
+                }
+            }
+        }
+        slow
+    }
+
+    /// The temporaries of a memory space at an instruction.
+    fn live(&self, space: u8, at: usize) -> i64 {
+        let end = self.computation.instructions.len() - 1;
+        let mut sum = 0;
+        for set in (0..self.sets.len()).filter(|set| !self.sets[*set].is_empty()) {
+            let (first, last, size) = self.interval(set);
+            let own = !["parameter", "constant"].iter().any(|opcode| self.holds(set, opcode))
+                && !self.sets[set].iter().any(|(k, _)| *k == self.computation.root);
+            let array = self.array(*self.sets[set].iter().next().unwrap());
+            if own && array.layout.memory_space == space && first <= at && at <= last {
+                sum += size;
+            }
+        }
+        if self.frame == RunsAs::Body {
+            sum += self.states(space, at, end);
+        }
+        for (k, instruction) in self.computation.instructions.iter().enumerate().filter(|(k, _)| *k == at) {
+            let most = |number: usize, frame| {
+                let inside = Slow::new(self.module, number, frame);
+                (0..inside.computation.instructions.len()).map(|at| inside.live(space, at)).max().unwrap()
+            };
+            assert_eq!(k, at);
+            sum += match &instruction.operation {
+                Operation::Call { computation } if instruction.opcode == "call" => most(*computation, RunsAs::Called),
+                Operation::While { condition, body } => most(*condition, RunsAs::Called).max(most(*body, RunsAs::Body)),
+                Operation::Conditional { branches } => branches.iter().map(|b| most(*b, RunsAs::Called)).max().unwrap(),
+                _ => 0,
+            };
+        }
+        sum
+    }
+
+    fn interval(&self, set: usize) -> (usize, usize, i64) {
+        let end = self.computation.instructions.len() - 1;
+        let first = self.sets[set].iter().map(|(k, _)| *k).min().unwrap();
+        let last = self.readers(set).into_iter().max().unwrap_or(first).min(end);
+        let size = self.sets[set].iter().filter_map(|leaf| bytes(self.array(*leaf))).max().unwrap_or(0);
+        (first, last, size)
+    }
+
+    /// What the states of a loop need beside.
+    fn states(&self, space: u8, at: usize, end: usize) -> i64 {
+        let (parameter, root) = (self.computation.parameters[0], self.computation.root);
+        let mut done = BTreeSet::new();
+        let mut sum = 0;
+        for leaf in 0..count(&self.computation.instructions[root].shape) {
+            let (state, value) = (self.set((parameter, leaf)), self.set((root, leaf)));
+            if state == value || self.array((root, leaf)).layout.memory_space != space {
+                done.insert(value);
+                continue;
+            }
+            let returned = self.sets[state].iter().any(|(k, _)| *k == root);
+            let read = self.readers(state).into_iter().max().unwrap_or(0);
+            let (first, _, size) = self.interval(value);
+            let from = match () {
+                () if self.holds(value, "parameter") => returned.then_some(end),
+                () if self.holds(value, "constant") || done.contains(&value) => None,
+                () => (read.min(end) >= first).then_some(first),
+            };
+            done.insert(value);
+            sum += from.filter(|from| *from <= at).map_or(0, |_| size);
+        }
+        sum
+    }
+}
+
+/// One of the values of a kind.
+fn of_kind(rng: &mut Rng, pool: &[(String, usize)], kind: usize) -> Option<String> {
+    let all: Vec<&String> = pool.iter().filter(|(_, k)| *k == kind).map(|(name, _)| name).collect();
+    rng.choice(all).cloned()
+}
+
+const SHAPES: [&str; 6] = [
+    "f32[4]{0}",
+    "f32[8]{0}",
+    "f32[4]{0:S(1)}",
+    "(f32[4]{0}, f32[8]{0})",
+    "(f32[4]{0:S(1)}, f32[4]{0}, u32[]{:S(2)})",
+    "s32[]",
+];
+const A: usize = 0;
+const B: usize = 1;
+const V: usize = 2;
+const P: usize = 3;
+const STARTED: usize = 4;
+const I: usize = 5;
+
+/// The instructions of a computation with one parameter, a pair, or with arguments; it returns a pair.
+fn computation(rng: &mut Rng, called: &[String], arguments: bool) -> String {
+    let mut pool: Vec<(String, usize)> = Vec::new();
+    let mut text = String::new();
+    let mut line = |pool: &mut Vec<(String, usize)>, kind: usize, what: String, prefix: &str| {
+        let name = format!("{prefix}{}", pool.len());
+        text += &format!("  {name} = {} {what}\n", SHAPES[kind]);
+        pool.push((name, kind));
+    };
+    if arguments {
+        for (k, kind) in [A, B, V, P].into_iter().enumerate() {
+            line(&mut pool, kind, format!("parameter({k})"), "v");
+        }
+    } else {
+        line(&mut pool, P, "parameter(0)".to_string(), "v");
+        line(&mut pool, A, "get-tuple-element(v0), index=0".to_string(), "v");
+        line(&mut pool, B, "get-tuple-element(v0), index=1".to_string(), "v");
+    }
+    line(&mut pool, I, "constant(1)".to_string(), "v");
+    for _ in 0..rng.usize(..14) {
+        let kind = [A, B, V][rng.usize(..3)];
+        let choice = rng.usize(..if called.is_empty() { 15 } else { 18 });
+        let any = |rng: &mut Rng, kind| of_kind(rng, &pool, kind);
+        let (Some(a), Some(b), Some(p), Some(i)) =
+            (any(rng, A), any(rng, B), any(rng, P).or(Some(String::new())), any(rng, I))
+        else {
+            unreachable!("there are such")
+        };
+        let (x, y) = (any(rng, kind), any(rng, kind));
+        let name = |rng: &mut Rng| called[rng.usize(..called.len())].clone();
+        let (kind, what, prefix) = match (choice, x, y) {
+            (0, Some(x), _) => (kind, format!("negate({x})"), "v"),
+            (1 | 2, Some(x), Some(y)) => (kind, format!("add({x}, {y})"), "v"),
+            (3, ..) => (V, format!("copy({a})"), "v"),
+            (4, ..) => (B, format!("dynamic-update-slice({b}, {a}, {i})"), "v"),
+            (5, ..) => (B, format!("concatenate({a}, {a}), dimensions={{0}}"), "v"),
+            (6, ..) => (A, format!("slice({b}), slice={{[2:6]}}"), "v"),
+            (7, ..) => (P, format!("tuple({a}, {b})"), "v"),
+            (8, ..) if !p.is_empty() => (A, format!("get-tuple-element({p}), index=0"), "v"),
+            (9, Some(x), _) => (kind, format!("bitcast({x})"), "v"),
+            (10, ..) => (STARTED, format!("copy-start({a})"), "v"),
+            (11, ..) => match any(rng, STARTED) {
+                Some(started) => (V, format!("copy-done({started})"), "v"),
+                None => (A, "constant({1, 2, 3, 4})".to_string(), "v"),
+            },
+            (12, ..) if !p.is_empty() => (P, format!("opt-barrier({p})"), "v"),
+            (13, ..) => (A, format!("fusion({a}, {a}), kind=kLoop, calls=both"), "elementwise"),
+            (14, ..) => (B, format!("fusion({b}, {a}, {i}), kind=kLoop, calls=in_place"), "update"),
+            (15, ..) if !p.is_empty() => (P, format!("while({p}), condition=until, body={}", name(rng)), "v"),
+            (16, ..) if !p.is_empty() => (P, format!("call({p}), to_apply={}", name(rng)), "v"),
+            (17, ..) if !p.is_empty() => {
+                let (one, two) = (name(rng), name(rng));
+                (P, format!("conditional({i}, {p}, {p}), branch_computations={{{one}, {two}}}"), "v")
+            }
+            _ => (A, format!("reverse({a}), dimensions={{0}}"), "v"),
+        };
+        line(&mut pool, kind, what, prefix);
+    }
+    let (a, b) = (of_kind(rng, &pool, A).unwrap(), of_kind(rng, &pool, B).unwrap());
+    text + &format!("  ROOT r = {} tuple({a}, {b})\n", SHAPES[P])
+}
+
+fn program(seed: u64) -> String {
+    let mut rng = Rng::with_seed(seed);
+    let mut text =
+        String::from("HloModule random\nboth {\n  a = f32[4]{0} parameter(0)\n  b = f32[4]{0} parameter(1)\n");
+    text +=
+        "  ROOT c = f32[4]{0} add(a, b)\n}\nin_place {\n  a = f32[8]{0} parameter(0)\n  b = f32[4]{0} parameter(1)\n";
+    text += "  i = s32[] parameter(2)\n  ROOT c = f32[8]{0} dynamic-update-slice(a, b, i)\n}\n";
+    text += &format!("until {{\n  p = {} parameter(0)\n  ROOT t = pred[] constant(true)\n}}\n", SHAPES[P]);
+    let mut called: Vec<String> = Vec::new();
+    for k in 0..rng.usize(..4) {
+        text += &format!("c{k} {{\n{}}}\n", computation(&mut rng, &called, false));
+        called.push(format!("c{k}"));
+    }
+    text + &format!("ENTRY main {{\n{}}}\n", computation(&mut rng, &called, true))
+}
+
+#[test]
+fn random_programs_take_what_the_definition_says() {
+    let (mut peaks, mut shared) = (BTreeMap::<u8, usize>::new(), 0);
+    for seed in 0..400 {
+        let text = program(seed);
+        let module = parse(&text);
+        let used = MemoryUse::of(&module).unwrap();
+        let slow = Slow::new(&module, module.entry, RunsAs::Entry);
+        let entry = &module.computations[module.entry];
+        for (space, found) in &used.spaces {
+            let whole = found.arguments.padded + found.outputs.padded + found.constants.padded;
+            let expected: Vec<i64> = (0..entry.instructions.len()).map(|at| whole + slow.live(*space, at)).collect();
+            assert_eq!(used.timeline(*space).unwrap(), expected, "seed {seed}, space {space}\n{text}");
+            assert_eq!(found.peak, expected.iter().copied().max().unwrap(), "seed {seed}\n{text}");
+            // What is said to be live at the peak is what is.
+            let live: i64 = used
+                .peak(&module, *space)
+                .iter()
+                .flat_map(|at| used.live_at(at, *space))
+                .map(|b| b.footprint.padded)
+                .sum();
+            assert_eq!(live, found.temporaries, "seed {seed}, space {space}\n{text}");
+            *peaks.entry(*space).or_default() += usize::from(found.temporaries > 0);
+        }
+        shared += slow.sets.iter().filter(|set| set.len() > 1).count();
+    }
+    // The programs have temporaries in both memories, and share.
+    assert!(peaks[&0] > 200 && peaks[&1] > 100 && shared > 1000, "{peaks:?} {shared}");
+}
+
+#[test]
+fn a_program_of_twenty_thousand_instructions_is_quick() {
+    let mut lines = String::from("x = f32[8]{0} parameter(0)\n a0 = f32[8]{0} reverse(x), dimensions={0}\n");
+    let end = 20_000;
+    (1..end).for_each(|k| lines += &format!("a{k} = f32[8]{{0}} add(a{}, x)\n", k - 1));
+    lines += &format!("ROOT y = f32[] custom-call(a{}), custom_call_target=\"f\"", end - 1);
+    let module = entry("", "", &lines);
+    let before = std::time::Instant::now();
+    assert_eq!(main_memory(&module).0, 32);
+    assert!(before.elapsed().as_secs() < 5);
+}

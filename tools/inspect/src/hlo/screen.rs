@@ -1,0 +1,209 @@
+//! The memory report on one screen, about 40 lines of 100 columns; the table of several files, and the difference of two.
+
+use super::summary::{Bytes, Memory, Origin, Summary, Tensor};
+
+/// The most columns of a line.
+const WIDTH: usize = 100;
+
+/// A number of bytes with at most four digits: `512 B`, `1.5 KiB`, `202.7 MiB`.
+pub fn bytes(n: i64) -> String {
+    let (mut value, mut unit) = (n as f64, "B");
+    for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        if value.abs() < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    if unit == "B" { format!("{n} B") } else { format!("{value:.1} {unit}") }
+}
+
+/// Which part of the padded bytes no element has, in percent.
+fn padding(Bytes { logical, padded }: Bytes) -> String {
+    let part = if padded <= logical { 0.0 } else { (padded - logical) as f64 * 100.0 / padded as f64 };
+    format!("{part:.1} %")
+}
+
+/// A text of at most so many columns, the end replaced by `..` where it is longer.
+fn cut(text: &str, columns: usize) -> String {
+    match text.chars().count() <= columns {
+        true => text.to_string(),
+        false => text.chars().take(columns.saturating_sub(2)).collect::<String>() + "..",
+    }
+}
+
+/// A line, cut to the width.
+fn line(out: &mut String, text: impl AsRef<str>) {
+    let text = text.as_ref();
+    // A line feed before it is an empty line.
+    let begin = text.len() - text.trim_start_matches('\n').len();
+    out.push_str(&text[..begin]);
+    out.push_str(cut(&text[begin..], WIDTH).trim_end());
+    out.push('\n');
+}
+
+/// The report for people.
+pub fn screen(summary: &Summary) -> String {
+    let mut out = String::new();
+    let order = if summary.scheduled { "scheduled" } else { "not scheduled: in the order of the text" };
+    line(&mut out, format!("{}: {} instructions, {order}", summary.module, summary.instructions));
+    totals(&mut out, &summary.spaces);
+    worst(&mut out, &summary.worst);
+    relayouts(&mut out, summary);
+    origins(&mut out, "by source line", &summary.sources);
+    origins(&mut out, "by op_name", &summary.op_names);
+    out
+}
+
+/// Fewer bytes of temporaries are not worth a line: flags and counters.
+const SMALL: i64 = 1024;
+
+fn totals(out: &mut String, spaces: &[Memory]) {
+    let row = |out: &mut String, cells: [&str; 7]| {
+        let [name, cells @ ..] = cells;
+        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>13}")).collect();
+        line(out, format!("{name:<6}{}", cells.concat()));
+    };
+    row(out, ["", "arguments", "outputs", "constants", "temporaries", "peak", "padding"]);
+    for memory in spaces {
+        let whole = [memory.arguments, memory.outputs, memory.constants].map(|part| bytes(part.padded));
+        let [arguments, outputs, constants] = &whole;
+        let (temporaries, peak) = (bytes(memory.temporaries), bytes(memory.peak.bytes));
+        row(out, [&memory.name, arguments, outputs, constants, &temporaries, &peak, &padding(memory.padding)]);
+    }
+    for memory in spaces.iter().filter(|memory| memory.temporaries >= SMALL).take(2) {
+        let peak = &memory.peak;
+        let from = peak.origin.source.iter().chain(&peak.origin.op_name).cloned().collect::<Vec<_>>().join(" ");
+        line(out, format!("peak of {}: {} bytes, at {} {from}", memory.name, peak.bytes, peak.instruction));
+        if let Some(inside) = peak.inside.last() {
+            line(out, format!("  inside it at {inside}"));
+        }
+        for live in &peak.live {
+            line(out, format!("  {:>10}  {} {}", bytes(live.bytes), live.name, live.shape));
+        }
+    }
+}
+
+fn worst(out: &mut String, worst: &[Tensor]) {
+    if worst.is_empty() {
+        return line(out, "\nno padding");
+    }
+    line(out, "\nmost padding");
+    for tensor in worst {
+        let part = |name: &str, part: Option<[i64; 2]>| {
+            part.filter(|[used, of]| used < of).map(|[used, of]| format!(", {used}/{of} {name}"))
+        };
+        let filled = part("lanes", tensor.lanes).or_else(|| part("rows", tensor.sublanes)).unwrap_or_default();
+        let (logical, padded) = (bytes(tensor.footprint.logical_bytes), bytes(tensor.footprint.padded_bytes));
+        let (kind, name, shape) = (tensor.kind.name(), &tensor.name, &tensor.shape);
+        line(out, format!("{padded:>10}  for {logical}{filled}: {kind} {name} {shape}"));
+        if let Some(best) = &tensor.best {
+            line(out, format!("            {} less with {}", bytes(best.saves), best.layout));
+        }
+    }
+}
+
+fn relayouts(out: &mut String, summary: &Summary) {
+    if !summary.relayouts.is_empty() {
+        line(out, "\nmoves to another layout, and copies");
+    }
+    for moved in &summary.relayouts {
+        line(
+            out,
+            format!("{:>10}  {} {} {} -> {}", bytes(moved.bytes), moved.opcode, moved.name, moved.from, moved.to),
+        );
+        let users = if moved.users.is_empty() { "the result".to_string() } else { moved.users.join(", ") };
+        line(out, format!("            made by {}, for {users}", moved.producer));
+        line(out, format!("            {}", moved.remedy));
+    }
+    if summary.transfers.count > 0 {
+        let (count, moved) = (summary.transfers.count, bytes(summary.transfers.bytes));
+        line(out, format!("\n{count} moves between memories in the same layout read and write {moved}"));
+    }
+}
+
+fn origins(out: &mut String, title: &str, origins: &[Origin]) {
+    if origins.iter().all(|origin| origin.name == "unknown") {
+        return;
+    }
+    line(out, format!("\n{title:<76}{:>12}{:>12}", "at the peak", "padding"));
+    for Origin { name, live, waste } in origins {
+        line(out, format!("{:<76}{:>12}{:>12}", cut(name, 75), bytes(*live), bytes(*waste)));
+    }
+}
+
+/// A line for each file.
+pub fn several(reports: &[(&str, Summary)]) -> String {
+    let mut out = String::new();
+    let row = |out: &mut String, name: &str, cells: [&str; 5]| {
+        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>13}")).collect();
+        line(out, format!("{:<34} {}", cut(name, 34), cells.concat()));
+    };
+    row(&mut out, "file", ["arguments", "outputs", "temporaries", "peak", "padding"]);
+    for (file, summary) in reports {
+        let (arguments, outputs) = (bytes(summary.arguments.padded), bytes(summary.outputs.padded));
+        let (temporaries, peak) = (bytes(summary.temporaries), bytes(summary.peak.bytes));
+        row(&mut out, file, [&arguments, &outputs, &temporaries, &peak, &padding(summary.padding)]);
+    }
+    out
+}
+
+/// A number of the report of a memory.
+type Part = fn(&Memory) -> i64;
+
+/// What has changed from one report to another.
+pub fn difference(old: &Summary, new: &Summary) -> String {
+    let mut out = String::new();
+    let row = |out: &mut String, name: &str, from: i64, to: i64| {
+        let change = to.saturating_sub(from);
+        let sign = if change > 0 { "+" } else { "" };
+        let percent = if from == 0 { String::new() } else { format!("{:+.1} %", change as f64 * 100.0 / from as f64) };
+        let change = format!("{sign}{}", bytes(change));
+        line(out, format!("{name:<34}{:>14}{:>14}{change:>14}{percent:>12}", bytes(from), bytes(to)));
+    };
+    line(&mut out, format!("{:<34}{:>14}{:>14}{:>14}", "", "old", "new", "change"));
+    let spaces = |summary: &Summary| summary.spaces.iter().map(|memory| memory.space).collect::<Vec<_>>();
+    let mut all = [spaces(old), spaces(new)].concat();
+    all.sort_unstable();
+    all.dedup();
+    for space in all {
+        let of =
+            |summary: &Summary, get: Part| summary.spaces.iter().find(|memory| memory.space == space).map_or(0, get);
+        let name = super::summary::space_name(space);
+        let parts: [(&str, Part); 5] = [
+            ("arguments", |memory| memory.arguments.padded),
+            ("outputs", |memory| memory.outputs.padded),
+            ("constants", |memory| memory.constants.padded),
+            ("temporaries", |memory| memory.temporaries),
+            ("peak", |memory| memory.peak.bytes),
+        ];
+        for (part, get) in parts {
+            let (from, to) = (of(old, get), of(new, get));
+            if from != 0 || to != 0 {
+                row(&mut out, &format!("{name} {part}"), from, to);
+            }
+        }
+    }
+    let find = |list: &[Origin], name: &str| list.iter().find(|origin| origin.name == name).map_or(0, |o| o.live);
+    let names: std::collections::BTreeSet<&str> =
+        old.sources.iter().chain(&new.sources).map(|origin| &*origin.name).collect();
+    for name in names {
+        let (from, to) = (find(&old.sources, name), find(&new.sources, name));
+        if from != to {
+            row(&mut out, &cut(name, 33), from, to);
+        }
+    }
+    out
+}
+
+/// The live bytes of a memory over the instructions, a bar for each of at most so many steps: the most in each.
+pub fn timeline(live: &[(&str, i64)], steps: usize) -> String {
+    const BAR: usize = 40;
+    let mut out = String::new();
+    let most = live.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0).max(1);
+    for part in live.chunks(live.len().div_ceil(steps.max(1)).max(1)) {
+        let (name, live) = part.iter().max_by_key(|(_, bytes)| *bytes).copied().unwrap_or(("", 0));
+        let length = usize::try_from(i128::from(live) * BAR as i128 / i128::from(most)).unwrap_or(0);
+        line(&mut out, format!("{:<BAR$}  {:>10}  {name}", "#".repeat(length), bytes(live)));
+    }
+    out
+}

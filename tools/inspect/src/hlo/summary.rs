@@ -1,0 +1,243 @@
+//! The memory report of a module as data: totals, the peak, the worst tensors, the relayouts, and where they come from.
+//!
+//! Everything is in bytes of padded arrays where nothing else is said. [`super::measure`] makes it, [`super::screen`] prints it
+//! for people.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tensor_layout::hlo::Source;
+use tensor_layout::memory::{Footprint, Role, RunsAs};
+use tensor_layout::tiled::memory_space;
+
+/// The memory report of a module.
+#[derive(Serialize, JsonSchema)]
+pub struct Summary {
+    /// The module's name.
+    pub module: String,
+    /// Whether the text says that instructions run in its order; else the peak is that of this order.
+    pub scheduled: bool,
+    pub instructions: usize,
+    /// The entry's parameters in the main memory.
+    pub arguments: Bytes,
+    /// The entry's results in the main memory that are in no argument.
+    pub outputs: Bytes,
+    /// The most bytes of temporaries that are live together in the main memory.
+    pub temporaries: i64,
+    /// The most bytes that are live together in the main memory.
+    pub peak: Peak,
+    /// What is live at the peak of the main memory.
+    pub padding: Bytes,
+    /// Each memory.
+    pub spaces: Vec<Memory>,
+    /// The tensors that waste most.
+    pub worst: Vec<Tensor>,
+    /// The instructions that only move bytes to another layout, and copies in the same, those first that move most.
+    pub relayouts: Vec<Move>,
+    /// The moves between memories that keep the layout: how many, and the bytes that they read and write.
+    pub transfers: Transfers,
+    /// By lines of the program, those with most live bytes first.
+    pub sources: Vec<Origin>,
+    /// By `op_name`.
+    pub op_names: Vec<Origin>,
+}
+
+/// The bytes of the elements, each of its type's size, and those that memory is taken for.
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+pub struct Bytes {
+    pub logical: i64,
+    pub padded: i64,
+}
+
+impl From<Footprint> for Bytes {
+    fn from(Footprint { logical, padded }: Footprint) -> Bytes {
+        Bytes { logical, padded }
+    }
+}
+
+/// One memory.
+#[derive(Serialize, JsonSchema)]
+pub struct Memory {
+    /// The number of the memory space, and its name.
+    pub space: u8,
+    pub name: String,
+    pub arguments: Bytes,
+    pub outputs: Bytes,
+    pub constants: Bytes,
+    pub temporaries: i64,
+    pub peak: Peak,
+    /// What is live at its peak.
+    pub padding: Bytes,
+}
+
+/// When most bytes are live.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct Peak {
+    pub bytes: i64,
+    /// The instruction of the entry, and the place in its order, from 0.
+    pub instruction: String,
+    pub position: usize,
+    /// What else is running then, in computations that it runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub inside: Vec<String>,
+    #[serde(flatten)]
+    pub origin: Provenance,
+    /// The largest temporaries that are live then.
+    pub live: Vec<Live>,
+}
+
+/// A temporary that is live at the peak.
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct Live {
+    pub name: String,
+    pub shape: String,
+    pub bytes: i64,
+}
+
+/// Where an instruction comes from.
+#[derive(Clone, Default, Serialize, JsonSchema)]
+pub struct Provenance {
+    /// The file and the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub op_name: Option<String>,
+}
+
+/// The file and the line of an instruction, and its `op_name`.
+pub fn origin(Source { op_name, file, line }: &Source) -> Provenance {
+    let line = line.map_or(String::new(), |line| format!(":{line}"));
+    Provenance { source: file.as_ref().map(|file| format!("{file}{line}")), op_name: op_name.clone() }
+}
+
+/// A tensor with padding.
+#[derive(Serialize, JsonSchema)]
+pub struct Tensor {
+    pub name: String,
+    pub computation: String,
+    pub shape: String,
+    pub kind: Kind,
+    pub space: u8,
+    #[serde(flatten)]
+    pub footprint: Sizes,
+    /// The size of the minormost dimension, and the same in whole tiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<[i64; 2]>,
+    /// The same of the second minormost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sublanes: Option<[i64; 2]>,
+    /// The layout that takes the fewest bytes, where it takes fewer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<Best>,
+    #[serde(flatten)]
+    pub origin: Provenance,
+}
+
+/// The bytes of a tensor.
+#[derive(Serialize, JsonSchema)]
+pub struct Sizes {
+    pub logical_bytes: i64,
+    pub padded_bytes: i64,
+}
+
+impl From<Footprint> for Sizes {
+    fn from(Footprint { logical, padded }: Footprint) -> Sizes {
+        Sizes { logical_bytes: logical, padded_bytes: padded }
+    }
+}
+
+/// What a buffer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A parameter of the entry.
+    Argument,
+    /// In a result of the entry.
+    Output,
+    Constant,
+    Temporary,
+    /// The result lies in the buffer of an earlier instruction.
+    Alias,
+    /// A parameter or a result of a computation that is run: the caller's buffer.
+    Lent,
+    /// Inside a fusion, where there are no buffers.
+    Fused,
+}
+
+impl Kind {
+    /// As it is written in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Argument => "argument",
+            Kind::Output => "output",
+            Kind::Constant => "constant",
+            Kind::Temporary => "temporary",
+            Kind::Alias => "alias",
+            Kind::Lent => "lent",
+            Kind::Fused => "fused",
+        }
+    }
+
+    /// Of a buffer of a computation that runs in this way.
+    pub fn of(role: Role, frame: RunsAs) -> Kind {
+        match (role, frame) {
+            (Role::Temporary, _) => Kind::Temporary,
+            (Role::Constant, _) => Kind::Constant,
+            (Role::Parameter, RunsAs::Entry) => Kind::Argument,
+            (Role::Result, RunsAs::Entry) => Kind::Output,
+            _ => Kind::Lent,
+        }
+    }
+}
+
+/// Another layout.
+#[derive(Serialize, JsonSchema)]
+pub struct Best {
+    pub layout: String,
+    pub padded_bytes: i64,
+    pub saves: i64,
+}
+
+/// An instruction that only moves bytes.
+#[derive(Serialize, JsonSchema)]
+pub struct Move {
+    pub name: String,
+    pub computation: String,
+    pub opcode: String,
+    /// The shape before and after.
+    pub from: String,
+    pub to: String,
+    /// What is read and written.
+    pub bytes: i64,
+    /// What made the operand: who has the first layout.
+    pub producer: String,
+    /// What reads the result: who has the second one; the first few.
+    pub users: Vec<String>,
+    /// What would make it free.
+    pub remedy: String,
+    #[serde(flatten)]
+    pub origin: Provenance,
+}
+
+/// Moves of one kind together.
+#[derive(Default, Serialize, JsonSchema)]
+pub struct Transfers {
+    pub count: usize,
+    pub bytes: i64,
+}
+
+/// What comes from one place of the program.
+#[derive(Serialize, JsonSchema)]
+pub struct Origin {
+    pub name: String,
+    /// The bytes of its temporaries and outputs that are live at the peaks of the memories.
+    pub live: i64,
+    /// The padding of all its buffers, live together or not.
+    pub waste: i64,
+}
+
+/// The name of a memory space.
+pub fn space_name(number: u8) -> String {
+    let named = memory_space::NAMED.iter().find(|(_, named)| *named == number);
+    named.map_or_else(|| format!("S({number})"), |(name, _)| (*name).to_string())
+}

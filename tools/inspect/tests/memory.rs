@@ -1,0 +1,185 @@
+//! The memory report of `layout-inspect hlo`, through the program itself.
+
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn run(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_layout-inspect"))
+        .arg("hlo")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // What is refused is not read to its end.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn printed(arguments: &[&str], input: &str) -> String {
+    let output = run(arguments, input);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn file(name: &str, text: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+const NARROW: &str = "HloModule narrow, is_scheduled=true
+
+ENTRY main {
+  x = f32[1000,3]{1,0:T(8,128)} parameter(0), metadata={op_name=\"x\"}
+  c = f32[1000,3]{0,1:T(4,128)} copy(x), metadata={op_name=\"jit(f)/neg\" source_file=\"f.py\" source_line=7}
+  n = f32[1000,3]{0,1:T(4,128)} negate(c), metadata={op_name=\"jit(f)/neg\" source_file=\"f.py\" source_line=7}
+  ROOT y = f32[3,1000]{1,0:T(4,128)} transpose(n), dimensions={1,0}, metadata={op_name=\"jit(f)/t\" source_file=\"f.py\" source_line=8}
+}
+";
+
+#[test]
+fn the_report_fits_on_a_screen() {
+    let expected = "\
+narrow: 4 instructions, scheduled
+          arguments      outputs    constants  temporaries         peak      padding
+hbm       500.0 KiB     16.0 KiB          0 B     16.0 KiB    532.0 KiB       93.4 %
+peak of hbm: 544768 bytes, at c f.py:7 jit(f)/neg
+    16.0 KiB  c f32[1000,3]{0,1:T(4,128)}
+
+most padding
+ 500.0 KiB  for 11.7 KiB, 3/128 lanes: argument x f32[1000,3]{1,0:T(8,128)}
+            484.0 KiB less with {0,1:T(4,128)}
+  16.0 KiB  for 11.7 KiB, 1000/1024 lanes: temporary c f32[1000,3]{0,1:T(4,128)}
+  16.0 KiB  for 11.7 KiB, 1000/1024 lanes: output y f32[3,1000]{1,0:T(4,128)}
+
+moves to another layout, and copies
+ 516.0 KiB  copy c f32[1000,3]{1,0:T(8,128)} -> f32[1000,3]{0,1:T(4,128)}
+            made by x (parameter), for n (negate)
+            free if the argument x is {0,1:T(4,128)}
+
+by source line                                                               at the peak     padding
+f.py:7                                                                          16.0 KiB     4.3 KiB
+f.py:8                                                                          16.0 KiB     4.3 KiB
+
+by op_name                                                                   at the peak     padding
+jit(f)/neg                                                                      16.0 KiB     4.3 KiB
+jit(f)/t                                                                        16.0 KiB     4.3 KiB
+";
+    assert_eq!(printed(&["-"], NARROW), expected);
+}
+
+#[test]
+fn no_report_is_wider_or_longer_than_a_screen() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test/hlo");
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "hlo") {
+            files += 1;
+            let report = printed(&[path.to_str().unwrap()], "");
+            assert!(report.lines().count() <= 45, "{path:?}\n{report}");
+            assert!(report.lines().all(|line| line.chars().count() <= 100), "{path:?}\n{report}");
+        }
+    }
+    assert_eq!(files, 24);
+}
+
+#[test]
+fn the_report_as_an_object() {
+    let report: Value = serde_json::from_str(&printed(&["-", "--summary", "--json", "--top", "1"], NARROW)).unwrap();
+    assert_eq!(report["arguments"], json!({"logical": 12000, "padded": 512000}));
+    assert_eq!(report["outputs"], json!({"logical": 12000, "padded": 16384}));
+    assert_eq!(report["temporaries"], json!(16384));
+    assert_eq!((&report["peak"]["bytes"], &report["peak"]["instruction"]), (&json!(544768), &json!("c")));
+    assert_eq!(report["padding"], json!({"logical": 36000, "padded": 544768}));
+    let worst = &report["worst"][0];
+    assert_eq!((&worst["name"], &worst["kind"], &worst["lanes"]), (&json!("x"), &json!("argument"), &json!([3, 128])));
+    assert_eq!(worst["best"], json!({"layout": "{0,1:T(4,128)}", "padded_bytes": 16384, "saves": 495616}));
+    assert_eq!(report["worst"].as_array().unwrap().len(), 1);
+    let moved = &report["relayouts"][0];
+    assert_eq!((&moved["name"], &moved["bytes"], &moved["source"]), (&json!("c"), &json!(528384), &json!("f.py:7")));
+    assert_eq!(report["file"], json!("-"));
+}
+
+#[test]
+fn rows_have_bytes_memory_source_and_kind() {
+    let rows = printed(&["-", "--json"], NARROW);
+    let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&Value> = rows.iter().map(|row| &row["kind"]).collect();
+    assert_eq!(kinds, ["argument", "temporary", "alias", "output"]);
+    let copy = &rows[1];
+    assert_eq!((&copy["logical_bytes"], &copy["padded_bytes"]), (&json!(12000), &json!(16384)));
+    assert_eq!((&copy["space"], &copy["source"], &copy["relayout"]), (&json!(0), &json!("f.py:7"), &json!("layout")));
+    assert_eq!(rows[0]["op_name"], json!("x"));
+    assert!(copy["remarks"][0].as_str().unwrap().starts_with("moves: element"), "{copy}");
+    assert_eq!(rows[2]["remarks"], Value::Null);
+}
+
+#[test]
+fn a_limit_of_padding() {
+    let output = run(&["-", "--fail-over", "1.5x"], NARROW);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.starts_with(b"narrow: 4 instructions"), "{output:?}");
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    let expected = "-: error: what is live at the peak must take at most 1.5x its logical bytes, found 15.13x; most padding \
+                    has x f32[1000,3]{1,0:T(8,128)}\n";
+    assert_eq!(complaint, expected);
+    assert!(run(&["-", "--fail-over", "16"], NARROW).status.success());
+    for wrong in ["x", "0.5", "inf", "-2x", ""] {
+        let argument = format!("--fail-over={wrong}");
+        let output = run(&["-", &argument], NARROW);
+        assert_eq!(output.status.code(), Some(1), "{wrong}");
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        let expected = format!("error: --fail-over must be a ratio of at least 1 such as 1.5x, found `{wrong}`\n");
+        assert_eq!(complaint, expected);
+    }
+}
+
+#[test]
+fn several_files_and_a_difference() {
+    let old = file("old.hlo", NARROW);
+    let new =
+        file("new.hlo", &NARROW.replace("f32[1000,3]{1,0:T(8,128)} parameter", "f32[1000,3]{0,1:T(4,128)} parameter"));
+    let table = printed(&[&old, &new], "");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 3, "{table}");
+    assert!(lines[1].ends_with("500.0 KiB     16.0 KiB     16.0 KiB    532.0 KiB       93.4 %"), "{table}");
+    let difference = printed(&[&new, "--diff", &old], "");
+    let expected = "\x20                                            old           new        change
+hbm arguments                          500.0 KiB      16.0 KiB    -484.0 KiB     -96.8 %
+hbm outputs                             16.0 KiB      16.0 KiB           0 B      +0.0 %
+hbm temporaries                         16.0 KiB      16.0 KiB           0 B      +0.0 %
+hbm peak                               532.0 KiB      48.0 KiB    -484.0 KiB     -91.0 %
+";
+    assert_eq!(difference, expected);
+    assert_eq!(run(&[&old, &new, "--diff", &old], "").status.code(), Some(1));
+    assert_eq!(run(&[&old, &new, "--all"], "").status.code(), Some(1));
+    let both: Vec<Value> =
+        printed(&[&old, &new, "--summary", "--json"], "").lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(both.len(), 2);
+}
+
+#[test]
+fn live_bytes_over_the_instructions() {
+    let lines = printed(&["-", "--timeline"], NARROW);
+    let last = |line: &str| line.split_whitespace().rev().take(3).map(str::to_string).collect::<Vec<_>>();
+    let found: Vec<Vec<String>> = lines.lines().map(last).collect();
+    assert_eq!(found[1], ["c", "KiB", "532.0"]);
+    assert_eq!(found.len(), 4);
+    let object: Value = serde_json::from_str(&printed(&["-", "--timeline", "--json"], NARROW)).unwrap();
+    assert_eq!(object["timeline"][1], json!({"name": "c", "bytes": 544768}));
+}
+
+#[test]
+fn what_is_wrong_has_its_place() {
+    let wrong = NARROW.replace("is_scheduled=true", "input_output_alias={ {}: (1, {}) }");
+    let output = run(&["-"], &wrong);
+    assert_eq!(output.status.code(), Some(1));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(complaint.starts_with("-:1:45: error: the number must be below 1, found 1\n"), "{complaint}");
+    let output = run(&["-", "--machine", "tpu_v55"], NARROW);
+    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(1), true));
+}

@@ -1,0 +1,79 @@
+//! A permutation of blocks, in place: each device gets a block of its source, and writes it into a tensor of its own.
+//!
+//! A number 1 goes the way of the block: a device to which nobody sends gets 0, and keeps what it has.
+
+use super::collectives::call;
+use super::shapes::starts;
+use crate::builder::{Builder, Operand};
+use crate::collectives::{ARRIVED, Collectives, is_local};
+use crate::syntax::plain;
+use crate::tensor::{Done, Tensor};
+use tensor_layout::hlo::Instruction;
+use tensor_layout::operations::{Collective, Exchange};
+
+/// The operands are inputs, as many outputs, and the indices at which blocks begin: all of the inputs, then all of the
+/// outputs. A begin is clamped so that the block fits.
+pub fn permuted(
+    b: &mut Builder,
+    i: &Instruction,
+    (c, sets): (&Collective, usize),
+    ins: &[Tensor],
+    outs: &[Tensor],
+) -> Done<Vec<Tensor>> {
+    let (data, begins) = ins.split_at(2 * outs.len());
+    let (inputs, outputs) = data.split_at(outs.len());
+    let (mut froms, mut tos) = begins.split_at(begins.len() / 2);
+    let length = (c.groups.len() / sets.max(1)).max(1);
+    let mut results = Vec::new();
+    for (k, (input, out)) in inputs.iter().zip(outs).enumerate() {
+        let input = b.precise(input, out)?;
+        let (input, mut whole) = (b.flattened(&input), b.precise(&outputs[k], out)?);
+        whole = b.flattened(&whole);
+        for set in 0..sets {
+            let block = &c.blocks[k * sets + set];
+            let (from, to);
+            (from, froms) = froms.split_at(block.len());
+            (to, tos) = tos.split_at(block.len());
+            let Some(pairs) = c.groups.chunks(length).nth(set).filter(|_| !block.contains(&0)) else { continue };
+            let pairs =
+                Collective { exchange: Exchange::Permute, groups: pairs.to_vec(), blocks: Vec::new(), ..c.clone() };
+            let from = starts(b, from, &input.sizes, block);
+            let to = starts(b, to, &whole.sizes, block);
+            let sent = b.cut(&input, &from, block, &vec![1; block.len()]);
+            let old = b.cut(&whole, &to, block, &vec![1; block.len()]);
+            let new = received(b, i, &pairs, &sent, &old)?;
+            let text = format!(
+                "tensor.insert_slice {} into {}[{}] {block:?} {:?} : {} into {}",
+                new.name,
+                whole.name,
+                to.join(", "),
+                vec![1; block.len()],
+                new.ty,
+                whole.ty
+            );
+            whole = b.named(&whole, &text);
+        }
+        results.push(b.converted(&whole, out));
+    }
+    Ok(results)
+}
+
+/// What the source of this device sent, or the old block, where it has no source.
+fn received(b: &mut Builder, i: &Instruction, c: &Collective, sent: &Tensor, old: &Tensor) -> Done<Tensor> {
+    if b.collectives == Collectives::Single || is_local(c) {
+        // All devices hold the same.
+        let is_target = c.groups.iter().any(|pair| pair.last() == Some(&0));
+        return Ok(if is_target { sent.clone() } else { old.clone() });
+    }
+    let one =
+        Tensor { name: String::new(), sizes: vec![1], element: ARRIVED, of: "i32".into(), ty: plain(&[1], "i32") };
+    let full = b.named(&one, &format!("arith.constant dense<1> : {}", one.ty));
+    let arrived = call(b, i, c, &full, &one, usize::MAX);
+    let arrived = b.entry(&arrived, 0);
+    let arrived = b.scalar(&arrived);
+    let (zero, new) = (b.w.constant("0", "i32"), call(b, i, c, sent, old, usize::MAX));
+    let is_target = b.w.compare("ne", &arrived, &zero, "i32");
+    b.each(vec![Operand::own(&new), Operand::own(old)], old, |w, args| {
+        Ok(w.select(&is_target, &args[0], &args[1], &old.of))
+    })
+}

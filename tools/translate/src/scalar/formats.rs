@@ -1,0 +1,55 @@
+//! What the bits of floats of 8 and of 4 bits mean.
+
+use tensor_layout::element::ElementType;
+
+/// What is in the bits.
+pub struct Format {
+    pub bits: i64,
+    pub mantissa: i64,
+    pub bias: i64,
+    /// The code of the greatest number, of what is beyond it, and of NaN; without the sign.
+    pub most: i64,
+    pub beyond: i64,
+    pub nan: i64,
+    /// Whether NaN has the code of -0, so that there is no -0.
+    pub one_zero: bool,
+}
+
+/// The format of a type; none of a type that has another width, or no sign.
+pub fn format(e: ElementType) -> Option<Format> {
+    use ElementType::{F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ};
+    let with_infinity = |mantissa: i64, bias: i64| {
+        let infinity = 0x80 - (1 << mantissa);
+        let nan = infinity + (1 << (mantissa - 1));
+        Format { bits: 8, mantissa, bias, most: infinity - 1, beyond: infinity, nan, one_zero: false }
+    };
+    let without =
+        |mantissa, bias| Format { bits: 8, mantissa, bias, most: 0x7f, beyond: 0x80, nan: 0x80, one_zero: true };
+    Some(match e {
+        F8E5M2 => with_infinity(2, 15),
+        F8E4M3 => with_infinity(3, 7),
+        F8E3M4 => with_infinity(4, 3),
+        F8E4M3FN => Format { bits: 8, mantissa: 3, bias: 7, most: 0x7e, beyond: 0x7f, nan: 0x7f, one_zero: false },
+        // What is beyond the greatest number becomes that, and NaN becomes -0.
+        F4E2M1FN => Format { bits: 4, mantissa: 1, bias: 1, most: 7, beyond: 7, nan: 8, one_zero: false },
+        F8E5M2FNUZ => without(2, 16),
+        F8E4M3FNUZ => without(3, 8),
+        F8E4M3B11FNUZ => without(3, 11),
+        _ => return None,
+    })
+}
+
+/// Whether a type is one of those here.
+pub fn is_small(e: ElementType) -> bool {
+    e == ElementType::F8E8M0FNU || format(e).is_some()
+}
+
+/// The bits of an infinity or a NaN with this sign; none of another type.
+pub fn special(x: f64, e: ElementType) -> Option<i64> {
+    if e == ElementType::F8E8M0FNU {
+        return Some(0xff);
+    }
+    let f = format(e)?;
+    let code = if x.is_nan() { f.nan } else { f.beyond };
+    Some(if x.is_sign_negative() { code | 1 << (f.bits - 1) } else { code })
+}
