@@ -21,7 +21,8 @@ use crate::options::OutlineLoopsOptions;
 use crate::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{
-    AttributeLike, DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute,
+    ArrayAttribute, AttributeLike, DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute,
+    TypeAttribute,
 };
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
@@ -328,26 +329,32 @@ fn position<'c>(b: Builder<'c>, at: &[i64]) -> (Identifier<'c>, Attribute<'c>) {
 
 /// The attributes of the function for a nest of another one.
 fn attributes<'c>(b: Builder<'c>, of: Op<'c>, name: &str, t: Type<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
-    let unit = Attribute::unit(b.context());
+    let string = |text: &str| Attribute::from(StringAttribute::new(b.context(), text));
     let internal = Attribute::parse(b.context(), "#llvm.linkage<internal>").expect("an attribute of the LLVM dialect");
     let mut all = vec![
-        b.named("sym_name", StringAttribute::new(b.context(), name)),
+        b.named("sym_name", string(name)),
         b.named("function_type", TypeAttribute::new(t)),
-        b.named("sym_visibility", StringAttribute::new(b.context(), "private")),
-        // It would be inlined again, into what is too large then.
-        b.named("no_inline", unit),
+        b.named("sym_visibility", string("private")),
         b.named("llvm.linkage", internal),
     ];
-    all.extend(machine(of).into_iter().map(|(name, attribute)| b.named(&name, attribute)));
+    // It would be inlined again, into what is too large then. `no_inline` is lost in the conversion to LLVM.
+    let mut passed_on = vec![string("noinline")];
+    for name in MACHINE {
+        match ir::attribute(of, name) {
+            Some(attribute) if name == PASSTHROUGH => passed_on.extend(ir::array(attribute)),
+            Some(attribute) => all.push(b.named(name, attribute)),
+            None => {}
+        }
+    }
+    all.push(b.named(PASSTHROUGH, ArrayAttribute::new(b.context(), &passed_on)));
     all
 }
 
+/// The attribute that has attributes of LLVM IR, as they are written there.
+const PASSTHROUGH: &str = "passthrough";
+
 /// The attributes of a function that say what its code is made for.
-fn machine<'c>(function: Op<'c>) -> Vec<(String, Attribute<'c>)> {
-    let own = ["llvm.emit_c_interface", "llvm.linkage"];
-    let is_kept = |name: &str| name == "passthrough" || (name.starts_with("llvm.") && !own.contains(&name));
-    ir::attributes(function).into_iter().filter(|(name, _)| is_kept(name)).collect()
-}
+const MACHINE: [&str; 6] = [PASSTHROUGH, "frame_pointer", "target_cpu", "target_features", "tune_cpu", "vscale_range"];
 
 /// What a nest is.
 struct NestKey<'c> {
@@ -363,7 +370,8 @@ struct NestKey<'c> {
 
 impl<'c> NestKey<'c> {
     fn of(function: Op<'c>, nest: Op<'c>) -> NestKey<'c> {
-        let words = machine(function).into_iter().map(|(_, attribute)| attribute.to_raw().ptr.addr()).collect();
+        let address = |name| ir::attribute(function, name).map_or(0, |attribute| attribute.to_raw().ptr.addr());
+        let words = MACHINE.into_iter().map(address).collect();
         let mut made = NestKey { words, captured: Vec::new(), copied: Vec::new(), numbers: HashMap::new() };
         for op in ir::all_operations(nest) {
             made.operation(op);

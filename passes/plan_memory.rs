@@ -38,7 +38,7 @@ const IN_ORDER: [&str; 8] = [
 
 /// Plans the memory of each function below an operation that allocates more buffers than the options say; false where
 /// there is none.
-pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> bool {
+pub fn run(rewriter: &Rewriter, options: PlanMemoryOptions) -> bool {
     let functions = ir::blocks(rewriter.root()).into_iter().flat_map(ir::operations);
     let functions = functions.filter(|op| ir::name(*op) == "func.func");
     functions.fold(false, |found, function| {

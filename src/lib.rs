@@ -34,6 +34,7 @@
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
 //! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
+//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
 //!
 //! # Invariants
 //!
@@ -55,6 +56,7 @@ pub mod notations;
 mod numbers;
 pub mod operations;
 pub mod places;
+pub mod plan;
 pub mod solver;
 pub mod targets;
 pub mod text;

@@ -33,6 +33,7 @@
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
 mod devices;
+mod facts;
 mod infer;
 mod known;
 mod literal;

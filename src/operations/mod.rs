@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod collective;
+pub mod facts;
 pub mod graph;
 pub mod operation;
 pub mod refusal;
@@ -10,6 +11,7 @@ pub mod shape;
 pub mod sizes;
 
 pub use collective::{Collective, Exchange};
+pub use facts::Facts;
 pub use graph::{Graph, Node, Value};
 pub use operation::{
     Algorithm, Contraction, Convolution, Fourier, Gather, Loops, Operation, Ragged, RaggedDot, Start, WindowDim,

@@ -20,7 +20,7 @@
 //!
 //! `exclude` and `bound shift` begin a dual, and the lines after it belong to it.
 
-use super::certificate::{Certificate, Dual, Message, Price, ProofNode, Reduction};
+use super::certificate::{Certificate, Dual, Message, Multiplier, ProofNode, Reduction};
 use crate::text::Error;
 use std::fmt;
 use std::str::FromStr;
@@ -61,7 +61,7 @@ fn numbers<T: fmt::Display>(f: &mut fmt::Formatter<'_>, before: &str, list: &[T]
 
 fn write_dual(f: &mut fmt::Formatter<'_>, kind: &str, dual: &Dual) -> fmt::Result {
     writeln!(f, "{kind} shift {}", dual.shift)?;
-    for Price { resource, moment, price } in &dual.prices {
+    for Multiplier { resource, moment, price } in &dual.prices {
         writeln!(f, "price {resource} at {moment}: {price}")?;
     }
     for Message { ends: [a, b], to: [to_a, to_b] } in &dual.messages {
@@ -253,7 +253,7 @@ impl<'a> Line<'a> {
                 self.expect("at")?;
                 let moment = self.number()?;
                 self.expect(":")?;
-                dual.prices.push(Price { resource, moment, price: self.only()? });
+                dual.prices.push(Multiplier { resource, moment, price: self.only()? });
             }
             "message" => {
                 let ends = [self.number()?, self.number()?];

@@ -1,10 +1,15 @@
 // layout-outline-loops: equal nests are one function, and what a nest takes from outside is passed to it.
 // RUN: layout-opt %s --layout-outline-loops=loops=2 --split-input-file | FileCheck %s
+// RUN: layout-opt %s --layout-outline-loops=loops=2 --split-input-file --layout-convert-to-llvm | FileCheck %s --check-prefix=LLVM
 // RUN: layout-opt %s --layout-outline-loops=loops=1000 --split-input-file > %t && \
 // RUN:   layout-opt %s --split-input-file | diff %t -
 
+// LLVM: llvm.func internal @loops_0(
+// LLVM-SAME: passthrough = ["noinline"]
+// LLVM-NOT: unrealized_conversion_cast
+
 // Both loops are one function, called with the buffers the other way round. The third adds, and is another.
-// CHECK: func.func private @loops_0(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) attributes {llvm.linkage = #llvm.linkage<internal>, no_inline}
+// CHECK: func.func private @loops_0(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr) attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]}
 // CHECK: arith.mulf
 // CHECK: func.func private @loops_1(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr)
 // CHECK: arith.addf
@@ -30,6 +35,20 @@ func.func @three(%x: memref<8xf32>, %y: memref<8xf32>) {
   affine.for %i = 0 to 8 {
     %0 = affine.load %x[%i] : memref<8xf32>
     %1 = arith.addf %0, %0 : f32
+    affine.store %1, %y[%i] : memref<8xf32>
+  }
+  return
+}
+
+// What the code is made for is the same; and what it is made for makes a difference.
+// CHECK: func.func private @loops_2(
+// CHECK-SAME: passthrough = ["noinline", "cold"], target_cpu = "skylake"
+// CHECK-LABEL: func.func @elsewhere(
+// CHECK: call @loops_2(
+func.func @elsewhere(%x: memref<8xf32>, %y: memref<8xf32>) attributes {passthrough = ["cold"], target_cpu = "skylake"} {
+  affine.for %i = 0 to 8 {
+    %0 = affine.load %x[%i] : memref<8xf32>
+    %1 = arith.mulf %0, %0 : f32
     affine.store %1, %y[%i] : memref<8xf32>
   }
   return

@@ -3,7 +3,7 @@
 //! The search of `planning` finds the cheapest plan for a sum; here expressions are built from it.
 
 use super::form::{Form, What};
-use super::planned::Term;
+use super::planned::CompoundTerm;
 use super::sum::Sum;
 use crate::expr::Expr;
 use crate::expr::cost;
@@ -77,13 +77,13 @@ impl Form {
             let last = self.written.get(&s, 0)?.as_ref()?.choice.clone()?;
             let (term, c, rest) = &*last;
             let base = match term {
-                Term::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), *m),
-                Term::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), *m),
-                Term::Min(a, b) => {
+                CompoundTerm::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), *m),
+                CompoundTerm::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), *m),
+                CompoundTerm::Min(a, b) => {
                     let (a, b) = sorted(self.build(a)?, self.build(b)?);
                     Expr::Min(a, b)
                 }
-                Term::Max(a, b) => {
+                CompoundTerm::Max(a, b) => {
                     let (a, b) = sorted(self.build(a)?, self.build(b)?);
                     Expr::Max(a, b)
                 }

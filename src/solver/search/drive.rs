@@ -4,7 +4,7 @@ use super::answer::{NoPlan, Options, Progress, Solution};
 use super::branch::Branching;
 use super::eliminate::Elimination;
 use super::local::Local;
-use super::model::Model;
+use super::model::WorkingNetwork;
 use super::order::order;
 use super::pairwise::{Pairwise, TOP, clamped, forbidden};
 use super::pricing::{Domains, Pricing};
@@ -41,7 +41,7 @@ pub fn solve(
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Solution, NoPlan> {
-    let model = Model::new(network)?;
+    let model = WorkingNetwork::new(network)?;
     let mut drive = Drive {
         network,
         model: &model,
@@ -82,7 +82,7 @@ pub fn min_marginals(network: &CostNetwork, variables: &[usize], options: &Optio
 
 struct Drive<'a> {
     network: &'a CostNetwork,
-    model: &'a Model,
+    model: &'a WorkingNetwork,
     options: &'a Options,
     watch: &'a mut dyn FnMut(&Progress) -> bool,
     work: u64,

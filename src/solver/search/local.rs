@@ -9,7 +9,7 @@
 //! finds a first legal plan.
 
 use super::eliminate::Elimination;
-use super::model::Model;
+use super::model::WorkingNetwork;
 use super::order::order;
 use super::pairwise::{Pairwise, TOP, plus};
 use super::rooms::Rooms;
@@ -64,7 +64,7 @@ struct Standing {
 }
 
 pub struct Local<'a> {
-    model: &'a Model,
+    model: &'a WorkingNetwork,
     pub rooms: Rooms,
     prices: Vec<f64>,
     now: Standing,
@@ -77,7 +77,7 @@ pub struct Local<'a> {
 
 impl<'a> Local<'a> {
     /// Starts from a plan without forbidden choices and pairs.
-    pub fn new(model: &'a Model, rooms: &Rooms, plan: Vec<u32>, seed: u64) -> Local<'a> {
+    pub fn new(model: &'a WorkingNetwork, rooms: &Rooms, plan: Vec<u32>, seed: u64) -> Local<'a> {
         let cost = model.cost(&plan);
         let now = Standing { plan, used: Vec::new(), worth: Worth { short: f64::INFINITY, cost } };
         let mut local = Local {

@@ -7,10 +7,10 @@
 //! best prices.
 
 use super::ascent::Ascent;
-use super::model::Model;
+use super::model::WorkingNetwork;
 use super::pairwise::{Pairwise, TOP, forbidden, plus};
 use super::rooms::Rooms;
-use crate::solver::certificate::{Dual, Message, Price};
+use crate::solver::certificate::{Dual, Message, Multiplier};
 
 /// Choices that each variable of the model has left.
 pub type Domains = Vec<Vec<u32>>;
@@ -49,7 +49,13 @@ const AVERAGE: f64 = 0.2;
 
 impl Pricing {
     /// Steps begin with `factor`, which is below 1. `None` where a variable has no choice left. Choices without partner are taken out of the domains.
-    pub fn new(model: &Model, mut domains: Domains, rooms: &Rooms, prices: &[f64], factor: f64) -> Option<Pricing> {
+    pub fn new(
+        model: &WorkingNetwork,
+        mut domains: Domains,
+        rooms: &Rooms,
+        prices: &[f64],
+        factor: f64,
+    ) -> Option<Pricing> {
         if !consistent(model, &mut domains) {
             return None;
         }
@@ -221,7 +227,7 @@ impl Pricing {
 
     /// The dual of the best prices in integers: its bound on the cost of legal plans, and for each choice that is left
     /// the bound with it. A bound is [`TOP`] where no plan is legal.
-    pub fn finish(&mut self, model: &Model, rooms: &Rooms, sweeps: usize) -> Finished {
+    pub fn finish(&mut self, model: &WorkingNetwork, rooms: &Rooms, sweeps: usize) -> Finished {
         let load = self.load();
         // Prices run away where no plan is legal, so they are cut.
         let cut = (1e16 / load).min(1.0);
@@ -304,7 +310,14 @@ impl Pricing {
         (sum, with)
     }
 
-    fn dual(&self, model: &Model, rooms: &Rooms, shift: u32, prices: &[i64], messages: Vec<[Vec<i64>; 2]>) -> Dual {
+    fn dual(
+        &self,
+        model: &WorkingNetwork,
+        rooms: &Rooms,
+        shift: u32,
+        prices: &[i64],
+        messages: Vec<[Vec<i64>; 2]>,
+    ) -> Dual {
         let full = |variable: u32, list: &[i64]| {
             let (name, choices) = &model.names[variable as usize];
             let mut all = vec![0; model.sizes[*name]];
@@ -322,7 +335,7 @@ impl Pricing {
         };
         let price = |(moment, price): (&u32, &i64)| {
             let moment = model.moments[*moment as usize];
-            Price { resource: moment.resource, moment: moment.time, price: *price }
+            Multiplier { resource: moment.resource, moment: moment.time, price: *price }
         };
         Dual {
             shift,
@@ -346,7 +359,7 @@ pub struct Finished {
 }
 
 /// Takes out choices that have no partner at some neighbour, until all have; `false` where a variable has none left.
-fn consistent(model: &Model, domains: &mut Domains) -> bool {
+fn consistent(model: &WorkingNetwork, domains: &mut Domains) -> bool {
     let mut queue: std::collections::VecDeque<u32> = (0..domains.len() as u32).collect();
     let mut queued = vec![true; domains.len()];
     while let Some(variable) = queue.pop_front() {
@@ -377,7 +390,7 @@ fn consistent(model: &Model, domains: &mut Domains) -> bool {
 }
 
 /// The model with the choices of the domains alone.
-fn restricted(model: &Model, domains: &Domains) -> Pairwise {
+fn restricted(model: &WorkingNetwork, domains: &Domains) -> Pairwise {
     let mut problem = Pairwise::new();
     for (v, domain) in domains.iter().enumerate() {
         let costs = model.pairwise.costs(v as u32);

@@ -15,6 +15,7 @@ mod moves;
 mod numbers;
 mod picture;
 mod places;
+mod plan;
 mod protocol;
 mod report;
 mod solve;
@@ -65,6 +66,7 @@ enum Command {
     Moves(moves::MovesOptions),
     Convert(convert::ConvertOptions),
     Solve(solve::SolveOptions),
+    Plan(plan::PlanOptions),
 }
 
 const LONG_ABOUT: &str = "\
@@ -107,6 +109,7 @@ fn run() -> ExitCode {
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
         Some(Command::Solve(options)) => solve::run(options),
+        Some(Command::Plan(options)) => plan::run(options),
         None if arguments.json => serve(),
         None if arguments.schema => Ok(protocol::schema()),
         None => inspect(&arguments),

@@ -1,0 +1,91 @@
+//! What a module says of its instructions beside what they do with indices: which are copies, and how often loops run.
+//!
+//! A loop runs as often as `known_trip_count` of its `backend_config` says. Else it counts: its condition is
+//! `compare(i, n), direction=LT`, where `n` is a constant and `i` a part of the tuple that begins as a constant, and to which
+//! the body adds a constant.
+
+use super::literal::Values;
+use super::module::{Computation, Instruction, Module};
+use crate::operations::facts::Facts;
+use crate::operations::operation::Operation;
+
+impl Module {
+    /// Facts about the nodes of [`Module::graphs`].
+    pub fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        for (c, computation) in self.computations.iter().enumerate() {
+            for (k, instruction) in computation.instructions.iter().enumerate() {
+                if matches!(&*instruction.opcode, "copy" | "copy-start") {
+                    facts.copies.insert((c, k));
+                }
+                if let Operation::While { condition, body } = instruction.operation {
+                    let said = instruction.attribute("backend_config").and_then(known_trip_count);
+                    let counted = || self.counted(computation, instruction, condition, body);
+                    if let Some(trips) = said.or_else(counted) {
+                        facts.trips.insert((c, k), trips);
+                    }
+                }
+            }
+        }
+        facts
+    }
+
+    /// How often a loop runs that counts.
+    fn counted(&self, around: &Computation, own: &Instruction, condition: usize, body: usize) -> Option<i64> {
+        let (condition, body) = (&self.computations[condition], &self.computations[body]);
+        let compare = condition.result();
+        if compare.opcode != "compare" || compare.attribute("direction") != Some("LT") {
+            return None;
+        }
+        let [i, n] = compare.operands[..] else { return None };
+        let limit = constant(condition, n)?;
+        let part = part(condition, i)?;
+        let start = constant(around, self.element(around, own.operands[0], part)?)?;
+        let next = self.element(body, body.root, part)?;
+        let add = &body.instructions[next];
+        let [a, b] = add.operands[..] else { return None };
+        if add.opcode != "add" || self::part(body, a) != Some(part) {
+            return None;
+        }
+        let step = constant(body, b).filter(|step| *step > 0)?;
+        let span = limit.checked_sub(start)?.max(0);
+        Some(span / step + i64::from(span % step != 0))
+    }
+
+    /// The instruction that is a part of a tuple.
+    fn element(&self, computation: &Computation, tuple: usize, part: i64) -> Option<usize> {
+        let tuple = &computation.instructions[tuple];
+        if tuple.opcode != "tuple" {
+            return None;
+        }
+        tuple.operands.get(usize::try_from(part).ok()?).copied()
+    }
+}
+
+/// Which part of the computation's parameter an instruction is.
+fn part(computation: &Computation, k: usize) -> Option<i64> {
+    let instruction = &computation.instructions[k];
+    match instruction.operation {
+        Operation::GetTupleElement { index } => {
+            let from = &computation.instructions[*instruction.operands.first()?];
+            matches!(from.operation, Operation::Parameter { .. }).then_some(i64::try_from(index).ok())?
+        }
+        _ => None,
+    }
+}
+
+/// The integer that an instruction is.
+fn constant(computation: &Computation, k: usize) -> Option<i64> {
+    match &computation.instructions[k].literal.as_ref()?.values {
+        Values::Integers(values) => values.first().and_then(|n| i64::try_from(*n).ok()),
+        _ => None,
+    }
+}
+
+/// `n` of `"known_trip_count":{"n":"32"}`.
+fn known_trip_count(config: &str) -> Option<i64> {
+    let rest = config.split_once("known_trip_count")?.1.trim_start_matches(['\\', '"', ':', '{', ' ']);
+    let rest = rest.strip_prefix('n')?.trim_start_matches(['\\', '"', ':', ' ']);
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}

@@ -1,0 +1,12 @@
+//! What is known of nodes beside their graphs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Facts about the nodes of graphs, which are named by the number of the graph and their number in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// How often the bodies of loops run, where it is known.
+    pub trips: BTreeMap<(usize, usize), i64>,
+    /// Operations that only put their operand into another layout.
+    pub copies: BTreeSet<(usize, usize)>,
+}

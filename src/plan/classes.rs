@@ -1,0 +1,212 @@
+//! The layouts that arrays may have: a list for each class of arrays of one element type and the same sizes.
+//!
+//! All orders up to rank 4, and of more dimensions those of all pairs of a minor and a second-minor one, the least padded
+//! first, with the tiles that the target has for each; then what operations make of their neighbours' layouts. Orders that
+//! place every element alike, since they differ only in dimensions of size 1, are one.
+
+use super::digits::{OffsetDigit, by_dimension, in_a_row};
+use crate::element::ElementType;
+use crate::operations::shape::Array;
+use crate::targets::Target;
+use crate::text::Error;
+use crate::tiled::expansion::Expansion;
+use crate::tiled::layout::Layout;
+use rustc_hash::FxHashMap;
+
+/// The number of a layout in the list of its class.
+pub type LayoutId = u16;
+
+/// The most layouts of a class, those that a program gives apart.
+pub const MOST_LAYOUTS: usize = 40;
+
+/// How many orders of minor pairs are taken for arrays of many dimensions.
+const MOST_PAIRS: usize = 24;
+
+/// Arrays of one element type and the same sizes.
+#[derive(Clone, Debug)]
+pub struct ArrayClass {
+    /// The type of their elements.
+    pub element: ElementType,
+    /// Their sizes.
+    pub sizes: Vec<i64>,
+    /// The layouts that they may have; the first is the target's default.
+    pub layouts: Vec<Layout>,
+    /// The bytes that each takes.
+    pub bytes: Vec<i64>,
+    /// Where each puts the elements of the row-major numbering; `None` where that is not known as digits.
+    pub rows: Vec<Option<Vec<OffsetDigit>>>,
+    /// The layouts by the digits of their dimensions.
+    placed: FxHashMap<Vec<Vec<OffsetDigit>>, LayoutId>,
+}
+
+/// All classes of a program.
+pub struct LayoutClasses<'t> {
+    /// What says which tiles go with an order.
+    pub target: &'t Target,
+    /// The classes.
+    pub all: Vec<ArrayClass>,
+    numbers: FxHashMap<(ElementType, Vec<i64>), usize>,
+}
+
+impl<'t> LayoutClasses<'t> {
+    /// No classes.
+    pub fn new(target: &'t Target) -> LayoutClasses<'t> {
+        LayoutClasses { target, all: Vec::new(), numbers: FxHashMap::default() }
+    }
+
+    /// The number of the class of an array.
+    ///
+    /// # Errors
+    /// A size is not bounded, or the padded bytes of the array do not fit in 64 bits.
+    pub fn of(&mut self, array: &Array) -> Result<usize, Error> {
+        let sizes = array.sizes().ok_or_else(|| Error::new("the sizes must be bounded, found `?`"))?;
+        let key = (array.element, sizes);
+        if let Some(number) = self.numbers.get(&key) {
+            return Ok(*number);
+        }
+        let number = self.all.len();
+        self.all.push(ArrayClass {
+            element: array.element,
+            sizes: key.1.clone(),
+            layouts: Vec::new(),
+            bytes: Vec::new(),
+            rows: Vec::new(),
+            placed: FxHashMap::default(),
+        });
+        self.numbers.insert(key.clone(), number);
+        let (element, sizes) = key;
+        if !element.is_data() {
+            // A token is no data: it has one layout, and no bytes.
+            let class = &mut self.all[number];
+            class.layouts.push(Layout::row_major(0));
+            class.bytes.push(0);
+            class.rows.push(Some(Vec::new()));
+            return Ok(number);
+        }
+        let default = self.target.default_layout(element, &sizes)?;
+        self.add(number, default);
+        let descending: Vec<usize> = (0..sizes.len()).rev().collect();
+        self.offer(number, &descending);
+        let most = if sizes.len() > Target::ALL_ORDERS { MOST_PAIRS } else { usize::MAX };
+        for ranked in self.target.layouts(element, &sizes)?.into_iter().take(most) {
+            self.add(number, ranked.layout);
+        }
+        Ok(number)
+    }
+
+    /// Adds a layout that the program gives to an array, as it is; one without tiles is an order where the target has
+    /// tiles.
+    pub fn given(&mut self, class: usize, layout: &Layout) -> Option<LayoutId> {
+        let own = &self.all[class];
+        if !own.element.is_data() {
+            return Some(0);
+        }
+        let mut exact = Layout { memory_space: 0, ..layout.clone() };
+        if !exact.is_tiled() {
+            exact = self.target.layout(own.element, &own.sizes, &exact.minor_to_major).unwrap_or(exact);
+        }
+        if let Some(known) = own.layouts.iter().position(|known| *known == exact) {
+            return LayoutId::try_from(known).ok();
+        }
+        self.push(class, exact)
+    }
+
+    /// The number of the layout with this order; adds it where there is room.
+    pub fn offer(&mut self, class: usize, order: &[usize]) -> Option<LayoutId> {
+        let own = &self.all[class];
+        if !own.element.is_data() {
+            return Some(0);
+        }
+        let layout = self.target.layout(own.element, &own.sizes, order).ok()?;
+        self.add(class, layout)
+    }
+
+    /// Adds a layout where there is room, unless one is there that places all elements alike: the number of that.
+    fn add(&mut self, class: usize, layout: Layout) -> Option<LayoutId> {
+        let own = &self.all[class];
+        if let Some(known) = own.layouts.iter().position(|known| *known == layout) {
+            return LayoutId::try_from(known).ok();
+        }
+        let digits = by_dimension(&own.sizes, &layout)?;
+        if let Some(known) = own.placed.get(&digits) {
+            return Some(*known);
+        }
+        if own.layouts.len() >= MOST_LAYOUTS {
+            return None;
+        }
+        self.push(class, layout)
+    }
+
+    fn push(&mut self, class: usize, layout: Layout) -> Option<LayoutId> {
+        let own = &mut self.all[class];
+        let bytes = Expansion::new(&own.sizes, &layout).and_then(|all| all.padded_bytes(own.element)).ok()?;
+        let number = LayoutId::try_from(own.layouts.len()).ok()?;
+        let digits = by_dimension(&own.sizes, &layout);
+        own.rows.push(digits.as_deref().map(in_a_row));
+        if let Some(digits) = digits {
+            own.placed.entry(digits).or_insert(number);
+        }
+        own.layouts.push(layout);
+        own.bytes.push(bytes);
+        Some(number)
+    }
+
+    /// The array of a class in one of its layouts.
+    pub fn array(&self, class: usize, layout: LayoutId, space: u8) -> Array {
+        let own = &self.all[class];
+        let dims = own.sizes.iter().map(|size| crate::operations::shape::Dim::Exact(*size)).collect();
+        let layout = Layout { memory_space: space, ..own.layouts[usize::from(layout)].clone() };
+        Array { element: own.element, dims, layout }
+    }
+}
+
+/// The order that a reshape makes of an order, minor to major, where the groups of dimensions that it splits and merges
+/// are adjacent and row-major in it: `{1,3,2,0}` of `[4,1024,12,64]` is `{1,2,0}` of `[4,1024,768]`.
+pub fn reshaped(order: &[usize], from: &[i64], to: &[i64]) -> Option<Vec<usize>> {
+    let groups = groups(from, to)?;
+    let mut found = Vec::with_capacity(to.len());
+    let long: Vec<usize> = order.iter().copied().filter(|dim| from[*dim] != 1).collect();
+    let mut next = long.as_slice();
+    while let Some(first) = next.first() {
+        let (ins, outs) = groups.iter().find(|(ins, _)| ins.last() == Some(first))?;
+        // Minor to major, the group is its dimensions from the last on.
+        if next.len() < ins.len() || !next.iter().take(ins.len()).eq(ins.iter().rev()) {
+            return None;
+        }
+        found.extend(outs.iter().rev());
+        next = &next[ins.len()..];
+    }
+    // Dimensions of size 1 stand next to the one before them, so that minor ones stay minor.
+    for dim in (0..to.len()).filter(|dim| to[*dim] == 1) {
+        let place = found.iter().position(|other| *other + 1 == dim).unwrap_or(found.len());
+        found.insert(place, dim);
+    }
+    (found.len() == to.len()).then_some(found)
+}
+
+/// Dimensions of one shape and those of another that they become.
+type Regrouped = (Vec<usize>, Vec<usize>);
+
+/// The smallest groups of dimensions, in row-major order, that have as many elements on both sides; without those of size
+/// 1. None where the shapes have not as many elements.
+fn groups(a: &[i64], b: &[i64]) -> Option<Vec<Regrouped>> {
+    let mut found = Vec::new();
+    let (mut left, mut right) = ((0..a.len()).filter(|k| a[*k] != 1), (0..b.len()).filter(|k| b[*k] != 1));
+    while let Some(first) = left.next() {
+        let (mut ins, mut outs) = (vec![first], Vec::new());
+        let (mut n, mut m) = (i128::from(a[first]), 1i128);
+        while n != m {
+            if n > m {
+                let dim = right.next()?;
+                outs.push(dim);
+                m = m.checked_mul(i128::from(b[dim]))?;
+            } else {
+                let dim = left.next()?;
+                ins.push(dim);
+                n = n.checked_mul(i128::from(a[dim]))?;
+            }
+        }
+        found.push((ins, outs));
+    }
+    right.next().is_none().then_some(found)
+}

@@ -1,0 +1,52 @@
+//! Layouts for all values of a program at once, and how far they are from the best.
+//!
+//! ```
+//! use tensor_layout::hlo::Module;
+//! use tensor_layout::plan::{EntryLayouts, Planner};
+//! use tensor_layout::solver::Options;
+//! use tensor_layout::targets::Target;
+//!
+//! let module = Module::parse("HloModule flip
+//! ENTRY main {
+//!   x = f32[1024,129] parameter(0)
+//!   ROOT y = f32[129,1024] transpose(x), dimensions={1,0}
+//! }").unwrap();
+//! let target = Target::parse("tpu_v5e").unwrap();
+//! let (graphs, facts) = (module.graphs(), module.facts());
+//! let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
+//! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
+//! assert_eq!((plan.cost, plan.relayouts.len()), (plan.bound, 0));
+//! ```
+//!
+//! The way of a program: it is put into one list ([`program`], [`again`]); its arrays get lists of layouts ([`classes`]),
+//! its operations ways to combine them ([`ways`]); what is a kernel is decided ([`kernels`]); all costs go into a network
+//! ([`prices`], [`posed`]), which the [solver](crate::solver) solves; and the solution is told as a plan ([`layout_plan`]).
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`program`] | calls, loops and branches put in, tuples taken apart |
+//! | [`again`] | broadcasts and constants, made again for each use |
+//! | [`digits`] | a form in which equal placements are equal |
+//! | [`classes`] | the layouts that arrays may have |
+//! | [`labels`] | which dimensions of an operation's arrays are one |
+//! | [`ways`] | the layouts that an operation's arrays may have together |
+//! | [`kernels`] | which operations are one kernel |
+//! | [`holders`] | arrays that are held in two layouts |
+//! | [`prices`] | what ways and relayouts cost |
+//! | [`posed`] | the network of costs |
+//! | [`layout_plan`] | the plan, and what other layouts would cost |
+
+pub mod again;
+pub mod classes;
+pub mod digits;
+pub mod holders;
+pub mod kernels;
+pub mod labels;
+pub mod layout_plan;
+pub mod posed;
+pub mod prices;
+pub mod program;
+pub mod ways;
+
+pub use layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Planner, Unplanned};
+pub use ways::EntryLayouts;

@@ -1,0 +1,279 @@
+//! The problem that a program is: a variable for each instance, whose choices are its ways, and an edge for each operand.
+
+use super::classes::{LayoutClasses, LayoutId};
+use super::holders::{HeldIn, states};
+use super::kernels::{Kept, Kernels};
+use super::prices::{Extent, Meeting, Prices, Taker};
+use super::program::{Doing, Program};
+use super::ways::{Choices, EntryLayouts, Way};
+use crate::operations::operation::Operation;
+use crate::solver::{CostNetwork, FORBIDDEN};
+use crate::targets::Target;
+use crate::text::Error;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A node, and what is wrong with it.
+pub type Located = ((usize, usize), Error);
+
+/// A program as a problem. Variables are the instances, by their numbers.
+pub struct Posed<'a, 't> {
+    /// The program.
+    pub program: Program<'a>,
+    /// What can be chosen.
+    pub choices: Choices<'t>,
+    /// What is a kernel.
+    pub kernels: Kernels,
+    /// The users of each array: instances and their operands.
+    pub users: Vec<Vec<(usize, usize)>>,
+    /// For each array that may be held in two layouts: its variable, and what the choices of that are.
+    pub holders: Vec<Option<(usize, Rc<Vec<HeldIn>>)>>,
+}
+
+/// Where and how an operation takes an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// What it costs once.
+    pub cost: i64,
+    /// The layout that is read or copied.
+    pub from: LayoutId,
+    /// The layout in which the operation takes it.
+    pub to: LayoutId,
+}
+
+/// An operand and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// The instance that takes the array, and as which operand.
+    pub by: (usize, usize),
+    /// The array.
+    pub made: usize,
+    /// How often.
+    pub times: i64,
+}
+
+impl<'a, 't> Posed<'a, 't> {
+    /// Poses the problem.
+    ///
+    /// # Errors
+    /// An instance and what is wrong with it.
+    pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
+        let users = program.users();
+        let kernels = Kernels::new(&program, &users);
+        let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
+        let choices = Choices::new(&program, LayoutClasses::new(target), entry).map_err(located)?;
+        let mut holders = Vec::with_capacity(users.len());
+        let mut next = program.instances.len();
+        for (made, own) in users.iter().enumerate() {
+            let (by, result) = (program.made[made].by, program.made[made].result);
+            let layouts: Vec<LayoutId> = choices.ways[by].iter().map(|way| way.results[result]).collect();
+            let states = states(&choices, choices.class[made], &layouts, own);
+            holders.push(states.map(|states| (next, Rc::new(states))));
+            next += usize::from(holders[made].is_some());
+        }
+        Ok(Posed { program, choices, kernels, users, holders })
+    }
+
+    /// The operands of all instances.
+    pub fn taken(&self) -> impl Iterator<Item = Taken> + '_ {
+        self.program.instances.iter().enumerate().flat_map(|(k, instance)| {
+            let times = |made: usize| match instance.doing {
+                // A loop takes what its body makes as often as the body runs.
+                Doing::Merge => self.program.instances[self.program.made[made].by].times,
+                _ => instance.times,
+            };
+            let taken =
+                move |(operand, made): (usize, &usize)| Taken { by: (k, operand), made: *made, times: times(*made) };
+            instance.operands.iter().enumerate().map(taken)
+        })
+    }
+
+    /// What the costs of an operand depend on beside the two layouts.
+    pub fn meeting(&self, taken: &Taken) -> Meeting {
+        let (user, operand) = taken.by;
+        let maker = self.program.made[taken.made].by;
+        let taker = match self.program.instances[user].doing {
+            Doing::Result(_) => Taker::Result,
+            Doing::Operation(operation) => match operation {
+                // What is open is brought into a form of its own by a kernel that streams.
+                Operation::Convolution(_) if operand == 0 && self.choices.ways[user][0].operands[0].is_none() => {
+                    Taker::Stream
+                }
+                Operation::Dot { .. } | Operation::Convolution(_) | Operation::Gather(_) | Operation::Scatter(_) => {
+                    Taker::Matrix
+                }
+                _ => Taker::Stream,
+            },
+            Doing::Argument(..) | Doing::Merge | Doing::Copy => Taker::Other,
+        };
+        Meeting {
+            class: self.choices.class[taken.made],
+            kept: self.kernels.kept[maker],
+            argument: matches!(self.program.instances[maker].doing, Doing::Argument(..)),
+            taker,
+            extent: self.extent(user, operand),
+            reads: self.kernels.reads[user][operand],
+        }
+    }
+
+    /// What an instance reads of an operand.
+    fn extent(&self, user: usize, operand: usize) -> Extent {
+        let instance = &self.program.instances[user];
+        match instance.doing {
+            Doing::Operation(Operation::Slice { .. } | Operation::DynamicSlice { .. }) if operand == 0 => {
+                Extent::Part(self.choices.class[instance.results[0]])
+            }
+            // An argument must stay as it is: it is copied, and the copy is changed.
+            Doing::Operation(Operation::DynamicUpdateSlice | Operation::InsertSlice { .. }) if operand == 0 => {
+                let maker = self.program.made[instance.operands[0]].by;
+                let argument = matches!(self.program.instances[maker].doing, Doing::Argument(..));
+                if argument { Extent::Whole } else { Extent::Nothing }
+            }
+            _ => Extent::Whole,
+        }
+    }
+
+    /// How an operation takes an array that is held in these layouts, in one of its ways.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn met(&self, prices: &Prices, taken: &Taken, (from, second): HeldIn, by: &Way) -> Result<Met, Error> {
+        let (meeting, (user, operand)) = (self.meeting(taken), taken.by);
+        let met = |from: LayoutId| -> Result<Met, Error> {
+            Ok(match by.operands[operand] {
+                Some(to) => Met { cost: prices.meeting(meeting, from, to)?, from, to },
+                None => {
+                    let (cost, to) = prices.port(meeting, from, &self.choices.ports[user][operand])?;
+                    Met { cost, from, to }
+                }
+            })
+        };
+        let first = met(from)?;
+        let Some(second) = second else { return Ok(first) };
+        let other = met(second)?;
+        // A copy of the second layout is none of the array's own.
+        Ok(if other.to == second && other.cost < first.cost { other } else { first })
+    }
+
+    /// What it costs once to hold an array in a second layout.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn held(&self, prices: &Prices, made: usize, (from, second): HeldIn) -> Result<i64, Error> {
+        let Some(second) = second else { return Ok(0) };
+        let by = self.program.made[made].by;
+        let meeting = Meeting {
+            class: self.choices.class[made],
+            kept: self.kernels.kept[by],
+            argument: matches!(self.program.instances[by].doing, Doing::Argument(..)),
+            taker: Taker::Other,
+            extent: Extent::Nothing,
+            reads: 0,
+        };
+        prices.relayout(meeting, from, second)
+    }
+
+    /// The network of costs.
+    ///
+    /// # Errors
+    /// An instance, and why its costs do not fit.
+    pub fn network(&self, prices: &Prices) -> Result<CostNetwork, Located> {
+        let at = |k: usize| self.program.instances[k].node;
+        let mut network = CostNetwork::new();
+        let mut known: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
+        for (k, ways) in self.choices.ways.iter().enumerate() {
+            let key = (self.own(k), Rc::as_ptr(ways), self.kernels.kept[k]);
+            let costs = match known.get(&key) {
+                Some(costs) => costs.clone(),
+                None => {
+                    let costs = ways.iter().map(|way| self.cost(prices, k, way)).collect::<Result<Vec<_>, _>>();
+                    let costs = Rc::new(costs.map_err(|error| (at(k), error))?);
+                    known.insert(key, costs.clone());
+                    costs
+                }
+            };
+            let times = self.program.instances[k].times;
+            let costs = times_all(&costs, times).map_err(|error| (at(k), error))?;
+            network.add_variable(costs).map_err(|error| (at(k), Error::new(error.to_string())))?;
+        }
+        for (made, holder) in self.holders.iter().enumerate() {
+            if let Some((_, states)) = holder {
+                self.hold(prices, &mut network, made, states)
+                    .map_err(|error| (at(self.program.made[made].by), error))?;
+            }
+        }
+        let mut tables: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
+        for taken in self.taken() {
+            let (user, maker) = (taken.by.0, self.program.made[taken.made].by);
+            let (made, by) = (&self.choices.ways[maker], &self.choices.ways[user]);
+            let result = self.program.made[taken.made].result;
+            let holder = self.holders[taken.made].as_ref();
+            let states = holder.map(|(_, states)| states.to_vec());
+            let states = states.unwrap_or_else(|| made.iter().map(|way| (way.results[result], None)).collect());
+            let key = (states, Rc::as_ptr(by), taken.by.1, self.meeting(&taken));
+            let table = match tables.get(&key) {
+                Some(table) => table.clone(),
+                None => {
+                    let mut table = Vec::with_capacity(key.0.len() * by.len());
+                    for held in &key.0 {
+                        for way in by.iter() {
+                            table.push(self.met(prices, &taken, *held, way).map_err(|error| (at(user), error))?.cost);
+                        }
+                    }
+                    let table = Rc::new(table);
+                    tables.insert(key, table.clone());
+                    table
+                }
+            };
+            if table.iter().all(|cost| *cost == 0) {
+                continue;
+            }
+            let table = times_all(&table, taken.times).map_err(|error| (at(user), error))?;
+            let from = holder.map_or(maker, |(variable, _)| *variable);
+            network.add_edge(from, user, table).map_err(|error| (at(user), Error::new(error.to_string())))?;
+        }
+        Ok(network)
+    }
+
+    /// Adds the variable of an array that may be held in two layouts.
+    fn hold(&self, prices: &Prices, network: &mut CostNetwork, made: usize, states: &[HeldIn]) -> Result<(), Error> {
+        let (by, result) = (self.program.made[made].by, self.program.made[made].result);
+        let costs = states.iter().map(|state| self.held(prices, made, *state)).collect::<Result<Vec<_>, _>>()?;
+        let costs = times_all(&costs, self.program.instances[by].times)?;
+        let wrong = |error: crate::solver::NetworkError| Error::new(error.to_string());
+        let holder = network.add_variable(costs).map_err(wrong)?;
+        let mut table = Vec::new();
+        for way in self.choices.ways[by].iter() {
+            table.extend(states.iter().map(|(from, _)| if *from == way.results[result] { 0 } else { FORBIDDEN }));
+        }
+        network.add_edge(by, holder, table).map_err(wrong)?;
+        Ok(())
+    }
+
+    /// The operation of an instance as text, where its cost depends on it.
+    fn own(&self, k: usize) -> String {
+        match self.program.instances[k].doing {
+            Doing::Operation(operation) => format!("{operation:?}"),
+            _ => String::new(),
+        }
+    }
+
+    /// What an instance costs in a way, once.
+    pub fn cost(&self, prices: &Prices, k: usize, way: &Way) -> Result<i64, Error> {
+        let instance = &self.program.instances[k];
+        let Doing::Operation(operation) = instance.doing else { return Ok(0) };
+        let classes = |numbers: &[usize]| numbers.iter().map(|made| self.choices.class[*made]).collect::<Vec<_>>();
+        let kept = if instance.results.iter().all(|made| self.users[*made].is_empty()) {
+            // What nothing uses is not computed.
+            Kept::Remade
+        } else {
+            self.kernels.kept[k]
+        };
+        prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)
+    }
+}
+
+fn times_all(costs: &[i64], times: i64) -> Result<Vec<i64>, Error> {
+    let product = |cost: &i64| cost.checked_mul(times).ok_or_else(|| Error::new("the cost does not fit in 64 bits"));
+    costs.iter().map(product).collect()
+}

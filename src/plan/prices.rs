@@ -1,0 +1,240 @@
+//! What the instances of a program cost in their ways, and what it costs where the layouts of two instances meet.
+//!
+//! A kernel costs its start, reading each stored array once, and writing what it stores. Where the layout that an array has
+//! is not the one that an operation takes, a relayout stands between:
+//!
+//! | the array is | the operation | what it costs |
+//! |---|---|---|
+//! | stored | streams, and the minor dimension stays | what the change of rows costs inside of the kernel |
+//! | stored | any other | a kernel that copies |
+//! | fused, or made again | any | the fusion is broken: the array is stored first, then as above |
+//!
+//! An array is in the fastest memory if it takes no more than a quarter of that, except that arguments and results of the
+//! program are in memory space 0. Products, convolutions and look-ups find arguments prefetched.
+
+use super::classes::{LayoutClasses, LayoutId};
+use super::kernels::Kept;
+use super::ways::Way;
+use crate::operations::operation::Operation;
+use crate::operations::shape::Array;
+use crate::targets::{Price, RelayoutKind, Target};
+use crate::text::Error;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// The share of the fastest memory that one array may take.
+const SHARE: i64 = 4;
+
+/// Who takes an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Taker {
+    /// A kernel that streams through its operands.
+    Stream,
+    /// A product, a look-up: it finds its operands in fast memory.
+    Matrix,
+    /// A result of the program.
+    Result,
+    /// A merge, or another that takes the array as it is.
+    Other,
+}
+
+/// An operand of an instance, as far as costs depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Meeting {
+    /// The class of the array.
+    pub class: usize,
+    /// What becomes of it.
+    pub kept: Kept,
+    /// Whether it is an argument of the program.
+    pub argument: bool,
+    /// Who takes it.
+    pub taker: Taker,
+    /// What is read of it.
+    pub extent: Extent,
+    /// How many kernels read it.
+    pub reads: i64,
+}
+
+/// What an operation reads of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// All.
+    Whole,
+    /// A part with the sizes of this class.
+    Part(usize),
+    /// Nothing: it is changed where it is.
+    Nothing,
+}
+
+/// What costs are asked of.
+pub struct Prices<'a, 't> {
+    classes: &'a LayoutClasses<'t>,
+    /// The fastest memory that is one, and the most bytes of an array in it.
+    fast: Option<(u8, i64)>,
+    known: RefCell<FxHashMap<(Meeting, LayoutId, LayoutId), i64>>,
+}
+
+impl<'a, 't> Prices<'a, 't> {
+    /// The prices of a target.
+    pub fn new(classes: &'a LayoutClasses<'t>) -> Prices<'a, 't> {
+        let memories = &classes.target.machine().memories;
+        let fast = memories.iter().filter(|memory| memory.axis.is_none() && memory.space != 0).next_back();
+        let fast = fast.map(|memory| (memory.space, memory.bytes / SHARE));
+        Prices { classes, fast, known: RefCell::default() }
+    }
+
+    fn target(&self) -> &Target {
+        self.classes.target
+    }
+
+    /// An array that is neither an argument nor a result.
+    fn inner(&self, class: usize, layout: LayoutId) -> Array {
+        let bytes = self.classes.all[class].bytes[usize::from(layout)];
+        let space = self.fast.filter(|(_, most)| bytes <= *most).map_or(0, |(space, _)| space);
+        self.classes.array(class, layout, space)
+    }
+
+    /// What an instance costs in a way, apart from reading its operands. Its classes are those of its operands and results.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn instance(
+        &self,
+        operation: &Operation,
+        way: &Way,
+        from: &[usize],
+        to: &[usize],
+        kept: Kept,
+    ) -> Result<i64, Error> {
+        if kept == Kept::Remade {
+            return Ok(0);
+        }
+        let operands: Vec<Array> =
+            from.iter().zip(&way.operands).map(|(c, id)| self.inner(*c, id.unwrap_or(0))).collect();
+        let results: Vec<Array> = to.iter().zip(&way.results).map(|(c, id)| self.inner(*c, *id)).collect();
+        let [operands, results] = [&operands, &results].map(|arrays| arrays.iter().collect::<Vec<_>>());
+        let mut price = self.target().operation_price(operation, &operands, &results)?;
+        if matches!(operation, Operation::Convolution(_)) && way.operands[0].is_none() {
+            // It is computed in a form of its own, and only written in this layout.
+            let own: Vec<Array> = to.iter().map(|class| self.inner(*class, 0)).collect();
+            let computed = self.target().operation_price(operation, &operands, &own.iter().collect::<Vec<_>>())?;
+            price = Price { writes: price.writes, ..computed };
+        }
+        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
+        match kept {
+            Kept::Stored => sum(price.writes.iter().copied().chain([price.start, price.compute, -price.hidden])),
+            // The kernel that it is part of starts, and writes.
+            _ if matrix => sum([price.start, price.compute].into_iter()),
+            _ => Ok(0),
+        }
+    }
+
+    /// In which layout an operand is taken that is in one layout, of those of a port, and what that costs.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn port(&self, meeting: Meeting, from: LayoutId, port: &[LayoutId]) -> Result<(i64, LayoutId), Error> {
+        let mut best = None;
+        for to in port {
+            let cost = self.meeting(meeting, from, *to)?;
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, *to));
+            }
+        }
+        best.map_or_else(|| Ok((self.meeting(meeting, from, from)?, from)), Ok)
+    }
+
+    /// What it costs to take an array that is in one layout in another: reading it, and a relayout where they differ.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn meeting(&self, meeting: Meeting, from: LayoutId, to: LayoutId) -> Result<i64, Error> {
+        let key = (meeting, from, to);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return Ok(*known);
+        }
+        let found = sum([self.relayout(meeting, from, to)?, self.reading(meeting, from, to)?].into_iter())?;
+        self.known.borrow_mut().insert(key, found);
+        Ok(found)
+    }
+
+    /// What a relayout costs, with what it breaks.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn relayout(&self, meeting: Meeting, from: LayoutId, to: LayoutId) -> Result<i64, Error> {
+        let Meeting { class, kept, argument, taker, .. } = meeting;
+        let own = &self.classes.all[class];
+        if from == to || !own.element.is_data() {
+            return Ok(0);
+        }
+        let before = if argument { self.classes.array(class, from, 0) } else { self.inner(class, from) };
+        let after = if taker == Taker::Result { self.classes.array(class, to, 0) } else { self.inner(class, to) };
+        let [from, to] = [&own.layouts[usize::from(from)], &own.layouts[usize::from(to)]];
+        if self.target().relayout_kind(&before, from, to)? == RelayoutKind::Bitcast {
+            return Ok(0);
+        }
+        // Even where a target has no price for it, what moves is worth avoiding.
+        let copy = self.target().relayout_cost(&before, &before.layout, &after.layout)?.max(1);
+        match kept {
+            Kept::Stored => Ok(copy),
+            _ => {
+                let stored = self.target().operation_price(&Operation::Elementwise, &[&before], &[&before])?;
+                sum(stored.writes.iter().copied().chain([stored.start, copy]))
+            }
+        }
+    }
+
+    /// What kernels pay that read the array.
+    fn reading(&self, meeting: Meeting, from: LayoutId, to: LayoutId) -> Result<i64, Error> {
+        let Meeting { class, kept, argument, taker, extent, reads } = meeting;
+        if !self.classes.all[class].element.is_data() || kept == Kept::Remade {
+            return Ok(0);
+        }
+        match taker {
+            Taker::Other => Ok(0),
+            Taker::Matrix => {
+                let (near, far) = (self.inner(class, to), self.classes.array(class, to, 0));
+                self.target().relayout_cost(&far, &far.layout, &near.layout)
+            }
+            Taker::Result => {
+                // What is stored for a result is written to memory space 0; what is copied there is priced by the copy.
+                if from != to || argument || kept != Kept::Stored {
+                    return Ok(0);
+                }
+                let (out, own) = (self.classes.array(class, to, 0), self.inner(class, to));
+                let written = |array: &Array| {
+                    let price = self.target().operation_price(&Operation::Elementwise, &[array], &[array])?;
+                    sum(price.writes.into_iter())
+                };
+                Ok(written(&out)?.saturating_sub(written(&own)?).max(0))
+            }
+            Taker::Stream => {
+                let reads = if from == to { reads } else { reads.max(1) };
+                let mut array =
+                    if argument && from == to { self.classes.array(class, to, 0) } else { self.inner(class, to) };
+                match extent {
+                    Extent::Whole => {}
+                    Extent::Part(part) => array.dims = self.classes.array(part, 0, 0).dims,
+                    Extent::Nothing => return Ok(0),
+                }
+                let price = self.target().operation_price(&Operation::Elementwise, &[&array], &[&array])?;
+                let once = sum(price.reads.into_iter())?;
+                once.checked_mul(reads).ok_or_else(too_much)
+            }
+        }
+    }
+}
+
+/// A sum of costs.
+fn sum(parts: impl Iterator<Item = i64>) -> Result<i64, Error> {
+    let mut all = 0i64;
+    for part in parts {
+        all = all.checked_add(part).ok_or_else(too_much)?;
+    }
+    Ok(all)
+}
+
+fn too_much() -> Error {
+    Error::new("the cost does not fit in 64 bits")
+}

@@ -1,0 +1,449 @@
+//! A program as one list of instances: calls, loops and branches put in, tuples taken apart.
+//!
+//! `y = call(x), to_apply={ p -> negate(p) }` becomes one instance, `negate(x)`; called twice, it becomes two, each with a
+//! layout of its own. Values are arrays: a tuple is the list of its arrays, and what packs and unpacks tuples is gone.
+//!
+//! A loop becomes one [`Doing::Merge`] for each array that it carries, with two operands: the array before the loop, and
+//! the one that the body makes of it. The body stands once and counts as often as it runs. A conditional becomes its
+//! branches, and a merge of their results.
+
+use crate::operations::facts::Facts;
+use crate::operations::graph::{Graph, Node};
+use crate::operations::operation::{Operation, Start};
+use crate::operations::shape::{Array, Shape, count, leaves};
+use crate::text::Error;
+
+/// An operation of a graph, in one of the calls of the graph.
+#[derive(Clone, Debug)]
+pub struct Instance<'a> {
+    /// What it is.
+    pub doing: Doing<'a>,
+    /// The numbers of the arrays that it reads.
+    pub operands: Vec<usize>,
+    /// The numbers of the arrays that it makes.
+    pub results: Vec<usize>,
+    /// How often it runs, at least 1.
+    pub times: i64,
+    /// The graph and the number of the node in it.
+    pub node: (usize, usize),
+}
+
+/// What an instance is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Doing<'a> {
+    /// An argument of the program: its number, and which of its arrays.
+    Argument(usize, usize),
+    /// An operation.
+    Operation(&'a Operation),
+    /// One of the operands, and in its layout.
+    Merge,
+    /// The operand, in any layout.
+    Copy,
+    /// A result of the program, by its number.
+    Result(usize),
+}
+
+/// An array that a program makes.
+#[derive(Clone, Debug)]
+pub struct Made<'a> {
+    /// Its shape, and the layout that the program gives it.
+    pub array: &'a Array,
+    /// The number of the instance that makes it.
+    pub by: usize,
+    /// Which of its results it is.
+    pub result: usize,
+    /// Which of the arrays of the node's results.
+    pub leaf: usize,
+}
+
+/// A program.
+#[derive(Clone, Debug, Default)]
+pub struct Program<'a> {
+    /// The instances; each comes after those that it uses, but for merges of loops.
+    pub instances: Vec<Instance<'a>>,
+    /// The arrays.
+    pub made: Vec<Made<'a>>,
+}
+
+/// How often the body of a loop counts where nothing says how often it runs.
+pub const UNKNOWN_TRIPS: i64 = 8;
+
+/// The most instances that a program may have: calls of calls can double them again and again.
+pub const MOST_INSTANCES: usize = 1 << 23;
+
+/// A graph that is being put in.
+struct Entered {
+    graph: usize,
+    /// The node that is next.
+    next: usize,
+    /// The arrays of each node before it, by result and leaf.
+    known: Vec<Vec<usize>>,
+    arguments: Vec<Vec<usize>>,
+    times: i64,
+    after: After,
+}
+
+/// What is done with the roots of a graph.
+enum After {
+    /// They are the results of the program.
+    Results,
+    /// They are the results of the node that is next in the frame below.
+    Node,
+    /// They are what the start of an asynchronous pair makes of its operands.
+    Start { operands: Vec<usize> },
+    /// They say whether a loop goes on; then its body follows.
+    Condition { merges: Vec<usize>, body: usize, trips: i64 },
+    /// They are the arrays of the loop in the next round.
+    Body { merges: Vec<usize> },
+    /// They are a branch's results: those of the branches before, and the branches to come.
+    Branch { made: Vec<Vec<usize>>, rest: Vec<(usize, Vec<usize>)> },
+}
+
+impl<'a> Program<'a> {
+    /// The program that a graph is, with the graphs that it calls.
+    ///
+    /// # Errors
+    /// A node that uses a later one, a graph that calls a later one, a call whose operands are not the parameters; more
+    /// than [`MOST_INSTANCES`], and counts beyond 64 bits.
+    pub fn new(graphs: &'a [Graph], entry: usize, facts: &Facts) -> Result<Program<'a>, Error> {
+        let graph = graphs.get(entry).ok_or_else(|| {
+            Error::new(format!("the graph must be below the number of graphs, {}, found {entry}", graphs.len()))
+        })?;
+        let mut builder = Inlining { graphs, facts, program: Program::default(), frames: Vec::new() };
+        let mut arguments = Vec::new();
+        for (k, node) in graph.nodes.iter().enumerate() {
+            if let Operation::Parameter { number } = node.operation {
+                arguments.resize(arguments.len().max(number + 1), Vec::new());
+                for leaf in 0..node.results.iter().map(count).sum() {
+                    let made = builder.push(Doing::Argument(number, leaf), (entry, k), Vec::new(), &[leaf], 1)?;
+                    arguments[number].extend(made);
+                }
+            }
+        }
+        builder.enter(entry, arguments, 1, After::Results)?;
+        while let Some(frame) = builder.frames.pop() {
+            builder.go(frame)?;
+        }
+        Ok(builder.program)
+    }
+
+    /// The instances that read each array, with the number of the operand.
+    pub fn users(&self) -> Vec<Vec<(usize, usize)>> {
+        let mut users = vec![Vec::new(); self.made.len()];
+        for (k, instance) in self.instances.iter().enumerate() {
+            for (operand, value) in instance.operands.iter().enumerate() {
+                users[*value].push((k, operand));
+            }
+        }
+        users
+    }
+}
+
+struct Inlining<'a, 'b> {
+    graphs: &'a [Graph],
+    facts: &'b Facts,
+    program: Program<'a>,
+    frames: Vec<Entered>,
+}
+
+impl<'a> Inlining<'a, '_> {
+    /// Adds an instance whose results are these leaves of a node.
+    fn push(
+        &mut self,
+        doing: Doing<'a>,
+        node: (usize, usize),
+        operands: Vec<usize>,
+        made: &[usize],
+        times: i64,
+    ) -> Result<Vec<usize>, Error> {
+        let by = self.program.instances.len();
+        if by >= MOST_INSTANCES {
+            return Err(too_many());
+        }
+        let arrays: Vec<&'a Array> = self.graphs[node.0].nodes[node.1].results.iter().flat_map(leaves).collect();
+        let first = self.program.made.len();
+        for (result, leaf) in made.iter().enumerate() {
+            self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf });
+        }
+        let results: Vec<usize> = (first..self.program.made.len()).collect();
+        self.program.instances.push(Instance { doing, operands, results: results.clone(), times, node });
+        Ok(results)
+    }
+
+    /// Begins to put in a graph.
+    fn enter(&mut self, graph: usize, arguments: Vec<Vec<usize>>, times: i64, after: After) -> Result<(), Error> {
+        let known = Vec::with_capacity(self.graphs[graph].nodes.len());
+        self.frames.push(Entered { graph, next: 0, known, arguments, times, after });
+        Ok(())
+    }
+
+    /// Goes on with a graph, up to its end or to a call.
+    fn go(&mut self, mut frame: Entered) -> Result<(), Error> {
+        let graph: &'a Graph = &self.graphs[frame.graph];
+        while let Some(node) = graph.nodes.get(frame.next) {
+            match self.node(&mut frame, node).map_err(|error| {
+                Error::new(format!("node {} of graph {}: {}", frame.next, frame.graph, error.message))
+            })? {
+                Some(made) => {
+                    frame.known.push(made);
+                    frame.next += 1;
+                }
+                None => {
+                    // What was entered is above this frame.
+                    let entered = self.frames.len() - 1;
+                    self.frames.insert(entered, frame);
+                    return Ok(());
+                }
+            }
+        }
+        let mut roots = Vec::new();
+        for root in &graph.roots {
+            roots.extend(value(graph, &frame.known, root.node, root.result)?);
+        }
+        self.leave(frame, roots)
+    }
+
+    /// What is done when all nodes of a graph are there.
+    fn leave(&mut self, frame: Entered, roots: Vec<usize>) -> Result<(), Error> {
+        match frame.after {
+            After::Results => {
+                for (number, root) in roots.into_iter().enumerate() {
+                    let by = self.program.made[root].by;
+                    let node = self.program.instances[by].node;
+                    let leaf = self.program.made[root].leaf;
+                    self.push(Doing::Result(number), node, vec![root], &[leaf], 1)?;
+                }
+            }
+            After::Node => self.found(roots),
+            After::Start { operands } => {
+                let below = &self.frames[self.frames.len() - 1];
+                let (at, times) = ((below.graph, below.next), below.times);
+                let node: &'a Node = &self.graphs[at.0].nodes[at.1];
+                let Operation::Start(start) = &node.operation else { return Ok(()) };
+                let own = node.results.iter().map(count).sum();
+                let made = self.started(start, at, &operands, &roots, own, times)?;
+                self.found(made);
+            }
+            After::Condition { merges, body, trips } => {
+                let times = times(frame.times, trips)?;
+                let below = &self.frames[self.frames.len() - 1];
+                let arguments = self.arguments(body, below.graph, &merges)?;
+                self.enter(body, arguments, times, After::Body { merges })?;
+            }
+            After::Body { merges } => {
+                for (merge, next) in merges.iter().zip(roots) {
+                    // What the body passes on needs no second operand.
+                    if *merge != next {
+                        let by = self.program.made[*merge].by;
+                        self.program.instances[by].operands.push(next);
+                    }
+                }
+                self.found(merges);
+            }
+            After::Branch { mut made, mut rest } => {
+                made.push(roots);
+                if let Some((branch, operands)) = rest.pop() {
+                    let below = &self.frames[self.frames.len() - 1];
+                    let arguments = self.arguments(branch, below.graph, &operands)?;
+                    return self.enter(branch, arguments, frame.times, After::Branch { made, rest });
+                }
+                let below = &self.frames[self.frames.len() - 1];
+                let (node, times) = ((below.graph, below.next), below.times);
+                let mut merged = Vec::new();
+                for leaf in 0..made[0].len() {
+                    let operands = made.iter().map(|roots| roots[leaf]).collect();
+                    merged.extend(self.push(Doing::Merge, node, operands, &[leaf], times)?);
+                }
+                self.found(merged);
+            }
+        }
+        Ok(())
+    }
+
+    /// The results of the node that the topmost frame waits for.
+    fn found(&mut self, made: Vec<usize>) {
+        if let Some(below) = self.frames.last_mut() {
+            below.known.push(made);
+            below.next += 1;
+        }
+    }
+
+    /// The arrays that a node makes; `None` where a graph was entered that makes them.
+    fn node(&mut self, frame: &mut Entered, node: &'a Node) -> Result<Option<Vec<usize>>, Error> {
+        let graph = &self.graphs[frame.graph];
+        let at = (frame.graph, frame.next);
+        let mut operands = Vec::new();
+        for operand in &node.operands {
+            operands.push(value(graph, &frame.known, operand.node, operand.result)?);
+        }
+        let all: Vec<usize> = operands.concat();
+        let own: usize = node.results.iter().map(count).sum();
+        let made = match &node.operation {
+            Operation::Parameter { number } => {
+                frame.arguments.get(*number).cloned().ok_or_else(|| no_argument(*number))?
+            }
+            Operation::Tuple => all,
+            Operation::GetTupleElement { index } => {
+                let value = &node.operands[0];
+                let Some(Shape::Tuple(parts)) = graph.nodes[value.node].results.get(value.result) else {
+                    return Err(Error::new("the operand must be a tuple, found an array"));
+                };
+                let first: usize = parts.iter().take(*index).map(count).sum();
+                all.get(first..first + own).ok_or_else(|| Error::new("the tuple must have such a part"))?.to_vec()
+            }
+            Operation::Leaves { numbers } => self.leaves(numbers, &all, at, frame.times)?,
+            Operation::Start(start) => match &start.operation {
+                Operation::Call { computation } => {
+                    let arguments = self.split(*computation, at, operands)?;
+                    self.enter(*computation, arguments, frame.times, After::Start { operands: all })?;
+                    return Ok(None);
+                }
+                operation => {
+                    let made: Vec<usize> = (0..own).filter(|leaf| start.result(*leaf).is_some()).collect();
+                    let made = self.push(self.doing(operation, at), at, all.clone(), &made, frame.times)?;
+                    self.started(start, at, &all, &made, own, frame.times)?
+                }
+            },
+            Operation::Call { computation } => {
+                let arguments = self.split(*computation, at, operands)?;
+                self.enter(*computation, arguments, frame.times, After::Node)?;
+                return Ok(None);
+            }
+            Operation::While { condition, body } => {
+                let mut merges = Vec::new();
+                for (leaf, value) in all.iter().enumerate() {
+                    merges.extend(self.push(Doing::Merge, at, vec![*value], &[leaf], frame.times)?);
+                }
+                let trips = self.facts.trips.get(&at).copied().unwrap_or(UNKNOWN_TRIPS).max(1);
+                let arguments = self.arguments(*condition, at.0, &merges)?;
+                let times = times(frame.times, trips)?;
+                self.enter(*condition, arguments, times, After::Condition { merges, body: *body, trips })?;
+                return Ok(None);
+            }
+            Operation::Conditional { branches } => {
+                let mut rest: Vec<_> = branches.iter().copied().zip(operands.into_iter().skip(1)).rev().collect();
+                let Some((first, operands)) = rest.pop() else { return Err(Error::new("a branch must be there")) };
+                let arguments = self.arguments(first, at.0, &operands)?;
+                self.enter(first, arguments, frame.times, After::Branch { made: Vec::new(), rest })?;
+                return Ok(None);
+            }
+            operation => {
+                let made: Vec<usize> = (0..own).collect();
+                self.push(self.doing(operation, at), at, all, &made, frame.times)?
+            }
+        };
+        Ok(Some(made))
+    }
+
+    fn doing(&self, operation: &'a Operation, at: (usize, usize)) -> Doing<'a> {
+        if self.facts.copies.contains(&at) { Doing::Copy } else { Doing::Operation(operation) }
+    }
+
+    /// The arrays of the start of an asynchronous pair: operands, what the operation makes, and what only the device uses.
+    fn started(
+        &mut self,
+        start: &Start,
+        at: (usize, usize),
+        all: &[usize],
+        made: &[usize],
+        own: usize,
+        times: i64,
+    ) -> Result<Vec<usize>, Error> {
+        let mut found = Vec::new();
+        for leaf in 0..own {
+            let operand = start.operand(leaf).and_then(|operand| all.get(operand));
+            match start.result(leaf).and_then(|result| made.get(result)).or(operand) {
+                Some(value) => found.push(*value),
+                None => {
+                    found.extend(self.push(Doing::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Arrays of the operands by their numbers; those without one are made of nothing.
+    fn leaves(
+        &mut self,
+        numbers: &[Option<usize>],
+        all: &[usize],
+        at: (usize, usize),
+        times: i64,
+    ) -> Result<Vec<usize>, Error> {
+        let mut made = Vec::new();
+        for (leaf, number) in numbers.iter().enumerate() {
+            match number.and_then(|number| all.get(number)) {
+                Some(value) => made.push(*value),
+                None => {
+                    made.extend(self.push(Doing::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// The arguments of a graph, of the operands of a call: one operand a parameter.
+    fn split(&self, graph: usize, at: (usize, usize), operands: Vec<Vec<usize>>) -> Result<Vec<Vec<usize>>, Error> {
+        self.below(graph, at.0)?;
+        if parameters(&self.graphs[graph]).iter().zip(&operands).all(|(n, own)| *n == own.len()) {
+            return Ok(operands);
+        }
+        self.arguments(graph, at.0, &operands.concat())
+    }
+
+    /// The arguments of a graph, of all arrays together.
+    fn arguments(&self, graph: usize, caller: usize, all: &[usize]) -> Result<Vec<Vec<usize>>, Error> {
+        self.below(graph, caller)?;
+        let mut rest = all;
+        let mut found = Vec::new();
+        for n in parameters(&self.graphs[graph]) {
+            let (own, more) = rest.split_at_checked(n).ok_or_else(|| no_argument(found.len()))?;
+            found.push(own.to_vec());
+            rest = more;
+        }
+        Ok(found)
+    }
+
+    /// That a graph calls one before it.
+    fn below(&self, graph: usize, caller: usize) -> Result<(), Error> {
+        if graph < caller {
+            return Ok(());
+        }
+        Err(Error::new(format!("graph {caller} must call graphs before it, found a call of graph {graph}")))
+    }
+}
+
+/// The number of arrays of each parameter of a graph.
+fn parameters(graph: &Graph) -> Vec<usize> {
+    let mut found = Vec::new();
+    for node in &graph.nodes {
+        if let Operation::Parameter { number } = node.operation {
+            found.resize(found.len().max(number + 1), 0);
+            found[number] = node.results.iter().map(count).sum();
+        }
+    }
+    found
+}
+
+/// The arrays of a value.
+fn value(graph: &Graph, known: &[Vec<usize>], node: usize, result: usize) -> Result<Vec<usize>, Error> {
+    let (Some(arrays), Some(from)) = (known.get(node), graph.nodes.get(node)) else {
+        return Err(Error::new(format!("an operand must be a node before it, found node {node}")));
+    };
+    let first: usize = from.results.iter().take(result).map(count).sum();
+    let own = from.results.get(result).map(count);
+    let all = own.and_then(|own| arrays.get(first..first + own));
+    all.map(<[usize]>::to_vec).ok_or_else(|| Error::new(format!("node {node} must have a result {result}, found none")))
+}
+
+pub(super) fn too_many() -> Error {
+    Error::new(format!("with its calls put in, the program must have at most {MOST_INSTANCES} operations"))
+}
+
+fn no_argument(number: usize) -> Error {
+    Error::new(format!("a call must have an operand for parameter {number}, found none"))
+}
+
+fn times(outer: i64, trips: i64) -> Result<i64, Error> {
+    outer.checked_mul(trips).ok_or_else(|| Error::new("the rounds of nested loops must fit in 64 bits, found more"))
+}

@@ -1,0 +1,382 @@
+//! The ways to lay out the arrays of an operation: its candidates in the plan.
+//!
+//! An operation that streams has a way for each layout of the widest of its arrays, and the other arrays follow: a
+//! reduction of `{2,0,1}` over dimension 2 makes `{0,1}`, without a relayout. A reshape has a way for each two layouts
+//! between which it moves nothing, and a few in which it moves. Products, convolutions and what looks elements up have the
+//! ways that the target wants.
+
+use super::classes::{LayoutClasses, LayoutId, reshaped};
+use super::labels::{Labels, order_of_dimensions, order_of_loops};
+use super::program::{Doing, Instance, Program};
+use crate::operations::operation::{Algorithm, Convolution, Operation};
+use crate::operations::shape::Array;
+use crate::targets::{Target, Want};
+use crate::text::Error;
+use crate::tiled::layout::Layout;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// Layouts of the operands and results of an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Way {
+    /// Of the operands; `None` where the operand is taken in the best of the layouts of its [`Port`].
+    pub operands: Vec<Option<LayoutId>>,
+    /// Of the results.
+    pub results: Vec<LayoutId>,
+}
+
+/// The classes of a program's arrays, and the ways of its instances.
+pub struct Choices<'t> {
+    /// The layouts.
+    pub classes: LayoutClasses<'t>,
+    /// The class of each array of the program.
+    pub class: Vec<usize>,
+    /// The ways of each instance; never empty.
+    pub ways: Vec<Rc<Vec<Way>>>,
+    /// The layouts in which each instance takes an operand that its ways leave open.
+    pub ports: Vec<Rc<Vec<Port>>>,
+    /// For each array the layout that the program gives it.
+    pub given: Vec<LayoutId>,
+}
+
+/// The layouts in which an operation can take an operand, independent of all others. Empty where ways say it.
+pub type Port = Vec<LayoutId>;
+
+/// The ways of an operation, and its ports.
+type ListedWays = (Rc<Vec<Way>>, Rc<Vec<Port>>);
+
+/// What arguments or results of a program may be laid out in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EntryLayouts {
+    /// The layouts that the program gives.
+    Fixed,
+    /// The target's default layouts.
+    #[default]
+    Default,
+    /// Any.
+    Free,
+}
+
+/// An operation and the classes of its operands and results, and the given layouts where they matter.
+type WayKey = (String, Vec<usize>, Vec<usize>, Vec<LayoutId>);
+
+impl<'t> Choices<'t> {
+    /// The choices of a program.
+    ///
+    /// # Errors
+    /// A size is not bounded, or bytes do not fit in 64 bits: which instance, and what is wrong with it.
+    pub fn new(
+        program: &Program,
+        mut classes: LayoutClasses<'t>,
+        entry: EntryLayouts,
+    ) -> Result<Choices<'t>, (usize, Error)> {
+        let (mut class, mut given) = (Vec::new(), Vec::new());
+        for made in &program.made {
+            let own = classes.of(made.array).map_err(|error| (made.by, error))?;
+            class.push(own);
+            given.push(classes.given(own, &made.array.layout).unwrap_or(0));
+        }
+        let mut maker = Maker { program, class: &class, given: &given, entry, classes, known: FxHashMap::default() };
+        maker.propagate();
+        let (mut ways, mut ports) = (Vec::new(), Vec::new());
+        for (k, instance) in program.instances.iter().enumerate() {
+            let (own, port) = maker.ways(instance).map_err(|error| (k, error))?;
+            ways.push(own);
+            ports.push(port);
+        }
+        let classes = maker.classes;
+        Ok(Choices { classes, class, ways, ports, given })
+    }
+}
+
+struct Maker<'a, 't> {
+    program: &'a Program<'a>,
+    class: &'a [usize],
+    given: &'a [LayoutId],
+    entry: EntryLayouts,
+    classes: LayoutClasses<'t>,
+    known: FxHashMap<WayKey, ListedWays>,
+}
+
+impl Maker<'_, '_> {
+    fn arrays(&self, numbers: &[usize]) -> Vec<&Array> {
+        numbers.iter().map(|number| self.program.made[*number].array).collect()
+    }
+
+    fn classes_of(&self, numbers: &[usize]) -> Vec<usize> {
+        numbers.iter().map(|number| self.class[*number]).collect()
+    }
+
+    /// Carries the orders of arrays of many dimensions through operations, forwards and backwards.
+    fn propagate(&mut self) {
+        let program = self.program;
+        let wide = |instance: &Instance| {
+            let mut all = instance.operands.iter().chain(&instance.results);
+            all.any(|number| program.made[*number].array.dims.len() > Target::ALL_ORDERS)
+        };
+        let chosen: Vec<&Instance> = program.instances.iter().filter(|instance| wide(instance)).collect();
+        let mut seen = FxHashSet::default();
+        for instance in chosen.iter().chain(chosen.iter().rev()) {
+            let Doing::Operation(operation) = instance.doing else { continue };
+            let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
+            // The lists may have grown since an equal operation was seen.
+            let sizes: Vec<usize> = from.iter().chain(&to).map(|c| self.classes.all[*c].layouts.len()).collect();
+            if seen.insert((format!("{operation:?}"), from.clone(), to.clone(), sizes)) {
+                self.carry(operation, instance, &from, &to);
+            }
+        }
+    }
+
+    /// Offers to each array of an operation the orders that go with those of its neighbours.
+    fn carry(&mut self, operation: &Operation, instance: &Instance, from: &[usize], to: &[usize]) {
+        let orders = |classes: &LayoutClasses, class: usize| {
+            classes.all[class].layouts.iter().map(|layout| layout.minor_to_major.clone()).collect::<Vec<_>>()
+        };
+        if let (Operation::Reshape, [a], [b]) = (operation, from, to) {
+            for (a, b) in [(*a, *b), (*b, *a)] {
+                let sizes = [a, b].map(|class| self.classes.all[class].sizes.clone());
+                for order in orders(&self.classes, a) {
+                    if let Some(order) = reshaped(&order, &sizes[0], &sizes[1]) {
+                        self.classes.offer(b, &order);
+                    }
+                }
+            }
+            return;
+        }
+        let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
+        let Some(labels) = Labels::new(operation, &operands, &results) else { return };
+        let all: Vec<(usize, &Vec<usize>)> =
+            from.iter().copied().zip(&labels.operands).chain(to.iter().copied().zip(&labels.results)).collect();
+        for (class, own) in &all {
+            for order in orders(&self.classes, *class) {
+                let loops = order_of_loops(own, &order);
+                for (other, labels) in all.iter().filter(|(_, labels)| labels.len() > 4) {
+                    if labels.iter().all(|label| loops.contains(label)) {
+                        self.classes.offer(*other, &order_of_dimensions(labels, &loops));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The ways of an instance.
+    fn ways(&mut self, instance: &Instance) -> Result<ListedWays, Error> {
+        let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
+        let fixed = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
+        let mut given = Vec::new();
+        let fixed_by_text = matches!(instance.doing, Doing::Operation(Operation::Bitcast));
+        if fixed_by_text || matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) {
+            given = [fixed(&instance.operands), fixed(&instance.results)].concat();
+        }
+        let part = match instance.doing {
+            Doing::Operation(operation) => format!("{operation:?}"),
+            Doing::Argument(..) => "argument".to_string(),
+            Doing::Merge => "merge".to_string(),
+            Doing::Copy => "copy".to_string(),
+            Doing::Result(_) => "result".to_string(),
+        };
+        let key = (part, from, to, given);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let mut ways = self.listed(instance, &key)?;
+        let mut seen = FxHashSet::default();
+        ways.retain(|way| seen.insert(way.clone()));
+        if ways.is_empty() {
+            ways.push(Way { operands: key.1.iter().map(|_| Some(0)).collect(), results: vec![0; key.2.len()] });
+        }
+        let listed = (Rc::new(ways), Rc::new(self.ports(instance, &key.1)));
+        self.known.insert(key, listed.clone());
+        Ok(listed)
+    }
+
+    fn listed(&mut self, instance: &Instance, (_, from, to, given): &WayKey) -> Result<Vec<Way>, Error> {
+        let ids = |classes: &LayoutClasses, class: usize| 0..classes.all[class].layouts.len() as LayoutId;
+        let same = |id: LayoutId| Way { operands: vec![Some(id); from.len()], results: vec![id; to.len()] };
+        let class = to.first().or(from.first()).copied();
+        match instance.doing {
+            Doing::Argument(..) | Doing::Result(_) => Ok(match (self.entry, class) {
+                (EntryLayouts::Fixed, _) => vec![same(given[0])],
+                (EntryLayouts::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
+                _ => vec![same(0)],
+            }),
+            Doing::Merge | Doing::Copy => {
+                Ok(class.into_iter().flat_map(|class| ids(&self.classes, class)).map(same).collect())
+            }
+            Doing::Operation(Operation::Bitcast) => {
+                let (operands, results) = given.split_at(from.len());
+                Ok(vec![Way { operands: operands.iter().map(|id| Some(*id)).collect(), results: results.to_vec() }])
+            }
+            Doing::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0])),
+            Doing::Operation(Operation::Dot { lhs_batch, .. }) => {
+                // Batch dimensions come first.
+                let batch: Vec<usize> = (0..lhs_batch.len()).collect();
+                let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
+                Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
+            }
+            Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
+                let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
+                let batch = self.few(&[convolution.output_batch], to[0]);
+                Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
+            }
+            Doing::Operation(operation) => {
+                // Lines are sorted in the order that they are in.
+                let wanted = match operation {
+                    Operation::Algorithm(algorithm)
+                        if matches!(**algorithm, Algorithm::Sort { .. } | Algorithm::TopK { .. }) =>
+                    {
+                        Vec::new()
+                    }
+                    _ => self.wanted(operation, instance, from, to)?,
+                };
+                if !wanted.is_empty() {
+                    return Ok(wanted);
+                }
+                let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
+                let labels = Labels::new(operation, &operands, &results).filter(|labels| labels.streams);
+                Ok(match labels.and_then(|labels| Some((labels.widest()?, labels))) {
+                    Some((widest, labels)) => self.streams(widest, &labels, from, to),
+                    None => self.apart(from, to),
+                })
+            }
+        }
+    }
+
+    /// A way for each layout of the widest array.
+    fn streams(&mut self, (of_result, k): (bool, usize), labels: &Labels, from: &[usize], to: &[usize]) -> Vec<Way> {
+        let (class, own) = if of_result { (to[k], &labels.results[k]) } else { (from[k], &labels.operands[k]) };
+        let mut ways = Vec::new();
+        for id in 0..self.classes.all[class].layouts.len() {
+            let loops = order_of_loops(own, &self.classes.all[class].layouts[id].minor_to_major);
+            let mut follow = |class: usize, labels: &Vec<usize>, widest: bool| match widest {
+                true => LayoutId::try_from(id).ok(),
+                false => self.classes.offer(class, &order_of_dimensions(labels, &loops)),
+            };
+            let operands: Vec<Option<LayoutId>> = (from.iter().zip(&labels.operands).enumerate())
+                .map(|(j, (class, labels))| follow(*class, labels, !of_result && j == k))
+                .collect();
+            let results: Option<Vec<LayoutId>> = (to.iter().zip(&labels.results).enumerate())
+                .map(|(j, (class, labels))| follow(*class, labels, of_result && j == k))
+                .collect();
+            let Some(results) = results else { continue };
+            // `None` would mean any layout; here it means that there was no room for this one.
+            if operands.iter().all(Option::is_some) {
+                ways.push(Way { operands, results });
+            }
+        }
+        ways
+    }
+
+    /// The ports of an operation: those of a product, whose matrices it takes in any order.
+    fn ports(&self, instance: &Instance, from: &[usize]) -> Vec<Port> {
+        match instance.doing {
+            Doing::Operation(Operation::Dot { lhs_batch, rhs_batch, .. }) => {
+                vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
+            }
+            Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
+                let batch = self.few(&[convolution.input_batch], from[0]);
+                vec![self.outside(from[0], &batch), self.outside(from[1], &[])]
+            }
+            _ => vec![Vec::new(); from.len()],
+        }
+    }
+
+    /// Those of the dimensions that fill less than half of the rows of a register.
+    fn few(&self, dims: &[usize], class: usize) -> Vec<usize> {
+        let rows = self.classes.target.machine().model.registers.map_or(0, |(rows, _)| rows);
+        dims.iter().copied().filter(|dim| self.classes.all[class].sizes[*dim] < rows / 2).collect()
+    }
+
+    /// Whether a convolution has fewer images than a register has rows, and cuts large ones into several: it brings the
+    /// input into a form of its own first, from whichever layout it has.
+    fn cuts_batches(&self, convolution: &Convolution, input: usize) -> bool {
+        let Some((rows, _)) = self.classes.target.machine().model.registers else { return false };
+        let sizes = &self.classes.all[input].sizes;
+        if convolution.feature_groups > 1 || convolution.batch_groups > 1 {
+            return false;
+        }
+        let longest = convolution.input_spatial.iter().map(|dim| sizes[*dim]).max().unwrap_or(0);
+        sizes[convolution.input_batch] < rows && longest >= 2 * rows
+    }
+
+    /// The layouts of a class in which these dimensions are none of the two minor ones, where there are others.
+    fn outside(&self, class: usize, dims: &[usize]) -> Port {
+        let own = &self.classes.all[class];
+        let others = own.sizes.len() - dims.len();
+        let inside = |order: &[usize]| order.iter().take(others.min(2)).any(|dim| dims.contains(dim));
+        let ids = 0..own.layouts.len() as LayoutId;
+        ids.filter(|id| !inside(&own.layouts[usize::from(*id)].minor_to_major)).collect()
+    }
+
+    /// The ways of a reshape: all in which nothing moves, and from and to a few layouts.
+    fn reshapes(&mut self, from: usize, to: usize) -> Vec<Way> {
+        let way = |a: usize, b: usize| Way { operands: vec![Some(a as LayoutId)], results: vec![b as LayoutId] };
+        let (a, b) = (&self.classes.all[from], &self.classes.all[to]);
+        let mut ways = Vec::new();
+        for (j, row) in b.rows.iter().enumerate() {
+            let same = |i: &usize| row.is_some() && a.rows[*i] == *row;
+            ways.extend((0..a.rows.len()).filter(same).map(|i| way(i, j)));
+        }
+        // The default and the row-major layout come first.
+        for i in 0..a.layouts.len().min(2) {
+            ways.extend((0..b.layouts.len().min(2)).map(|j| way(i, j)));
+        }
+        ways
+    }
+
+    /// The ways that the target wants.
+    fn wanted(
+        &mut self,
+        operation: &Operation,
+        instance: &Instance,
+        from: &[usize],
+        to: &[usize],
+    ) -> Result<Vec<Way>, Error> {
+        let wants =
+            self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
+        // A convolution of so many images that they fill the rows of registers has them in rows or lanes.
+        let images = match operation {
+            Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 => {
+                let many = self.few(&[own.input_batch], from[0]).is_empty();
+                many.then_some([own.input_batch, own.output_batch])
+            }
+            _ => None,
+        };
+        let inside = |layout: &Option<Layout>, dim: usize| {
+            layout.as_ref().is_none_or(|layout| layout.minor_to_major.iter().take(2).any(|own| *own == dim))
+        };
+        let fits = |want: &Want| {
+            images.is_none_or(|[input, output]| inside(&want.operands[0], input) && inside(&want.results[0], output))
+        };
+        let mut ways = Vec::new();
+        for want in wants.into_iter().filter(fits) {
+            let number = |classes: &mut LayoutClasses, class: &usize, layout: &Layout| {
+                classes.offer(*class, &layout.minor_to_major)
+            };
+            let mut operands = Vec::new();
+            for (class, layout) in from.iter().zip(&want.operands) {
+                operands.push(layout.as_ref().and_then(|layout| number(&mut self.classes, class, layout)));
+            }
+            let mut made = vec![Vec::new()];
+            for (class, layout) in to.iter().zip(&want.results) {
+                let all: Vec<LayoutId> = match layout {
+                    Some(layout) => number(&mut self.classes, class, layout).into_iter().collect(),
+                    None => (0..self.classes.all[*class].layouts.len() as LayoutId).collect(),
+                };
+                made = made.iter().flat_map(|own: &Vec<_>| all.iter().map(|id| [&own[..], &[*id]].concat())).collect();
+            }
+            ways.extend(made.into_iter().map(|results| Way { operands: operands.clone(), results }));
+        }
+        Ok(ways)
+    }
+
+    /// The ways of an operation of which nothing is known: row-major, as whoever wrote it expects.
+    fn apart(&mut self, from: &[usize], to: &[usize]) -> Vec<Way> {
+        let mut row_major = |class: &usize| {
+            let order: Vec<usize> = (0..self.classes.all[*class].sizes.len()).rev().collect();
+            self.classes.offer(*class, &order).unwrap_or(0)
+        };
+        let operands = from.iter().map(|class| Some(row_major(class))).collect();
+        vec![Way { operands, results: to.iter().map(row_major).collect() }]
+    }
+}

@@ -1,0 +1,234 @@
+//! Plans against plans found by trying everything, and against the facts that they have to meet.
+
+use std::fs;
+use std::path::Path;
+use tensor_layout::analysis::{Cause, Movement, movement};
+use tensor_layout::hlo::Module;
+use tensor_layout::operations::{Operation, Shape};
+use tensor_layout::plan::digits::{by_dimension, in_a_row};
+use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner};
+use tensor_layout::solver::{CostNetwork, Options, check};
+use tensor_layout::targets::Target;
+use tensor_layout::tiled::{Layout, TileEntry};
+
+/// The plan of an HLO text, whose proof is checked.
+fn planned(text: &str, machine: &str, entry: EntryLayouts) -> LayoutPlan {
+    let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let target = Target::parse(machine).unwrap();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let planner = Planner::new(&graphs, module.entry, &facts, &target, entry).unwrap();
+    let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
+    assert_eq!(check(planner.network(), &plan.solution.certificate), Ok(()), "{text}");
+    assert_eq!(planner.network().cost(plan.solution.choices()), Ok(plan.cost));
+    if let (Some(given), EntryLayouts::Free) = (planner.given(), entry) {
+        assert!(plan.cost <= given, "{} above the given layouts' {given}", plan.cost);
+    }
+    plan
+}
+
+/// The least cost of all plans, each tried.
+fn least(network: &CostNetwork) -> i64 {
+    let sizes: Vec<usize> = network.variables().iter().map(Vec::len).collect();
+    assert!(sizes.iter().product::<usize>() < 3_000_000, "{sizes:?}");
+    let mut plan = vec![0; sizes.len()];
+    let mut best = i64::MAX;
+    loop {
+        best = best.min(network.cost(&plan).unwrap_or(i64::MAX));
+        let Some(next) = (0..plan.len()).find(|k| plan[*k] + 1 < sizes[*k]) else { return best };
+        plan[next] += 1;
+        plan[..next].fill(0);
+    }
+}
+
+fn main_of(lines: &[&str]) -> String {
+    format!("HloModule m\nENTRY main {{\n  {}\n}}\n", lines.join("\n  "))
+}
+
+/// A product whose operand is transposed, read twice.
+const PRODUCT: &[&str] = &[
+    "x = f32[50,300]{1,0} parameter(0)",
+    "w = f32[50,20]{1,0} parameter(1)",
+    "t = f32[300,50]{1,0} transpose(x), dimensions={1,0}",
+    "y = f32[300,20]{1,0} dot(t, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    "z = f32[50,300]{1,0} negate(x)",
+    "u = f32[300,50]{1,0} transpose(z), dimensions={1,0}",
+    "v = f32[300,50]{1,0} add(t, u)",
+    "ROOT r = (f32[300,20]{1,0}, f32[300,50]{1,0}) tuple(y, v)",
+];
+
+#[test]
+fn a_plan_costs_what_the_best_of_all_costs() {
+    let reshaped = [
+        "x = f32[6,40,10]{2,1,0} parameter(0)",
+        "y = f32[240,10]{1,0} reshape(x)",
+        "z = f32[10,240]{1,0} transpose(y), dimensions={1,0}",
+        "ROOT r = f32[10,240]{1,0} negate(z)",
+    ];
+    let sum = [
+        "a = f32[9,40]{1,0} parameter(0)",
+        "b = f32[40,9]{1,0} parameter(1)",
+        "t = f32[9,40]{1,0} transpose(b), dimensions={1,0}",
+        "c = f32[9,40]{1,0} add(a, t)",
+        "d = f32[40,9]{1,0} transpose(c), dimensions={1,0}",
+        "ROOT r = f32[40,9]{1,0} multiply(d, b)",
+    ];
+    for lines in [PRODUCT, &reshaped, &sum] {
+        let text = main_of(lines);
+        let module = Module::parse(&text).unwrap();
+        let (graphs, facts) = (module.graphs(), module.facts());
+        for machine in ["tpu_v5e", "cpu"] {
+            let target = Target::parse(machine).unwrap();
+            for entry in [EntryLayouts::Fixed, EntryLayouts::Default, EntryLayouts::Free] {
+                let planner = Planner::new(&graphs, module.entry, &facts, &target, entry).unwrap();
+                let plan = planned(&text, machine, entry);
+                assert_eq!(
+                    (plan.cost, plan.bound),
+                    (least(planner.network()), plan.cost),
+                    "{text} {machine} {entry:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_only_renames_needs_no_relayout() {
+    let chain = main_of(&[
+        "x = f32[8,300]{1,0} parameter(0)",
+        "y = f32[8,300]{1,0} negate(x)",
+        "z = f32[8,300]{1,0} multiply(y, x)",
+        "ROOT r = f32[8,300]{1,0} exponential(z)",
+    ]);
+    let meeting = main_of(&[
+        "x = f32[8,300]{1,0} parameter(0)",
+        "y = f32[8,300]{1,0} parameter(1)",
+        "a = f32[300,8]{1,0} transpose(x), dimensions={1,0}",
+        "b = f32[300,8]{1,0} transpose(y), dimensions={1,0}",
+        "ROOT r = f32[300,8]{1,0} add(a, b)",
+    ]);
+    let bitcast = main_of(&[
+        "x = f32[4,16,300]{2,1,0} parameter(0)",
+        "y = f32[64,300]{1,0} reshape(x)",
+        "ROOT r = f32[64,300]{1,0} negate(y)",
+    ]);
+    for machine in ["tpu_v5e", "cpu"] {
+        for text in [&chain, &meeting, &bitcast] {
+            assert_eq!(planned(text, machine, EntryLayouts::Free).relayouts, [], "{machine} {text}");
+        }
+        assert_eq!(planned(&chain, machine, EntryLayouts::Fixed).relayouts, []);
+        assert_eq!(planned(&bitcast, machine, EntryLayouts::Fixed).relayouts, []);
+    }
+}
+
+#[test]
+fn a_result_in_another_layout_is_one_relayout_at_that_use() {
+    let text = main_of(&[
+        "x = f32[80,300]{1,0} parameter(0)",
+        "y = f32[80,300]{1,0} negate(x)",
+        "z = f32[80,300]{1,0} exponential(y)",
+        "ROOT r = (f32[80,300]{1,0}, f32[80,300]{0,1}) tuple(y, z)",
+    ])
+    .replace("z = f32[80,300]{1,0}", "z = f32[80,300]{0,1}");
+    for machine in ["tpu_v5e", "cpu"] {
+        let plan = planned(&text, machine, EntryLayouts::Fixed);
+        assert_eq!(plan.relayouts.len(), 1, "{:?}", plan.relayouts);
+        let orders = |layouts: &[Layout]| layouts.iter().map(|l| l.minor_to_major.clone()).collect::<Vec<_>>();
+        assert_eq!((orders(&plan.arguments), orders(&plan.results)), (vec![vec![1, 0]], vec![vec![1, 0], vec![0, 1]]));
+    }
+}
+
+#[test]
+fn what_a_loop_carries_has_one_layout() {
+    let text = "HloModule m
+body {
+  p = (s32[], f32[40,300]{1,0}) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[40,300]{1,0} get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  y = f32[40,300]{1,0} negate(x)
+  ROOT r = (s32[], f32[40,300]{1,0}) tuple(j, y)
+}
+condition {
+  p = (s32[], f32[40,300]{1,0}) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(12)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  zero = s32[] constant(0)
+  x = f32[40,300]{1,0} parameter(0)
+  t = (s32[], f32[40,300]{1,0}) tuple(zero, x)
+  w = (s32[], f32[40,300]{1,0}) while(t), condition=condition, body=body
+  ROOT r = f32[40,300]{1,0} get-tuple-element(w), index=1
+}
+";
+    let module = Module::parse(text).unwrap();
+    assert_eq!(module.facts().trips.values().copied().collect::<Vec<_>>(), [12]);
+    let plan = planned(text, "tpu_v5e", EntryLayouts::Free);
+    assert_eq!(plan.relayouts, []);
+    assert_eq!(plan.arguments, plan.results);
+}
+
+#[test]
+fn every_program_is_planned_without_a_gap() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test/hlo");
+    let mut programs = 0;
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Ok(module) = Module::parse(&text) else { continue };
+        let (graphs, facts) = (module.graphs(), module.facts());
+        for machine in ["tpu_v5e", "cpu"] {
+            let target = Target::parse(machine).unwrap();
+            // Some have sizes that only the running program knows.
+            let Ok(planner) = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free) else {
+                continue;
+            };
+            let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
+            assert_eq!(plan.cost, plan.bound, "{}", path.display());
+            programs += 1;
+        }
+    }
+    assert!(programs > 20, "{programs}");
+}
+
+/// Digits say of every reshape whether it moves anything, as going through the elements does.
+#[test]
+fn digits_are_equal_where_a_reshape_moves_nothing() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let shapes: [&[&[i64]]; 4] = [
+        &[&[24, 10], &[240], &[4, 6, 10], &[2, 12, 10], &[24, 2, 5]],
+        &[&[16, 256], &[4096], &[2, 8, 256], &[16, 2, 128], &[4, 4, 256]],
+        &[&[3, 5, 7], &[15, 7], &[3, 35], &[105], &[3, 1, 35]],
+        &[&[8, 1, 32], &[256], &[8, 32], &[2, 4, 32], &[64, 4]],
+    ];
+    let tiles = [None, Some([8, 128]), Some([4, 16]), Some([2, 5])];
+    let (mut free, mut moved) = (0, 0);
+    for _ in 0..4000 {
+        let group = shapes[random.usize(..shapes.len())];
+        let mut side = || {
+            let sizes = group[random.usize(..group.len())].to_vec();
+            let mut layout = Layout::row_major(sizes.len());
+            random.shuffle(&mut layout.minor_to_major);
+            if let Some(tile) = tiles[random.usize(..tiles.len())].filter(|_| sizes.len() > 1) {
+                layout.tiles = vec![tile.map(TileEntry::Size).to_vec()];
+            }
+            let list: Vec<String> = sizes.iter().map(i64::to_string).collect();
+            let shape = Shape::parse(&format!("f32[{}]{layout}", list.join(","))).unwrap();
+            (shape, in_a_row(&by_dimension(&sizes, &layout).unwrap()))
+        };
+        let ((from, a), (to, b)) = (side(), side());
+        match movement(&Operation::Reshape, &from, &to).unwrap() {
+            Movement::Free | Movement::Moves { cause: Cause::Larger, .. } => {
+                assert_eq!(a, b, "{from} {to}");
+                free += 1;
+            }
+            _ => {
+                assert_ne!(a, b, "{from} {to}");
+                moved += 1;
+            }
+        }
+    }
+    assert!(free > 100 && moved > 1000, "{free} {moved}");
+}
