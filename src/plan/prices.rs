@@ -83,7 +83,7 @@ impl<'a, 't> Prices<'a, 't> {
     /// The prices of a target.
     pub fn new(classes: &'a LayoutClasses<'t>) -> Prices<'a, 't> {
         let memories = &classes.target.machine().memories;
-        let fast = memories.iter().filter(|memory| memory.axis.is_none() && memory.space != 0).next_back();
+        let fast = memories.iter().rfind(|memory| memory.axis.is_none() && memory.space != 0);
         let fast = fast.map(|memory| (memory.space, memory.bytes / SHARE));
         Prices { classes, fast, known: RefCell::default() }
     }
@@ -187,8 +187,12 @@ impl<'a, 't> Prices<'a, 't> {
         if self.target().relayout_kind(&before, from, to)? == RelayoutKind::Bitcast {
             return Ok(0);
         }
-        // Even where a target has no price for it, what moves is worth avoiding.
-        let copy = self.target().relayout_cost(&before, &before.layout, &after.layout)?.max(1);
+        let mut copy = self.target().relayout_cost(&before, &before.layout, &after.layout)?;
+        if copy == 0 {
+            // Where a target has no price for it, what moves is read and written, and worth more than a margin.
+            copy = self.target().operation_price(&Operation::Elementwise, &[&before], &[&after])?.total()?;
+        }
+        let copy = copy.max(self.margin().saturating_add(1).min(2));
         match kept {
             Kept::Stored => Ok(copy),
             _ => {
