@@ -128,6 +128,10 @@ bool layout_rs_verify_operation_attribute(MlirOperation op, MlirStringRef name,
 
 bool layout_rs_machine_verify(MlirStringRef text, MlirStringCallback error,
                               void *user);
+MlirAttribute
+layout_rs_machine_default_layout(MlirAttribute machine, MlirType element,
+                                 const int64_t *shape, size_t rank,
+                                 MlirStringCallback error, void *user);
 
 bool layout_rs_axis_verify(MlirStringRef name, int64_t level,
                            MlirStringCallback error, void *user);

@@ -396,6 +396,13 @@ MachineAttr MachineAttr::getChecked(EmitError emitError, MLIRContext *context,
   return fromText<MachineAttr>(context, text, emitError);
 }
 
+TiledAttr MachineAttr::defaultLayout(Type elementType, ArrayRef<int64_t> shape,
+                                     EmitError emitError) const {
+  return cast_or_null<TiledAttr>(unwrap(layout_rs_machine_default_layout(
+      wrap(*this), wrap(elementType), shape.data(), shape.size(), emitTo,
+      &emitError)));
+}
+
 LogicalResult MachineAttr::verify(EmitError emitError, StringRef text) {
   return success(layout_rs_machine_verify(wrap(text), emitTo, &emitError));
 }

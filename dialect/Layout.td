@@ -204,7 +204,8 @@ def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
     ```
 
     `#layout.machine<mn_core>` and other names are short for predefined machines;
-    they print in full.
+    they print in full. What a planner of layouts needs may follow: registers,
+    rates and costs.
 
     Constraints:
     * (machine_c1) The text is canonical, as in tiled_c5.
@@ -216,7 +217,15 @@ def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
   let genVerifyDecl = 1;
   let skipDefaultBuilders = 1;
   let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
-  let extraClassDeclaration = TextBuilders<"MachineAttr">.declarations;
+  let extraClassDeclaration = TextBuilders<"MachineAttr">.declarations # [{
+
+    using EmitError = ::llvm::function_ref<::mlir::InFlightDiagnostic()>;
+    /// The layout that a tensor of this static shape has unless its owner asks
+    /// for another; null after an error.
+    TiledAttr defaultLayout(::mlir::Type elementType,
+                            ::llvm::ArrayRef<int64_t> shape,
+                            EmitError emitError = nullptr) const;
+  }];
 }
 
 def Layout_AxisAttr : Layout_Attr<"Axis", "axis", [

@@ -17,7 +17,7 @@ pub enum Body {
     /// `tensor_layout`.
     TensorLayout(TensorLayout),
     /// `machine`.
-    Machine(Machine),
+    Machine(Box<Machine>),
     /// `memory_space`.
     MemorySpace(i64),
     /// `indexing_map`.
@@ -58,7 +58,7 @@ fn reader(mnemonic: &str) -> Result<Reader, Error> {
     Ok(match mnemonic {
         TILED => |text| Layout::parse(text).map(Body::Tiled),
         TENSOR_LAYOUT => |text| TensorLayout::parse(text).map(Body::TensorLayout),
-        MACHINE => |text| Machine::parse(text).map(Body::Machine),
+        MACHINE => |text| Machine::parse(text).map(|machine| Body::Machine(Box::new(machine))),
         MEMORY_SPACE => |text| memory_space::parse(text).map(|number| Body::MemorySpace(number.into())),
         INDEXING_MAP => |text| indexing_map::parse(text).map(Body::IndexingMap),
         AXIS | PENDING => {

@@ -453,6 +453,34 @@ extern "C" fn layout_rs_machine_verify(text: MlirStringRef, error: MlirStringCal
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
+extern "C" fn layout_rs_machine_default_layout(
+    of: MlirAttribute,
+    element: MlirType,
+    sizes: *const i64,
+    rank: usize,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> MlirAttribute {
+    let mut made = MlirAttribute { ptr: ptr::null() };
+    verdict(error, user, || {
+        // SAFETY: the attribute is alive for the call.
+        let attribute = unsafe { Attribute::from_raw(of) };
+        // SAFETY: the type is alive for the call.
+        let element = unsafe { Type::from_raw(element) };
+        let known = values::machine(attribute).expect("C++ gives a machine");
+        let layout = machine::default_layout(&known, element, &sizes_of(sizes, rank))?;
+        // SAFETY: the attribute is alive, and so is its context.
+        let context = unsafe { ContextRef::from_raw(mlirAttributeGetContext(attribute.to_raw())) };
+        // SAFETY: the reference does not outlive the call.
+        let context = unsafe { context.to_ref() };
+        made = values::tiled_attribute(context, &layout).map_err(|error| error.message)?.to_raw();
+        Ok(())
+    });
+    made
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
 extern "C" fn layout_rs_axis_verify(
     name: MlirStringRef,
     level: i64,

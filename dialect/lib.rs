@@ -112,7 +112,7 @@ mod values;
 
 pub use convert::convert;
 pub use imports::{load, register, shape};
-pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS};
+pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS, default_layout};
 pub use values::{
     affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
     layout, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute,

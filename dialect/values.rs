@@ -51,7 +51,7 @@ pub(crate) fn body(attribute: Attribute) -> Option<Body> {
     tiled(attribute)
         .map(Body::Tiled)
         .or_else(|| tensor_layout(attribute).map(Body::TensorLayout))
-        .or_else(|| machine(attribute).map(Body::Machine))
+        .or_else(|| machine(attribute).map(|machine| Body::Machine(Box::new(machine))))
         .or_else(|| memory_space(attribute).map(Body::MemorySpace))
         .or_else(|| indexing_map(attribute).map(Body::IndexingMap))
 }

@@ -117,6 +117,12 @@ MLIR_CAPI_EXPORTED intptr_t mlirLayoutTiledAttrGetExpanded(
     MlirAttribute tiled, intptr_t rank, const int64_t *shape, intptr_t capacity,
     int64_t *sizes, int64_t *strides, MlirStringCallback error, void *userData);
 
+/// The #layout.tiled that a tensor of this static shape has on a machine
+/// unless its owner asks for another.
+MLIR_CAPI_EXPORTED MlirAttribute mlirLayoutMachineAttrGetDefaultLayout(
+    MlirAttribute machine, MlirType elementType, intptr_t rank,
+    const int64_t *shape, MlirStringCallback error, void *userData);
+
 //===----------------------------------------------------------------------===//
 // TensorLayouts
 //===----------------------------------------------------------------------===//

@@ -107,6 +107,10 @@ MlirAttribute layout_cc_fast_math_attribute(MlirContext context,
       unwrap(context), static_cast<arith::FastMathFlags>(flags))));
 }
 
+MlirAttribute layout_cc_attributes(MlirOperation op) {
+  return wrap(Attribute(unwrap(op)->getAttrDictionary()));
+}
+
 bool layout_cc_decompose(MlirOperation op) {
   auto aggregate = dyn_cast<linalg::AggregatedOpInterface>(unwrap(op));
   if (!aggregate)

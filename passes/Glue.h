@@ -91,6 +91,9 @@ uint32_t layout_cc_fast_math(MlirOperation op);
 MlirAttribute layout_cc_fast_math_attribute(MlirContext context,
                                             uint32_t flags);
 
+/// All attributes of an operation, as a dictionary.
+MlirAttribute layout_cc_attributes(MlirOperation op);
+
 /// Inserts the decomposition of an aggregate of linalg, such as
 /// `linalg.softmax`, into structured operations before it, and replaces
 /// all uses of its results, so that it can be erased; false where it is no

@@ -256,6 +256,46 @@ def LayoutMaskAsIntegers
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def LayoutOutlineLoops : Pass<"layout-outline-loops", "::mlir::ModuleOp"> {
+  let summary = "Make functions of the loop nests of a large module";
+  let description = [{
+    Each loop nest becomes a call of a private function with the nest in it; nests
+    that are equal, but for the buffers that they read and write, call the same
+    one. LLVM takes time quadratic in the loops of a function, and many nests of a
+    large program are alike: there is less to convert.
+
+    A nest is a loop, or an operation of linalg on memrefs, in which nothing is
+    called, allocated or freed. Memrefs of static shape, strides and offset are
+    passed as pointers.
+  }];
+  let options = [
+    Option<"loops", "loops", "uint64_t", "256",
+           "A module with no more loops stays as it is, and a nest with more is "
+           "cut">
+  ];
+  let dependentDialects = [
+    "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect"
+  ];
+}
+
+def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Make the buffers of a large function parts of one allocation";
+  let description = [{
+    A buffer of static shape that the block that allocates it frees becomes a
+    `memref.view` of one allocation, at a place that no other buffer has at the
+    same time. That allocation is made at the start of the function and freed
+    before it returns. An allocation in the LLVM dialect is some 40 operations.
+  }];
+  let options = [
+    Option<"buffers", "buffers", "uint64_t", "256",
+           "Functions with no more such buffers stay as they are">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
   let summary = "Lower scf to branches, in time linear in the loops of a block";
   let description = [{

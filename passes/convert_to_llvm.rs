@@ -4,9 +4,11 @@ use crate::steps::Step;
 
 /// The passes in their order. Those after `convert-complex-to-standard` are for what that makes of complex numbers.
 pub const STEPS: &[Step] = &[
+    ("layout-strip-memory-spaces", &[]),
+    ("layout-plan-memory", &["memref.dealloc"]),
+    ("layout-outline-loops", &["affine", "linalg", "scf"]),
     ("convert-linalg-to-loops", &["linalg"]),
     ("func.func(scf-forall-to-for)", &["scf.forall"]),
-    ("layout-strip-memory-spaces", &[]),
     ("func.func(convert-vector-to-scf)", &["vector"]),
     ("lower-affine", &["affine"]),
     ("layout-scf-to-cf", &["scf"]),

@@ -10,8 +10,8 @@ use crate::pipelines::PIPELINES;
 use crate::upstream::emit;
 use crate::{
     convert_to_llvm, deallocate, expand_clones, indexing_analysis, lower_bufferization, lower_memrefs,
-    mask_as_integers, prepare_bufferization, remove_conversions, scf_to_cf, simplify_indexing, steps,
-    strip_memory_spaces, verify_llvm,
+    mask_as_integers, outline_loops, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf,
+    simplify_indexing, steps, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -65,6 +65,8 @@ extern "C" fn layout_rs_run_pass(
             Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
             Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
+            Pass::OutlineLoops { options } => return Ok(Outcome::of(outline_loops::run(rewriter, options))),
+            Pass::PlanMemory { options } => return Ok(Outcome::of(plan_memory::run(rewriter, options))),
             Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,
             Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
             Pass::ScfToCf => scf_to_cf::run(op),

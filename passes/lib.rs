@@ -24,8 +24,10 @@
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
+//! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `options`, `upstream` |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
 //! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
+//! | [`plan_memory`] | `layout-plan-memory` | `options` |
 //! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `options`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
@@ -36,7 +38,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `options`, `pass`, `pipelines`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `options`, `outline_loops`, `pass`, `pipelines`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -80,10 +82,12 @@ pub mod lower_bufferization;
 pub mod lower_memrefs;
 pub mod mask_as_integers;
 mod options;
+pub mod outline_loops;
 mod ownership;
 mod padding;
 mod pass;
 pub mod pipelines;
+pub mod plan_memory;
 pub mod prepare_bufferization;
 pub mod remove_conversions;
 pub mod scf_to_cf;
@@ -97,7 +101,10 @@ mod vectorize;
 pub mod verify_llvm;
 
 pub use diagnostic::{Diagnostic, Severity};
-pub use options::{Form, IndexingAnalysisOptions, Options, Parallel, RemoveConversionsOptions, Target};
+pub use options::{
+    Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Parallel, PlanMemoryOptions, RemoveConversionsOptions,
+    Target,
+};
 pub use pass::Pass;
 pub use pipelines::add_passes;
 // For the other crates of this project alone.

@@ -1,7 +1,9 @@
 //! The passes as values. `Passes.td` lists them; the build script makes the enum [`Pass`] of it, with the names of the
 //! passes and how they are read.
 
-use crate::options::{IndexingAnalysisOptions, Options, RemoveConversionsOptions, words};
+use crate::options::{
+    IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions, RemoveConversionsOptions, words,
+};
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
 use std::fmt;

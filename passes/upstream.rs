@@ -42,6 +42,7 @@ unsafe extern "C" {
     fn layout_cc_no_signed_wrap(op: MlirOperation) -> bool;
     fn layout_cc_fast_math(op: MlirOperation) -> u32;
     fn layout_cc_fast_math_attribute(context: MlirContext, flags: u32) -> MlirAttribute;
+    fn layout_cc_attributes(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
     fn layout_cc_scf_to_cf(root: MlirOperation, count: usize, ops: *const MlirOperation) -> bool;
     fn layout_cc_neutral_element(op: MlirOperation) -> MlirAttribute;
@@ -172,6 +173,12 @@ impl FastMath {
         // SAFETY: the context is alive, and all bits are flags.
         unsafe { Attribute::from_raw(layout_cc_fast_math_attribute(context.to_raw(), self.0)) }
     }
+}
+
+/// All attributes of an operation, as one dictionary, which MLIR keeps once.
+pub fn attributes<'c>(op: OperationRef<'c, 'c>) -> Attribute<'c> {
+    // SAFETY: the operation is alive, and so is its context.
+    unsafe { Attribute::from_raw(layout_cc_attributes(op.to_raw())) }
 }
 
 /// Inserts the decomposition of an aggregate of linalg, such as `linalg.softmax`, into structured operations before

@@ -295,24 +295,34 @@ impl Named<'_> {
     }
 }
 
-/// What an expression costs to evaluate: 3 for each division or remainder, 1 for any other operation.
+/// What an expression costs to evaluate: 3 for each division or remainder, 1 for any other operation. The order of the
+/// terms of a sum changes nothing: `-x + y` is the difference `y - x`, and `(7 + x) floordiv 8` is `x ceildiv 8`.
 pub fn cost(e: &Expr) -> u32 {
     match e {
         Expr::Const(_) | Expr::Var(_) => 0,
-        Expr::Add(..) => {
-            let terms = e.terms();
-            let signed = |(k, term): (usize, &&Expr)| match term {
-                // A difference is one operation, not a product and a sum.
-                Expr::Mul(x, -1) if k > 0 => cost(x),
-                term => cost(term),
-            };
-            terms.iter().enumerate().map(signed).fold(terms.len() as u32 - 1, u32::saturating_add)
-        }
+        Expr::Add(..) => cost_of_sum(&e.terms(), None),
         Expr::Mul(a, _) => cost(a).saturating_add(1),
-        Expr::FloorDiv(a, _) => cost(e.ceil_div().unwrap_or(a)).saturating_add(3),
+        Expr::FloorDiv(a, d) => match &**a {
+            Expr::Add(..) => cost_of_sum(&a.terms(), Some(d - 1)),
+            a => cost(a),
+        }
+        .saturating_add(3),
         Expr::Mod(a, _) => cost(a).saturating_add(3),
         Expr::Min(a, b) | Expr::Max(a, b) => cost(a).saturating_add(cost(b)).saturating_add(1),
     }
+}
+
+/// What a sum costs, in which one constant is free.
+fn cost_of_sum(terms: &[&Expr], free: Option<i64>) -> u32 {
+    let free = terms.iter().position(|t| matches!(t, Expr::Const(c) if Some(*c) == free));
+    let paid = || terms.iter().enumerate().filter(|t| Some(t.0) != free).map(|t| *t.1);
+    let negative = |t: &Expr| matches!(t, Expr::Mul(_, -1));
+    // A difference is one operation, not a product and a sum.
+    let term = |t: &Expr| match t {
+        Expr::Mul(x, -1) => cost(x),
+        t => cost(t),
+    };
+    paid().map(term).fold(paid().count() as u32 - 1 + u32::from(paid().all(negative)), u32::saturating_add)
 }
 
 #[cfg(test)]

@@ -42,7 +42,8 @@
 //! - One grammar for each text: [`tiled::Layout`], [`places::TensorLayout`], [`maps::Indexing`] and [`hlo`] parse it, and
 //!   the dialect and the tools call them.
 //! - [`maps::check`] shares no code with [`mod@maps::simplify`].
-//! - Sizes are `i64` and never wrap: what does not fit is an error. The simplifier computes in 128 bits.
+//! - Sizes are `i64` and never wrap: what does not fit is an error. The simplifier leaves an expression
+//!   alone whose numbers do not fit on the way.
 //! - No input panics; nesting is bounded, so no input overflows the stack.
 
 pub mod analysis;

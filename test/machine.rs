@@ -69,7 +69,7 @@ fn errors_say_what_would_be_right_and_where() {
         (
             "axes: (), memories: (), word: 64,",
             33,
-            "expected `unit:`, `registers:`, `layouts:` or `costs:`, found the end of the text",
+            "expected `unit:`, `registers:`, `layouts:`, `links:` or `costs:`, found the end of the text",
         ),
         (
             "axes: (), memories: (m: 0 with 1 bytes reading 0), word: 1",
@@ -102,6 +102,12 @@ fn errors_say_what_would_be_right_and_where() {
             "axes: (), memories: (), word: 1, registers: 1x1, layouts: tile",
             58,
             "unknown rule of default layouts `tile`; did you mean `tiles`?",
+        ),
+        ("axes: (2_PE), memories: (), word: 1, unit: s, links: (EP: 1)", 54, "unknown axis `EP`; the machine has PE"),
+        (
+            "axes: (2_PE), memories: (), word: 1, unit: s, links: (PE: 0)",
+            58,
+            "the bytes of a link in a unit of cost must be more than 0, found 0",
         ),
         (
             "axes: (), memories: (), word: 1, costs: (kernel: 1)",

@@ -273,7 +273,7 @@ impl<'m> Slow<'m> {
                 let kept = slow.holds(set, "constant") || frame != RunsAs::Body && slow.holds(set, "parameter");
                 let otherwise = operands.iter().any(|o| slow.sets[set].contains(o) && !over.contains(o));
                 let same = slow.array(*operand) == slow.array(leaf);
-                if set != mine && slow.sets[mine].len() >= 1 && same && only && !kept && !otherwise && !written {
+                if set != mine && same && only && !kept && !otherwise && !written {
                     slow.join(*operand, leaf);
                     break;
                 }

@@ -32,6 +32,7 @@ const PAGES: &[&str] = &[
     "docs/notation.md",
     "docs/protocol.md",
     "docs/rationale.md",
+    "docs/targets.md",
     "docs/tensor-layouts.md",
     "docs/tutorial.md",
     "docs/vector-code.md",

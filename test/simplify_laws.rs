@@ -103,8 +103,7 @@ fn map_and_order(rng: &mut Choices) -> (IndexingMap, Vec<(Expr, Interval)>) {
     (map, order)
 }
 
-/// The order of the terms of sums shows in few of the results: where two texts cost the same, or the search for the
-/// cheapest one ends before it.
+/// The order of the terms of sums shows in none of the results but few with minima inside minima: 5 of 600,000.
 #[test]
 fn terms_in_another_order_give_the_same_text() {
     let (count, seed) = settings(9);
@@ -121,8 +120,7 @@ fn terms_in_another_order_give_the_same_text() {
             differ.push(format!("{map}\n{a}\n{b}"));
         }
     }
-    println!("{} of {count} maps have another text with their terms in another order", differ.len());
-    assert!(differ.len() * 200 <= count as usize, "{}", differ.join("\n"));
+    assert!(differ.len() * 40_000 <= count as usize, "{}", differ.join("\n"));
 }
 
 /// Every law for one map.

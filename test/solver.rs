@@ -1,7 +1,7 @@
 //! The solver: every answer beside brute force, every certificate replayed, and forged ones refused.
 
 use fastrand::Rng;
-use tensor_layout::solver::{CostNetwork, FORBIDDEN, NoPlan, Options, Solution};
+use tensor_layout::solver::{Certificate, CostNetwork, FORBIDDEN, NoPlan, Options, Solution};
 use tensor_layout::solver::{check, min_marginals, solve};
 
 /// What a random network is like.
@@ -128,4 +128,57 @@ fn with_capacities_it_equals_brute_force() {
     for _ in 0..10_000 {
         equals_brute_force(&random(&mut rng, SHORT));
     }
+}
+
+/// Each number of a certificate's text, changed by one, and each line left out, twice or exchanged with the next: what is
+/// left is no certificate, is refused, or proves the same cost and the same bound.
+#[test]
+fn certificates_that_were_tampered_with_are_refused() {
+    let mut rng = Rng::with_seed(4);
+    let (mut refused, mut harmless) = (0, 0);
+    for _ in 0..200 {
+        let kind = if rng.bool() { SHORT } else { Kind { functions: 8, ..PLAIN } };
+        let network = random(&mut rng, kind);
+        let Ok(solution) = solved(&network) else { continue };
+        let text = solution.certificate.to_string();
+        assert_eq!(Certificate::parse(&text).as_ref(), Ok(&solution.certificate), "{text}");
+        for other in forgeries(&text) {
+            match Certificate::parse(&other).map(|certificate| (check(&network, &certificate), certificate)) {
+                Ok((Ok(()), certificate)) => {
+                    harmless += 1;
+                    let said = (certificate.cost, certificate.bound);
+                    assert_eq!(said, (solution.cost(), solution.bound()), "{text}\n{other}");
+                    assert_eq!(network.cost(&certificate.choices), Ok(certificate.cost), "{text}\n{other}");
+                }
+                _ => refused += 1,
+            }
+        }
+    }
+    assert!(refused > 4 * harmless, "{refused} refused, {harmless} harmless");
+}
+
+fn forgeries(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let lines: Vec<&str> = text.lines().collect();
+    for at in 0..lines.len() {
+        let mut without = lines.clone();
+        without.remove(at);
+        let mut twice = lines.clone();
+        twice.insert(at, lines[at]);
+        all.extend([without.join("\n"), twice.join("\n")]);
+        let words: Vec<&str> = lines[at].split(' ').collect();
+        for (place, word) in words.iter().enumerate() {
+            let Ok(number) = word.parse::<i64>() else { continue };
+            for other in [number - 1, number + 1] {
+                let other = other.to_string();
+                let mut words = words.clone();
+                words[place] = &other;
+                let line = words.join(" ");
+                let mut lines = lines.clone();
+                lines[at] = &line;
+                all.push(lines.join("\n"));
+            }
+        }
+    }
+    all
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Algorithm, Array, Operation, Shape};
+use tensor_layout::places::Placement;
 use tensor_layout::targets::{RelayoutKind, Target};
 use tensor_layout::tiled::Layout;
 
@@ -114,11 +115,11 @@ fn costs_are_what_the_formulas_say() {
     // A reduction of 4 tiles to one of 4 elements, which is packed, too: 16 bytes.
     let reduce = Operation::Reduce { dims: vec![1] };
     assert_eq!(cost(&target, &reduce, &[far, "f32[]{:T(4)S(1)}"], "f32[4]{0:T(4)S(1)}"), 10 + 6 + 64 + 12 + 1000);
-    // Another order of the two dimensions: 8 tiles of both sides, two windows.
+    // Another order of the two dimensions: 8 tiles of both sides, two windows; moving takes longer than turning.
     let turned = "f32[4,8]{0,1:T(2,4)}";
-    assert_eq!(cost(&target, &Operation::Elementwise, &[far], turned), 2 * (7 + 30 + 30) + 1 + 1);
+    assert_eq!(cost(&target, &Operation::Elementwise, &[far], turned), 2 * (7 + 30 + 30) + 64 + 32);
     let transpose = Operation::Transpose { permutation: vec![1, 0] };
-    assert_eq!(cost(&target, &transpose, &[far], "f32[8,4]{1,0:T(2,4)}"), 2 * (7 + 30 + 30) + 1 + 1);
+    assert_eq!(cost(&target, &transpose, &[far], "f32[8,4]{1,0:T(2,4)}"), 2 * (7 + 30 + 30) + 64 + 32);
     // The minor dimension stays: 2 × 2 tiles of both, each array twice.
     let (from, to) = ("f32[2,2,4]{2,1,0:T(2,4)}", "f32[2,2,4]{2,0,1:T(2,4)}");
     assert_eq!(cost(&target, &Operation::Elementwise, &[from], to), 100 + 20 + 32 + 16 + 2 * 3);
@@ -188,4 +189,24 @@ fn wants_are_layouts_that_the_operation_can_have() {
     assert_eq!(wants.len(), 1);
     assert_eq!(wants[0].operands[0].as_ref().unwrap().minor_to_major, [0, 1]);
     assert_eq!(target.wants(&Operation::Elementwise, &[&keys], &[&keys]), Ok(Vec::new()));
+}
+
+#[test]
+fn a_move_between_places_costs_what_its_links_carry() {
+    let text = "axes: (2_A, 4_C), memories: (LM: 1 at C with 4096 bytes reading 4 writing 2), word: 32, unit: tick, \
+        links: (A: 2, C: 8)";
+    let target = Target::parse(text).unwrap();
+    let cost = |from: &str, to: &str| {
+        let [from, to] = [from, to].map(|text| Placement::parse(text).unwrap());
+        target.placement_cost(&from, &to, 32).unwrap()
+    };
+    let rows = "((2_A, 4_C, 8:8), (8:1))";
+    assert_eq!(cost(rows, rows), 0);
+    // Inside each place: 64 elements, 8 of which stay where they are, of 4 bytes.
+    assert_eq!(cost(rows, "((2_A, 4_C, 8:1), (8:8))"), 56 * 4 / 4 + 56 * 4 / 2);
+    // To another C of the same A: three quarters of 64 elements of each C, over its link. A quarter stays in its place.
+    let turned = cost(rows, "((2_A, 8:4, 4_C), (8:32))");
+    assert!(turned > 48 * 4 / 8, "{turned}");
+    // All of half of the places: each A gives 4 C of 64 elements, half of them, to the other one.
+    assert!(cost(rows, "((8:8, 2_A, 4_C), (8:1))") > 4 * 64 / 2 * 4 / 2);
 }

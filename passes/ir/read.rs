@@ -172,6 +172,18 @@ pub fn next<'c>(op: Op<'c>) -> Option<Op<'c>> {
     unsafe { OperationRef::from_option_raw(sys::mlirOperationGetNextInBlock(op.to_raw())) }
 }
 
+/// The operation before which a value is new: that after its own, or the first of the block whose argument it is.
+pub fn after<'c>(v: Val<'c>) -> Option<Op<'c>> {
+    if let Some(op) = defining_op(v) {
+        return next(op);
+    }
+    // SAFETY: the value is alive and a block argument; the first operation of its block is null for none, and else alive.
+    unsafe {
+        let block = sys::mlirBlockArgumentGetOwner(v.to_raw());
+        OperationRef::from_option_raw(sys::mlirBlockGetFirstOperation(block))
+    }
+}
+
 /// Whether one operation is before another in the same block.
 pub fn comes_before<'c>(op: Op<'c>, other: Op<'c>) -> bool {
     op.block() == other.block() && op.is_before_in_block(other)

@@ -93,6 +93,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             Mode::Elementwise => true,
             Mode::Sequential => false,
             Mode::Reassociated => {
+                // Of loops whose counts it does not know LLVM schedules the loads late, whatever the combiner.
                 let open = sizes.iter().any(|size| matches!(size, Rest::Open { .. }));
                 self.combiner.as_ref().is_some_and(|combiner| open || !is(ir::name(combiner.op), MULTI_INSTRUCTION))
             }

@@ -153,7 +153,8 @@ impl Machine {
         if machine.word_bits < 1 {
             return Err(Error::at(at, "a word must have at least 1 bit, found 0"));
         }
-        machine.model = Model::read(cursor)?;
+        let axes: Vec<&str> = machine.axes.iter().map(|axis| &*axis.name).collect();
+        machine.model = Model::read(cursor, &axes)?;
         Ok(machine)
     }
 

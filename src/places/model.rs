@@ -1,8 +1,8 @@
 //! What a machine computes with, and how fast: the part of a machine's text that a planner of layouts reads.
 //!
-//! `unit: cycle, registers: 8x128, layouts: tiles, costs: (kernel: 70, window: 1738.5)`: costs are in cycles; a register
-//! has 8 rows of 128 words; arrays are laid out in tiles of registers; a kernel costs 70 cycles to start, and each of
-//! its windows 1738.5. Every part may be left out, and so may all of them.
+//! `unit: cycle, registers: 8x128, layouts: tiles, links: (PE: 8), costs: (kernel: 70, window: 1738.5)`: costs are in
+//! cycles; a register has 8 rows of 128 words; arrays are laid out in tiles of registers; a PE exchanges 8 bytes with its
+//! parent in a cycle; a kernel costs 70 cycles to start, and each of its windows 1738.5. Every part may be left out, and so may all of them.
 //!
 //! Numbers have up to six decimals and are kept as millionths, so that arithmetic on them is exact: see [`Decimal`].
 //! What the costs mean is said by [`crate::targets`], which computes with them.
@@ -141,12 +141,15 @@ pub struct Model {
     pub registers: Option<(i64, i64)>,
     /// The rule of default layouts.
     pub layouts: DefaultLayouts,
+    /// The axes between whose places data moves at a rate, and the bytes that one place gets from its parent, or gives
+    /// to it, in a unit of cost. Moving along other axes costs nothing.
+    pub links: Vec<(String, Decimal)>,
     /// What kernels cost.
     pub costs: Costs,
 }
 
 /// The parts of the text, in order.
-const PARTS: [&str; 4] = ["unit", "registers", "layouts", "costs"];
+const PARTS: [&str; 5] = ["unit", "registers", "layouts", "links", "costs"];
 
 /// The rules of default layouts, by name.
 const RULES: [(&str, DefaultLayouts); 2] = [("row_major", DefaultLayouts::RowMajor), ("tiles", DefaultLayouts::Tiles)];
@@ -196,8 +199,9 @@ impl fmt::Display for Decimal {
 }
 
 impl Model {
-    /// Reads what follows the bits of a word: `, unit: cycle, ..`, each part at most once and in order.
-    pub(crate) fn read(cursor: &mut Cursor) -> Result<Model, Error> {
+    /// Reads what follows the bits of a word: `, unit: cycle, ..`, each part at most once and in order. `axes` are those
+    /// of the machine.
+    pub(crate) fn read(cursor: &mut Cursor, axes: &[&str]) -> Result<Model, Error> {
         let mut model = Model::default();
         let mut next = 0;
         while cursor.eat(",") {
@@ -219,12 +223,12 @@ impl Model {
             }
             next = part + 1;
             cursor.expect(":", &format!("`:` after `{name}`"))?;
-            model.part(cursor, name)?;
+            model.part(cursor, name, axes)?;
         }
         Ok(model)
     }
 
-    fn part(&mut self, cursor: &mut Cursor, name: &str) -> Result<(), Error> {
+    fn part(&mut self, cursor: &mut Cursor, name: &str, axes: &[&str]) -> Result<(), Error> {
         let at = cursor.at();
         match name {
             "unit" => {
@@ -251,15 +255,52 @@ impl Model {
                 }
                 self.layouts = *rule;
             }
+            "links" => self.read_links(cursor, axes)?,
             _ => self.read_costs(cursor)?,
         }
         Ok(())
     }
 
-    fn read_costs(&mut self, cursor: &mut Cursor) -> Result<(), Error> {
-        if self.unit.is_empty() {
-            return Err(Error::at(cursor.at(), "costs need a unit: `unit: cycle` must come before"));
+    fn read_links(&mut self, cursor: &mut Cursor, axes: &[&str]) -> Result<(), Error> {
+        self.need_unit(cursor, "links")?;
+        cursor.expect("(", "`(` to list the links")?;
+        while !cursor.eat(")") {
+            if !self.links.is_empty() {
+                cursor.expect(",", "`,` or `)` to close the links")?;
+            }
+            let at = cursor.at();
+            let axis = cursor.word().ok_or_else(|| cursor.expected("the axis of a link, such as `PE`"))?;
+            if !axes.contains(&axis) {
+                let hint = match did_you_mean(axis, axes.iter().copied()) {
+                    hint if hint.is_empty() && axes.is_empty() => "; the machine has no axes".to_string(),
+                    hint if hint.is_empty() => format!("; the machine has {}", axes.join(", ")),
+                    hint => hint,
+                };
+                return Err(Error::at(at, format!("unknown axis `{}`{hint}", excerpt(axis))));
+            }
+            if self.links.iter().any(|(known, _)| known == axis) {
+                return Err(Error::at(at, format!("a link must appear once, found a second `{}`", excerpt(axis))));
+            }
+            cursor.expect(":", "`:` and the bytes of the link in a unit of cost")?;
+            let at = cursor.at();
+            let rate = Decimal::read(cursor, "the bytes of the link in a unit of cost, such as `8`")?;
+            if rate == Decimal::default() {
+                return Err(Error::at(at, "the bytes of a link in a unit of cost must be more than 0, found 0"));
+            }
+            self.links.push((axis.to_string(), rate));
         }
+        Ok(())
+    }
+
+    fn need_unit(&self, cursor: &Cursor, what: &str) -> Result<(), Error> {
+        if self.unit.is_empty() {
+            return Err(Error::at(cursor.at(), format!("{what} need a unit: `unit: cycle` must come before")));
+        }
+        Ok(())
+    }
+
+    fn read_costs(&mut self, cursor: &mut Cursor) -> Result<(), Error> {
+        self.need_unit(cursor, "costs")?;
         cursor.expect("(", "`(` to list the costs")?;
         let mut seen: Vec<&str> = Vec::new();
         while !cursor.eat(")") {
@@ -308,6 +349,10 @@ impl fmt::Display for Model {
         {
             write!(f, ", layouts: {name}")?;
         }
+        for (k, (axis, rate)) in self.links.iter().enumerate() {
+            write!(f, "{}{axis}: {rate}", if k == 0 { ", links: (" } else { ", " })?;
+        }
+        f.write_str(if self.links.is_empty() { "" } else { ")" })?;
         let mut before = ", costs: (";
         for name in Costs::NAMES {
             let cost = self.costs.get(name).unwrap_or_default();

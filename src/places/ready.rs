@@ -1,35 +1,45 @@
 //! Machines that go by a name, as texts.
 
-/// The machines. Capacities of all but `tpu_v5e` are examples, to be replaced by those of the actual machine.
+/// The machines. Capacities and rates of all but `tpu_v5e` and `cpu` are examples, to be replaced by those of the actual
+/// machine.
 ///
 /// The costs of `tpu_v5e` are fitted to what XLA's compiler for TPUs says that operations take; `benches/targets.md` has
-/// the errors. Those of `cpu` were measured by `layout-inspect machine --measure` on one machine.
+/// the errors. Those of `cpu` were measured by `layout-inspect machine cpu --measure`, on one core of a server.
 pub const READY: [(&str, &str); 5] = [
     (
         "mn_core",
-        "axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
+        "axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes reading 64 writing 64, \
+         LM: 1 at PE with 16384 bytes reading 16 writing 8), word: 64, unit: cycle, registers: 1x1, \
+         links: (L2B: 64, L1B: 64, MAB: 16, PE: 8)",
     ),
     (
         "mn_core_2",
-        "axes: (4x2_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64",
+        "axes: (4x2_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes reading 64 writing 64, \
+         LM: 1 at PE with 16384 bytes reading 16 writing 8), word: 64, unit: cycle, registers: 1x1, \
+         links: (L2B: 64, L1B: 64, MAB: 16, PE: 8)",
     ),
     ("tpu_like", "axes: (), memories: (hbm: 0 with 17179869184 bytes, vmem: 1 with 16777216 bytes), word: 32"),
     (
         "tpu_v5e",
         "axes: (), memories: (hbm: 0 with 17179869184 bytes reading 491.5 writing 491.5, \
          vmem: 1 with 134217728 bytes reading 491.5), word: 32, \
-         unit: cycle, registers: 8x128, layouts: tiles, costs: (kernel: 77.978, window: 1738, window_bytes: 7673267.327, lone_window_bytes: 5500000, \
-         lone_window_tiles: 129.28, packed_tile: 8.6, packed_part_tile: 5.988, reduced_tile: 8.701, \
-         computed_tile: 0.474, spread_tile: 7.573, padded_tile: 1.514, reordered_tile: 0.057, copy: 256.768, \
+         unit: cycle, registers: 8x128, layouts: tiles, \
+         costs: (kernel: 77.978, window: 1738, window_bytes: 7673267.327, lone_window_bytes: 5500000, \
+         lone_window_tiles: 129.28, packed_tile: 8.6, packed_part_tile: 5.812, reduced_tile: 8.701, \
+         computed_tile: 0.474, spread_tile: 7.573, padded_tile: 1.514, reordered_tile: 0.038, copy: 256.768, \
          copy_window: 1560, near_copy: 20.539, copy_tile: 0.379, sublane_tile: 0.353, transpose_window: 100, \
          transpose_window_far: 1800, transpose_window_tiles: 770.304, transpose_tile: 8.333, \
-         product: 322.459, product_operands: 1768.525, product_results: 324.138, product_window: 1460.303, \
-         product_window_size: 9740.674, product_packed_tile: 8.335, product_computed_tile: 0.106, \
-         pass: 1.917, narrow_pass: 0.99, turned_pass: 4.761, least_passes: 4, windowed_tile: 1.244, \
+         product: 308.116, product_operands: 1768.525, product_results: 326.085, product_window: 1460.303, \
+         product_window_size: 9808.655, product_packed_tile: 8.335, product_computed_tile: 0.107, \
+         pass: 1.936, narrow_pass: 0.994, turned_pass: 4.795, least_passes: 4, windowed_tile: 1.248, \
          scattered_tile: 8.3)",
     ),
     (
         "cpu",
-        "axes: (), memories: (ram: 0 with 17179869184 bytes reading 0.02 writing 0.01), word: 32, unit: picosecond, registers: 1x8",
+        "axes: (), memories: (l1: 0 with 24576 bytes reading 0.33 writing 0.33, \
+         l2: 0 with 524288 bytes reading 0.27 writing 0.27, l3: 0 with 8388608 bytes reading 0.13 writing 0.13, \
+         ram: 0 with 17179869184 bytes reading 0.035 writing 0.035), word: 32, unit: picosecond, registers: 1x8, \
+         costs: (kernel: 890, computed_tile: 170, copy: 890, sublane_tile: 960, transpose_window: 890, \
+         transpose_tile: 1600, product: 890, pass: 3700, least_passes: 1, scattered_tile: 3200)",
     ),
 ];

@@ -95,7 +95,7 @@ pub struct Dual {
     /// Costs are multiplied by 2 to this power.
     pub shift: u32,
     /// Prices above 0.
-    pub prices: Vec<Price>,
+    pub prices: Vec<Multiplier>,
     /// At most one for each two variables.
     pub messages: Vec<Message>,
     /// Variables that are eliminated exactly.
@@ -104,7 +104,7 @@ pub struct Dual {
 
 /// What a unit of a resource costs at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Price {
+pub struct Multiplier {
     /// The resource.
     pub resource: usize,
     /// The moment.

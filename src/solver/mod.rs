@@ -15,9 +15,10 @@
 mod certificate;
 mod check;
 mod network;
+mod notation;
 mod search;
 
-pub use certificate::{Certificate, Dual, Message, Price, ProofNode, Reduction};
+pub use certificate::{Certificate, Dual, Message, Multiplier, ProofNode, Reduction};
 pub use check::check;
 pub use network::{CostNetwork, Edge, FORBIDDEN, LARGEST_SUM, NetworkError, Occupancy};
 pub use search::{NoPlan, Options, Progress, Solution, min_marginals, solve};

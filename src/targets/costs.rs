@@ -10,7 +10,8 @@
 //!   (of the only result, where it is packed). n = max(1, Σ B / `window_bytes`), rounded up; an operation that is
 //!   alone and needs more than one window has windows of `lone_window_tiles` tiles.
 //! - **Copies** that change the minor dimension: windows of `transpose_window_tiles` tiles of both sides, each
-//!   `transpose_window`, and for each far side `transpose_window_far` a window and `transpose_tile` a tile. Others:
+//!   `transpose_window`, and for each far side `transpose_window_far` a window and `transpose_tile` a tile, or B / r or
+//!   B / w where that is more. Others:
 //!   `copy + copy_window · n + Σ B / r + Σ B / w + copy_tile · T`, and `sublane_tile` where the second-minor changes.
 //! - **Products**: `product + product_operands` (one operand is far) `+ product_results + product_window · n` (the result
 //!   is far or packed) `+ max(m, c) + min(m, c) / n`, n = max(m, c) / `product_window_size`, where m is moving the far arrays and `product_packed_tile`, and
@@ -20,10 +21,10 @@
 //! The costs of `tpu_v5e` were fitted to XLA's own estimates, which leave out what is asynchronous and what its model
 //! does not know; here all that moves something costs something.
 
-use super::kernel::{Kernel, Part};
+use super::kernel::{Kernel, PartRead};
 use super::product::Product;
 use super::target::Target;
-use super::tiles::Tiles;
+use super::tiles::RegisterTiles;
 use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
@@ -104,7 +105,7 @@ impl Target {
     /// # Errors
     /// Those of [`Target::operation_cost`].
     pub fn kernel_price(&self, kernel: &Kernel) -> Result<Price, Error> {
-        let moved = Moved::new(self, kernel)?;
+        let moved = MovedTiles::new(self, kernel)?;
         match (&kernel.products[..], &kernel.windowed, &kernel.reordered[..]) {
             ([], Some((result, places)), _) => {
                 let tiles = self.tiles(result)?.count;
@@ -123,10 +124,10 @@ impl Target {
         &self.machine().model.costs
     }
 
-    fn loops(&self, kernel: &Kernel, moved: &Moved) -> Result<Price, Error> {
+    fn loops(&self, kernel: &Kernel, moved: &MovedTiles) -> Result<Price, Error> {
         let costs = self.costs();
         let mut windows = moved.windows(costs.window_bytes);
-        let slow = moved.all().any(Tiles::far) || moved.results.iter().any(|result| result.packed);
+        let slow = moved.all().any(RegisterTiles::far) || moved.results.iter().any(|result| result.packed);
         if kernel.lone && slow && at_least(moved.bytes(), costs.lone_window_bytes) {
             let widest = moved.all().map(|tiles| tiles.count).max().unwrap_or(0);
             windows = whole_windows(widest, costs.lone_window_tiles);
@@ -184,8 +185,11 @@ impl Target {
         let sides = [self.tiles(from)?, self.tiles(to)?];
         let windows = whole_windows(sides[0].count.saturating_add(sides[1].count), costs.transpose_window_tiles);
         let mut cost = of(costs.transpose_window, windows);
-        for side in sides.iter().filter(|side| side.far()) {
-            cost = cost + of(costs.transpose_window_far, windows) + of(costs.transpose_tile, side.count);
+        for (side, moving) in [(sides[0], reading(&sides[0])), (sides[1], writing(&sides[1]))] {
+            if side.far() {
+                let moving = Micro(moving.0.max(of(costs.transpose_tile, side.count).0));
+                cost = cost + of(costs.transpose_window_far, windows) + moving;
+            }
         }
         Ok((cost, windows))
     }
@@ -198,7 +202,7 @@ impl Target {
             let (cost, windows) = self.transposition(from, to)?;
             return Ok(Price { start: cost.units()?, reads: vec![0], writes: vec![0], windows, ..Price::default() });
         }
-        let moved = Moved { operands: vec![vec![self.tiles(from)?]], results: vec![self.tiles(to)?] };
+        let moved = MovedTiles { operands: vec![vec![self.tiles(from)?]], results: vec![self.tiles(to)?] };
         let (read, written) = (moved.operands[0][0], moved.results[0]);
         let windows = moved.windows(costs.window_bytes);
         let start = match moved.all().any(|tiles| tiles.far()) || written.packed {
@@ -230,9 +234,9 @@ impl Target {
     }
 
     /// A product whose passes take `compute`.
-    fn product(&self, kernel: &Kernel, mut compute: Micro, moved: &Moved) -> Result<Price, Error> {
+    fn product(&self, kernel: &Kernel, mut compute: Micro, moved: &MovedTiles) -> Result<Price, Error> {
         let costs = self.costs();
-        let far = |tiles: &&Tiles| tiles.far();
+        let far = |tiles: &&RegisterTiles| tiles.far();
         let reads: Vec<Micro> =
             moved.operands.iter().map(|parts| parts.iter().filter(far).map(reading).sum()).collect();
         let mut writes: Vec<Micro> = moved.results.iter().map(writing).collect();
@@ -247,12 +251,12 @@ impl Target {
         let windows = windows(moving.0.max(compute.0), costs.product_window_size);
         let mut start = of(costs.product, 1);
         // A scalar, such as the start of a slice, is read beforehand.
-        let scalar = |parts: &Vec<Part>| parts.iter().all(|part| part.array.dims.is_empty());
+        let scalar = |parts: &Vec<PartRead>| parts.iter().all(|part| part.array.dims.is_empty());
         let mut arrays = kernel.operands.iter().zip(&moved.operands).filter(|(parts, _)| !scalar(parts));
-        if arrays.any(|(_, tiles)| tiles.iter().any(Tiles::far)) {
+        if arrays.any(|(_, tiles)| tiles.iter().any(RegisterTiles::far)) {
             start = start + of(costs.product_operands, 1);
         }
-        let far = moved.results.iter().any(Tiles::far);
+        let far = moved.results.iter().any(RegisterTiles::far);
         if far || moved.results.iter().max_by_key(|result| result.count).is_some_and(|result| result.packed) {
             start = start + of(costs.product_results, 1) + of(costs.product_window, if far { windows } else { 1 });
         }
@@ -319,26 +323,26 @@ impl Target {
 }
 
 /// The arrays of a kernel in tiles.
-struct Moved {
-    operands: Vec<Vec<Tiles>>,
-    results: Vec<Tiles>,
+struct MovedTiles {
+    operands: Vec<Vec<RegisterTiles>>,
+    results: Vec<RegisterTiles>,
 }
 
-impl Moved {
-    fn new(target: &Target, kernel: &Kernel) -> Result<Moved, Error> {
-        let part = |part: &Part| -> Result<Tiles, Error> {
+impl MovedTiles {
+    fn new(target: &Target, kernel: &Kernel) -> Result<MovedTiles, Error> {
+        let part = |part: &PartRead| -> Result<RegisterTiles, Error> {
             let tiles = target.tiles(&part.array)?;
             let times = |n: i64| n.checked_mul(part.times).ok_or_else(too_much);
-            Ok(Tiles { count: times(tiles.count)?, bytes: times(tiles.bytes)?, ..tiles })
+            Ok(RegisterTiles { count: times(tiles.count)?, bytes: times(tiles.bytes)?, ..tiles })
         };
-        let parts = |parts: &Vec<Part>| parts.iter().map(part).collect::<Result<Vec<_>, _>>();
-        Ok(Moved {
+        let parts = |parts: &Vec<PartRead>| parts.iter().map(part).collect::<Result<Vec<_>, _>>();
+        Ok(MovedTiles {
             operands: kernel.operands.iter().map(parts).collect::<Result<_, _>>()?,
             results: kernel.results.iter().map(|array| target.tiles(array)).collect::<Result<_, _>>()?,
         })
     }
 
-    fn all(&self) -> impl Iterator<Item = &Tiles> {
+    fn all(&self) -> impl Iterator<Item = &RegisterTiles> {
         self.operands.iter().flatten().chain(&self.results)
     }
 
@@ -383,18 +387,18 @@ fn of(cost: Decimal, times: i64) -> Micro {
 }
 
 /// Reading tiles once.
-fn reading(tiles: &Tiles) -> Micro {
-    tiles.reading.map_or(Micro(0), |rate| at(tiles.bytes, rate))
+fn reading(tiles: &RegisterTiles) -> Micro {
+    tiles.reading.map_or(Micro(0), |rate| Micro(at_rate(tiles.bytes, rate)))
 }
 
 /// Writing tiles once.
-fn writing(tiles: &Tiles) -> Micro {
-    tiles.writing.map_or(Micro(0), |rate| at(tiles.bytes, rate))
+fn writing(tiles: &RegisterTiles) -> Micro {
+    tiles.writing.map_or(Micro(0), |rate| Micro(at_rate(tiles.bytes, rate)))
 }
 
-/// Bytes at a rate, which is not 0.
-fn at(bytes: i64, rate: Decimal) -> Micro {
-    Micro(i128::from(bytes) * 1_000_000_000_000 / i128::from(rate.millionths.max(1)))
+/// What bytes take at a rate, which is not 0, in millionths of a unit.
+pub(super) fn at_rate(bytes: i64, rate: Decimal) -> i128 {
+    i128::from(bytes) * 1_000_000_000_000 / i128::from(rate.millionths.max(1))
 }
 
 /// How many windows of a size there are, at least one; one where no size is given.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A part of an array that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct PartRead {
     /// The part, or the whole, in the array's layout.
     pub array: Array,
     /// How many such parts are read.
@@ -23,7 +23,7 @@ pub struct Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
     /// What is read of each operand: the whole, or the parts that slices inside the kernel take of it.
-    pub operands: Vec<Vec<Part>>,
+    pub operands: Vec<Vec<PartRead>>,
     /// What is written of each result.
     pub results: Vec<Array>,
     /// The operands of reductions.
@@ -50,7 +50,7 @@ pub struct Kernel {
 
 /// Where a value in a kernel comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin {
+enum ValueSource {
     /// It is an operand as it is, or a part of it under another shape.
     Operand(usize),
     /// It is made in the kernel.
@@ -101,8 +101,8 @@ impl Kernel {
             ..Kernel::default()
         };
         let mut reads = vec![BTreeMap::new(); operands.len()];
-        let origins: Vec<Origin> = (0..operands.len()).map(Origin::Operand).collect();
-        let mut walk = Walk { graphs, operands, kernel: &mut kernel, reads: &mut reads };
+        let origins: Vec<ValueSource> = (0..operands.len()).map(ValueSource::Operand).collect();
+        let mut walk = KernelWalk { graphs, operands, kernel: &mut kernel, reads: &mut reads };
         let updated = walk.graph(number, &origins, 0)?;
         for (result, update) in kernel.results.iter_mut().zip(updated) {
             if let Some(update) = update {
@@ -121,7 +121,7 @@ impl Kernel {
     /// Whether all that the kernel does is to broadcast what is smaller than its result.
     pub(super) fn is_broadcast(&self) -> bool {
         let inside = [&self.reduced, &self.computed, &self.padded, &self.scattered];
-        let whole = |part: &Part| self.results.iter().any(|result| result.dims == part.array.dims);
+        let whole = |part: &PartRead| self.results.iter().any(|result| result.dims == part.array.dims);
         self.lone
             && inside.iter().all(|arrays| arrays.is_empty())
             && self.reordered.is_empty()
@@ -195,7 +195,7 @@ impl Kernel {
 }
 
 /// The walk through the graphs of a kernel.
-struct Walk<'a> {
+struct KernelWalk<'a> {
     graphs: &'a [Graph],
     operands: &'a [&'a Array],
     kernel: &'a mut Kernel,
@@ -203,10 +203,10 @@ struct Walk<'a> {
     reads: &'a mut Vec<BTreeMap<Option<(usize, usize)>, Array>>,
 }
 
-impl Walk<'_> {
+impl KernelWalk<'_> {
     /// Goes through a graph whose parameters' arrays come from `origins`; gives for each array of its roots the update
     /// where it is an operand that is changed in place.
-    fn graph(&mut self, number: usize, origins: &[Origin], depth: usize) -> Result<Vec<Option<Array>>, Error> {
+    fn graph(&mut self, number: usize, origins: &[ValueSource], depth: usize) -> Result<Vec<Option<Array>>, Error> {
         let graphs = self.graphs;
         let Some(graph) = graphs.get(number).filter(|_| depth < Kernel::MAX_DEPTH) else {
             return Err(Error::new(format!("calls must be nested at most {} deep, found more", Kernel::MAX_DEPTH)));
@@ -214,15 +214,16 @@ impl Walk<'_> {
         let arrays: Vec<Vec<&Array>> =
             graph.nodes.iter().map(|n| n.results.iter().flat_map(leaves).collect()).collect();
         // Where each array of each node comes from, and the update in place that it is.
-        let mut from: Vec<Vec<Origin>> = Vec::with_capacity(graph.nodes.len());
+        let mut from: Vec<Vec<ValueSource>> = Vec::with_capacity(graph.nodes.len());
         let mut updates: Vec<Vec<Option<Array>>> = Vec::with_capacity(graph.nodes.len());
         let first = parameters(graph, &arrays);
         for (k, node) in graph.nodes.iter().enumerate() {
-            let flat =
-                |table: &[Vec<Origin>]| node.operands.iter().flat_map(|v| table[v.node].clone()).collect::<Vec<_>>();
+            let flat = |table: &[Vec<ValueSource>]| {
+                node.operands.iter().flat_map(|v| table[v.node].clone()).collect::<Vec<_>>()
+            };
             let operands: Vec<&Array> = node.operands.iter().flat_map(|v| arrays[v.node].iter().copied()).collect();
             let sources = flat(&from);
-            let made = vec![Origin::Made; arrays[k].len()];
+            let made = vec![ValueSource::Made; arrays[k].len()];
             // Tuples and bitcasts of what is changed in place are so, too.
             let mut update: Vec<Option<Array>> = node.operands.iter().flat_map(|v| updates[v.node].clone()).collect();
             let passes = matches!(node.operation, Operation::Tuple | Operation::Bitcast);
@@ -232,12 +233,14 @@ impl Walk<'_> {
             let origin = match &node.operation {
                 Operation::Parameter { number } => {
                     let start = first.get(number).copied().unwrap_or(0);
-                    (start..start + arrays[k].len()).map(|n| origins.get(n).cloned().unwrap_or(Origin::Made)).collect()
+                    (start..start + arrays[k].len())
+                        .map(|n| origins.get(n).cloned().unwrap_or(ValueSource::Made))
+                        .collect()
                 }
                 Operation::Tuple | Operation::Bitcast if sources.len() == arrays[k].len() => sources,
                 Operation::GetTupleElement { index } => {
                     let start = part_of(&graph.nodes[node.operands[0].node].results, *index);
-                    sources.get(start..start + arrays[k].len()).map_or(made, <[Origin]>::to_vec)
+                    sources.get(start..start + arrays[k].len()).map_or(made, <[ValueSource]>::to_vec)
                 }
                 Operation::Call { computation } => {
                     update = self.graph(*computation, &sources, depth + 1)?;
@@ -252,7 +255,7 @@ impl Walk<'_> {
                     }
                     made
                 }
-                Operation::DynamicUpdateSlice if matches!(sources[..], [Origin::Operand(_), _, ..]) => {
+                Operation::DynamicUpdateSlice if matches!(sources[..], [ValueSource::Operand(_), _, ..]) => {
                     for source in &sources[1..] {
                         self.read(source, None, None);
                     }
@@ -283,8 +286,8 @@ impl Walk<'_> {
     }
 
     /// Notes that an operand is read: a part of it, or the whole.
-    fn read(&mut self, origin: &Origin, by: Option<(usize, usize)>, part: Option<Array>) {
-        if let Origin::Operand(operand) = origin {
+    fn read(&mut self, origin: &ValueSource, by: Option<(usize, usize)>, part: Option<Array>) {
+        if let ValueSource::Operand(operand) = origin {
             let whole = || self.operands[*operand].clone();
             self.reads[*operand].entry(by).or_insert_with(|| {
                 let mut read = part.unwrap_or_else(whole);
@@ -321,18 +324,18 @@ fn part_of(results: &[Shape], index: usize) -> usize {
 }
 
 /// A part that is read once.
-fn once(array: Array) -> Part {
-    Part { array, times: 1 }
+fn once(array: Array) -> PartRead {
+    PartRead { array, times: 1 }
 }
 
 /// The blocks that a gather reads.
-fn blocks(data: &Array, indices: &Array, gather: &Gather) -> Part {
+fn blocks(data: &Array, indices: &Array, gather: &Gather) -> PartRead {
     let dims: Vec<Dim> = gather.slice_sizes.iter().map(|size| Dim::Exact(*size)).collect();
     let sizes = indices.sizes().unwrap_or_default();
     let counted = sizes.iter().enumerate().filter(|(dim, _)| *dim != gather.index_vector_dim);
     let times = counted.fold(1i64, |n, (_, size)| n.saturating_mul(*size));
     if dims.len() == data.dims.len() {
-        Part { array: Array { dims, ..data.clone() }, times }
+        PartRead { array: Array { dims, ..data.clone() }, times }
     } else {
         once(data.clone())
     }

@@ -1,8 +1,9 @@
 //! What it costs to bring an array from one layout into another.
 
-use super::costs::Price;
+use super::costs::{Price, at_rate};
 use super::target::Target;
 use crate::operations::shape::Array;
+use crate::places::{Placement, plan};
 use crate::text::Error;
 use crate::tiled::{Expansion, Layout};
 
@@ -42,6 +43,35 @@ impl Target {
             RelayoutKind::Prefetch => self.prefetch(&from),
             _ => self.copy(&from, &to),
         }
+    }
+
+    /// What it costs to bring a tensor of elements of so many bits from one placement to another: at each level of the
+    /// tree, the bytes that the busiest place gives or gets, whichever are more, at the rate of its link; and the bytes
+    /// that change their address inside a place, read and written at the rates of its memory.
+    ///
+    /// # Errors
+    /// Those of [`plan`], and a cost that does not fit in 64 bits.
+    pub fn placement_cost(&self, from: &Placement, to: &Placement, element_bits: i64) -> Result<i64, Error> {
+        let machine = self.machine();
+        let plan = plan(from, to, Some(machine), element_bits)?;
+        let mut cost = 0i128;
+        for level in &plan.levels {
+            let link = machine.model.links.iter().find(|(axis, _)| *axis == level.axis);
+            cost = cost.saturating_add(link.map_or(0, |(_, rate)| at_rate(level.up.max(level.down), *rate)));
+        }
+        if let Some(memory) = plan.memories[1].map(|memory| &machine.memories[memory])
+            && plan.elements > 0
+        {
+            // Each place has its share of what stays in its place and moves there.
+            let share = i128::from(to.local_elements()) * i128::from(plan.stay - plan.unmoved);
+            let bytes = share / i128::from(plan.elements) * i128::from(element_bits) / 8;
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            for rate in [memory.reading, memory.writing].into_iter().flatten() {
+                cost = cost.saturating_add(at_rate(bytes, rate));
+            }
+        }
+        i64::try_from(cost.saturating_add(500_000) / 1_000_000)
+            .map_err(|_| Error::new("the cost does not fit in 64 bits"))
     }
 
     /// How elements of an array move from one layout to another.

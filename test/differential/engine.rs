@@ -1,7 +1,7 @@
 //! Programs compiled in this process, with layouts and without.
 
 use crate::{board, jit};
-use layout_passes::Options;
+use layout_passes::{Form, Options};
 use melior::{
     Context, ExecutionEngine, diagnostic::DiagnosticSeverity, ir::Module, ir::operation::OperationLike,
     pass::PassManager, utility,
@@ -29,7 +29,12 @@ fn lowered<'c>(context: &'c Context, texts: &[String], options: Options) -> Opti
     let text = format!("module attributes {{{}}} {{\n{}}}\n", board::machine(), texts.concat());
     let lowered = Module::parse(context, &text).and_then(|mut module| {
         let passes = PassManager::new(context);
-        let pipeline = format!("builtin.module(layout-to-llvm{{{options}}})");
+        // Programs are small. In half of them, buffers and innermost loops are treated as in large ones.
+        let large = "layout-strip-memory-spaces,layout-plan-memory{buffers=0},layout-outline-loops{loops=1}";
+        let pipeline = match options.form {
+            Form::Strided => format!("builtin.module(layout-to-llvm{{{options}}})"),
+            Form::Physical => format!("builtin.module(layout-to-memref{{{options}}},{large},layout-convert-to-llvm)"),
+        };
         utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).expect("a pipeline");
         passes.run(&mut module).ok()?;
         module.as_operation().verify().then_some(module)

@@ -9,6 +9,7 @@
 #include "layout-c/Passes.h"
 
 #include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/RegisterEverything.h"
 
 #include <inttypes.h>
@@ -154,6 +155,19 @@ static void others(MlirContext context) {
       print, error);
   CHECK(mlirAttributeIsALayoutMachine(machine));
   CHECK(mlirLayoutAttrGetText(machine, print, text));
+  MlirAttribute tpu =
+      mlirLayoutMachineAttrGet(context, str("tpu_v5e"), print, error);
+  int64_t shape[] = {1024, 129};
+  MlirType f32 = mlirF32TypeGet(context);
+  MlirAttribute usual = mlirLayoutMachineAttrGetDefaultLayout(
+      tpu, f32, 2, shape, print, error);
+  CHECK(mlirAttributeIsALayoutTiled(usual));
+  CHECK(mlirLayoutAttrGetText(usual, print, text));
+  shape[0] = -1;
+  CHECK(mlirAttributeIsNull(mlirLayoutMachineAttrGetDefaultLayout(
+      tpu, f32, 2, shape, print, error)));
+  CHECK(mlirAttributeIsNull(mlirLayoutMachineAttrGetDefaultLayout(
+      tpu, mlirNoneTypeGet(context), 0, NULL, print, error)));
   MlirAttribute axis =
       mlirAttributeParseGet(context, str("#layout.axis<\"PE\", level = 1>"));
   CHECK(mlirAttributeIsALayoutAxis(axis) && !mlirAttributeIsALayoutAxis(vmem));
@@ -337,6 +351,9 @@ static void nulls(void) {
   CHECK(!mlirLayoutAxisAttrGetName(none, print, text));
   CHECK(mlirLayoutAxisAttrGetLevel(none) == -1);
   CHECK(mlirLayoutIndexingMapAttrGetNumRanges(none) == -1);
+  MlirType untyped = {NULL};
+  CHECK(mlirAttributeIsNull(mlirLayoutMachineAttrGetDefaultLayout(
+      none, untyped, 2, numbers, print, error)));
   CHECK(!mlirLayoutTiledAttrGetOffset(none, 2, numbers, 2, numbers, numbers,
                                       print, error));
   CHECK(mlirLayoutTensorLayoutAttrGetPlace(none, 2, numbers, 2, numbers, 2,

@@ -151,6 +151,10 @@ static void accessors(const DialectRegistry &registry) {
   CHECK(MemorySpaceAttr::get(&context, 1).getNumber() == 1);
   CHECK(IndexingMapAttr::get(&context, "KNOWN EMPTY").isKnownEmpty());
   CHECK(!MachineAttr::get(&context, "mn_core").getText().empty());
+  auto tpu = MachineAttr::get(&context, "tpu_v5e");
+  CHECK(tpu.defaultLayout(Float32Type::get(&context), {1024, 129}) ==
+        TiledAttr::get(&context, "{0,1:T(8,128)}"));
+  CHECK(!tpu.defaultLayout(NoneType::get(&context), {8}));
 
   // Errors reported to the context, and errors returned.
   llvm::outs() << errorsOf(context, [&] {

@@ -7,12 +7,12 @@ use layout_dialect::{bytes, complaint, guard, hand_over, tensor_layout as tensor
 use layout_passes::indexing_analysis;
 use melior::{
     ContextRef,
-    ir::{Attribute, AttributeLike, OperationRef, operation::OperationLike},
+    ir::{Attribute, AttributeLike, OperationRef, Type, operation::OperationLike},
     pass::OperationPassManager,
 };
 use mlir_sys::{
     MlirAffineMap, MlirAttribute, MlirContext, MlirDialectRegistry, MlirOpPassManager, MlirOperation,
-    MlirStringCallback, MlirStringRef,
+    MlirStringCallback, MlirStringRef, MlirType,
 };
 use std::{borrow::Cow, ffi::c_void, ptr, slice};
 use tensor_layout::maps::Indexing;
@@ -198,6 +198,32 @@ extern "C" fn mlirLayoutTiledAttrGetExpanded(
         let expansion = expansion(attribute, rank, shape)?;
         write(sizes, capacity, expansion.sizes())?;
         write(strides, capacity, expansion.strides())
+    })
+}
+
+/// See `Layout.h`.
+#[unsafe(no_mangle)]
+extern "C" fn mlirLayoutMachineAttrGetDefaultLayout(
+    attribute: MlirAttribute,
+    element: MlirType,
+    rank: isize,
+    shape: *const i64,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> MlirAttribute {
+    answer(error, user, NULL, || {
+        let attribute = given(attribute)?;
+        let machine = layout_dialect::machine(attribute).ok_or("the attribute must be a #layout.machine")?;
+        if element.ptr.is_null() {
+            return Err("the element type must not be null".into());
+        }
+        // SAFETY: the type is alive.
+        let element = unsafe { Type::from_raw(element) };
+        let sizes: Vec<_> = numbers(shape, rank)?.iter().copied().map(Some).collect();
+        let layout = layout_dialect::default_layout(&machine, element, &sizes)?;
+        // SAFETY: the attribute is alive, and so is its context.
+        let context = unsafe { attribute.context().to_ref() };
+        Ok(layout_dialect::tiled_attribute(context, &layout).map_err(|error| error.message)?.to_raw())
     })
 }
 

@@ -6,7 +6,7 @@
 //! into both sides.
 
 use super::form::{Form, What};
-use super::planned::{LastTerm, Term};
+use super::planned::{CompoundTerm, LastTerm};
 use super::sum::{Sum, divides, residue};
 use super::terms::{Atom, TermList};
 use crate::numbers::near_gcd;
@@ -74,16 +74,16 @@ impl Form {
             let c = num / s.den;
             let both = [Some(&symmetric).filter(|symmetric| **symmetric != x && !many), Some(&x)];
             for x in both.into_iter().flatten() {
-                out.push((Term::Remainder(x.clone(), m), c, without.clone()));
+                out.push((CompoundTerm::Remainder(x.clone(), m), c, without.clone()));
                 // c * (x mod m) = (c * x) mod (c * m), where that takes no factor more.
                 if let (2.., 2.., Some(cm)) = (c.abs(), x.content(), c.abs().checked_mul(m)) {
-                    out.push((Term::Remainder(x.scaled(c.abs(), 1)?, cm), c.signum(), without.clone()));
+                    out.push((CompoundTerm::Remainder(x.scaled(c.abs(), 1)?, cm), c.signum(), without.clone()));
                 }
             }
             if g > 1 && !many {
                 // x mod m = g * (((x - r)/g) mod (m/g)) + r, where x is r modulo g as a whole.
                 let (inner, rest) = (x.clone().shifted(-r)?.scaled(1, g)?, without.clone().shifted(c.checked_mul(r)?)?);
-                out.push((Term::Remainder(inner, m / g), c.checked_mul(g)?, rest));
+                out.push((CompoundTerm::Remainder(inner, m / g), c.checked_mul(g)?, rest));
             }
         }
         if !many {
@@ -124,9 +124,9 @@ impl Form {
             if g > 1 && !many {
                 // x floordiv m = ((x - r)/g) floordiv (m/g)
                 let inner = numerator.clone().shifted(-r)?.scaled(1, g)?;
-                out.push((Term::Quotient(inner, m / g), -product / s.den, rest.clone()));
+                out.push((CompoundTerm::Quotient(inner, m / g), -product / s.den, rest.clone()));
             }
-            out.push((Term::Quotient(numerator, m), -product / s.den, rest));
+            out.push((CompoundTerm::Quotient(numerator, m), -product / s.den, rest));
         }
         let &(first, k) = x.terms.first()?;
         if !many && num > 0 && without.coefficient(first).signum() == -k.signum() {
@@ -135,7 +135,7 @@ impl Form {
             let z = x.scaled(-1, 1)?.shifted(-1)?;
             let z = self.nearest(&z, &without.scaled(s.den, num)?, m)?;
             let rest = without.plus(&z, -num, s.den)?;
-            out.push((Term::Quotient(z, m), product / s.den, rest));
+            out.push((CompoundTerm::Quotient(z, m), product / s.den, rest));
         }
         Some(())
     }
@@ -157,7 +157,7 @@ impl Form {
             {
                 let inner = x.plus_atom(other, -1, 1)?.scaled(1, n)?;
                 let rest = s.plus_atom(atom, -num, s.den)?.plus_atom(other, -k, s.den)?;
-                out.push((Term::Remainder(inner, m / n), num.checked_mul(n)? / s.den, rest));
+                out.push((CompoundTerm::Remainder(inner, m / n), num.checked_mul(n)? / s.den, rest));
             }
         }
         Some(())
@@ -165,8 +165,8 @@ impl Form {
 
     /// The ways to write `rest + num/den * min(x, 0)`.
     fn minima(&mut self, rest: &Sum, x: &Sum, (num, den): (i64, i64), out: &mut Vec<LastTerm>) -> Option<()> {
-        let term = |a, b| if num > 0 { Term::Min(a, b) } else { Term::Max(a, b) };
-        let opposite = |a, b| if num > 0 { Term::Max(a, b) } else { Term::Min(a, b) };
+        let term = |a, b| if num > 0 { CompoundTerm::Min(a, b) } else { CompoundTerm::Max(a, b) };
+        let opposite = |a, b| if num > 0 { CompoundTerm::Max(a, b) } else { CompoundTerm::Min(a, b) };
         // All of the rest goes inside, but for a common factor and the sign.
         let all = rest.plus(x, num, den)?;
         let k = [&all, rest].iter().fold(0, |k, s| near_gcd(near_gcd(k, s.constant), s.content())).max(1);
@@ -226,5 +226,5 @@ fn whole(s: &Sum, constant: i64) -> Option<LastTerm> {
     let (whole, part) = s.split(|_, c| divides(s.den, c));
     let part = Sum { constant, terms: part.terms, den: 1 };
     let whole = Sum { constant: s.constant.checked_sub(constant).filter(|c| *c != i64::MIN)?, ..whole }.lowest();
-    Some((Term::Quotient(part, s.den), 1, whole))
+    Some((CompoundTerm::Quotient(part, s.den), 1, whole))
 }

@@ -49,12 +49,6 @@ impl<V> Memo<V> {
         let before = self.last.insert(hash(&sum, number), self.entries.len() as u32);
         self.entries.push(Entry { sum, number, found, before });
     }
-
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.last.clear();
-        self.entries.clear();
-    }
 }
 
 fn hash(sum: &Sum, number: i64) -> u64 {

@@ -12,7 +12,8 @@
 //! Minima need one more kind of atom, `min(e, 0)`: `min(a, b)` is `b + min(a - b, 0)`, `max(a, b)` is
 //! `a - min(a - b, 0)`.
 //!
-//! Arithmetic is checked in 128 bits, and work is bounded in proportion to the expression; where either runs out the
+//! Sums have numbers of 64 bits, and 128 bits on the way where lowest terms fit again. Arithmetic is checked, and work is
+//! bounded in proportion to the expression; where either runs out the
 //! expression is returned as it came.
 
 mod constraints;

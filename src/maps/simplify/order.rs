@@ -2,7 +2,7 @@
 
 use super::form::{Form, What};
 use super::sum::Sum;
-use super::terms::Atom;
+use super::terms::{Atom, Term};
 use std::cmp::Ordering;
 
 impl Form {
@@ -43,5 +43,13 @@ impl Form {
     /// The least term of a sum by [`Form::compare`].
     pub(super) fn first_term(&self, s: &Sum) -> Option<(Atom, i64)> {
         s.terms.iter().min_by(|a, b| self.compare(a.0, b.0))
+    }
+
+    /// The terms of a sum that are remainders, by [`Form::compare`].
+    pub(super) fn remainders_in_order(&self, s: &Sum) -> Vec<Term> {
+        let is_remainder = |t: &Term| matches!(self.atoms[t.0 as usize].what, What::Remainder(..));
+        let mut all: Vec<Term> = s.terms.iter().filter(is_remainder).collect();
+        all.sort_by(|a, b| self.compare(a.0, b.0));
+        all
     }
 }

@@ -15,10 +15,10 @@ pub(super) struct Planned {
 }
 
 /// A last term of a sum, its coefficient, and the terms before it.
-pub(super) type LastTerm = (Term, i64, Sum);
+pub(super) type LastTerm = (CompoundTerm, i64, Sum);
 
 /// A term that is no variable.
-pub(super) enum Term {
+pub(super) enum CompoundTerm {
     Quotient(Sum, i64),
     Remainder(Sum, i64),
     Min(Sum, Sum),

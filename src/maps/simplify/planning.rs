@@ -4,7 +4,7 @@
 //! cheapest plan is remembered for each sum.
 
 use super::form::{Form, What};
-use super::planned::{LastTerm, Planned, Term};
+use super::planned::{CompoundTerm, LastTerm, Planned};
 use super::sum::Sum;
 use super::terms::Atom;
 use crate::expr::cost;
@@ -91,8 +91,8 @@ impl Form {
     /// What a sum costs at least, as a list of terms, with this last term.
     fn least_cost_with(&self, (term, c, rest): &LastTerm) -> u32 {
         let inner = match term {
-            Term::Quotient(x, _) | Term::Remainder(x, _) => 3 + self.least_cost(x).saturating_sub(1),
-            Term::Min(a, b) | Term::Max(a, b) => {
+            CompoundTerm::Quotient(x, _) | CompoundTerm::Remainder(x, _) => 3 + self.least_cost(x).saturating_sub(1),
+            CompoundTerm::Min(a, b) | CompoundTerm::Max(a, b) => {
                 1 + self.least_cost(a).saturating_sub(1) + self.least_cost(b).saturating_sub(1)
             }
         };
@@ -118,15 +118,17 @@ impl Form {
         }
     }
 
-    fn term_cost(&mut self, term: &Term, depth: u32) -> Option<u32> {
+    fn term_cost(&mut self, term: &CompoundTerm, depth: u32) -> Option<u32> {
         match term {
-            Term::Quotient(x, m) => {
+            CompoundTerm::Quotient(x, m) => {
                 let total = self.plan(x, depth)?.total();
                 // Rounding up takes no addition.
                 Some(3 + total - u32::from(x.den == 1 && x.constant == m - 1 && !x.terms.is_empty() && total > 0))
             }
-            Term::Remainder(x, _) => Some(3 + self.plan(x, depth)?.total()),
-            Term::Min(a, b) | Term::Max(a, b) => Some(1 + self.plan(a, depth)?.total() + self.plan(b, depth)?.total()),
+            CompoundTerm::Remainder(x, _) => Some(3 + self.plan(x, depth)?.total()),
+            CompoundTerm::Min(a, b) | CompoundTerm::Max(a, b) => {
+                Some(1 + self.plan(a, depth)?.total() + self.plan(b, depth)?.total())
+            }
         }
     }
 }

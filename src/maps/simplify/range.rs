@@ -171,10 +171,8 @@ impl Form {
             i.is_bounded().then_some(sum)
         });
         near.unwrap_or_else(|| {
-            let all = terms.iter().fold(Interval::new(constant, constant), |sum, &(a, c)| {
-                plus_bounds(sum, c, self.atoms[a as usize].within)
-            });
-            all
+            let start = Interval::new(constant, constant);
+            terms.iter().fold(start, |sum, &(a, c)| plus_bounds(sum, c, self.atoms[a as usize].within))
         })
     }
 }

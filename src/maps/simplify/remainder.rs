@@ -183,7 +183,7 @@ impl Form {
     /// `e = rest - k * (y mod s)` where `k*s` divides `m` and `rest = k*y` modulo `k*s`: taking the digit off does not
     /// borrow, so `e mod m = rest mod m - k * (y mod s)`.
     fn digit(&mut self, e: &Sum, m: i64) -> Option<Option<Sum>> {
-        for (a, c) in e.terms.iter() {
+        for (a, c) in self.remainders_in_order(e) {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
             let k = m - c;
             let Some(ks) = k.checked_mul(*s) else { continue };
@@ -218,7 +218,7 @@ impl Form {
     /// `e = k * (y mod s) - x - k*s` where `k*s` divides `m` and `x = k*y` modulo `k*s`: the digit of a negated sum, as
     /// rounding up has it. Of the multiple `a` of `k*s`, `(-a) mod m = m - k*s - (a - k*s) mod m`.
     fn ceiling(&mut self, e: &Sum, m: i64) -> Option<Option<Sum>> {
-        for (a, k) in e.terms.iter() {
+        for (a, k) in self.remainders_in_order(e) {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
             let Some(ks) = k.checked_mul(*s).filter(|ks| *ks > 0 && divides(*ks, m)) else { continue };
             let x = e.plus_atom(a, -k, 1)?.scaled(-1, 1)?.shifted(-ks)?;

@@ -3,7 +3,7 @@
 //! The search of `planning` finds the cheapest plan for a sum; here expressions are built from it.
 
 use super::form::{Form, What};
-use super::planned::Term;
+use super::planned::CompoundTerm;
 use super::sum::Sum;
 use crate::expr::Expr;
 use crate::expr::cost;
@@ -49,11 +49,17 @@ impl Form {
                 if cost(&quotient) <= cost(e) {
                     return quotient;
                 }
-                let above = e.ceil_div().map(|above| self.simplify(above));
+                let above = rounded_up(a, *d).map(|above| self.simplify(&above));
                 above.map_or_else(|| e.clone(), |above| (above + Expr::Const(d - 1)).floor_div(*d))
             }
-            Expr::Min(a, b) => Expr::Min(self.simplify(a).into(), self.simplify(b).into()),
-            Expr::Max(a, b) => Expr::Max(self.simplify(a).into(), self.simplify(b).into()),
+            Expr::Min(a, b) => {
+                let (a, b) = sorted(self.simplify(a), self.simplify(b));
+                Expr::Min(a, b)
+            }
+            Expr::Max(a, b) => {
+                let (a, b) = sorted(self.simplify(a), self.simplify(b));
+                Expr::Max(a, b)
+            }
         }
     }
 
@@ -71,10 +77,16 @@ impl Form {
             let last = self.written.get(&s, 0)?.as_ref()?.choice.clone()?;
             let (term, c, rest) = &*last;
             let base = match term {
-                Term::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), *m),
-                Term::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), *m),
-                Term::Min(a, b) => Expr::Min(Box::new(self.build(a)?), Box::new(self.build(b)?)),
-                Term::Max(a, b) => Expr::Max(Box::new(self.build(a)?), Box::new(self.build(b)?)),
+                CompoundTerm::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), *m),
+                CompoundTerm::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), *m),
+                CompoundTerm::Min(a, b) => {
+                    let (a, b) = sorted(self.build(a)?, self.build(b)?);
+                    Expr::Min(a, b)
+                }
+                CompoundTerm::Max(a, b) => {
+                    let (a, b) = sorted(self.build(a)?, self.build(b)?);
+                    Expr::Max(a, b)
+                }
             };
             match terms.iter_mut().find(|t| t.1 == base) {
                 Some(same) => same.0 = same.0.checked_add(*c)?,
@@ -91,6 +103,19 @@ impl Form {
         let all: Vec<(i64, Expr)> = plain.chain(terms).filter(|t| t.0 != 0).collect();
         assemble(all, s.constant)
     }
+}
+
+/// The two sides of a minimum in one order.
+fn sorted(a: Expr, b: Expr) -> (Box<Expr>, Box<Expr>) {
+    if b < a { (b.into(), a.into()) } else { (a.into(), b.into()) }
+}
+
+/// The `x` for which `a floordiv d` is `x ceildiv d`, where a term of `a` says so.
+fn rounded_up(a: &Expr, d: i64) -> Option<Expr> {
+    let mut terms = a.terms();
+    let k = terms.iter().position(|t| **t == Expr::Const(d - 1))?;
+    terms.remove(k);
+    (!terms.is_empty()).then(|| Expr::sum(terms.into_iter().cloned().collect()))
 }
 
 /// The sum of terms in the order in which a normal form is written.

@@ -79,6 +79,18 @@ impl Ascent {
         }
     }
 
+    /// Takes all messages back.
+    pub fn reset(&mut self) {
+        self.messages.fill(0.0);
+        self.theta.copy_from_slice(&self.base);
+    }
+
+    /// The sum of the largest message of each link: what a variable gets is no more.
+    pub fn largest(&self) -> f64 {
+        let largest = |messages: &[f64]| messages.iter().fold(0.0, |most: f64, m| most.max(m.abs()));
+        self.shares().map(|[a, b]| largest(a).max(largest(b))).sum()
+    }
+
     fn size(&self, variable: u32) -> usize {
         self.start[variable as usize + 1] - self.start[variable as usize]
     }

@@ -4,11 +4,11 @@
 //! In each problem the prices start from those of the one above. Choices whose bound reaches the cost of the best plan are
 //! excluded before a problem is split. The problems are gone through depth first, so the proof is a list in prefix order.
 
-use super::model::Model;
+use super::model::WorkingNetwork;
 use super::pairwise::forbidden;
 use super::pricing::{Domains, Pricing};
 use super::rooms::Rooms;
-use crate::solver::certificate::{Dual, Price, ProofNode};
+use crate::solver::certificate::{Dual, Multiplier, ProofNode};
 
 /// Steps of the prices in a problem, at most.
 const STEPS: usize = 150;
@@ -26,7 +26,7 @@ struct Open {
 }
 
 pub struct Branching<'a> {
-    model: &'a Model,
+    model: &'a WorkingNetwork,
     pub rooms: Rooms,
     stack: Vec<Open>,
     pub proof: Vec<ProofNode>,
@@ -38,7 +38,7 @@ pub struct Branching<'a> {
 }
 
 impl<'a> Branching<'a> {
-    pub fn new(model: &'a Model, rooms: &Rooms, domains: Domains, prices: &[f64]) -> Branching<'a> {
+    pub fn new(model: &'a WorkingNetwork, rooms: &Rooms, domains: Domains, prices: &[f64]) -> Branching<'a> {
         let root = Open { domains, prices: prices.to_vec() };
         Branching { model, rooms: rooms.clone(), stack: vec![root], proof: Vec::new(), size: 0, found: None, work: 0 }
     }
@@ -146,7 +146,7 @@ impl<'a> Branching<'a> {
             }
             return self.emit(ProofNode::Bound(Dual::default()));
         };
-        let price = Price {
+        let price = Multiplier {
             resource: moment.resource,
             moment: moment.time,
             price: (upper - cost.min(upper)).div_euclid(excess).saturating_add(1),

@@ -4,7 +4,7 @@ use super::answer::{NoPlan, Options, Progress, Solution};
 use super::branch::Branching;
 use super::eliminate::Elimination;
 use super::local::Local;
-use super::model::Model;
+use super::model::WorkingNetwork;
 use super::order::order;
 use super::pairwise::{Pairwise, TOP, clamped, forbidden};
 use super::pricing::{Domains, Pricing};
@@ -15,7 +15,10 @@ use crate::solver::network::{CostNetwork, FORBIDDEN};
 /// Work of the first turn of branching and of local search, in table entries, and of the longest; each turn is twice as
 /// long as the one before.
 const FIRST_TURN: u64 = 1 << 16;
-const LONGEST_TURN: u64 = 1 << 26;
+const LONGEST_TURN: u64 = 1 << 22;
+
+/// Entries of all tables that an elimination keeps, in those of the largest.
+const TABLES: u64 = 8;
 
 /// Steps of the prices between two looks at the caller.
 const STEPS: usize = 20;
@@ -38,7 +41,7 @@ pub fn solve(
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Solution, NoPlan> {
-    let model = Model::new(network)?;
+    let model = WorkingNetwork::new(network)?;
     let mut drive = Drive {
         network,
         model: &model,
@@ -68,7 +71,7 @@ pub fn min_marginals(network: &CostNetwork, variables: &[usize], options: &Optio
     for edge in network.edges() {
         problem.add_link(edge.ends.map(|end| end as u32), edge.costs.iter().map(|cost| clamped(*cost)));
     }
-    let order = order(&problem, options.table_entries, 16 * options.table_entries)?;
+    let order = order(&problem, options.table_entries, options.table_entries.saturating_mul(TABLES))?;
     let eliminated = Elimination::new(&problem, &order, |_| true)?;
     let mut all = vec![Vec::new(); network.variables().len()];
     eliminated.marginals(|variable, costs| {
@@ -79,7 +82,7 @@ pub fn min_marginals(network: &CostNetwork, variables: &[usize], options: &Optio
 
 struct Drive<'a> {
     network: &'a CostNetwork,
-    model: &'a Model,
+    model: &'a WorkingNetwork,
     options: &'a Options,
     watch: &'a mut dyn FnMut(&Progress) -> bool,
     work: u64,
@@ -118,7 +121,9 @@ impl Drive<'_> {
         if !self.model.moments.is_empty() {
             return Ok(false);
         }
-        let Some(order) = order(&self.model.pairwise, entries, entries.saturating_mul(16)) else { return Ok(false) };
+        let Some(order) = order(&self.model.pairwise, entries, entries.saturating_mul(TABLES)) else {
+            return Ok(false);
+        };
         let model = self.model;
         let eliminated = Elimination::new(&model.pairwise, &order, |entries| {
             let before = self.work;

@@ -39,7 +39,7 @@ impl<'a> Elimination<'a> {
             let mut costs = Vec::with_capacity(outer);
             let mut walk = all.walk(*variable, scope, &[]);
             for _ in 0..outer {
-                costs.push(walk.sum(bucket).iter().fold(TOP, |least, cost| least.min(*cost)));
+                costs.push(plus(0, walk.sum(bucket).iter().fold(TOP, |least, cost| least.min(*cost))));
                 walk.step();
             }
             match scope.last() {
@@ -112,7 +112,7 @@ impl<'a> Elimination<'a> {
     }
 
     /// A walk over the choices of a scope through the tables of a variable's bucket and through `more` tables.
-    fn walk(&self, variable: u32, scope: &[u32], more: &[&[u32]]) -> Walk {
+    fn walk(&self, variable: u32, scope: &[u32], more: &[&[u32]]) -> Odometer {
         let bucket = self.buckets[variable as usize].iter().map(|factor| &factor.scope[..]);
         let strides = bucket.chain(more.iter().copied()).map(|table| {
             let stride = |v: &u32| {
@@ -122,7 +122,7 @@ impl<'a> Elimination<'a> {
             scope.iter().map(|v| stride(v).unwrap_or(0)).collect::<Vec<usize>>()
         });
         let strides: Vec<Vec<usize>> = strides.collect();
-        Walk {
+        Odometer {
             index: vec![0; scope.len()],
             sizes: scope.iter().map(|v| self.problem.size(*v)).collect(),
             offsets: vec![0; strides.len()],
@@ -159,7 +159,7 @@ fn add(bucket: &mut Vec<Factor>, factor: Factor) {
 }
 
 /// The choices of a scope in row-major order, and where the entries of each table begin for them.
-struct Walk {
+struct Odometer {
     index: Vec<usize>,
     sizes: Vec<usize>,
     offsets: Vec<usize>,
@@ -168,14 +168,19 @@ struct Walk {
     sum: Vec<i64>,
 }
 
-impl Walk {
-    /// For each choice of the variable that is eliminated, the sum of all tables of its bucket.
+impl Odometer {
+    /// For each choice of the variable that is eliminated, the sum of all tables of its bucket; forbidden sums are
+    /// [`TOP`] / 2 or more.
     fn sum(&mut self, bucket: &[Factor]) -> &[i64] {
         let size = self.sum.len();
         self.sum.copy_from_slice(&bucket[0].costs[..size]);
-        for (factor, offset) in bucket.iter().zip(&self.offsets).skip(1) {
+        for (at, (factor, offset)) in bucket.iter().zip(&self.offsets).enumerate().skip(1) {
             let costs = &factor.costs[*offset..*offset + size];
-            self.sum.iter_mut().zip(costs).for_each(|(sum, cost)| *sum = plus(*sum, *cost));
+            // Eight times `TOP` is too large, so seven terms fit.
+            self.sum.iter_mut().zip(costs).for_each(|(sum, cost)| *sum = sum.wrapping_add(*cost));
+            if at % 6 == 0 {
+                self.sum.iter_mut().for_each(|sum| *sum = plus(*sum, 0));
+            }
         }
         &self.sum
     }

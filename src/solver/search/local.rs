@@ -9,7 +9,7 @@
 //! finds a first legal plan.
 
 use super::eliminate::Elimination;
-use super::model::Model;
+use super::model::WorkingNetwork;
 use super::order::order;
 use super::pairwise::{Pairwise, TOP, plus};
 use super::rooms::Rooms;
@@ -57,18 +57,18 @@ pub struct Worth {
 }
 
 #[derive(Clone)]
-struct State {
+struct Standing {
     plan: Vec<u32>,
     used: Vec<i64>,
     worth: Worth,
 }
 
 pub struct Local<'a> {
-    model: &'a Model,
+    model: &'a WorkingNetwork,
     pub rooms: Rooms,
     prices: Vec<f64>,
-    now: State,
-    best: State,
+    now: Standing,
+    best: Standing,
     random: Random,
     moves: u64,
     pub work: u64,
@@ -77,9 +77,9 @@ pub struct Local<'a> {
 
 impl<'a> Local<'a> {
     /// Starts from a plan without forbidden choices and pairs.
-    pub fn new(model: &'a Model, rooms: &Rooms, plan: Vec<u32>, seed: u64) -> Local<'a> {
+    pub fn new(model: &'a WorkingNetwork, rooms: &Rooms, plan: Vec<u32>, seed: u64) -> Local<'a> {
         let cost = model.cost(&plan);
-        let now = State { plan, used: Vec::new(), worth: Worth { short: f64::INFINITY, cost } };
+        let now = Standing { plan, used: Vec::new(), worth: Worth { short: f64::INFINITY, cost } };
         let mut local = Local {
             model,
             rooms: rooms.clone(),
@@ -153,7 +153,7 @@ impl<'a> Local<'a> {
     }
 
     fn try_block(&mut self) {
-        if self.moves % ROUND == 0 {
+        if self.moves.is_multiple_of(ROUND) {
             self.now = self.best.clone();
             self.measure();
         }

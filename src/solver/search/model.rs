@@ -18,20 +18,20 @@ use std::ops::Range;
 pub struct Hold {
     /// Numbers of moments.
     pub moments: Range<u32>,
-    /// Where its amounts begin in [`Model::amounts`].
+    /// Where its amounts begin in [`WorkingNetwork::amounts`].
     pub amounts: usize,
 }
 
 /// A moment of a resource.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct ResourceMoment {
     pub resource: usize,
     pub time: i64,
     /// What is left for amounts that depend on choices.
     pub room: i64,
 }
 
-pub struct Model {
+pub struct WorkingNetwork {
     pub pairwise: Pairwise,
     /// The pairs of each variable: the numbers of its links.
     pub links_of: Vec<Vec<u32>>,
@@ -39,7 +39,7 @@ pub struct Model {
     pub holds: Vec<Vec<Hold>>,
     pub amounts: Vec<i64>,
     /// By resource, and in order of time.
-    pub moments: Vec<Moment>,
+    pub moments: Vec<ResourceMoment>,
     /// The variable of the network that each variable of the model is, and the choices that it has left.
     pub names: Vec<(usize, Vec<u32>)>,
     pub reductions: Vec<Reduction>,
@@ -49,11 +49,11 @@ pub struct Model {
     pub largest_cost: i64,
 }
 
-impl Model {
-    pub fn new(network: &CostNetwork) -> Result<Model, NoPlan> {
+impl WorkingNetwork {
+    pub fn new(network: &CostNetwork) -> Result<WorkingNetwork, NoPlan> {
         let reduced = Reduced::new(network).map_err(|variable| NoPlan::Forbidden { variable })?;
         let mut number = vec![u32::MAX; reduced.unary.len()];
-        let mut model = Model {
+        let mut model = WorkingNetwork {
             pairwise: Pairwise::new(),
             links_of: Vec::new(),
             holds: Vec::new(),
@@ -167,7 +167,7 @@ impl Model {
         unary.chain(pairs).fold(0, plus)
     }
 
-    pub fn pair_cost(&self, link: super::pairwise::Link, plan: &[u32]) -> i64 {
+    pub fn pair_cost(&self, link: super::pairwise::Binary, plan: &[u32]) -> i64 {
         let [i, j] = link.ends.map(|end| plan[end as usize] as usize);
         self.pairwise.tables[link.table + i * self.pairwise.size(link.ends[1]) + j]
     }
@@ -192,8 +192,11 @@ impl Change {
 }
 
 /// The moments that matter; where even the least does not fit, the worst one with its least amount.
-fn moments(network: &CostNetwork, changes: &BTreeMap<(usize, i64), Change>) -> Result<Vec<Moment>, (usize, i64, i64)> {
-    let mut kept: Vec<(Moment, bool)> = Vec::new();
+fn moments(
+    network: &CostNetwork,
+    changes: &BTreeMap<(usize, i64), Change>,
+) -> Result<Vec<ResourceMoment>, (usize, i64, i64)> {
+    let mut kept: Vec<(ResourceMoment, bool)> = Vec::new();
     let mut worst: Option<(i64, (usize, i64, i64))> = None;
     let (mut least, mut most) = (0, 0);
     // Whether variables began or ended since the last moment that was kept.
@@ -209,7 +212,7 @@ fn moments(network: &CostNetwork, changes: &BTreeMap<(usize, i64), Change>) -> R
         ended |= change.end > 0;
         // Where all fits, a moment does not matter, but stands for the others until the end.
         let matters = most - least > room;
-        let moment = Moment { resource: *resource, time: *time, room };
+        let moment = ResourceMoment { resource: *resource, time: *time, room };
         while let Some((last, _)) = kept.last() {
             if last.resource == *resource && !ended && last.room >= room {
                 kept.pop();

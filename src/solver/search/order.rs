@@ -19,24 +19,27 @@ pub struct Order {
     pub scopes: Vec<Vec<u32>>,
     /// Where each variable is in `variables`.
     pub position: Vec<u32>,
-    /// Entries of all tables, those over which is minimised included.
+    /// Entries of all tables, the variable over which is minimised included, and without.
     pub entries: u64,
+    pub kept: u64,
 }
 
-/// An order whose tables have at most `largest` entries each and `most` in all; none is found where the graph is too
-/// dense.
+/// An order whose tables have at most `largest` entries each and, without the variable that goes, `most` in all; none is
+/// found where the graph is too dense.
 pub fn order(problem: &Pairwise, largest: u64, most: u64) -> Option<Order> {
-    let mut graph = Graph::new(problem);
+    let mut graph = Adjacency::new(problem);
     let mut order = Order {
         variables: Vec::with_capacity(graph.near.len()),
         scopes: Vec::with_capacity(graph.near.len()),
         position: vec![u32::MAX; graph.near.len()],
         entries: 0,
+        kept: 0,
     };
     while let Some(variable) = graph.next() {
         let entries = graph.entries(variable);
         order.entries = order.entries.saturating_add(entries);
-        if entries > largest || order.entries > most {
+        order.kept = order.kept.saturating_add(entries / graph.sizes[variable as usize]);
+        if entries > largest || order.kept > most {
             return None;
         }
         order.position[variable as usize] = order.variables.len() as u32;
@@ -52,7 +55,7 @@ pub fn order(problem: &Pairwise, largest: u64, most: u64) -> Option<Order> {
 /// Pairs that elimination would join, the logarithm of the entries of its table, the variable.
 type Key = (u64, u64, u32);
 
-struct Graph {
+struct Adjacency {
     sizes: Vec<u64>,
     /// 1024 × log2 of the sizes.
     weights: Vec<u64>,
@@ -67,8 +70,8 @@ struct Graph {
     current: Vec<Key>,
 }
 
-impl Graph {
-    fn new(problem: &Pairwise) -> Graph {
+impl Adjacency {
+    fn new(problem: &Pairwise) -> Adjacency {
         let count = problem.variables();
         let sizes: Vec<u64> = (0..count as u32).map(|v| problem.size(v) as u64).collect();
         let weights: Vec<u64> = sizes.iter().map(|size| ((*size as f64).log2() * 1024.0) as u64).collect();
@@ -86,7 +89,7 @@ impl Graph {
         let weight = near.iter().map(|list| list.iter().map(|v| weights[*v as usize]).sum()).collect();
         let gone = vec![false; count];
         let current = vec![(0, 0, 0); count];
-        let mut graph = Graph { sizes, weights, near, gone, degree, weight, heap: BinaryHeap::new(), current };
+        let mut graph = Adjacency { sizes, weights, near, gone, degree, weight, heap: BinaryHeap::new(), current };
         (0..count as u32).for_each(|variable| graph.push(variable));
         graph
     }

@@ -5,8 +5,8 @@
 
 use crate::solver::network::FORBIDDEN;
 
-/// Stands for a forbidden cost in sums: 2^61.
-pub const TOP: i64 = 1 << 61;
+/// Stands for a forbidden cost in sums: 2^60.
+pub const TOP: i64 = 1 << 60;
 
 /// Whether a sum has a forbidden cost in it.
 pub fn forbidden(cost: i64) -> bool {
@@ -26,7 +26,7 @@ pub fn clamped(cost: i64) -> i64 {
 
 /// Two variables and where the costs of their pairs begin in [`Pairwise::tables`]; row-major, `ends[0]` first.
 #[derive(Clone, Copy, Debug)]
-pub struct Link {
+pub struct Binary {
     pub ends: [u32; 2],
     pub table: usize,
 }
@@ -37,7 +37,7 @@ pub struct Pairwise {
     /// Where the costs of each variable begin in `unary`, and the end of the last.
     pub start: Vec<usize>,
     pub unary: Vec<i64>,
-    pub links: Vec<Link>,
+    pub links: Vec<Binary>,
     pub tables: Vec<i64>,
 }
 
@@ -52,7 +52,7 @@ impl Pairwise {
     }
 
     pub fn add_link(&mut self, ends: [u32; 2], costs: impl Iterator<Item = i64>) {
-        self.links.push(Link { ends, table: self.tables.len() });
+        self.links.push(Binary { ends, table: self.tables.len() });
         self.tables.extend(costs);
     }
 
@@ -68,7 +68,7 @@ impl Pairwise {
         &self.unary[self.start[variable as usize]..self.start[variable as usize + 1]]
     }
 
-    pub fn table(&self, link: Link) -> &[i64] {
+    pub fn table(&self, link: Binary) -> &[i64] {
         &self.tables[link.table..link.table + self.size(link.ends[0]) * self.size(link.ends[1])]
     }
 }

@@ -7,10 +7,10 @@
 //! best prices.
 
 use super::ascent::Ascent;
-use super::model::Model;
+use super::model::WorkingNetwork;
 use super::pairwise::{Pairwise, TOP, forbidden, plus};
 use super::rooms::Rooms;
-use crate::solver::certificate::{Dual, Message, Price};
+use crate::solver::certificate::{Dual, Message, Multiplier};
 
 /// Choices that each variable of the model has left.
 pub type Domains = Vec<Vec<u32>>;
@@ -49,7 +49,13 @@ const AVERAGE: f64 = 0.2;
 
 impl Pricing {
     /// Steps begin with `factor`, which is below 1. `None` where a variable has no choice left. Choices without partner are taken out of the domains.
-    pub fn new(model: &Model, mut domains: Domains, rooms: &Rooms, prices: &[f64], factor: f64) -> Option<Pricing> {
+    pub fn new(
+        model: &WorkingNetwork,
+        mut domains: Domains,
+        rooms: &Rooms,
+        prices: &[f64],
+        factor: f64,
+    ) -> Option<Pricing> {
         if !consistent(model, &mut domains) {
             return None;
         }
@@ -65,7 +71,7 @@ impl Pricing {
             best_prices: prices.to_vec(),
             direction: Vec::new(),
             best: f64::NEG_INFINITY,
-            factor: factor,
+            factor,
             since: 0,
             seen: Vec::new(),
         };
@@ -221,7 +227,7 @@ impl Pricing {
 
     /// The dual of the best prices in integers: its bound on the cost of legal plans, and for each choice that is left
     /// the bound with it. A bound is [`TOP`] where no plan is legal.
-    pub fn finish(&mut self, model: &Model, rooms: &Rooms, sweeps: usize) -> Finished {
+    pub fn finish(&mut self, model: &WorkingNetwork, rooms: &Rooms, sweeps: usize) -> Finished {
         let load = self.load();
         // Prices run away where no plan is legal, so they are cut.
         let cut = (1e16 / load).min(1.0);
@@ -232,7 +238,14 @@ impl Pricing {
         let prices: Vec<i64> = self.best_prices.iter().map(|price| whole(*price)).collect();
         let rounded: Vec<f64> = prices.iter().map(|price| *price as f64 / scale).collect();
         self.ascent.set_costs(self.priced(&rounded).into_iter());
+        // Messages of prices that were cut may be out of range.
+        if cut < 1.0 {
+            self.ascent.reset();
+        }
         (0..sweeps).for_each(|_| self.ascent.sweep());
+        if self.ascent.largest() * scale > (57f64).exp2() {
+            self.ascent.reset();
+        }
         let mut unary: Vec<i64> = self.problem.unary.iter().map(|cost| cost << shift).collect();
         for (v, held) in self.held.iter().enumerate() {
             let costs = &mut unary[self.problem.start[v]..self.problem.start[v + 1]];
@@ -296,7 +309,14 @@ impl Pricing {
         (sum, with)
     }
 
-    fn dual(&self, model: &Model, rooms: &Rooms, shift: u32, prices: &[i64], messages: Vec<[Vec<i64>; 2]>) -> Dual {
+    fn dual(
+        &self,
+        model: &WorkingNetwork,
+        rooms: &Rooms,
+        shift: u32,
+        prices: &[i64],
+        messages: Vec<[Vec<i64>; 2]>,
+    ) -> Dual {
         let full = |variable: u32, list: &[i64]| {
             let (name, choices) = &model.names[variable as usize];
             let mut all = vec![0; model.sizes[*name]];
@@ -305,7 +325,7 @@ impl Pricing {
             }
             all
         };
-        let message = |(link, to): (&super::pairwise::Link, [Vec<i64>; 2])| {
+        let message = |(link, to): (&super::pairwise::Binary, [Vec<i64>; 2])| {
             let [a, b] = link.ends;
             let mut both = [(model.names[a as usize].0, full(a, &to[0])), (model.names[b as usize].0, full(b, &to[1]))];
             both.sort();
@@ -314,7 +334,7 @@ impl Pricing {
         };
         let price = |(moment, price): (&u32, &i64)| {
             let moment = model.moments[*moment as usize];
-            Price { resource: moment.resource, moment: moment.time, price: *price }
+            Multiplier { resource: moment.resource, moment: moment.time, price: *price }
         };
         Dual {
             shift,
@@ -338,7 +358,7 @@ pub struct Finished {
 }
 
 /// Takes out choices that have no partner at some neighbour, until all have; `false` where a variable has none left.
-fn consistent(model: &Model, domains: &mut Domains) -> bool {
+fn consistent(model: &WorkingNetwork, domains: &mut Domains) -> bool {
     let mut queue: std::collections::VecDeque<u32> = (0..domains.len() as u32).collect();
     let mut queued = vec![true; domains.len()];
     while let Some(variable) = queue.pop_front() {
@@ -369,7 +389,7 @@ fn consistent(model: &Model, domains: &mut Domains) -> bool {
 }
 
 /// The model with the choices of the domains alone.
-fn restricted(model: &Model, domains: &Domains) -> Pairwise {
+fn restricted(model: &WorkingNetwork, domains: &Domains) -> Pairwise {
     let mut problem = Pairwise::new();
     for (v, domain) in domains.iter().enumerate() {
         let costs = model.pairwise.costs(v as u32);

@@ -21,7 +21,7 @@ const DOMINANCE_ENTRIES: usize = 1 << 16;
 pub type Span = (u32, i64, i64);
 
 /// The costs of the pairs of two variables, row-major, `ends[0]` first.
-pub struct Pair {
+pub struct PairCosts {
     pub ends: [u32; 2],
     pub costs: Vec<i64>,
 }
@@ -30,7 +30,7 @@ pub struct Pair {
 pub struct Reduced {
     /// Empty for variables that were merged.
     pub unary: Vec<Vec<i64>>,
-    pub pairs: Vec<Option<Pair>>,
+    pub pairs: Vec<Option<PairCosts>>,
     /// By variable: neighbour to pair.
     near: Vec<FxHashMap<u32, u32>>,
     /// What each variable takes, for each choice.
@@ -103,7 +103,7 @@ impl Reduced {
     }
 
     fn try_merge(&mut self, pair: u32) {
-        let Some(Pair { ends: [a, b], .. }) = self.pairs[pair as usize] else { return };
+        let Some(PairCosts { ends: [a, b], .. }) = self.pairs[pair as usize] else { return };
         let merges = [(a, b), (b, a)]
             .into_iter()
             .filter_map(|(from, into)| Some((self.moved(from), from, into, self.mergeable(from, into)?)));
@@ -137,7 +137,7 @@ impl Reduced {
             return;
         }
         let at = self.pairs.len() as u32;
-        self.pairs.push(Some(Pair { ends, costs }));
+        self.pairs.push(Some(PairCosts { ends, costs }));
         self.candidates.push_back(at);
         self.near[a as usize].insert(b, at);
         self.near[b as usize].insert(a, at);

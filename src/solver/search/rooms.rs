@@ -3,7 +3,7 @@
 //! Most moments never matter. A plan is measured at all of them only when it is short at none of those here; the one
 //! where it is shortest then is added.
 
-use super::model::Model;
+use super::model::WorkingNetwork;
 
 /// See the head of the file.
 #[derive(Clone)]
@@ -18,12 +18,12 @@ pub struct Rooms {
 }
 
 impl Rooms {
-    pub fn new(model: &Model) -> Rooms {
+    pub fn new(model: &WorkingNetwork) -> Rooms {
         Rooms { moments: Vec::new(), room: Vec::new(), held: vec![Vec::new(); model.names.len()], amounts: Vec::new() }
     }
 
     /// What a plan takes at each moment of the model.
-    pub fn usage(model: &Model, plan: &[u32]) -> Vec<i64> {
+    pub fn usage(model: &WorkingNetwork, plan: &[u32]) -> Vec<i64> {
         let mut change = vec![0i64; model.moments.len() + 1];
         for (holds, choice) in model.holds.iter().zip(plan) {
             for hold in holds {
@@ -43,7 +43,7 @@ impl Rooms {
 
     /// Whether a plan fits at all moments of the model. Where it does not, adds those where it is shortest, one of each
     /// stretch of moments that follow each other.
-    pub fn admit(&mut self, model: &Model, plan: &[u32]) -> bool {
+    pub fn admit(&mut self, model: &WorkingNetwork, plan: &[u32]) -> bool {
         let usage = Rooms::usage(model, plan);
         let mut worst: Option<(i64, u32)> = None;
         let mut found = Vec::new();
@@ -65,7 +65,7 @@ impl Rooms {
     }
 
     /// Adds a moment of the model; its number here.
-    pub fn add(&mut self, model: &Model, moment: u32) -> usize {
+    pub fn add(&mut self, model: &WorkingNetwork, moment: u32) -> usize {
         if let Some(at) = self.moments.iter().position(|other| *other == moment) {
             return at;
         }

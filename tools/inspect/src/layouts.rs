@@ -1,7 +1,7 @@
 //! `layout-inspect layouts`: the layouts that an array may have on a machine, by the memory that they take.
 
 use crate::numbers::counted;
-use crate::protocol::answer::{Candidate, Layouts};
+use crate::protocol::answer::{Candidate, LayoutsByBytes};
 use crate::report;
 use layout_console::Complaint;
 use std::fmt::Write;
@@ -55,7 +55,7 @@ pub fn run(LayoutsOptions { text, machine, json }: &LayoutsOptions) -> Result<St
 ///
 /// # Errors
 /// The text is no shape of an array, has a layout, or has sizes that no layout is for.
-pub fn listed(target: &Target, text: &str) -> Result<Layouts, Error> {
+pub fn listed(target: &Target, text: &str) -> Result<LayoutsByBytes, Error> {
     let shape = Shape::parse(text)?;
     if let Some(at) = text.find('{') {
         return Err(Error::at(at, "expected a shape without a layout, found one"));
@@ -71,5 +71,5 @@ pub fn listed(target: &Target, text: &str) -> Result<Layouts, Error> {
         padded_bytes: ranked.padded_bytes,
         jax: jax(&ranked.layout),
     };
-    Ok(Layouts { default: default.to_string(), layouts: ranked.iter().map(candidate).collect() })
+    Ok(LayoutsByBytes { default: default.to_string(), layouts: ranked.iter().map(candidate).collect() })
 }

@@ -9,6 +9,7 @@ mod convert;
 mod hlo;
 mod layouts;
 mod lists;
+mod machine;
 mod maps;
 mod moves;
 mod numbers;
@@ -17,6 +18,7 @@ mod places;
 mod plan;
 mod protocol;
 mod report;
+mod solve;
 mod svg;
 mod view;
 
@@ -60,8 +62,10 @@ enum Command {
     Simplify(maps::SimplifyOptions),
     Hlo(hlo::HloOptions),
     Layouts(layouts::LayoutsOptions),
+    Machine(machine::MachineOptions),
     Moves(moves::MovesOptions),
     Convert(convert::ConvertOptions),
+    Solve(solve::SolveOptions),
     Plan(plan::PlanOptions),
 }
 
@@ -83,6 +87,7 @@ Examples:
   layout-inspect hlo model.hlo --instruction dot --tile 8,128
   layout-inspect layouts 's32[8388608,8,4]'
   layout-inspect moves 'f32[8,128]{1,0}' 'f32[128,8]{1,0}' --transpose 1,0
+  layout-inspect solve problem.json.gz --seconds 60 --json
   echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
 
 Exit status:
@@ -101,8 +106,10 @@ fn run() -> ExitCode {
         Some(Command::Simplify(options)) => maps::run(options),
         Some(Command::Hlo(options)) => hlo::run(options).map(|()| String::new()),
         Some(Command::Layouts(options)) => layouts::run(options),
+        Some(Command::Machine(options)) => machine::run(options),
         Some(Command::Moves(options)) => moves::run(options),
         Some(Command::Convert(options)) => convert::run(options),
+        Some(Command::Solve(options)) => solve::run(options),
         Some(Command::Plan(options)) => plan::run(options),
         None if arguments.json => serve(),
         None if arguments.schema => Ok(protocol::schema()),

@@ -41,7 +41,7 @@ fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
 #[test]
 fn every_command_has_help() {
     let (help, ..) = run(&["--help"]);
-    for command in ["view", "simplify", "hlo", "layouts", "moves", "convert"] {
+    for command in ["view", "simplify", "hlo", "layouts", "machine", "moves", "convert"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         for option in ["--help", "-h"] {
             let (out, error, code) = run(&[command, option]);

@@ -162,6 +162,30 @@ hbm peak                               532.0 KiB      48.0 KiB    -484.0 KiB    
     assert_eq!(both.len(), 2);
 }
 
+/// A line of the program that is not among the first of a report has its bytes in the difference all the same.
+#[test]
+fn a_difference_does_not_depend_on_the_length_of_the_lists() {
+    let module = |sizes: [usize; 5]| {
+        let mut lines = String::from("  x = f32[] parameter(0)\n");
+        for (k, n) in sizes.iter().enumerate() {
+            let source = format!("metadata={{source_file=\"f.py\" source_line={}}}", k + 1);
+            lines += &format!("  b{k} = f32[{n}]{{0}} broadcast(x), dimensions={{}}, {source}\n");
+        }
+        let call = "custom-call(b0, b1, b2, b3, b4), custom_call_target=\"f\"";
+        format!("HloModule m, is_scheduled=true\n\nENTRY main {{\n{lines}  ROOT y = f32[] {call}\n}}\n")
+    };
+    // Line 3 falls from the third place to the fourth and keeps its 3072 bytes; line 4 grows from 2048 to 6144.
+    let old = file("ranks_old.hlo", &module([1280, 1024, 768, 512, 256]));
+    let new = file("ranks_new.hlo", &module([1280, 1024, 768, 1536, 256]));
+    for top in ["1", "3", "9"] {
+        let found = printed(&[&new, "--diff", &old, "--top", top], "");
+        let lines: Vec<&str> = found.lines().filter(|line| line.starts_with("f.py")).collect();
+        assert_eq!(lines.len(), 1, "--top {top}\n{found}");
+        let words: Vec<&str> = lines[0].split_whitespace().collect();
+        assert_eq!(words, ["f.py:4", "2.0", "KiB", "6.0", "KiB", "+4.0", "KiB", "+200.0", "%"], "--top {top}\n{found}");
+    }
+}
+
 #[test]
 fn live_bytes_over_the_instructions() {
     let lines = printed(&["-", "--timeline"], NARROW);

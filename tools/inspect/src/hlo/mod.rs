@@ -80,7 +80,9 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
         if options.timeline {
             print(options, &timeline(options, &report))?;
         }
-        reports.push((&**file, report.summary(options.top).map_err(in_text)?));
+        // What is not among the first of one report may be among those of the other: a difference needs all.
+        let top = if options.diff.is_some() { usize::MAX } else { options.top };
+        reports.push((&**file, report.summary(top).map_err(in_text)?));
     }
     if !options.timeline {
         print(options, &text(options, &target, &reports)?)?;
@@ -101,12 +103,12 @@ fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> R
     match (&options.diff, reports) {
         (Some(old), [new]) => {
             let (module, text) = module(old)?;
-            let before = Report::new(&module, target).and_then(|report| report.summary(options.top));
+            let before = Report::new(&module, target).and_then(|report| report.summary(usize::MAX));
             let before = before.map_err(|error| Complaint::in_file(old, &text, &[error]))?;
             Ok(if options.json {
                 format!("{}\n", json!({"old": before, "new": new.1}))
             } else {
-                screen::difference(&before, &new.1)
+                screen::difference(&before, &new.1, options.top)
             })
         }
         (Some(_), _) => Err(Complaint::new(format!("--diff must have one file, found {}", reports.len()))),

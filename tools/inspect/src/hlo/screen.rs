@@ -1,6 +1,7 @@
 //! The memory report on one screen, about 40 lines of 100 columns; the table of several files, and the difference of two.
 
 use super::summary::{Bytes, Memory, Origin, Summary, Tensor};
+use std::collections::BTreeMap;
 
 /// The most columns of a line.
 const WIDTH: usize = 100;
@@ -150,8 +151,9 @@ pub fn several(reports: &[(&str, Summary)]) -> String {
 /// A number of the report of a memory.
 type Part = fn(&Memory) -> i64;
 
-/// What has changed from one report to another.
-pub fn difference(old: &Summary, new: &Summary) -> String {
+/// What has changed from one report to another: each memory, and the lines of the program that have changed most, at most
+/// `top` of them. Both reports must have all lines.
+pub fn difference(old: &Summary, new: &Summary, top: usize) -> String {
     let mut out = String::new();
     let row = |out: &mut String, name: &str, from: i64, to: i64| {
         let change = to.saturating_sub(from);
@@ -183,14 +185,13 @@ pub fn difference(old: &Summary, new: &Summary) -> String {
             }
         }
     }
-    let find = |list: &[Origin], name: &str| list.iter().find(|origin| origin.name == name).map_or(0, |o| o.live);
-    let names: std::collections::BTreeSet<&str> =
-        old.sources.iter().chain(&new.sources).map(|origin| &*origin.name).collect();
-    for name in names {
-        let (from, to) = (find(&old.sources, name), find(&new.sources, name));
-        if from != to {
-            row(&mut out, &cut(name, 33), from, to);
-        }
+    let mut lines: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    old.sources.iter().for_each(|origin| lines.entry(&origin.name).or_default().0 = origin.live);
+    new.sources.iter().for_each(|origin| lines.entry(&origin.name).or_default().1 = origin.live);
+    let mut changed: Vec<(&str, (i64, i64))> = lines.into_iter().filter(|(_, (from, to))| from != to).collect();
+    changed.sort_by_key(|(_, (from, to))| std::cmp::Reverse(from.abs_diff(*to)));
+    for (name, (from, to)) in changed.into_iter().take(top) {
+        row(&mut out, &cut(name, 33), from, to);
     }
     out
 }

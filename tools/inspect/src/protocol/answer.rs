@@ -104,7 +104,7 @@ pub enum Answer {
     /// To `layout`.
     Layout(Box<Facts>),
     /// To `layouts`.
-    Layouts(Box<Layouts>),
+    Layouts(Box<LayoutsByBytes>),
     /// To `linear_index`.
     Offset { linear: i64 },
     /// To `logical_index`: the element.
@@ -251,7 +251,7 @@ pub struct Facts {
 
 /// The layouts of an array on a machine.
 #[derive(Serialize, JsonSchema)]
-pub struct Layouts {
+pub struct LayoutsByBytes {
     /// The layout that the array has unless its owner asks for another.
     pub default: String,
     /// By padded bytes, smallest first.

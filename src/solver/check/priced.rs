@@ -1,0 +1,306 @@
+//! A network after scale, prices and messages, and its minima.
+
+use super::merged::Merged;
+use super::sums::{add, least, possible, wrong};
+use crate::solver::certificate::Dual;
+use crate::solver::network::{CostNetwork, FORBIDDEN};
+use crate::text::Error;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Entries of the largest table that the checker makes, and of all tables at one time.
+const LARGEST_TABLE: usize = 1 << 26;
+const LARGEST_TABLES: usize = 1 << 28;
+
+/// A table over some variables, row-major.
+struct CostTable {
+    scope: Vec<usize>,
+    costs: Vec<i64>,
+}
+
+/// What is left to minimise after scale, prices and messages.
+pub struct Priced {
+    unary: BTreeMap<usize, Vec<i64>>,
+    tables: BTreeMap<(usize, usize), Vec<i64>>,
+    refund: i64,
+    shift: u32,
+}
+
+impl Priced {
+    pub fn new(
+        network: &CostNetwork,
+        merged: &Merged,
+        without: &BTreeSet<(usize, usize)>,
+        dual: &Dual,
+    ) -> Result<Priced, Error> {
+        if dual.shift > 60 {
+            return wrong("a shift above 60".to_string());
+        }
+        let scaled = |costs: &Vec<i64>| -> Result<Vec<i64>, Error> {
+            let scaled = |cost: &i64| match i64::checked_mul(*cost, 1 << dual.shift) {
+                _ if *cost == FORBIDDEN => Ok(FORBIDDEN),
+                Some(scaled) if scaled.unsigned_abs() < 1 << 62 => Ok(scaled),
+                _ => wrong(format!("the cost {cost} is too large for the shift {}", dual.shift)),
+            };
+            costs.iter().map(scaled).collect()
+        };
+        let mut priced = Priced { unary: BTreeMap::new(), tables: BTreeMap::new(), refund: 0, shift: dual.shift };
+        for (variable, costs) in &merged.unary {
+            priced.unary.insert(*variable, scaled(costs)?);
+        }
+        for (ends, costs) in &merged.tables {
+            priced.tables.insert(*ends, scaled(costs)?);
+        }
+        for (variable, choice) in without {
+            priced.unary.get_mut(variable).expect("a branch is on such a variable")[*choice] = FORBIDDEN;
+        }
+        priced.drop_alone(merged);
+        // Pairs with a forbidden choice are forbidden, so they do not lower a minimum.
+        for ((a, b), costs) in &mut priced.tables {
+            let (rows, columns) = (&priced.unary[a], &priced.unary[b]);
+            for (row, own) in costs.chunks_mut(columns.len()).zip(rows) {
+                let forbidden = |other: &i64| *own == FORBIDDEN || *other == FORBIDDEN;
+                row.iter_mut()
+                    .zip(columns)
+                    .filter(|(_, other)| forbidden(other))
+                    .for_each(|(cost, _)| *cost = FORBIDDEN);
+            }
+        }
+        priced.pay(network, merged, dual)?;
+        priced.reparametrise(dual)?;
+        Ok(priced)
+    }
+
+    /// Forbids choices that have no partner at some neighbour, until there are none.
+    fn drop_alone(&mut self, merged: &Merged) {
+        let mut open: BTreeSet<usize> = self.unary.keys().copied().collect();
+        while let Some(variable) = open.pop_first() {
+            let own: Vec<usize> = possible(&self.unary[&variable]);
+            for other in &merged.near[variable] {
+                let width = self.unary[&variable.max(*other)].len();
+                let costs = &self.tables[&(variable.min(*other), variable.max(*other))];
+                let pair =
+                    |i: usize, j: usize| if variable < *other { costs[i * width + j] } else { costs[j * width + i] };
+                let alone = possible(&self.unary[other]).into_iter();
+                let alone: Vec<usize> = alone.filter(|j| own.iter().all(|i| pair(*i, *j) == FORBIDDEN)).collect();
+                if !alone.is_empty() {
+                    open.insert(*other);
+                }
+                alone
+                    .into_iter()
+                    .for_each(|j| self.unary.get_mut(other).expect("a neighbour is not merged")[j] = FORBIDDEN);
+            }
+        }
+    }
+
+    /// Charges the prices, and the refund.
+    fn pay(&mut self, network: &CostNetwork, merged: &Merged, dual: &Dual) -> Result<(), Error> {
+        // By resource: the sum of the prices at and before each moment that has one.
+        let mut sums: Vec<BTreeMap<i64, i128>> = vec![BTreeMap::new(); network.capacities().len()];
+        for price in &dual.prices {
+            let Some(sums) = sums.get_mut(price.resource) else {
+                return wrong(format!("a price for resource {}, which does not exist", price.resource));
+            };
+            if price.price < 0 {
+                return wrong(format!("the price {} is below 0", price.price));
+            }
+            *sums.entry(price.moment).or_default() += i128::from(price.price);
+        }
+        let large = || Error::new("prices that are too large");
+        let mut refund: i128 = 0;
+        for (sums, capacity) in sums.iter_mut().zip(network.capacities()) {
+            let mut sum: i128 = 0;
+            for price in sums.values_mut() {
+                sum += *price;
+                *price = sum;
+            }
+            let all = sum.checked_mul(i128::from(*capacity)).ok_or_else(large)?;
+            refund = refund.checked_add(all).ok_or_else(large)?;
+        }
+        self.refund = i64::try_from(refund).ok().filter(|refund| *refund < 1 << 62).ok_or_else(large)?;
+        for (variable, occupied) in &merged.occupied {
+            let costs = self.unary.get_mut(variable).expect("of variables that were not merged");
+            for (at, amounts) in occupied {
+                let occupancy = &network.occupancies()[*at];
+                let before =
+                    |moment: i64| sums[occupancy.resource].range(..moment).next_back().map_or(0, |(_, sum)| *sum);
+                let price = before(occupancy.moments.end) - before(occupancy.moments.start);
+                if price == 0 {
+                    continue;
+                }
+                for (cost, amount) in costs.iter_mut().zip(amounts) {
+                    let paid = price.checked_mul(i128::from(*amount)).ok_or_else(large)?;
+                    *cost = add(*cost, i64::try_from(paid).map_err(|_| large())?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reparametrise(&mut self, dual: &Dual) -> Result<(), Error> {
+        let mut seen = BTreeSet::new();
+        for message in &dual.messages {
+            let [a, b] = message.ends;
+            let named = || format!("the message between variables {a} and {b}");
+            let Some(table) = self.tables.get_mut(&(a, b)) else {
+                return wrong(format!("{}: after the reductions they share no edge, or are not in order", named()));
+            };
+            if !seen.insert((a, b)) {
+                return wrong(format!("{} stands twice", named()));
+            }
+            let [to_a, to_b] = &message.to;
+            if self.unary[&a].len() != to_a.len() || self.unary[&b].len() != to_b.len() {
+                return wrong(format!("{} has the wrong length", named()));
+            }
+            if to_a.iter().chain(to_b).any(|cost| cost.unsigned_abs() >= 1 << 61) {
+                return wrong(format!("{} is too large", named()));
+            }
+            for (i, row) in table.chunks_mut(to_b.len()).enumerate() {
+                for (cost, m) in row.iter_mut().zip(to_b) {
+                    *cost = add(*cost, -(m + to_a[i]))?;
+                }
+            }
+            for (end, to) in [(a, to_a), (b, to_b)] {
+                for (cost, m) in self.unary.get_mut(&end).expect("an end of a table").iter_mut().zip(to) {
+                    *cost = add(*cost, *m)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// In the costs of the network: the refund taken off, rounded up to a whole cost.
+    fn unscaled(&self, sum: i64) -> Result<i64, Error> {
+        match add(sum, -self.refund)? {
+            FORBIDDEN => Ok(FORBIDDEN),
+            sum => Ok(sum.div_euclid(1 << self.shift) + i64::from(sum.rem_euclid(1 << self.shift) > 0)),
+        }
+    }
+
+    /// The bound; `None` where there is no plan.
+    pub fn bound(self, dual: &Dual) -> Result<Option<i64>, Error> {
+        let mut tables: BTreeMap<usize, CostTable> = BTreeMap::new();
+        let mut near: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let sizes: BTreeMap<usize, usize> = self.unary.iter().map(|(v, costs)| (*v, costs.len())).collect();
+        let all = (self.unary.iter().map(|(v, costs)| CostTable { scope: vec![*v], costs: costs.clone() }))
+            .chain(self.tables.iter().map(|((a, b), costs)| CostTable { scope: vec![*a, *b], costs: costs.clone() }));
+        for (at, table) in all.enumerate() {
+            for v in &table.scope {
+                near.entry(*v).or_default().insert(at);
+            }
+            tables.insert(at, table);
+        }
+        let mut entries: usize = tables.values().map(|table| table.costs.len()).sum();
+        for (next, variable) in (tables.len()..).zip(&dual.eliminated) {
+            let Some(bucket) = near.remove(variable) else {
+                return wrong(format!("variable {variable} cannot be eliminated: it is gone, or does not exist"));
+            };
+            let bucket: Vec<CostTable> = bucket
+                .iter()
+                .filter_map(|at| tables.remove(at).map(|table| (at, table)))
+                .map(|(at, table)| {
+                    table.scope.iter().filter(|v| *v != variable).for_each(|v| {
+                        near.get_mut(v).expect("variables in tables are not gone").remove(at);
+                    });
+                    table
+                })
+                .collect();
+            let table = minimised(*variable, &bucket, &sizes)?;
+            let gone: usize = bucket.iter().map(|table| table.costs.len()).sum();
+            entries = entries - gone + table.costs.len();
+            if entries > LARGEST_TABLES {
+                return wrong(format!("with variable {variable} all tables are larger than 2^28"));
+            }
+            for v in &table.scope {
+                near.entry(*v).or_default().insert(next);
+            }
+            tables.insert(next, table);
+        }
+        let mut sum = 0;
+        for table in tables.values() {
+            sum = add(sum, least(table.costs.iter().copied()))?;
+        }
+        Ok(Some(self.unscaled(sum)?).filter(|bound| *bound != FORBIDDEN))
+    }
+
+    /// The choices with which the sum of the minima is at or above `cost`.
+    pub fn excluded(&self, dual: &Dual, cost: i64) -> Result<Vec<(usize, usize)>, Error> {
+        if !dual.eliminated.is_empty() {
+            return wrong("variables are eliminated where choices are excluded".to_string());
+        }
+        let mut sum = 0;
+        // For each choice what it adds to the sum of the minima.
+        let mut more = self.unary.clone();
+        for costs in more.values_mut() {
+            let least = least(costs.iter().copied());
+            sum = add(sum, least)?;
+            costs.iter_mut().filter(|cost| **cost != FORBIDDEN).for_each(|cost| *cost -= least);
+        }
+        for ((a, b), costs) in &self.tables {
+            let width = self.unary[b].len();
+            let all = least(costs.iter().copied());
+            sum = add(sum, all)?;
+            for (i, row) in costs.chunks(width).enumerate() {
+                let more = &mut more.get_mut(a).expect("an end of a table")[i];
+                *more = add(*more, if all == FORBIDDEN { 0 } else { add(least(row.iter().copied()), -all)? })?;
+            }
+            for j in 0..width {
+                let more = &mut more.get_mut(b).expect("an end of a table")[j];
+                let column = least(costs.iter().skip(j).step_by(width).copied());
+                *more = add(*more, if all == FORBIDDEN { 0 } else { add(column, -all)? })?;
+            }
+        }
+        let mut excluded = Vec::new();
+        for (variable, costs) in &more {
+            for (choice, more) in costs.iter().enumerate() {
+                if self.unscaled(add(sum, *more)?)? >= cost {
+                    excluded.push((*variable, choice));
+                }
+            }
+        }
+        Ok(excluded)
+    }
+}
+
+/// The minimum over a variable of the sum of tables, over the other variables in them.
+fn minimised(variable: usize, bucket: &[CostTable], sizes: &BTreeMap<usize, usize>) -> Result<CostTable, Error> {
+    let all: BTreeSet<usize> = bucket.iter().flat_map(|table| &table.scope).copied().collect();
+    let scope: Vec<usize> = all.into_iter().filter(|v| *v != variable).collect();
+    let entries = scope.iter().try_fold(1usize, |product, v| product.checked_mul(sizes[v]));
+    let Some(entries) = entries.filter(|entries| entries.saturating_mul(sizes[&variable]) <= LARGEST_TABLE) else {
+        return wrong(format!("variable {variable} cannot be eliminated: its table is larger than 2^26"));
+    };
+    // For each table its stride along the variable and along each of the scope.
+    let stride = |table: &CostTable, v: usize| {
+        table
+            .scope
+            .iter()
+            .position(|u| *u == v)
+            .map_or(0, |at| table.scope[at + 1..].iter().map(|u| sizes[u]).product())
+    };
+    let own: Vec<usize> = bucket.iter().map(|table| stride(table, variable)).collect();
+    let strides: Vec<Vec<usize>> = bucket.iter().map(|t| scope.iter().map(|v| stride(t, *v)).collect()).collect();
+    let mut index = vec![0; scope.len()];
+    let mut at = vec![0usize; bucket.len()];
+    let mut costs = Vec::with_capacity(entries);
+    for _ in 0..entries {
+        let mut best = FORBIDDEN;
+        for choice in 0..sizes[&variable] {
+            let mut sum = 0;
+            for (table, (at, own)) in bucket.iter().zip(at.iter().zip(&own)) {
+                sum = add(sum, table.costs[at + choice * own])?;
+            }
+            best = best.min(sum);
+        }
+        costs.push(best);
+        for dim in (0..scope.len()).rev() {
+            index[dim] += 1;
+            at.iter_mut().zip(&strides).for_each(|(at, strides)| *at += strides[dim]);
+            if index[dim] < sizes[&scope[dim]] {
+                break;
+            }
+            at.iter_mut().zip(&strides).for_each(|(at, strides)| *at -= index[dim] * strides[dim]);
+            index[dim] = 0;
+        }
+    }
+    Ok(CostTable { scope, costs })
+}
