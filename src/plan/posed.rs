@@ -254,6 +254,7 @@ impl<'a, 't> Posed<'a, 't> {
     fn own(&self, k: usize) -> String {
         match self.program.instances[k].doing {
             Doing::Operation(operation) => format!("{operation:?}"),
+            Doing::Argument(..) | Doing::Result(_) => "end".to_string(),
             _ => String::new(),
         }
     }
@@ -261,7 +262,12 @@ impl<'a, 't> Posed<'a, 't> {
     /// What an instance costs in a way, once.
     pub fn cost(&self, prices: &Prices, k: usize, way: &Way) -> Result<i64, Error> {
         let instance = &self.program.instances[k];
-        let Doing::Operation(operation) = instance.doing else { return Ok(0) };
+        let operation = match instance.doing {
+            Doing::Operation(operation) => operation,
+            // The default is the first layout of a class.
+            Doing::Argument(..) | Doing::Result(_) if way.results[0] != 0 => return Ok(prices.margin()),
+            _ => return Ok(0),
+        };
         let classes = |numbers: &[usize]| numbers.iter().map(|made| self.choices.class[*made]).collect::<Vec<_>>();
         let kept = if instance.results.iter().all(|made| self.users[*made].is_empty()) {
             // What nothing uses is not computed.

@@ -15,15 +15,20 @@
 use super::classes::{LayoutClasses, LayoutId};
 use super::kernels::Kept;
 use super::ways::Way;
+use crate::element::ElementType;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
 use crate::targets::{Price, RelayoutKind, Target};
 use crate::text::Error;
+use crate::tiled::layout::Layout;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// The share of the fastest memory that one array may take.
 const SHARE: i64 = 4;
+
+/// How many margins the start of a kernel is.
+const MARGIN: i64 = 16;
 
 /// Who takes an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,9 +83,17 @@ impl<'a, 't> Prices<'a, 't> {
     /// The prices of a target.
     pub fn new(classes: &'a LayoutClasses<'t>) -> Prices<'a, 't> {
         let memories = &classes.target.machine().memories;
-        let fast = memories.iter().filter(|memory| memory.axis.is_none() && memory.space != 0).next_back();
+        let fast = memories.iter().rfind(|memory| memory.axis.is_none() && memory.space != 0);
         let fast = fast.map(|memory| (memory.space, memory.bytes / SHARE));
         Prices { classes, fast, known: RefCell::default() }
+    }
+
+    /// What an argument or a result costs in another layout than the target's default: a small share of what a kernel
+    /// costs at least, and not nothing. So the default stays where nothing speaks for another layout.
+    pub fn margin(&self) -> i64 {
+        let scalar = Array { element: ElementType::S32, dims: Vec::new(), layout: Layout::row_major(0) };
+        let price = self.target().operation_price(&Operation::Elementwise, &[&scalar], &[&scalar]);
+        price.map_or(0, |price| price.start / MARGIN).max(1)
     }
 
     fn target(&self) -> &Target {
@@ -174,8 +187,12 @@ impl<'a, 't> Prices<'a, 't> {
         if self.target().relayout_kind(&before, from, to)? == RelayoutKind::Bitcast {
             return Ok(0);
         }
-        // Even where a target has no price for it, what moves is worth avoiding.
-        let copy = self.target().relayout_cost(&before, &before.layout, &after.layout)?.max(1);
+        let mut copy = self.target().relayout_cost(&before, &before.layout, &after.layout)?;
+        if copy == 0 {
+            // Where a target has no price for it, what moves is read and written, and worth more than a margin.
+            copy = self.target().operation_price(&Operation::Elementwise, &[&before], &[&after])?.total()?;
+        }
+        let copy = copy.max(self.margin().saturating_add(1).min(2));
         match kept {
             Kept::Stored => Ok(copy),
             _ => {

@@ -5,12 +5,17 @@ Writes NAME.unopt.hlo as JAX hands it over, NAME.opt.hlo as XLA's CPU backend co
 names those of all arguments, then of all results. A program for several devices has NAME.shards.npz for the optimised
 form, whose arrays have one more dimension in front, the device.
 
+Where a program has floats of less than 32 bits, `w0`, `w1`, ... are the results of the same program with 32: they tell
+which of two results that differ by rounding is nearer.
+
 With `--of`, programs are those of another folder, NAME.unopt.hlo and further forms of the same function: each is linked,
-and NAME.npz made with small numbers as arguments.
+and NAME.npz made with small numbers as arguments. NAME.v5e.npz has the results that a TPU v5e gives, which rounds the
+operands of products of f32 to bf16, as the text that its compiler leaves says.
 """
 
 import os
 import pathlib
+import re
 import sys
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8 " + os.environ.get("XLA_FLAGS", "")
@@ -34,8 +39,9 @@ def bits(array):
     return array if array.dtype.isbuiltin == 1 else array.view(f"u{array.dtype.itemsize}")
 
 
-def save(path, arguments, results):
-    arrays = {f"a{k}": bits(x) for k, x in enumerate(arguments)} | {f"r{k}": bits(x) for k, x in enumerate(results)}
+def save(path, arguments, results, wide=()):
+    lists = {"a": arguments, "r": results, "w": wide}
+    arrays = {f"{letter}{k}": bits(x) for letter, some in lists.items() for k, x in enumerate(some)}
     np.savez(path, types=np.array([str(np.asarray(x).dtype) for x in (*arguments, *results)]), **arrays)
 
 
@@ -56,6 +62,21 @@ def run(computation, arguments):
     return executable.hlo_modules()[0], [x[0] for x in results]
 
 
+NARROW = re.compile(r"\b(bf16|f16)\[")
+
+
+def wider(text, arguments):
+    """The results of a program with all floats of 32 bits; nothing for one that has no others."""
+    if not NARROW.search(text):
+        return []
+    widened = lambda x: x.astype(jnp.float32) if x.dtype in (jnp.bfloat16, jnp.float16) else x
+    return run(computation_of(NARROW.sub("f32[", text)), [widened(jnp.asarray(x)) for x in arguments])[1]
+
+
+def computation_of(text):
+    return xla_client.XlaComputation(_jax.hlo_module_from_text(text).as_serialized_hlo_module_proto())
+
+
 def make(name, folder):
     program = models.PROGRAMS[name]
     arguments = program.arguments(np.random.default_rng(7))
@@ -67,7 +88,8 @@ def make(name, folder):
     jitted = jax.jit(program.function, keep_unused=True, **({"in_shardings": shardings} if shardings else {}))
     lowered = jitted.trace(*arguments).lower(lowering_platforms=(program.platform,))
     flat = jax.tree.leaves(arguments)
-    (folder / f"{name}.unopt.hlo").write_text(text(lowered.compiler_ir("hlo").as_hlo_module()))
+    given = text(lowered.compiler_ir("hlo").as_hlo_module())
+    (folder / f"{name}.unopt.hlo").write_text(given)
     if program.shardings:
         compiled = lowered.compile()
         results = jax.tree.leaves(compiled(*arguments))
@@ -77,7 +99,7 @@ def make(name, folder):
     else:
         optimised, results = run(lowered.compiler_ir("hlo"), flat)
     (folder / f"{name}.opt.hlo").write_text(text(optimised))
-    save(folder / f"{name}.npz", flat, results)
+    save(folder / f"{name}.npz", flat, results, () if program.shardings else wider(given, flat))
 
 
 def number(rng, shape):
@@ -88,18 +110,37 @@ def number(rng, shape):
     return (rng.standard_normal(sizes) * 0.1).astype(dtype)
 
 
+def rounded(given):
+    """A program whose products and convolutions round operands of f32 to bf16 first."""
+    types = dict(re.findall(r"^ *(?:ROOT )?([\w.-]+) = (\S+) ", given, re.MULTILINE))
+    lines = []
+    for line in given.splitlines():
+        product = re.search(r"(.* (?:dot|convolution)\()(.*?)(\).*)", line)
+        if product:
+            operands = product[2].split(", ")
+            for k, operand in enumerate(operands):
+                if types[operand].startswith("f32["):
+                    operands[k] = f"rounded.{len(lines)}"
+                    lines.append(f"  {operands[k]} = {types[operand]} reduce-precision({operand}), exponent_bits=8, mantissa_bits=7")
+            line = product[1] + ", ".join(operands) + product[3]
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
 def known(name, other, folder):
     """Links the forms of a program and runs the first."""
     for form in other.glob(f"{name}.*.hlo"):
         link = folder / form.name
         link.unlink(missing_ok=True)
         link.symlink_to(form.resolve())
-    module = _jax.hlo_module_from_text((other / f"{name}.unopt.hlo").read_text())
-    computation = xla_client.XlaComputation(module.as_serialized_hlo_module_proto())
+    given = (other / f"{name}.unopt.hlo").read_text()
+    computation = computation_of(given)
     rng = np.random.default_rng(7)
     arguments = [jnp.asarray(number(rng, shape)) for shape in computation.program_shape().parameter_shapes()]
     _, results = run(computation, arguments)
-    save(folder / f"{name}.npz", arguments, results)
+    save(folder / f"{name}.npz", arguments, results, wider(given, arguments))
+    results = run(computation_of(rounded(given)), arguments)[1]
+    save(folder / f"{name}.v5e.npz", arguments, results, wider(given, arguments))
 
 
 def main():
