@@ -123,7 +123,7 @@ func.func private @board(
     memref<?x3xvector<4xf32>, #layout.tensor_layout<((4_PE), (3:1); B@[MAB])>>)
 
 // Machines print in full, also those that have a name; axes as they are.
-// CHECK: #layout.machine<axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes, LM: 1 at PE with 16384 bytes), word: 64>
+// CHECK: #layout.machine<axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes reading 64 writing 64, LM: 1 at PE with 16384 bytes reading 16 writing 8), word: 64, unit: cycle, registers: 1x1, links: (L2B: 64, L1B: 64, MAB: 16, PE: 8)>
 func.func private @machine1() attributes {test.machine = #layout.machine<mn_core>}
 // CHECK: #layout.machine<axes: (4x2_L2B, 8_L1B, 16_MAB, 4_PE),
 func.func private @machine2() attributes {test.machine = #layout.machine< mn_core_2 >}

@@ -17,6 +17,11 @@ fn every_example_in_the_help_works() {
     let model = "HloModule m\nENTRY e {\n  x = f32[8,128] parameter(0)\n  y = f32[128,128] parameter(1)\n  \
         ROOT dot = f32[8,128] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
     fs::write(folder.join("model.hlo"), model).expect("the model is written");
+    let problem = "{\"problem\": {\"name\": \"one choice\", \"nodes\": {\"intervals\": [[0, 1]], \"costs\": [[3, 2]], \
+        \"usages\": [[0, 0]]}, \"edges\": {\"nodes\": [], \"costs\": []}, \"usage_limit\": 0}}";
+    fs::write(folder.join("problem.json"), problem).expect("the problem is written");
+    let packed = Command::new("gzip").args(["-kf", "problem.json"]).current_dir(&folder).status();
+    assert!(packed.expect("gzip runs").success());
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(
         [tool.parent().expect("a file is in a folder").into()].into_iter().chain(env::split_paths(&path)),
@@ -41,7 +46,7 @@ fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
 #[test]
 fn every_command_has_help() {
     let (help, ..) = run(&["--help"]);
-    for command in ["view", "simplify", "hlo", "layouts", "machine", "moves", "convert"] {
+    for command in ["view", "simplify", "hlo", "layouts", "machine", "moves", "convert", "solve", "plan"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
         for option in ["--help", "-h"] {
             let (out, error, code) = run(&[command, option]);

@@ -56,8 +56,8 @@ fn errors_say_where() {
         assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
         assert!(error.contains(&format!("wrong.json:{place}")) && error.contains(message), "{error}");
     };
-    wrong(&problem(COSTS, "[0, 1, 2]", "10"), "3:43: ", "edge 0 has 3 costs, not 2 x 2");
-    wrong(&problem(COSTS, "[0, 1, 2, 0.5]", "10"), "3:43: ", "expected a list of integers, found `[0, 1, 2, 0.5]`");
+    wrong(&problem(COSTS, "[0, 1, 2]", "10"), "3:42: ", "edge 0 has 3 costs, not 2 x 2");
+    wrong(&problem(COSTS, "[0, 1, 2, 0.5]", "10"), "3:42: ", "expected a list of integers, found `[0, 1, 2, 0.5]`");
     wrong(&problem("[[3, 0], []]", EDGE, "10"), "2:65: ", "variable 1 has 0 choices");
     wrong(&problem("[[3, 0]]", EDGE, "10"), "", "expected as many `intervals` as `costs` of nodes, 1, found 2");
     wrong(&problem(COSTS, EDGE, "-1"), "4:18: ", "the capacity -1 of resource 0 is not in 0 to 2^58");
