@@ -58,11 +58,11 @@ fn errors_say_where() {
     };
     wrong(&problem(COSTS, "[0, 1, 2]", "10"), "3:42: ", "edge 0 has 3 costs, not 2 x 2");
     wrong(&problem(COSTS, "[0, 1, 2, 0.5]", "10"), "3:42: ", "expected a list of integers, found `[0, 1, 2, 0.5]`");
-    wrong(&problem("[[3, 0], []]", EDGE, "10"), "2:65: ", "variable 1 has 0 choices");
+    wrong(&problem("[[3, 0], []]", EDGE, "10"), "2:62: ", "variable 1 has 0 choices");
     wrong(&problem("[[3, 0]]", EDGE, "10"), "", "expected as many `intervals` as `costs` of nodes, 1, found 2");
     wrong(&problem(COSTS, EDGE, "-1"), "4:18: ", "the capacity -1 of resource 0 is not in 0 to 2^58");
     wrong(&problem(COSTS, EDGE, "9"), "", "at moment 1 resource 0 holds at least 10, 1 more than its capacity 9");
-    wrong(&problem("[[3, 900000000000000000], [0, 4]]", EDGE, "10"), "2:56: ", "costs of variable 0");
+    wrong(&problem("[[3, 900000000000000000], [0, 4]]", EDGE, "10"), "2:54: ", "costs of variable 0");
     wrong("{\"problem\": 1}", "1:13: ", "expected struct Problem");
     wrong("{\"problem\": ", "1:12: ", "EOF");
 }
