@@ -15,8 +15,9 @@ use tensor_layout::tiled::{Expansion, Layout};
 /// The same bytes. Elements of another width are made in memory order: of the elements of the operand in a line, which
 /// have the places that its tiles give them, the line of those of the result is made.
 pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let (Shape::Array(a), Shape::Array(to)) = (operand, &i.shape) else {
-        return Err(format!("a `bitcast` of {operand} to {} cannot be imported", i.shape));
+    // A tuple of one array is this array.
+    let (Some(&a), Some(&to)) = (leaves(operand).first(), leaves(&i.shape).first()) else {
+        return Err("a `bitcast` without an array cannot be imported".to_string());
     };
     let Some((wide, narrow)) = bits(a).zip(bits(to)).filter(|(from, to)| from != to) else {
         return same_width(b, [operand, &i.shape], from, out);

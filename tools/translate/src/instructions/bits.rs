@@ -93,7 +93,7 @@ fn in_memory(w: &mut Writer, value: &str, from: ElementType, to: ElementType) ->
 /// A `bitcast` to elements of another width, of arrays without tiles: the bytes stay where they are, and the first one of
 /// an element is its least significant.
 pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let wrong = || format!("a `bitcast` of {} to {} in these layouts cannot be imported", from.of, out.of);
+    let wrong = || format!("a `bitcast` of {} to {} cannot be imported", from.of, out.of);
     let (of_from, of_out) = (Line::new(arrays[0], from), Line::new(arrays[1], out));
     let (width, to) = memory_bits(arrays[0]).zip(memory_bits(arrays[1])).ok_or_else(wrong)?;
     let (part, whole) = unsigned(width).zip(unsigned(to)).ok_or_else(wrong)?;
