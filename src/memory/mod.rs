@@ -26,7 +26,7 @@
 //! 1. Tuples, their parts, bitcasts, `opt-barrier` and the ends of asynchronous pairs are other names for their operands.
 //!    The operands of a `ConcatBitcast` are the parts of its result.
 //! 2. The result of an operation that can write over an operand does so where nothing reads that operand's buffer
-//!    afterwards, and the buffer may be written. Which these are is in [`sharing`]; where the text has XLA:TPU's
+//!    afterwards, and the buffer may be written. Which these are is in `sharing`; where the text has XLA:TPU's
 //!    `aliasing_operands`, it is those.
 //! 3. All others are new.
 //!
@@ -45,12 +45,12 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`footprint`] | bytes of an array, and the lanes that it fills |
-//! | [`aliases`] | the text of `input_output_alias` and its like |
-//! | [`sharing`] | which operand a result may be written over |
-//! | [`buffers`] | the buffers of one computation |
-//! | [`live`] | the whole program: live bytes, peak |
-//! | [`relayout`] | the instructions that only move bytes |
+//! | `footprint` | bytes of an array, and the lanes that it fills |
+//! | `aliases` | the text of `input_output_alias` and its like |
+//! | `sharing` | which operand a result may be written over |
+//! | `buffers` | the buffers of one computation |
+//! | `live` | the whole program: live bytes, peak |
+//! | `relayout` | the instructions that only move bytes |
 
 mod aliases;
 mod buffers;

@@ -1,7 +1,7 @@
 //! `layout-inspect hlo`: the memory that a program takes, and what its instructions read and feed.
 //!
 //! [`summary`] has the memory report as data, [`measure`] makes it, [`screen`] prints it. The listing of the instructions is made by [`rows`];
-//! [`table`] prints it for people, [`json`] as one object a line for programs: each instruction is printed when it is
+//! [`table`] prints it for people, [`mod@json`] as one object a line for programs: each instruction is printed when it is
 //! analysed, and then forgotten.
 
 pub mod json;
