@@ -13,7 +13,7 @@ use std::{env, fs};
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Array, Contraction, Dim, Operation, Shape, leaves};
 use tensor_layout::places::{Costs, Decimal};
-use tensor_layout::targets::{Kernel, Part, Product, Target};
+use tensor_layout::targets::{Kernel, Product, ReadPart, Target};
 
 /// An operation that the compiler says the cycles of.
 struct Row {
@@ -365,7 +365,7 @@ fn kernel(
 ) -> Option<Kernel> {
     let mut kernel = Kernel { lone: opcode != "fusion", results, ..Kernel::default() };
     let result = kernel.results[0].clone();
-    let whole = |array: &Array| vec![Part { array: array.clone(), times: 1 }];
+    let whole = |array: &Array| vec![ReadPart { array: array.clone(), times: 1 }];
     kernel.operands = operands.iter().map(whole).collect();
     if inside.contains(&"slice") || inside.contains(&"dynamic-slice") {
         let part = Array { dims: result.dims.clone(), ..operands[0].clone() };

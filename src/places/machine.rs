@@ -6,9 +6,9 @@
 //!
 //! Two axes belong to no machine, since all have them: [`WORD`], the element inside a word, and [`TIME`].
 //!
-//! [`Machine::check`] verifies that a layout fits. What a machine computes with, and how fast, may follow: see [`Model`].
+//! [`Machine::check`] verifies that a layout fits. What a machine computes with, and how fast, may follow: see [`MachineModel`].
 
-use crate::places::model::{Decimal, Model};
+use crate::places::model::{Decimal, MachineModel};
 use crate::places::placement::Placement;
 use crate::places::ready::READY;
 use crate::places::tensor_layout::{check_axis, check_extent};
@@ -60,7 +60,7 @@ pub struct Machine {
     /// The bits of a word, at least 1.
     pub word_bits: i64,
     /// What it computes with, and how fast.
-    pub model: Model,
+    pub model: MachineModel,
 }
 
 /// What a tensor takes of a machine.
@@ -122,7 +122,8 @@ impl Machine {
     }
 
     fn read(cursor: &mut Cursor) -> Result<Machine, Error> {
-        let mut machine = Machine { axes: Vec::new(), memories: Vec::new(), word_bits: 0, model: Model::default() };
+        let mut machine =
+            Machine { axes: Vec::new(), memories: Vec::new(), word_bits: 0, model: MachineModel::default() };
         key(cursor, "axes", "`axes: (`, or the name of a machine")?;
         cursor.expect("(", "`(` to list the axes")?;
         let mut places = 1i64;
@@ -154,7 +155,7 @@ impl Machine {
             return Err(Error::at(at, "a word must have at least 1 bit, found 0"));
         }
         let axes: Vec<&str> = machine.axes.iter().map(|axis| &*axis.name).collect();
-        machine.model = Model::read(cursor, &axes)?;
+        machine.model = MachineModel::read(cursor, &axes)?;
         Ok(machine)
     }
 

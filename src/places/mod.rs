@@ -21,7 +21,7 @@ pub mod utilisation;
 pub mod views;
 
 pub use machine::{Axis, Fit, Machine, Memory, TIME, WORD};
-pub use model::{Costs, Decimal, DefaultLayouts, Model};
+pub use model::{Costs, Decimal, DefaultLayouts, MachineModel};
 pub use placement::{Copies, Digit, Held, Misplaced, Placement};
 pub use ready::READY;
 pub use relayout::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan, plan};

@@ -134,7 +134,7 @@ costs! {
 
 /// What a planner needs of a machine beside its places and memories.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Model {
+pub struct MachineModel {
     /// The unit of costs, such as `cycle`; empty where the text says none.
     pub unit: String,
     /// The rows of a register, and the words of a row.
@@ -198,11 +198,11 @@ impl fmt::Display for Decimal {
     }
 }
 
-impl Model {
+impl MachineModel {
     /// Reads what follows the bits of a word: `, unit: cycle, ..`, each part at most once and in order. `axes` are those
     /// of the machine.
-    pub(crate) fn read(cursor: &mut Cursor, axes: &[&str]) -> Result<Model, Error> {
-        let mut model = Model::default();
+    pub(crate) fn read(cursor: &mut Cursor, axes: &[&str]) -> Result<MachineModel, Error> {
+        let mut model = MachineModel::default();
         let mut next = 0;
         while cursor.eat(",") {
             let at = cursor.at();
@@ -336,7 +336,7 @@ fn positive(cursor: &mut Cursor, what: &str) -> Result<i64, Error> {
     }
 }
 
-impl fmt::Display for Model {
+impl fmt::Display for MachineModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.unit.is_empty() {
             write!(f, ", unit: {}", self.unit)?;

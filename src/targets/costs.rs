@@ -21,10 +21,10 @@
 //! The costs of `tpu_v5e` were fitted to XLA's own estimates, which leave out what is asynchronous and what its model
 //! does not know; here all that moves something costs something.
 
-use super::kernel::{Kernel, Part};
+use super::kernel::{Kernel, ReadPart};
 use super::product::Product;
 use super::target::Target;
-use super::tiles::Tiles;
+use super::tiles::TileCount;
 use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
@@ -105,7 +105,7 @@ impl Target {
     /// # Errors
     /// Those of [`Target::operation_cost`].
     pub fn kernel_price(&self, kernel: &Kernel) -> Result<Price, Error> {
-        let moved = Moved::new(self, kernel)?;
+        let moved = KernelTiles::new(self, kernel)?;
         match (&kernel.products[..], &kernel.windowed, &kernel.reordered[..]) {
             ([], Some((result, places)), _) => {
                 let tiles = self.tiles(result)?.count;
@@ -124,10 +124,10 @@ impl Target {
         &self.machine().model.costs
     }
 
-    fn loops(&self, kernel: &Kernel, moved: &Moved) -> Result<Price, Error> {
+    fn loops(&self, kernel: &Kernel, moved: &KernelTiles) -> Result<Price, Error> {
         let costs = self.costs();
         let mut windows = moved.windows(costs.window_bytes);
-        let slow = moved.all().any(Tiles::far) || moved.results.iter().any(|result| result.packed);
+        let slow = moved.all().any(TileCount::far) || moved.results.iter().any(|result| result.packed);
         if kernel.lone && slow && at_least(moved.bytes(), costs.lone_window_bytes) {
             let widest = moved.all().map(|tiles| tiles.count).max().unwrap_or(0);
             windows = whole_windows(widest, costs.lone_window_tiles);
@@ -202,7 +202,7 @@ impl Target {
             let (cost, windows) = self.transposition(from, to)?;
             return Ok(Price { start: cost.units()?, reads: vec![0], writes: vec![0], windows, ..Price::default() });
         }
-        let moved = Moved { operands: vec![vec![self.tiles(from)?]], results: vec![self.tiles(to)?] };
+        let moved = KernelTiles { operands: vec![vec![self.tiles(from)?]], results: vec![self.tiles(to)?] };
         let (read, written) = (moved.operands[0][0], moved.results[0]);
         let windows = moved.windows(costs.window_bytes);
         let start = match moved.all().any(|tiles| tiles.far()) || written.packed {
@@ -234,9 +234,9 @@ impl Target {
     }
 
     /// A product whose passes take `compute`.
-    fn product(&self, kernel: &Kernel, mut compute: Micro, moved: &Moved) -> Result<Price, Error> {
+    fn product(&self, kernel: &Kernel, mut compute: Micro, moved: &KernelTiles) -> Result<Price, Error> {
         let costs = self.costs();
-        let far = |tiles: &&Tiles| tiles.far();
+        let far = |tiles: &&TileCount| tiles.far();
         let reads: Vec<Micro> =
             moved.operands.iter().map(|parts| parts.iter().filter(far).map(reading).sum()).collect();
         let mut writes: Vec<Micro> = moved.results.iter().map(writing).collect();
@@ -251,12 +251,12 @@ impl Target {
         let windows = windows(moving.0.max(compute.0), costs.product_window_size);
         let mut start = of(costs.product, 1);
         // A scalar, such as the start of a slice, is read beforehand.
-        let scalar = |parts: &Vec<Part>| parts.iter().all(|part| part.array.dims.is_empty());
+        let scalar = |parts: &Vec<ReadPart>| parts.iter().all(|part| part.array.dims.is_empty());
         let mut arrays = kernel.operands.iter().zip(&moved.operands).filter(|(parts, _)| !scalar(parts));
-        if arrays.any(|(_, tiles)| tiles.iter().any(Tiles::far)) {
+        if arrays.any(|(_, tiles)| tiles.iter().any(TileCount::far)) {
             start = start + of(costs.product_operands, 1);
         }
-        let far = moved.results.iter().any(Tiles::far);
+        let far = moved.results.iter().any(TileCount::far);
         if far || moved.results.iter().max_by_key(|result| result.count).is_some_and(|result| result.packed) {
             start = start + of(costs.product_results, 1) + of(costs.product_window, if far { windows } else { 1 });
         }
@@ -323,26 +323,26 @@ impl Target {
 }
 
 /// The arrays of a kernel in tiles.
-struct Moved {
-    operands: Vec<Vec<Tiles>>,
-    results: Vec<Tiles>,
+struct KernelTiles {
+    operands: Vec<Vec<TileCount>>,
+    results: Vec<TileCount>,
 }
 
-impl Moved {
-    fn new(target: &Target, kernel: &Kernel) -> Result<Moved, Error> {
-        let part = |part: &Part| -> Result<Tiles, Error> {
+impl KernelTiles {
+    fn new(target: &Target, kernel: &Kernel) -> Result<KernelTiles, Error> {
+        let part = |part: &ReadPart| -> Result<TileCount, Error> {
             let tiles = target.tiles(&part.array)?;
             let times = |n: i64| n.checked_mul(part.times).ok_or_else(too_much);
-            Ok(Tiles { count: times(tiles.count)?, bytes: times(tiles.bytes)?, ..tiles })
+            Ok(TileCount { count: times(tiles.count)?, bytes: times(tiles.bytes)?, ..tiles })
         };
-        let parts = |parts: &Vec<Part>| parts.iter().map(part).collect::<Result<Vec<_>, _>>();
-        Ok(Moved {
+        let parts = |parts: &Vec<ReadPart>| parts.iter().map(part).collect::<Result<Vec<_>, _>>();
+        Ok(KernelTiles {
             operands: kernel.operands.iter().map(parts).collect::<Result<_, _>>()?,
             results: kernel.results.iter().map(|array| target.tiles(array)).collect::<Result<_, _>>()?,
         })
     }
 
-    fn all(&self) -> impl Iterator<Item = &Tiles> {
+    fn all(&self) -> impl Iterator<Item = &TileCount> {
         self.operands.iter().flatten().chain(&self.results)
     }
 
@@ -387,12 +387,12 @@ fn of(cost: Decimal, times: i64) -> Micro {
 }
 
 /// Reading tiles once.
-fn reading(tiles: &Tiles) -> Micro {
+fn reading(tiles: &TileCount) -> Micro {
     tiles.reading.map_or(Micro(0), |rate| Micro(at_rate(tiles.bytes, rate)))
 }
 
 /// Writing tiles once.
-fn writing(tiles: &Tiles) -> Micro {
+fn writing(tiles: &TileCount) -> Micro {
     tiles.writing.map_or(Micro(0), |rate| Micro(at_rate(tiles.bytes, rate)))
 }
 

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A part of an array that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ReadPart {
     /// The part, or the whole, in the array's layout.
     pub array: Array,
     /// How many such parts are read.
@@ -23,7 +23,7 @@ pub struct Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
     /// What is read of each operand: the whole, or the parts that slices inside the kernel take of it.
-    pub operands: Vec<Vec<Part>>,
+    pub operands: Vec<Vec<ReadPart>>,
     /// What is written of each result.
     pub results: Vec<Array>,
     /// The operands of reductions.
@@ -50,7 +50,7 @@ pub struct Kernel {
 
 /// Where a value in a kernel comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin {
+enum ReadFrom {
     /// It is an operand as it is, or a part of it under another shape.
     Operand(usize),
     /// It is made in the kernel.
@@ -101,7 +101,7 @@ impl Kernel {
             ..Kernel::default()
         };
         let mut reads = vec![BTreeMap::new(); operands.len()];
-        let origins: Vec<Origin> = (0..operands.len()).map(Origin::Operand).collect();
+        let origins: Vec<ReadFrom> = (0..operands.len()).map(ReadFrom::Operand).collect();
         let mut walk = Walk { graphs, operands, kernel: &mut kernel, reads: &mut reads };
         let updated = walk.graph(number, &origins, 0)?;
         for (result, update) in kernel.results.iter_mut().zip(updated) {
@@ -121,7 +121,7 @@ impl Kernel {
     /// Whether all that the kernel does is to broadcast what is smaller than its result.
     pub(super) fn is_broadcast(&self) -> bool {
         let inside = [&self.reduced, &self.computed, &self.padded, &self.scattered];
-        let whole = |part: &Part| self.results.iter().any(|result| result.dims == part.array.dims);
+        let whole = |part: &ReadPart| self.results.iter().any(|result| result.dims == part.array.dims);
         self.lone
             && inside.iter().all(|arrays| arrays.is_empty())
             && self.reordered.is_empty()
@@ -206,7 +206,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Goes through a graph whose parameters' arrays come from `origins`; gives for each array of its roots the update
     /// where it is an operand that is changed in place.
-    fn graph(&mut self, number: usize, origins: &[Origin], depth: usize) -> Result<Vec<Option<Array>>, Error> {
+    fn graph(&mut self, number: usize, origins: &[ReadFrom], depth: usize) -> Result<Vec<Option<Array>>, Error> {
         let graphs = self.graphs;
         let Some(graph) = graphs.get(number).filter(|_| depth < Kernel::MAX_DEPTH) else {
             return Err(Error::new(format!("calls must be nested at most {} deep, found more", Kernel::MAX_DEPTH)));
@@ -214,15 +214,15 @@ impl Walk<'_> {
         let arrays: Vec<Vec<&Array>> =
             graph.nodes.iter().map(|n| n.results.iter().flat_map(leaves).collect()).collect();
         // Where each array of each node comes from, and the update in place that it is.
-        let mut from: Vec<Vec<Origin>> = Vec::with_capacity(graph.nodes.len());
+        let mut from: Vec<Vec<ReadFrom>> = Vec::with_capacity(graph.nodes.len());
         let mut updates: Vec<Vec<Option<Array>>> = Vec::with_capacity(graph.nodes.len());
         let first = parameters(graph, &arrays);
         for (k, node) in graph.nodes.iter().enumerate() {
             let flat =
-                |table: &[Vec<Origin>]| node.operands.iter().flat_map(|v| table[v.node].clone()).collect::<Vec<_>>();
+                |table: &[Vec<ReadFrom>]| node.operands.iter().flat_map(|v| table[v.node].clone()).collect::<Vec<_>>();
             let operands: Vec<&Array> = node.operands.iter().flat_map(|v| arrays[v.node].iter().copied()).collect();
             let sources = flat(&from);
-            let made = vec![Origin::Made; arrays[k].len()];
+            let made = vec![ReadFrom::Made; arrays[k].len()];
             // Tuples and bitcasts of what is changed in place are so, too.
             let mut update: Vec<Option<Array>> = node.operands.iter().flat_map(|v| updates[v.node].clone()).collect();
             let passes = matches!(node.operation, Operation::Tuple | Operation::Bitcast);
@@ -232,12 +232,14 @@ impl Walk<'_> {
             let origin = match &node.operation {
                 Operation::Parameter { number } => {
                     let start = first.get(number).copied().unwrap_or(0);
-                    (start..start + arrays[k].len()).map(|n| origins.get(n).cloned().unwrap_or(Origin::Made)).collect()
+                    (start..start + arrays[k].len())
+                        .map(|n| origins.get(n).cloned().unwrap_or(ReadFrom::Made))
+                        .collect()
                 }
                 Operation::Tuple | Operation::Bitcast if sources.len() == arrays[k].len() => sources,
                 Operation::GetTupleElement { index } => {
                     let start = part_of(&graph.nodes[node.operands[0].node].results, *index);
-                    sources.get(start..start + arrays[k].len()).map_or(made, <[Origin]>::to_vec)
+                    sources.get(start..start + arrays[k].len()).map_or(made, <[ReadFrom]>::to_vec)
                 }
                 Operation::Call { computation } => {
                     update = self.graph(*computation, &sources, depth + 1)?;
@@ -252,7 +254,7 @@ impl Walk<'_> {
                     }
                     made
                 }
-                Operation::DynamicUpdateSlice if matches!(sources[..], [Origin::Operand(_), _, ..]) => {
+                Operation::DynamicUpdateSlice if matches!(sources[..], [ReadFrom::Operand(_), _, ..]) => {
                     for source in &sources[1..] {
                         self.read(source, None, None);
                     }
@@ -283,8 +285,8 @@ impl Walk<'_> {
     }
 
     /// Notes that an operand is read: a part of it, or the whole.
-    fn read(&mut self, origin: &Origin, by: Option<(usize, usize)>, part: Option<Array>) {
-        if let Origin::Operand(operand) = origin {
+    fn read(&mut self, origin: &ReadFrom, by: Option<(usize, usize)>, part: Option<Array>) {
+        if let ReadFrom::Operand(operand) = origin {
             let whole = || self.operands[*operand].clone();
             self.reads[*operand].entry(by).or_insert_with(|| {
                 let mut read = part.unwrap_or_else(whole);
@@ -321,18 +323,18 @@ fn part_of(results: &[Shape], index: usize) -> usize {
 }
 
 /// A part that is read once.
-fn once(array: Array) -> Part {
-    Part { array, times: 1 }
+fn once(array: Array) -> ReadPart {
+    ReadPart { array, times: 1 }
 }
 
 /// The blocks that a gather reads.
-fn blocks(data: &Array, indices: &Array, gather: &Gather) -> Part {
+fn blocks(data: &Array, indices: &Array, gather: &Gather) -> ReadPart {
     let dims: Vec<Dim> = gather.slice_sizes.iter().map(|size| Dim::Exact(*size)).collect();
     let sizes = indices.sizes().unwrap_or_default();
     let counted = sizes.iter().enumerate().filter(|(dim, _)| *dim != gather.index_vector_dim);
     let times = counted.fold(1i64, |n, (_, size)| n.saturating_mul(*size));
     if dims.len() == data.dims.len() {
-        Part { array: Array { dims, ..data.clone() }, times }
+        ReadPart { array: Array { dims, ..data.clone() }, times }
     } else {
         once(data.clone())
     }

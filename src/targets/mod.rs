@@ -30,9 +30,9 @@ pub mod tiles;
 pub mod wants;
 
 pub use costs::Price;
-pub use kernel::{Kernel, Part};
+pub use kernel::{Kernel, ReadPart};
 pub use product::Product;
 pub use relayout::RelayoutKind;
 pub use target::{Ranked, Target};
-pub use tiles::Tiles;
+pub use tiles::TileCount;
 pub use wants::Want;

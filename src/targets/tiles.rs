@@ -12,7 +12,7 @@ use crate::tiled::{Expansion, TileEntry};
 
 /// An array in tiles of registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tiles {
+pub struct TileCount {
     /// How many there are, padding included.
     pub count: i64,
     /// The bytes of all of them.
@@ -25,7 +25,7 @@ pub struct Tiles {
     pub writing: Option<Decimal>,
 }
 
-impl Tiles {
+impl TileCount {
     /// Whether the array is in a memory that takes time to write.
     pub fn far(&self) -> bool {
         self.writing.is_some()
@@ -37,8 +37,8 @@ impl Target {
     ///
     /// # Errors
     /// The layout has no meaning on the array, or sizes do not fit in 64 bits.
-    pub fn tiles(&self, array: &Array) -> Result<Tiles, Error> {
-        let (Some(sizes), Some(bits)) = (array.sizes(), bits(array)) else { return Ok(Tiles::default()) };
+    pub fn tiles(&self, array: &Array) -> Result<TileCount, Error> {
+        let (Some(sizes), Some(bits)) = (array.sizes(), bits(array)) else { return Ok(TileCount::default()) };
         let expansion = Expansion::new(&sizes, &array.layout)?;
         let bytes = expansion.padded_bytes(array.element)?;
         let (rows, lanes) = self.machine().model.registers.unwrap_or((1, 1));
@@ -61,6 +61,6 @@ impl Target {
         let memories = self.machine().memories.iter().filter(space);
         let memory = memories.min_by_key(|memory| (memory.bytes < bytes, memory.bytes));
         let (reading, writing) = memory.map_or((None, None), |memory| (memory.reading, memory.writing));
-        Ok(Tiles { count, bytes, packed: least < word, reading, writing })
+        Ok(TileCount { count, bytes, packed: least < word, reading, writing })
     }
 }

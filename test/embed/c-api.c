@@ -159,13 +159,13 @@ static void others(MlirContext context) {
       mlirLayoutMachineAttrGet(context, str("tpu_v5e"), print, error);
   int64_t shape[] = {1024, 129};
   MlirType f32 = mlirF32TypeGet(context);
-  MlirAttribute usual = mlirLayoutMachineAttrGetDefaultLayout(
-      tpu, f32, 2, shape, print, error);
+  MlirAttribute usual =
+      mlirLayoutMachineAttrGetDefaultLayout(tpu, f32, 2, shape, print, error);
   CHECK(mlirAttributeIsALayoutTiled(usual));
   CHECK(mlirLayoutAttrGetText(usual, print, text));
   shape[0] = -1;
-  CHECK(mlirAttributeIsNull(mlirLayoutMachineAttrGetDefaultLayout(
-      tpu, f32, 2, shape, print, error)));
+  CHECK(mlirAttributeIsNull(
+      mlirLayoutMachineAttrGetDefaultLayout(tpu, f32, 2, shape, print, error)));
   CHECK(mlirAttributeIsNull(mlirLayoutMachineAttrGetDefaultLayout(
       tpu, mlirNoneTypeGet(context), 0, NULL, print, error)));
   MlirAttribute axis =
