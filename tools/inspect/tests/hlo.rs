@@ -1,21 +1,13 @@
 //! `layout-inspect hlo`, through the program itself.
 
+mod program;
+
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 fn run(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_layout-inspect"))
-        .arg("hlo")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // What is refused is not read to its end.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
+    program::run(&[&["hlo"], arguments].concat(), input.as_bytes())
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -1,27 +1,11 @@
 //! The line protocol, through the program itself.
 
-use jsonschema::Validator;
-use serde_json::{Value, json};
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
-use std::sync::LazyLock;
+mod program;
 
-fn run(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_layout-inspect"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    // Written beside the reading, so that a full pipe cannot stop both.
-    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
-}
+use jsonschema::Validator;
+use program::run;
+use serde_json::{Value, json};
+use std::sync::LazyLock;
 
 /// The schema of the protocol, with which lines are checked.
 struct Schema {
