@@ -221,6 +221,20 @@ impl<'a> Builder<'a> {
         self.as_plain(&to, &text)
     }
 
+    /// The operation that writes a block into a tensor, at these offsets.
+    pub fn insertion(block: &Tensor, whole: &Tensor, offsets: &[String]) -> String {
+        format!(
+            "tensor.insert_slice {} into {}[{}] {:?} {:?} : {} into {}",
+            block.name,
+            whole.name,
+            offsets.join(", "),
+            block.sizes,
+            vec![1; block.sizes.len()],
+            block.ty,
+            whole.ty
+        )
+    }
+
     /// A tensor whose element at each index is what `body` makes of the elements of the operands.
     ///
     /// # Errors

@@ -42,16 +42,7 @@ pub fn permuted(
             let sent = b.cut(&input, &from, block, &vec![1; block.len()]);
             let old = b.cut(&whole, &to, block, &vec![1; block.len()]);
             let new = received(b, i, &pairs, &sent, &old)?;
-            let text = format!(
-                "tensor.insert_slice {} into {}[{}] {block:?} {:?} : {} into {}",
-                new.name,
-                whole.name,
-                to.join(", "),
-                vec![1; block.len()],
-                new.ty,
-                whole.ty
-            );
-            whole = b.named(&whole, &text);
+            whole = b.named(&whole, &Builder::insertion(&new, &whole, &to));
         }
         results.push(b.converted(&whole, out));
     }

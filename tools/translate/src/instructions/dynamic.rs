@@ -282,11 +282,7 @@ fn concatenated(b: &mut Builder, site: &Site, dim: usize, ins: &[Varying]) -> Do
         let data = b.flattened(&v.data);
         let mut offsets = vec!["0".to_string(); data.sizes.len()];
         offsets[dim] = end.clone();
-        let (at, ones) = (offsets.join(", "), vec![1; offsets.len()]);
-        let (from, to, sizes) = (&data.ty, &all.ty, &data.sizes);
-        let text =
-            format!("tensor.insert_slice {} into {}[{at}] {sizes:?} {ones:?} : {from} into {to}", data.name, all.name);
-        all = b.named(&plain, &text);
+        all = b.named(&plain, &Builder::insertion(&data, &all, &offsets));
         let size = indices(b, &v.data.sizes[dim..=dim], &v.sizes[dim..=dim]).remove(0);
         end = b.w.on_index("addi", &end, &size);
     }

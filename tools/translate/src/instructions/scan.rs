@@ -90,16 +90,7 @@ fn one_step(
         let (offsets, sizes) = place(t);
         let wide = Tensor { sizes: sizes.clone(), ..t.clone() };
         let block = shapes::reshape(b, &made, &Tensor { ty: wide.plain(), ..wide });
-        let text = format!(
-            "tensor.insert_slice {} into {}[{}] {sizes:?} {:?} : {} into {}",
-            block.name,
-            t.name,
-            offsets.join(", "),
-            vec![1; sizes.len()],
-            block.ty,
-            t.ty
-        );
-        next.push(b.named(t, &text));
+        next.push(b.named(t, &Builder::insertion(&block, t, &offsets)));
     }
     Ok(next)
 }

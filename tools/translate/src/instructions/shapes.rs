@@ -171,17 +171,7 @@ pub fn dynamic_update_slice(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Te
     }
     let offsets = starts(b, &ins[2..], &ins[0].sizes, &ins[1].sizes);
     let (data, update) = (b.flattened(&ins[0]), b.flattened(&ins[1]));
-    let text = format!(
-        "tensor.insert_slice {} into {}[{}] {:?} {:?} : {} into {}",
-        update.name,
-        data.name,
-        offsets.join(", "),
-        update.sizes,
-        vec![1; out.sizes.len()],
-        update.ty,
-        data.ty
-    );
-    let written = b.as_plain(out, &text);
+    let written = b.as_plain(out, &Builder::insertion(&update, &data, &offsets));
     b.converted(&written, out)
 }
 
