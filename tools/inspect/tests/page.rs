@@ -225,9 +225,15 @@ fn the_keyboard_is_enough() {
     assert_eq!(state(), json!([null, shape]));
     browser.press(&[ENTER]);
     assert_eq!(state(), json!([shape, "Close"]));
-    let drawn =
-        browser.script("return document.querySelector('dialog:popover-open svg').getBoundingClientRect().width > 600");
-    assert_eq!(drawn, json!(true));
+    // How full the tile is, 3 of 128 lanes, and the offsets.
+    let drawn = browser.script(
+        "const [tile, offsets] = document.querySelectorAll('dialog:popover-open svg');
+         const [padding, data] = [...tile.children].map((part) => part.getBoundingClientRect().width);
+         return [data / padding, offsets.getBoundingClientRect().width > 600, tile.getAttribute('aria-label')];",
+    );
+    assert!((drawn[0].as_f64().unwrap() - 3.0 / 128.0).abs() < 0.001, "{drawn}");
+    assert_eq!(drawn[1], json!(true));
+    assert_eq!(drawn[2], json!("The last tile: 8 of 8 rows and 3 of 128 lanes are data"));
     browser.press(&[ESCAPE]);
     assert_eq!(state(), json!([null, shape]));
     // A click opens it, too.
