@@ -36,7 +36,7 @@ pub struct PlanOptions {
 
 /// What the arguments and results of the program may be laid out in.
 #[derive(Clone, Copy, ValueEnum)]
-enum EntryOption {
+pub enum EntryOption {
     /// In the layouts that the file gives
     Fixed,
     /// In the machine's default layouts
@@ -45,24 +45,36 @@ enum EntryOption {
     Free,
 }
 
+impl EntryOption {
+    /// As the planner takes it.
+    pub fn layouts(self) -> EntryLayouts {
+        match self {
+            EntryOption::Fixed => EntryLayouts::Fixed,
+            EntryOption::Default => EntryLayouts::Default,
+            EntryOption::Free => EntryLayouts::Free,
+        }
+    }
+}
+
+/// Why a module of a file has no plan.
+pub fn complaint(file: &str, text: &str, module: &Module, unplanned: Unplanned) -> Complaint {
+    match unplanned {
+        Unplanned::Wrong(Some((c, k)), error) => {
+            let at = module.computations[c].instructions[k].at;
+            Complaint::in_file(file, text, &[Error::at(at, error.message)])
+        }
+        Unplanned::Wrong(None, error) => Complaint::about(file, error),
+        Unplanned::Impossible(why) => Complaint::about(file, why),
+    }
+}
+
 /// The plan as text or JSON.
 pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let target = Target::parse(&options.machine).map_err(|error| Complaint::in_argument(&options.machine, &error))?;
     let text = read(&options.file)?;
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
-    let entry = match options.entry {
-        EntryOption::Fixed => EntryLayouts::Fixed,
-        EntryOption::Default => EntryLayouts::Default,
-        EntryOption::Free => EntryLayouts::Free,
-    };
-    let complain = |error| match error {
-        Unplanned::Wrong(Some((c, k)), error) => {
-            let at = module.computations[c].instructions[k].at;
-            Complaint::in_file(&options.file, &text, &[Error::at(at, error.message)])
-        }
-        Unplanned::Wrong(None, error) => Complaint::about(&options.file, error),
-        Unplanned::Impossible(why) => Complaint::about(&options.file, why),
-    };
+    let entry = options.entry.layouts();
+    let complain = |unplanned| complaint(&options.file, &text, &module, unplanned);
     let (graphs, facts) = (module.graphs(), module.facts());
     let planner = Planner::new(&graphs, module.entry, &facts, &target, entry).map_err(complain)?;
     if let Some(name) = &options.why {
