@@ -13,7 +13,7 @@ pub mod summary;
 mod table;
 
 use crate::lists;
-use crate::plan::{EntryOption, complaint};
+use crate::plan::{EntryOption, complain};
 use layout_console::{Complaint, Stop, read, stream, write};
 use measure::Report;
 use page::planned::Planned;
@@ -126,7 +126,7 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     let top = options.top.unwrap_or(page::TOP);
     let planned = || Planned::of(&module, target, options.entry, options.seconds, top);
     let plan = options.plan.then(planned).transpose();
-    let plan = plan.map_err(|unplanned| complaint(file, &text, &module, unplanned))?;
+    let plan = plan.map_err(|unplanned| complain(&module, target, file, &text, unplanned))?;
     write(page, &page::page(&module, &report, &options.machine, top, plan).map_err(in_text)?)?;
     most.map_or(Ok(()), |most| check(file, &report.summary(top).map_err(in_text)?, most))
 }

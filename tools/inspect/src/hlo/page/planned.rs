@@ -1,14 +1,14 @@
 //! The plan beside the program: which arrays would be laid out otherwise, and what that saves.
 
 use super::pictures::Pictures;
-use crate::plan::EntryOption;
+use crate::plan::{EntryOption, posed};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::hlo::Module;
 use tensor_layout::memory::Footprint;
 use tensor_layout::operations::{Array, Operation, Shape, count, leaves};
-use tensor_layout::plan::{ArrayName, Planner, Unplanned};
+use tensor_layout::plan::{ArrayName, PlannedRelayout, Unplanned};
 use tensor_layout::solver::Options;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
@@ -72,7 +72,7 @@ impl Planned {
         top: usize,
     ) -> Result<Planned, Unplanned> {
         let (graphs, facts) = (module.graphs(), module.facts());
-        let planner = Planner::new(&graphs, module.entry, &facts, target, entry.layouts())?;
+        let planner = posed(&graphs, module.entry, &facts, target, entry, &[])?;
         let end = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
         let plan = planner.plan(&Options::default(), &mut |_| Instant::now() < end)?;
         let wrong = |error| Unplanned::Wrong(None, error);
@@ -101,7 +101,7 @@ impl Planned {
             saves: saves(change),
             pictures: [None, None],
         };
-        let meeting = |moved: &tensor_layout::plan::PlannedRelayout| Meeting {
+        let meeting = |moved: &PlannedRelayout| Meeting {
             name: named(module, moved.at),
             from: moved.from.to_string(),
             to: moved.to.to_string(),
