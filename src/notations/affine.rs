@@ -22,7 +22,10 @@ pub(super) fn read_affine_map(cursor: &mut Cursor, sizes: &[i64], start: usize) 
     cursor.expect(">", "`>`")?;
     if dims != sizes.len() {
         let rank = sizes.len();
-        return Err(Error::at(at, format!("the map must have a dimension for each of the {rank} of the type, found {dims}")));
+        return Err(Error::at(
+            at,
+            format!("the map must have a dimension for each of the {rank} of the type, found {dims}"),
+        ));
     }
     of_results(sizes, results, start)
 }
@@ -150,7 +153,8 @@ pub fn affine_map(described: &Described, element: ElementType) -> Result<String,
     let name = |v: usize| format!("d{v}");
     let names: Vec<String> = (0..sizes.len()).map(name).collect();
     let results: Vec<String> = results.iter().map(|e| Named(e, &name).to_string()).collect();
-    let space = if meaning.memory_space == 0 { String::new() } else { format!(", {}", layout_space(meaning.memory_space)) };
+    let space =
+        if meaning.memory_space == 0 { String::new() } else { format!(", {}", layout_space(meaning.memory_space)) };
     let of = spelled(sizes, element);
     Ok(format!("memref<{of}, affine_map<({}) -> ({})>{space}>", names.join(", "), results.join(", ")))
 }

@@ -34,7 +34,8 @@ pub(super) fn list(
         if numbers.len() == LONGEST {
             return Err(Error::at(cursor.at(), format!("a list must have at most {LONGEST} numbers, found more")));
         }
-        numbers.push(number(cursor, &if numbers.is_empty() { format!("{what} or `{close}`") } else { what.to_string() })?);
+        numbers
+            .push(number(cursor, &if numbers.is_empty() { format!("{what} or `{close}`") } else { what.to_string() })?);
         if !cursor.eat(",") {
             cursor.expect(close, &format!("`,` or `{close}`"))?;
             break;

@@ -70,13 +70,20 @@ fn inside(tiles: &[(usize, Vec<Located>)]) -> Result<(Vec<(usize, i64, Part)>, V
     let mut cut: Vec<i64> = sizes.clone();
     for (at, tile) in later {
         if tile.len() > sizes.len() {
-            let message = format!("a tile must have at most the {} dimensions of the first one, found {}", sizes.len(), tile.len());
+            let message = format!(
+                "a tile must have at most the {} dimensions of the first one, found {}",
+                sizes.len(),
+                tile.len()
+            );
             return Err(Error::at(*at, message));
         }
         let start = cut.len() - tile.len();
         for (Located { value, at }, before) in tile.iter().zip(&mut cut[start..]) {
             if *before % value != 0 {
-                return Err(Error::at(*at, format!("a later tile must divide the one before, {before}, found {value}")));
+                return Err(Error::at(
+                    *at,
+                    format!("a later tile must divide the one before, {before}, found {value}"),
+                ));
             }
             *before = *value;
         }
@@ -135,7 +142,10 @@ fn of_tiled(sizes: &[i64], layout: &Layout) -> Result<TilesAndStrides, Error> {
     let first = tiles.first().cloned().unwrap_or_default();
     if first.len() > sizes.len() {
         let rank = sizes.len();
-        return Err(Error::new(format!("a tile of Mosaic must have at most the {rank} dimensions of the memref, found {}", first.len())));
+        return Err(Error::new(format!(
+            "a tile of Mosaic must have at most the {rank} dimensions of the memref, found {}",
+            first.len()
+        )));
     }
     let last = layout.minor_to_major[..first.len()].iter().copied();
     if !last.clone().eq((0..sizes.len()).rev().take(first.len())) {
@@ -172,7 +182,11 @@ fn of_parts(placement: &Placement) -> Result<TilesAndStrides, Error> {
 }
 
 /// The tiles and strides where these parts are inside of the first tile and those outside.
-fn split(placement: &Placement, inside: &[(usize, i64, Part)], outside: &[(usize, i64, Part)]) -> Option<TilesAndStrides> {
+fn split(
+    placement: &Placement,
+    inside: &[(usize, i64, Part)],
+    outside: &[(usize, i64, Part)],
+) -> Option<TilesAndStrides> {
     let rank = placement.sizes().len();
     let from = inside.iter().map(|(dim, ..)| *dim).min().unwrap_or(rank);
     let mut inner: Vec<Vec<Part>> = vec![Vec::new(); rank - from];

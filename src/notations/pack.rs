@@ -43,20 +43,27 @@ pub(super) struct PackingLists {
 impl PackingLists {
     /// The packing of a tensor of this rank. `at` is where the lists are.
     pub fn packing(self, rank: usize, at: usize) -> Result<Packing, Error> {
-        let (_, inner_dims) = self.inner_dims.ok_or_else(|| Error::at(at, "the dimensions of the tiles are missing"))?;
+        let (_, inner_dims) =
+            self.inner_dims.ok_or_else(|| Error::at(at, "the dimensions of the tiles are missing"))?;
         let (tiles_at, tiles) = self.inner_tiles.ok_or_else(|| Error::at(at, "the sizes of the tiles are missing"))?;
         let inner_dims = dimensions(&inner_dims, rank, "the dimensions of the tiles")?;
         at_least(&tiles, 1, "a tile size")?;
         if tiles.len() != inner_dims.len() {
             let (count, found) = (inner_dims.len(), tiles.len());
-            return Err(Error::at(tiles_at, format!("the tile sizes must be one for each of the {count} dimensions, found {found}")));
+            return Err(Error::at(
+                tiles_at,
+                format!("the tile sizes must be one for each of the {count} dimensions, found {found}"),
+            ));
         }
         let outer_order = match self.outer_order {
             Some((at, order)) if !order.is_empty() => {
                 let order = dimensions(&order, rank, "the order of the tiles")?;
                 if order.len() != rank {
                     let found = order.len();
-                    return Err(Error::at(at, format!("the order of the tiles must have all {rank} dimensions, found {found}")));
+                    return Err(Error::at(
+                        at,
+                        format!("the order of the tiles must have all {rank} dimensions, found {found}"),
+                    ));
                 }
                 order
             }
@@ -110,7 +117,8 @@ pub(super) fn read_iree(cursor: &mut Cursor, sizes: &[i64]) -> Result<Descriptio
     let at = cursor.at();
     cursor.expect("#", "a resolver, as `#iree_cpu.cpu_encoding_resolver<..>`")?;
     let dialect = cursor.peek_name().filter(|name| name.starts_with("iree_"));
-    let dialect = dialect.ok_or_else(|| Error::at(at, "expected a resolver of IREE, as `#iree_cpu.cpu_encoding_resolver<..>`"))?;
+    let dialect = dialect
+        .ok_or_else(|| Error::at(at, "expected a resolver of IREE, as `#iree_cpu.cpu_encoding_resolver<..>`"))?;
     cursor.advance(dialect.len());
     cursor.expect(".", "`.`")?;
     let resolver = cursor.peek_name().ok_or_else(|| cursor.expected("the name of a resolver"))?;
@@ -233,10 +241,18 @@ fn read_factor(cursor: &mut Cursor) -> Result<Located, Error> {
     Ok(factor)
 }
 
-fn swizzled(packing: &Packing, factors: &[Vec<Located>], order: &[Located], at: usize) -> Result<Vec<(usize, i64, i64)>, Error> {
+fn swizzled(
+    packing: &Packing,
+    factors: &[Vec<Located>],
+    order: &[Located],
+    at: usize,
+) -> Result<Vec<(usize, i64, i64)>, Error> {
     if factors.len() != packing.inner_tiles.len() {
         let (count, found) = (packing.inner_tiles.len(), factors.len());
-        return Err(Error::at(at, format!("`expandShape` must have the factors of each of {count} tiles, found {found}")));
+        return Err(Error::at(
+            at,
+            format!("`expandShape` must have the factors of each of {count} tiles, found {found}"),
+        ));
     }
     let mut flat = Vec::new();
     for (k, (own, tile)) in factors.iter().zip(&packing.inner_tiles).enumerate() {
@@ -246,7 +262,10 @@ fn swizzled(packing: &Packing, factors: &[Vec<Located>], order: &[Located], at: 
             flat.insert(first, (k, weight, factor.value));
             weight = weight.checked_mul(factor.value).filter(|weight| weight <= tile).unwrap_or(0);
             if weight == 0 {
-                return Err(Error::at(factor.at, format!("the factors of a tile must have the product {tile}, found more")));
+                return Err(Error::at(
+                    factor.at,
+                    format!("the factors of a tile must have the product {tile}, found more"),
+                ));
             }
         }
         if weight != *tile {
@@ -287,7 +306,11 @@ pub fn pack(described: &Described, element: ElementType) -> Result<String, Error
     let sizes = described.description.sizes();
     let numbers = |dims: &[usize]| text(&dims.iter().map(|dim| *dim as i64).collect::<Vec<_>>(), ["[", "]"]);
     let pads = packing.inner_dims.iter().any(|dim| sizes[*dim] % packing.tile(*dim) != 0);
-    let padding = if pads { format!(" padding_value(%pad : {})", crate::notations::types::element(element)) } else { String::new() };
+    let padding = if pads {
+        format!(" padding_value(%pad : {})", crate::notations::types::element(element))
+    } else {
+        String::new()
+    };
     Ok(format!(
         "linalg.pack %source{padding} outer_dims_perm = {} inner_dims_pos = {} inner_tiles = {} into %packed : tensor<{}> -> tensor<{}>",
         numbers(&packing.outer_order),
@@ -358,7 +381,8 @@ fn of_parts(placement: &Placement) -> Result<Packing, Error> {
 fn split(placement: &Placement, parts: &[(usize, i64, Part)], steps: &[i64], count: usize) -> Option<Packing> {
     let sizes = placement.sizes();
     let (outer, inner) = parts.split_at(count);
-    let mut packing = Packing { inner_dims: Vec::new(), inner_tiles: Vec::new(), outer_order: Vec::new(), factors: Vec::new() };
+    let mut packing =
+        Packing { inner_dims: Vec::new(), inner_tiles: Vec::new(), outer_order: Vec::new(), factors: Vec::new() };
     for ((dim, weight, _), tile) in inner.iter().zip(&steps[count..]) {
         if *weight != 1 || packing.inner_dims.contains(dim) {
             return None;

@@ -38,7 +38,9 @@ pub(super) fn read_jax(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description
         };
         match seen.get_mut(argument) {
             Some(seen) if !*seen => *seen = true,
-            Some(_) => return Err(Error::at(at, format!("`{}` must be given once, found it twice", ARGUMENTS[argument]))),
+            Some(_) => {
+                return Err(Error::at(at, format!("`{}` must be given once, found it twice", ARGUMENTS[argument])));
+            }
             None => return Err(Error::at(at, "`Layout` must have at most 3 arguments, found more")),
         }
         read_argument(cursor, argument, sizes, &mut layout)?;
@@ -60,7 +62,8 @@ fn read_argument(cursor: &mut Cursor, argument: usize, sizes: &[i64], layout: &m
         0 => {
             let order = dimensions(&list(cursor, ["(", ")"], "a dimension", true)?, sizes.len(), "`major_to_minor`")?;
             if order.len() != sizes.len() {
-                let message = format!("`major_to_minor` must have all {} dimensions, found {}", sizes.len(), order.len());
+                let message =
+                    format!("`major_to_minor` must have all {} dimensions, found {}", sizes.len(), order.len());
                 return Err(Error::at(at, message));
             }
             layout.minor_to_major = order.into_iter().rev().collect();

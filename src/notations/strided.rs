@@ -73,7 +73,9 @@ fn checked(strides: &[Located], sizes: &[i64], at: usize) -> Result<(), Error> {
     match shared {
         Some((Located { at, .. }, size)) if !sizes.contains(&0) => Err(Error::at(
             *at,
-            format!("a stride must be at least 1 where the size is more than 1, found 0: {size} elements share a place"),
+            format!(
+                "a stride must be at least 1 where the size is more than 1, found 0: {size} elements share a place"
+            ),
         )),
         _ => Ok(()),
     }
@@ -177,7 +179,9 @@ fn strides(described: &Described) -> Result<Vec<i64>, Error> {
         [(_, ref part)] => Ok(part.stride),
         ref parts => {
             let strides: Vec<i64> = parts.iter().rev().map(|(_, part)| part.stride).collect();
-            Err(Error::new(format!("dimension {dim} must have one stride, found the strides {strides:?}: it is cut into tiles")))
+            Err(Error::new(format!(
+                "dimension {dim} must have one stride, found the strides {strides:?}: it is cut into tiles"
+            )))
         }
     };
     (0..sizes.len()).map(one).collect()

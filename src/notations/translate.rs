@@ -13,10 +13,10 @@ use crate::maps::map::IndexingMap;
 use crate::notations::affine::{affine_map, of_results, read_affine_map};
 use crate::notations::cute::{cute, read_cute};
 use crate::notations::described::{Described, Description};
+use crate::notations::lists::list;
 use crate::notations::mosaic::{mosaic, read_mosaic};
 use crate::notations::notation::Notation;
 use crate::notations::pack::{PackingLists, iree, pack, read_iree};
-use crate::notations::lists::list;
 use crate::notations::python::{read_jax, write_jax};
 use crate::notations::strided::{numpy, read_attribute, read_numpy, row_major, strided};
 use crate::notations::triton::{read_triton, triton};
@@ -48,7 +48,10 @@ pub fn read(text: &str) -> Result<Described, Error> {
     }
     let sizes = shape.as_ref().map(|shape| sized(shape)).transpose()?;
     if sizes.is_some() && text[start..cursor.at()].contains('{') {
-        return Err(Error::at(cursor.at(), "a shape before a layout must have none itself; expected the end of the text"));
+        return Err(Error::at(
+            cursor.at(),
+            "a shape before a layout must have none itself; expected the end of the text",
+        ));
     }
     let given = sizes.as_ref().map(|(element, sizes)| (*element, &sizes[..]));
     let at = cursor.at();
@@ -113,7 +116,8 @@ fn read_after(cursor: &mut Cursor, given: Given) -> Result<Described, Error> {
         () if starts(&["shape", "strides", "itemsize"]) => read_numpy(cursor, element)?,
         () if starts(&["#ttg."]) => read_triton(cursor, sizes)?,
         () if starts(&["Layout", "#", "affine_map", "strided"]) => {
-            let needed = || Error::at(cursor.at(), "this layout says no sizes; expected a shape before it, as `f32[16,256] ..`");
+            let needed =
+                || Error::at(cursor.at(), "this layout says no sizes; expected a shape before it, as `f32[16,256] ..`");
             let sizes = sizes.ok_or_else(needed)?;
             if starts(&["Layout"]) { read_jax(cursor, sizes)? } else { read_layout(cursor, sizes)? }
         }
@@ -255,7 +259,11 @@ fn read_pack(cursor: &mut Cursor) -> Result<Described, Error> {
                 continue;
             }
             "into" => break,
-            _ => return Err(cursor.expected("`outer_dims_perm`, `inner_dims_pos`, `inner_tiles`, `padding_value` or `into`")),
+            _ => {
+                return Err(
+                    cursor.expected("`outer_dims_perm`, `inner_dims_pos`, `inner_tiles`, `padding_value` or `into`")
+                );
+            }
         };
         cursor.advance(name.len());
         cursor.expect("=", &format!("`=` after `{name}`"))?;
@@ -273,7 +281,10 @@ fn read_pack(cursor: &mut Cursor) -> Result<Described, Error> {
     let packing = lists.packing(sizes.len(), start)?;
     if packing.sizes(&sizes) != packed || of != element {
         let expected = packing.sizes(&sizes);
-        return Err(Error::at(at, format!("the packed tensor must have the sizes {expected:?} of {element}, found {packed:?} of {of}")));
+        return Err(Error::at(
+            at,
+            format!("the packed tensor must have the sizes {expected:?} of {element}, found {packed:?} of {of}"),
+        ));
     }
     Ok(Described { element: Some(element), ..Described::new(packing.describe(&sizes, start)?) })
 }
@@ -294,11 +305,14 @@ fn read_map(cursor: &mut Cursor) -> Result<Description, Error> {
     let map = IndexingMap::parse(cursor.rest());
     let map = map.map_err(|error| Error { at: error.at.map(|offset| offset + at), ..error })?;
     cursor.advance(cursor.rest().len());
-    let size = |interval: &crate::maps::domain::Interval| (interval.lo == 0).then(|| interval.hi.checked_add(1)).flatten();
+    let size =
+        |interval: &crate::maps::domain::Interval| (interval.lo == 0).then(|| interval.hi.checked_add(1)).flatten();
     let sizes: Option<Vec<i64>> = map.domain.vars.iter().map(size).collect();
     match sizes.filter(|_| map.dims == map.variables() && map.domain.constraints.is_empty()) {
         Some(sizes) => of_results(&sizes, map.results, at),
-        None => Err(Error::at(at, "a map that is a layout must have dimensions from 0 on, and nothing else in its domain")),
+        None => {
+            Err(Error::at(at, "a map that is a layout must have dimensions from 0 on, and nothing else in its domain"))
+        }
     }
 }
 

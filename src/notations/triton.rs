@@ -132,9 +132,14 @@ impl LinearBases {
     /// The sizes: of each dimension the least power of two that all bases are below.
     fn sizes(&self, given: Option<&[i64]>) -> Result<Vec<i64>, Error> {
         let rank = self.rows().map(|(_, row)| row.len()).next().or(given.map(<[i64]>::len));
-        let rank = rank.ok_or_else(|| Error::at(self.at, "a layout without bases must be on a tensor, as in `tensor<1xf32, ..>`"))?;
+        let rank = rank.ok_or_else(|| {
+            Error::at(self.at, "a layout without bases must be on a tensor, as in `tensor<1xf32, ..>`")
+        })?;
         if let Some((at, row)) = self.rows().find(|(_, row)| row.len() != rank) {
-            return Err(Error::at(*at, format!("a basis must have {rank} numbers, as the others, found {}", row.len())));
+            return Err(Error::at(
+                *at,
+                format!("a basis must have {rank} numbers, as the others, found {}", row.len()),
+            ));
         }
         if rank == 0 || rank > Layout::MAX_RANK {
             let most = Layout::MAX_RANK;
@@ -164,7 +169,8 @@ impl LinearBases {
             return Err(Error::at(self.at, "the number of elements does not fit in 64 bits"));
         }
         let first = |dim: usize| logs[..dim].iter().sum::<u32>();
-        let packed = |row: &[i64]| row.iter().enumerate().fold(0u64, |all, (dim, entry)| all | (*entry as u64) << first(dim));
+        let packed =
+            |row: &[i64]| row.iter().enumerate().fold(0u64, |all, (dim, entry)| all | (*entry as u64) << first(dim));
         // The bits of a place that are no copies: the input, the bit, and its basis.
         let mut places: Vec<(usize, usize, u64)> = Vec::new();
         let mut broadcast = Vec::new();
@@ -178,7 +184,9 @@ impl LinearBases {
                 }
                 match (basis, input) {
                     (0, 0) => {
-                        let message = format!("a basis of `{name}` must not be 0: two places of one address space have the same element");
+                        let message = format!(
+                            "a basis of `{name}` must not be 0: two places of one address space have the same element"
+                        );
                         return Err(Error::at(*at, message));
                     }
                     (0, _) => copied(&mut broadcast, name, 1 << bit),
@@ -188,9 +196,11 @@ impl LinearBases {
         }
         let count: u32 = logs.iter().sum();
         let columns: Vec<u64> = places.iter().map(|(.., basis)| *basis).collect();
-        let inverted = Some(columns).filter(|columns| columns.len() == count as usize).and_then(|columns| inverse(&columns));
+        let inverted =
+            Some(columns).filter(|columns| columns.len() == count as usize).and_then(|columns| inverse(&columns));
         let Some(inverted) = inverted else {
-            let message = format!("the bases that are not 0 must be independent, and {count} of them, as the elements have bits");
+            let message =
+                format!("the bases that are not 0 must be independent, and {count} of them, as the elements have bits");
             return Err(Error::at(self.at, message));
         };
         let located = |error: Error| Error { at: error.at.or(Some(self.at)), ..error };
@@ -286,9 +296,13 @@ fn read_blocked(cursor: &mut Cursor, at: usize) -> Result<Blocked, Error> {
         match fields.get(field).and_then(Option::as_ref) {
             None if field < 4 => return Err(cursor.expected(&format!("`{name} = ` and a list"))),
             Some(list) if list.len() != rank || rank == 0 => {
-                return Err(Error::at(list.first().map_or(at, |first| first.at), format!(
-                    "`{name}` must have a number for each dimension, {rank} as `sizePerThread`, found {}", list.len()
-                )));
+                return Err(Error::at(
+                    list.first().map_or(at, |first| first.at),
+                    format!(
+                        "`{name}` must have a number for each dimension, {rank} as `sizePerThread`, found {}",
+                        list.len()
+                    ),
+                ));
             }
             Some(list) if !matches!(field, 3 | 6) => {
                 let wrong = list.iter().find(|n| n.value < 1 || n.value.count_ones() != 1);
@@ -342,7 +356,9 @@ impl Blocked {
             let top = |entry: &i64| 64 - entry.leading_zeros();
             row.iter().zip(&mut clusters).for_each(|(entry, most)| *most = top(entry).max(*most));
         }
-        let whole = || tile.iter().zip(&clusters).map(|(a, b)| (a + b < 62).then(|| 1i64 << (a + b))).collect::<Option<Vec<_>>>();
+        let whole = || {
+            tile.iter().zip(&clusters).map(|(a, b)| (a + b < 62).then(|| 1i64 << (a + b))).collect::<Option<Vec<_>>>()
+        };
         let sizes = match given {
             Some(sizes) => sizes.to_vec(),
             None => whole().ok_or_else(|| wrong("the sizes of a block do not fit in 64 bits".to_string()))?,
