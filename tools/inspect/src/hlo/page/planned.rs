@@ -73,7 +73,7 @@ impl Planned {
         let (found, mut plan) = plan_of(&names, &planner, clock)?;
         let given = planner.given_plan().map(|given| names.answer(&given, &[]));
         let mut changes = changes(module, &found).map_err(|error| Unplanned::Wrong(None, error))?;
-        changes.sort_by_key(|(_, from, to)| std::cmp::Reverse(from.1.padded.abs_diff(to.1.padded)));
+        changes.sort_by_key(|(_, from, to)| std::cmp::Reverse((from.1.padded.abs_diff(to.1.padded), from.1.padded)));
         let rest = changes.split_off(changes.len().min(top));
         let mut relayouts = std::mem::take(&mut plan.relayouts);
         let rows = rows(&plan, &relayouts, given.as_ref().ok());
