@@ -70,12 +70,12 @@ impl Form {
     }
 
     /// The expression that was planned for a sum.
-    fn build(&mut self, s: &Sum) -> Option<Expr> {
+    fn build(&self, s: &Sum) -> Option<Expr> {
         let mut terms: Vec<(i64, Expr)> = Vec::new();
-        let mut s = s.clone();
-        while !self.is_linear(&s) {
-            let last = self.written.get(&s, 0)?.as_ref()?.choice.clone()?;
-            let (term, c, rest) = &*last;
+        let mut s = s;
+        while !self.is_linear(s) {
+            let choice = self.written.get(s, 0)?.as_ref()?.choice?;
+            let (term, c, rest) = &self.choices[choice as usize];
             let base = match term {
                 CompoundTerm::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), *m),
                 CompoundTerm::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), *m),
@@ -92,7 +92,7 @@ impl Form {
                 Some(same) => same.0 = same.0.checked_add(*c)?,
                 None => terms.push((*c, base)),
             }
-            s.clone_from(rest);
+            s = rest;
         }
         terms.sort_by(|a, b| a.1.cmp(&b.1));
         let plain = s.terms.iter().map(|(a, c)| match &self.atoms[a as usize].what {
