@@ -27,11 +27,14 @@ mod order;
 mod plain;
 mod planned;
 mod planning;
+mod propagation;
 mod range;
 mod read;
 mod remainder;
 mod sum;
+mod taken;
 mod terms;
+mod tightening;
 mod write;
 
 pub(crate) use constraints::{simplify_domain, simplify_domain_with};
