@@ -7,7 +7,7 @@
 
 use super::form::{Form, What};
 use super::planned::{CompoundTerm, LastTerm, Tried};
-use super::sum::{Sum, divides, residue};
+use super::sum::{Sum, divides, is_multiple, residue};
 use super::terms::{Atom, TermList};
 use crate::numbers::near_gcd;
 use std::cmp::Ordering;
@@ -113,6 +113,7 @@ impl Form {
         let mut others: Vec<Atom> = s.terms.iter().filter_map(holding).collect();
         others.sort_unstable_by(|a, b| self.compare(*a, *b));
         bases.extend(others.into_iter().map(Sum::atom));
+        bases.extend(self.with_remainders(&x, &wanted, (atom, m)));
         for k in 0..bases.len() {
             let nearest = self.nearest(&bases[k], &wanted, m)?;
             if !bases.contains(&nearest) {
@@ -200,6 +201,23 @@ impl Form {
         }
         out.push((term(x.scaled(sign, 1)?, Sum::constant(0)), c.abs(), rest.clone()));
         Some(())
+    }
+
+    /// An equal of `x` modulo `m` with the remainders that are in `wanted`, where any can be: `k * (y mod n)` is `k * y` modulo
+    /// `m` where `m` divides `k * n`.
+    fn with_remainders(&self, x: &Sum, wanted: &Sum, (atom, m): (Atom, i64)) -> Option<Sum> {
+        let mut with: Option<Sum> = None;
+        for (other, k) in wanted.terms.iter() {
+            if let What::Remainder(y, n) = &self.atoms[other as usize].what
+                && other != atom
+                && divides(wanted.den, k)
+                && is_multiple(k / wanted.den, *n, m)
+            {
+                let k = k / wanted.den;
+                with = Some(with.as_ref().unwrap_or(x).plus(y, -k, 1)?.plus_atom(other, k, 1)?);
+            }
+        }
+        with
     }
 
     /// `base` with each coefficient changed by a multiple of `m` where that makes it the one in `wanted`.
