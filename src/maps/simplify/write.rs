@@ -4,6 +4,7 @@
 
 use super::form::{Form, What};
 use super::planned::CompoundTerm;
+use super::read::Dividend;
 use super::sum::Sum;
 use crate::expr::Expr;
 use crate::expr::cost;
@@ -15,12 +16,13 @@ const PARTS: usize = 150;
 impl Form {
     /// The simplest equivalent of an expression that this form finds.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
-        self.simplify_whole(e).0
+        self.simplify_whole(e, &mut None).0
     }
 
-    /// [`Form::simplify`], and the normal form from which the result was written, where it was.
-    pub(super) fn simplify_whole(&mut self, e: &Expr) -> (Expr, Option<Sum>) {
-        let sum = self.normal(e);
+    /// [`Form::simplify`], and the normal form from which the result was written, where it was; `last` is as for
+    /// [`Form::normal_after`].
+    pub(super) fn simplify_whole<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> (Expr, Option<Sum>) {
+        let sum = self.normal_after(e, last);
         match sum.as_ref().and_then(|s| self.write(s)) {
             Some(simple) if cost(&simple) <= cost(e) => (simple, sum),
             _ if e.size() <= PARTS => (self.simplify_parts(e), None),
