@@ -11,6 +11,7 @@
 //! CuTe has no padding: sizes are products. It has no memory space and no axes of a machine.
 
 use crate::expr::Expr;
+use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use crate::notations::bits::BitColumns;
 use crate::notations::convert::{on_the_address, reached};
@@ -150,7 +151,11 @@ fn modes(shape: &Nested, strides: &Nested) -> Result<(Vec<i64>, Vec<(usize, i64,
     };
     if pairs.is_empty() || pairs.len() > Layout::MAX_RANK {
         let Nested::Tuple { at, .. } = shape else { return Err(Error::new(too_many_dims())) };
-        let message = if pairs.is_empty() { "a layout must have at least one dimension, found none".into() } else { too_many_dims() };
+        let message = if pairs.is_empty() {
+            "a layout must have at least one dimension, found none".into()
+        } else {
+            too_many_dims()
+        };
         return Err(Error::at(*at, message));
     }
     let (mut sizes, mut parts) = (Vec::new(), Vec::new());
@@ -166,7 +171,8 @@ fn same_length(shape: &[Nested], strides: &[Nested], at: usize) -> Result<(), Er
     if shape.len() == strides.len() {
         return Ok(());
     }
-    let message = format!("the strides must be nested as the sizes are, a tuple of {}, found {}", shape.len(), strides.len());
+    let message =
+        format!("the strides must be nested as the sizes are, a tuple of {}, found {}", shape.len(), strides.len());
     Err(Error::at(at, message))
 }
 
@@ -195,9 +201,10 @@ fn leaves(
             same_length(entries, strides, *at)?;
             entries.iter().zip(strides).try_for_each(|(shape, strides)| leaves(dim, shape, strides, weight, parts))
         }
-        (Nested::Tuple { entries, .. }, Nested::Number { at, .. }) => {
-            Err(Error::at(*at, format!("the strides must be nested as the sizes are, a tuple of {}, found a number", entries.len())))
-        }
+        (Nested::Tuple { entries, .. }, Nested::Number { at, .. }) => Err(Error::at(
+            *at,
+            format!("the strides must be nested as the sizes are, a tuple of {}, found a number", entries.len()),
+        )),
         (Nested::Number { .. }, Nested::Tuple { at, .. }) => {
             Err(Error::at(*at, "the strides must be nested as the sizes are, a number, found a tuple"))
         }
@@ -290,8 +297,11 @@ fn strided_modes(placement: &Placement) -> Result<String, Error> {
 /// that flips the other is that of the layout. Which of the two that is, is the sign of the shift.
 fn unswizzled(meaning: &Meaning) -> Option<String> {
     let columns = BitColumns::of(meaning).ok()?;
-    let addresses: Vec<Vec<i64>> =
-        columns.columns.iter().map(|bits| bits.iter().map(|place| place.last().copied().unwrap_or(0)).collect()).collect();
+    let addresses: Vec<Vec<i64>> = columns
+        .columns
+        .iter()
+        .map(|bits| bits.iter().map(|place| place.last().copied().unwrap_or(0)).collect())
+        .collect();
     let pairs = addresses.iter().flatten().filter(|address| address.count_ones() == 2);
     let pairs: Vec<(i64, i64)> =
         pairs.map(|pair| (i64::from(pair.trailing_zeros()), i64::from(63 - pair.leading_zeros()))).collect();
@@ -315,12 +325,19 @@ fn unswizzled(meaning: &Meaning) -> Option<String> {
         });
         let parts = parts.collect::<Option<Vec<_>>>()?.into_iter();
         let parts = parts.map(|(dim, weight, stride)| (dim, weight, Part { extent: 2, axis: None, stride }));
-        let Description::Parts(placement) = Description::of_parts(&meaning.sizes, parts.collect(), Vec::new()).ok()? else {
+        let Description::Parts(placement) = Description::of_parts(&meaning.sizes, parts.collect(), Vec::new()).ok()?
+        else {
             return None;
         };
-        let text = format!("Sw<{},{},{}> o 0 o {}", swizzle.bits, swizzle.base, swizzle.shift, strided_modes(&placement).ok()?);
+        let text = format!(
+            "Sw<{},{},{}> o 0 o {}",
+            swizzle.bits,
+            swizzle.base,
+            swizzle.shift,
+            strided_modes(&placement).ok()?
+        );
         let again = read_cute(&mut Cursor::new(&text)).ok()?;
         let again = Described::new(again).meaning().ok()?;
-        (again.compare(&Meaning { memory_space: 0, ..meaning.clone() }) == crate::maps::equal::Equality::Equal).then_some(text)
+        (again.compare(&Meaning { memory_space: 0, ..meaning.clone() }) == Equality::Equal).then_some(text)
     })
 }

@@ -160,8 +160,10 @@ fn copied(axis: &str, copies: &Copies) -> Vec<Broadcast> {
     match copies {
         Copies::All => vec![Broadcast::Axis(axis.to_string())],
         Copies::Steps(steps) => {
-            let part = |&(extent, stride): &(i64, i64)| {
-                Broadcast::Part { extent, axis: axis.to_string(), stride: Some(stride) }
+            let part = |&(extent, stride): &(i64, i64)| Broadcast::Part {
+                extent,
+                axis: axis.to_string(),
+                stride: Some(stride),
             };
             steps.iter().map(part).collect()
         }

@@ -17,6 +17,9 @@ const ARGUMENTS: [&str; 3] = ["major_to_minor", "tiling", "sub_byte_element_size
 /// Takes a layout, from `Layout` on, of an array of these sizes.
 pub(super) fn read_jax(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description, Error> {
     let start = cursor.at();
+    if cursor.peek_name() != Some("Layout") {
+        return Err(cursor.expected("`Layout(`"));
+    }
     cursor.word();
     cursor.expect("(", "`(` after `Layout`")?;
     let mut layout = Layout::row_major(0);
@@ -38,7 +41,9 @@ pub(super) fn read_jax(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description
         };
         match seen.get_mut(argument) {
             Some(seen) if !*seen => *seen = true,
-            Some(_) => return Err(Error::at(at, format!("`{}` must be given once, found it twice", ARGUMENTS[argument]))),
+            Some(_) => {
+                return Err(Error::at(at, format!("`{}` must be given once, found it twice", ARGUMENTS[argument])));
+            }
             None => return Err(Error::at(at, "`Layout` must have at most 3 arguments, found more")),
         }
         read_argument(cursor, argument, sizes, &mut layout)?;
@@ -60,7 +65,8 @@ fn read_argument(cursor: &mut Cursor, argument: usize, sizes: &[i64], layout: &m
         0 => {
             let order = dimensions(&list(cursor, ["(", ")"], "a dimension", true)?, sizes.len(), "`major_to_minor`")?;
             if order.len() != sizes.len() {
-                let message = format!("`major_to_minor` must have all {} dimensions, found {}", sizes.len(), order.len());
+                let message =
+                    format!("`major_to_minor` must have all {} dimensions, found {}", sizes.len(), order.len());
                 return Err(Error::at(at, message));
             }
             layout.minor_to_major = order.into_iter().rev().collect();

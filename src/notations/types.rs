@@ -66,8 +66,10 @@ pub(super) fn read_sizes(cursor: &mut Cursor) -> Result<(Vec<i64>, ElementType),
         }
     }
     let found = ElementType::ALL.iter().find(|known| known.is_data() && element(**known) == name);
-    let found = found.copied().or_else(|| name.strip_prefix("si").and_then(|bits| ElementType::from_name(&format!("s{bits}"))));
-    let unknown = || Error::at(at, format!("expected a size or an element type such as f32, found `{}`", excerpt(name)));
+    let found =
+        found.copied().or_else(|| name.strip_prefix("si").and_then(|bits| ElementType::from_name(&format!("s{bits}"))));
+    let unknown =
+        || Error::at(at, format!("expected a size or an element type such as f32, found `{}`", excerpt(name)));
     Ok((sizes, found.ok_or_else(unknown)?))
 }
 
@@ -101,7 +103,8 @@ pub(super) fn read_space(cursor: &mut Cursor) -> Result<u8, Error> {
             memory_space::check(number).map_err(|message| Error::at(name_at, message))?
         }
         None => {
-            let message = format!("expected a memory space with a number in XLA: hbm, vmem or host, found `{}`", excerpt(name));
+            let message =
+                format!("expected a memory space with a number in XLA: hbm, vmem or host, found `{}`", excerpt(name));
             return Err(Error::at(name_at, message));
         }
     };
