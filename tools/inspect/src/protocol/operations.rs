@@ -1,6 +1,7 @@
 //! The operation of each request: its arguments and what it computes.
 
 use super::answer::{Answer, Broadcast, Conversion, ConversionLevel, Everywhere, Facts, Failure, Step, Which, Witness};
+use super::programs;
 use super::request::{self, Request};
 use crate::convert::named;
 use crate::report::{self, Subject};
@@ -34,6 +35,8 @@ pub fn answer(request: Request) -> Result<Answer, Failure> {
         Request::View(request) => view(request),
         Request::Moves(request) => moved(request),
         Request::Convert(request) => convert(&request),
+        Request::Plan(request) => programs::plan(&request),
+        Request::Solve(request) => programs::solve(&request),
         Request::Hlo(_) => Err(Error::new("`hlo` has several answers").into()),
         Request::Version(_) => Ok(Answer::Version {
             protocol: super::VERSION,
