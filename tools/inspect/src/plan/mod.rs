@@ -80,10 +80,7 @@ const MOST_EXPLAINED: usize = 4000;
 /// The plan as text or JSON.
 pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let target = Target::parse(&options.machine).map_err(|error| Complaint::in_argument(&options.machine, &error))?;
-    if options.seconds.is_some_and(|seconds| !seconds.is_finite() || seconds < 0.0) {
-        let found = options.seconds.unwrap_or_default();
-        return Err(Complaint::new(format!("expected a number of seconds from 0, found `{found}`")));
-    }
+    options.seconds.map_or(Ok(()), check_seconds)?;
     let limits =
         options.capacity.iter().map(|text| limit(&target, text).map_err(|error| Complaint::in_argument(text, &error)));
     let limits = limits.collect::<Result<Vec<_>, _>>()?;
@@ -124,6 +121,14 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         }
     }
     Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) })
+}
+
+/// Complains about what is no time that a search may take.
+pub fn check_seconds(seconds: f64) -> Result<(), Complaint> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        return Ok(());
+    }
+    Err(Complaint::new(format!("expected a number of seconds from 0, found `{seconds}`")))
 }
 
 /// The best plan, and the answer that it is.
