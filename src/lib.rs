@@ -30,6 +30,7 @@
 //! | [`notations`] | tiled layout to TensorLayout and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
+//! | [`drawing`] | the picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
 //! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
@@ -48,6 +49,7 @@
 //! - No input panics; nesting is bounded, so no input overflows the stack.
 
 pub mod analysis;
+pub mod drawing;
 pub mod element;
 pub mod expr;
 pub mod hlo;

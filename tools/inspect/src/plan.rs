@@ -68,11 +68,32 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     if let Some(name) = &options.why {
         return why(&module, &planner, name, target.unit()).map_err(|error| Complaint::about(&options.file, error));
     }
-    let end = options.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
-    let mut go_on = |_: &_| end.is_none_or(|end| Instant::now() < end);
-    let found = planner.plan(&Options::default(), &mut go_on).map_err(complain)?;
+    let found = search(&planner, options.seconds).map_err(complain)?;
     let told = Told { module: &module, target: &target, plan: &found, given: planner.given() };
     Ok(if options.json { format!("{}\n", told.json()) } else { told.text() })
+}
+
+/// The best plan that is found in so many seconds.
+fn search(planner: &Planner, seconds: Option<f64>) -> Result<LayoutPlan, Unplanned> {
+    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+    planner.plan(&Options::default(), &mut |_| end.is_none_or(|end| Instant::now() < end))
+}
+
+/// The plan of a module, as JSON and as text.
+///
+/// # Errors
+/// Those of [`Planner::new`] and [`Planner::plan`].
+pub fn planned(
+    module: &Module,
+    target: &Target,
+    entry: EntryLayouts,
+    seconds: Option<f64>,
+) -> Result<[String; 2], Unplanned> {
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let planner = Planner::new(&graphs, module.entry, &facts, target, entry)?;
+    let found = search(&planner, seconds)?;
+    let told = Told { module, target, plan: &found, given: planner.given() };
+    Ok([told.json().to_string(), told.text()])
 }
 
 /// What the layouts of an instruction would cost.

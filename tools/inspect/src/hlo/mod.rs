@@ -13,8 +13,9 @@ mod table;
 
 use crate::lists;
 use layout_console::{Complaint, Stop, read, stream};
-use measure::Report;
+pub use measure::Report;
 use rows::Program;
+pub use screen::screen;
 use serde_json::json;
 use std::io::Write;
 use summary::Summary;
@@ -113,7 +114,7 @@ fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> R
         }
         (Some(_), _) => Err(Complaint::new(format!("--diff must have one file, found {}", reports.len()))),
         (None, _) if options.json => Ok(reports.iter().map(object).collect()),
-        (None, [(_, summary)]) => Ok(screen::screen(summary)),
+        (None, [(_, summary)]) => Ok(screen(summary)),
         (None, _) => Ok(screen::several(reports)),
     }
 }
