@@ -10,8 +10,9 @@ use crate::tiled::Expansion;
 use crate::tiled::layout::{Layout, TileEntry};
 use std::fmt::{Arguments, Write};
 
-/// The most rows and columns that are drawn, and the most places in the legend.
-const MOST: i64 = 64;
+/// The most rows and columns that are drawn.
+pub const MOST: i64 = 64;
+/// The most places in the legend.
 const LEGEND: usize = 32;
 
 /// A cell, and the margins: of the numbers on the left, of the titles above, of the legend on the right.
@@ -45,19 +46,19 @@ struct Cell {
     fill: String,
 }
 
-/// The picture of an array: the offset of each element.
+/// The picture of an array: the offset of each element, of at most so many rows and columns, none above [`MOST`].
 ///
 /// # Errors
 /// There are no offsets: of `token[]` and `opaque[]`, of sizes without a bound, of a layout that is cut across memories;
 /// those of [`Expansion::new`].
 ///
 /// ```
-/// use tensor_layout::drawing::draw_array;
+/// use tensor_layout::drawing::{MOST, draw_array};
 /// use tensor_layout::operations::Shape;
 /// let Shape::Array(array) = Shape::parse("f32[3,5]{1,0:T(2,2)}").unwrap() else { panic!("an array") };
-/// assert!(draw_array(&array).unwrap().starts_with("<svg "));
+/// assert!(draw_array(&array, [MOST; 2]).unwrap().starts_with("<svg "));
 /// ```
-pub fn draw_array(array: &Array) -> Result<String, Error> {
+pub fn draw_array(array: &Array, most: [i64; 2]) -> Result<String, Error> {
     let nothing = || Error::new("there are no offsets to draw");
     let sizes = array.sizes().filter(|_| array.element.is_data()).ok_or_else(nothing)?;
     let expansion = Expansion::new(&sizes, &array.layout)?;
@@ -66,7 +67,7 @@ pub fn draw_array(array: &Array) -> Result<String, Error> {
     }
     let (padded, tiles) = (padded_sizes(&sizes, &array.layout), tile_sizes(&sizes, &array.layout));
     let leading = sizes.len().saturating_sub(2);
-    Ok(svg(&Grid {
+    let grid = Grid {
         title: array.to_string(),
         note: format!("offsets in elements{}", slice_note(&sizes[..leading])),
         sizes: plane(&sizes, 1),
@@ -81,12 +82,13 @@ pub fn draw_array(array: &Array) -> Result<String, Error> {
         }),
         legend: Vec::new(),
         more: 0,
-    }))
+    };
+    Ok(svg(&grid, most))
 }
 
-/// The picture of a TensorLayout: the place of each element.
-pub fn draw_placement(placement: Placement) -> String {
-    svg(&places(placement))
+/// The picture of a TensorLayout: the place of each element, of at most so many rows and columns, none above [`MOST`].
+pub fn draw_placement(placement: Placement, most: [i64; 2]) -> String {
+    svg(&places(placement), most)
 }
 
 /// The coordinates of a place, `*` along an axis where every coordinate has a copy.
@@ -192,8 +194,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn svg(grid: &Grid) -> String {
-    let mut drawing = Drawing::new(grid);
+fn svg(grid: &Grid, most: [i64; 2]) -> String {
+    let mut drawing = Drawing::new(grid, most);
     drawing.titles(grid);
     drawing.cells(grid);
     drawing.tiles(grid);
@@ -219,8 +221,8 @@ fn y(row: i64) -> i64 {
 }
 
 impl Drawing {
-    fn new(grid: &Grid) -> Drawing {
-        let shown = grid.padded.map(|n| n.min(MOST));
+    fn new(grid: &Grid, most: [i64; 2]) -> Drawing {
+        let shown = [0, 1].map(|axis| grid.padded[axis].min(most[axis]).min(MOST));
         let legend = (grid.legend.len() + usize::from(grid.more > 0)) as i64 * 20;
         let (width, height) = (x(shown[1]) + RIGHT, TOP + (shown[0] * HEIGHT).max(legend) + 32);
         let mut drawing = Drawing { out: String::new(), shown, height };

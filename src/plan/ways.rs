@@ -164,7 +164,7 @@ impl Maker<'_, '_> {
         let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
         let fixed = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
         let mut given = Vec::new();
-        let fixed_by_text = matches!(instance.doing, Doing::Operation(Operation::Bitcast));
+        let fixed_by_text = matches!(instance.doing, Doing::Operation(Operation::Bitcast | Operation::Reshape));
         if fixed_by_text || matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) {
             given = [fixed(&instance.operands), fixed(&instance.results)].concat();
         }
@@ -200,14 +200,19 @@ impl Maker<'_, '_> {
                 (EntryLayouts::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
                 _ => vec![same(0)],
             }),
-            Doing::Merge | Doing::Copy => {
+            // The elements of a constant are written down in any order.
+            Doing::Merge | Doing::Copy | Doing::Operation(Operation::Constant) => {
                 Ok(class.into_iter().flat_map(|class| ids(&self.classes, class)).map(same).collect())
             }
             Doing::Operation(Operation::Bitcast) => {
                 let (operands, results) = given.split_at(from.len());
                 Ok(vec![Way { operands: operands.iter().map(|id| Some(*id)).collect(), results: results.to_vec() }])
             }
-            Doing::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0])),
+            Doing::Operation(Operation::Reshape) => {
+                let mut ways = self.reshapes(from[0], to[0]);
+                ways.push(Way { operands: vec![Some(given[0])], results: vec![given[1]] });
+                Ok(ways)
+            }
             Doing::Operation(Operation::Dot { lhs_batch, .. }) => {
                 // Batch dimensions come first.
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();

@@ -1,11 +1,12 @@
 //! What other programs call: the reports on a text, as JSON and as text.
 
+use crate::clock::Clock;
 use crate::hlo::{Report, screen};
-use crate::plan::planned;
+use crate::plan::answer::Names;
+use crate::plan::{self, EntryOption};
 use layout_console::with_room;
 use serde_json::json;
 use tensor_layout::hlo::Module;
-use tensor_layout::plan::{EntryLayouts, Unplanned};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -51,17 +52,20 @@ pub fn memory_report(text: &str, machine: &str, top: usize) -> Result<Written, U
 ///
 /// # Errors
 /// The machine or the HLO text is wrong, or no plan is possible.
-pub fn layout_plan(text: &str, machine: &str, entry: EntryLayouts, seconds: Option<f64>) -> Result<Written, Unwritten> {
+pub fn layout_plan(text: &str, machine: &str, entry: EntryOption, seconds: Option<f64>) -> Result<Written, Unwritten> {
     with_room(|| {
         let target = Target::parse(machine).map_err(Unwritten::Machine)?;
         let module = Module::parse(text).map_err(Unwritten::Program)?;
-        let [json, text] = planned(&module, &target, entry, seconds).map_err(|error| match error {
-            Unplanned::Wrong(Some((c, k)), error) => {
-                Error::at(module.computations[c].instructions[k].at, error.message)
-            }
-            Unplanned::Wrong(None, error) => error,
-            Unplanned::Impossible(why) => Error::new(why.to_string()),
+        let (graphs, facts) = (module.graphs(), module.facts());
+        let planned = || {
+            let planner = plan::posed(&graphs, module.entry, &facts, &target, entry, &[])?;
+            let names = Names { module: &module, target: &target };
+            plan::plan_of(&names, &planner, &mut Clock::quiet(seconds))
+        };
+        let (_, answer) = planned().map_err(|why| {
+            let (at, message) = plan::located(&module, &target, why);
+            Error { at, message }
         })?;
-        Ok(Written { json, text })
+        Ok(Written { json: plan::json(&answer).to_string(), text: plan::text::text(&answer) })
     })
 }

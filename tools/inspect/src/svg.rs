@@ -1,7 +1,7 @@
 //! The picture of what a text describes.
 
 use crate::report::{self, Subject};
-use tensor_layout::drawing::{draw_array, draw_placement};
+use tensor_layout::drawing::{MOST, draw_array, draw_placement};
 use tensor_layout::operations::Shape;
 use tensor_layout::text::Error;
 
@@ -10,11 +10,19 @@ use tensor_layout::text::Error;
 /// # Errors
 /// Those of the report, and that a shape has no offsets.
 pub fn draw(text: &str) -> Result<String, Error> {
+    draw_part(text, [MOST; 2])
+}
+
+/// The same with at most so many rows and columns, none above [`MOST`].
+///
+/// # Errors
+/// Those of the whole picture.
+pub fn draw_part(text: &str, most: [i64; 2]) -> Result<String, Error> {
     match report::parse(text).map_err(|misplaced| misplaced.error)? {
-        Subject::Places(placement) => Ok(draw_placement(*placement)),
+        Subject::Places(placement) => Ok(draw_placement(*placement, most)),
         Subject::Shape(Shape::Tuple(_)) => Err(Error::new("there are no offsets to draw")),
         Subject::Shape(Shape::Array(array) | Shape::Buffer(array)) => {
-            draw_array(&array).map_err(|error| report::in_sizes(text, error))
+            draw_array(&array, most).map_err(|error| report::in_sizes(text, error))
         }
     }
 }

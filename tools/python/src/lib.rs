@@ -13,6 +13,7 @@ mod machines;
 mod maps;
 mod places;
 mod programs;
+mod relayouts;
 mod shapes;
 
 use pyo3::prelude::*;
@@ -26,9 +27,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<machines::Machine>()?;
     module.add_class::<maps::IndexingMap>()?;
     module.add_class::<shapes::Movement>()?;
-    module.add_class::<places::Relayout>()?;
+    module.add_class::<relayouts::Relayout>()?;
     module.add_function(wrap_pyfunction!(shapes::moves, module)?)?;
-    module.add_function(wrap_pyfunction!(places::relayout, module)?)?;
+    module.add_function(wrap_pyfunction!(relayouts::relayout, module)?)?;
     module.add_function(wrap_pyfunction!(programs::memory_report, module)?)?;
     module.add_function(wrap_pyfunction!(programs::layout_plan, module)?)
 }

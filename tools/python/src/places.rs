@@ -1,15 +1,12 @@
-//! TensorLayouts, and what moves between two of them.
+//! TensorLayouts.
 
 use crate::errors::{in_text, plain};
 use crate::layouts::Layout;
-use crate::machines::{Machine, machine};
 use crate::maps::IndexingMap;
-use crate::shapes::{Shape, dict};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use std::fmt;
-use tensor_layout::drawing::draw_placement;
-use tensor_layout::element::ElementType;
+use tensor_layout::drawing::{MOST, draw_placement};
 use tensor_layout::maps::Indexing;
 use tensor_layout::notations::to_tiled;
 use tensor_layout::places::{self, ADDRESS, Held, Placement, Slice, View};
@@ -51,7 +48,8 @@ impl std::hash::Hash for TensorLayout {
 }
 
 impl TensorLayout {
-    fn placement(&self) -> PyResult<Placement> {
+    /// The layout on its own sizes.
+    pub fn placement(&self) -> PyResult<Placement> {
         Placement::new(&self.inner, None).map_err(|misplaced| in_text(&self.to_string(), misplaced.error))
     }
 }
@@ -141,7 +139,7 @@ impl TensorLayout {
     }
 
     fn _repr_svg_(&self) -> Option<String> {
-        self.placement().ok().map(draw_placement)
+        self.placement().ok().map(|placement| draw_placement(placement, [MOST; 2]))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -157,90 +155,9 @@ impl TensorLayout {
     }
 }
 
-/// What moves between two layouts of a tensor.
-#[pyclass(frozen, get_all, eq, hash, module = "tensor_layout")]
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Relayout {
-    /// The elements that are written, copies counted.
-    pub elements: i64,
-    /// Of these, those that stay in their place of the machine.
-    pub stay: i64,
-    /// Of these, those that stay at their address, too.
-    pub unmoved: i64,
-    /// For each level of the machine, the outermost first: its name, and the elements that cross it.
-    pub levels: Vec<(String, i64)>,
-}
-
-#[pymethods]
-impl Relayout {
-    #[new]
-    fn new(elements: i64, stay: i64, unmoved: i64, levels: Vec<(String, i64)>) -> Relayout {
-        Relayout { elements, stay, unmoved, levels }
-    }
-
-    /// Whether every element stays where it is.
-    #[getter]
-    fn free(&self) -> bool {
-        self.unmoved == self.elements
-    }
-
-    fn __repr__(&self) -> String {
-        let Relayout { elements, stay, unmoved, levels } = self;
-        let levels: Vec<String> = levels.iter().map(|(name, cross)| format!("('{name}', {cross})")).collect();
-        format!("Relayout(elements={elements}, stay={stay}, unmoved={unmoved}, levels=[{}])", levels.join(", "))
-    }
-
-    #[allow(clippy::type_complexity, reason = "the arguments of the class")]
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (i64, i64, i64, Vec<(String, i64)>)) {
-        let own = slf.get().clone();
-        (slf.get_type(), (own.elements, own.stay, own.unmoved, own.levels))
-    }
-}
-
-/// What moves from one layout of a tensor to another: TensorLayouts, shapes, or the text of either. On a machine, level by
-/// level of its tree; without, axis by axis. `element` is the type of the elements.
-///
-/// >>> relayout("((4_PE, 4:1))", "((4:1, 4_PE))")
-/// Relayout(elements=16, stay=4, unmoved=4, levels=[('PE', 12)])
-/// >>> relayout("f32[8,128]{1,0}", "f32[8,128]{1,0:T(8,128)}").free
-/// True
-#[pyfunction]
-#[pyo3(signature = (before, after, on = None, element = "f32"))]
-pub fn relayout(
-    py: Python,
-    before: Bound<'_, PyAny>,
-    after: Bound<'_, PyAny>,
-    on: Option<Bound<'_, PyAny>>,
-    element: &str,
-) -> PyResult<Relayout> {
-    let (before, after) = (placement(&before)?, placement(&after)?);
-    let machine = on.map(|on| machine(&on)).transpose()?;
-    let bits = ElementType::from_name(element).and_then(ElementType::bits);
-    let bits = bits.ok_or_else(|| in_text(element, Error::at(0, "expected an element type, such as `f32`")))?;
-    let machine = machine.as_ref().map(Machine::machine);
-    let found = py.detach(|| places::plan(&before, &after, machine, bits)).map_err(plain)?;
-    Ok(Relayout {
-        elements: found.elements,
-        stay: found.stay,
-        unmoved: found.unmoved,
-        levels: found.levels.iter().map(|level| (level.axis.clone(), level.cross)).collect(),
-    })
-}
-
-/// The placement of a TensorLayout, a shape, or the text of either.
-fn placement(from: &Bound<'_, PyAny>) -> PyResult<Placement> {
-    if let Ok(layout) = from.cast::<TensorLayout>() {
-        return layout.get().placement();
-    }
-    let shape = match from.cast::<Shape>() {
-        Ok(shape) => shape.get().clone(),
-        Err(_) => {
-            let text: String = from.extract()?;
-            if places::is_tensor_layout(&text) {
-                return Placement::parse(&text).map_err(|misplaced| in_text(&text, misplaced.error));
-            }
-            Shape::parse(&text)?
-        }
-    };
-    shape.placement()
+/// The keys and values as a dictionary.
+fn dict<'py, V: IntoPyObject<'py>>(py: Python<'py>, items: Vec<(String, V)>) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    items.into_iter().try_for_each(|(key, value)| dict.set_item(key, value))?;
+    Ok(dict)
 }

@@ -1,9 +1,8 @@
 //! Reports on HLO programs, as JSON and as text; the package makes objects of them.
 
 use crate::errors::in_text;
-use layout_inspect::{Unwritten, Written};
+use layout_inspect::{EntryOption, Unwritten, Written};
 use pyo3::prelude::*;
-use tensor_layout::plan::EntryLayouts;
 use tensor_layout::text::{Error, counted, instead};
 
 /// The JSON object and the lines of a report.
@@ -37,9 +36,9 @@ pub fn layout_plan(
     seconds: Option<f64>,
 ) -> PyResult<(String, String)> {
     let layouts = match entry {
-        "fixed" => EntryLayouts::Fixed,
-        "default" => EntryLayouts::Default,
-        "free" => EntryLayouts::Free,
+        "fixed" => EntryOption::Fixed,
+        "default" => EntryOption::Default,
+        "free" => EntryOption::Free,
         _ => {
             let hint = instead(entry, &["fixed", "default", "free"]);
             return Err(in_text(entry, Error::at(0, format!("unknown kind of entry `{entry}`{hint}"))));

@@ -7,10 +7,10 @@ use crate::maps::IndexingMap;
 use crate::places::TensorLayout;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyTuple, PyType};
 use std::fmt;
 use tensor_layout::analysis;
-use tensor_layout::drawing::draw_array;
+use tensor_layout::drawing::{MOST, draw_array};
 use tensor_layout::maps::{Indexing, IndexingMap as Map};
 use tensor_layout::notations::to_tensor_layout;
 use tensor_layout::operations::{self, Array, Operation, leaves};
@@ -260,7 +260,7 @@ impl Shape {
     }
 
     fn _repr_svg_(&self) -> Option<String> {
-        self.array().ok().and_then(|array| draw_array(array).ok())
+        self.array().ok().and_then(|array| draw_array(array, [MOST; 2]).ok())
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -338,11 +338,4 @@ pub fn shape(from: &Bound<'_, PyAny>) -> PyResult<Shape> {
         Ok(shape) => Ok(shape.get().clone()),
         Err(_) => Shape::parse(&from.extract::<String>()?),
     }
-}
-
-/// The keys and values as a dictionary.
-pub fn dict<'py, V: IntoPyObject<'py>>(py: Python<'py>, items: Vec<(String, V)>) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    items.into_iter().try_for_each(|(key, value)| dict.set_item(key, value))?;
-    Ok(dict)
 }

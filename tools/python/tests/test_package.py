@@ -144,6 +144,7 @@ class Errors(unittest.TestCase):
         self.error(lambda: tl.Shape("f32[?]").padded_bytes)
         self.error(lambda: tl.Shape("token[]").sizes)
         self.error(lambda: tl.plan("HloModule m\nENTRY e {\n  ROOT x = f32[9] parameter(0)\n}", entry="fre"))
+        self.error(lambda: tl.plan(SCHEDULED, seconds=-1))
         self.error(tl.Layout.of, (0, 0))
         self.error(tl.Layout.of, (0,), [()])
         self.error(tl.Layout.of, (0,), [(-1,)])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from . import _html, _native
+from ._errors import LayoutError
 
 
 @dataclass(frozen=True)
@@ -244,6 +245,8 @@ def plan(program: Any, machine: Any = "tpu_v5e", entry: str = "default", seconds
     >>> found.cost == found.bound, found.relayouts
     (True, ())
     """
+    if seconds is not None and not 0 <= seconds < float("inf"):
+        raise LayoutError(f"expected a number of seconds from 0, found {seconds}")
     written, text = _native.layout_plan(_text(program), str(machine), entry, seconds)
     found = json.loads(written)
     ends = found.pop("entry")
