@@ -1,7 +1,7 @@
 # make test: everything. make demo: the main job on real input. make bench: the measurements. make bench-kernels: lowered
 # kernels beside their peers; KERNELS=matmul,row for those with such names. make bench-import: whole programs of JAX,
 # imported, lowered and run; PROGRAMS=llama for those with such names. make bench-solver PROBLEMS=FOLDER: the solver
-# beside HiGHS. make test-jax: models beside JAX, which make
+# beside HiGHS. make bench-plan PROGRAMS=FOLDER: plans. make test-jax: models beside JAX, which make
 # test does too where it can be installed. make fuzz: every check of fuzz/ under libFuzzer; FUZZ="map 600" for one,
 # and its seconds. make package: a Debian package, tried. make deny: licences and advisories of all crates, where
 # cargo-deny is installed. Each sets itself up.
@@ -13,7 +13,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax deny demo bench bench-kernels bench-import bench-solver fuzz package
+.PHONY: all setup test test-jax deny demo bench bench-kernels bench-import bench-plan bench-solver fuzz package
 all: test
 
 setup:
@@ -55,3 +55,6 @@ bench-import: setup
 
 bench-solver: setup
 	@tools/bench-solver.sh $(PROBLEMS)
+
+bench-plan: setup
+	@tools/bench-plan.sh $(PROGRAMS)
