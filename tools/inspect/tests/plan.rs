@@ -106,7 +106,10 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
         assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
         parts.iter().for_each(|part| assert!(error.contains(part), "{capacity}: {error}"));
     };
-    wrong("hbm=8191", &["chain.hlo:6:8: ", "must hold 16384 bytes, 8193 more than its capacity 8191", "`x` (8192)"]);
+    wrong(
+        "hbm=8191",
+        &["chain.hlo:6:8: ", "must hold 16384 bytes, 8193 more than its capacity 8191", "`x` (8192), `c` (8192)"],
+    );
     wrong("hmb=1", &["unknown memory `hmb`", "hbm"]);
     wrong("9=1", &["the machine has no memory space 9; it has hbm (0), vmem (1)"]);
     wrong("hbm", &["expected `=` and the bytes of the memory"]);

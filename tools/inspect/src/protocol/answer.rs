@@ -170,6 +170,11 @@ pub enum Answer {
     },
     /// To `convert`.
     Convert(Conversion),
+    /// To `convert` with `notation`.
+    Translation {
+        /// The layout in the notation.
+        text: String,
+    },
     /// To `hlo`: an instruction. More answers follow.
     Row {
         #[schemars(extend("const" = true))]

@@ -58,7 +58,7 @@ requests! {
     "view" View,
     /// Whether a reshape, a transpose or a copy between two shapes moves bytes.
     "moves" Moves,
-    /// What a relayout moves at each level of a machine.
+    /// What a relayout moves at each level of a machine; or a layout in another notation: `to` or `notation` is given.
     "convert" Convert,
     /// The instructions of an HLO module, an answer for each and one after the last; or the report of its memory.
     "hlo" Hlo,
@@ -163,9 +163,11 @@ pub struct Moves {
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Convert {
-    /// The layout before and after, or shapes with their layouts.
+    /// The layout before and after, or shapes with their layouts; in any notation.
     pub from: String,
-    pub to: String,
+    pub to: Option<String>,
+    /// The notation that the first layout is put into: `tiled`, `cute`, `triton`, ..
+    pub notation: Option<String>,
     /// The tree of places: the name of a machine, or its text.
     pub machine: Option<String>,
     /// The type of the elements.
