@@ -200,8 +200,13 @@ impl Maker<'_, '_> {
                 (EntryLayouts::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
                 _ => vec![same(0)],
             }),
+            // It is there as long as the loop is.
+            Doing::Merge => {
+                let Some(class) = class else { return Ok(Vec::new()) };
+                Ok(ids(&self.classes, class).filter(|id| self.is_dense(class, *id)).map(same).collect())
+            }
             // The elements of a constant are written down in any order.
-            Doing::Merge | Doing::Copy | Doing::Operation(Operation::Constant) => {
+            Doing::Copy | Doing::Operation(Operation::Constant) => {
                 Ok(class.into_iter().flat_map(|class| ids(&self.classes, class)).map(same).collect())
             }
             Doing::Operation(Operation::Bitcast) => {
@@ -221,8 +226,12 @@ impl Maker<'_, '_> {
             }
             Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
                 let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
-                let batch = self.few(&[convolution.output_batch], to[0]);
-                Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
+                let kept = self.cut(
+                    to[0],
+                    [convolution.output_batch, convolution.output_feature],
+                    &convolution.output_spatial,
+                );
+                Ok(kept.into_iter().map(open).collect())
             }
             Doing::Operation(operation) => {
                 // Lines are sorted in the order that they are in.
@@ -279,11 +288,18 @@ impl Maker<'_, '_> {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
             Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
-                let batch = self.few(&[convolution.input_batch], from[0]);
-                vec![self.outside(from[0], &batch), self.outside(from[1], &[])]
+                let kept =
+                    self.cut(from[0], [convolution.input_batch, convolution.input_feature], &convolution.input_spatial);
+                vec![kept, self.outside(from[1], &[])]
             }
             _ => vec![Vec::new(); from.len()],
         }
+    }
+
+    /// Whether a layout takes at most twice the bytes of the default.
+    fn is_dense(&self, class: usize, id: LayoutId) -> bool {
+        let bytes = &self.classes.all[class].bytes;
+        bytes[usize::from(id)] / 2 <= bytes[0]
     }
 
     /// Those of the dimensions that fill less than half of the rows of a register.
@@ -300,8 +316,24 @@ impl Maker<'_, '_> {
         if convolution.feature_groups > 1 || convolution.batch_groups > 1 {
             return false;
         }
-        let longest = convolution.input_spatial.iter().map(|dim| sizes[*dim]).max().unwrap_or(0);
+        let longest = convolution.input_spatial.first().map_or(0, |dim| sizes[*dim]);
         sizes[convolution.input_batch] < rows && longest >= 2 * rows
+    }
+
+    /// The layouts in which images that are cut are read and written: the dimension that is cut, the first spatial one, is
+    /// in the lanes; or features are, and it is in the rows. The pieces of a single image become its batch, and the last
+    /// spatial dimension is in the rows. The other dimensions are row-major.
+    fn cut(&self, class: usize, [batch, feature]: [usize; 2], spatial: &[usize]) -> Port {
+        let own = &self.classes.all[class];
+        let [Some(cut), Some(last)] = [spatial.first(), spatial.last()] else { return self.outside(class, &[]) };
+        let single = own.sizes[batch] == 1;
+        let rows = if single { last } else { cut };
+        let fits = |order: &[usize]| {
+            let in_lanes = order.first() == Some(cut) && !(single && order.get(1) == Some(&batch));
+            (in_lanes || order.starts_with(&[feature, *rows])) && order[2..].is_sorted_by(|a, b| a > b)
+        };
+        let ids = 0..own.layouts.len() as LayoutId;
+        ids.filter(|id| fits(&own.layouts[usize::from(*id)].minor_to_major)).collect()
     }
 
     /// The layouts of a class in which these dimensions are none of the two minor ones, where there are others.
