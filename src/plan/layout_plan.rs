@@ -60,6 +60,17 @@ pub struct PlannedRelayout {
     pub wanted_by: Vec<(usize, usize)>,
 }
 
+/// The layouts of an operation's arrays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaidOut {
+    /// The graph, and the number of the node in it.
+    pub node: (usize, usize),
+    /// In which it takes its operands.
+    pub operands: Vec<Layout>,
+    /// In which it makes its results.
+    pub results: Vec<Layout>,
+}
+
 /// What a layout of an array would cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
@@ -97,7 +108,19 @@ impl<'a, 't> Planner<'a, 't> {
         ends: EntryLayouts,
     ) -> Result<Planner<'a, 't>, Unplanned> {
         let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-        let program = made_again(&program).map_err(|error| Unplanned::Wrong(None, error))?;
+        Planner::of_program(&program, target, ends)
+    }
+
+    /// Poses the problem of a program.
+    ///
+    /// # Errors
+    /// Those of [`Planner::new`], and a fixed layout that has no meaning on its array.
+    pub fn of_program(
+        program: &Program<'a>,
+        target: &'t Target,
+        ends: EntryLayouts,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
+        let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
         let posed = Posed::new(program, target, ends)?;
         let network = posed.network(&Prices::new(&posed.choices.classes))?;
         Ok(Planner { posed, network })
@@ -120,6 +143,29 @@ impl<'a, 't> Planner<'a, 't> {
     pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<LayoutPlan, Unplanned> {
         let solution = solve(&self.network, options, &mut |progress| go_on(progress)).map_err(Unplanned::Impossible)?;
         Ok(Telling { posed: &self.posed, prices: Prices::new(&self.posed.choices.classes), solution }.plan()?)
+    }
+
+    /// In which layouts each operation takes and makes its arrays. What is made again for each use has several entries.
+    ///
+    /// # Errors
+    /// A cost does not fit in 64 bits.
+    pub fn laid_out(&self, plan: &LayoutPlan) -> Result<Vec<LaidOut>, Unplanned> {
+        let Posed { program, choices, .. } = &self.posed;
+        let telling =
+            Telling { posed: &self.posed, prices: Prices::new(&choices.classes), solution: plan.solution.clone() };
+        let mut all: Vec<LaidOut> = Vec::with_capacity(program.instances.len());
+        for instance in &program.instances {
+            let results = instance.results.iter().map(|made| telling.layout(*made, telling.made_in(*made)));
+            all.push(LaidOut { node: instance.node, operands: Vec::new(), results: results.collect() });
+        }
+        for taken in self.posed.taken() {
+            let (user, made) = (taken.by.0, taken.made);
+            let way = &choices.ways[user][plan.solution.choices()[user]];
+            let met = self.posed.met(&telling.prices, &taken, telling.held(made), way);
+            let to = met.map_err(|error| Unplanned::Wrong(Some(all[user].node), error))?.to;
+            all[user].operands.push(telling.layout(made, to));
+        }
+        Ok(all)
     }
 
     /// What the layouts that the program has cost; `None` where they are not possible here.

@@ -48,5 +48,6 @@ pub mod prices;
 pub mod program;
 pub mod ways;
 
-pub use layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Planner, Unplanned};
+pub use layout_plan::{Alternative, ArrayName, LaidOut, LayoutPlan, PlannedRelayout, Planner, Unplanned};
+pub use program::{Doing, Instance, Made, Program};
 pub use ways::EntryLayouts;
