@@ -35,15 +35,15 @@ use tensor_layout::plan::{EntryLayouts, Planner, Unplanned};
 use tensor_layout::solver;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
-use walk::{Walk, operations_of};
-use write::Types;
+use walk::{PlanWalk, operations_of};
+use write::PlannedTypes;
 
 /// Chooses layouts for the tensors of a module; whether there are tensors to choose for.
 pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
     let target = target(module, options.machine).map_err(|error| at(module, error))?;
     let steps =
-        Walk::of(module, &operations_of(module), options.entry, &target).map_err(|(op, error)| at(op, error))?;
+        PlanWalk::of(module, &operations_of(module), options.entry, &target).map_err(|(op, error)| at(op, error))?;
     if steps.arrays.is_empty() {
         return Ok(false);
     }
@@ -55,7 +55,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     let plan = planner.plan(&solver::Options::default(), &mut go_on).map_err(unplanned)?;
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
     let context = Builder::before(module).context();
-    let types = Types::new(context, &steps, laid_out).map_err(|error| at(module, error))?;
+    let types = PlannedTypes::new(context, &steps, laid_out).map_err(|error| at(module, error))?;
     if options.report {
         remarks::of(module, &steps, &plan, &target).iter().for_each(upstream::emit);
     }

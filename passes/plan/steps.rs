@@ -182,6 +182,11 @@ impl Step<'_> {
 }
 
 impl StepArray<'_> {
+    /// Whether its type is that of its values: a scalar and what is inside of an operation have none.
+    pub fn is_whole(&self) -> bool {
+        array_of(self.r#type).is_some_and(|array| array.dims == self.array.dims)
+    }
+
     fn made(&self) -> Made<'_> {
         let StepArray { by, result, .. } = *self;
         // What is cheap is made in the layout that is wanted, whatever its type says.

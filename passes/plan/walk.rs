@@ -31,7 +31,7 @@ struct Signature {
 }
 
 /// The walk over the operations of a module.
-pub struct Walk<'t, 'c> {
+pub struct PlanWalk<'t, 'c> {
     pub steps: Steps<'c>,
     entry: PlanEntry,
     target: &'t Target,
@@ -61,7 +61,7 @@ pub fn operations_of(module: Op) -> Vec<Op> {
     all
 }
 
-impl<'t, 'c> Walk<'t, 'c> {
+impl<'t, 'c> PlanWalk<'t, 'c> {
     /// The steps of a module.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl<'t, 'c> Walk<'t, 'c> {
         let all = ir::all_operations(module);
         let mut free = free_functions(&all);
         free.retain(|_, function| !ir::has_branches(*function));
-        let mut walk = Walk {
+        let mut walk = PlanWalk {
             steps: Steps::default(),
             entry,
             target,

@@ -18,7 +18,7 @@ use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
 
 /// The layouts of a plan, as types.
-pub struct Types<'s, 'c> {
+pub struct PlannedTypes<'s, 'c> {
     context: &'c Context,
     steps: &'s Steps<'c>,
     /// By step.
@@ -35,24 +35,28 @@ enum Change<'c> {
     Empty(Type<'c>),
 }
 
-impl<'s, 'c> Types<'s, 'c> {
+impl<'s, 'c> PlannedTypes<'s, 'c> {
     /// The types of all arrays.
     ///
     /// # Errors
     /// A layout is none in MLIR.
-    pub fn new(context: &'c Context, steps: &'s Steps<'c>, laid_out: Vec<LaidOut>) -> Result<Types<'s, 'c>, Error> {
+    pub fn new(
+        context: &'c Context,
+        steps: &'s Steps<'c>,
+        laid_out: Vec<LaidOut>,
+    ) -> Result<PlannedTypes<'s, 'c>, Error> {
         let laid_out: HashMap<usize, LaidOut> = laid_out.into_iter().map(|own| (own.node.1, own)).collect();
         let mut types = Vec::with_capacity(steps.arrays.len());
         for array in &steps.arrays {
             types.push(match laid_out.get(&array.by) {
                 // What is cheap is made again where another layout is wanted.
-                Some(own) if !array.fixed && !array.cheap => {
+                Some(own) if !array.fixed && !array.cheap && array.is_whole() => {
                     with_layout(context, array.r#type, &own.results[array.result])?
                 }
                 _ => array.r#type,
             });
         }
-        Ok(Types { context, steps, laid_out, types })
+        Ok(PlannedTypes { context, steps, laid_out, types })
     }
 
     /// The type that a value will have.
@@ -115,16 +119,25 @@ impl<'s, 'c> Types<'s, 'c> {
         for op in &operations {
             match ir::name(*op) {
                 name if is(name, ELEMENTWISE) && self.is_mixed(*op) => elementwise(rewriter, *op),
-                "layout.convert" if ir::operands(*op)[0].r#type() == ir::result(*op, 0).r#type() => {
-                    ir::replace_all_uses(ir::result(*op, 0), ir::operands(*op)[0]);
-                    rewriter.erase(*op);
-                }
+                "layout.convert" => self.settle(rewriter, *op),
                 "func.func" => set_function_type(*op),
                 _ => {}
             }
         }
         erase_dead(rewriter);
         Ok(())
+    }
+
+    /// Removes a conversion of the program between equal types, and keeps any other.
+    fn settle(&self, rewriter: &'c Rewriter, op: Op<'c>) {
+        let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+        if source.r#type() == result.r#type() {
+            ir::replace_all_uses(result, source);
+            rewriter.erase(op);
+        } else if self.steps.array(result).is_some() {
+            let unit = Attribute::unit(self.context);
+            ["keep", PLANNED].into_iter().for_each(|name| ir::edit(op).set_attribute(name, unit));
+        }
     }
 
     /// Whether an elementwise operation has tensors of several layouts.
