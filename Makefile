@@ -3,7 +3,7 @@
 # imported, lowered and run; PROGRAMS=llama for those with such names. make bench-solver PROBLEMS=FOLDER: the solver
 # beside HiGHS. make test-jax: models beside JAX, which make
 # test does too where it can be installed. make fuzz: every check of fuzz/ under libFuzzer; FUZZ="map 600" for one,
-# and its seconds. make package: a Debian package, tried. make deny: licences and advisories of all crates, where
+# and its seconds. make package: two Debian packages, tried. make deny: licences and advisories of all crates, where
 # cargo-deny is installed. Each sets itself up.
 
 # LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.

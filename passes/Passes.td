@@ -312,6 +312,9 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,
     ChoiceOption<"entry", "entry", PlanEntry, PlanEntry.summary>,
+    Option<"capacity", "capacity", "uint64_t", "0",
+           "The bytes of the machine's fastest memory that the module may take at "
+           "once; 0: as many as it likes">,
     Option<"seconds", "seconds", "uint64_t", "0",
            "Stop the search after so many seconds, with the best plan so far; 0: "
            "after a fixed amount of work">,

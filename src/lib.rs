@@ -27,8 +27,8 @@
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `maps`, `numbers`, `text`, `tiled` |
-//! | [`notations`] | tiled layout to TensorLayout and back | `maps`, `places`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
+//! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `maps`, `operations`, `places`, `text`, `tiled` |
 //! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |

@@ -43,6 +43,20 @@ fn manifests_are_complete() {
     }
 }
 
+/// What looks at layouts and reads HLO is built without LLVM: nothing that it depends on, build scripts included, binds it.
+#[test]
+fn tools_need_no_llvm() {
+    let checkout = Checkout::new();
+    for name in ["tensor-layout", "layout-inspect", "layout-translate"] {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["tree", "--locked", "--offline", "--prefix=none", "--edges=normal,build", "--package", name]);
+        let tree = String::from_utf8(run(cargo.current_dir(&checkout.root))).expect("cargo prints UTF-8");
+        assert!(tree.starts_with(name), "{tree}");
+        let bound = ["melior", "mlir-sys", "tblgen", "llvm-sys"].map(|package| format!("\n{package} v"));
+        assert!(!bound.iter().any(|package| tree.contains(package)), "{name} depends on LLVM:\n{tree}");
+    }
+}
+
 #[test]
 fn packages_build_alone() {
     let checkout = Checkout::new();

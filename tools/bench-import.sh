@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes programs with JAX, puts each through everything (read, analysed, imported, lowered, compiled, run beside XLA), and
-# writes benches/programs.md. Arguments: parts of the names of programs; then nothing is written. In the environment:
-# PROGRAM_FOLDERS, folders of programs, instead of those that are made; LAYOUT_TOOLS, a folder with tools that are built; PROGRAM_SECONDS and PROGRAM_GIGABYTES, the
-# most that a step may take.
+# writes benches/programs.md. Arguments: parts of the names of programs; then nothing is written, or with --keep in front,
+# only their lines. In the environment: PROGRAM_FOLDERS, folders of programs, instead of those that are made; LAYOUT_TOOLS,
+# a folder with tools that are built; PROGRAM_SECONDS and PROGRAM_GIGABYTES, the most that a step may take.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,5 +26,5 @@ export LAYOUT_TOOLS
 IFS=: read -ra folders <<<"${PROGRAM_FOLDERS:-target/programs}"
 [[ -n ${PROGRAM_FOLDERS:-} || -d target/programs ]] || "$home/bin/python" -B tools/programs/make.py target/programs
 write=()
-(($# > 0)) || write=(--write benches/programs.md)
+[[ $# -gt 0 && $1 != --keep ]] || write=(--write benches/programs.md)
 exec "$home/bin/python" -B tools/programs/table.py "${write[@]}" "${folders[@]/#/--folder=}" "$@"

@@ -31,7 +31,7 @@ use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
 use std::time::{Duration, Instant};
 use steps::Steps;
-use tensor_layout::plan::{EntryLayouts, Planner, Unplanned};
+use tensor_layout::plan::{EntryLayouts, Planner, SpaceLimit, Unplanned};
 use tensor_layout::solver;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
@@ -49,7 +49,11 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     }
     let program = steps.program();
     let unplanned = |why| unplanned(module, &steps, why);
-    let planner = Planner::of_program(&program, &target, EntryLayouts::Free).map_err(unplanned)?;
+    let mut planner = Planner::of_program(&program, &target, EntryLayouts::Free).map_err(unplanned)?;
+    if options.capacity > 0 {
+        let limit = limit(&target, options.capacity).map_err(|error| at(module, error))?;
+        planner = planner.limited(&[limit]).map_err(unplanned)?;
+    }
     let end = (options.seconds > 0).then(|| Instant::now() + Duration::from_secs(options.seconds.min(1 << 20)));
     let mut go_on = |_: &_| end.is_none_or(|end| Instant::now() < end);
     let plan = planner.plan(&solver::Options::default(), &mut go_on).map_err(unplanned)?;
@@ -79,17 +83,35 @@ fn target(module: Op, machine: PlanMachine) -> Result<Target, Error> {
     Target::new(own.ok_or_else(|| Error::new(missing()))?)
 }
 
+/// A capacity of the fastest memory.
+fn limit(target: &Target, bytes: u64) -> Result<SpaceLimit, Error> {
+    let memories = &target.machine().memories;
+    let fastest = memories.iter().rfind(|memory| memory.axis.is_none() && memory.space != 0).or(memories.first());
+    let none = || Error::new("the option capacity needs a machine with a memory, found none");
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    Ok(SpaceLimit { space: fastest.ok_or_else(none)?.space, bytes })
+}
+
 fn at<'c>(op: Op<'c>, error: Error) -> Vec<Diagnostic<'c>> {
     vec![Diagnostic::error(ir::location(op), error.message)]
 }
 
 /// Why there is no plan, at the operation that is at fault.
 fn unplanned<'c>(module: Op<'c>, steps: &Steps<'c>, why: Unplanned) -> Vec<Diagnostic<'c>> {
+    let place = |(_, step): (usize, usize)| steps.steps.get(step).map_or(module, |step| step.op);
+    let error = |op, why: String| Diagnostic::error(ir::location(op), format!("no layouts can be planned: {why}"));
     match why {
-        Unplanned::Wrong(node, error) => {
-            let op = node.and_then(|(_, step)| steps.steps.get(step)).map_or(module, |step| step.op);
-            at(op, Error::new(format!("no layouts can be planned: {}", error.message)))
+        Unplanned::Wrong(node, why) => vec![error(node.map_or(module, place), why.message)],
+        Unplanned::Impossible(why) => vec![error(module, why.to_string())],
+        Unplanned::Short { space, at, least, capacity, arrays } => {
+            let more = least.saturating_sub(capacity);
+            let why =
+                format!("here memory space {space} must hold {least} bytes, {more} more than its capacity {capacity}");
+            let taken = |all: Diagnostic<'c>, ((graph, step, _), bytes): ((usize, usize, usize), i64)| {
+                let op = place((graph, step));
+                all.note(ir::location(op), format!("`{}` makes {bytes} bytes of it", ir::name(op)))
+            };
+            vec![arrays.into_iter().fold(error(place(at), why), taken)]
         }
-        Unplanned::Impossible(why) => at(module, Error::new(format!("no layouts can be planned: {why}"))),
     }
 }

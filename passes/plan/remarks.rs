@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Op};
 use melior::ir::Location;
 use std::collections::HashSet;
-use tensor_layout::plan::{LayoutPlan, PlannedRelayout};
+use tensor_layout::plan::{LayoutPlan, PlannedRelayout, SpaceTaken};
 use tensor_layout::targets::Target;
 
 /// The remarks about a plan: on the module, then on each operation whose result is brought into another layout.
@@ -19,9 +19,16 @@ pub fn of<'c>(module: Op<'c>, steps: &Steps<'c>, plan: &LayoutPlan, target: &Tar
         steps.arrays.len(),
         plan.relayouts.len()
     );
-    let mut all = vec![Diagnostic::remark(ir::location(module), message)];
+    let mut summary = Diagnostic::remark(ir::location(module), message);
+    for SpaceTaken { space, bytes, padding, peak, at, .. } in &plan.taken {
+        let op = steps.steps.get(at.1).map_or(module, |step| step.op);
+        let message =
+            format!("memory space {space} holds at most {peak} bytes, here; {bytes} in all, {padding} of padding");
+        summary = summary.note(ir::location(op), message);
+    }
+    let mut all = vec![summary];
     let moved = |moved: &PlannedRelayout| {
-        let PlannedRelayout { at, from, to, bytes, cost, wanted_by } = moved;
+        let PlannedRelayout { at, from, to, bytes, cost, wanted_by, .. } = moved;
         let step = &steps.steps[at.1];
         let message = format!("{} becomes {to} from {from}: {bytes} bytes, {cost} {unit}s", what(step.op, &step.kind));
         let mut seen: HashSet<String> = HashSet::new();

@@ -157,11 +157,16 @@ impl<'c> Steps<'c> {
         self.wants.entry(ir::op_key(op)).or_default().push((operand, want));
     }
 
-    /// The program. Its nodes are the numbers of the steps.
+    /// The program. Its nodes are the numbers of the steps. Its results come last: what they are made of is there then.
     pub fn program(&self) -> Program<'_> {
+        let is_result = |number: &usize| matches!(self.steps[*number].kind, StepKind::Result(_));
+        let (results, others): (Vec<usize>, Vec<usize>) = (0..self.steps.len()).partition(is_result);
+        let order = [others, results].concat();
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, number)| places[*number] = place);
         Program {
-            instances: self.steps.iter().enumerate().map(|(number, step)| step.instance(number)).collect(),
-            made: self.arrays.iter().map(StepArray::made).collect(),
+            instances: order.iter().map(|number| self.steps[*number].instance(*number)).collect(),
+            made: self.arrays.iter().map(|array| Made { by: places[array.by], ..array.made() }).collect(),
         }
     }
 }

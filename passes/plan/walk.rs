@@ -41,7 +41,10 @@ pub struct PlanWalk<'t, 'c> {
     functions: HashMap<&'c str, Signature>,
     /// What the end of a block gives: the array that an operand becomes, by the key of the end.
     given: HashMap<usize, Vec<(usize, ArrayId)>>,
+    /// The functions that others call.
+    called: HashSet<&'c str>,
     arguments: usize,
+    results: usize,
     /// The results of functions that others call.
     ends: Vec<(Op<'c>, ArrayId)>,
 }
@@ -83,7 +86,9 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             free,
             functions: HashMap::new(),
             given: HashMap::new(),
+            called: all.iter().filter_map(|op| callee(*op)).collect(),
             arguments: 0,
+            results: 0,
             ends: Vec::new(),
         };
         for op in operations.iter().filter(|op| ir::name(**op) == "func.func") {
@@ -97,7 +102,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         calls.into_iter().for_each(|op| walk.call(op));
         others.into_iter().for_each(|op| walk.opaque(op));
         outside.into_iter().for_each(|op| walk.visit(op));
-        walk.results();
+        walk.ends();
         Ok(walk.steps)
     }
 
@@ -125,7 +130,8 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         self.steps.want(op, operand, Want::As(merge));
     }
 
-    /// A function's arguments and results, before what is in it. Results are merges of what is returned.
+    /// A function's arguments and results, before what is in it. Where calls need them, results are merges of what is
+    /// returned.
     fn function(&mut self, op: Op<'c>) -> Result<(), Error> {
         let types = ir::attribute(op, "function_type").and_then(ir::type_in).and_then(ir::function);
         let (Some(name), Some((inputs, results))) = (symbol(op), types) else { return Ok(()) };
@@ -143,9 +149,12 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             array.into_iter().for_each(|array| self.steps.place(ir::arguments(*entry)[k], array));
             signature.arguments.push(array);
         }
+        let called = self.called.contains(name);
         for t in results {
-            let array = self.end(op, StepKind::Merge, t, free, kept)?;
-            self.ends.extend(array.filter(|_| !free).map(|array| (op, array)));
+            let kind = if free || called { StepKind::Merge } else { StepKind::Result(self.results) };
+            self.results += usize::from(!free && !called);
+            let array = self.end(op, kind, t, free, kept)?;
+            self.ends.extend(array.filter(|_| !free && called).map(|array| (op, array)));
             signature.results.push(array);
         }
         self.functions.insert(name, signature);
@@ -172,12 +181,13 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         Ok(Some(made))
     }
 
-    /// The results of the program: those of the functions that others call.
-    fn results(&mut self) {
-        for (number, (op, made)) in std::mem::take(&mut self.ends).into_iter().enumerate() {
+    /// The results of functions that are called from outside and inside.
+    fn ends(&mut self) {
+        for (op, made) in std::mem::take(&mut self.ends) {
             let own = &self.steps.arrays[made];
             let (t, array) = (own.r#type, own.array.clone());
-            let result = self.steps.made(op, 1, StepKind::Result(number), vec![made], (t, array));
+            let result = self.steps.made(op, 1, StepKind::Result(self.results), vec![made], (t, array));
+            self.results += 1;
             self.steps.arrays[result].fixed = self.steps.arrays[made].fixed;
         }
     }

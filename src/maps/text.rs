@@ -77,6 +77,27 @@ struct ParsedExpr {
     depth: usize,
 }
 
+/// A map without its domain.
+struct MapHead<'a> {
+    names: Vec<&'a str>,
+    dims: usize,
+    ranges: usize,
+    results: Vec<Expr>,
+}
+
+/// Takes a map of dimension variables alone, without a domain, as MLIR writes it in `affine_map<..>`: the number of
+/// variables and the results.
+pub(crate) fn read_affine(cursor: &mut Cursor) -> Result<(usize, Vec<Expr>), Error> {
+    let at = cursor.at();
+    let mut reader = MapReader { cursor: *cursor, names: BTreeMap::new() };
+    let head = reader.head()?;
+    *cursor = reader.cursor;
+    match head.dims == head.names.len() {
+        true => Ok((head.dims, head.results)),
+        false => Err(Error::at(at, "the map must have no symbols: their values are known only at run time")),
+    }
+}
+
 /// A map that is being read.
 struct MapReader<'a> {
     cursor: Cursor<'a>,
@@ -95,6 +116,17 @@ impl<'a> MapReader<'a> {
     }
 
     fn map(&mut self) -> Result<IndexingMap, Error> {
+        let head = self.head()?;
+        let domain = self.domain(&head.names)?;
+        let MapHead { names, dims, ranges, results } = head;
+        let mut map = IndexingMap { dims, ranges, names: Vec::new(), results, domain };
+        map.names =
+            (0..names.len()).map(|v| Some(names[v].to_string()).filter(|name| *name != map.default_name(v))).collect();
+        Ok(map)
+    }
+
+    /// The variables and the results.
+    fn head(&mut self) -> Result<MapHead<'a>, Error> {
         let mut names = Vec::new();
         self.cursor.expect("(", "`(` and the dimension variables")?;
         self.variables(&mut names, ")", "`)`")?;
@@ -118,11 +150,7 @@ impl<'a> MapReader<'a> {
             }
             self.cursor.expect(")", "an operator, `,` or `)`")?;
         }
-        let domain = self.domain(&names)?;
-        let mut map = IndexingMap { dims, ranges, names: Vec::new(), results, domain };
-        map.names =
-            (0..names.len()).map(|v| Some(names[v].to_string()).filter(|name| *name != map.default_name(v))).collect();
-        Ok(map)
+        Ok(MapHead { names, dims, ranges, results })
     }
 
     fn variables(&mut self, names: &mut Vec<&'a str>, close: &str, closing: &str) -> Result<(), Error> {

@@ -195,7 +195,12 @@ impl MemoryUse {
 
     /// What is running when most of a memory space is live, the entry first, then what it runs.
     pub fn peak(&self, module: &Module, space: u8) -> Vec<Moment> {
-        let at = self.spaces.get(&space).map_or(0, |space| space.at);
+        self.running(module, space, self.spaces.get(&space).map_or(0, |space| space.at))
+    }
+
+    /// What is running while the entry is at an instruction: the entry first, then what it runs, each where most of the
+    /// memory space is live. The temporaries that are live at these moments are those of [`timeline`](Self::timeline).
+    pub fn running(&self, module: &Module, space: u8, at: usize) -> Vec<Moment> {
         let mut found = vec![Moment { computation: self.entry, frame: RunsAs::Entry, instruction: at }];
         let mut next = 0;
         while let Some(&Moment { computation, instruction: at, .. }) = found.get(next) {

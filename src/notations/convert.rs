@@ -58,11 +58,12 @@ pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<Tensor
         Some(parts.map(|part| Part { extent: part.size, axis: None, stride: part.stride }).collect())
     };
     // Where `*` merges dimensions, one has the parts of all; the digits of each are found by looking.
-    let looked_at = |dim: usize| digits(expansion, dim);
+    let offset = |index: &[i64]| expansion.offset(index).ok().map(|offset| vec![offset]);
+    let looked_at = |dim: usize| digits(sizes, dim, &[], &offset);
     let mut why = None;
     for parts in [&of_parts as &dyn Fn(usize) -> Option<Vec<Part>>, &looked_at] {
         let Some(dims) = (0..sizes.len()).map(parts).collect::<Option<Vec<_>>>() else { continue };
-        match verified(expansion, made(sizes, dims)) {
+        match verified(expansion, made(sizes, dims, Vec::new())) {
             Ok(made) => return Ok(made),
             Err(error) => why = Some(error),
         }
@@ -70,16 +71,17 @@ pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<Tensor
     Err(obstacle(layout).or(why).unwrap_or_else(|| Error::new("the dimensions are too large to look for their digits")))
 }
 
-/// A layout of these parts on the address; those of one step are left out.
-fn made(sizes: &[i64], dims: Vec<Vec<Part>>) -> TensorLayout {
+/// A layout of these parts on these sizes; those of one step are left out.
+pub(super) fn made(sizes: &[i64], dims: Vec<Vec<Part>>, broadcast: Vec<Broadcast>) -> TensorLayout {
     let dims: Vec<Vec<Part>> = match sizes.contains(&0) {
         // Nothing is anywhere.
         true => sizes.iter().map(|size| joined(vec![Part { extent: (*size).max(1), axis: None, stride: 0 }])).collect(),
         false => dims.into_iter().map(joined).collect(),
     };
-    let mut made = TensorLayout { shape: None, dims, broadcast: Vec::new(), strided: false };
+    let mut made = TensorLayout { shape: None, dims, broadcast, strided: false };
     made.shape = Some(sizes.to_vec()).filter(|sizes| made.padded_sizes().as_ref() != Ok(sizes));
-    made.strided = made.shape.is_none() && made.dims.iter().all(|parts| parts.len() <= 1);
+    let plain = |parts: &Vec<Part>| parts.len() <= 1 && parts.iter().all(|part| part.axis.is_none());
+    made.strided = made.shape.is_none() && made.broadcast.is_empty() && made.dims.iter().all(plain);
     if made.strided {
         let one = Part { extent: 1, axis: None, stride: 1 };
         made.dims.iter_mut().filter(|parts| parts.is_empty()).for_each(|parts| parts.push(one.clone()));
@@ -104,29 +106,39 @@ fn same(tiled: &Expansion, parts: &Placement) -> Result<(), Error> {
     }
 }
 
-/// The parts of a dimension's offsets where all other indices are 0, found from the least significant on: as many steps
-/// as are alike, and then the same among every so many elements.
-fn digits(expansion: &Expansion, dim: usize) -> Option<Vec<Part>> {
-    let sizes = expansion.logical_sizes();
+/// The parts of a dimension's places where all other indices are 0, found from the least significant on: as many steps
+/// as are alike, and then the same among every so many elements. Each step must move along one axis only. `place` has
+/// a coordinate for each of the axes and last the address, all 0 at the index 0.
+pub(super) fn digits(
+    sizes: &[i64],
+    dim: usize,
+    axes: &[String],
+    place: &dyn Fn(&[i64]) -> Option<Vec<i64>>,
+) -> Option<Vec<Part>> {
     if sizes[dim] > PROBED || sizes.contains(&0) {
         return None;
     }
     let mut index = vec![0; sizes.len()];
-    let mut offset = |i: i64| {
+    let mut at = |i: i64| {
         index[dim] = i;
-        expansion.offset(&index).ok()
+        place(&index)
     };
     let mut parts = Vec::new();
     let mut weight = 1;
     while weight < sizes[dim] {
-        let stride = offset(weight)?;
-        let like = |n: &i64| stride.checked_mul(*n).is_some_and(|far| offset(n * weight) == Some(far));
+        let step = at(weight)?;
+        let like = |n: &i64| {
+            let far = step.iter().map(|stride| stride.checked_mul(*n)).collect::<Option<Vec<i64>>>();
+            far.is_some() && at(n * weight) == far
+        };
         let count = sizes[dim] / weight + i64::from(sizes[dim] % weight != 0);
         let extent = 1 + (1..count).take_while(like).count() as i64;
-        if stride < 0 || extent == 1 {
+        let mut moves = step.iter().enumerate().filter(|(_, stride)| **stride != 0);
+        let (axis, stride) = moves.next()?;
+        if *stride < 0 || extent == 1 || moves.next().is_some() {
             return None;
         }
-        parts.insert(0, Part { extent, axis: None, stride });
+        parts.insert(0, Part { extent, axis: axes.get(axis).cloned(), stride: *stride });
         weight *= extent;
     }
     Some(parts)
@@ -190,17 +202,7 @@ struct Run {
 /// assert_eq!(tiled("((4_PE), (8:1))").unwrap_err().message, "a tiled layout must use the address alone, found the axis PE");
 /// ```
 pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
-    let layout = placement.layout();
-    if let Some(axis) = layout.dims.iter().flatten().find_map(|part| part.axis.as_ref()) {
-        return Err(Error::new(format!("a tiled layout must use the address alone, found the axis {axis}")));
-    }
-    let copies = layout.broadcast.iter().find_map(|broadcast| match broadcast {
-        Broadcast::Part { axis, .. } => Some(axis),
-        Broadcast::Axis(_) => None,
-    });
-    if let Some(axis) = copies {
-        return Err(Error::new(format!("a tiled layout must have no copies, found copies along {axis}")));
-    }
+    on_the_address(placement, "a tiled layout")?;
     let sizes = placement.sizes();
     if sizes.contains(&0) {
         return Ok(Layout::row_major(sizes.len()));
@@ -231,27 +233,50 @@ pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
     Err(why)
 }
 
+/// Refuses named axes and copies, which `who` has not.
+pub(super) fn on_the_address(placement: &Placement, who: &str) -> Result<(), Error> {
+    let layout = placement.layout();
+    if let Some(axis) = layout.dims.iter().flatten().find_map(|part| part.axis.as_ref()) {
+        return Err(Error::new(format!("{who} must use the address alone, found the axis {axis}")));
+    }
+    let copies = layout.broadcast.iter().find_map(|broadcast| match broadcast {
+        Broadcast::Part { axis, .. } => Some(axis),
+        Broadcast::Axis(_) => None,
+    });
+    match copies {
+        Some(axis) => Err(Error::new(format!("{who} must have no copies, found copies along {axis}"))),
+        None => Ok(()),
+    }
+}
+
+/// The parts of a dimension that its elements reach, the least significant first, with their weights. The last has as
+/// many steps as elements reach.
+pub(super) fn reached(placement: &Placement, dim: usize) -> Vec<(i64, Part)> {
+    let size = placement.sizes()[dim];
+    let mut parts = Vec::new();
+    let mut weight = 1;
+    for part in joined(placement.layout().dims[dim].clone()).into_iter().rev() {
+        if weight >= size {
+            break;
+        }
+        // What no element reaches is padding.
+        let reach = size / weight + i64::from(size % weight != 0);
+        parts.push((weight, Part { extent: part.extent.min(reach), ..part.clone() }));
+        weight *= part.extent;
+    }
+    parts
+}
+
 /// The dimensions of memory, majormost first, with those that pad.
 fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
     let sizes = placement.sizes();
     // The part, its dimension, its weight, and whether it is the most significant one there.
     let mut parts: Vec<(Part, usize, i64, bool)> = Vec::new();
-    for (dim, own) in placement.layout().dims.iter().enumerate() {
-        let mut weight = 1;
-        let mut top = None;
-        for part in joined(own.clone()).into_iter().rev().filter(|part| part.extent > 1) {
-            if weight >= sizes[dim] {
-                break;
-            }
-            // What no element reaches is padding.
-            let reach = sizes[dim] / weight + i64::from(sizes[dim] % weight != 0);
-            top = Some(parts.len());
-            parts.push((Part { extent: part.extent.min(reach), ..part.clone() }, dim, weight, false));
-            weight *= part.extent;
-        }
-        if let Some(top) = top {
-            parts[top].3 = true;
-        }
+    for dim in 0..sizes.len() {
+        let own = reached(placement, dim);
+        let count = own.len();
+        let own = own.into_iter().enumerate();
+        parts.extend(own.map(|(k, (weight, part))| (part, dim, weight, k + 1 == count)));
     }
     parts.sort_by_key(|(part, ..)| Reverse(part.stride));
     let single = sizes.iter().position(|size| *size == 1);

@@ -1,7 +1,44 @@
-//! The two notations of a layout side by side: what both mean, and how one becomes the other.
+//! The notations of a layout side by side: what all of them mean, and how one becomes another.
+//!
+//! [`read`] takes a text in any notation, [`write`] a layout to a notation. What a notation cannot say is an error that
+//! says why; what is written has been read again and means the same.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`meaning`] | where each element is, as a map |
+//! | [`convert`] | tiled layout to TensorLayout and back |
+//! | [`described`] | a layout on a shape, whatever it was written in |
+//! | [`notation`] | the list of notations |
+//! | `lists` | lists of numbers |
+//! | [`cute`] | CuTe: `(8,4):(1,8)`, with swizzles |
+//! | `bits` | layouts as matrices over bits |
+//! | [`triton`] | Triton: `#ttg.linear`, `#ttg.blocked`, `#ttg.shared_linear` |
+//! | [`mosaic`] | Mosaic: `#tpu.tiled` |
+//! | [`pack`] | IREE's encodings and `linalg.pack` |
+//! | [`strided`] | NumPy's strides and `strided<..>` of MLIR |
+//! | [`python`] | JAX's `Layout(..)` |
+//! | [`affine`] | `affine_map<..>` of MLIR |
+//! | [`types`] | the types of MLIR around them |
+//! | [`translate`] | which notation a text is in; reading and writing |
 
+pub mod affine;
+mod bits;
 pub mod convert;
+pub mod cute;
+pub mod described;
+mod lists;
 pub mod meaning;
+pub mod mosaic;
+pub mod notation;
+pub mod pack;
+pub mod python;
+pub mod strided;
+pub mod translate;
+pub mod triton;
+pub mod types;
 
 pub use convert::{to_tensor_layout, to_tiled};
+pub use described::{Described, Description};
 pub use meaning::Meaning;
+pub use notation::Notation;
+pub use translate::{read, write};

@@ -39,35 +39,35 @@ pub struct Kernels {
     pub kept: Vec<Kept>,
     /// For each instance and operand, how many kernels read the operand there.
     pub reads: Vec<Vec<i64>>,
+    /// The kernels that each instance is part of, by their last operations.
+    pub part_of: Vec<Vec<usize>>,
 }
 
 impl Kernels {
     /// The kernels of a program; `users` are those of its arrays.
     pub fn new(program: &Program, users: &[Vec<(usize, usize)>]) -> Kernels {
         let n = program.instances.len();
-        let mut kernels = Kernels { kept: vec![Kept::Stored; n], reads: Vec::new() };
-        // The kernels that each instance is part of, by their last operations.
-        let mut part_of: Vec<Vec<usize>> = vec![Vec::new(); n];
+        let mut kernels = Kernels { kept: vec![Kept::Stored; n], reads: Vec::new(), part_of: vec![Vec::new(); n] };
         for (k, instance) in program.instances.iter().enumerate().rev() {
             let own: Vec<usize> =
                 instance.results.iter().flat_map(|made| &users[*made]).map(|(user, _)| *user).collect();
             let kept = kernels.decide(program, k, &own);
             kernels.kept[k] = kept;
-            part_of[k] = vec![k];
+            kernels.part_of[k] = vec![k];
             if kept == Kept::Stored {
                 continue;
             }
-            let mut all: Vec<usize> = own.iter().flat_map(|user| part_of[*user].iter().copied()).collect();
+            let mut all: Vec<usize> = own.iter().flat_map(|user| kernels.part_of[*user].iter().copied()).collect();
             all.sort_unstable();
             all.dedup();
             if kept == Kept::Fused && all.len() > MOST_AGAIN || all.is_empty() {
                 kernels.kept[k] = Kept::Stored;
             } else {
                 all.truncate(MOST_AGAIN + 1);
-                part_of[k] = all;
+                kernels.part_of[k] = all;
             }
         }
-        kernels.count_reads(program, users, &part_of);
+        kernels.count_reads(program, users);
         kernels
     }
 
@@ -107,7 +107,7 @@ impl Kernels {
     }
 
     /// Counts, for each operand, the kernels that read it there and at no operation before.
-    fn count_reads(&mut self, program: &Program, users: &[Vec<(usize, usize)>], part_of: &[Vec<usize>]) {
+    fn count_reads(&mut self, program: &Program, users: &[Vec<(usize, usize)>]) {
         self.reads = program.instances.iter().map(|instance| vec![0; instance.operands.len()]).collect();
         for (made, own) in users.iter().enumerate() {
             if self.kept[program.made[made].by] != Kept::Stored {
@@ -115,7 +115,7 @@ impl Kernels {
             }
             let mut seen = FxHashSet::default();
             for (user, operand) in own {
-                let new = part_of[*user].iter().filter(|kernel| seen.insert(**kernel)).count();
+                let new = self.part_of[*user].iter().filter(|kernel| seen.insert(**kernel)).count();
                 self.reads[*user][*operand] = new as i64;
             }
         }

@@ -1,27 +1,17 @@
-//! Planning a program: the plan, what it costs, and what other layouts would cost.
+//! A plan: the layouts of all values, what they take, and where relayouts stand.
 
-use super::again::made_again;
 use super::classes::LayoutId;
 use super::holders::HeldIn;
 use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::{Doing, Program};
-use super::ways::EntryLayouts;
-use crate::operations::facts::Facts;
-use crate::operations::graph::Graph;
-use crate::solver::{CostNetwork, FORBIDDEN, NoPlan, Options, Progress, Solution, min_marginals, solve};
-use crate::targets::Target;
+use super::space::{Placed, SpaceTaken};
+use crate::solver::{Certificate, NoPlan, Solution};
 use crate::text::Error;
 use crate::tiled::layout::Layout;
 
 /// An array of a graph: the node's graph, its number there, and which of the arrays of its results.
 pub type ArrayName = (usize, usize, usize);
-
-/// A program whose layouts are to be planned.
-pub struct Planner<'a, 't> {
-    posed: Posed<'a, 't>,
-    network: CostNetwork,
-}
 
 /// Layouts for a program.
 #[derive(Clone, Debug)]
@@ -39,6 +29,10 @@ pub struct LayoutPlan {
     pub values: Vec<(ArrayName, Vec<Layout>)>,
     /// Where layouts meet.
     pub relayouts: Vec<PlannedRelayout>,
+    /// For each of the values the number of the memory space that it is made in.
+    pub spaces: Vec<u8>,
+    /// What the plan takes of each memory that it uses.
+    pub taken: Vec<SpaceTaken>,
     /// The proof of the bound.
     pub solution: Solution,
 }
@@ -58,17 +52,8 @@ pub struct PlannedRelayout {
     pub cost: i64,
     /// The nodes that take it: their graphs, and their numbers there.
     pub wanted_by: Vec<(usize, usize)>,
-}
-
-/// The layouts of an operation's arrays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LaidOut {
-    /// The graph, and the number of the node in it.
-    pub node: (usize, usize),
-    /// In which it takes its operands.
-    pub operands: Vec<Layout>,
-    /// In which it makes its results.
-    pub results: Vec<Layout>,
+    /// The operands that it is for: instances of the program, and the numbers of their operands.
+    pub(super) taken_by: Vec<(usize, usize)>,
 }
 
 /// What a layout of an array would cost.
@@ -85,6 +70,19 @@ pub struct Alternative {
 pub enum Unplanned {
     /// A node, if one is at fault, and what is wrong.
     Wrong(Option<(usize, usize)>, Error),
+    /// A memory is too small.
+    Short {
+        /// The number of the memory space.
+        space: u8,
+        /// The node that runs when it is.
+        at: (usize, usize),
+        /// The bytes that it must hold then: the least, or those of the nearest plan that was found.
+        least: i64,
+        /// The bytes that it has.
+        capacity: i64,
+        /// The arrays that take most, with the least that each can take.
+        arrays: Vec<(ArrayName, i64)>,
+    },
     /// No layouts are possible.
     Impossible(NoPlan),
 }
@@ -95,136 +93,16 @@ impl From<Located> for Unplanned {
     }
 }
 
-impl<'a, 't> Planner<'a, 't> {
-    /// Poses the problem of the graph with number `entry`; other graphs are those that it calls.
-    ///
-    /// # Errors
-    /// What is wrong with the program: a size without a bound, costs that do not fit in 64 bits.
-    pub fn new(
-        graphs: &'a [Graph],
-        entry: usize,
-        facts: &Facts,
-        target: &'t Target,
-        ends: EntryLayouts,
-    ) -> Result<Planner<'a, 't>, Unplanned> {
-        let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-        Planner::of_program(&program, target, ends)
-    }
-
-    /// Poses the problem of a program.
-    ///
-    /// # Errors
-    /// Those of [`Planner::new`], and a fixed layout that has no meaning on its array.
-    pub fn of_program(
-        program: &Program<'a>,
-        target: &'t Target,
-        ends: EntryLayouts,
-    ) -> Result<Planner<'a, 't>, Unplanned> {
-        let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
-        let posed = Posed::new(program, target, ends)?;
-        let network = posed.network(&Prices::new(&posed.choices.classes))?;
-        Ok(Planner { posed, network })
-    }
-
-    /// The number of arrays for which layouts are chosen.
-    pub fn arrays(&self) -> usize {
-        self.posed.program.made.len()
-    }
-
-    /// The problem as a network of costs.
-    pub fn network(&self) -> &CostNetwork {
-        &self.network
-    }
-
-    /// The best plan. `go_on` is asked now and then; when it says no, the best plan so far is taken.
-    ///
-    /// # Errors
-    /// Why there is no plan.
-    pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<LayoutPlan, Unplanned> {
-        let solution = solve(&self.network, options, &mut |progress| go_on(progress)).map_err(Unplanned::Impossible)?;
-        Ok(Telling { posed: &self.posed, prices: Prices::new(&self.posed.choices.classes), solution }.plan()?)
-    }
-
-    /// In which layouts each operation takes and makes its arrays. What is made again for each use has several entries.
-    ///
-    /// # Errors
-    /// A cost does not fit in 64 bits.
-    pub fn laid_out(&self, plan: &LayoutPlan) -> Result<Vec<LaidOut>, Unplanned> {
-        let Posed { program, choices, .. } = &self.posed;
-        let telling =
-            Telling { posed: &self.posed, prices: Prices::new(&choices.classes), solution: plan.solution.clone() };
-        let mut all: Vec<LaidOut> = Vec::with_capacity(program.instances.len());
-        for instance in &program.instances {
-            let results = instance.results.iter().map(|made| telling.layout(*made, telling.made_in(*made)));
-            all.push(LaidOut { node: instance.node, operands: Vec::new(), results: results.collect() });
-        }
-        for taken in self.posed.taken() {
-            let (user, made) = (taken.by.0, taken.made);
-            let way = &choices.ways[user][plan.solution.choices()[user]];
-            let met = self.posed.met(&telling.prices, &taken, telling.held(made), way);
-            let to = met.map_err(|error| Unplanned::Wrong(Some(all[user].node), error))?.to;
-            all[user].operands.push(telling.layout(made, to));
-        }
-        Ok(all)
-    }
-
-    /// What the layouts that the program has cost; `None` where they are not possible here.
-    pub fn given(&self) -> Option<i64> {
-        let Posed { program, choices, holders, .. } = &self.posed;
-        let mut chosen = Vec::with_capacity(self.network.variables().len());
-        for (k, instance) in program.instances.iter().enumerate() {
-            let results = |way: &super::ways::Way| {
-                instance.results.iter().zip(&way.results).all(|(made, id)| choices.given[*made] == *id)
-            };
-            let alike = |way: &super::ways::Way| {
-                let same = |(made, id): (&usize, &Option<LayoutId>)| id.is_none_or(|id| choices.given[*made] == id);
-                instance.operands.iter().zip(&way.operands).filter(|pair| same(*pair)).count()
-            };
-            let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| results(way));
-            chosen.push(ways.max_by_key(|(number, way)| (alike(way), std::cmp::Reverse(*number)))?.0);
-        }
-        for (made, holder) in holders.iter().enumerate() {
-            let Some((_, states)) = holder else { continue };
-            chosen.push(states.iter().position(|state| *state == (choices.given[made], None))?);
-        }
-        self.network.cost(&chosen).ok()
-    }
-
-    /// For each layout that an array may be made in, what the best plan with it costs; an entry for each time that the
-    /// array is made. Empty where no array has this name, and where the tables would be too large.
-    pub fn why(&self, name: ArrayName, options: &Options) -> Vec<Vec<Alternative>> {
-        let Posed { program, choices, .. } = &self.posed;
-        let all: Vec<usize> = (0..program.made.len()).filter(|made| array_name(program, *made) == name).collect();
-        let variables: Vec<usize> = all.iter().map(|made| program.made[*made].by).collect();
-        let Some(marginals) = min_marginals(&self.network, &variables, options) else { return Vec::new() };
-        let mut found = Vec::new();
-        for (made, costs) in all.iter().zip(marginals) {
-            let class = &choices.classes.all[choices.class[*made]];
-            let mut best = vec![None; class.layouts.len()];
-            for (way, cost) in choices.ways[program.made[*made].by].iter().zip(costs) {
-                let own: &mut Option<i64> = &mut best[usize::from(way.results[program.made[*made].result])];
-                if cost != FORBIDDEN {
-                    *own = Some(own.map_or(cost, |least| least.min(cost)));
-                }
-            }
-            let alternative = |(layout, cost): (&Layout, Option<i64>)| Alternative { layout: layout.clone(), cost };
-            let mut own: Vec<Alternative> = class.layouts.iter().zip(best).map(alternative).collect();
-            own.sort_by_key(|alternative| alternative.cost.unwrap_or(i64::MAX));
-            found.push(own);
-        }
-        found
-    }
-}
-
 /// A solution as a plan.
-struct Telling<'p, 'a, 't> {
-    posed: &'p Posed<'a, 't>,
-    prices: Prices<'p, 't>,
-    solution: Solution,
+pub(super) struct Telling<'p, 'a, 't> {
+    pub posed: &'p Posed<'a, 't>,
+    pub prices: Prices<'p, 't>,
+    pub placed: &'p [Option<Placed>],
+    pub certificate: Certificate,
 }
 
 impl Telling<'_, '_, '_> {
-    fn plan(self) -> Result<LayoutPlan, Located> {
+    pub fn plan(self) -> Result<LayoutPlan, Located> {
         let program = &self.posed.program;
         let mut held: Vec<Vec<LayoutId>> = (0..program.made.len()).map(|made| vec![self.made_in(made)]).collect();
         let relayouts = self.relayouts(&mut held)?;
@@ -240,35 +118,61 @@ impl Telling<'_, '_, '_> {
         arguments.sort_unstable();
         results.sort_unstable();
         let is_result = |made: &usize| matches!(program.instances[program.made[*made].by].doing, Doing::Result(_));
-        let values = (0..program.made.len())
-            .filter(|made| !is_result(made))
-            .map(|made| (array_name(program, made), held[made].iter().map(|id| self.layout(made, *id)).collect()));
+        let spaces: Vec<u8> = (0..program.made.len()).map(|made| self.space(made)).collect();
+        // What is copied for one operation is not held.
+        let own = |made: usize| {
+            let (from, second) = self.held(made);
+            let second = second.map(|id| (id, self.near(made, id)));
+            [(from, spaces[made])].into_iter().chain(second).collect::<Vec<_>>()
+        };
+        let all: Vec<Vec<(LayoutId, u8)>> = (0..program.made.len()).map(own).collect();
+        let taken = self.posed.taken_space(&all).map_err(|error| ((0, 0), error))?;
+        let told: Vec<usize> = (0..program.made.len()).filter(|made| !is_result(made)).collect();
+        let value = |made: &usize| {
+            let layouts = held[*made].iter().map(|id| self.layout(*made, *id)).collect();
+            (array_name(program, *made), layouts)
+        };
         Ok(LayoutPlan {
-            cost: self.solution.cost(),
-            bound: self.solution.bound(),
+            cost: self.certificate.cost,
+            bound: self.certificate.bound,
             arguments: arguments.iter().map(|(_, made)| self.layout(*made, self.made_in(*made))).collect(),
             results: results.iter().map(|(_, made)| self.layout(*made, self.made_in(*made))).collect(),
-            values: values.collect(),
+            values: told.iter().map(value).collect(),
             relayouts,
-            solution: self.solution,
+            spaces: told.iter().map(|made| spaces[*made]).collect(),
+            taken,
+            solution: Solution { certificate: self.certificate },
         })
     }
 
+    /// The number of the memory space that an array is made in.
+    fn space(&self, made: usize) -> u8 {
+        match self.placed.get(made) {
+            Some(Some((variable, states))) => states[self.certificate.choices[*variable]].1,
+            _ => self.near(made, self.made_in(made)),
+        }
+    }
+
+    /// The number of the memory space of an array with nothing that speaks for another.
+    fn near(&self, made: usize, id: LayoutId) -> u8 {
+        if self.posed.is_outer(made) { 0 } else { self.prices.space(self.posed.choices.class[made], id) }
+    }
+
     /// The layout that an array is made in.
-    fn made_in(&self, made: usize) -> LayoutId {
+    pub fn made_in(&self, made: usize) -> LayoutId {
         let (by, result) = (self.posed.program.made[made].by, self.posed.program.made[made].result);
-        self.posed.choices.ways[by][self.solution.choices()[by]].results[result]
+        self.posed.choices.ways[by][self.certificate.choices[by]].results[result]
     }
 
     /// The layouts that an array is held in.
-    fn held(&self, made: usize) -> HeldIn {
+    pub fn held(&self, made: usize) -> HeldIn {
         match &self.posed.holders[made] {
-            Some((variable, states)) => states[self.solution.choices()[*variable]],
+            Some((variable, states)) => states[self.certificate.choices[*variable]],
             None => (self.made_in(made), None),
         }
     }
 
-    fn layout(&self, made: usize, id: LayoutId) -> Layout {
+    pub fn layout(&self, made: usize, id: LayoutId) -> Layout {
         self.posed.choices.classes.all[self.posed.choices.class[made]].layouts[usize::from(id)].clone()
     }
 
@@ -289,16 +193,18 @@ impl Telling<'_, '_, '_> {
         for taken in self.posed.taken() {
             let Taken { by: (user, _), made, times } = taken;
             let (node, state) = (program.instances[user].node, self.held(made));
-            let way = &self.posed.choices.ways[user][self.solution.choices()[user]];
+            let way = &self.posed.choices.ways[user][self.certificate.choices[user]];
             let met = self.posed.met(&self.prices, &taken, state, way).map_err(|error| (node, error))?;
             if met.from != met.to {
                 let cost = self.prices.relayout(self.posed.meeting(&taken), met.from, met.to);
                 let cost = cost.map_err(|error| (node, error))?.saturating_mul(times);
                 let mut relayout = self.relayout(held, made, (met.from, met.to), cost);
                 relayout.wanted_by.push(node);
+                relayout.taken_by.push(taken.by);
                 found.push(relayout);
             } else if let Some(number) = second[made].filter(|_| met.from != state.0) {
                 found[number].wanted_by.push(node);
+                found[number].taken_by.push(taken.by);
             }
         }
         Ok(found)
@@ -322,12 +228,13 @@ impl Telling<'_, '_, '_> {
             bytes: bytes[usize::from(from)].saturating_add(bytes[usize::from(to)]),
             cost,
             wanted_by: Vec::new(),
+            taken_by: Vec::new(),
         }
     }
 }
 
 /// The name of an array of a program.
-fn array_name(program: &Program, made: usize) -> ArrayName {
+pub(super) fn array_name(program: &Program, made: usize) -> ArrayName {
     let (graph, node) = program.instances[program.made[made].by].node;
     (graph, node, program.made[made].leaf)
 }

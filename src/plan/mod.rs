@@ -20,7 +20,9 @@
 //!
 //! The way of a program: it is put into one list ([`program`], [`again`]); its arrays get lists of layouts ([`classes`]),
 //! its operations ways to combine them ([`ways`]); what is a kernel is decided ([`kernels`]); all costs go into a network
-//! ([`prices`], [`posed`]), which the [solver](crate::solver) solves; and the solution is told as a plan ([`layout_plan`]).
+//! ([`prices`], [`posed`]), which the [solver](crate::solver) solves,
+//! within the capacities of memories ([`live`],
+//! [`space`]); and the solution is told as a plan ([`planner`], [`layout_plan`]).
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -34,20 +36,34 @@
 //! | [`holders`] | arrays that are held in two layouts |
 //! | [`prices`] | what ways and relayouts cost |
 //! | [`posed`] | the network of costs |
-//! | [`layout_plan`] | the plan, and what other layouts would cost |
+//! | [`live`] | when arrays are in memory |
+//! | [`space`] | what they take of it, and capacities |
+//! | [`laid_out`] | the layouts of each operation's arrays |
+//! | [`layout_plan`] | the plan |
+//! | [`planner`] | planning, and what other layouts would cost |
+//! | [`judging`] | plans that something else prices |
 
 pub mod again;
 pub mod classes;
 pub mod digits;
 pub mod holders;
+pub mod judging;
 pub mod kernels;
 pub mod labels;
+pub mod laid_out;
 pub mod layout_plan;
+pub mod live;
+pub mod planner;
 pub mod posed;
 pub mod prices;
 pub mod program;
+pub mod space;
 pub mod ways;
 
-pub use layout_plan::{Alternative, ArrayName, LaidOut, LayoutPlan, PlannedRelayout, Planner, Unplanned};
+pub use judging::{EntryChange, Lesson};
+pub use laid_out::LaidOut;
+pub use layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Unplanned};
+pub use planner::Planner;
 pub use program::{Doing, Instance, Made, Program};
+pub use space::{SpaceLimit, SpaceTaken};
 pub use ways::EntryLayouts;

@@ -3,6 +3,7 @@
 use super::classes::{LayoutClasses, LayoutId};
 use super::holders::{HeldIn, states};
 use super::kernels::{Kept, Kernels};
+use super::live::moments;
 use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
 use super::ways::{Choices, EntryLayouts, Way};
@@ -11,6 +12,7 @@ use crate::solver::{CostNetwork, FORBIDDEN};
 use crate::targets::Target;
 use crate::text::Error;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A node, and what is wrong with it.
@@ -72,6 +74,11 @@ impl<'a, 't> Posed<'a, 't> {
             next += usize::from(holders[made].is_some());
         }
         Ok(Posed { program, choices, kernels, users, holders })
+    }
+
+    /// When each array is in memory.
+    pub fn moments(&self) -> Vec<Vec<Range<i64>>> {
+        moments(&self.program, &self.users, &self.kernels)
     }
 
     /// The operands of all instances.

@@ -100,11 +100,25 @@ impl<'a, 't> Prices<'a, 't> {
         self.classes.target
     }
 
+    /// The memory space of an array that is neither an argument nor a result.
+    pub fn space(&self, class: usize, layout: LayoutId) -> u8 {
+        let bytes = self.classes.all[class].bytes[usize::from(layout)];
+        self.fast.filter(|(_, most)| bytes <= *most).map_or(0, |(space, _)| space)
+    }
+
     /// An array that is neither an argument nor a result.
     fn inner(&self, class: usize, layout: LayoutId) -> Array {
-        let bytes = self.classes.all[class].bytes[usize::from(layout)];
-        let space = self.fast.filter(|(_, most)| bytes <= *most).map_or(0, |(space, _)| space);
-        self.classes.array(class, layout, space)
+        self.classes.array(class, layout, self.space(class, layout))
+    }
+
+    /// What it costs more to write an array to memory space 0 and to read it there than in the memory that it is else in.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn far(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
+        let total = |array: &Array| self.target().operation_price(&Operation::Elementwise, &[array], &[array])?.total();
+        let [near, far] = [self.inner(class, layout), self.classes.array(class, layout, 0)];
+        Ok(total(&far)?.saturating_sub(total(&near)?).max(0))
     }
 
     /// What an instance costs in a way, apart from reading its operands. Its classes are those of its operands and results.

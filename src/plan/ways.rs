@@ -170,7 +170,8 @@ impl Maker<'_, '_> {
         let kept = |made: &usize| self.program.made[*made].fixed.then(|| self.given[*made]);
         let kept: Vec<Option<LayoutId>> = instance.results.iter().map(kept).collect();
         let has_kept = kept.iter().any(Option::is_some);
-        let fixed_by_text = matches!(instance.doing, Doing::Operation(Operation::Bitcast) | Doing::Opaque);
+        let fixed_by_text =
+            matches!(instance.doing, Doing::Operation(Operation::Bitcast | Operation::Reshape) | Doing::Opaque);
         if fixed_by_text || matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) {
             given = [fixed(&instance.operands), fixed(&instance.results)].concat();
         }
@@ -213,14 +214,19 @@ impl Maker<'_, '_> {
                 (EntryLayouts::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
                 _ => vec![same(0)],
             }),
-            Doing::Merge | Doing::Copy => {
+            // The elements of a constant are written down in any order.
+            Doing::Merge | Doing::Copy | Doing::Operation(Operation::Constant) => {
                 Ok(class.into_iter().flat_map(|class| ids(&self.classes, class)).map(same).collect())
             }
             Doing::Operation(Operation::Bitcast) | Doing::Opaque => {
                 let (operands, results) = given.split_at(from.len());
                 Ok(vec![Way { operands: operands.iter().map(|id| Some(*id)).collect(), results: results.to_vec() }])
             }
-            Doing::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0])),
+            Doing::Operation(Operation::Reshape) => {
+                let mut ways = self.reshapes(from[0], to[0]);
+                ways.push(Way { operands: vec![Some(given[0])], results: vec![given[1]] });
+                Ok(ways)
+            }
             Doing::Operation(Operation::Dot { lhs_batch, .. }) => {
                 // Batch dimensions come first.
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();

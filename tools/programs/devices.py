@@ -1,7 +1,8 @@
 """The functions that imported exchanges between devices call, for devices that are threads of this process.
 
-`source(names)` is C that a program is linked with: each function calls what `install` puts in its place. In an exchange
-every device shows its operands, waits for all others, takes what it gets, and waits again.
+`source(names, count)` is C that a program is linked with: each function calls what `install` puts in its place, and
+`call` calls the harness with `count` pointers, since ctypes passes no more than 1024. In an exchange every device shows
+its operands, waits for all others, takes what it gets, and waits again.
 """
 
 import ctypes
@@ -26,8 +27,9 @@ def arity(name):
     return 0 if name.endswith("_id") else 9 if name.startswith("ragged") else 5
 
 
-def source(names):
-    lines = []
+def source(names, count):
+    pointers = ", ".join(f"a[{k}]" for k in range(count))
+    lines = [f"void _mlir_ciface_harness(); void call(void **a) {{ _mlir_ciface_harness({pointers}); }}"]
     for name in names:
         n = arity(name)
         types, values = ", ".join(f"long a{k}" for k in range(n)) or "void", ", ".join(f"a{k}" for k in range(n))

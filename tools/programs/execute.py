@@ -1,8 +1,8 @@
 """Calls a lowered program and compares what it gives with XLA: execute.py LIBRARY ARRAYS [FUNCTION...].
 
-The library has `_mlir_ciface_harness`, which takes the arguments row-major and gives the results so. With functions
-that exchange between devices, the arrays are those of all devices, of which each is a thread. Prints one line of
-JSON: the seconds of a call and, where numbers differ, what differs.
+The library has `call`, which takes pointers to the result and to the arguments row-major and gives the results so.
+With functions that exchange between devices, the arrays are those of all devices, of which each is a thread. Prints one
+line of JSON: the seconds of the processor, of all threads, that a call took and, where numbers differ, what differs.
 """
 
 import ctypes
@@ -80,7 +80,8 @@ def called(call, arguments, results):
     words = [3 + 2 * r.ndim for r in results]
     out = (ctypes.c_int64 * sum(words))()
     descriptors = [descriptor(x) for x in arguments]
-    call(out, *[ctypes.byref(d) for d in descriptors])
+    pointers = [ctypes.addressof(d) for d in (out, *descriptors)]
+    call((ctypes.c_void_p * len(pointers))(*pointers))
     found, at = [], 0
     for like, n in zip(results, words):
         try:
@@ -101,7 +102,7 @@ def on_devices(library, names, arguments, results):
     def run(number):
         devices.enter(number)
         own = [np.ascontiguousarray(x[number]).reshape(x.shape[1:]) for x in arguments]
-        found[number] = called(library._mlir_ciface_harness, own, [x[number] for x in results])
+        found[number] = called(library.call, own, [x[number] for x in results])
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
     for thread in threads:
@@ -122,12 +123,12 @@ def main():
     arguments = [np.ascontiguousarray(arrays[f"a{k}"]).reshape(arrays[f"a{k}"].shape) for k in range(count)]
     results = [arrays[f"r{k}"] for k in range(len(types) - count)]
     library = ctypes.CDLL(path)
-    start = time.monotonic()
+    start = time.process_time()
     if names:
         found = on_devices(library, names, arguments, results)
     else:
-        found = called(library._mlir_ciface_harness, arguments, results)
-    report = {"seconds": time.monotonic() - start, "differences": []}
+        found = called(library.call, arguments, results)
+    report = {"seconds": time.process_time() - start, "differences": []}
     for k, (like, own, name) in enumerate(zip(results, found, types[count:])):
         truth = arrays[f"w{k}"] if f"w{k}" in arrays.files else None
         numbers = None if isinstance(own, str) else (typed(like, name), typed(own, name), truth)

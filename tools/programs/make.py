@@ -27,6 +27,7 @@ import jax
 import jax.numpy as jnp
 import models
 import numpy as np
+from execute import difference
 from jax._src import xla_bridge
 from jax._src.lib import xla_client
 from jax.sharding import NamedSharding, PartitionSpec
@@ -52,16 +53,37 @@ def text(module):
     return module.to_string(options)
 
 
-def run(computation, arguments):
-    """The optimised module and the results of a program for any platform, compiled for the CPU."""
+def compiled(computation):
+    """The optimised module of a program for any platform, compiled for the CPU, and a function that calls it."""
     client = xla_bridge.get_backend("cpu")
     program = _jax.mlir.xla_computation_to_mlir_module(computation)
     executable = client.compile_and_load(program, client.devices()[:1], xla_client.CompileOptions())
-    arguments = [jax.device_put(x, client.devices()[0]) for x in arguments]
-    results = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
-    return executable.hlo_modules()[0], [x[0] for x in results]
+
+    def call(arguments):
+        arguments = [jax.device_put(x, client.devices()[0]) for x in arguments]
+        return [x[0] for x in executable.execute_sharded(arguments).disassemble_into_single_device_arrays()]
+
+    return executable.hlo_modules()[0], call
 
 
+def run(computation, arguments):
+    """The results of a program."""
+    return compiled(computation)[1](arguments)
+
+
+def steady(call, arguments, results):
+    """Whether XLA's results stay near when the last bits of the arguments change.
+
+    They do not where an argument puts a value of a `relu` nearly at 0: its gradient is 1 or 0 by the order of a sum.
+    """
+    rng = np.random.default_rng(1)
+    other = lambda x: x * (1 + 1e-7 * rng.standard_normal(x.shape)).astype(np.float32) if x.dtype == np.float32 else x
+    near = lambda e, f: difference(0, str(e.dtype), e, f) is None
+    calls = (call([other(np.asarray(x)) for x in arguments]) for _ in range(8))
+    return all(near(np.asarray(e), np.asarray(f)) for found in calls for e, f in zip(results, found))
+
+
+LAST_SEED = 20
 NARROW = re.compile(r"\b(bf16|f16)\[")
 
 
@@ -70,16 +92,16 @@ def wider(text, arguments):
     if not NARROW.search(text):
         return []
     widened = lambda x: x.astype(jnp.float32) if x.dtype in (jnp.bfloat16, jnp.float16) else x
-    return run(computation_of(NARROW.sub("f32[", text)), [widened(jnp.asarray(x)) for x in arguments])[1]
+    return run(computation_of(NARROW.sub("f32[", text)), [widened(jnp.asarray(x)) for x in arguments])
 
 
 def computation_of(text):
     return xla_client.XlaComputation(_jax.hlo_module_from_text(text).as_serialized_hlo_module_proto())
 
 
-def make(name, folder):
+def make(name, folder, seed=7):
     program = models.PROGRAMS[name]
-    arguments = program.arguments(np.random.default_rng(7))
+    arguments = program.arguments(np.random.default_rng(seed))
     shardings = None
     if program.shardings:
         mesh, specs = program.shardings()
@@ -91,13 +113,19 @@ def make(name, folder):
     given = text(lowered.compiler_ir("hlo").as_hlo_module())
     (folder / f"{name}.unopt.hlo").write_text(given)
     if program.shardings:
-        compiled = lowered.compile()
-        results = jax.tree.leaves(compiled(*arguments))
-        optimised = compiled.runtime_executable().hlo_modules()[0]
+        executable = lowered.compile()
+        results = jax.tree.leaves(executable(*arguments))
+        optimised = executable.runtime_executable().hlo_modules()[0]
         shards = lambda xs: [np.stack([np.asarray(s.data) for s in sorted(x.addressable_shards, key=lambda s: s.device.id)]) for x in xs]
         save(folder / f"{name}.shards.npz", shards(flat), shards(results))
     else:
-        optimised, results = run(lowered.compiler_ir("hlo"), flat)
+        optimised, call = compiled(lowered.compiler_ir("hlo"))
+        results = call(flat)
+        if not steady(call, flat, results):
+            print(f"{name}: numbers of seed {seed} hang on the last bits of the arguments", flush=True)
+            if seed == LAST_SEED:
+                raise SystemExit(f"{name}: no seed up to {seed} gives numbers to compare with")
+            return make(name, folder, seed + 1)
     (folder / f"{name}.opt.hlo").write_text(text(optimised))
     save(folder / f"{name}.npz", flat, results, () if program.shardings else wider(given, flat))
 
@@ -137,9 +165,8 @@ def known(name, other, folder):
     computation = computation_of(given)
     rng = np.random.default_rng(7)
     arguments = [jnp.asarray(number(rng, shape)) for shape in computation.program_shape().parameter_shapes()]
-    _, results = run(computation, arguments)
-    save(folder / f"{name}.npz", arguments, results, wider(given, arguments))
-    results = run(computation_of(rounded(given)), arguments)[1]
+    save(folder / f"{name}.npz", arguments, run(computation, arguments), wider(given, arguments))
+    results = run(computation_of(rounded(given)), arguments)
     save(folder / f"{name}.v5e.npz", arguments, results, wider(given, arguments))
 
 

@@ -1,8 +1,11 @@
-"""Puts every program through everything: table.py [--write FILE] --folder=FOLDER... [PART...].
+"""Puts every program through everything: table.py [--write FILE [--keep]] --folder=FOLDER... [PART...].
 
 A FOLDER holds what make.py writes. For each `*.hlo`, or those whose names contain a PART: `layout-inspect` analyses it,
 `layout-translate` imports it, `layout-opt --layout-to-llvm` lowers it, clang compiles it, and it is called and compared
-with XLA where `NAME.npz` has XLA's numbers. Seconds are of the processor, of one thread each.
+with XLA where `NAME.npz` has XLA's numbers. Seconds are of the processor, user and system, of each child, so that other
+work on the machine changes them little.
+
+FILE is written after each program. With `--keep` it keeps its lines of other programs.
 
 In the environment: LLVM, its prefix; LAYOUT_TOOLS, the folder of the three programs; PROGRAM_SECONDS, the most that a
 step may take; PROGRAM_GIGABYTES, the most memory.
@@ -29,22 +32,26 @@ MOST = float(os.environ.get("PROGRAM_SECONDS", 120))
 MEMORY = int(float(os.environ.get("PROGRAM_GIGABYTES", 6)) * 2**30)
 INTRODUCTION = """# Programs
 
-Written by `make bench-import`. Programs of JAX, as it hands them over (`unopt`) and as XLA's CPU backend compiles them
+`make bench-import` writes this page. Programs of JAX, as it hands them over (`unopt`) and as XLA's CPU backend compiles them
 (`opt`; those for 8 devices as one of 8 partitions): read and analysed by `layout-inspect hlo --json`, imported by
-`layout-translate`, lowered by `layout-opt --layout-to-llvm`, compiled by `clang -O1`, and called beside XLA. Figures are
-seconds of one processor, of the call those on the clock; "no" is explained below the table, and a dash is what no numbers
-of XLA's are there for. Numbers are near XLA's: integers are equal, floats within 2e-4 of the largest plus 2e-3 of the
-element for f32, 2e-2 and 4e-2 for bf16; or, where the program computes with less than 32 bits, the root of the mean square of
-their distance to the same program with 32 bits is at most 1.2 times that of XLA's numbers.
+`layout-translate`, lowered by `layout-opt --layout-to-llvm`, compiled by `mlir-translate` and `clang -O1`, and called. Figures
+are seconds of the processor, user and system, of the process of each step; of the call those of all its threads, the devices
+of a program for 8.
+
+*Numbers* says whether they are near XLA's: integers are equal, floats within 2e-4 of the largest plus 2e-3 of the element for
+f32, 2e-2 and 4e-2 for bf16; or, where the program computes with less than 32 bits, the root of the mean square of their
+distance to the same program with 32 bits is at most 1.2 times that of XLA's numbers. A step with "no" is explained below the
+table. A dash: XLA has no numbers to compare with. `collectives.unopt` is such a program: outside it has the arrays of all
+devices, inside those of one.
 """
-STEPS = ("analysed", "imported", "lowered", "compiled", "numbers")
+STEPS = ("analysed", "imported", "lowered", "compiled", "called", "numbers")
 
 
 @dataclasses.dataclass
 class Step:
-    """How a step went: seconds of the processor, and what it complained of."""
+    """How a step went: seconds of the processor if they say something, and what it complained of."""
 
-    seconds: float
+    seconds: float | None
     error: str | None = None
     text: str = ""
 
@@ -121,7 +128,10 @@ def bare(part):
 
 
 def harnessed(mlir):
-    """The module with a function `harness` around its entry, whose tensors are row-major and without encodings."""
+    """The module with a function `harness` around its entry, whose tensors are row-major and without encodings.
+
+    Also the number of its arguments.
+    """
     entry = next(m for m in re.finditer(r"func\.func (private )?@([^\s(]+)\(", mlir) if not m[1] and not declared(mlir, m.end()))
     arguments, at = types(mlir, entry.end() - 1)
     results = []
@@ -148,7 +158,7 @@ def harnessed(mlir):
     head = f"  func.func @harness({parameters}) -> ({plains}) attributes {{llvm.emit_c_interface}} {{"
     end = mlir.rstrip().rindex("}")
     private = mlir[: entry.start()] + "func.func private @" + mlir[entry.start(2) : end]
-    return "\n".join([private, head, *lines, "  }", "}", ""])
+    return "\n".join([private, head, *lines, "  }", "}", ""]), len(arguments)
 
 
 def declared(mlir, at):
@@ -177,9 +187,10 @@ def through(file, work):
     if functions and not arrays.name.endswith(".shards.npz"):
         # It says itself what each device does, but its numbers are those of all.
         return steps
-    mlir.write_text(harnessed(text))
+    harness, count = harnessed(text)
+    mlir.write_text(harness)
     stubs = work / "devices.c"
-    stubs.write_text(devices.source(functions))
+    stubs.write_text(devices.source(functions, 1 + count))
     commands = [
         ([TOOLS / "layout-opt", "--layout-to-llvm", mlir, "-o", low], None),
         ([LLVM / "bin/mlir-translate", "--mlir-to-llvmir", low, "-o", code], None),
@@ -193,15 +204,18 @@ def through(file, work):
         if step.error:
             steps["compiled"] = step
             return steps
-        used += step.seconds
+        # The lowering of the module without a harness is a step of its own.
+        used += 0.0 if command[0].name == "layout-opt" else step.seconds
     steps["compiled"] = Step(used)
     step = ran([sys.executable, "-B", HERE / "execute.py", library, arrays, *functions])
-    if not step.error:
-        report = json.loads(step.text.splitlines()[-1])
-        step = Step(report["seconds"])
-        if report["differences"]:
-            step.error = f"{len(report['differences'])} results: {report['differences'][0]}"
-    steps["numbers"] = step
+    steps["called"] = step
+    if step.error:
+        return steps
+    report = json.loads(step.text.splitlines()[-1])
+    steps["called"] = Step(report["seconds"])
+    steps["numbers"] = Step(None)
+    if report["differences"]:
+        steps["numbers"].error = f"{len(report['differences'])} results: {report['differences'][0]}"
     return steps
 
 
@@ -219,20 +233,45 @@ def arrays_of(folder, name):
 
 
 def row(name, size, steps):
-    cells = []
-    for k in STEPS:
-        step = steps.get(k)
-        cells.append("–" if step is None else ("no" if step.error else f"{step.seconds:.2f}"))
-    return f"| {name} | {size} | " + " | ".join(cells) + " |"
+    return f"| {name} | {size} | " + " | ".join(cell(steps.get(k)) for k in STEPS) + " |"
+
+
+def cell(step):
+    if step is None:
+        return "–"
+    return "no" if step.error else "yes" if step.seconds is None else f"{step.seconds:.2f}"
+
+
+class Page:
+    """The lines of the table and of the faults, by the name of the program."""
+
+    def __init__(self, path, keep):
+        self.path, self.rows, self.faults = path, {}, {}
+        lines = path.read_text().splitlines() if path and keep else []
+        table = [line for line in lines if line.startswith("| ")][1:]
+        self.rows = {line.split("|")[1].strip(): line for line in table}
+        for line in lines:
+            if line.startswith("* "):
+                self.faults.setdefault(line[2:].split(",")[0], []).append(line)
+
+    def put(self, name, row, faults):
+        self.rows[name], self.faults[name] = row, faults
+        if self.path:
+            head = "| program | instructions | " + " | ".join(STEPS) + " |\n|---|--:|" + "--:|" * len(STEPS)
+            names = sorted(self.rows)
+            faults = [fault for name in names for fault in self.faults.get(name, [])]
+            lines = [INTRODUCTION, head, *(self.rows[name] for name in names), *([""] if faults else []), *faults]
+            self.path.write_text("\n".join([*lines, ""]))
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", type=pathlib.Path)
+    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--folder", type=pathlib.Path, action="append", required=True)
     parser.add_argument("parts", nargs="*")
     options = parser.parse_args()
-    lines, faults = [], []
+    page = Page(options.write, options.keep)
     for file in (file for folder in options.folder for file in sorted(folder.glob("*.hlo"))):
         name = file.name.removesuffix(".hlo")
         if options.parts and not any(part in name for part in options.parts):
@@ -240,15 +279,9 @@ def main():
         with tempfile.TemporaryDirectory() as work:
             steps = through(file, pathlib.Path(work))
         count = sum(" = " in line for line in file.read_text().splitlines())
-        lines.append(row(name, count, steps))
-        print(lines[-1], flush=True)
-        for k, step in steps.items():
-            if step.error:
-                faults.append(f"* {name}, {k}: {step.error}")
-                print("  " + faults[-1], flush=True)
-    if options.write:
-        head = "| program | instructions | " + " | ".join(STEPS) + " |\n|---|--:|" + "--:|" * len(STEPS)
-        options.write.write_text("\n".join([INTRODUCTION, head, *lines, "", *faults, ""]))
+        faults = [f"* {name}, {k}: {step.error}" for k, step in steps.items() if step.error]
+        page.put(name, row(name, count, steps), faults)
+        print(*[page.rows[name], *faults], sep="\n  ", flush=True)
 
 
 if __name__ == "__main__":

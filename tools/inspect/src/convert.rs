@@ -1,23 +1,29 @@
-//! `layout-inspect convert`: what moves in a relayout, level by level of a machine's tree.
+//! `layout-inspect convert`: what moves in a relayout, level by level of a machine's tree; or with `--to` the layout in
+//! another notation.
 
 use crate::report;
 use layout_console::Complaint;
 use std::fmt::Write;
 use tensor_layout::element::ElementType;
+use tensor_layout::notations::{Notation, read, write};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::Machine;
 use tensor_layout::places::{Block, plan};
-use tensor_layout::text::Error;
+use tensor_layout::text::{Error, instead};
 
-/// List what moves where in a relayout from the first layout to the second
+/// List what moves where in a relayout from the first layout to the second, or print a layout in another notation
 #[derive(clap::Args)]
 pub struct ConvertOptions {
-    /// The layout before, or a shape with its layout
+    /// The layout before, or a shape with its layout; in any notation
     #[arg(value_name = "LAYOUT")]
     from: String,
-    /// The layout after, or a shape with its layout
-    #[arg(value_name = "LAYOUT")]
-    to: String,
+    /// The layout after, or a shape with its layout; in any notation
+    #[arg(value_name = "LAYOUT", required_unless_present = "notation")]
+    to: Option<String>,
+    /// Print the first layout in this notation: tiled, tensor-layout, affine-map, cute, triton, mosaic, iree, pack, numpy
+    /// or jax
+    #[arg(long = "to", value_name = "NOTATION", conflicts_with_all = ["to", "machine", "blocks"])]
+    notation: Option<String>,
     /// The tree of places with its memories: mn_core, mn_core_2, tpu_like, or axes: (..), memories: (..), word: 64; without
     /// it, the axes are as the layouts name them
     #[arg(long)]
@@ -30,24 +36,31 @@ pub struct ConvertOptions {
     blocks: bool,
 }
 
-/// The table of a relayout.
-pub fn run(ConvertOptions { from, to, machine, element, blocks }: &ConvertOptions) -> Result<String, Complaint> {
-    let bits = ElementType::from_name(element).and_then(ElementType::bits);
+/// The table of a relayout, or the text in the other notation.
+pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
+    let ConvertOptions { from, to, notation, machine, element, blocks } = options;
     let wrong = || {
         Complaint::in_argument(
             element,
             &Error::at(0, format!("expected an element type, such as `f32`, found `{element}`")),
         )
     };
-    let bits = bits.ok_or_else(wrong)?;
-    let side = |text: &String| report::placement(text).map_err(|error| Complaint::in_argument(text, &error));
+    let element = ElementType::from_name(element).ok_or_else(wrong)?;
+    let bits = element.bits().ok_or_else(wrong)?;
+    if let Some(name) = notation {
+        let notation = named(name).map_err(|error| Complaint::in_argument(name, &error))?;
+        let text = read(from).and_then(|described| write(&described, notation, element));
+        return text.map(|text| text + "\n").map_err(|error| Complaint::in_argument(from, &error));
+    }
+    let to = to.as_deref().unwrap_or_default();
+    let side = |text: &str| report::placement(text).map_err(|error| Complaint::in_argument(text, &error));
     let (source, destination) = (side(from)?, side(to)?);
     let parsed = |text: &String| Machine::parse(text).map_err(|error| Complaint::in_argument(text, &error));
     let machine = machine.as_ref().map(parsed).transpose()?;
     let plan = plan(&source, &destination, machine.as_ref(), bits);
     let plan = plan.map_err(|error| Complaint::in_argument(to, &error))?;
     let mut out = String::new();
-    for (text, side, name) in [(from, &source, "from"), (to, &destination, "to")] {
+    for (text, side, name) in [(from.as_str(), &source, "from"), (to, &destination, "to")] {
         if let Some(machine) = &machine {
             let fit = machine.check(side, bits, None).map_err(|error| Complaint::in_argument(text, &error))?;
             let whose = fit.memory.map_or("place", |memory| &machine.memories[memory].name);
@@ -59,6 +72,15 @@ pub fn run(ConvertOptions { from, to, machine, element, blocks }: &ConvertOption
         plan.blocks.iter().enumerate().for_each(|(k, b)| block(&mut out, &plan.axes, k, b));
     }
     Ok(out)
+}
+
+/// The notation of this name.
+///
+/// # Errors
+/// There is none of this name.
+pub fn named(name: &str) -> Result<Notation, Error> {
+    let unknown = || Error::at(0, format!("unknown notation `{name}`{}", instead(name, Notation::NAMES)));
+    Notation::from_name(name).ok_or_else(unknown)
 }
 
 /// A block of the relayout, a strided copy: where it begins, and the steps of each of its loops.

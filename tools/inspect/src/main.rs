@@ -5,6 +5,7 @@
 //! have a file each, with their options and the function that runs them; `layout-inspect --json` is the line protocol of
 //! [`protocol`].
 
+mod clock;
 mod convert;
 mod hlo;
 mod layouts;
@@ -67,6 +68,7 @@ enum Command {
     Convert(convert::ConvertOptions),
     Solve(solve::SolveOptions),
     Plan(plan::PlanOptions),
+    CheckPlan(plan::proof::CheckOptions),
 }
 
 const LONG_ABOUT: &str = "\
@@ -86,6 +88,7 @@ Examples:
   layout-inspect hlo model.hlo --fail-over 1.5x
   layout-inspect hlo model.hlo --instruction dot --tile 8,128
   layout-inspect layouts 's32[8388608,8,4]'
+  layout-inspect plan model.hlo --machine tpu_v5e --entry free
   layout-inspect moves 'f32[8,128]{1,0}' 'f32[128,8]{1,0}' --transpose 1,0
   echo '{\"op\":\"linear_index\",\"text\":\"f32[3,5]{1,0:T(2,2)}\",\"index\":[2,3]}' | layout-inspect --json
 
@@ -110,6 +113,7 @@ fn run() -> ExitCode {
         Some(Command::Convert(options)) => convert::run(options),
         Some(Command::Solve(options)) => solve::run(options),
         Some(Command::Plan(options)) => plan::run(options),
+        Some(Command::CheckPlan(options)) => plan::proof::run(options),
         None if arguments.json => serve(),
         None if arguments.schema => Ok(protocol::schema()),
         None => inspect(&arguments),

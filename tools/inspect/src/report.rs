@@ -13,7 +13,7 @@
 use crate::numbers::counted;
 use crate::{maps, picture, places};
 use std::fmt::Write;
-use tensor_layout::notations::to_tensor_layout;
+use tensor_layout::notations::{read, to_tensor_layout};
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::is_tensor_layout;
 use tensor_layout::places::{Misplaced, Placement};
@@ -44,17 +44,9 @@ pub fn laid_out(shape: &Shape) -> Option<(&Array, Vec<i64>)> {
     }
 }
 
-/// The TensorLayout of a text, or the layout of a shape converted into one, on its sizes.
+/// The TensorLayout of a text in any notation, on its sizes.
 pub fn placement(text: &str) -> Result<Placement, Error> {
-    let shape = match parse(text).map_err(|misplaced| misplaced.error)? {
-        Subject::Places(placement) => return Ok(*placement),
-        Subject::Shape(shape) => shape,
-    };
-    let none = || Error::new("only arrays with sizes have places");
-    let (array, sizes) = laid_out(&shape).ok_or_else(none)?;
-    let expansion = Expansion::new(&sizes, &array.layout).map_err(|error| in_sizes(text, error))?;
-    let layout = to_tensor_layout(&expansion, &array.layout)?;
-    Placement::new(&layout, Some(&sizes)).map_err(|misplaced| misplaced.error)
+    read(text)?.placement()
 }
 
 /// The report on what this text describes.

@@ -10,13 +10,13 @@
 //! A node is a variable with a cost for each choice, and takes its usage at the moments of its interval (the end does not
 //! count). An edge has a cost for each pair, the choices of its first node as rows. A cost of 10^18 or more is forbidden.
 
+use crate::clock::Clock;
 use layout_console::{Complaint, read, write};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-use tensor_layout::solver::{Certificate, CostNetwork, FORBIDDEN, Options, Progress, Solution, check, solve};
+use tensor_layout::solver::{Certificate, CostNetwork, FORBIDDEN, Options, Solution, check, solve};
 use tensor_layout::text::Error;
 
 /// Costs from here on are forbidden.
@@ -58,7 +58,7 @@ pub fn run(options: &SolveOptions) -> Result<String, Complaint> {
         return replay(&network, file);
     }
     let limits = Options { threads: options.threads.into(), work: u64::MAX, ..Options::default() };
-    let mut clock = Clock::new(options.seconds);
+    let mut clock = Clock::new(Some(options.seconds));
     let solution = solve(&network, &limits, &mut |progress| clock.go_on(progress));
     let solution = solution.map_err(|error| Complaint::about(&options.file, error))?;
     if let Some(file) = &options.certificate {
@@ -87,33 +87,6 @@ fn report(solution: &Solution, json: bool) -> String {
         format!("cost    {cost}\nbound   {bound}\noptimal {}\nchoices", if optimal { "yes" } else { "not proved" });
     solution.choices().iter().for_each(|choice| write!(text, " {choice}").expect("a string takes everything"));
     text + "\n"
-}
-
-/// Time, and what of the search is said on standard error: a line each second where something has changed.
-struct Clock {
-    start: Instant,
-    limit: Duration,
-    said: Duration,
-    last: (Option<i64>, Option<i64>),
-}
-
-impl Clock {
-    fn new(seconds: f64) -> Clock {
-        let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        Clock { start: Instant::now(), limit, said: Duration::ZERO, last: (None, None) }
-    }
-
-    fn go_on(&mut self, progress: &Progress) -> bool {
-        let now = self.start.elapsed();
-        let state = (progress.cost, progress.bound);
-        if now >= self.said + Duration::from_secs(1) && (state != self.last || now >= 2 * self.said) {
-            (self.said, self.last) = (now, state);
-            let number = |value: Option<i64>| value.map_or("none yet".to_string(), |value| value.to_string());
-            let (cost, bound) = (number(progress.cost), number(progress.bound));
-            eprintln!("{} s, {}: cost {cost}, bound {bound}", now.as_secs(), progress.phase);
-        }
-        now < self.limit
-    }
 }
 
 #[derive(Deserialize)]
@@ -182,7 +155,11 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
     (before + column.saturating_sub(1)).min(text.len())
 }
 
-fn network(text: &str) -> Result<CostNetwork, Error> {
+/// The problem of a text.
+///
+/// # Errors
+/// What is wrong, and at which byte.
+pub fn network(text: &str) -> Result<CostNetwork, Error> {
     let file: File = serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();

@@ -51,8 +51,16 @@ struct Cell {
 /// # Errors
 /// Those of the report, and that a shape has no offsets.
 pub fn draw(text: &str) -> Result<String, Error> {
+    draw_part(text, [MOST; 2])
+}
+
+/// The same with at most so many rows and columns, none above [`MOST`].
+///
+/// # Errors
+/// Those of the whole picture.
+pub fn draw_part(text: &str, most: [i64; 2]) -> Result<String, Error> {
     Ok(match report::parse(text).map_err(|misplaced| misplaced.error)? {
-        Subject::Places(placement) => svg(&places(*placement)),
+        Subject::Places(placement) => svg(&places(*placement), most),
         Subject::Shape(shape) => {
             let nothing = || Error::new("there are no offsets to draw");
             let (array, sizes) = report::laid_out(&shape).ok_or_else(nothing)?;
@@ -62,7 +70,7 @@ pub fn draw(text: &str) -> Result<String, Error> {
             }
             let (padded, tiles) = (padded_sizes(&sizes, &array.layout), tile_sizes(&sizes, &array.layout));
             let leading = sizes.len().saturating_sub(2);
-            svg(&Grid {
+            let grid = Grid {
                 title: shape.to_string(),
                 note: format!("offsets in elements{}", slice_note(&sizes[..leading])),
                 sizes: plane(&sizes, 1),
@@ -77,7 +85,8 @@ pub fn draw(text: &str) -> Result<String, Error> {
                 }),
                 legend: Vec::new(),
                 more: 0,
-            })
+            };
+            svg(&grid, most)
         }
     })
 }
@@ -153,8 +162,8 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn svg(grid: &Grid) -> String {
-    let mut drawing = Drawing::new(grid);
+fn svg(grid: &Grid, most: [i64; 2]) -> String {
+    let mut drawing = Drawing::new(grid, most);
     drawing.titles(grid);
     drawing.cells(grid);
     drawing.tiles(grid);
@@ -180,8 +189,8 @@ fn y(row: i64) -> i64 {
 }
 
 impl Drawing {
-    fn new(grid: &Grid) -> Drawing {
-        let shown = grid.padded.map(|n| n.min(MOST));
+    fn new(grid: &Grid, most: [i64; 2]) -> Drawing {
+        let shown = [0, 1].map(|axis| grid.padded[axis].min(most[axis]));
         let legend = (grid.legend.len() + usize::from(grid.more > 0)) as i64 * 20;
         let (width, height) = (x(shown[1]) + RIGHT, TOP + (shown[0] * HEIGHT).max(legend) + 32);
         let mut drawing = Drawing { out: String::new(), shown, height };

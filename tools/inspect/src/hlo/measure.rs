@@ -38,6 +38,11 @@ impl<'m> Report<'m> {
         Ok(Report { module, used: MemoryUse::of(module)?, target })
     }
 
+    /// The buffers of the module, and when they are live.
+    pub fn used(&self) -> &MemoryUse {
+        &self.used
+    }
+
     /// The live bytes of a memory at each instruction of the entry, with their names.
     pub fn timeline(&self, space: u8) -> Vec<(&'m str, i64)> {
         let names = self.module.computations[self.module.entry].instructions.iter().map(|i| &*i.name);
@@ -91,6 +96,29 @@ impl<'m> Report<'m> {
             peak: self.peak(space),
             padding: padding.into(),
         })
+    }
+
+    /// The tensors of the program: the `top` that take most and the `top` with most padding, those first that take most;
+    /// the number of the others, and their bytes.
+    ///
+    /// # Errors
+    /// 64 bits do not hold the bytes of the others.
+    pub fn tensors(&self, top: usize) -> Result<(Vec<Tensor>, usize, Bytes), Error> {
+        let mut owned = self.owned();
+        owned.sort_by_key(|buffer| -buffer.footprint.waste());
+        let mut ranked: Vec<(usize, Owned)> = owned.into_iter().enumerate().collect();
+        ranked.sort_by_key(|(_, buffer)| -buffer.footprint.padded);
+        let mut named = Vec::new();
+        let (mut others, mut rest) = (0, Footprint::default());
+        for (place, (waste, buffer)) in ranked.iter().enumerate() {
+            if place < top || *waste < top && buffer.footprint.waste() > 0 {
+                named.push(told(buffer, self.target));
+            } else {
+                others += 1;
+                rest = rest.plus(buffer.footprint)?;
+            }
+        }
+        Ok((named, others, rest.into()))
     }
 
     fn at(&self, moment: &Moment) -> (&'m Computation, &'m Instruction) {
@@ -250,23 +278,25 @@ impl<'m> Report<'m> {
 fn worst(mut owned: Vec<Owned>, target: &Target, top: usize) -> Vec<Tensor> {
     owned.retain(|buffer| buffer.footprint.waste() > 0);
     owned.sort_by_key(|buffer| -buffer.footprint.waste());
-    let tensor = |buffer: &Owned| {
-        let used = LaneUse::of(buffer.array);
-        let pair = |(used, of): (i64, i64)| [used, of];
-        Tensor {
-            name: buffer.instruction.name.clone(),
-            computation: buffer.computation.name.clone(),
-            shape: buffer.array.to_string(),
-            kind: Kind::of(buffer.role, buffer.frame),
-            space: buffer.array.layout.memory_space,
-            footprint: buffer.footprint.into(),
-            lanes: used.map(|used| pair(used.lanes)),
-            sublanes: used.and_then(|used| used.sublanes).map(pair),
-            best: best(buffer.array, buffer.footprint, target),
-            origin: origin(&buffer.instruction.source),
-        }
-    };
-    owned.iter().take(top).map(tensor).collect()
+    owned.iter().take(top).map(|buffer| told(buffer, target)).collect()
+}
+
+/// A buffer as a row of the report.
+fn told(buffer: &Owned, target: &Target) -> Tensor {
+    let used = LaneUse::of(buffer.array);
+    let pair = |(used, of): (i64, i64)| [used, of];
+    Tensor {
+        name: buffer.instruction.name.clone(),
+        computation: buffer.computation.name.clone(),
+        shape: buffer.array.to_string(),
+        kind: Kind::of(buffer.role, buffer.frame),
+        space: buffer.array.layout.memory_space,
+        footprint: buffer.footprint.into(),
+        lanes: used.map(|used| pair(used.lanes)),
+        sublanes: used.and_then(|used| used.sublanes).map(pair),
+        best: best(buffer.array, buffer.footprint, target),
+        origin: origin(&buffer.instruction.source),
+    }
 }
 
 /// The layout of a machine that takes the fewest bytes, where an array has tiles and takes more.
@@ -280,7 +310,7 @@ fn best(array: &Array, taken: Footprint, target: &Target) -> Option<Best> {
 }
 
 /// The instruction that makes a value: behind other names for it, and the end of an asynchronous pair.
-fn maker(computation: &Computation, mut k: usize) -> usize {
+pub fn maker(computation: &Computation, mut k: usize) -> usize {
     loop {
         let instruction = &computation.instructions[k];
         let next = match (&instruction.operation, instruction.operands.first()) {
@@ -299,7 +329,7 @@ fn maker(computation: &Computation, mut k: usize) -> usize {
 }
 
 /// The instructions that read a value, behind other names for it.
-fn users(computation: &Computation, k: usize) -> Vec<usize> {
+pub fn users(computation: &Computation, k: usize) -> Vec<usize> {
     let mut names = BTreeSet::from([k]);
     let mut found = Vec::new();
     for (user, instruction) in computation.instructions.iter().enumerate().skip(k + 1) {

@@ -1,22 +1,26 @@
 //! `layout-inspect hlo`: the memory that a program takes, and what its instructions read and feed.
 //!
-//! [`summary`] has the memory report as data, [`measure`] makes it, [`screen`] prints it. The listing of the instructions is made by [`rows`];
+//! [`summary`] has the memory report as data, [`measure`] makes it, [`screen`] prints it and [`page`] writes it as HTML. The listing of the instructions is made by [`rows`];
 //! [`table`] prints it for people, [`mod@json`] as one object a line for programs: each instruction is printed when it is
 //! analysed, and then forgotten.
 
 pub mod json;
 pub mod measure;
+mod page;
 pub mod rows;
 mod screen;
 pub mod summary;
 mod table;
 
 use crate::lists;
-use layout_console::{Complaint, Stop, read, stream};
+use crate::plan::{EntryOption, complain};
+use layout_console::{Complaint, Stop, read, stream, write};
 use measure::Report;
+use page::planned::Planned;
 use rows::Program;
 use serde_json::json;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use summary::Summary;
 use tensor_layout::hlo::Module;
 use tensor_layout::targets::Target;
@@ -45,9 +49,9 @@ pub struct HloOptions {
     /// Print the report and no listing, which is the default without --json
     #[arg(long, conflicts_with_all = ["all", "instruction", "tile"])]
     summary: bool,
-    /// How many tensors, moves and places of the program the report has
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    top: usize,
+    /// How many tensors, moves and places of the program the report has, if not 3; a page of HTML has 30
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
     /// The machine whose layouts are compared with those of tiled tensors: its name or its text
     #[arg(long, value_name = "MACHINE", default_value = "tpu_v5e")]
     machine: String,
@@ -60,7 +64,22 @@ pub struct HloOptions {
     /// Fail if what is live at the peak of the main memory takes more than this many times its logical bytes: 1.5x
     #[arg(long, value_name = "RATIO", conflicts_with_all = ["all", "instruction", "tile"])]
     fail_over: Option<String>,
+    /// Write the report as a page of HTML into this file, - for standard output, and print nothing else
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "instruction", "tile", "json", "timeline", "diff"])]
+    html: Option<PathBuf>,
+    /// In the page, put the best plan for the machine beside the program
+    #[arg(long, requires = "html")]
+    plan: bool,
+    /// In the plan, what the arguments and results of the program may be laid out in
+    #[arg(long, value_enum, default_value = "default", requires = "plan")]
+    entry: EntryOption,
+    /// Stop the search for the plan after so many seconds, with the best plan so far
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, requires = "plan")]
+    seconds: f64,
 }
+
+/// How many entries the lists of the report have where nothing else is said.
+const TOP: usize = 3;
 
 /// Prints the report, or the listing, each instruction as soon as it is known.
 pub fn run(options: &HloOptions) -> Result<(), Complaint> {
@@ -72,6 +91,9 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
     let most = options.fail_over.as_deref().map(ratio).transpose()?;
     let target = Target::parse(&options.machine);
     let target = target.map_err(|error| Complaint::in_argument(&options.machine, &error))?;
+    if let Some(page) = &options.html {
+        return html(options, page, &target, most);
+    }
     let mut reports = Vec::new();
     for file in &options.files {
         let (module, text) = module(file)?;
@@ -81,7 +103,7 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
             print(options, &timeline(options, &report))?;
         }
         // What is not among the first of one report may be among those of the other: a difference needs all.
-        let top = if options.diff.is_some() { usize::MAX } else { options.top };
+        let top = if options.diff.is_some() { usize::MAX } else { options.top.unwrap_or(TOP) };
         reports.push((&**file, report.summary(top).map_err(in_text)?));
     }
     if !options.timeline {
@@ -91,6 +113,22 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
         Some(most) => reports.iter().try_for_each(|(file, summary)| check(file, summary, most)),
         None => Ok(()),
     }
+}
+
+/// Writes the report of one file as a page.
+fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -> Result<(), Complaint> {
+    let [file] = &options.files[..] else {
+        return Err(Complaint::new(format!("--html must have one file, found {}", options.files.len())));
+    };
+    let (module, text) = module(file)?;
+    let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
+    let report = Report::new(&module, target).map_err(in_text)?;
+    let top = options.top.unwrap_or(page::TOP);
+    let planned = || Planned::of(&module, target, options.entry, options.seconds, top);
+    let plan = options.plan.then(planned).transpose();
+    let plan = plan.map_err(|unplanned| complain(&module, target, file, &text, unplanned))?;
+    write(page, &page::page(&module, &report, &options.machine, top, plan).map_err(in_text)?)?;
+    most.map_or(Ok(()), |most| check(file, &report.summary(top).map_err(in_text)?, most))
 }
 
 /// The reports as the options want them.
@@ -108,7 +146,7 @@ fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> R
             Ok(if options.json {
                 format!("{}\n", json!({"old": before, "new": new.1}))
             } else {
-                screen::difference(&before, &new.1, options.top)
+                screen::difference(&before, &new.1, options.top.unwrap_or(TOP))
             })
         }
         (Some(_), _) => Err(Complaint::new(format!("--diff must have one file, found {}", reports.len()))),

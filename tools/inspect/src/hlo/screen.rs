@@ -19,13 +19,13 @@ pub fn bytes(n: i64) -> String {
 }
 
 /// Which part of the padded bytes no element has, in percent.
-fn padding(Bytes { logical, padded }: Bytes) -> String {
+pub fn padding(Bytes { logical, padded }: Bytes) -> String {
     let part = if padded <= logical { 0.0 } else { (padded - logical) as f64 * 100.0 / padded as f64 };
     format!("{part:.1} %")
 }
 
 /// A text of at most so many columns, the end replaced by `..` where it is longer.
-fn cut(text: &str, columns: usize) -> String {
+pub fn cut(text: &str, columns: usize) -> String {
     match text.chars().count() <= columns {
         true => text.to_string(),
         false => text.chars().take(columns.saturating_sub(2)).collect::<String>() + "..",
@@ -56,7 +56,7 @@ pub fn screen(summary: &Summary) -> String {
 }
 
 /// Fewer bytes of temporaries are not worth a line: flags and counters.
-const SMALL: i64 = 1024;
+pub const SMALL: i64 = 1024;
 
 fn totals(out: &mut String, spaces: &[Memory]) {
     let row = |out: &mut String, cells: [&str; 7]| {

@@ -2,6 +2,7 @@
 
 use crate::hlo::json::Object;
 use crate::hlo::summary::Summary;
+use crate::plan::answer::PlanAnswer;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -169,6 +170,11 @@ pub enum Answer {
     },
     /// To `convert`.
     Convert(Conversion),
+    /// To `convert` with `notation`.
+    Translation {
+        /// The layout in the notation.
+        text: String,
+    },
     /// To `hlo`: an instruction. More answers follow.
     Row {
         #[schemars(extend("const" = true))]
@@ -186,6 +192,17 @@ pub enum Answer {
     },
     /// To `hlo` with `summary`.
     Report(Box<Summary>),
+    /// To `plan`.
+    Plan(Box<PlanAnswer>),
+    /// To `solve`.
+    Solution {
+        cost: i64,
+        bound: i64,
+        /// Whether no choices cost less.
+        optimal: bool,
+        /// The number of the choice of each node.
+        choices: Vec<usize>,
+    },
     /// To `version`.
     Version {
         /// The version of the protocol.

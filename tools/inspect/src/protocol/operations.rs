@@ -1,7 +1,9 @@
 //! The operation of each request: its arguments and what it computes.
 
 use super::answer::{Answer, Broadcast, Conversion, ConversionLevel, Everywhere, Facts, Failure, Step, Which, Witness};
+use super::programs;
 use super::request::{self, Request};
+use crate::convert::named;
 use crate::report::{self, Subject};
 use crate::{maps, moves};
 use std::collections::BTreeMap;
@@ -10,7 +12,7 @@ use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::element::ElementType;
 use tensor_layout::maps::Equality;
 use tensor_layout::maps::{Indexing, IndexingMap};
-use tensor_layout::notations::Meaning;
+use tensor_layout::notations::{Meaning, read, write};
 use tensor_layout::operations::{Array, Operation, Shape};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Level, Machine, Placement, Slice, plan};
@@ -33,6 +35,8 @@ pub fn answer(request: Request) -> Result<Answer, Failure> {
         Request::View(request) => view(request),
         Request::Moves(request) => moved(request),
         Request::Convert(request) => convert(&request),
+        Request::Plan(request) => programs::plan(&request),
+        Request::Solve(request) => programs::solve(&request),
         Request::Hlo(_) => Err(Error::new("`hlo` has several answers").into()),
         Request::Version(_) => Ok(Answer::Version {
             protocol: super::VERSION,
@@ -73,11 +77,21 @@ fn moved(request: request::Moves) -> Result<Answer, Failure> {
 }
 
 fn convert(request: &request::Convert) -> Result<Answer, Failure> {
-    let bits = ElementType::from_name(&request.element).and_then(ElementType::bits);
     let wrong = || Failure::of_field("element", Error::at(0, "expected an element type, such as `f32`"));
-    let bits = bits.ok_or_else(wrong)?;
+    let element = ElementType::from_name(&request.element).ok_or_else(wrong)?;
+    let bits = element.bits().ok_or_else(wrong)?;
+    let to = match (&request.to, &request.notation) {
+        (Some(to), None) => to,
+        (None, Some(name)) => {
+            let notation = named(name).map_err(|error| Failure::of_field("notation", error))?;
+            let text = read(&request.from).and_then(|described| write(&described, notation, element));
+            let text = text.map_err(|error| Failure::of_field("from", error))?;
+            return Ok(Answer::Translation { text });
+        }
+        _ => return Err(Error::new("one of `to` and `notation` must be given").into()),
+    };
     let side = |text: &str, field| report::placement(text).map_err(|error| Failure::of_field(field, error));
-    let (from, to) = (side(&request.from, "from")?, side(&request.to, "to")?);
+    let (from, to) = (side(&request.from, "from")?, side(to, "to")?);
     let parsed = |text: &String| Machine::parse(text).map_err(|error| Failure::of_field("machine", error));
     let machine = request.machine.as_ref().map(parsed).transpose()?;
     let plan = plan(&from, &to, machine.as_ref(), bits).map_err(|error| Failure::of_field("to", error))?;

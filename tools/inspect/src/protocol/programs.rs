@@ -1,14 +1,20 @@
-//! The operation `hlo`: an answer for each instruction, or the report.
+//! The operations on whole programs and problems: `hlo`, an answer for each instruction, or the report; `plan`; `solve`.
 
 use super::answer::{Answer, Failure};
-use super::request::Hlo;
+use super::request::{Hlo, Plan, Solve};
+use crate::clock::Clock;
 use crate::hlo::json::each;
 use crate::hlo::measure::Report;
 use crate::hlo::rows::Program;
+use crate::plan::answer::Names;
+use crate::plan::{limit, located, plan_of, posed};
+use crate::solve::network;
 use layout_console::Stop;
 use serde_json::{Value, json};
 use std::io;
 use tensor_layout::hlo::Module;
+use tensor_layout::plan::Unplanned;
+use tensor_layout::solver::Options;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -46,6 +52,57 @@ fn rows(request: &Hlo, say: &mut dyn FnMut(Answer) -> io::Result<()>) -> Result<
         _ => Ok(()),
     })?;
     Ok(Answer::End { more: false, rows: chosen.len() })
+}
+
+/// A plan.
+pub fn plan(request: &Plan) -> Result<Answer, Failure> {
+    let target = Target::parse(&request.machine).map_err(|error| Failure::of_field("machine", error))?;
+    let module = Module::parse(&request.text).map_err(first).map_err(|error| Failure::of_field("text", error))?;
+    let mut limits = Vec::new();
+    for (space, bytes) in &request.capacity {
+        let found = limit(&target, &format!("{space}={bytes}"));
+        limits.push(found.map_err(|error| Failure::of_field("capacity", Error::new(error.message)))?);
+    }
+    let mut clock = quiet(request.seconds)?;
+    let wrong = |why: Unplanned| {
+        let (at, message) = located(&module, &target, why);
+        Failure::of_field("text", Error { at, message })
+    };
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let planner = posed(&graphs, module.entry, &facts, &target, request.entry, &limits).map_err(wrong)?;
+    let names = Names { module: &module, target: &target };
+    let answer = plan_of(&names, &planner, &mut clock).map_err(wrong)?;
+    let mut answer = answer.1;
+    if request.compare {
+        let given = planner.given_plan().map_err(|located| wrong(Unplanned::from(located)))?;
+        answer.compare = Some(Box::new(names.answer(&given, &[])));
+    }
+    Ok(Answer::Plan(Box::new(answer)))
+}
+
+/// Choices of least cost.
+pub fn solve(request: &Solve) -> Result<Answer, Failure> {
+    let network = network(&request.text).map_err(|error| Failure::of_field("text", error))?;
+    let mut clock = quiet(request.seconds)?;
+    let limits = Options { threads: 2, ..Options::default() };
+    let found = tensor_layout::solver::solve(&network, &limits, &mut |progress| clock.go_on(progress));
+    let solution = found.map_err(|why| Failure::of_field("text", Error::new(why.to_string())))?;
+    Ok(Answer::Solution {
+        cost: solution.cost(),
+        bound: solution.bound(),
+        optimal: solution.optimal(),
+        choices: solution.choices().to_vec(),
+    })
+}
+
+/// A clock that says nothing.
+fn quiet(seconds: Option<f64>) -> Result<Clock, Failure> {
+    match seconds {
+        Some(seconds) if !seconds.is_finite() || seconds < 0.0 => {
+            Err(Error::new(format!("`seconds` must be a number from 0, found {seconds}")).into())
+        }
+        _ => Ok(Clock::quiet(seconds)),
+    }
 }
 
 /// The first error of a text, and how many there are.

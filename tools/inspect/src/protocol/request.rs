@@ -1,5 +1,6 @@
 //! The requests: their types, and errors that name the field at fault.
 
+use crate::plan::EntryOption;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
@@ -57,10 +58,14 @@ requests! {
     "view" View,
     /// Whether a reshape, a transpose or a copy between two shapes moves bytes.
     "moves" Moves,
-    /// What a relayout moves at each level of a machine.
+    /// What a relayout moves at each level of a machine; or a layout in another notation: `to` or `notation` is given.
     "convert" Convert,
     /// The instructions of an HLO module, an answer for each and one after the last; or the report of its memory.
     "hlo" Hlo,
+    /// Layouts for all values of an HLO module.
+    "plan" Plan,
+    /// Choices of least cost for a problem of the ASPLOS 2025 contest on intra-operator parallelism.
+    "solve" Solve,
     /// The version of the protocol and of the tool, and the operations.
     "version" Version,
 }
@@ -158,9 +163,11 @@ pub struct Moves {
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Convert {
-    /// The layout before and after, or shapes with their layouts.
+    /// The layout before and after, or shapes with their layouts; in any notation.
     pub from: String,
-    pub to: String,
+    pub to: Option<String>,
+    /// The notation that the first layout is put into: `tiled`, `cute`, `triton`, ..
+    pub notation: Option<String>,
     /// The tree of places: the name of a machine, or its text.
     pub machine: Option<String>,
     /// The type of the elements.
@@ -193,6 +200,33 @@ pub struct Hlo {
 
 fn top() -> usize {
     3
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Plan {
+    /// The text of the module.
+    pub text: String,
+    /// A machine, or the name of one.
+    pub machine: String,
+    /// What the arguments and results of the program may be laid out in.
+    #[serde(default)]
+    pub entry: EntryOption,
+    /// The bytes that a memory space may take at once, by its name or its number.
+    #[serde(default)]
+    pub capacity: BTreeMap<String, i64>,
+    /// Stop the search after so many seconds, with the best plan so far.
+    pub seconds: Option<f64>,
+    /// Whether the answer has the plan that the layouts of the text are, too.
+    #[serde(default)]
+    pub compare: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Solve {
+    /// The problem: what a file of the contest has.
+    pub text: String,
+    /// Stop the search after so many seconds, with the best choices so far.
+    pub seconds: Option<f64>,
 }
 
 #[derive(Deserialize, JsonSchema)]

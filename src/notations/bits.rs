@@ -1,0 +1,67 @@
+//! Layouts as matrices over bits: which bits of a place each bit of an index flips.
+//!
+//! Where all sizes are powers of two, a layout is *linear* if the place of `i xor j` is the place of `i` xor that of `j`.
+//! Then the places of the powers of two in each dimension say all; [`BitColumns`] are these places. They say nothing
+//! of a layout that is not linear, so who uses them compares what he makes of them with what they are of.
+
+use crate::notations::meaning::Meaning;
+use crate::text::Error;
+
+/// The places of the powers of two.
+pub(super) struct BitColumns {
+    /// For each dimension and each bit of its index, the coordinate along each axis and last the address.
+    pub columns: Vec<Vec<Vec<i64>>>,
+}
+
+impl BitColumns {
+    /// The columns of a layout, if its sizes are powers of two and its first element is at 0.
+    ///
+    /// # Errors
+    /// They are not.
+    pub fn of(meaning: &Meaning) -> Result<BitColumns, Error> {
+        let mut columns = Vec::new();
+        let mut index = vec![0; meaning.sizes.len()];
+        let place = |index: &[i64]| {
+            let place = meaning.map.evaluate(index)?;
+            place.ok_or_else(|| Error::new("a layout of bits must have at least one element, found none"))
+        };
+        for (dim, size) in meaning.sizes.iter().enumerate() {
+            if *size < 1 || size.count_ones() != 1 {
+                return Err(Error::new(format!("the size of dimension {dim} must be a power of two, found {size}")));
+            }
+            let mut bits = Vec::new();
+            for bit in 0..size.trailing_zeros() {
+                index[dim] = 1 << bit;
+                bits.push(place(&index)?);
+            }
+            index[dim] = 0;
+            columns.push(bits);
+        }
+        match place(&index)?.iter().all(|coordinate| *coordinate == 0) {
+            true => Ok(BitColumns { columns }),
+            false => Err(Error::new("the first element must be at 0, found it elsewhere")),
+        }
+    }
+}
+
+/// The inverse of a square matrix over bits: column `k` of the argument is the set of rows that are 1 in it. `None` where
+/// there is no inverse.
+pub(super) fn inverse(columns: &[u64]) -> Option<Vec<u64>> {
+    let size = columns.len();
+    if size > 64 {
+        return None;
+    }
+    // Each entry is a sum of columns: its value, and which columns.
+    let mut sums: Vec<(u64, u64)> = columns.iter().enumerate().map(|(k, column)| (*column, 1 << k)).collect();
+    for row in 0..size {
+        let pivot = (row..size).find(|k| sums[*k].0 >> row & 1 == 1)?;
+        sums.swap(row, pivot);
+        let (value, of) = sums[row];
+        for (k, sum) in sums.iter_mut().enumerate() {
+            if k != row && sum.0 >> row & 1 == 1 {
+                *sum = (sum.0 ^ value, sum.1 ^ of);
+            }
+        }
+    }
+    Some(sums.into_iter().map(|(_, of)| of).collect())
+}

@@ -1,0 +1,343 @@
+//! CuTe's layouts: `(8,4):(4,1)`, nested `((2,4),3):((1,6),2)`, and swizzles `Sw<2,0,3> o 0 o (8,8):(8,1)`.
+//!
+//! The first tuple is the shape, the second has a stride for each size. Inside a dimension the *first* size varies
+//! fastest: index 5 of `(2,4):(1,6)` is `5 mod 2` and `5 floordiv 2`, at `1*1 + 2*6 = 13`. `_8` is 8, known at compile
+//! time. `Sw<B,M,S> o offset o layout` takes `x = offset + layout(index)` to `x` with `B` bits flipped: bit `M + k` by
+//! bit `M + S + k`, for `S` below 0 bit `M - S + k` by bit `M + k`.
+//!
+//! A swizzle is a layout of strides where the bits that it flips are 0, for then it adds; and it is the identity where
+//! the bits that it flips by are 0. All others are maps: `x xor y` of two bits is `(x + y) mod 2`.
+//!
+//! CuTe has no padding: sizes are products. It has no memory space and no axes of a machine.
+
+use crate::expr::Expr;
+use crate::maps::map::IndexingMap;
+use crate::notations::bits::BitColumns;
+use crate::notations::convert::{on_the_address, reached};
+use crate::notations::described::{Described, Description};
+use crate::notations::lists::number;
+use crate::notations::meaning::Meaning;
+use crate::places::placement::Placement;
+use crate::places::tensor_layout::{Part, TensorLayout};
+use crate::text::{Cursor, Error};
+use crate::tiled::layout::{Layout, too_many_dims};
+
+/// How deep tuples may be nested.
+const DEPTH: usize = 64;
+/// The most sizes under a swizzle, whose map has them once for each bit.
+const SWIZZLED: usize = 64;
+
+/// Flips bits of an address by others; see the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Swizzle {
+    bits: i64,
+    base: i64,
+    shift: i64,
+}
+
+/// Sizes or strides: a number, or a tuple of them.
+enum Nested {
+    Number { value: i64, at: usize },
+    Tuple { entries: Vec<Nested>, at: usize },
+}
+
+/// Takes a layout.
+pub(super) fn read_cute(cursor: &mut Cursor) -> Result<Description, Error> {
+    let swizzle = read_swizzle(cursor)?;
+    let mut offset = 0;
+    if swizzle.is_some() {
+        composed(cursor)?;
+        let mut after = *cursor;
+        after.eat("_");
+        if after.peek().is_some_and(|b| b.is_ascii_digit()) && {
+            let _ = after.integer("an offset");
+            after.peek() == Some(b'o')
+        } {
+            cursor.eat("_");
+            offset = cursor.integer("an offset")?;
+            composed(cursor)?;
+        }
+    }
+    let mut left = TensorLayout::MAX_PARTS;
+    let shape = nested(cursor, 0, &mut left, "a size")?;
+    cursor.expect(":", "`:` and the strides")?;
+    let at = cursor.at();
+    let strides = nested(cursor, 0, &mut TensorLayout::MAX_PARTS.clone(), "a stride")?;
+    let (sizes, parts) = modes(&shape, &strides)?;
+    let plain = Description::of_parts(&sizes, parts, Vec::new());
+    let plain = plain.map_err(|error| Error { at: error.at.or(Some(at)), ..error })?;
+    match (swizzle, &plain) {
+        (Some(swizzle), Description::Parts(placement)) => swizzled(placement, swizzle, offset, at),
+        _ => Ok(plain),
+    }
+}
+
+fn composed(cursor: &mut Cursor) -> Result<(), Error> {
+    if cursor.peek_word() != Some("o") {
+        return Err(cursor.expected("`o` and a layout"));
+    }
+    cursor.word();
+    Ok(())
+}
+
+/// Takes `Sw<B,M,S>`, which some versions write `S<B,M,S>`.
+fn read_swizzle(cursor: &mut Cursor) -> Result<Option<Swizzle>, Error> {
+    let Some(word @ ("Sw" | "S")) = cursor.peek_word() else { return Ok(None) };
+    cursor.advance(word.len());
+    let mut numbers = [0; 3];
+    for (k, number) in numbers.iter_mut().enumerate() {
+        cursor.expect(if k == 0 { "<" } else { "," }, "`<B,M,S>`, the bits, the lowest of them and the shift")?;
+        let at = cursor.at();
+        let negative = k == 2 && cursor.eat("-");
+        let value = cursor.integer("a number of bits")?;
+        if value > 62 {
+            return Err(Error::at(at, format!("a swizzle must stay within 62 bits, found {value}")));
+        }
+        *number = if negative { -value } else { value };
+    }
+    let at = cursor.at();
+    cursor.expect(">", "`>` to close the swizzle")?;
+    let [bits, base, shift] = numbers;
+    if shift.abs() < bits {
+        let message = format!("a swizzle of {bits} bits must shift by at least as many, found {shift}");
+        return Err(Error::at(at, message));
+    }
+    if base + shift.abs() + bits > 62 {
+        return Err(Error::at(at, "a swizzle must stay within 62 bits, found one that does not"));
+    }
+    Ok(Some(Swizzle { bits, base, shift }))
+}
+
+fn nested(cursor: &mut Cursor, depth: usize, left: &mut usize, what: &str) -> Result<Nested, Error> {
+    let at = cursor.at();
+    if !cursor.eat("(") {
+        cursor.eat("_");
+        *left = left.checked_sub(1).ok_or_else(|| {
+            Error::at(at, format!("a layout must have at most {} sizes, found more", TensorLayout::MAX_PARTS))
+        })?;
+        let number = number(cursor, &format!("{what} or `(`"))?;
+        return Ok(Nested::Number { value: number.value, at });
+    }
+    if depth == DEPTH {
+        return Err(Error::at(at, format!("tuples must be nested at most {DEPTH} deep, found more")));
+    }
+    let mut entries = Vec::new();
+    if cursor.eat(")") {
+        return Ok(Nested::Tuple { entries, at });
+    }
+    loop {
+        entries.push(nested(cursor, depth + 1, left, what)?);
+        if !cursor.eat(",") {
+            cursor.expect(")", "`,` or `)`")?;
+            return Ok(Nested::Tuple { entries, at });
+        }
+        // As in Python, and as `(8,)` is printed by some versions.
+        if cursor.eat(")") {
+            return Ok(Nested::Tuple { entries, at });
+        }
+    }
+}
+
+/// The sizes of the dimensions, and their parts.
+#[expect(clippy::type_complexity, reason = "what `of_parts` takes")]
+fn modes(shape: &Nested, strides: &Nested) -> Result<(Vec<i64>, Vec<(usize, i64, Part)>), Error> {
+    let pairs: Vec<(&Nested, &Nested)> = match (shape, strides) {
+        (Nested::Tuple { entries, .. }, Nested::Tuple { entries: strides, at }) => {
+            same_length(entries, strides, *at)?;
+            entries.iter().zip(strides).collect()
+        }
+        pair => vec![pair],
+    };
+    if pairs.is_empty() || pairs.len() > Layout::MAX_RANK {
+        let Nested::Tuple { at, .. } = shape else { return Err(Error::new(too_many_dims())) };
+        let message = if pairs.is_empty() {
+            "a layout must have at least one dimension, found none".into()
+        } else {
+            too_many_dims()
+        };
+        return Err(Error::at(*at, message));
+    }
+    let (mut sizes, mut parts) = (Vec::new(), Vec::new());
+    for (dim, (shape, strides)) in pairs.into_iter().enumerate() {
+        let mut weight = 1;
+        leaves(dim, shape, strides, &mut weight, &mut parts)?;
+        sizes.push(weight);
+    }
+    Ok((sizes, parts))
+}
+
+fn same_length(shape: &[Nested], strides: &[Nested], at: usize) -> Result<(), Error> {
+    if shape.len() == strides.len() {
+        return Ok(());
+    }
+    let message =
+        format!("the strides must be nested as the sizes are, a tuple of {}, found {}", shape.len(), strides.len());
+    Err(Error::at(at, message))
+}
+
+fn leaves(
+    dim: usize,
+    shape: &Nested,
+    strides: &Nested,
+    weight: &mut i64,
+    parts: &mut Vec<(usize, i64, Part)>,
+) -> Result<(), Error> {
+    match (shape, strides) {
+        (Nested::Number { value: extent, at }, Nested::Number { value: stride, at: strides }) => {
+            if *extent < 1 {
+                return Err(Error::at(*at, format!("a size must be at least 1, found {extent}")));
+            }
+            if *stride < 0 || *stride == 0 && *extent > 1 {
+                let why = if *stride == 0 { format!(": {extent} elements share a place") } else { String::new() };
+                return Err(Error::at(*strides, format!("a stride must be at least 1, found {stride}{why}")));
+            }
+            parts.push((dim, *weight, Part { extent: *extent, axis: None, stride: *stride }));
+            let large = || Error::at(*at, format!("the size of dimension {dim} does not fit in 64 bits"));
+            *weight = weight.checked_mul(*extent).ok_or_else(large)?;
+            Ok(())
+        }
+        (Nested::Tuple { entries, .. }, Nested::Tuple { entries: strides, at }) => {
+            same_length(entries, strides, *at)?;
+            entries.iter().zip(strides).try_for_each(|(shape, strides)| leaves(dim, shape, strides, weight, parts))
+        }
+        (Nested::Tuple { entries, .. }, Nested::Number { at, .. }) => Err(Error::at(
+            *at,
+            format!("the strides must be nested as the sizes are, a tuple of {}, found a number", entries.len()),
+        )),
+        (Nested::Number { .. }, Nested::Tuple { at, .. }) => {
+            Err(Error::at(*at, "the strides must be nested as the sizes are, a number, found a tuple"))
+        }
+    }
+}
+
+/// The map of a layout under a swizzle; the layout itself where the swizzle changes nothing.
+fn swizzled(placement: &Placement, swizzle: Swizzle, offset: i64, at: usize) -> Result<Description, Error> {
+    let most = placement.extents().last().copied().unwrap_or(1) - 1;
+    let most = most.checked_add(offset).ok_or_else(|| Error::at(at, "the offsets do not fit in 64 bits"))?;
+    let Swizzle { bits, base, shift } = swizzle;
+    let changed = (0..bits).map(|k| (base + k + (-shift).max(0), base + k + shift.max(0)));
+    let changed: Vec<(i64, i64)> = changed.filter(|(_, by)| most >> by != 0).collect();
+    if changed.is_empty() && offset == 0 {
+        return Ok(Description::Parts(Box::new(placement.clone())));
+    }
+    if placement.digits().len() > SWIZZLED {
+        return Err(Error::at(at, format!("a layout under a swizzle must have at most {SWIZZLED} sizes, found more")));
+    }
+    let sum = placement.map().results.pop().unwrap_or(Expr::Const(0));
+    let sum = Expr::sum(sum.terms().into_iter().cloned().chain([Expr::Const(offset)]).collect());
+    let bit = |at: i64| sum.clone().floor_div(1 << at).modulo(2);
+    let flipped = changed.iter().map(|(bit_at, by)| {
+        let old = bit(*bit_at);
+        let new = (old.clone() + bit(*by)).modulo(2);
+        (new + old.times(-1)).times(1 << bit_at)
+    });
+    let address = Expr::sum([sum.clone()].into_iter().chain(flipped).collect());
+    let sizes = placement.sizes().to_vec();
+    let map = IndexingMap::of_sizes(&sizes, vec![address]);
+    let meaning = Meaning { sizes, axes: Vec::new(), map, copies: Vec::new(), memory_space: 0 };
+    let described = Described::new(Description::Map(Box::new(meaning)));
+    match described.placement() {
+        Ok(placement) => Ok(Description::Parts(Box::new(placement))),
+        Err(_) => Ok(described.description),
+    }
+}
+
+/// The layout as CuTe has it.
+///
+/// # Errors
+/// There is none, and why: padding, axes, elements that are not along strides.
+pub fn cute(described: &Described) -> Result<String, Error> {
+    let placement = match described.placement() {
+        Ok(placement) => placement,
+        Err(why) => {
+            let Description::Map(meaning) = &described.description else { return Err(why) };
+            return unswizzled(meaning).ok_or(why);
+        }
+    };
+    strided_modes(&placement)
+}
+
+/// `((2,4),3):((1,6),2)`.
+fn strided_modes(placement: &Placement) -> Result<String, Error> {
+    on_the_address(placement, "a layout of CuTe")?;
+    let sizes = placement.sizes();
+    if let Some(dim) = sizes.iter().position(|size| *size == 0) {
+        return Err(Error::new(format!("a size of CuTe must be at least 1, found 0 in dimension {dim}")));
+    }
+    let (mut shape, mut strides) = (Vec::new(), Vec::new());
+    for (dim, size) in sizes.iter().enumerate() {
+        let parts = reached(placement, dim);
+        if let Some((weight, _)) = parts.last().filter(|(weight, _)| size % weight != 0) {
+            return Err(Error::new(format!(
+                "CuTe has no padding: the size of dimension {dim} must be a multiple of {weight}, found {size}"
+            )));
+        }
+        let numbers = |of: &dyn Fn(&Part) -> i64, none: &str| {
+            let numbers: Vec<String> = parts.iter().map(|(_, part)| of(part).to_string()).collect();
+            match numbers.len() {
+                0 => none.to_string(),
+                1 => numbers[0].clone(),
+                _ => format!("({})", numbers.join(",")),
+            }
+        };
+        shape.push(numbers(&|part| part.extent, "1"));
+        strides.push(numbers(&|part| part.stride, "0"));
+    }
+    if let ([shape], [stride]) = (&shape[..], &strides[..]) {
+        // `(2,4):(1,6)` has two dimensions, `((2,4)):((1,6))` one.
+        return Ok(if shape.starts_with('(') { format!("({shape}):({stride})") } else { format!("{shape}:{stride}") });
+    }
+    Ok(format!("({}):({})", shape.join(","), strides.join(",")))
+}
+
+/// A swizzle of a layout of strides that is the map, if one is found. The caller verifies it.
+///
+/// Each bit of the index moves one bit of the address, or two that are as far apart as the swizzle shifts: then the one
+/// that flips the other is that of the layout. Which of the two that is, is the sign of the shift.
+fn unswizzled(meaning: &Meaning) -> Option<String> {
+    let columns = BitColumns::of(meaning).ok()?;
+    let addresses: Vec<Vec<i64>> = columns
+        .columns
+        .iter()
+        .map(|bits| bits.iter().map(|place| place.last().copied().unwrap_or(0)).collect())
+        .collect();
+    let pairs = addresses.iter().flatten().filter(|address| address.count_ones() == 2);
+    let pairs: Vec<(i64, i64)> =
+        pairs.map(|pair| (i64::from(pair.trailing_zeros()), i64::from(63 - pair.leading_zeros()))).collect();
+    let distance = pairs.first().map(|(low, high)| high - low)?;
+    [1, -1].into_iter().find_map(|sign| {
+        let sources: Vec<i64> = pairs.iter().map(|(low, high)| if sign > 0 { *high } else { *low }).collect();
+        let (least, most) = (*sources.iter().min()?, *sources.iter().max()?);
+        let swizzle = Swizzle {
+            bits: most - least + 1,
+            base: if sign > 0 { least - distance } else { least },
+            shift: sign * distance,
+        };
+        let plain = |address: &i64| match address.count_ones() {
+            2 if sign > 0 => Some(1 << (63 - address.leading_zeros())),
+            2 => Some(1 << address.trailing_zeros()),
+            1 => Some(*address),
+            _ => None,
+        };
+        let parts = addresses.iter().enumerate().flat_map(|(dim, bits)| {
+            bits.iter().enumerate().map(move |(bit, address)| Some((dim, 1 << bit, plain(address)?)))
+        });
+        let parts = parts.collect::<Option<Vec<_>>>()?.into_iter();
+        let parts = parts.map(|(dim, weight, stride)| (dim, weight, Part { extent: 2, axis: None, stride }));
+        let Description::Parts(placement) = Description::of_parts(&meaning.sizes, parts.collect(), Vec::new()).ok()?
+        else {
+            return None;
+        };
+        let text = format!(
+            "Sw<{},{},{}> o 0 o {}",
+            swizzle.bits,
+            swizzle.base,
+            swizzle.shift,
+            strided_modes(&placement).ok()?
+        );
+        let again = read_cute(&mut Cursor::new(&text)).ok()?;
+        let again = Described::new(again).meaning().ok()?;
+        (again.compare(&Meaning { memory_space: 0, ..meaning.clone() }) == crate::maps::equal::Equality::Equal)
+            .then_some(text)
+    })
+}

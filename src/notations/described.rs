@@ -1,0 +1,171 @@
+//! A layout on a shape, whatever it was written in: what every notation is read into, and written from.
+//!
+//! There are three forms, of which each later one can say more of where the elements are: the tiled layout and the
+//! TensorLayout as they are, and a map for what neither says, such as a swizzle.
+
+use crate::element::ElementType;
+use crate::maps::equal::Equality;
+use crate::notations::convert::{digits, made, to_tensor_layout, to_tiled};
+use crate::notations::meaning::Meaning;
+use crate::places::placement::{Copies, Placement};
+use crate::places::tensor_layout::{ADDRESS, Broadcast, Part, TensorLayout};
+use crate::text::Error;
+use crate::tiled::expansion::Expansion;
+use crate::tiled::layout::Layout;
+
+/// A layout on a shape.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// The type of the elements, where the text says one.
+    pub element: Option<ElementType>,
+    /// XLA's number of the memory space; 0 where the text says none.
+    pub memory_space: u8,
+    /// Where the elements are.
+    pub description: Description,
+}
+
+/// Where the elements of a tensor are.
+#[derive(Clone, Debug)]
+pub enum Description {
+    /// As a tiled layout says.
+    Tiled {
+        /// The logical sizes.
+        sizes: Vec<i64>,
+        /// The layout, which is not cut across memories.
+        layout: Layout,
+    },
+    /// As a TensorLayout says.
+    Parts(Box<Placement>),
+    /// As a map says, in memory space 0.
+    Map(Box<Meaning>),
+}
+
+impl Description {
+    /// A tensor of these sizes whose parts are `(dimension, weight, part)`, where a step of the part moves by `weight` in
+    /// the index of the dimension. Rank 0 is the layout of a scalar.
+    ///
+    /// # Errors
+    /// Elements that share a place, and numbers that 64 bits do not hold.
+    pub(super) fn of_parts(
+        sizes: &[i64],
+        mut parts: Vec<(usize, i64, Part)>,
+        broadcast: Vec<Broadcast>,
+    ) -> Result<Description, Error> {
+        if sizes.is_empty() && broadcast.is_empty() {
+            return Ok(Description::Tiled { sizes: Vec::new(), layout: Layout::row_major(0) });
+        }
+        parts.sort_by_key(|(dim, weight, _)| (*dim, std::cmp::Reverse(*weight)));
+        let mut dims = vec![Vec::new(); sizes.len()];
+        parts.into_iter().for_each(|(dim, _, part)| dims[dim].push(part));
+        let layout = made(sizes, dims, broadcast);
+        let placement = Placement::new(&layout, Some(sizes)).map_err(|misplaced| misplaced.error)?;
+        Ok(Description::Parts(Box::new(placement)))
+    }
+
+    /// The sizes of the tensor.
+    pub fn sizes(&self) -> &[i64] {
+        match self {
+            Description::Tiled { sizes, .. } => sizes,
+            Description::Parts(placement) => placement.sizes(),
+            Description::Map(meaning) => &meaning.sizes,
+        }
+    }
+}
+
+impl Described {
+    /// A layout of elements of no known type in memory space 0.
+    pub fn new(description: Description) -> Described {
+        Described { element: None, memory_space: 0, description }
+    }
+
+    /// Where each element is.
+    ///
+    /// # Errors
+    /// Sizes that 64 bits do not hold.
+    pub fn meaning(&self) -> Result<Meaning, Error> {
+        let memory_space = self.memory_space;
+        Ok(match &self.description {
+            Description::Tiled { sizes, layout } => Meaning::of_tiled(&Expansion::new(sizes, layout)?, memory_space),
+            Description::Parts(placement) => Meaning { memory_space, ..Meaning::from(&**placement) },
+            Description::Map(meaning) => Meaning { memory_space, ..(**meaning).clone() },
+        })
+    }
+
+    /// The TensorLayout that puts each element in the same places, on the sizes. It says no memory space.
+    ///
+    /// # Errors
+    /// There is none, and why.
+    pub fn placement(&self) -> Result<Placement, Error> {
+        match &self.description {
+            Description::Parts(placement) => Ok((**placement).clone()),
+            Description::Tiled { sizes, layout } => {
+                let parts = to_tensor_layout(&Expansion::new(sizes, layout)?, layout)?;
+                Placement::new(&parts, Some(sizes)).map_err(|misplaced| misplaced.error)
+            }
+            Description::Map(meaning) => placed(meaning),
+        }
+    }
+
+    /// The tiled layout that puts each element where it is.
+    ///
+    /// # Errors
+    /// There is none, and why.
+    pub fn tiled(&self) -> Result<Layout, Error> {
+        match &self.description {
+            Description::Tiled { layout, .. } => Ok(layout.clone()),
+            _ => Ok(Layout { memory_space: self.memory_space, ..to_tiled(&self.placement()?)? }),
+        }
+    }
+}
+
+/// The TensorLayout of a map.
+fn placed(meaning: &Meaning) -> Result<Placement, Error> {
+    let place = |index: &[i64]| meaning.map.evaluate(index).ok().flatten();
+    let first = place(&vec![0; meaning.sizes.len()]).filter(|_| !meaning.sizes.is_empty());
+    let first = first.ok_or_else(|| Error::new("a TensorLayout must have at least one element, found none"))?;
+    if let Some(k) = first.iter().position(|coordinate| *coordinate != 0) {
+        let axis = meaning.axes.get(k).map_or(ADDRESS, String::as_str);
+        return Err(Error::new(format!(
+            "the first element must be at 0 along {axis}, found it at {}; layouts have no offset",
+            first[k]
+        )));
+    }
+    let parts = |dim: usize| {
+        let found = digits(&meaning.sizes, dim, &meaning.axes, &place);
+        found.ok_or_else(|| Error::new(format!("the places along dimension {dim} have no digits, as under a swizzle")))
+    };
+    let dims = (0..meaning.sizes.len()).map(parts).collect::<Result<Vec<_>, Error>>()?;
+    let broadcast = meaning.axes.iter().zip(&meaning.copies).flat_map(|(axis, copies)| copied(axis, copies)).collect();
+    let layout: TensorLayout = made(&meaning.sizes, dims, broadcast);
+    let placement =
+        Placement::new(&layout, Some(&meaning.sizes)).map_err(|misplaced| unlike(meaning, misplaced.error))?;
+    match Meaning::from(&placement).compare(&Meaning { memory_space: 0, ..meaning.clone() }) {
+        Equality::Equal => Ok(placement),
+        Equality::Different { witness: Some(index), .. } => {
+            Err(Error::new(format!("the places have no digits that reach element {index:?}, as under a swizzle")))
+        }
+        Equality::Different { reason, .. } | Equality::Unknown { reason } => Err(Error::new(reason)),
+    }
+}
+
+/// The digits along each dimension are not those of the whole: what they make is another layout.
+fn unlike(meaning: &Meaning, error: Error) -> Error {
+    match meaning.sizes.len() {
+        1 => error,
+        _ => Error::new("the places are no sum over the dimensions, as under a swizzle"),
+    }
+}
+
+fn copied(axis: &str, copies: &Copies) -> Vec<Broadcast> {
+    match copies {
+        Copies::All => vec![Broadcast::Axis(axis.to_string())],
+        Copies::Steps(steps) => {
+            let part = |&(extent, stride): &(i64, i64)| Broadcast::Part {
+                extent,
+                axis: axis.to_string(),
+                stride: Some(stride),
+            };
+            steps.iter().map(part).collect()
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Lists of numbers, as notations write them: `[1, 2]`, `(8, 128)`, and Python's `(8,)`.
+
+use crate::text::{Cursor, Error};
+
+/// The most numbers that a list may have.
+const LONGEST: usize = 4096;
+
+/// A number and the byte that it begins at.
+#[derive(Clone, Copy)]
+pub(super) struct Located {
+    pub value: i64,
+    pub at: usize,
+}
+
+/// Takes a number, which may have a sign.
+pub(super) fn number(cursor: &mut Cursor, what: &str) -> Result<Located, Error> {
+    let at = cursor.at();
+    let negative = cursor.eat("-");
+    let value = cursor.integer(what)?;
+    // The least number of 64 bits is no size and no stride.
+    Ok(Located { value: if negative { -value } else { value }, at })
+}
+
+/// Takes a list between two symbols; `what` describes one number. A comma may follow the last number where `trailing` is set.
+pub(super) fn list(
+    cursor: &mut Cursor,
+    [open, close]: [&str; 2],
+    what: &str,
+    trailing: bool,
+) -> Result<Vec<Located>, Error> {
+    cursor.expect(open, &format!("`{open}` and {what}"))?;
+    let mut numbers = Vec::new();
+    while !cursor.eat(close) {
+        if numbers.len() == LONGEST {
+            return Err(Error::at(cursor.at(), format!("a list must have at most {LONGEST} numbers, found more")));
+        }
+        numbers
+            .push(number(cursor, &if numbers.is_empty() { format!("{what} or `{close}`") } else { what.to_string() })?);
+        if !cursor.eat(",") {
+            cursor.expect(close, &format!("`,` or `{close}`"))?;
+            break;
+        }
+        if !trailing && cursor.peek().is_none_or(|b| close.as_bytes().first() == Some(&b)) {
+            return Err(cursor.expected(what));
+        }
+    }
+    Ok(numbers)
+}
+
+/// Refuses a number below `least`.
+pub(super) fn at_least(numbers: &[Located], least: i64, what: &str) -> Result<(), Error> {
+    match numbers.iter().find(|number| number.value < least) {
+        Some(Located { value, at }) => Err(Error::at(*at, format!("{what} must be at least {least}, found {value}"))),
+        None => Ok(()),
+    }
+}
+
+/// The numbers alone.
+pub(super) fn values(numbers: &[Located]) -> Vec<i64> {
+    numbers.iter().map(|number| number.value).collect()
+}
+
+/// Refuses a list whose entries are not a part of, or all of, the dimensions, each once.
+pub(super) fn dimensions(numbers: &[Located], rank: usize, what: &str) -> Result<Vec<usize>, Error> {
+    let mut dims = Vec::with_capacity(numbers.len());
+    for Located { value, at } in numbers {
+        let dim = usize::try_from(*value).ok().filter(|dim| *dim < rank);
+        let Some(dim) = dim else {
+            let most = rank.saturating_sub(1);
+            return Err(Error::at(*at, format!("{what} must be dimensions, 0 to {most}, found {value}")));
+        };
+        if dims.contains(&dim) {
+            return Err(Error::at(*at, format!("{what} must name a dimension once, found {dim} twice")));
+        }
+        dims.push(dim);
+    }
+    Ok(dims)
+}
+
+/// Numbers between two symbols, with a space after each comma.
+pub(super) fn text(numbers: &[i64], [open, close]: [&str; 2]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    format!("{open}{}{close}", numbers.join(", "))
+}

@@ -1,0 +1,60 @@
+//! The list of notations.
+
+macro_rules! notations {
+    ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
+        /// A way of writing a layout.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Notation {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Notation {
+            /// All of them.
+            pub const ALL: &'static [Notation] = &[$(Notation::$variant,)*];
+
+            /// Their names.
+            pub const NAMES: &'static [&'static str] = &[$($name,)*];
+
+            /// The name of the notation.
+            pub fn name(self) -> &'static str {
+                match self { $(Notation::$variant => $name,)* }
+            }
+
+            /// The notation of this name.
+            ///
+            /// ```
+            /// use tensor_layout::notations::Notation;
+            /// assert_eq!(Notation::from_name("cute"), Some(Notation::Cute));
+            /// ```
+            pub fn from_name(name: &str) -> Option<Notation> {
+                match name {
+                    $($name => Some(Notation::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+notations! {
+    /// XLA's shapes: `f32[16,256]{1,0:T(8,128)}`.
+    Tiled "tiled",
+    /// `(16,256)/((2:2048, 8:128), (2:1024, 128:1))`.
+    TensorLayout "tensor-layout",
+    /// MLIR's `memref<16x256xf32, affine_map<..>>`.
+    AffineMap "affine-map",
+    /// CuTe: `((8,2),(128,2)):((128,2048),(1,1024))`.
+    Cute "cute",
+    /// Triton: `#ttg.linear<..>`, `#ttg.shared_linear<..>`.
+    Triton "triton",
+    /// Mosaic: `memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>>`.
+    Mosaic "mosaic",
+    /// IREE: `#iree_encoding.layout<[..]>`.
+    Iree "iree",
+    /// MLIR's `linalg.pack`.
+    Pack "pack",
+    /// NumPy: `shape=(16, 256), strides=(1024, 4), itemsize=4`.
+    Numpy "numpy",
+    /// JAX: `Layout(major_to_minor=(0, 1), tiling=((8, 128),))`.
+    Jax "jax",
+}

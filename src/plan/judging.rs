@@ -1,0 +1,230 @@
+//! A judge in the loop: something that knows better than the costs here what a plan takes, and is slow.
+//!
+//! The judge prices the best plan first. Then, for each layout of an argument or a result, the best plan with that layout
+//! is looked at, in the order of what it costs here: the layouts that are nearly as good are where the costs are most
+//! likely to be wrong. The plan that the judge likes best is the one that the next changes are made to, and what it has
+//! learned goes into the costs: where a change to one layout costs `found` more by the judge and `expected` more here,
+//! that layout costs `found - expected` more from then on.
+//!
+//! Plans whose arguments and results have the same orders are one to the judge, and are priced once.
+
+use super::layout_plan::{LayoutPlan, Unplanned};
+use super::planner::Planner;
+use super::program::Doing;
+use crate::solver::{Certificate, CostNetwork, FORBIDDEN, NetworkError, Options, min_marginals, solve};
+use crate::text::Error;
+use crate::tiled::layout::Layout;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// An argument or a result in another layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryChange {
+    /// Whether it is an argument.
+    pub argument: bool,
+    /// Its number among the arrays of all arguments, or of all results.
+    pub number: usize,
+    /// The layout.
+    pub layout: Layout,
+}
+
+/// What a judge has said of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lesson {
+    /// How it differs from the best plan before.
+    pub changed: Vec<EntryChange>,
+    /// What the plan costs here.
+    pub cost: i64,
+    /// What the judge says.
+    pub judged: Result<i64, String>,
+    /// How much more the change costs here than the best plan before.
+    pub expected: i64,
+    /// How much more it costs by the judge.
+    pub found: Option<i64>,
+}
+
+/// What prices a plan: its cost, or why it has none.
+pub type Judge<'j> = dyn FnMut(&LayoutPlan) -> Result<i64, String> + 'j;
+
+impl Planner<'_, '_> {
+    /// The plan that a judge likes best of at most `most` plans, and what it has said of each.
+    ///
+    /// # Errors
+    /// Why there is no plan.
+    pub fn judged(
+        &self,
+        options: &Options,
+        most: usize,
+        judge: &mut Judge,
+    ) -> Result<(LayoutPlan, Vec<Lesson>), Unplanned> {
+        let first = self.plan(options, &mut |_| true)?;
+        let mut trial = Trial {
+            planner: self,
+            options,
+            ends: self.ends(),
+            proof: first.solution.certificate.clone(),
+            seen: FxHashSet::default(),
+            learned: FxHashMap::default(),
+            pinned: FxHashMap::default(),
+            best: first.clone(),
+            score: None,
+            lessons: Vec::new(),
+        };
+        if most > 0 {
+            trial.judge(first, judge, None);
+        }
+        if trial.lessons.len() < most {
+            // The machine's default layouts: with them no plan is worse than doing nothing.
+            let default: FxHashMap<usize, usize> =
+                trial.ends.iter().filter_map(|end| Some((end.0, trial.default(*end)?))).collect();
+            if let Some(plan) = trial.forced(&default)? {
+                trial.judge(plan, judge, None);
+            }
+        }
+        while trial.lessons.len() < most {
+            let Some((end, choice, plan)) = trial.next()? else { break };
+            trial.judge(plan, judge, Some((end, choice)));
+        }
+        Ok((trial.best, trial.lessons))
+    }
+
+    /// The variables of arguments and results, and the arrays that they make.
+    fn ends(&self) -> Vec<(usize, usize)> {
+        let instances = self.posed.program.instances.iter().enumerate();
+        let ends = instances.filter(|(_, own)| matches!(own.doing, Doing::Argument(..) | Doing::Result(_)));
+        ends.filter(|(k, _)| self.posed.choices.ways[*k].len() > 1).map(|(k, own)| (k, own.results[0])).collect()
+    }
+}
+
+/// A search with a judge.
+struct Trial<'p, 'a, 't> {
+    planner: &'p Planner<'a, 't>,
+    options: &'p Options,
+    /// The variables whose layouts are tried, and their arrays.
+    ends: Vec<(usize, usize)>,
+    /// The proof of the bound of all plans.
+    proof: Certificate,
+    /// The orders of the entry of all plans that were judged.
+    seen: FxHashSet<Vec<Vec<usize>>>,
+    /// What a choice costs more than its costs here say.
+    learned: FxHashMap<(usize, usize), i64>,
+    /// The choices of the best plan that a change has made.
+    pinned: FxHashMap<usize, usize>,
+    best: LayoutPlan,
+    score: Option<i64>,
+    lessons: Vec<Lesson>,
+}
+
+impl Trial<'_, '_, '_> {
+    /// The choice of an end that is the target's default.
+    fn default(&self, (variable, made): (usize, usize)) -> Option<usize> {
+        let result = self.planner.posed.program.made[made].result;
+        self.planner.posed.choices.ways[variable].iter().position(|way| way.results[result] == 0)
+    }
+
+    /// The problem with what was learned, and with some choices made.
+    fn network(&self, forced: &FxHashMap<usize, usize>) -> Result<CostNetwork, NetworkError> {
+        let from = self.planner.network();
+        let mut network = CostNetwork::new();
+        for (variable, costs) in from.variables().iter().enumerate() {
+            let cost = |(choice, cost): (usize, &i64)| match forced.get(&variable) {
+                Some(only) if *only != choice => FORBIDDEN,
+                _ if *cost == FORBIDDEN => FORBIDDEN,
+                _ => cost.saturating_add(self.learned.get(&(variable, choice)).copied().unwrap_or(0)),
+            };
+            network.add_variable(costs.iter().enumerate().map(cost).collect())?;
+        }
+        for edge in from.edges() {
+            network.add_edge(edge.ends[0], edge.ends[1], edge.costs.clone())?;
+        }
+        for capacity in from.capacities() {
+            network.add_resource(*capacity)?;
+        }
+        for own in from.occupancies() {
+            network.add_occupancy(own.variable, own.resource, own.moments.clone(), own.amounts.clone())?;
+        }
+        Ok(network)
+    }
+
+    /// The best plan with some choices made; `None` where there is none.
+    fn forced(&self, forced: &FxHashMap<usize, usize>) -> Result<Option<LayoutPlan>, Unplanned> {
+        let Ok(solution) = solve(&self.network(forced).map_err(wrong)?, self.options, &mut |_| true) else {
+            return Ok(None);
+        };
+        let choices = solution.certificate.choices;
+        let Ok(cost) = self.planner.network().cost(&choices) else { return Ok(None) };
+        self.planner.told(Certificate { choices, cost, ..self.proof.clone() }).map(Some)
+    }
+
+    /// The change to the best plan that costs least and that the judge has not seen.
+    fn next(&mut self) -> Result<Option<(usize, usize, LayoutPlan)>, Unplanned> {
+        // Without what is pinned, so that pinned layouts have alternatives, too.
+        let network = self.network(&FxHashMap::default()).map_err(wrong)?;
+        let variables: Vec<usize> = self.ends.iter().map(|(variable, _)| *variable).collect();
+        let Some(marginals) = min_marginals(&network, &variables, self.options) else { return Ok(None) };
+        let mut all = Vec::new();
+        for (variable, costs) in variables.iter().zip(marginals) {
+            let own = self.best.solution.choices()[*variable];
+            let others = costs.into_iter().enumerate().filter(|(choice, cost)| *choice != own && *cost != FORBIDDEN);
+            all.extend(others.map(|(choice, cost)| (cost, *variable, choice)));
+        }
+        all.sort_unstable();
+        for (_, variable, choice) in all {
+            let mut forced = self.pinned.clone();
+            forced.insert(variable, choice);
+            if let Some(plan) = self.forced(&forced)?.filter(|plan| !self.seen.contains(&entry_orders(plan))) {
+                return Ok(Some((variable, choice, plan)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Asks the judge, learns from what it says, and keeps the plan if it is better.
+    fn judge(&mut self, plan: LayoutPlan, judge: &mut Judge, change: Option<(usize, usize)>) {
+        if !self.seen.insert(entry_orders(&plan)) {
+            return;
+        }
+        let judged = judge(&plan);
+        let expected = plan.cost.saturating_sub(self.best.cost);
+        let found = judged.as_ref().ok().zip(self.score).map(|(judged, best)| judged.saturating_sub(best));
+        self.lessons.push(Lesson {
+            changed: changes(&self.best, &plan),
+            cost: plan.cost,
+            judged: judged.clone(),
+            expected,
+            found,
+        });
+        if let Some((change, found)) = change.zip(found) {
+            let learned = self.learned.entry(change).or_default();
+            *learned = found.saturating_sub(expected);
+        }
+        if let Ok(judged) = judged
+            && self.score.is_none_or(|best| judged < best)
+        {
+            if let Some((variable, choice)) = change {
+                self.pinned.insert(variable, choice);
+            } else if self.score.is_some() {
+                self.pinned = self.ends.iter().map(|(end, _)| (*end, plan.solution.choices()[*end])).collect();
+            }
+            self.score = Some(judged);
+            self.best = plan;
+        }
+    }
+}
+
+fn wrong(error: NetworkError) -> Unplanned {
+    Unplanned::Wrong(None, Error::new(error.to_string()))
+}
+
+/// The orders of all arguments and results: what a judge sees.
+fn entry_orders(plan: &LayoutPlan) -> Vec<Vec<usize>> {
+    plan.arguments.iter().chain(&plan.results).map(|layout| layout.minor_to_major.clone()).collect()
+}
+
+/// How the entry of a plan differs from that of another.
+fn changes(from: &LayoutPlan, to: &LayoutPlan) -> Vec<EntryChange> {
+    let side = |argument: bool, from: &[Layout], to: &[Layout]| {
+        let differ = from.iter().zip(to).enumerate().filter(|(_, (from, to))| from != to);
+        differ.map(|(number, (_, to))| EntryChange { argument, number, layout: to.clone() }).collect::<Vec<_>>()
+    };
+    [side(true, &from.arguments, &to.arguments), side(false, &from.results, &to.results)].concat()
+}

@@ -1,0 +1,289 @@
+//! Planning a program: the best plan, what the layouts that it has cost, and what others would.
+
+use super::again::made_again;
+use super::classes::LayoutId;
+use super::layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Telling, Unplanned, array_name};
+use super::posed::{Located, Posed, Taken};
+use super::prices::Prices;
+use super::program::Program;
+use super::space::{LimitedSpace, SpaceLimit};
+use super::ways::{EntryLayouts, Way};
+use crate::operations::facts::Facts;
+use crate::operations::graph::Graph;
+use crate::solver::{
+    Certificate, CostNetwork, FORBIDDEN, NetworkError, NoPlan, Options, Progress, check, min_marginals, solve,
+};
+use crate::targets::Target;
+use crate::text::Error;
+use crate::tiled::layout::Layout;
+
+/// A program whose layouts are to be planned.
+pub struct Planner<'a, 't> {
+    pub(super) posed: Posed<'a, 't>,
+    network: CostNetwork,
+    /// The problem with capacities, where there are some.
+    limited: Option<LimitedSpace>,
+}
+
+impl<'a, 't> Planner<'a, 't> {
+    /// Poses the problem of the graph with number `entry`; other graphs are those that it calls.
+    ///
+    /// # Errors
+    /// What is wrong with the program: a size without a bound, costs that do not fit in 64 bits.
+    pub fn new(
+        graphs: &'a [Graph],
+        entry: usize,
+        facts: &Facts,
+        target: &'t Target,
+        ends: EntryLayouts,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
+        let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
+        Planner::of_program(&program, target, ends)
+    }
+
+    /// Poses the problem of a program.
+    ///
+    /// # Errors
+    /// Those of [`Planner::new`], and a fixed layout that has no meaning on its array.
+    pub fn of_program(
+        program: &Program<'a>,
+        target: &'t Target,
+        ends: EntryLayouts,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
+        let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
+        let posed = Posed::new(program, target, ends)?;
+        let network = posed.network(&Prices::new(&posed.choices.classes))?;
+        Ok(Planner { posed, network, limited: None })
+    }
+
+    /// The same with capacities of memories, at most one for each memory space.
+    ///
+    /// # Errors
+    /// The machine has no such memory space, or it is limited twice; a capacity below 0; bytes that do not fit.
+    pub fn limited(mut self, limits: &[SpaceLimit]) -> Result<Planner<'a, 't>, Unplanned> {
+        let memories = &self.posed.choices.classes.target.machine().memories;
+        for (k, limit) in limits.iter().enumerate() {
+            let wrong = if !memories.iter().any(|memory| memory.space == limit.space) {
+                let known = memories.iter().map(|memory| format!("{} ({})", memory.name, memory.space));
+                let known: Vec<String> = known.collect();
+                format!("the machine has no memory space {}; it has {}", limit.space, known.join(", "))
+            } else if limits[..k].iter().any(|other| other.space == limit.space) {
+                format!("memory space {} must have one capacity, found two", limit.space)
+            } else {
+                continue;
+            };
+            return Err(Unplanned::Wrong(None, Error::new(wrong)));
+        }
+        let prices = Prices::new(&self.posed.choices.classes);
+        self.limited = Some(LimitedSpace::new(&self.posed, &prices, self.network.clone(), limits)?);
+        Ok(self)
+    }
+
+    /// The number of arrays for which layouts are chosen.
+    pub fn arrays(&self) -> usize {
+        self.posed.program.made.len()
+    }
+
+    /// The problem as a network of costs.
+    pub fn network(&self) -> &CostNetwork {
+        self.limited.as_ref().map_or(&self.network, |limited| &limited.network)
+    }
+
+    /// The best plan. `go_on` is asked now and then; when it says no, the best plan so far is taken.
+    ///
+    /// # Errors
+    /// Why there is no plan.
+    pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<LayoutPlan, Unplanned> {
+        let found = solve(self.network(), options, &mut |progress| go_on(progress));
+        let solution = found.map_err(|why| self.unplanned(why))?;
+        self.told(solution.certificate)
+    }
+
+    /// The plan that a certificate proves.
+    ///
+    /// # Errors
+    /// What is wrong with the certificate.
+    pub fn proved(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
+        check(self.network(), &certificate).map_err(|error| Unplanned::Wrong(None, Error::new(error.to_string())))?;
+        self.told(certificate)
+    }
+
+    /// A plan of these choices, whose cost is known.
+    pub(super) fn told(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
+        let placed = self.limited.as_ref().map_or(&[][..], |limited| &limited.placed);
+        let prices = Prices::new(&self.posed.choices.classes);
+        Ok(Telling { posed: &self.posed, prices, placed, certificate }.plan()?)
+    }
+
+    /// Why there is no plan, with the names of the program.
+    pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
+        let limits = self.limited.as_ref().map_or(&[][..], |limited| &limited.limits);
+        match why {
+            NoPlan::Shortage { resource, moment, least, capacity, variables } => Unplanned::Short {
+                space: limits[resource].space,
+                at: self.posed.at_moment(moment),
+                least,
+                capacity,
+                arrays: self.largest(&variables, resource, moment),
+            },
+            NoPlan::Proved { nearest: Some(NetworkError::OverCapacity { resource, moment, used, capacity }) }
+            | NoPlan::NotFound { nearest: NetworkError::OverCapacity { resource, moment, used, capacity } } => {
+                let all: Vec<usize> = (0..self.network().variables().len()).collect();
+                Unplanned::Short {
+                    space: limits[resource].space,
+                    at: self.posed.at_moment(moment),
+                    least: used,
+                    capacity,
+                    arrays: self.largest(&all, resource, moment),
+                }
+            }
+            why => Unplanned::Impossible(why),
+        }
+    }
+
+    /// The arrays that take most of a resource at a moment, each with the least that it can take, largest first.
+    fn largest(&self, variables: &[usize], resource: usize, moment: i64) -> Vec<(ArrayName, i64)> {
+        let mut taken: Vec<(usize, i64)> = Vec::new();
+        for occupancy in self.network().occupancies() {
+            if occupancy.resource == resource
+                && occupancy.moments.contains(&moment)
+                && variables.contains(&occupancy.variable)
+            {
+                taken.push((occupancy.variable, occupancy.amounts.iter().copied().min().unwrap_or(0)));
+            }
+        }
+        taken.sort_by_key(|(variable, bytes)| (std::cmp::Reverse(*bytes), *variable));
+        taken.truncate(MOST_NAMED);
+        let named = |(variable, bytes)| Some((array_name(&self.posed.program, self.array_of(variable)?), bytes));
+        taken.into_iter().filter_map(named).collect()
+    }
+
+    /// The array that a variable is about.
+    fn array_of(&self, variable: usize) -> Option<usize> {
+        if let Some(instance) = self.posed.program.instances.get(variable) {
+            return instance.results.first().copied();
+        }
+        let holder = |holder: &Option<(usize, _)>| holder.as_ref().is_some_and(|(own, _)| *own == variable);
+        let placed = self.limited.as_ref().map_or(&[][..], |limited| &limited.placed);
+        let placed = || placed.iter().position(|own| own.as_ref().is_some_and(|(own, _)| *own == variable));
+        self.posed.holders.iter().position(holder).or_else(placed)
+    }
+
+    /// What the layouts that the program has cost; `None` where they are not possible here.
+    pub fn given(&self) -> Option<i64> {
+        self.network.cost(&self.given_choices().ok()?).ok()
+    }
+
+    /// The plan that the layouts of the program are, whose bound is its own cost.
+    ///
+    /// # Errors
+    /// The first operation that cannot have them, or why the cost does not fit.
+    pub fn given_plan(&self) -> Result<LayoutPlan, Located> {
+        let choices = self.given_choices()?;
+        let cost = self.network.cost(&choices).map_err(|error| self.disagreed(&choices, &error))?;
+        let certificate = Certificate { choices, cost, bound: cost, reductions: Vec::new(), proof: Vec::new() };
+        let prices = Prices::new(&self.posed.choices.classes);
+        Telling { posed: &self.posed, prices, placed: &[], certificate }.plan()
+    }
+
+    /// The operation at which choices are not possible.
+    fn disagreed(&self, choices: &[usize], error: &NetworkError) -> Located {
+        let variable = match error {
+            NetworkError::ForbiddenChoice { variable, .. } => *variable,
+            NetworkError::ForbiddenPair { ends, .. } => ends[1],
+            _ => choices.len(),
+        };
+        let made = self.array_of(variable).map(|made| array_name(&self.posed.program, made));
+        (made.map_or((0, 0), |(graph, node, _)| (graph, node)), Error::new(error.to_string()))
+    }
+
+    /// The ways that come nearest to the layouts of the program.
+    fn given_choices(&self) -> Result<Vec<usize>, Located> {
+        let Posed { program, choices, holders, .. } = &self.posed;
+        let mut chosen = Vec::with_capacity(self.network.variables().len());
+        let missing = |node| (node, Error::new("the operation has no way with the layouts of the file"));
+        for (k, instance) in program.instances.iter().enumerate() {
+            let results =
+                |way: &Way| instance.results.iter().zip(&way.results).all(|(made, id)| choices.given[*made] == *id);
+            let alike = |way: &Way| {
+                let same = |(made, id): (&usize, &Option<LayoutId>)| id.is_none_or(|id| choices.given[*made] == id);
+                instance.operands.iter().zip(&way.operands).filter(|pair| same(*pair)).count()
+            };
+            let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| results(way));
+            let best = ways.max_by_key(|(number, way)| (alike(way), std::cmp::Reverse(*number)));
+            chosen.push(best.ok_or_else(|| missing(instance.node))?.0);
+        }
+        for (made, holder) in holders.iter().enumerate() {
+            let Some((_, states)) = holder else { continue };
+            let alone = states.iter().position(|state| *state == (choices.given[made], None));
+            let node = program.instances[program.made[made].by].node;
+            chosen.push(alone.ok_or_else(|| missing(node))?);
+        }
+        Ok(chosen)
+    }
+
+    /// For each layout that an array may be made in, what the best plan with it costs; an entry for each time that the
+    /// array is made. Empty where no array has this name, and where the tables would be too large. Capacities do not
+    /// count.
+    pub fn why(&self, name: ArrayName, options: &Options) -> Vec<Vec<Alternative>> {
+        let Posed { program, choices, .. } = &self.posed;
+        let all: Vec<usize> = (0..program.made.len()).filter(|made| array_name(program, *made) == name).collect();
+        let variables: Vec<usize> = all.iter().map(|made| program.made[*made].by).collect();
+        let Some(marginals) = min_marginals(&self.network, &variables, options) else { return Vec::new() };
+        let listed =
+            all.iter().zip(marginals).map(|(made, costs)| self.alternatives(choices.class[*made], *made, costs));
+        listed.collect()
+    }
+
+    /// The layouts of an array by the cost of the best plan with each, given that with each way of its maker.
+    fn alternatives(&self, class: usize, made: usize, costs: Vec<i64>) -> Vec<Alternative> {
+        let Posed { program, choices, .. } = &self.posed;
+        let class = &choices.classes.all[class];
+        let mut best = vec![None; class.layouts.len()];
+        for (way, cost) in choices.ways[program.made[made].by].iter().zip(costs) {
+            let own: &mut Option<i64> = &mut best[usize::from(way.results[program.made[made].result])];
+            if cost != FORBIDDEN {
+                *own = Some(own.map_or(cost, |least| least.min(cost)));
+            }
+        }
+        let alternative = |(layout, cost): (&Layout, Option<i64>)| Alternative { layout: layout.clone(), cost };
+        let mut own: Vec<Alternative> = class.layouts.iter().zip(best).map(alternative).collect();
+        own.sort_by_key(|alternative| alternative.cost.unwrap_or(i64::MAX));
+        own
+    }
+
+    /// What the best plan costs that does without a relayout: in which the operations that want it take the array as it
+    /// is made. `None` where there is none, or none was found within the limits.
+    pub fn without(&self, relayout: &PlannedRelayout, options: &Options) -> Option<i64> {
+        let prices = Prices::new(&self.posed.choices.classes);
+        let mut network = self.network().clone();
+        for taken in self.posed.taken().filter(|taken| relayout.taken_by.contains(&taken.by)) {
+            let (from, table) = self.as_made(&prices, &taken).ok()?;
+            network.add_edge(from, taken.by.0, table).ok()?;
+        }
+        Some(solve(&network, options, &mut |_| true).ok()?.cost())
+    }
+
+    /// The variable of an operand's array, and for each pair of its choices and the ways of the operation whether the
+    /// operation takes the array as it is made.
+    fn as_made(&self, prices: &Prices, taken: &Taken) -> Result<(usize, Vec<i64>), Error> {
+        let (user, maker) = (taken.by.0, self.posed.program.made[taken.made].by);
+        let result = self.posed.program.made[taken.made].result;
+        let holder = self.posed.holders[taken.made].as_ref();
+        let states = match holder {
+            Some((_, states)) => states.to_vec(),
+            None => self.posed.choices.ways[maker].iter().map(|way| (way.results[result], None)).collect(),
+        };
+        let mut table = Vec::new();
+        for state in states {
+            for way in self.posed.choices.ways[user].iter() {
+                let met = self.posed.met(prices, taken, state, way)?;
+                table.push(if state.1.is_none() && met.from == met.to { 0 } else { FORBIDDEN });
+            }
+        }
+        Ok((holder.map_or(maker, |(variable, _)| *variable), table))
+    }
+}
+
+/// How many arrays an error names.
+const MOST_NAMED: usize = 5;

@@ -1,0 +1,159 @@
+//! The memory report as a page of HTML that needs nothing else: no network, no other file.
+//!
+//! The files beside this one make what the page shows, as data: [`timeline`] the live bytes over time, [`graph`] what is
+//! around a move, [`pictures`] the drawings of layouts, [`planned`] a plan beside the program. The template `page.html`
+//! writes them: it escapes every text, so no name of an instruction is markup. `style.css` and `script.js` are put into
+//! it as they are; the script lets the reader choose a step of a chart and sort a table, and all numbers are there
+//! without it. The policy in the head of the page lets the browser run that script alone and load nothing.
+//!
+//! The size of the page is bounded however large the program is: charts have at most 200 steps, lists at most `top`
+//! entries with the sum of the others, and there are at most 24 pictures.
+
+mod graph;
+mod pictures;
+pub mod planned;
+mod timeline;
+
+use super::measure::Report;
+use super::screen;
+use super::summary::{Bytes, Move, Summary, Tensor};
+use graph::Graph;
+use minijinja::{Environment, UndefinedBehavior, Value, context};
+use pictures::{Picture, Pictures};
+use planned::Planned;
+use serde::Serialize;
+use tensor_layout::hlo::Module;
+use tensor_layout::text::Error;
+use timeline::Timeline;
+
+const TEMPLATE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The SHA-256 of `script.js`, in base 64, which the policy of the page names.
+const SCRIPT_HASH: &str = "gOafx+OrGlDqJLcQTjDuObWuUlWNIvTNUewbk+Q80e8=";
+
+/// How many entries the lists of a page have where nothing else is said.
+pub const TOP: usize = 30;
+
+/// The most moves whose surroundings are drawn.
+const GRAPHS: usize = 12;
+
+/// The most memories with a chart.
+const CHARTS: usize = 3;
+
+/// All that a page shows.
+#[derive(Serialize)]
+struct Shown {
+    summary: Summary,
+    timelines: Vec<Timeline>,
+    tensors: Vec<ShownTensor>,
+    /// The number of the tensors that are not shown, and their bytes.
+    others: usize,
+    rest: Bytes,
+    /// The bytes of the largest tensor.
+    most: i64,
+    moves: Vec<ShownMove>,
+    pictures: Vec<Picture>,
+    plan: Option<Planned>,
+}
+
+#[derive(Serialize)]
+struct ShownTensor {
+    tensor: Tensor,
+    /// The number of its picture.
+    picture: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct ShownMove {
+    moved: Move,
+    graph: Option<Graph>,
+    /// The pictures of the shapes before and after.
+    pictures: [Option<usize>; 2],
+}
+
+/// The page of a program's report, with at most `top` entries in each list; `machine` is whose layouts are compared.
+///
+/// # Errors
+/// 64 bits do not hold the bytes.
+pub fn page(
+    module: &Module,
+    report: &Report,
+    machine: &str,
+    top: usize,
+    mut plan: Option<Planned>,
+) -> Result<String, Error> {
+    let mut summary = report.summary(top)?;
+    let (tensors, others, rest) = report.tensors(top)?;
+    let mut pictures = Pictures::default();
+    let picture = |tensor: Tensor| ShownTensor { picture: pictures.number(&tensor.shape), tensor };
+    let tensors: Vec<ShownTensor> = tensors.into_iter().map(picture).collect();
+    let moves = std::mem::take(&mut summary.relayouts).into_iter().enumerate().map(|(number, moved)| ShownMove {
+        graph: around(module, &moved).filter(|_| number < GRAPHS),
+        pictures: [pictures.number(&moved.from), pictures.number(&moved.to)],
+        moved,
+    });
+    let moves = moves.collect();
+    if let Some(plan) = &mut plan {
+        plan.picture(&mut pictures);
+    }
+    let charts = summary.spaces.iter().filter(|memory| memory.space == 0 || memory.temporaries >= screen::SMALL);
+    let charts = charts.filter_map(|memory| Timeline::of(module, report.used(), memory.space));
+    Ok(written(
+        &Shown {
+            timelines: charts.take(CHARTS).collect(),
+            most: tensors.iter().map(|shown| shown.tensor.footprint.padded_bytes).max().unwrap_or(0),
+            tensors,
+            others,
+            rest,
+            moves,
+            pictures: pictures.all(),
+            plan,
+            summary,
+        },
+        machine,
+    ))
+}
+
+/// The drawing of what is around a move.
+fn around(module: &Module, moved: &Move) -> Option<Graph> {
+    let computation = module.computations.iter().find(|computation| computation.name == moved.computation)?;
+    let k = computation.instructions.iter().position(|instruction| instruction.name == moved.name)?;
+    Some(Graph::around(computation, k))
+}
+
+fn written(shown: &Shown, machine: &str) -> String {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    environment.add_filter("bytes", screen::bytes);
+    environment.add_filter("grouped", grouped);
+    environment
+        .add_filter("part", |of: i64, most: i64, width: f64| format!("{:.1}", of as f64 / most.max(1) as f64 * width));
+    environment.add_filter("padding", |padded: i64, logical: i64| screen::padding(Bytes { logical, padded }));
+    // What is in a script ends at `</script`; in JSON a `<` may be written as a number.
+    environment.add_filter("data", |json: &str| Value::from_safe_string(json.replace('<', "\\u003c")));
+    let text = environment.render_named_str(
+        "page.html",
+        TEMPLATE,
+        context! {
+            style => Value::from_safe_string(STYLE.to_string()),
+            script => Value::from_safe_string(SCRIPT.to_string()),
+            script_hash => Value::from_safe_string(SCRIPT_HASH.to_string()),
+            version => env!("CARGO_PKG_VERSION"),
+            machine,
+            ..Value::from_serialize(shown)
+        },
+    );
+    text.expect("the template has only names that there are")
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(n: i64) -> String {
+    let digits = n.unsigned_abs().to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    format!("{}{}", if n < 0 { "-" } else { "" }, groups.join(","))
+}

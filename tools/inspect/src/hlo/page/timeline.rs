@@ -1,0 +1,192 @@
+//! The live bytes of a memory over the entry's instructions, in layers by where they come from.
+//!
+//! A step is some instructions in a row, of which the one with most live bytes is told. The layers of a step add up to
+//! the live bytes of that instruction: the arguments, outputs and constants, which are there all the time, and the
+//! temporaries by their lines of the program, those of what the instruction runs included.
+
+use crate::hlo::screen::bytes;
+use crate::hlo::summary::{origin, space_name};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use tensor_layout::hlo::Module;
+use tensor_layout::memory::MemoryUse;
+
+/// The most steps, and the most lines of the program that have a layer of their own.
+const STEPS: usize = 200;
+const LINES: usize = 7;
+
+/// The size of the chart, in units of its own.
+const WIDTH: usize = 1000;
+const HEIGHT: f64 = 240.0;
+
+/// The layers of a memory, and the chart of them.
+#[derive(Serialize)]
+pub struct Timeline {
+    pub space: String,
+    /// The most live bytes.
+    pub most: i64,
+    /// The number of instructions.
+    pub instructions: usize,
+    pub steps: Vec<Step>,
+    pub layers: Vec<Layer>,
+    /// The step of the peak.
+    pub at: usize,
+    /// What the script shows: of each step the text, and the bytes of each layer.
+    pub readings: String,
+}
+
+/// Some instructions in a row, told by the first of those with most live bytes.
+#[derive(Serialize)]
+pub struct Step {
+    pub instruction: String,
+    /// Its place in the entry, from 0.
+    pub position: usize,
+    pub live: i64,
+}
+
+/// The bytes that come from one place.
+#[derive(Serialize)]
+pub struct Layer {
+    pub name: String,
+    /// At each step.
+    #[serde(skip)]
+    pub live: Vec<i64>,
+    pub at_peak: i64,
+    /// The outline of the layer in the chart.
+    pub path: String,
+}
+
+impl Timeline {
+    /// Of a memory; `None` where it is always empty.
+    pub fn of(module: &Module, used: &MemoryUse, space: u8) -> Option<Timeline> {
+        let live = used.timeline(space)?;
+        let most = live.iter().copied().max().filter(|most| *most > 0)?;
+        let in_a_step = live.len().div_ceil(STEPS);
+        let told = |(number, part): (usize, &[i64])| {
+            let first = part.iter().enumerate().fold(0, |most, (k, bytes)| if *bytes > part[most] { k } else { most });
+            let position = number * in_a_step + first;
+            let instruction = module.computations[module.entry].instructions[position].name.clone();
+            Step { instruction, position, live: part[first] }
+        };
+        let steps: Vec<Step> = live.chunks(in_a_step).enumerate().map(told).collect();
+        let at = steps.iter().position(|step| step.live == most).unwrap_or(0);
+        let mut layers = layers(module, used, space, &steps);
+        draw(&mut layers, most);
+        layers.iter_mut().for_each(|layer| layer.at_peak = layer.live[at]);
+        let readings = readings(&steps, &layers);
+        Some(Timeline { space: space_name(space), most, instructions: live.len(), steps, layers, at, readings })
+    }
+}
+
+/// The layers from below: what is there all the time, then the lines with most, then all others together.
+fn layers(module: &Module, used: &MemoryUse, space: u8, steps: &[Step]) -> Vec<Layer> {
+    let own = &used.spaces[&space];
+    let layer = |name: &str, live: Vec<i64>| Layer { name: name.to_string(), live, at_peak: 0, path: String::new() };
+    let whole = [("arguments", own.arguments), ("outputs", own.outputs), ("constants", own.constants)];
+    let whole = whole.iter().filter(|(_, bytes)| bytes.padded > 0);
+    let mut found: Vec<Layer> = whole.map(|(name, bytes)| layer(name, vec![bytes.padded; steps.len()])).collect();
+    let mut lines: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    for (number, step) in steps.iter().enumerate() {
+        for moment in used.running(module, space, step.position) {
+            for buffer in used.live_at(&moment, space) {
+                let made = &module.computations[moment.computation].instructions[buffer.made.0];
+                let from = origin(&made.source);
+                let name = from.source.or(from.op_name).unwrap_or_else(|| "unknown".to_string());
+                // What is live together fits in 64 bits.
+                lines.entry(name).or_insert_with(|| vec![0; steps.len()])[number] += buffer.footprint.padded;
+            }
+        }
+    }
+    let mut lines: Vec<(String, Vec<i64>)> = lines.into_iter().collect();
+    lines.sort_by_key(|(_, live)| std::cmp::Reverse(live.iter().copied().max()));
+    let others = lines.split_off(lines.len().min(LINES));
+    found.extend(lines.into_iter().map(|(name, live)| layer(&name, live)));
+    if !others.is_empty() {
+        let sum = |step: usize| others.iter().map(|(_, live)| live[step]).sum();
+        let name = format!("{} other lines", others.len());
+        found.push(layer(&name, (0..steps.len()).map(sum).collect()));
+    }
+    found
+}
+
+/// Draws the layers one on the other.
+fn draw(layers: &mut [Layer], most: i64) {
+    let y = |live: i64| HEIGHT * (1.0 - live as f64 / most as f64);
+    let mut below = vec![0; layers.first().map_or(0, |layer| layer.live.len())];
+    for layer in layers {
+        let above: Vec<i64> = below.iter().zip(&layer.live).map(|(below, own)| below + own).collect();
+        let x = |step: usize| step * WIDTH / above.len();
+        let path = &mut layer.path;
+        let mut pen = f64::NAN;
+        // A step as high as the last one needs no point.
+        let mut side = |path: &mut String, step: usize, live: i64, begin: char| {
+            if y(live) != pen {
+                let _ =
+                    write!(path, "{begin}{} {:.1}V{:.1}", x(step), if pen.is_nan() { y(live) } else { pen }, y(live));
+                pen = y(live);
+            }
+        };
+        above.iter().enumerate().for_each(|(step, live)| side(path, step, *live, if step == 0 { 'M' } else { 'L' }));
+        let _ = write!(path, "H{WIDTH}");
+        below.iter().enumerate().rev().for_each(|(step, live)| side(path, step + 1, *live, 'L'));
+        path.push_str("H0Z");
+        below = above;
+    }
+}
+
+/// As JSON: of each step a text, and the bytes of each layer.
+fn readings(steps: &[Step], layers: &[Layer]) -> String {
+    let reading = |(number, step): (usize, &Step)| {
+        let text = format!("{}, instruction {}: {}", step.instruction, step.position, bytes(step.live));
+        let parts: Vec<String> = layers.iter().map(|layer| bytes(layer.live[number])).collect();
+        serde_json::json!([text, parts])
+    };
+    serde_json::Value::Array(steps.iter().enumerate().map(reading).collect()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The layers of each step add up to the live bytes of its instruction, of which none in between has more.
+    #[test]
+    fn layers_add_up_to_what_is_live() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test/hlo");
+        let mut checked = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "hlo") {
+                continue;
+            }
+            let module = Module::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            let used = MemoryUse::of(&module).unwrap();
+            for (space, own) in &used.spaces {
+                let Some(found) = Timeline::of(&module, &used, *space) else { continue };
+                let live = used.timeline(*space).unwrap();
+                assert_eq!((found.most, found.steps[found.at].live), (own.peak, own.peak), "{path:?}");
+                for (number, step) in found.steps.iter().enumerate() {
+                    let sum: i64 = found.layers.iter().map(|layer| layer.live[number]).sum();
+                    assert_eq!((step.live, sum), (live[step.position], live[step.position]), "{path:?} {number}");
+                    checked += 1;
+                }
+                let shown: Vec<usize> = found.steps.iter().map(|step| step.position).collect();
+                let in_a_step = live.len().div_ceil(STEPS);
+                for (k, bytes) in live.iter().enumerate() {
+                    assert!(*bytes <= live[shown[k / in_a_step]], "{path:?} {k}");
+                }
+            }
+        }
+        assert!(checked > 1000, "{checked}");
+    }
+
+    #[test]
+    fn the_outline_of_layers() {
+        let layer = |live: &[i64]| Layer { name: String::new(), live: live.to_vec(), at_peak: 0, path: String::new() };
+        let mut layers = [layer(&[1, 1]), layer(&[0, 3])];
+        draw(&mut layers, 4);
+        let [below, above] = layers.map(|layer| layer.path);
+        assert_eq!(below, "M0 180.0V180.0H1000L1000 180.0V240.0H0Z");
+        assert_eq!(above, "M0 180.0V180.0L500 180.0V0.0H1000L1000 0.0V180.0H0Z");
+    }
+}

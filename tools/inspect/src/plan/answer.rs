@@ -1,0 +1,202 @@
+//! The answer of `plan`: a plan with the names of the program.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use tensor_layout::hlo::Module;
+use tensor_layout::operations::count;
+use tensor_layout::plan::{ArrayName, LayoutPlan, Lesson, PlannedRelayout};
+use tensor_layout::targets::Target;
+use tensor_layout::tiled::Layout;
+
+/// A plan: layouts for all values of a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanAnswer {
+    /// What the program costs, and what it costs at least, in the unit of the machine.
+    pub cost: i64,
+    pub bound: i64,
+    pub unit: String,
+    /// The layouts of the arrays of arguments and results.
+    pub entry: EntryArrays,
+    /// For each value the layouts that it is held in, by its name; `name#k` for array k of a tuple.
+    pub values: BTreeMap<String, Vec<String>>,
+    /// The values that are made in another memory space than 0, and which.
+    pub spaces: BTreeMap<String, u8>,
+    pub relayouts: Vec<RelayoutAnswer>,
+    /// The most bytes that are in each memory space at once, by its number.
+    pub peak: BTreeMap<String, i64>,
+    pub memories: Vec<MemoryAnswer>,
+    /// What the layouts that the program has cost; `null` where they are not possible here.
+    pub given: Option<i64>,
+    /// The plan that these layouts are, where it is asked for and possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Box<PlanAnswer>>,
+    /// What a judge has said, where there is one; the plan is the one that it likes best.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Vec<Judgement>>,
+}
+
+/// The arrays of arguments and of results, in order, tuples flattened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EntryArrays {
+    #[serde(rename = "in")]
+    pub arguments: Vec<String>,
+    #[serde(rename = "out")]
+    pub results: Vec<String>,
+}
+
+/// A relayout.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RelayoutAnswer {
+    /// The value that is copied.
+    pub at: String,
+    /// The layout in which it is made, and the one in which it is wanted.
+    pub from: String,
+    pub to: String,
+    /// The bytes that are read and written.
+    pub bytes: i64,
+    /// What it costs, with what it breaks.
+    pub cost: i64,
+    /// The instructions that want it.
+    pub wanted_by: Vec<String>,
+    /// What the best plan costs in which these take the value as it is made; `null` where there is none, or it was not
+    /// looked for.
+    pub without: Option<i64>,
+}
+
+/// What a plan takes of a memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryAnswer {
+    /// The number of the memory space, and the name of the machine's memory.
+    pub space: u8,
+    pub name: String,
+    /// The bytes of all values that are ever in it, and those of them that are padding.
+    pub bytes: i64,
+    pub padding: i64,
+    /// How much less padding that is than in the machine's default layouts.
+    pub padding_saved: i64,
+    /// The most bytes that are in it at once, and the instruction that runs then.
+    pub peak: i64,
+    pub at: String,
+}
+
+/// What a judge has said of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Judgement {
+    /// What was tried: the layouts of the entry that differ from those of the best plan before.
+    pub tried: String,
+    /// What the plan costs here.
+    pub cost: i64,
+    /// What the judge says; `null` where it has an error.
+    pub judged: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How much more the change costs here than before, and how much more the judge says.
+    pub expected: i64,
+    pub found: Option<i64>,
+}
+
+/// Plans with the names of a program.
+pub struct Names<'a> {
+    /// The program.
+    pub module: &'a Module,
+    /// The machine.
+    pub target: &'a Target,
+}
+
+impl Names<'_> {
+    /// The name of a node.
+    pub fn node(&self, (graph, node): (usize, usize)) -> &str {
+        &self.module.computations[graph].instructions[node].name
+    }
+
+    /// The name of an array: of an instruction, with the number of the part where it has several.
+    pub fn array(&self, (graph, node, leaf): ArrayName) -> String {
+        let name = self.node((graph, node));
+        let parts = count(&self.module.computations[graph].instructions[node].shape);
+        if parts == 1 { name.to_string() } else { format!("{name}#{leaf}") }
+    }
+
+    /// A plan, and for each of its relayouts what doing without it costs, as far as that is known.
+    pub fn answer(&self, plan: &LayoutPlan, without: &[Option<i64>]) -> PlanAnswer {
+        let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut spaces = BTreeMap::new();
+        for ((at, layouts), space) in plan.values.iter().zip(&plan.spaces) {
+            let own = values.entry(self.array(*at)).or_default();
+            for text in texts(layouts) {
+                if !own.contains(&text) {
+                    own.push(text);
+                }
+            }
+            if *space != 0 {
+                spaces.insert(self.array(*at), *space);
+            }
+        }
+        let relayouts = plan.relayouts.iter().enumerate();
+        PlanAnswer {
+            cost: plan.cost,
+            bound: plan.bound,
+            unit: self.target.unit().to_string(),
+            entry: EntryArrays { arguments: texts(&plan.arguments), results: texts(&plan.results) },
+            values,
+            spaces,
+            relayouts: relayouts.map(|(k, moved)| self.relayout(moved, without.get(k).copied().flatten())).collect(),
+            peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
+            memories: self.memories(plan),
+            given: None,
+            compare: None,
+            judged: None,
+        }
+    }
+
+    fn relayout(&self, moved: &PlannedRelayout, without: Option<i64>) -> RelayoutAnswer {
+        RelayoutAnswer {
+            at: self.array(moved.at),
+            from: moved.from.to_string(),
+            to: moved.to.to_string(),
+            bytes: moved.bytes,
+            cost: moved.cost,
+            wanted_by: moved.wanted_by.iter().map(|node| self.node(*node).to_string()).collect(),
+            without,
+        }
+    }
+
+    fn memories(&self, plan: &LayoutPlan) -> Vec<MemoryAnswer> {
+        let named = |space: u8| {
+            // Of a cache and what is behind it, the last is what holds everything.
+            let memory = self.target.machine().memories.iter().rfind(|memory| memory.space == space);
+            memory.map_or_else(|| format!("space {space}"), |memory| memory.name.clone())
+        };
+        let one = |taken: &tensor_layout::plan::SpaceTaken| MemoryAnswer {
+            space: taken.space,
+            name: named(taken.space),
+            bytes: taken.bytes,
+            padding: taken.padding,
+            padding_saved: taken.default_padding.saturating_sub(taken.padding),
+            peak: taken.peak,
+            at: self.node(taken.at).to_string(),
+        };
+        plan.taken.iter().map(one).collect()
+    }
+
+    /// What a judge has said, as an answer.
+    pub fn judgement(&self, lesson: &Lesson) -> Judgement {
+        let changes = lesson.changed.iter().map(|change| {
+            let side = if change.argument { "argument" } else { "result" };
+            format!("{side} {} {}", change.number, change.layout)
+        });
+        let tried = changes.collect::<Vec<_>>().join(", ");
+        Judgement {
+            tried: if tried.is_empty() { "the plan of least cost".to_string() } else { tried },
+            cost: lesson.cost,
+            judged: lesson.judged.as_ref().ok().copied(),
+            error: lesson.judged.as_ref().err().cloned(),
+            expected: lesson.expected,
+            found: lesson.found,
+        }
+    }
+}
+
+fn texts(layouts: &[Layout]) -> Vec<String> {
+    layouts.iter().map(ToString::to_string).collect()
+}

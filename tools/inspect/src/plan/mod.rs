@@ -1,0 +1,261 @@
+//! `layout-inspect plan`: layouts for all values of an HLO module.
+
+pub mod answer;
+mod judge;
+pub mod proof;
+mod text;
+mod why;
+
+use crate::clock::Clock;
+use answer::{Names, PlanAnswer};
+use clap::ValueEnum;
+use judge::JudgeCommand;
+use layout_console::{Complaint, read, warn};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use tensor_layout::hlo::Module;
+use tensor_layout::operations::{Facts, Graph};
+use tensor_layout::plan::{EntryLayouts, LayoutPlan, Lesson, Planner, SpaceLimit, Unplanned};
+use tensor_layout::solver::Options;
+use tensor_layout::targets::Target;
+use tensor_layout::text::{Error, instead};
+
+/// Choose a layout for every value of an HLO module, and say how far that is from the best
+#[derive(clap::Args)]
+pub struct PlanOptions {
+    /// HLO text as XLA and JAX dump it, - for standard input
+    file: String,
+    /// The machine: a name such as tpu_v5e, or the text of a machine
+    #[arg(long, value_name = "MACHINE")]
+    machine: String,
+    /// What the arguments and results of the program may be laid out in
+    #[arg(long, value_enum, default_value = "default")]
+    entry: EntryOption,
+    /// The bytes that a memory may take at once, all arrays together: vmem=16777216, or the number of its space
+    #[arg(long, value_name = "SPACE=BYTES")]
+    capacity: Vec<String>,
+    /// Stop the search after so many seconds, with the best plan so far
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
+    /// Write the plan with the proof of its bound into this file, for check-plan
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+    /// Let this command price plans: it gets each as a line of JSON and answers {"cost":n} or {"error":".."}
+    #[arg(long, value_name = "COMMAND")]
+    judge: Option<String>,
+    /// The most plans that the judge is asked of
+    #[arg(long, value_name = "N", default_value_t = 16, requires = "judge")]
+    judgements: usize,
+    /// Say beside the plan what the layouts that the file has would cost and copy
+    #[arg(long)]
+    compare: bool,
+    /// Say what each layout of this instruction would cost, all others chosen anew
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "judge", "compare", "certificate"])]
+    why: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the arguments and results of a program may be laid out in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryOption {
+    /// In the layouts that the file gives
+    Fixed,
+    /// In the machine's default layouts
+    #[default]
+    Default,
+    /// In any
+    Free,
+}
+
+/// Of how many relayouts, the dearest, it is said what doing without them costs.
+const EXPLAINED: usize = 12;
+
+/// The most arrays of a program whose relayouts are explained: each is a plan of its own.
+const MOST_EXPLAINED: usize = 4000;
+
+/// The plan as text or JSON.
+pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
+    let target = Target::parse(&options.machine).map_err(|error| Complaint::in_argument(&options.machine, &error))?;
+    if options.seconds.is_some_and(|seconds| !seconds.is_finite() || seconds < 0.0) {
+        let found = options.seconds.unwrap_or_default();
+        return Err(Complaint::new(format!("expected a number of seconds from 0, found `{found}`")));
+    }
+    let limits =
+        options.capacity.iter().map(|text| limit(&target, text).map_err(|error| Complaint::in_argument(text, &error)));
+    let limits = limits.collect::<Result<Vec<_>, _>>()?;
+    let text = read(&options.file)?;
+    let mut clock = Clock::new(options.seconds);
+    let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let wrong = |why| complain(&module, &target, &options.file, &text, why);
+    let planner = posed(&graphs, module.entry, &facts, &target, options.entry, &limits).map_err(wrong)?;
+    clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
+    let names = Names { module: &module, target: &target };
+    if let Some(name) = &options.why {
+        return why::text(&names, &planner, name).map_err(|error| Complaint::about(&options.file, error));
+    }
+    let (plan, mut answer) = match &options.judge {
+        None => plan_of(&names, &planner, &mut clock).map_err(wrong)?,
+        Some(command) => {
+            let (plan, lessons) = judged(&names, &planner, command, options.judgements)?.map_err(wrong)?;
+            let mut answer = described(&names, &planner, &plan, &mut clock);
+            answer.judged = Some(lessons.iter().map(|lesson| names.judgement(lesson)).collect());
+            (plan, answer)
+        }
+    };
+    if let Some(file) = &options.certificate {
+        let capacities = limits.iter().map(|limit| (limit.space, limit.bytes)).collect();
+        let machine = options.machine.clone();
+        let proved = proof::Proved { machine, entry: options.entry, capacities, plan: answer.clone() };
+        proof::save(file, &proved, &plan.solution.certificate)?;
+    }
+    if options.compare {
+        match planner.given_plan() {
+            Ok(given) => answer.compare = Some(Box::new(names.answer(&given, &[]))),
+            Err((at, error)) => {
+                let message = format!("the layouts of the file are not compared: {}", error.message);
+                let at = module.computations[at.0].instructions[at.1].at;
+                warn(&Complaint::warnings(&options.file, &text, &[Error::at(at, message)]));
+            }
+        }
+    }
+    Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) })
+}
+
+/// The best plan, and the answer that it is.
+///
+/// # Errors
+/// Why there is no plan.
+pub fn plan_of(names: &Names, planner: &Planner, clock: &mut Clock) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
+    let plan = planner.plan(&Options::default(), &mut |progress| clock.go_on(progress))?;
+    let answer = described(names, planner, &plan, clock);
+    Ok((plan, answer))
+}
+
+/// The answer that a plan is.
+fn described(names: &Names, planner: &Planner, plan: &LayoutPlan, clock: &mut Clock) -> PlanAnswer {
+    let without = explained(planner, plan, clock);
+    PlanAnswer { given: planner.given(), ..names.answer(plan, &without) }
+}
+
+/// The answer with `ok`, as the line protocol has it.
+fn json(answer: &PlanAnswer) -> serde_json::Value {
+    let mut object = serde_json::json!(answer);
+    if let Some(object) = object.as_object_mut() {
+        object.insert("ok".to_string(), true.into());
+    }
+    object
+}
+
+/// Poses the problem.
+pub fn posed<'a, 't>(
+    graphs: &'a [Graph],
+    entry: usize,
+    facts: &Facts,
+    target: &'t Target,
+    ends: EntryOption,
+    limits: &[SpaceLimit],
+) -> Result<Planner<'a, 't>, Unplanned> {
+    let ends = match ends {
+        EntryOption::Fixed => EntryLayouts::Fixed,
+        EntryOption::Default => EntryLayouts::Default,
+        EntryOption::Free => EntryLayouts::Free,
+    };
+    let planner = Planner::new(graphs, entry, facts, target, ends)?;
+    if limits.is_empty() { Ok(planner) } else { planner.limited(limits) }
+}
+
+/// A capacity such as `vmem=16777216`.
+///
+/// # Errors
+/// What is wrong, and at which byte.
+pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
+    let Some((space, bytes)) = text.split_once('=') else {
+        return Err(Error::at(text.len(), "expected `=` and the bytes of the memory"));
+    };
+    let memories = &target.machine().memories;
+    let names: Vec<&str> = memories.iter().map(|memory| memory.name.as_str()).collect();
+    let named = memories.iter().find(|memory| memory.name == space).map(|memory| memory.space);
+    let Some(number) = named.or_else(|| space.parse().ok()) else {
+        return Err(Error::at(0, format!("unknown memory `{space}`{}", instead(space, &names))));
+    };
+    match bytes.parse() {
+        Ok(bytes) if bytes >= 0 => Ok(SpaceLimit { space: number, bytes }),
+        _ => {
+            let message = format!("expected a number of bytes from 0 that fits in 64 bits, found `{bytes}`");
+            Err(Error::at(text.len() - bytes.len(), message))
+        }
+    }
+}
+
+/// Why there is no plan, at its place in the file.
+pub fn complain(module: &Module, target: &Target, file: &str, text: &str, why: Unplanned) -> Complaint {
+    match located(module, target, why) {
+        (Some(at), message) => Complaint::in_file(file, text, &[Error::at(at, message)]),
+        (None, message) => Complaint::about(file, message),
+    }
+}
+
+/// Why there is no plan, and at which byte of the text.
+pub fn located(module: &Module, target: &Target, why: Unplanned) -> (Option<usize>, String) {
+    let place = |(c, k): (usize, usize)| module.computations.get(c)?.instructions.get(k).map(|own| own.at);
+    match why {
+        Unplanned::Wrong(node, error) => (node.and_then(place), error.message),
+        Unplanned::Impossible(why) => (None, why.to_string()),
+        Unplanned::Short { space, at, least, capacity, arrays } => {
+            let names = Names { module, target };
+            let named = |(array, bytes): &(_, i64)| format!("`{}` ({bytes})", names.array(*array));
+            let most = arrays.iter().map(named).collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "no plan fits: here memory space {space} must hold {least} bytes, {} more than its capacity {capacity}; \
+                 most is taken by {most}",
+                least - capacity
+            );
+            (place(at), message)
+        }
+    }
+}
+
+/// What doing without the dearest relayouts costs.
+fn explained(planner: &Planner, plan: &LayoutPlan, clock: &mut Clock) -> Vec<Option<i64>> {
+    let mut dearest: Vec<usize> = (0..plan.relayouts.len()).collect();
+    dearest.sort_by_key(|k| std::cmp::Reverse(plan.relayouts[*k].cost));
+    dearest.truncate(if planner.arrays() > MOST_EXPLAINED { 0 } else { EXPLAINED });
+    let mut found = vec![None; plan.relayouts.len()];
+    for (done, k) in dearest.iter().enumerate() {
+        if !clock.has_time() {
+            break;
+        }
+        clock.say(&format!("{done} of {} relayouts are explained", dearest.len()));
+        found[*k] = planner.without(&plan.relayouts[*k], &Options::default());
+    }
+    found
+}
+
+/// The plan that a command likes best, and what it has said.
+fn judged(
+    names: &Names,
+    planner: &Planner,
+    command: &str,
+    most: usize,
+) -> Result<Result<(LayoutPlan, Vec<Lesson>), Unplanned>, Complaint> {
+    let mut asked = JudgeCommand::new(command);
+    let mut number = 0;
+    let found = planner.judged(&Options::default(), most, &mut |plan| {
+        let said = asked.ask(&names.answer(plan, &[]));
+        number += 1;
+        match &said {
+            Ok(cost) => eprintln!("judged {number} of {most}: {cost}"),
+            Err(error) => eprintln!("judged {number} of {most}: {error}"),
+        }
+        said
+    });
+    match asked.broken.take() {
+        Some(broken) => Err(Complaint::about(command, broken)),
+        None => Ok(found),
+    }
+}

@@ -1,0 +1,124 @@
+//! A plan for people.
+
+use super::answer::{Judgement, PlanAnswer, RelayoutAnswer};
+use crate::numbers::counted;
+use std::fmt::Write;
+
+/// The plan as lines: what it costs, what it takes of each memory, and each relayout with its reason.
+pub fn text(plan: &PlanAnswer) -> String {
+    let mut out = String::new();
+    let unit = |n: i64| counted(n, &plan.unit);
+    let gap = match plan.cost - plan.bound {
+        0 => "no plan costs less".to_string(),
+        gap => format!("{} above the bound of all plans", unit(gap)),
+    };
+    let _ = writeln!(out, "cost    {}, {gap}", unit(plan.cost));
+    if let Some(given) = plan.given {
+        let more = given - plan.cost;
+        let _ = match more {
+            0 => writeln!(out, "given   the layouts of the file cost the same"),
+            _ => writeln!(out, "given   the layouts of the file cost {}, {} more", unit(given), unit(more)),
+        };
+    }
+    for memory in &plan.memories {
+        let bytes = |n: i64| counted(n, "byte");
+        let _ = writeln!(
+            out,
+            "{:7} {} in all, {} of them padding ({} less than in default layouts); {} at once, at `{}`",
+            memory.name,
+            bytes(memory.bytes),
+            bytes(memory.padding),
+            bytes(memory.padding_saved),
+            bytes(memory.peak),
+            memory.at
+        );
+    }
+    for (side, layouts) in [("in", &plan.entry.arguments), ("out", &plan.entry.results)] {
+        if !layouts.is_empty() {
+            let _ = writeln!(out, "{side:7} {}", layouts.join(" "));
+        }
+    }
+    let bytes = plan.relayouts.iter().fold(0i64, |sum, moved| sum.saturating_add(moved.bytes));
+    let moved = counted(plan.relayouts.len() as i64, "relayout");
+    let _ = writeln!(out, "{moved}, {} read and written", counted(bytes, "byte"));
+    for relayout in &plan.relayouts {
+        reason(&mut out, plan, relayout);
+    }
+    if let Some(judged) = &plan.judged {
+        lessons(&mut out, &plan.unit, judged);
+    }
+    if let Some(given) = &plan.compare {
+        compare(&mut out, plan, given);
+    }
+    out
+}
+
+/// A relayout, who wants it, and what doing without would cost.
+fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
+    let RelayoutAnswer { at, from, to, bytes, cost, wanted_by, without } = relayout;
+    let unit = |n: i64| counted(n, &plan.unit);
+    let by = wanted_by.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+    let by = if by.is_empty() { "nothing".to_string() } else { by.join(", ") };
+    let _ = writeln!(
+        out,
+        "  `{at}` is made in {from} and wanted in {to} by {by}: {}, {}",
+        counted(*bytes, "byte"),
+        unit(*cost)
+    );
+    let _ = match without {
+        Some(without) => writeln!(out, "    without it the best plan costs {} more", unit(without - plan.cost)),
+        None => writeln!(out, "    no plan without it is known"),
+    };
+}
+
+/// What a judge has said.
+fn lessons(out: &mut String, unit: &str, judged: &[Judgement]) {
+    let _ = writeln!(out, "judged");
+    for own in judged {
+        let said = match (own.judged, own.found) {
+            (Some(cost), Some(found)) => {
+                let off = found - own.expected;
+                format!("{}: {found:+} where {:+} was expected, {off:+} off", counted(cost, unit), own.expected)
+            }
+            (Some(cost), None) => counted(cost, unit),
+            _ => own.error.clone().unwrap_or_default(),
+        };
+        let _ = writeln!(out, "  {}: {said}", own.tried);
+    }
+}
+
+/// The plan beside the layouts that the file has.
+fn compare(out: &mut String, plan: &PlanAnswer, given: &PlanAnswer) {
+    let bytes = |plan: &PlanAnswer| plan.relayouts.iter().fold(0i64, |sum, moved| sum.saturating_add(moved.bytes));
+    let held = |plan: &PlanAnswer| plan.memories.iter().fold(0i64, |sum, memory| sum.saturating_add(memory.bytes));
+    let padding = |plan: &PlanAnswer| plan.memories.iter().fold(0i64, |sum, memory| sum.saturating_add(memory.padding));
+    let peak = |plan: &PlanAnswer| plan.memories.iter().map(|memory| memory.peak).fold(0i64, i64::saturating_add);
+    let rows: [(String, i64, i64); 6] = [
+        (format!("cost in {}s", plan.unit), plan.cost, given.cost),
+        ("relayouts".to_string(), plan.relayouts.len() as i64, given.relayouts.len() as i64),
+        ("bytes of relayouts".to_string(), bytes(plan), bytes(given)),
+        ("bytes of values".to_string(), held(plan), held(given)),
+        ("bytes of padding".to_string(), padding(plan), padding(given)),
+        ("bytes at the peaks".to_string(), peak(plan), peak(given)),
+    ];
+    let _ = writeln!(out, "{:22} {:>16} {:>16}", "", "plan", "file");
+    for (what, ours, theirs) in rows {
+        let _ = writeln!(out, "{what:22} {ours:>16} {theirs:>16}");
+    }
+    let alike = plan.values.iter().filter(|(name, own)| given.values.get(*name) == Some(*own)).count();
+    let _ = writeln!(out, "{alike} of {} have the same layouts in both", counted(plan.values.len() as i64, "value"));
+    for (title, of, other) in [("plan", plan, given), ("file", given, plan)] {
+        for moved in
+            of.relayouts.iter().filter(|moved| !other.relayouts.iter().any(|o| o.at == moved.at && o.to == moved.to))
+        {
+            let _ = writeln!(
+                out,
+                "  only in the {title}: `{}` {} to {}, {}",
+                moved.at,
+                moved.from,
+                moved.to,
+                counted(moved.bytes, "byte")
+            );
+        }
+    }
+}

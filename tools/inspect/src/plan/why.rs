@@ -1,0 +1,35 @@
+//! `layout-inspect plan --why`: what each layout of an instruction would cost.
+
+use super::answer::Names;
+use std::fmt::Write;
+use tensor_layout::operations::count;
+use tensor_layout::plan::{Alternative, Planner};
+use tensor_layout::solver::Options;
+use tensor_layout::text::{Error, did_you_mean};
+
+/// The layouts of an instruction, those first with which the best plan costs least.
+pub fn text(names: &Names, planner: &Planner, name: &str) -> Result<String, Error> {
+    let (name, unit) = (name.trim_start_matches('%'), names.target.unit());
+    let mut text = String::new();
+    for (c, computation) in names.module.computations.iter().enumerate() {
+        for (k, _) in computation.instructions.iter().enumerate().filter(|(_, own)| own.name == name) {
+            for leaf in 0..count(&computation.instructions[k].shape) {
+                for alternatives in planner.why((c, k, leaf), &Options::default()) {
+                    let best = alternatives.first().and_then(|best| best.cost);
+                    for Alternative { layout, cost } in alternatives {
+                        let _ = match (cost, best) {
+                            (Some(cost), Some(best)) => writeln!(text, "{layout}: {cost} {unit}, {} more", cost - best),
+                            _ => writeln!(text, "{layout}: not possible"),
+                        };
+                    }
+                }
+            }
+        }
+    }
+    if text.is_empty() {
+        let all = names.module.computations.iter().flat_map(|computation| &computation.instructions);
+        let hint = did_you_mean(name, all.map(|instruction| instruction.name.as_str()));
+        return Err(Error::new(format!("no layout is chosen for an instruction `{name}`{hint}")));
+    }
+    Ok(text)
+}

@@ -1,0 +1,469 @@
+//! `layout-inspect hlo --html`: the page as text, and in a browser.
+
+mod browser;
+mod program;
+
+use browser::{Browser, ENTER, ESCAPE, RIGHT, TAB};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+const NARROW: &str = "HloModule narrow, is_scheduled=true
+
+ENTRY main {
+  x = f32[1000,3]{1,0:T(8,128)} parameter(0), metadata={op_name=\"x\"}
+  c = f32[1000,3]{0,1:T(4,128)} copy(x), metadata={op_name=\"jit(f)/neg\" source_file=\"f.py\" source_line=7}
+  n = f32[1000,3]{0,1:T(4,128)} negate(c), metadata={op_name=\"jit(f)/neg\" source_file=\"f.py\" source_line=7}
+  ROOT y = f32[3,1000]{1,0:T(4,128)} transpose(n), dimensions={1,0}, metadata={op_name=\"jit(f)/t\" source_file=\"f.py\" source_line=8}
+}
+";
+
+fn here(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// What the program prints with these arguments after `hlo`.
+fn printed(arguments: &[&str], input: &str) -> String {
+    let output = program::run(&[&["hlo"], arguments].concat(), input.as_bytes());
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The page of a program in a file of this name.
+fn page(name: &str, input: &str, options: &[&str]) -> PathBuf {
+    let path = here(name);
+    let printed = printed(&[&["-", "--html", path.to_str().unwrap()], options].concat(), input);
+    assert_eq!(printed, "");
+    path
+}
+
+/// A program of `test/hlo`.
+fn known(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/hlo").join(name)).unwrap()
+}
+
+/// A program whose texts are markup wherever a text may be anything.
+fn hostile() -> String {
+    let markup = "</script><script>document.title='run'</script><img src=http://localhost/x onerror=alert(1)>&amp;'";
+    NARROW.replace("jit(f)/neg", markup).replace("f.py", &format!("{markup}.py"))
+}
+
+#[test]
+fn texts_are_no_markup() {
+    let text = printed(&["-", "--html", "-", "--plan"], &hostile());
+    assert!(text.contains("&lt;script&gt;document.title"), "{text}");
+    for markup in ["<script>document", "<img", "&amp;'"] {
+        assert!(!text.contains(markup), "{markup}");
+    }
+    assert_eq!(text.matches("</script").count(), 2, "that of the data and that of the script");
+}
+
+#[test]
+fn nothing_is_loaded() {
+    let text = printed(&["-", "--html", "-", "--plan"], NARROW);
+    for loading in ["src=", "url(", "@import", "<link", "fetch(", "XMLHttpRequest"] {
+        assert!(!text.contains(loading), "{loading}");
+    }
+    // The only address is the name of SVG.
+    assert_eq!(text.matches("http").count(), text.matches("http://www.w3.org/2000/svg").count() + 1);
+    assert!(text.contains("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';"));
+}
+
+/// A program of 40 thousand instructions, 4 MB, each with a shape and a line of its own.
+fn large() -> String {
+    let mut text = String::from(
+        "HloModule large, is_scheduled=true\n\nENTRY main {\n  i0 = f32[8,100]{1,0:T(8,128)} parameter(0)\n",
+    );
+    for k in 1..40_000 {
+        let shape = format!("f32[{},{}]{{1,0:T(8,128)}}", k % 900 + 1, k % 257 + 1);
+        let metadata = format!("metadata={{op_name=\"jit(f)/layer_{k}\" source_file=\"f.py\" source_line={k}}}");
+        let call = format!("custom-call(i{}), custom_call_target=\"f\"", k - 1);
+        text += &format!("  {}i{k} = {shape} {call}, {metadata}\n", if k == 39_999 { "ROOT " } else { "" });
+    }
+    text + "}\n"
+}
+
+#[test]
+fn the_page_of_a_large_program_is_small() {
+    let program = large();
+    assert!(program.len() > 4 << 20, "{}", program.len());
+    let text = printed(&["-", "--html", "-"], &program);
+    assert!(text.len() < 700_000, "{}", text.len());
+    // 30 that take most, 30 with most padding, some of them the same; and the others.
+    let shown = text.matches("<td class=\"bar\"><svg").count();
+    assert!((30..=60).contains(&shown), "{shown}");
+    assert!(text.contains(&format!("{} others</th>", grouped(40_000 - shown))), "{shown}");
+}
+
+fn grouped(n: usize) -> String {
+    format!("{},{:03}", n / 1000, n % 1000)
+}
+
+#[test]
+fn what_does_not_go_together() {
+    let refused = |arguments: &[&str]| {
+        let output = program::run(&[&["hlo"], arguments].concat(), NARROW.as_bytes());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for arguments in [
+        &["-", "--plan"][..],
+        &["-", "--html", "-", "--json"],
+        &["-", "--html", "-", "--all"],
+        &["-", "--html", "-", "--seconds", "1"],
+    ] {
+        assert_eq!(refused(arguments).0, Some(2), "{arguments:?}");
+    }
+    let several = refused(&["-", "-", "--html", "-"]);
+    assert_eq!(several, (Some(1), "error: --html must have one file, found 2\n".to_string()));
+    let over = refused(&["-", "--html", "-", "--fail-over", "1.5x"]);
+    assert!(over.1.contains("found 15.13x"), "{over:?}");
+}
+
+/// The page has the numbers of the report, to the byte.
+#[test]
+fn the_numbers_of_the_report() {
+    let Some(browser) = Browser::start() else { return };
+    for (name, text) in [("narrow", NARROW.to_string()), ("mlp", known("mlp_train_step.opt.hlo"))] {
+        let report: Value =
+            serde_json::from_str(&printed(&["-", "--summary", "--json", "--top", "30"], &text)).unwrap();
+        browser.open(&page(&format!("numbers-{name}.html"), &text, &[]));
+        let rows = |table: &str, part: &str| {
+            browser.script(&format!(
+                "const number = (cell) => Number(cell.querySelector('data').value);
+                 return [...document.querySelectorAll('section[aria-labelledby={table}] {part} tr')].map((row) =>
+                     [...row.querySelectorAll('td')].filter((cell) => cell.querySelector('data')).map(number));"
+            ))
+        };
+        let memories: Vec<Value> = report["spaces"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|memory| {
+                let whole = |part: &str| memory[part]["padded"].clone();
+                json!([
+                    whole("arguments"),
+                    whole("outputs"),
+                    whole("constants"),
+                    memory["temporaries"],
+                    memory["peak"]["bytes"]
+                ])
+            })
+            .collect();
+        assert_eq!(rows("totals", "tbody"), json!(memories), "{name}");
+        let own = |list: &str| -> Vec<Value> {
+            let origin = |origin: &Value| json!([origin["live"], origin["waste"]]);
+            report[list].as_array().unwrap().iter().map(origin).collect()
+        };
+        assert_eq!(rows("origins", "tbody"), json!([own("sources"), own("op_names")].concat()), "{name}");
+        let tensors = rows("tensors", "tbody");
+        for worst in report["worst"].as_array().unwrap() {
+            let (padded, logical) = (worst["padded_bytes"].as_i64().unwrap(), worst["logical_bytes"].as_i64().unwrap());
+            let row = json!([padded, logical, padded - logical]);
+            let found = tensors
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|found| found.as_array().unwrap()[..3] == row.as_array().unwrap()[..]);
+            assert!(found, "{name}: {row} in {tensors}");
+        }
+        // The bars have the lengths of the numbers.
+        let bars = browser.script(
+            "return [...document.querySelectorAll('section[aria-labelledby=tensors] tbody tr')].map((row) => {
+                 const [padding, data] = [...row.querySelectorAll('rect')].map((bar) => bar.getBoundingClientRect().width);
+                 const [takes, own] = [...row.querySelectorAll('data')].map((cell) => Number(cell.value));
+                 return [padding * own, data * takes, 0.1 * takes];
+             });",
+        );
+        for bar in bars.as_array().unwrap() {
+            let [padding, data, most] = [0, 1, 2].map(|k| bar[k].as_f64().unwrap());
+            assert!((padding - data).abs() <= most, "{name}: {bar}");
+        }
+        let moves =
+            browser.script("return [...document.querySelectorAll('article h3 data')].map((n) => Number(n.value))");
+        let own: Vec<Value> =
+            report["relayouts"].as_array().unwrap().iter().map(|moved| moved["bytes"].clone()).collect();
+        assert_eq!(moves, json!(own), "{name}");
+    }
+}
+
+#[test]
+fn hostile_texts_stay_texts() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page("hostile.html", &hostile(), &["--plan"]));
+    let found = browser.script(
+        "return [document.title, document.scripts.length, document.images.length,
+                 performance.getEntriesByType('resource').length, document.querySelectorAll('main > *').length];",
+    );
+    assert_eq!(found, json!(["Memory of narrow", 2, 0, 0, 6]));
+    let texts = browser.script("return document.querySelector('#origins').parentElement.textContent");
+    assert!(texts.as_str().unwrap().contains("</script><script>document.title='run'</script>"), "{texts}");
+}
+
+#[test]
+fn the_keyboard_is_enough() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page("keyboard.html", NARROW, &["--plan"]));
+    let focus = |selector: &str| browser.script(&format!("document.querySelector(`{selector}`).focus()"));
+    // The chart: a step to the right.
+    focus(".choose input");
+    let reading = || {
+        browser.script("return [document.querySelector('output').textContent, document.querySelector('input').ariaValueText ?? document.querySelector('input').getAttribute('aria-valuetext')]")
+    };
+    assert_eq!(reading(), json!(["c, instruction 1: 532.0 KiB", "c, instruction 1: 532.0 KiB"]));
+    browser.press(&[RIGHT]);
+    assert_eq!(reading(), json!(["n, instruction 2: 532.0 KiB", "n, instruction 2: 532.0 KiB"]));
+    let chosen = browser.script("return [...document.querySelectorAll('td.chosen')].map((cell) => cell.textContent)");
+    assert_eq!(chosen, json!(["500.0 KiB", "16.0 KiB", "16.0 KiB"]));
+    // A picture: opened by Enter, closed by Escape, and the focus is where it was.
+    focus("#tensors ~ .wide .open");
+    let state = || {
+        browser.script(
+            "const open = document.querySelector('dialog:popover-open');
+             return [open && open.querySelector('h2').textContent, document.activeElement.textContent];",
+        )
+    };
+    let shape = "f32[1000,3]{1,0:T(8,128)}";
+    assert_eq!(state(), json!([null, shape]));
+    browser.press(&[ENTER]);
+    assert_eq!(state(), json!([shape, "Close"]));
+    let drawn =
+        browser.script("return document.querySelector('dialog:popover-open svg').getBoundingClientRect().width > 600");
+    assert_eq!(drawn, json!(true));
+    browser.press(&[ESCAPE]);
+    assert_eq!(state(), json!([null, shape]));
+    // A click opens it, too.
+    browser.script("document.querySelector('#tensors ~ .wide .open').click()");
+    assert_eq!(state()[0], json!(shape));
+    browser.press(&[ENTER]);
+    assert_eq!(state()[0], json!(null));
+    // The table by padding, then by data.
+    let sorted = || {
+        browser.script(
+            "return [document.querySelector('[aria-sort]').textContent,
+                     [...document.querySelectorAll('.sortable tbody th code')].map((name) => name.textContent).filter((name) => name.length == 1)]",
+        )
+    };
+    assert_eq!(sorted(), json!(["Takes", ["x", "c", "y"]]));
+    focus("thead button");
+    browser.press(&[TAB, TAB, ENTER]);
+    assert_eq!(sorted(), json!(["Padding", ["x", "c", "y"]]));
+    // Whatever can be reached shows where the focus is.
+    let reached = browser.script(
+        "return [...document.querySelectorAll('a, main button, input, [tabindex=\"0\"]')].filter((part) => !part.closest('dialog'))
+             .filter((part) => { part.focus({focusVisible: true}); return getComputedStyle(part).outlineStyle != 'solid'; }).length",
+    );
+    assert_eq!(reached, json!(0));
+}
+
+#[test]
+fn a_screen_reader_finds_its_way() {
+    let Some(browser) = Browser::start() else { return };
+    let many = [("table", 6), ("image", 2), ("button", 8), ("slider", 1), ("link", 6), ("region", 6)];
+    let few = [("table", 6), ("image", 1), ("button", 6), ("slider", 1), ("link", 6), ("region", 6)];
+    for (name, text, least) in [("narrow", NARROW.to_string(), many), ("mlp", known("mlp_train_step.opt.hlo"), few)] {
+        browser.open(&page(&format!("reader-{name}.html"), &text, &["--plan"]));
+        check_tree(&browser, &least);
+    }
+}
+
+/// Checks what a screen reader is told, with at least so many of each role.
+fn check_tree(browser: &Browser, least: &[(&str, usize)]) {
+    let tree = browser.devtools("Accessibility.getFullAXTree", json!({}));
+    let text = |node: &Value, what: &str| node[what]["value"].as_str().unwrap_or("").to_string();
+    let nodes = tree["nodes"].as_array().unwrap();
+    let all: Vec<&Value> = nodes.iter().filter(|node| node["ignored"] == json!(false)).collect();
+    let of = |role: &str| -> Vec<String> {
+        all.iter().filter(|node| text(node, "role") == role).map(|node| text(node, "name")).collect()
+    };
+    // Of each of these there is one, and whatever is a picture, a table or a control has a name.
+    assert_eq!((of("main").len(), of("navigation"), of("banner").len()), (1, vec!["Sections".to_string()], 1));
+    for (role, least) in least {
+        let names = of(role);
+        assert!(names.len() >= *least, "{role}: {names:?}");
+        assert!(names.iter().all(|name| !name.trim().is_empty()), "{role}: {names:?}");
+    }
+    let level = |node: &&&Value| {
+        let properties = node["properties"].as_array().unwrap();
+        let level = properties.iter().find(|property| property["name"] == json!("level"));
+        level.unwrap()["value"]["value"].as_i64().unwrap()
+    };
+    let levels: Vec<i64> = all.iter().filter(|node| text(node, "role") == "heading").map(|node| level(&node)).collect();
+    assert_eq!((levels[0], levels.iter().filter(|level| **level == 1).count()), (1, 1));
+    assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
+    // Each cell of a table is under a head, in a row that has one.
+    let bare = browser.script(
+        "return [...document.querySelectorAll('table')].filter((table) => !table.caption || !table.tHead
+             || [...table.tBodies[0].rows].some((row) => !row.querySelector('th[scope=row], td[colspan]'))).length",
+    );
+    assert_eq!(bare, json!(0));
+    let doubled = browser.script(
+        "const ids = [...document.querySelectorAll('[id]')].map((part) => part.id); return ids.length - new Set(ids).size",
+    );
+    assert_eq!(doubled, json!(0));
+}
+
+/// Texts have a contrast of 4.5 : 1 to what is behind them, and the parts of the drawings one of 3 : 1 (WCAG 2, AA).
+const CONTRASTS: &str = "
+    const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = (colour) => {
+      const [r, g, b] = parts(colour).map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+    const behind = (part) => {
+      for (; part; part = part.parentElement) {
+        const colour = getComputedStyle(part).backgroundColor;
+        if (parts(colour)[3] !== 0) return colour;
+      }
+      return 'rgb(255, 255, 255)';
+    };
+    const low = [];
+    let checked = 0;
+    const check = (part, front, back, least) => {
+      checked++;
+      if (contrast(front, back) < least) low.push([part.outerHTML.slice(0, 80), front, back]);
+    };
+    for (const part of document.querySelectorAll('body *')) {
+      const style = getComputedStyle(part);
+      const own = [...part.childNodes].some((node) => node.nodeType == 3 && node.data.trim());
+      if (part.closest('dialog svg, script')) continue;
+      if (part.matches('.graph text')) check(part, style.fill, getComputedStyle(part.parentElement.querySelector('rect')).fill, 4.5);
+      else if (part.matches('.graph rect')) check(part, style.stroke, behind(part), 3);
+      else if (part.matches('.bar .padding')) check(part, style.stroke, behind(part), 3);
+      else if (part.matches('.layer, .bar .data')) check(part, style.fill, behind(part), 3);
+      else if (part.matches('.swatch.padding')) check(part, style.borderColor, behind(part.parentElement), 3);
+      else if (part.matches('.swatch')) check(part, style.backgroundColor, behind(part.parentElement), 3);
+      else if (own && part.namespaceURI.endsWith('xhtml')) check(part, style.color, behind(part), 4.5);
+    }
+    return [low, checked > 100];";
+
+#[test]
+fn colours_have_contrast() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page("contrast.html", NARROW, &["--plan"]));
+    for (medium, scheme) in [("screen", "light"), ("screen", "dark"), ("print", "light")] {
+        browser.media(medium, scheme);
+        assert_eq!(browser.script(CONTRASTS), json!([[], true]), "{medium} {scheme}");
+    }
+}
+
+/// All numbers are there without the script, and what the script serves is not.
+#[test]
+fn without_the_script() {
+    let Some(browser) = Browser::start() else { return };
+    let page = page("plain.html", NARROW, &["--plan"]);
+    let text = std::fs::read_to_string(&page).unwrap();
+    // A script of another hash, which the policy does not let run.
+    let other = here("plain-refused.html");
+    std::fs::write(&other, text.replace("\"use strict\";", "\"use strict\"; ")).unwrap();
+    let state = "return [document.querySelector('.choose').hidden, document.querySelectorAll('thead button').length,
+                         [...document.querySelectorAll('.chart tbody tr')].map((row) => row.innerText.trim())]";
+    browser.open(&other);
+    let layers = ["arguments\t500.0 KiB", "outputs\t16.0 KiB", "f.py:7\t16.0 KiB"];
+    assert_eq!(browser.script(state), json!([true, 0, layers]));
+    browser.script("document.querySelector('.open').click()");
+    assert_eq!(browser.script("return document.querySelectorAll('dialog:popover-open').length"), json!(1));
+    browser.open(&page);
+    assert_eq!(browser.script(state)[0], json!(false));
+    assert_eq!(browser.script(state)[1], json!(3));
+}
+
+/// On paper, and on a telephone, nothing is cut off at the right.
+#[test]
+fn on_paper_and_on_a_small_screen() {
+    let Some(browser) = Browser::start() else { return };
+    for (name, text) in [("narrow", NARROW.to_string()), ("mlp", known("mlp_train_step.opt.hlo"))] {
+        browser.open(&page(&format!("paper-{name}.html"), &text, &["--plan"]));
+        let printed = browser.devtools("Page.printToPDF", json!({"printBackground": true}));
+        assert!(printed["data"].as_str().unwrap().starts_with("JVBERi0"), "%PDF- in base 64");
+        // A4 with margins of 1 cm is 718 pixels wide.
+        for (medium, width, colour, nav) in
+            [("print", 718, "rgb(255, 255, 255)", "none"), ("screen", 360, "rgb(20, 23, 27)", "block")]
+        {
+            browser.media(medium, "dark");
+            let size = json!({"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": false});
+            browser.devtools("Emulation.setDeviceMetricsOverride", size);
+            let state = browser.script(
+                "return [document.documentElement.scrollWidth, getComputedStyle(document.body).backgroundColor,
+                         getComputedStyle(document.querySelector('nav')).display]",
+            );
+            assert_eq!(state, json!([width, colour, nav]), "{name} {medium}");
+        }
+    }
+}
+
+/// A picture of red, green and blue bytes.
+struct Image {
+    width: usize,
+    rows: Vec<Vec<[u8; 3]>>,
+}
+
+impl Image {
+    fn read(bytes: &[u8]) -> Image {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut all = vec![0; reader.output_buffer_size().unwrap()];
+        let frame = reader.next_frame(&mut all).unwrap();
+        let samples = frame.color_type.samples();
+        let row = |row: &[u8]| row.chunks(samples).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+        Image {
+            width: frame.width as usize,
+            rows: all[..frame.buffer_size()].chunks(frame.line_size).map(row).collect(),
+        }
+    }
+
+    /// The mean of each square of so many pixels: what the edges of letters are, which differ from one version of a browser
+    /// to the next, no longer matters.
+    fn reduced(&self, by: usize) -> Image {
+        let square = |at: usize, rows: &[Vec<[u8; 3]>]| {
+            let pixels = || rows.iter().flat_map(|row| &row[at..at + by]);
+            [0, 1, 2].map(|c| (pixels().map(|pixel| usize::from(pixel[c])).sum::<usize>() / (by * by)) as u8)
+        };
+        let row = |rows: &[Vec<[u8; 3]>]| (0..self.width / by).map(|k| square(k * by, rows)).collect();
+        Image { width: self.width / by, rows: self.rows.chunks_exact(by).map(row).collect() }
+    }
+
+    fn png(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.rows.len() as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_compression(png::Compression::High);
+        encoder.write_header().unwrap().write_image_data(&self.rows.concat().concat()).unwrap();
+        bytes
+    }
+
+    /// The part of the pixels, in percent, of which a colour differs by more than 32 of 255.
+    fn differing(&self, other: &Image) -> f64 {
+        let pairs = self.rows.iter().flatten().zip(other.rows.iter().flatten());
+        let differs = |(a, b): &(&[u8; 3], &[u8; 3])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 32);
+        pairs.filter(differs).count() as f64 * 100.0 / (self.width * self.rows.len()) as f64
+    }
+}
+
+#[test]
+fn the_page_looks_as_it_did() {
+    let Some(browser) = Browser::start() else { return };
+    browser.open(&page("looks.html", NARROW, &["--plan"]));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page");
+    for (name, medium, scheme, prepare) in [
+        ("light", "screen", "light", ""),
+        ("dark", "screen", "dark", ""),
+        ("print", "print", "light", ""),
+        ("picture", "screen", "light", "document.querySelector('.open').click()"),
+    ] {
+        browser.media(medium, scheme);
+        browser.script(prepare);
+        let height = if name == "picture" { 800 } else { 4000 };
+        let found = Image::read(&browser.screenshot(height)).reduced(8);
+        let path = folder.join(format!("{name}.png"));
+        if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+            std::fs::write(&path, found.png()).unwrap();
+            continue;
+        }
+        let known = Image::read(&std::fs::read(&path).unwrap());
+        let seen = here(&format!("{name}.png"));
+        std::fs::write(&seen, found.png()).unwrap();
+        let (size, rows) = ((found.width, found.rows.len()), known.rows.len());
+        assert!(size.0 == known.width && size.1.abs_diff(rows) <= 2, "{seen:?} is {size:?}, {path:?} has {rows} rows");
+        let differing = found.differing(&known);
+        assert!(differing <= 1.0, "{differing:.2} % of {seen:?} differ from {path:?}; BLESS=1 replaces it");
+    }
+}
