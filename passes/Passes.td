@@ -305,7 +305,7 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     type for all its calls. Constants, empty and filled tensors are made again in
     each layout that is wanted.
 
-    As they are stay types that say their layout, operands and results of
+    As they are stay types that say a layout other than row-major, operands and results of
     operations that lowering does not know, and with `entry=fixed` the types of
     public functions. An error leaves the module as it was.
   }];

@@ -90,18 +90,28 @@ pub fn array_of(t: Type) -> Option<Array> {
     layout_dialect::element::bits(tensor.element).map(|_| array)
 }
 
-/// Whether a type says its layout.
+/// Whether a type says its layout. A row-major one says no more than none at all, as it is in most HLO.
 pub fn says_layout(t: Type) -> bool {
-    ir::tensor(t).is_some_and(|tensor| tensor.layout.is_some())
+    ir::tensor(t).is_some_and(|tensor| tensor.layout.is_some()) && layout_in(t) != plain(t)
 }
 
-/// A tensor type with a layout; without one where that is row-major.
+/// The row-major layout of a tensor type.
+fn plain(t: Type) -> Layout {
+    Layout::row_major(ir::tensor(t).map_or(0, |tensor| tensor.shape.len()))
+}
+
+/// The layout that a tensor type says, or the row-major one.
+pub fn layout_in(t: Type) -> Layout {
+    ir::tensor(t).and_then(|tensor| tensor.layout).and_then(layout_dialect::tiled).unwrap_or_else(|| plain(t))
+}
+
+/// A tensor type with a layout: the type itself if it has that, else without one where that is row-major.
 ///
 /// # Errors
 /// The layout is none in MLIR.
 pub fn with_layout<'c>(context: &'c Context, t: Type<'c>, layout: &Layout) -> Result<Type<'c>, Error> {
-    let tensor = ir::tensor(t).expect("an array is a tensor");
-    let layout = match *layout == Layout::row_major(tensor.shape.len()) {
+    let Some(tensor) = ir::tensor(t).filter(|_| layout_in(t) != *layout) else { return Ok(t) };
+    let layout = match *layout == plain(t) {
         true => None,
         false => Some(layout_dialect::tiled_attribute(context, layout)?),
     };

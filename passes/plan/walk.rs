@@ -238,32 +238,38 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
                     self.opaque(op);
                 }
             }
-            name if self.plannable(&results) && self.tensors_are_planned(&operands) => match name {
-                "linalg.softmax" => {
-                    let source = self.steps.array(operands[0]).into_iter().collect();
-                    let kind = StepKind::Operation(Operation::Elementwise);
-                    let Some(made) = self.made(op, kind, source, results[0].r#type()) else { return };
-                    self.steps.place(results[0], made);
-                    self.steps.want(op, 0, Want::As(made));
-                    self.steps.want(op, 1, Want::Filled(made));
-                }
-                "tensor.generate" => self.computed(op, Operation::Elementwise, Vec::new()),
-                "tensor.extract_slice"
-                | "tensor.expand_shape"
-                | "tensor.collapse_shape"
-                | "tensor.pad"
-                | "tensor.concat"
-                | "tensor.insert_slice" => self.moved(op),
-                name if is(name, ELEMENTWISE) => {
-                    let all = (0..operands.len()).map(SiteOperand::Own).collect();
-                    self.computed(op, Operation::Elementwise, all);
-                }
-                _ => match loops::computed(op) {
-                    Some(computed) => self.structured(op, computed),
-                    None => self.opaque(op),
-                },
-            },
+            _ if self.plannable(&results) && self.tensors_are_planned(&operands) => self.tensors(op, &operands),
             _ => self.opaque(op),
+        }
+    }
+
+    /// An operation all of whose tensors are arrays.
+    fn tensors(&mut self, op: Op<'c>, operands: &[Val<'c>]) {
+        let result = ir::result(op, 0);
+        match ir::name(op) {
+            "linalg.softmax" => {
+                let source = self.steps.array(operands[0]).into_iter().collect();
+                let kind = StepKind::Operation(Operation::Elementwise);
+                let Some(made) = self.made(op, kind, source, result.r#type()) else { return };
+                self.steps.place(result, made);
+                self.steps.want(op, 0, Want::As(made));
+                self.steps.want(op, 1, Want::Filled(made));
+            }
+            "tensor.generate" => self.computed(op, Operation::Elementwise, Vec::new()),
+            "tensor.extract_slice"
+            | "tensor.expand_shape"
+            | "tensor.collapse_shape"
+            | "tensor.pad"
+            | "tensor.concat"
+            | "tensor.insert_slice" => self.moved(op),
+            name if is(name, ELEMENTWISE) => {
+                let all = (0..operands.len()).map(SiteOperand::Own).collect();
+                self.computed(op, Operation::Elementwise, all);
+            }
+            _ => match loops::computed(op) {
+                Some(computed) => self.structured(op, computed),
+                None => self.opaque(op),
+            },
         }
     }
 

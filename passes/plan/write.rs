@@ -2,7 +2,7 @@
 //!
 //! All types are decided before anything changes.
 
-use super::steps::{ArrayId, Steps, Want, with_layout};
+use super::steps::{ArrayId, Steps, Want, layout_in, with_layout};
 use super::walk::operations_of;
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::functions::set_function_type;
@@ -66,7 +66,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
 
     /// The layout that an array will have, apart from the memory space.
     fn layout(&self, array: ArrayId) -> Layout {
-        layout_in(self.types[array])
+        Layout { memory_space: 0, ..layout_in(self.types[array]) }
     }
 
     /// What becomes of an operand; none where it stays.
@@ -134,7 +134,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         if source.r#type() == result.r#type() {
             ir::replace_all_uses(result, source);
             rewriter.erase(op);
-        } else if self.steps.array(result).is_some() {
+        } else if self.steps.array(result).is_some() && layout_in(source.r#type()) != layout_in(result.r#type()) {
             let unit = Attribute::unit(self.context);
             ["keep", PLANNED].into_iter().for_each(|name| ir::edit(op).set_attribute(name, unit));
         }
@@ -171,13 +171,8 @@ fn converted<'c>(v: Val<'c>, t: Type<'c>) -> Val<'c> {
             _ => {}
         }
     }
-    let unit = Attribute::unit(b.context());
-    b.value("layout.convert", &[v], t, &[b.named("keep", unit), b.named(PLANNED, unit)])
-}
-
-/// The layout that a type says, or the row-major one, apart from the memory space.
-fn layout_in(t: Type) -> Layout {
-    let tensor = ir::tensor(t).expect("an array is a tensor");
-    let own = tensor.layout.and_then(layout_dialect::tiled);
-    Layout { memory_space: 0, ..own.unwrap_or_else(|| Layout::row_major(tensor.shape.len())) }
+    let (unit, moves) = (Attribute::unit(b.context()), layout_in(v.r#type()) != layout_in(t));
+    // What moves nothing, from a row-major type to one that does not say so, may go.
+    let attributes = if moves { vec![b.named("keep", unit), b.named(PLANNED, unit)] } else { Vec::new() };
+    b.value("layout.convert", &[v], t, &attributes)
 }
