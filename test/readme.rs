@@ -30,6 +30,7 @@ const PAGES: &[&str] = &[
     "docs/hlo.md",
     "docs/lowering.md",
     "docs/notation.md",
+    "docs/notations.md",
     "docs/protocol.md",
     "docs/rationale.md",
     "docs/targets.md",

@@ -241,6 +241,7 @@ fn collectives() -> Vec<Case> {
     let (gather, scatter) = (Exchange::Gather { dim: 0 }, Exchange::ReduceScatter { dim: 0 });
     let all = |dim| of(Exchange::AllToAll { dim }, 4, pairs);
     let ragged = || of(Exchange::Ragged, 4, pairs);
+    let together = of(Exchange::ReduceTogether, 4, pairs);
     let blocks = |sets, groups: &[&[i64]], blocks: &[&[i64]]| {
         let groups = groups.iter().map(|group| group.to_vec()).collect();
         let blocks = blocks.iter().map(|block| block.to_vec()).collect();
@@ -278,6 +279,7 @@ fn collectives() -> Vec<Case> {
         ("reduce_scatter_c2", of(scatter, 4, pairs), &["f32[4]"], &["f32[4]"]),
         ("all_to_all_c1", all(Some(0)), &["f32[3]"], &["f32[3]"]),
         ("all_to_all_c1", all(None), &["f32[3]"], &["f32[3]"]),
+        ("all_reduce_c1", together, &["f32[3]", "f32[2]"], &["f32[3]", "f32[2]"]),
         ("all_to_all_c2", all(None), &["f32[3]", "f32[2]"], &["f32[3]", "f32[2]"]),
         ("ragged_c1", ragged(), &["f32[4]"], &["f32[4]"]),
         ("ragged_c2", ragged(), &["f32[]", "f32[]", "s32[2]", "s32[2]", "s32[2]", "s32[2]"], &["f32[]"]),

@@ -239,6 +239,28 @@ fn laws_hold_for_large_numbers() {
         if let Indexing::Map(simple) = &simple {
             let printed = simple.to_string();
             assert_eq!(IndexingMap::parse(&printed).map(|map| map.to_string()), Ok(printed));
+            assert!(simple.cost() <= map.cost(), "{map}\nbecame dearer: {simple}");
+        }
+    });
+}
+
+/// A map with large numbers, and one that may follow it.
+fn large_maps(rng: &mut Choices) -> [IndexingMap; 2] {
+    let (first, _) = large_map(rng);
+    let intervals: Vec<Interval> = first.results.iter().map(|_| Interval::new(0, large(rng))).collect();
+    let results = (0..rng.usize(1..=2)).map(|_| large_expr(rng, 2, 1)).collect();
+    [first, IndexingMap::new(intervals, results)]
+}
+
+/// A composition costs no more than the second map with the results of the first one put into it.
+#[test]
+fn compositions_with_large_numbers_cost_no_more_than_their_maps() {
+    let (count, seed) = settings(17);
+    choices::check(count / 50, seed, large_maps, |maps| {
+        let (direct, _) = maps[0].then(&maps[1]).unwrap();
+        let both = maps.clone().map(Indexing::Map);
+        if let Indexing::Map(composed) = Indexing::compose(&both).unwrap() {
+            assert!(composed.cost() <= direct.cost(), "{direct}\nis dearer as {composed}");
         }
     });
 }

@@ -128,3 +128,18 @@ fn results_cost_no_more_than_the_input() {
         "()[s0] -> (-((s0 + 12) floordiv 14)), domain: s0 in [0, 1233]",
     );
 }
+
+#[test]
+fn a_remainder_goes_into_a_quotient_with_its_factor() {
+    let domain = "domain: d0 in [0, 179], d1 in [0, 13]";
+    check(
+        &format!("(d0, d1) -> ((d0 * 14 + d1) floordiv 6 - (d0 floordiv 9) * 21), {domain}"),
+        &format!("(d0, d1) -> ((d1 + (d0 mod 9) * 14) floordiv 6), {domain}"),
+    );
+    // What is beyond the last multiple of 2 changes nothing of the half.
+    let domain = "domain: d0 in [0, 9], d1 in [0, 20]";
+    check(
+        &format!("(d0, d1) -> ((d1 + (d0 mod 8) * 21 - ((d0 + d1) mod 2)) floordiv 2), {domain}"),
+        &format!("(d0, d1) -> ((d1 + (d0 mod 8) * 21) floordiv 2), {domain}"),
+    );
+}

@@ -1,6 +1,7 @@
 //! Modules, computations and instructions.
 
 use super::literal::Literal;
+use super::shapes::list;
 use super::words::{numbers, unquote};
 use crate::operations::graph::{Graph, Node, Value};
 use crate::operations::operation::Operation;
@@ -132,6 +133,13 @@ impl Instruction {
         let mut cursor = Cursor::new(self.attribute(name)?);
         let numbers = numbers(&mut cursor).ok()?;
         cursor.finish("").ok().map(|()| numbers.into_iter().map(|(n, _)| n).collect())
+    }
+
+    /// The shapes of the operands in the layouts in which a custom call takes them, `operand_layout_constraints`. Before
+    /// layouts are assigned, the operands themselves may be in others.
+    pub fn operand_layouts(&self) -> Option<Vec<Shape>> {
+        let shapes = list(&mut Cursor::new(self.attribute("operand_layout_constraints")?)).ok()?;
+        Some(shapes.into_iter().map(|(shape, _)| shape).collect())
     }
 
     /// Whether an attribute such as `is_stable=true` is there and true.

@@ -63,7 +63,7 @@ pub(super) struct Head {
 
 /// An instruction as it is written; one that could not be read ends where its text is wrong.
 pub(super) struct RawInstruction<'a> {
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     pub at: usize,
     pub root: bool,
     pub shape: Option<Shape>,
@@ -80,9 +80,30 @@ pub(super) struct RawInstruction<'a> {
     pub broken: bool,
 }
 
+impl<'a> RawInstruction<'a> {
+    /// An instruction of which nothing but the name was read yet.
+    pub fn new(name: Cow<'a, str>, at: usize) -> RawInstruction<'a> {
+        RawInstruction {
+            name,
+            at,
+            root: false,
+            shape: None,
+            shape_at: at,
+            opcode: "",
+            opcode_at: at,
+            operands: Vec::new(),
+            number: None,
+            literal: None,
+            attributes: Vec::new(),
+            inside: Vec::new(),
+            broken: true,
+        }
+    }
+}
+
 /// An operand as it is written.
 pub(super) struct RawOperand<'a> {
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     pub at: usize,
     /// The shape before the name, if there is one.
     pub shape: Option<Shape>,

@@ -2,7 +2,7 @@
 //!
 //! An error in an instruction or a computation is reported, and reading goes on at the next line that begins one.
 //! Nothing here recurses but shapes and literals, which are as deep as [`Shape::MAX_DEPTH`] and the rank, and computations
-//! inside instructions, which are as deep as [`MAX_INSIDE`].
+//! and operands inside instructions, which are as deep as [`MAX_INSIDE`].
 
 use super::literal::Literal;
 use super::module::Module;
@@ -10,11 +10,12 @@ use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawM
 use super::words::{End, after, begins_computation, begins_instruction, name, value};
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
+use std::borrow::Cow;
 
 /// The most attributes of an instruction; each is compared with those before it.
 const MAX_ATTRIBUTES: usize = 256;
 
-/// How deep computations may be written inside instructions of each other.
+/// How deep computations and operands may be written inside instructions of each other.
 const MAX_INSIDE: usize = 16;
 
 /// Takes a module's text apart.
@@ -68,7 +69,7 @@ struct ModuleReader<'a, 'e> {
     text: &'a str,
     /// The computations that are written inside instructions.
     inside: Vec<RawComputation<'a>>,
-    /// How many of them are open.
+    /// How many computations and operands inside instructions are open.
     depth: usize,
     errors: &'e mut Vec<Error>,
 }
@@ -181,9 +182,10 @@ impl<'a> ModuleReader<'a, '_> {
                 return Ok(());
             };
             let read = next.map_err(|_| self.cursor.expected(&open())).and_then(|_| {
-                let mut instruction = self.start()?;
-                let read = self.instruction(&mut instruction, &computation.name);
+                let (mut instruction, mut inner) = (self.start()?, Vec::new());
+                let read = self.instruction(&mut instruction, &computation.name, &mut inner);
                 instruction.broken = read.is_err();
+                computation.instructions.append(&mut inner);
                 computation.instructions.push(instruction);
                 read
             });
@@ -202,30 +204,46 @@ impl<'a> ModuleReader<'a, '_> {
             self.cursor.word();
         }
         let (name, at) = name(&mut self.cursor, "the root's name")?;
-        Ok(RawInstruction {
-            name,
-            at,
-            root,
-            shape: None,
-            shape_at: at,
-            opcode: "",
-            opcode_at: at,
-            operands: Vec::new(),
-            number: None,
-            literal: None,
-            attributes: Vec::new(),
-            inside: Vec::new(),
-            broken: true,
-        })
+        Ok(RawInstruction { root, ..RawInstruction::new(name.into(), at) })
     }
 
-    /// Reads `= shape opcode(operands), name=value`, an instruction of this computation.
-    fn instruction(&mut self, instruction: &mut RawInstruction<'a>, computation: &str) -> Result<(), Error> {
-        after(&mut self.cursor, "=", instruction.name)?;
+    /// Reads `= shape opcode(operands), name=value`, an instruction of this computation. Those in the place of its
+    /// operands are added to `inner`, each after its own.
+    fn instruction(
+        &mut self,
+        instruction: &mut RawInstruction<'a>,
+        computation: &str,
+        inner: &mut Vec<RawInstruction<'a>>,
+    ) -> Result<(), Error> {
+        after(&mut self.cursor, "=", &instruction.name)?;
         instruction.shape_at = self.cursor.at();
         if !at_opcode(&self.cursor) {
             instruction.shape = Some(self.shape()?.0);
         }
+        self.applied(instruction, inner)?;
+        let owner = (computation, &*instruction.name);
+        loop {
+            let Some((name, name_at)) = self.at_inside() else {
+                if !self.cursor.eat(",") {
+                    return Ok(());
+                }
+                self.attribute(&mut instruction.attributes, End::Space)?;
+                continue;
+            };
+            let at = self.cursor.at();
+            let names = self.computations_inside(owner, name)?;
+            let attribute = RawAttribute { name, at, text: &self.text[at..self.cursor.at()] };
+            add(&mut instruction.attributes, attribute, name_at)?;
+            instruction.inside.push((name, names));
+        }
+    }
+
+    /// Reads `opcode(operands)` of an instruction whose shape is read.
+    fn applied(
+        &mut self,
+        instruction: &mut RawInstruction<'a>,
+        inner: &mut Vec<RawInstruction<'a>>,
+    ) -> Result<(), Error> {
         let shape = &instruction.shape;
         let (opcode, opcode_at) = name(&mut self.cursor, "an opcode")?;
         (instruction.opcode, instruction.opcode_at) = (opcode, opcode_at);
@@ -245,27 +263,45 @@ impl<'a> ModuleReader<'a, '_> {
                     if !instruction.operands.is_empty() {
                         self.cursor.expect(",", "`,` or `)` to close the operands")?;
                     }
-                    let shape = at_shape(&self.cursor).then(|| self.shape()).transpose()?;
-                    let (name, at) = name(&mut self.cursor, "an operand or `)`")?;
-                    instruction.operands.push(RawOperand { name, at, shape: shape.map(|(shape, _)| shape) });
+                    let operand = self.operand(instruction, inner)?;
+                    instruction.operands.push(operand);
                 }
             }
         }
-        let owner = (computation, instruction.name);
-        loop {
-            let Some((name, name_at)) = self.at_inside() else {
-                if !self.cursor.eat(",") {
-                    return Ok(());
-                }
-                self.attribute(&mut instruction.attributes, End::Space)?;
-                continue;
-            };
-            let at = self.cursor.at();
-            let names = self.computations_inside(owner, name)?;
-            let attribute = RawAttribute { name, at, text: &self.text[at..self.cursor.at()] };
-            add(&mut instruction.attributes, attribute, name_at)?;
-            instruction.inside.push((name, names));
+        Ok(())
+    }
+
+    /// Reads an operand: a name, perhaps with its shape in front, or an instruction without attributes, `f32[3] abs(x)`.
+    /// Operand 1 of `y` that is an instruction is named `y(1)`.
+    fn operand(
+        &mut self,
+        owner: &RawInstruction<'a>,
+        inner: &mut Vec<RawInstruction<'a>>,
+    ) -> Result<RawOperand<'a>, Error> {
+        let begin = self.cursor.at();
+        let shape = at_shape(&self.cursor).then(|| self.shape()).transpose()?.map(|(shape, _)| shape);
+        if !at_opcode(&self.cursor) {
+            let (name, at) = name(&mut self.cursor, "an operand or `)`")?;
+            return Ok(RawOperand { name: name.into(), at, shape });
         }
+        self.deeper()?;
+        let name: Cow<'a, str> = format!("{}({})", owner.name, owner.operands.len()).into();
+        let mut instruction = RawInstruction { shape, ..RawInstruction::new(name.clone(), begin) };
+        let read = self.applied(&mut instruction, inner);
+        self.depth -= 1;
+        instruction.broken = read.is_err();
+        inner.push(instruction);
+        read.map(|()| RawOperand { name, at: begin, shape: None })
+    }
+
+    /// Goes one level deeper into an instruction.
+    fn deeper(&mut self) -> Result<(), Error> {
+        if self.depth == MAX_INSIDE {
+            let message = format!("instructions must be at most {MAX_INSIDE} deep inside instructions, found more");
+            return Err(Error::at(self.cursor.at(), message));
+        }
+        self.depth += 1;
+        Ok(())
     }
 
     /// Takes `, calls=` where what follows is no name but the body of a computation, or a list of bodies.
@@ -290,10 +326,6 @@ impl<'a> ModuleReader<'a, '_> {
 
     /// Reads the bodies of computations that an instruction has in the place of their names; the names that they get.
     fn computations_inside(&mut self, (computation, owner): (&str, &str), key: &str) -> Result<Vec<String>, Error> {
-        if self.depth == MAX_INSIDE {
-            let message = format!("computations must be at most {MAX_INSIDE} deep inside instructions, found more");
-            return Err(Error::at(self.cursor.at(), message));
-        }
         let mut list = self.cursor;
         let is_list = list.eat("{") && list.eat("{");
         if is_list {
@@ -307,7 +339,7 @@ impl<'a> ModuleReader<'a, '_> {
             let name = format!("{computation}.{owner}.{key}{number}");
             let mut inner = RawComputation::new(name.clone().into(), at, self.text.len());
             inner.broken = false;
-            self.depth += 1;
+            self.deeper()?;
             let read = self.body(&mut inner);
             self.depth -= 1;
             self.inside.push(inner);

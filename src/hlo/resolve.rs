@@ -225,7 +225,7 @@ fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &m
         Ok(order) => resolved.order = order,
         Err(i) => {
             let found = &raw.instructions[i];
-            let message = format!("`{}` must not need its own result, found a circle", excerpt(found.name));
+            let message = format!("`{}` must not need its own result, found a circle", excerpt(&found.name));
             errors.push(Error::at(found.at, message));
         }
     }
@@ -233,12 +233,12 @@ fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &m
 }
 
 /// The numbers of the instructions by their names.
-fn instruction_names<'a>(raw: &RawComputation<'a>, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
+fn instruction_names<'a>(raw: &'a RawComputation, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
     let mut names = HashMap::new();
     for (i, instruction) in raw.instructions.iter().enumerate() {
         // Without a shape the name is probably a typing error, so it is not reported as a second definition.
-        if names.insert(instruction.name, i).is_some() && instruction.shape.is_some() {
-            let message = format!("`{}` must be defined once, found a second", excerpt(instruction.name));
+        if names.insert(&*instruction.name, i).is_some() && instruction.shape.is_some() {
+            let message = format!("`{}` must be defined once, found a second", excerpt(&instruction.name));
             errors.push(Error::at(instruction.at, message));
         }
     }
@@ -293,12 +293,12 @@ fn operands(
 ) -> bool {
     let mut whole = true;
     for operand in &instruction.operands {
-        let Some(&used) = names.get(operand.name) else {
+        let Some(&used) = names.get(&*operand.name) else {
             whole = false;
             // What could not be read may have been its definition.
             if !raw.broken {
-                let hint = known_near(operand.name, names, errors);
-                let (name, computation) = (excerpt(operand.name), excerpt(&raw.name));
+                let hint = known_near(&operand.name, names, errors);
+                let (name, computation) = (excerpt(&operand.name), excerpt(&raw.name));
                 let message = format!("unknown instruction `{name}` in computation `{computation}`{hint}");
                 errors.push(Error::at(operand.at, message));
             }
@@ -308,7 +308,7 @@ fn operands(
         if let (Some(written), Some(defined)) = (&operand.shape, defined)
             && !fits(written, defined)
         {
-            let (name, is, found) = (excerpt(operand.name), plain(defined), plain(written));
+            let (name, is, found) = (excerpt(&operand.name), plain(defined), plain(written));
             errors.push(Error::at(operand.at, format!("the shape of `{name}` must be {is}, found {found}")));
         }
         uses.push(used);

@@ -6,6 +6,7 @@
 use crate::element::ElementType;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::operations::sizes::{Size, Sizes};
+use crate::text::{Cursor, Error};
 use crate::tiled::layout::Layout;
 
 /// Whether two shapes are the same but for their layouts.
@@ -43,6 +44,20 @@ pub(super) fn scalar(element: ElementType) -> Shape {
 /// One shape itself, several as a tuple.
 pub(super) fn together(mut shapes: Vec<Shape>) -> Shape {
     if shapes.len() == 1 { shapes.remove(0) } else { Shape::Tuple(shapes) }
+}
+
+/// Takes `{f32[2]{0}, s32[]}`, each shape with its position.
+pub(super) fn list(cursor: &mut Cursor) -> Result<Vec<(Shape, usize)>, Error> {
+    cursor.expect("{", "`{` to open the shapes")?;
+    let mut shapes = Vec::new();
+    while !cursor.eat("}") {
+        if !shapes.is_empty() {
+            cursor.expect(",", "`,` or `}` to close the shapes")?;
+        }
+        let at = cursor.at();
+        shapes.push((Shape::read(cursor, 0)?, at));
+    }
+    Ok(shapes)
 }
 
 /// A shape as messages show it: without layouts, and not too long.

@@ -35,15 +35,19 @@ impl IndexingMap {
 
     /// [`IndexingMap::simplify`] with its steps written down.
     pub(crate) fn simplify_with(&self, log: &mut Option<&mut Log>) -> Indexing {
-        let mut seen = vec![self.clone()];
+        let mut seen: Vec<IndexingMap> = Vec::new();
         // Where the steps to each of them end.
         let mut ends = vec![0];
         loop {
-            let last = &seen[seen.len() - 1];
+            let last = seen.last().unwrap_or(self);
             let Some((next, settled)) = last.simplified_once(log) else { return Indexing::KnownEmpty };
             if settled {
                 return Indexing::Map(next);
             }
+            if seen.is_empty() {
+                seen.push(self.clone());
+            }
+            let last = &seen[seen.len() - 1];
             if next == *last {
                 if let Some(log) = log {
                     log.steps.truncate(ends[seen.len() - 1]);
@@ -70,7 +74,8 @@ impl IndexingMap {
     fn simplified_once(&self, log: &mut Option<&mut Log>) -> Option<(IndexingMap, bool)> {
         let domain = simplify_domain_with(&self.domain, log)?;
         let (results, settled) = simplify_with(&self.results, &domain, log);
-        Some((IndexingMap { results, domain, ..self.clone() }, settled))
+        let (dims, ranges, names) = (self.dims, self.ranges, self.names.clone());
+        Some((IndexingMap { dims, ranges, names, results, domain }, settled))
     }
 
     #[allow(clippy::type_complexity, reason = "the parts of a map, to be compared")]

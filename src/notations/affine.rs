@@ -6,6 +6,7 @@
 
 use crate::element::ElementType;
 use crate::expr::{Expr, Named};
+use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use crate::maps::text::read_affine;
 use crate::notations::described::{Described, Description};
@@ -96,8 +97,8 @@ fn range(e: &Expr, sizes: &[i64]) -> Option<(i128, i128)> {
     })
 }
 
-/// The most elements of a map that are looked at one by one.
-const LOOKED_AT: i128 = 1 << 20;
+/// How much is looked at of a map: so many elements, times the operations of the map.
+const LOOKED_AT: i128 = 1 << 26;
 
 /// Refuses a map that takes two elements to one place, or one to a negative place.
 fn injective(meaning: &Meaning) -> Result<(), String> {
@@ -107,8 +108,10 @@ fn injective(meaning: &Meaning) -> Result<(), String> {
         return Ok(());
     }
     let count = meaning.sizes.iter().try_fold(1i128, |all, size| all.checked_mul((*size).into()));
-    if count.is_none_or(|count| count > LOOKED_AT) {
-        return Err(format!("a map that is no TensorLayout must have at most {LOOKED_AT} elements, found more"));
+    let size = meaning.map.results.iter().map(|e| e.size() as i128).sum::<i128>();
+    if count.and_then(|count| count.checked_mul(size)).is_none_or(|work| work > LOOKED_AT) {
+        let message = "a map that is no TensorLayout must have at most 2^26 elements times operations, found more";
+        return Err(message.to_string());
     }
     let mut places: Vec<(i64, Vec<i64>)> = Vec::new();
     for index in meaning.map.points() {
@@ -136,20 +139,20 @@ pub fn affine_map(described: &Described, element: ElementType) -> Result<String,
         return Err(Error::new(format!("a memref must use the address alone, found the axis {axis}")));
     }
     let sizes = &meaning.sizes;
-    let one = meaning.map.results.clone();
-    let parts = match &described.description {
-        Description::Tiled { sizes, layout } if !layout.minor_to_major.is_empty() => {
-            Some(IndexingMap::of_sizes(sizes, Expansion::new(sizes, layout)?.exprs()).results)
-        }
-        _ => None,
-    };
-    // What parts say must be the same, which it is not where simplifying has changed the size of one.
+    let mut ways = Vec::new();
+    if let Description::Tiled { sizes, layout } = &described.description {
+        // What is always 0 is a dimension of size 1.
+        let parts = Expansion::new(sizes, layout)?.exprs().into_iter().filter(|e| *e != Expr::Const(0));
+        ways.push(parts.collect());
+    }
+    ways.push(meaning.map.results.clone());
     let same = |results: &Vec<Expr>| {
-        let again = of_results(sizes, results.clone(), 0).ok()?;
-        let again = Described { memory_space: meaning.memory_space, ..Described::new(again) }.meaning().ok()?;
-        (again.compare(&meaning) == crate::maps::equal::Equality::Equal).then_some(())
+        let Ok(again) = of_results(sizes, results.clone(), 0) else { return false };
+        let again = Described { memory_space: meaning.memory_space, ..Described::new(again) };
+        again.meaning().is_ok_and(|again| again.compare(&meaning) == Equality::Equal)
     };
-    let results = parts.filter(|parts| same(parts).is_some()).unwrap_or(one);
+    let results = ways.into_iter().find(same);
+    let results = results.ok_or_else(|| Error::new("no map of at most 2^26 elements times operations says it"))?;
     let name = |v: usize| format!("d{v}");
     let names: Vec<String> = (0..sizes.len()).map(name).collect();
     let results: Vec<String> = results.iter().map(|e| Named(e, &name).to_string()).collect();

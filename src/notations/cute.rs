@@ -11,6 +11,7 @@
 //! CuTe has no padding: sizes are products. It has no memory space and no axes of a machine.
 
 use crate::expr::Expr;
+use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use crate::notations::bits::BitColumns;
 use crate::notations::convert::{on_the_address, reached};
@@ -337,7 +338,6 @@ fn unswizzled(meaning: &Meaning) -> Option<String> {
         );
         let again = read_cute(&mut Cursor::new(&text)).ok()?;
         let again = Described::new(again).meaning().ok()?;
-        (again.compare(&Meaning { memory_space: 0, ..meaning.clone() }) == crate::maps::equal::Equality::Equal)
-            .then_some(text)
+        (again.compare(&Meaning { memory_space: 0, ..meaning.clone() }) == Equality::Equal).then_some(text)
     })
 }

@@ -7,18 +7,18 @@ const LONGEST: usize = 4096;
 
 /// A number and the byte that it begins at.
 #[derive(Clone, Copy)]
-pub(super) struct Located {
+pub(super) struct ReadNumber {
     pub value: i64,
     pub at: usize,
 }
 
 /// Takes a number, which may have a sign.
-pub(super) fn number(cursor: &mut Cursor, what: &str) -> Result<Located, Error> {
+pub(super) fn number(cursor: &mut Cursor, what: &str) -> Result<ReadNumber, Error> {
     let at = cursor.at();
     let negative = cursor.eat("-");
     let value = cursor.integer(what)?;
     // The least number of 64 bits is no size and no stride.
-    Ok(Located { value: if negative { -value } else { value }, at })
+    Ok(ReadNumber { value: if negative { -value } else { value }, at })
 }
 
 /// Takes a list between two symbols; `what` describes one number. A comma may follow the last number where `trailing` is set.
@@ -27,7 +27,7 @@ pub(super) fn list(
     [open, close]: [&str; 2],
     what: &str,
     trailing: bool,
-) -> Result<Vec<Located>, Error> {
+) -> Result<Vec<ReadNumber>, Error> {
     cursor.expect(open, &format!("`{open}` and {what}"))?;
     let mut numbers = Vec::new();
     while !cursor.eat(close) {
@@ -48,22 +48,24 @@ pub(super) fn list(
 }
 
 /// Refuses a number below `least`.
-pub(super) fn at_least(numbers: &[Located], least: i64, what: &str) -> Result<(), Error> {
+pub(super) fn at_least(numbers: &[ReadNumber], least: i64, what: &str) -> Result<(), Error> {
     match numbers.iter().find(|number| number.value < least) {
-        Some(Located { value, at }) => Err(Error::at(*at, format!("{what} must be at least {least}, found {value}"))),
+        Some(ReadNumber { value, at }) => {
+            Err(Error::at(*at, format!("{what} must be at least {least}, found {value}")))
+        }
         None => Ok(()),
     }
 }
 
 /// The numbers alone.
-pub(super) fn values(numbers: &[Located]) -> Vec<i64> {
+pub(super) fn values(numbers: &[ReadNumber]) -> Vec<i64> {
     numbers.iter().map(|number| number.value).collect()
 }
 
 /// Refuses a list whose entries are not a part of, or all of, the dimensions, each once.
-pub(super) fn dimensions(numbers: &[Located], rank: usize, what: &str) -> Result<Vec<usize>, Error> {
+pub(super) fn dimensions(numbers: &[ReadNumber], rank: usize, what: &str) -> Result<Vec<usize>, Error> {
     let mut dims = Vec::with_capacity(numbers.len());
-    for Located { value, at } in numbers {
+    for ReadNumber { value, at } in numbers {
         let dim = usize::try_from(*value).ok().filter(|dim| *dim < rank);
         let Some(dim) = dim else {
             let most = rank.saturating_sub(1);

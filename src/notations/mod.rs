@@ -1,6 +1,6 @@
 //! The notations of a layout side by side: what all of them mean, and how one becomes another.
 //!
-//! [`read`] takes a text in any notation, [`write`] a layout to a notation. What a notation cannot say is an error that
+//! [`read`] takes a text in any notation, [`write()`] a layout to a notation. What a notation cannot say is an error that
 //! says why; what is written has been read again and means the same.
 //!
 //! | file | what it holds |
@@ -12,6 +12,8 @@
 //! | `lists` | lists of numbers |
 //! | [`cute`] | CuTe: `(8,4):(1,8)`, with swizzles |
 //! | `bits` | layouts as matrices over bits |
+//! | `bases` | a layout by what each bit of a place adds to the index |
+//! | `blocked` | `#ttg.blocked` as such |
 //! | [`triton`] | Triton: `#ttg.linear`, `#ttg.blocked`, `#ttg.shared_linear` |
 //! | [`mosaic`] | Mosaic: `#tpu.tiled` |
 //! | [`pack`] | IREE's encodings and `linalg.pack` |
@@ -22,7 +24,9 @@
 //! | [`translate`] | which notation a text is in; reading and writing |
 
 pub mod affine;
+mod bases;
 mod bits;
+mod blocked;
 pub mod convert;
 pub mod cute;
 pub mod described;

@@ -6,9 +6,9 @@
 //! begins at `(1*2 + 1*1) * 1024`, and in it at (1, 2), which `(2,1)` puts at 5: 3077.
 
 use crate::element::ElementType;
-use crate::notations::convert::{on_the_address, reached, to_tensor_layout, to_tiled};
+use crate::notations::convert::{made, on_the_address, reached, to_tensor_layout, to_tiled};
 use crate::notations::described::{Described, Description};
-use crate::notations::lists::{Located, at_least, list, text, values};
+use crate::notations::lists::{ReadNumber, at_least, list, text, values};
 use crate::notations::types::{spelled, tpu_space};
 use crate::places::placement::Placement;
 use crate::places::tensor_layout::Part;
@@ -19,7 +19,7 @@ use crate::tiled::layout::{Layout, TileEntry};
 /// Takes `#tpu.tiled<..>`, from `<` on, on these sizes. `start` is the byte of the attribute.
 pub(super) fn read_mosaic(cursor: &mut Cursor, sizes: &[i64], start: usize) -> Result<Description, Error> {
     cursor.expect("<", "`<` and tiles")?;
-    let mut tiles: Vec<(usize, Vec<Located>)> = Vec::new();
+    let mut tiles: Vec<(usize, Vec<ReadNumber>)> = Vec::new();
     while cursor.peek() == Some(b'(') {
         let at = cursor.at();
         let tile = list(cursor, ["(", ")"], "a tile size", false)?;
@@ -63,7 +63,7 @@ pub(super) fn read_mosaic(cursor: &mut Cursor, sizes: &[i64], start: usize) -> R
 
 /// The parts inside of the first tile, `(dimension, weight, part)`, and its sizes.
 #[expect(clippy::type_complexity, reason = "what `of_parts` takes")]
-fn inside(tiles: &[(usize, Vec<Located>)]) -> Result<(Vec<(usize, i64, Part)>, Vec<i64>), Error> {
+fn inside(tiles: &[(usize, Vec<ReadNumber>)]) -> Result<(Vec<(usize, i64, Part)>, Vec<i64>), Error> {
     let Some(((at, first), later)) = tiles.split_first() else { return Ok(Default::default()) };
     let sizes = values(first);
     let mut layout = Layout::row_major(sizes.len());
@@ -78,7 +78,7 @@ fn inside(tiles: &[(usize, Vec<Located>)]) -> Result<(Vec<(usize, i64, Part)>, V
             return Err(Error::at(*at, message));
         }
         let start = cut.len() - tile.len();
-        for (Located { value, at }, before) in tile.iter().zip(&mut cut[start..]) {
+        for (ReadNumber { value, at }, before) in tile.iter().zip(&mut cut[start..]) {
             if *before % value != 0 {
                 return Err(Error::at(
                     *at,
@@ -191,12 +191,13 @@ fn split(
     let from = inside.iter().map(|(dim, ..)| *dim).min().unwrap_or(rank);
     let mut inner: Vec<Vec<Part>> = vec![Vec::new(); rank - from];
     let mut least = inside.to_vec();
-    // What is between the tile and the next stride is padding of the part with the largest stride in it.
-    if let (Some((dim, _, part)), Some((.., next))) = (least.last_mut(), outside.first())
-        && next.stride % part.stride == 0
-        && outside.iter().all(|(other, ..)| other != dim)
-    {
-        part.extent = next.stride / part.stride;
+    // What is between a part and the next larger stride is padding, if the part is the most significant of its dimension.
+    let later = inside.iter().chain(outside).skip(1).map(|(.., next)| next.stride);
+    for ((dim, weight, part), next) in least.iter_mut().zip(later) {
+        let top = inside.iter().chain(outside).all(|(other, heavier, _)| other != dim || heavier <= weight);
+        if top && next % part.stride == 0 {
+            part.extent = next / part.stride;
+        }
     }
     least.sort_by_key(|(dim, weight, _)| (*dim, std::cmp::Reverse(*weight)));
     least.iter().for_each(|(dim, _, part)| inner[dim - from].push(part.clone()));
@@ -217,7 +218,7 @@ fn split(
     if tile.is_empty() {
         return Some((Vec::new(), strides));
     }
-    let layout = crate::notations::convert::made(&tile, inner, Vec::new());
+    let layout = made(&tile, inner, Vec::new());
     let layout = to_tiled(&Placement::new(&layout, Some(&tile)).ok()?).ok()?;
     let in_order = layout.minor_to_major.iter().rev().copied().eq(0..tile.len());
     let later = layout.tiles.iter().map(|tile| {

@@ -14,7 +14,7 @@
 use crate::element::ElementType;
 use crate::notations::convert::{on_the_address, reached};
 use crate::notations::described::{Described, Description};
-use crate::notations::lists::{Located, at_least, dimensions, list, text, values};
+use crate::notations::lists::{ReadNumber, at_least, dimensions, list, text, values};
 use crate::notations::types::spelled;
 use crate::places::placement::Placement;
 use crate::places::tensor_layout::Part;
@@ -23,7 +23,7 @@ use crate::tiled::layout::{Layout, TileEntry};
 
 /// Tiles and orders of a packed tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Packing {
+pub(super) struct PackedTiles {
     inner_dims: Vec<usize>,
     inner_tiles: Vec<i64>,
     outer_order: Vec<usize>,
@@ -34,15 +34,15 @@ pub(super) struct Packing {
 
 /// The lists of a packing, each where it is.
 #[derive(Default)]
-pub(super) struct PackingLists {
-    pub inner_dims: Option<(usize, Vec<Located>)>,
-    pub inner_tiles: Option<(usize, Vec<Located>)>,
-    pub outer_order: Option<(usize, Vec<Located>)>,
+pub(super) struct PackedLists {
+    pub inner_dims: Option<(usize, Vec<ReadNumber>)>,
+    pub inner_tiles: Option<(usize, Vec<ReadNumber>)>,
+    pub outer_order: Option<(usize, Vec<ReadNumber>)>,
 }
 
-impl PackingLists {
+impl PackedLists {
     /// The packing of a tensor of this rank. `at` is where the lists are.
-    pub fn packing(self, rank: usize, at: usize) -> Result<Packing, Error> {
+    pub fn packing(self, rank: usize, at: usize) -> Result<PackedTiles, Error> {
         let (_, inner_dims) =
             self.inner_dims.ok_or_else(|| Error::at(at, "the dimensions of the tiles are missing"))?;
         let (tiles_at, tiles) = self.inner_tiles.ok_or_else(|| Error::at(at, "the sizes of the tiles are missing"))?;
@@ -71,11 +71,11 @@ impl PackingLists {
         };
         let inner_tiles = values(&tiles);
         let factors = inner_tiles.iter().enumerate().map(|(k, tile)| (k, 1, *tile)).collect();
-        Ok(Packing { inner_dims, inner_tiles, outer_order, factors })
+        Ok(PackedTiles { inner_dims, inner_tiles, outer_order, factors })
     }
 }
 
-impl Packing {
+impl PackedTiles {
     /// The tile of a dimension; 1 where it is not cut.
     fn tile(&self, dim: usize) -> i64 {
         self.inner_dims.iter().position(|inner| *inner == dim).map_or(1, |k| self.inner_tiles[k])
@@ -149,9 +149,9 @@ fn word(cursor: &mut Cursor, expected: &str) -> Result<(), Error> {
 }
 
 /// Takes `{innerDimsPos = [0, 1], innerTileSizes = [8, 4], outerDimsPerm = [0, 1]}`.
-fn read_info(cursor: &mut Cursor, rank: usize, at: usize) -> Result<Packing, Error> {
+fn read_info(cursor: &mut Cursor, rank: usize, at: usize) -> Result<PackedTiles, Error> {
     cursor.expect("{", "`{`")?;
-    let mut lists = PackingLists::default();
+    let mut lists = PackedLists::default();
     let mut swizzle = None;
     loop {
         let key = cursor.at();
@@ -186,7 +186,7 @@ fn read_info(cursor: &mut Cursor, rank: usize, at: usize) -> Result<Packing, Err
 }
 
 /// The factors of a swizzle for each tile, and their order.
-type Factors = (Vec<Vec<Located>>, Vec<Located>);
+type Factors = (Vec<Vec<ReadNumber>>, Vec<ReadNumber>);
 
 /// Takes `{expandShape = [[["CrossThread", 4 : i16], ..], ..], permutation = [1, 0]}`.
 fn read_swizzle(cursor: &mut Cursor) -> Result<Factors, Error> {
@@ -223,7 +223,7 @@ fn read_swizzle(cursor: &mut Cursor) -> Result<Factors, Error> {
 }
 
 /// Takes `["CrossThread", 4 : i16]`; who works on the factor does not move it.
-fn read_factor(cursor: &mut Cursor) -> Result<Located, Error> {
+fn read_factor(cursor: &mut Cursor) -> Result<ReadNumber, Error> {
     cursor.expect("[", "`[` and the kind of a factor")?;
     cursor.expect("\"", "the kind of the factor, as `\"CrossThread\"`")?;
     if cursor.word().is_none() {
@@ -231,7 +231,7 @@ fn read_factor(cursor: &mut Cursor) -> Result<Located, Error> {
     }
     cursor.expect("\"", "`\"`")?;
     cursor.expect(",", "`,`")?;
-    let factor = Located { at: cursor.at(), value: cursor.integer("the size of a factor")? };
+    let factor = ReadNumber { at: cursor.at(), value: cursor.integer("the size of a factor")? };
     at_least(&[factor], 1, "a factor")?;
     cursor.expect(":", "`:` and a type")?;
     if cursor.word().is_none() {
@@ -242,9 +242,9 @@ fn read_factor(cursor: &mut Cursor) -> Result<Located, Error> {
 }
 
 fn swizzled(
-    packing: &Packing,
-    factors: &[Vec<Located>],
-    order: &[Located],
+    packing: &PackedTiles,
+    factors: &[Vec<ReadNumber>],
+    order: &[ReadNumber],
     at: usize,
 ) -> Result<Vec<(usize, i64, i64)>, Error> {
     if factors.len() != packing.inner_tiles.len() {
@@ -306,11 +306,7 @@ pub fn pack(described: &Described, element: ElementType) -> Result<String, Error
     let sizes = described.description.sizes();
     let numbers = |dims: &[usize]| text(&dims.iter().map(|dim| *dim as i64).collect::<Vec<_>>(), ["[", "]"]);
     let pads = packing.inner_dims.iter().any(|dim| sizes[*dim] % packing.tile(*dim) != 0);
-    let padding = if pads {
-        format!(" padding_value(%pad : {})", crate::notations::types::element(element))
-    } else {
-        String::new()
-    };
+    let padding = if pads { format!(" padding_value(%pad : {})", spelled(&[], element)) } else { String::new() };
     Ok(format!(
         "linalg.pack %source{padding} outer_dims_perm = {} inner_dims_pos = {} inner_tiles = {} into %packed : tensor<{}> -> tensor<{}>",
         numbers(&packing.outer_order),
@@ -321,7 +317,7 @@ pub fn pack(described: &Described, element: ElementType) -> Result<String, Error
     ))
 }
 
-fn packed(described: &Described) -> Result<Packing, Error> {
+fn packed(described: &Described) -> Result<PackedTiles, Error> {
     let sizes = described.description.sizes();
     if sizes.is_empty() {
         return Err(Error::new("a packed tensor must have at least one dimension, found none"));
@@ -333,7 +329,7 @@ fn packed(described: &Described) -> Result<Packing, Error> {
 }
 
 /// The packing of a layout with one tile.
-fn of_tile(layout: &Layout) -> Result<Packing, Error> {
+fn of_tile(layout: &Layout) -> Result<PackedTiles, Error> {
     let order: Vec<usize> = layout.major_to_minor().collect();
     let tile = layout.tiles.first().map_or(&[][..], Vec::as_slice);
     if tile.len() > order.len() {
@@ -349,17 +345,23 @@ fn of_tile(layout: &Layout) -> Result<Packing, Error> {
     };
     let inner_tiles = tile.iter().map(size).collect::<Result<Vec<i64>, Error>>()?;
     let inner_dims = order[order.len() - tile.len()..].to_vec();
-    Ok(Packing { inner_dims, factors: Vec::new(), inner_tiles, outer_order: order })
+    Ok(PackedTiles { inner_dims, factors: Vec::new(), inner_tiles, outer_order: order })
 }
 
 /// The packing of a TensorLayout: the parts with the least strides are the tiles.
-fn of_parts(placement: &Placement) -> Result<Packing, Error> {
+fn of_parts(placement: &Placement) -> Result<PackedTiles, Error> {
     on_the_address(placement, "a packed tensor")?;
     let rank = placement.sizes().len();
     let mut parts: Vec<(usize, i64, Part)> = (0..rank)
         .flat_map(|dim| reached(placement, dim).into_iter().map(move |(weight, part)| (dim, weight, part)))
         .collect();
     parts.sort_by_key(|(.., part)| std::cmp::Reverse(part.stride));
+    // A tile of a dimension of size 1 only pads: it is what lies below the least stride.
+    let single = placement.sizes().iter().position(|size| *size == 1);
+    if let (Some(dim), Some(least)) = (single, parts.last().map(|(.., part)| part.stride).filter(|stride| *stride > 1))
+    {
+        parts.push((dim, 1, Part { extent: least, axis: None, stride: 1 }));
+    }
     // The steps of each part in memory: up to the stride of the next larger one.
     let mut steps = Vec::new();
     for (k, (dim, _, part)) in parts.iter().enumerate() {
@@ -378,11 +380,11 @@ fn of_parts(placement: &Placement) -> Result<Packing, Error> {
 }
 
 /// The packing whose grid is the first `count` parts.
-fn split(placement: &Placement, parts: &[(usize, i64, Part)], steps: &[i64], count: usize) -> Option<Packing> {
+fn split(placement: &Placement, parts: &[(usize, i64, Part)], steps: &[i64], count: usize) -> Option<PackedTiles> {
     let sizes = placement.sizes();
     let (outer, inner) = parts.split_at(count);
     let mut packing =
-        Packing { inner_dims: Vec::new(), inner_tiles: Vec::new(), outer_order: Vec::new(), factors: Vec::new() };
+        PackedTiles { inner_dims: Vec::new(), inner_tiles: Vec::new(), outer_order: Vec::new(), factors: Vec::new() };
     for ((dim, weight, _), tile) in inner.iter().zip(&steps[count..]) {
         if *weight != 1 || packing.inner_dims.contains(dim) {
             return None;
@@ -399,9 +401,9 @@ fn split(placement: &Placement, parts: &[(usize, i64, Part)], steps: &[i64], cou
         packing.outer_order.push(*dim);
     }
     // What has one tile only may be anywhere: at its number, if that can be.
-    for dim in 0..sizes.len() {
+    for (dim, size) in sizes.iter().enumerate() {
         if !packing.outer_order.contains(&dim) {
-            if sizes[dim] > packing.tile(dim) {
+            if *size > packing.tile(dim) {
                 return None;
             }
             let before = packing.outer_order.iter().position(|other| *other > dim).unwrap_or(packing.outer_order.len());

@@ -17,6 +17,9 @@ const ARGUMENTS: [&str; 3] = ["major_to_minor", "tiling", "sub_byte_element_size
 /// Takes a layout, from `Layout` on, of an array of these sizes.
 pub(super) fn read_jax(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description, Error> {
     let start = cursor.at();
+    if cursor.peek_name() != Some("Layout") {
+        return Err(cursor.expected("`Layout(`"));
+    }
     cursor.word();
     cursor.expect("(", "`(` after `Layout`")?;
     let mut layout = Layout::row_major(0);

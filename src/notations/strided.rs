@@ -9,7 +9,7 @@ use crate::expr::Expr;
 use crate::maps::map::IndexingMap;
 use crate::notations::convert::{on_the_address, reached};
 use crate::notations::described::{Described, Description};
-use crate::notations::lists::{Located, at_least, list, text, values};
+use crate::notations::lists::{ReadNumber, at_least, list, text, values};
 use crate::notations::meaning::Meaning;
 use crate::places::tensor_layout::Part;
 use crate::text::{Cursor, Error};
@@ -60,18 +60,18 @@ pub(super) fn read_attribute(cursor: &mut Cursor, sizes: &[i64]) -> Result<Descr
 }
 
 /// Refuses strides that are not one for each dimension, or that no layout has.
-fn checked(strides: &[Located], sizes: &[i64], at: usize) -> Result<(), Error> {
+fn checked(strides: &[ReadNumber], sizes: &[i64], at: usize) -> Result<(), Error> {
     if strides.len() != sizes.len() {
         let (rank, found) = (sizes.len(), strides.len());
         return Err(Error::at(at, format!("the strides must be one for each of the {rank} dimensions, found {found}")));
     }
     let backwards = strides.iter().find(|stride| stride.value < 0);
-    if let Some(Located { value, at }) = backwards {
+    if let Some(ReadNumber { value, at }) = backwards {
         return Err(Error::at(*at, format!("a stride must be at least 0, found {value}; no layout counts backwards")));
     }
     let shared = strides.iter().zip(sizes).find(|(stride, size)| stride.value == 0 && **size > 1);
     match shared {
-        Some((Located { at, .. }, size)) if !sizes.contains(&0) => Err(Error::at(
+        Some((ReadNumber { at, .. }, size)) if !sizes.contains(&0) => Err(Error::at(
             *at,
             format!(
                 "a stride must be at least 1 where the size is more than 1, found 0: {size} elements share a place"
@@ -84,9 +84,9 @@ fn checked(strides: &[Located], sizes: &[i64], at: usize) -> Result<(), Error> {
 /// What NumPy says of an array, each where it is said.
 #[derive(Default)]
 struct ReadArray {
-    shape: Option<Vec<Located>>,
-    strides: Option<(usize, Vec<Located>)>,
-    itemsize: Option<Located>,
+    shape: Option<Vec<ReadNumber>>,
+    strides: Option<(usize, Vec<ReadNumber>)>,
+    itemsize: Option<ReadNumber>,
 }
 
 /// Takes what NumPy says of an array: `shape=(2, 3), strides=(12, 4), itemsize=4`, in any order. Without strides, or with
@@ -102,14 +102,14 @@ pub(super) fn read_numpy(cursor: &mut Cursor, element: Option<ElementType>) -> R
     checked(&strides, &sizes, at)?;
     let bytes = element.and_then(ElementType::bytes);
     let itemsize = match (array.itemsize, bytes) {
-        (Some(Located { value, at }), Some(bytes)) if value != bytes => {
+        (Some(ReadNumber { value, at }), Some(bytes)) if value != bytes => {
             let element = element.map_or("", ElementType::name);
             return Err(Error::at(at, format!("`itemsize` must be {bytes}, the bytes of {element}, found {value}")));
         }
         (Some(itemsize), _) => itemsize.value,
         (None, bytes) => bytes.ok_or_else(|| Error::at(start, "`itemsize`, the bytes of an element, is missing"))?,
     };
-    let whole = |(stride, size): (&Located, &i64)| match stride.value % itemsize {
+    let whole = |(stride, size): (&ReadNumber, &i64)| match stride.value % itemsize {
         0 => Ok(stride.value / itemsize),
         _ if *size <= 1 => Ok(0),
         _ => Err(Error::at(
@@ -138,7 +138,7 @@ fn fields(cursor: &mut Cursor) -> Result<ReadArray, Error> {
             }
             "strides" => array.strides.replace((value, list(cursor, ["(", ")"], "a stride in bytes", true)?)).is_some(),
             _ => {
-                let itemsize = Located { value: cursor.integer("the bytes of an element")?, at: value };
+                let itemsize = ReadNumber { value: cursor.integer("the bytes of an element")?, at: value };
                 at_least(&[itemsize], 1, "`itemsize`")?;
                 array.itemsize.replace(itemsize).is_some()
             }

@@ -8,6 +8,7 @@
 //! is refused, and never says another one.
 
 use crate::element::ElementType;
+use crate::maps::domain::Interval;
 use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use crate::notations::affine::{affine_map, of_results, read_affine_map};
@@ -16,13 +17,14 @@ use crate::notations::described::{Described, Description};
 use crate::notations::lists::list;
 use crate::notations::mosaic::{mosaic, read_mosaic};
 use crate::notations::notation::Notation;
-use crate::notations::pack::{PackingLists, iree, pack, read_iree};
+use crate::notations::pack::{PackedLists, iree, pack, read_iree};
 use crate::notations::python::{read_jax, write_jax};
 use crate::notations::strided::{numpy, read_attribute, read_numpy, row_major, strided};
 use crate::notations::triton::{read_triton, triton};
 use crate::notations::types::{read_sizes, read_space};
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::places::placement::Placement;
+use crate::places::tensor_layout::is_tensor_layout;
 use crate::text::{Cursor, Error};
 use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::Layout;
@@ -44,9 +46,12 @@ pub fn read(text: &str) -> Result<Described, Error> {
     let start = cursor.at();
     let shape = prefix(&mut cursor)?;
     if let Some(shape) = shape.as_ref().filter(|_| cursor.rest().is_empty()) {
-        return of_shape(shape);
+        cursor.finish("the end of the shape")?;
+        // An error without a place is about the sizes.
+        let sizes = || text.find('[').map(|at| at + 1);
+        return of_shape(shape).map_err(|error| Error { at: error.at.or_else(sizes), ..error });
     }
-    let sizes = shape.as_ref().map(|shape| sized(shape)).transpose()?;
+    let sizes = shape.as_ref().map(sized).transpose()?;
     if sizes.is_some() && text[start..cursor.at()].contains('{') {
         return Err(Error::at(
             cursor.at(),
@@ -92,7 +97,7 @@ fn of_shape(shape: &Shape) -> Result<Described, Error> {
     let layout = array.layout.clone();
     let expansion = Expansion::new(&sizes, &layout)?;
     if expansion.is_split() {
-        return Err(Error::new("the layout must not be cut across memories, found `SC`"));
+        return Err(Error::at(0, "the layout must not be cut across memories, found `SC`"));
     }
     let memory_space = layout.memory_space;
     Ok(Described { element: Some(element), memory_space, description: Description::Tiled { sizes, layout } })
@@ -122,9 +127,10 @@ fn read_after(cursor: &mut Cursor, given: Given) -> Result<Described, Error> {
             if starts(&["Layout"]) { read_jax(cursor, sizes)? } else { read_layout(cursor, sizes)? }
         }
         () => match kind_of(rest) {
-            Kind::Colon => read_cute(cursor)?,
-            Kind::Arrow => read_map(cursor)?,
-            Kind::Other => {
+            Separator::Colon => read_cute(cursor)?,
+            Separator::Arrow => read_map(cursor)?,
+            Separator::Other if !is_tensor_layout(rest) => return of_shape(&Shape::read(cursor, 0)?),
+            Separator::Other => {
                 // Columns count from the beginning of the text.
                 let at = cursor.at();
                 let placement = Placement::parse(rest).map_err(|misplaced| misplaced.error);
@@ -138,7 +144,7 @@ fn read_after(cursor: &mut Cursor, given: Given) -> Result<Described, Error> {
 }
 
 /// What tells layouts in parentheses apart.
-enum Kind {
+enum Separator {
     /// A colon outside of all parentheses.
     Colon,
     /// An arrow there.
@@ -146,20 +152,20 @@ enum Kind {
     Other,
 }
 
-fn kind_of(text: &str) -> Kind {
+fn kind_of(text: &str) -> Separator {
     let mut depth = 0i64;
     for (k, b) in text.bytes().enumerate() {
         match b {
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth -= 1,
-            b':' if depth == 0 => return Kind::Colon,
-            b'-' if depth == 0 && text[k..].starts_with("->") => return Kind::Arrow,
+            b':' if depth == 0 => return Separator::Colon,
+            b'-' if depth == 0 && text[k..].starts_with("->") => return Separator::Arrow,
             _ => {}
         }
     }
     match text.starts_with("Sw") || text.starts_with("S<") {
-        true => Kind::Colon,
-        false => Kind::Other,
+        true => Separator::Colon,
+        false => Separator::Other,
     }
 }
 
@@ -231,7 +237,7 @@ fn read_type(cursor: &mut Cursor) -> Result<Described, Error> {
 fn read_pack(cursor: &mut Cursor) -> Result<Described, Error> {
     let start = cursor.at();
     cursor.expect("linalg.pack", "`linalg.pack`")?;
-    let mut lists = PackingLists::default();
+    let mut lists = PackedLists::default();
     let value = |cursor: &mut Cursor| -> Result<(), Error> {
         cursor.expect("%", "`%` and a value")?;
         let length = cursor.rest().bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_$.-#".contains(b)).count();
@@ -305,8 +311,7 @@ fn read_map(cursor: &mut Cursor) -> Result<Description, Error> {
     let map = IndexingMap::parse(cursor.rest());
     let map = map.map_err(|error| Error { at: error.at.map(|offset| offset + at), ..error })?;
     cursor.advance(cursor.rest().len());
-    let size =
-        |interval: &crate::maps::domain::Interval| (interval.lo == 0).then(|| interval.hi.checked_add(1)).flatten();
+    let size = |interval: &Interval| (interval.lo == 0).then(|| interval.hi.checked_add(1)).flatten();
     let sizes: Option<Vec<i64>> = map.domain.vars.iter().map(size).collect();
     match sizes.filter(|_| map.dims == map.variables() && map.domain.constraints.is_empty()) {
         Some(sizes) => of_results(&sizes, map.results, at),

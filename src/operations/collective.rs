@@ -22,8 +22,10 @@ pub enum Exchange {
         /// The dimension.
         dim: usize,
     },
-    /// Each gets the operands of all, combined.
+    /// Each gets the operands of all, each combined on its own.
     Reduce,
+    /// The same, by a computation that combines all arrays of two devices at once.
+    ReduceTogether,
     /// The operands of all are combined, and each gets its part along a dimension.
     ReduceScatter {
         /// The dimension.
@@ -70,7 +72,8 @@ impl Exchange {
 
     /// Whether all groups must have as many devices.
     fn wants_equal(self) -> bool {
-        !matches!(self, Exchange::Broadcast | Exchange::Permute | Exchange::PermuteBlocks { .. } | Exchange::Reduce)
+        !matches!(self, Exchange::Broadcast | Exchange::Permute | Exchange::PermuteBlocks { .. })
+            && !matches!(self, Exchange::Reduce | Exchange::ReduceTogether)
     }
 
     /// That groups fit devices that are numbered from 0 to before `count`; `name` is what they are, such as `replica`.

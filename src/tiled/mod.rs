@@ -12,8 +12,9 @@
 //! | MLIR's affine maps | affine expressions, no ranges | symbols of unknown size | sizes; simplification that needs an interval |
 //!
 //! What tiled layouts cannot say: copies and places of a machine, which are TensorLayouts ([`crate::places`], whose parts
-//! are CuTe's modes with a named axis); swizzles, which no notation here has. Directions differ, too: here a map takes the
-//! logical index to the place, a `LinearLayout` takes the place to the logical index.
+//! are CuTe's modes with a named axis); swizzles, which are maps. [`crate::notations`] reads and writes these notations.
+//! Directions differ, too: here a map takes the logical index to the place, a `LinearLayout` takes the place to the
+//! logical index.
 //!
 //! | file | what it holds |
 //! |---|---|

@@ -95,6 +95,18 @@ fn element(
             at(from, k, &with(dim, index[dim] % size(dim)))
         }
         Exchange::Reduce => combined(index),
+        Exchange::ReduceTogether => {
+            let all = |device: &i64| {
+                let scalar =
+                    |n: usize| Value { data: vec![at(*device, n, index)], sizes: Vec::new(), ..given[d][n].clone() };
+                (0..given[d].len()).map(|n| vec![scalar(n)]).collect::<Vec<_>>()
+            };
+            let both = |a: Vec<Vec<Value>>, b: Vec<Vec<Value>>| {
+                let done = crate::interpreter::run(module, i.called[0], &[a, b].concat());
+                done.into_iter().map(|value| vec![value]).collect()
+            };
+            own.expect("a group").iter().map(all).reduce(both).expect("a device")[k][0].data[0]
+        }
         Exchange::ReduceScatter { dim } => {
             let part = size(dim) / own.expect("a group").len() as i64;
             combined(&with(dim, place() * part + index[dim]))

@@ -59,6 +59,10 @@ impl Number {
             ElementType::F64 => self.real().to_bits(),
             ElementType::F32 => (self.real() as f32).to_bits().into(),
             ElementType::BF16 => u64::from((self.real() as f32).to_bits() >> 16),
+            ElementType::C64 => {
+                let (re, im) = self.parts();
+                u64::from((re as f32).to_bits()) | u64::from((im as f32).to_bits()) << 32
+            }
             e if e.is_float() || e.is_complex() => panic!("the bits of {} are not interpreted", e.name()),
             e => self.int().rem_euclid(1 << e.bits().expect("a number")) as u64,
         }
@@ -70,6 +74,10 @@ impl Number {
             ElementType::F64 => Number::Float(f64::from_bits(bits)),
             ElementType::F32 => Number::Float(f64::from(f32::from_bits(bits as u32))),
             ElementType::BF16 => Number::Float(f64::from(f32::from_bits((bits as u32) << 16))),
+            ElementType::C64 => {
+                let part = |bits: u64| f64::from(f32::from_bits(bits as u32));
+                Number::Complex(part(bits), part(bits >> 32))
+            }
             e if e.is_float() || e.is_complex() => panic!("the bits of {} are not interpreted", e.name()),
             e => Number::Int(bits.into()).to(e),
         }

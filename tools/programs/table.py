@@ -3,7 +3,7 @@
 A FOLDER holds what make.py writes. For each `*.hlo`, or those whose names contain a PART: `layout-inspect` analyses it,
 `layout-translate` imports it, `layout-opt --layout-to-llvm` lowers it, clang compiles it, and it is called and compared
 with XLA where `NAME.npz` has XLA's numbers. Seconds are of the processor, user and system, of each child, so that other
-work on the machine changes them little.
+work on the machine changes them less than the clock.
 
 FILE is written after each program. With `--keep` it keeps its lines of other programs.
 
@@ -36,7 +36,7 @@ INTRODUCTION = """# Programs
 (`opt`; those for 8 devices as one of 8 partitions): read and analysed by `layout-inspect hlo --json`, imported by
 `layout-translate`, lowered by `layout-opt --layout-to-llvm`, compiled by `mlir-translate` and `clang -O1`, and called. Figures
 are seconds of the processor, user and system, of the process of each step; of the call those of all its threads, the devices
-of a program for 8.
+of a program for 8. Work for others on the same cores makes them up to 1.6 times as large.
 
 *Numbers* says whether they are near XLA's: integers are equal, floats within 2e-4 of the largest plus 2e-3 of the element for
 f32, 2e-2 and 4e-2 for bf16; or, where the program computes with less than 32 bits, the root of the mean square of their

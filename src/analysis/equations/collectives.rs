@@ -16,7 +16,7 @@ pub fn related(c: &Collective, s: &Sides) -> Equations {
         Exchange::PermuteBlocks { .. } => {
             return Ok(Related::Unknown("collective-permute: operands say where blocks are".to_string()));
         }
-        Exchange::AllToAll { dim: None } => members(c, s)?,
+        Exchange::AllToAll { dim: None } | Exchange::ReduceTogether => members(c, s)?,
         _ if s.operand != s.result => Some(Vec::new()),
         Exchange::Permute => return permute(c, s),
         _ => members(c, s)?,
@@ -54,7 +54,8 @@ fn exchanged(c: &Collective, s: &Sides, r: &mut Relation, own: &Terms, other: &T
             r.equation(other.clone(), -place(s.result)?)
         }
         Exchange::Broadcast => r.equation(other.clone(), 0),
-        Exchange::Reduce | Exchange::Permute | Exchange::PermuteBlocks { .. } | Exchange::Ragged => Ok(()),
+        Exchange::Reduce | Exchange::ReduceTogether => Ok(()),
+        Exchange::Permute | Exchange::PermuteBlocks { .. } | Exchange::Ragged => Ok(()),
     }
 }
 
@@ -204,6 +205,7 @@ mod tests {
                     own && same(Some(dim)) && to[dim + 1] == place(f) * ins[dim] + from[dim + 1]
                 }
                 Exchange::Reduce => own && same(None),
+                Exchange::ReduceTogether => same(None),
                 Exchange::ReduceScatter { dim } => {
                     own && same(Some(dim)) && from[dim + 1] == place(t) * outs[dim] + to[dim + 1]
                 }
@@ -261,12 +263,13 @@ mod tests {
             let exchange = [
                 Exchange::Gather { dim },
                 Exchange::Reduce,
+                Exchange::ReduceTogether,
                 Exchange::ReduceScatter { dim },
                 Exchange::AllToAll { dim: Some(dim) },
                 Exchange::AllToAll { dim: None },
                 Exchange::Broadcast,
                 Exchange::Permute,
-            ][rng.usize(0..7)];
+            ][rng.usize(0..8)];
             let mut groups = shuffled(&mut rng, devices, n);
             if exchange == Exchange::Permute {
                 let (a, b) = (shuffled(&mut rng, devices, 1).concat(), shuffled(&mut rng, devices, 1).concat());

@@ -47,9 +47,19 @@ pub fn all_gather(site: &mut Site) -> Found {
     checked(site, Exchange::Gather { dim })
 }
 
-/// The operands of all are combined by `to_apply`.
+/// The operands of all are combined by `to_apply`: each on its own, or, where it has two parameters for each operand, all
+/// at once.
 pub fn all_reduce(site: &mut Site) -> Found {
-    combined(site, Exchange::Reduce)
+    let count = site.operands.len();
+    let parameters =
+        site.called.first().and_then(|&callee| Some(site.signatures.get(callee)?.as_ref()?.parameters.len()));
+    if count < 2 || parameters != Some(2 * count) {
+        return combined(site, Exchange::Reduce);
+    }
+    let operation = checked(site, Exchange::ReduceTogether)?;
+    let each = (0..count).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
+    site.reducer("to_apply", 0, &each)?;
+    Ok(operation)
 }
 
 /// The same, cut into parts along `dimensions`.
@@ -171,8 +181,9 @@ fn exchanged(site: &mut Site, exchange: Exchange, blocks: Vec<Vec<i64>>) -> Foun
         None => Listed { groups: Vec::new(), places: Vec::new() },
     };
     let ids = ids(site, exchange)?;
-    // Where the header says neither, there are as many as the groups name.
-    let named = groups.iter().flatten().max().map_or(1, |most| most.saturating_add(1).clamp(1, MOST_DEVICES));
+    // Where the header says neither, there are as many as the groups name, or, where they name none, as the shapes say.
+    let named = groups.iter().flatten().max().map(|most| most.saturating_add(1));
+    let named = named.or_else(|| times_as_large(site, exchange)).map_or(1, |count| count.clamp(1, MOST_DEVICES));
     let known = site.devices;
     let free = known.replicas.is_none() && known.partitions.is_none();
     let count = |own: bool, known: Option<i64>| known.unwrap_or(if free && own { named } else { 1 });
@@ -207,6 +218,18 @@ fn exchanged(site: &mut Site, exchange: Exchange, blocks: Vec<Vec<i64>>) -> Foun
     Ok(Operation::Collective(Box::new(Collective { exchange, devices, groups, blocks })))
 }
 
+/// How many devices there are in a group where parts along a dimension are put together or taken apart.
+fn times_as_large(site: &Site, exchange: Exchange) -> Option<i64> {
+    let size = |shape: &Shape, dim: usize| leaves(shape).first()?.sizes()?.get(dim).copied();
+    let (dim, whole, part) = match exchange {
+        Exchange::Gather { dim } => (dim, site.shape, *site.operands.first()?),
+        Exchange::ReduceScatter { dim } => (dim, *site.operands.first()?, site.shape),
+        _ => return None,
+    };
+    let (whole, part) = (size(whole, dim)?, size(part, dim)?);
+    (part > 0 && whole % part == 0).then(|| whole / part)
+}
+
 /// What the numbers in the groups of an instruction are.
 fn ids(site: &Site, exchange: Exchange) -> Result<Ids, Error> {
     let channel = match site.attribute("channel_id") {
@@ -224,8 +247,8 @@ fn ids(site: &Site, exchange: Exchange) -> Result<Ids, Error> {
     if global && !channel {
         return Err(site.attribute_must("use_global_device_ids", "be there with a `channel_id`, found none"));
     }
-    let among_partitions =
-        !matches!(exchange, Exchange::Gather { .. } | Exchange::Reduce | Exchange::ReduceScatter { .. });
+    let among_partitions = !matches!(exchange, Exchange::Gather { .. } | Exchange::ReduceScatter { .. })
+        && !matches!(exchange, Exchange::Reduce | Exchange::ReduceTogether);
     Ok(match (channel, global) {
         (true, true) => Ids::Devices,
         (true, false) if among_partitions => Ids::Partitions,

@@ -7,9 +7,10 @@ use super::algorithms::{potrf_call, top_k_call, trsm_call};
 use super::control::other;
 use super::site::{Found, Site};
 use crate::element::ElementType;
-use crate::hlo::shapes::fits;
+use crate::hlo::shapes::{fits, list, plain};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape};
+use crate::text::{Error, counted};
 use crate::tiled::layout::{Layout, TileEntry};
 
 /// What a target means; `None` where the shapes are others.
@@ -61,11 +62,30 @@ pub fn custom_call(site: &mut Site) -> Found {
         return Err(site.attribute_must("custom_call_target", format!("be a name in quotes, found {found}")));
     }
     let name = target.text.trim_matches('"');
+    constrained(site)?;
     let meaning = MEANINGS.iter().find(|(target, _)| *target == name);
     match meaning.and_then(|(_, meaning)| meaning(site)) {
         Some(operation) => Ok(operation),
         None => other(site),
     }
+}
+
+/// That `operand_layout_constraints`, where it is there, has a layout for each operand.
+fn constrained(site: &Site) -> Result<(), Error> {
+    let key = "operand_layout_constraints";
+    let Some(attribute) = site.attribute(key) else { return Ok(()) };
+    let shapes = attribute.read(list)?;
+    if shapes.len() != site.operands.len() {
+        let (needed, found) = (counted(site.operands.len(), "shape"), shapes.len());
+        return Err(site.attribute_must(key, format!("have {needed}, one for each operand, found {found}")));
+    }
+    for (k, ((shape, at), operand)) in shapes.iter().zip(&site.operands).enumerate() {
+        if !fits(shape, operand) {
+            let must = format!("operand {k} in `{key}` must be {}, found {}", plain(operand), plain(shape));
+            return Err(Error::at(attribute.at + at, must));
+        }
+    }
+    Ok(())
 }
 
 /// The result is the operand, perhaps in another layout, or the operands are its parts.

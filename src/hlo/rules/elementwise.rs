@@ -119,7 +119,7 @@ pub fn map(site: &mut Site) -> Found {
 /// Numbers along a dimension.
 pub fn iota(site: &mut Site) -> Found {
     let element = site.result()?.element;
-    if element == ElementType::Pred || !element.is_data() {
+    if !element.is_data() {
         return Err(site.result_must("have numbers as elements"));
     }
     let dim = site.dim("dim", "iota_dimension")?;

@@ -24,7 +24,7 @@
 //! *Not promised:* that equal expressions have equal forms. Remainders of non-linear sums may stay apart.
 
 use super::memo::Memo;
-use super::planned::{LastTerm, Planned};
+use super::planned::{LastTerm, Planned, Tried};
 use super::sum::Sum;
 use super::terms::Atom;
 use crate::expr::Expr;
@@ -77,8 +77,12 @@ pub struct Form {
     /// Sums without a constant, first coefficient positive and all coprime, with the interval of their value.
     pub(super) facts: Vec<(Sum, Interval)>,
     pub(super) written: Memo<Option<Planned>>,
+    /// The last terms that plans have chosen.
+    pub(super) choices: Vec<LastTerm>,
     /// Lists for last terms, to be used again.
-    pub(super) spare: Vec<Vec<LastTerm>>,
+    pub(super) spare: Vec<Tried>,
+    /// A list for dividends, to be used again.
+    pub(super) bases: Vec<Sum>,
     /// A list for divisors, to be used again.
     pub(super) divisors: Vec<i64>,
     /// The remaining budget of work for the current expression.
@@ -173,10 +177,12 @@ impl Form {
         let mut form = Form {
             atoms: Vec::with_capacity(vars.len() + 16),
             remainders: Memo::new(),
-            least: Memo::empty(),
+            least: Memo::new(),
             facts: Vec::new(),
             written: Memo::new(),
+            choices: Vec::new(),
             spare: Vec::new(),
+            bases: Vec::new(),
             divisors: Vec::new(),
             steps: 0,
             given: None,

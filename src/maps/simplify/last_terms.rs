@@ -6,8 +6,8 @@
 //! into both sides.
 
 use super::form::{Form, What};
-use super::planned::{CompoundTerm, LastTerm};
-use super::sum::{Sum, divides, residue};
+use super::planned::{CompoundTerm, LastTerm, Tried};
+use super::sum::{Sum, divides, is_multiple, residue};
 use super::terms::{Atom, TermList};
 use crate::numbers::near_gcd;
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ const MANY: usize = 16;
 
 impl Form {
     /// The last terms that are tried for a sum with these remainders and minima.
-    pub(super) fn last_terms(&mut self, s: &Sum) -> Option<Vec<LastTerm>> {
+    pub(super) fn last_terms(&mut self, s: &Sum) -> Option<Tried> {
         let mut count = 0;
         // Those that hold others first.
         let mut others: [Option<(Atom, i64)>; TRIED] = [None; TRIED];
@@ -39,9 +39,11 @@ impl Form {
             }
         }
         let many = count > MANY;
-        let mut alternatives = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(12));
+        let new = || Tried { last: Vec::with_capacity(12), order: Vec::with_capacity(12) };
+        let mut tried = self.spare.pop().unwrap_or_else(new);
+        let alternatives = &mut tried.last;
         for (atom, num) in others.into_iter().take(if many { 1 } else { TRIED }).flatten() {
-            self.alternatives(s, atom, num, many, &mut alternatives)?;
+            self.alternatives(s, atom, num, many, alternatives)?;
         }
         if s.den > 1 {
             // A constant that stays inside is none beside it.
@@ -51,8 +53,8 @@ impl Form {
                 alternatives.push(whole(s, within)?);
             }
         }
-        self.work(alternatives.len() * s.terms.len())?;
-        Some(alternatives)
+        self.work(tried.last.len() * s.terms.len())?;
+        Some(tried)
     }
 
     /// The ways in which this atom can be in the last term of the sum.
@@ -99,7 +101,8 @@ impl Form {
             return Some(());
         }
         let wanted = without.scaled(s.den, -num)?;
-        let mut bases = Vec::with_capacity(4);
+        let mut bases = std::mem::take(&mut self.bases);
+        bases.clear();
         bases.push(x.clone());
         let holding = |(other, _): (Atom, i64)| match &self.atoms[other as usize].what {
             What::Remainder(y, n) if other != atom && divides(m, *n) => {
@@ -110,6 +113,7 @@ impl Form {
         let mut others: Vec<Atom> = s.terms.iter().filter_map(holding).collect();
         others.sort_unstable_by(|a, b| self.compare(*a, *b));
         bases.extend(others.into_iter().map(Sum::atom));
+        bases.extend(self.with_remainders(&x, &wanted, (atom, m)));
         for k in 0..bases.len() {
             let nearest = self.nearest(&bases[k], &wanted, m)?;
             if !bases.contains(&nearest) {
@@ -119,7 +123,7 @@ impl Form {
         if !bases.contains(&symmetric) {
             bases.push(symmetric);
         }
-        for numerator in bases {
+        for numerator in bases.drain(..) {
             let rest = without.plus(&numerator, num, s.den)?;
             if g > 1 && !many {
                 // x floordiv m = ((x - r)/g) floordiv (m/g)
@@ -128,6 +132,7 @@ impl Form {
             }
             out.push((CompoundTerm::Quotient(numerator, m), -product / s.den, rest));
         }
+        self.bases = bases;
         let &(first, k) = x.terms.first()?;
         if !many && num > 0 && without.coefficient(first).signum() == -k.signum() {
             // x mod m = m - 1 - z mod m with z = -x - 1, and z mod m = z - m * (z floordiv m): a sum counted down.
@@ -196,6 +201,23 @@ impl Form {
         }
         out.push((term(x.scaled(sign, 1)?, Sum::constant(0)), c.abs(), rest.clone()));
         Some(())
+    }
+
+    /// An equal of `x` modulo `m` with the remainders that are in `wanted`, where any can be: `k * (y mod n)` is `k * y` modulo
+    /// `m` where `m` divides `k * n`.
+    fn with_remainders(&self, x: &Sum, wanted: &Sum, (atom, m): (Atom, i64)) -> Option<Sum> {
+        let mut with: Option<Sum> = None;
+        for (other, k) in wanted.terms.iter() {
+            if let What::Remainder(y, n) = &self.atoms[other as usize].what
+                && other != atom
+                && divides(wanted.den, k)
+                && is_multiple(k / wanted.den, *n, m)
+            {
+                let k = k / wanted.den;
+                with = Some(with.as_ref().unwrap_or(x).plus(y, -k, 1)?.plus_atom(other, k, 1)?);
+            }
+        }
+        with
     }
 
     /// `base` with each coefficient changed by a multiple of `m` where that makes it the one in `wanted`.

@@ -1,56 +1,105 @@
 //! Results remembered for sums. A sum is looked up by reference, and copied only when its result is kept.
 
 use super::sum::Sum;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
 /// What was found for each pair of a sum and a number. Only looked up, never walked, so nothing depends on its order.
+///
+/// Entries whose hashes end in the same bits are a list, the last one first. There are at least as many lists as entries.
 pub(super) struct Memo<V> {
-    /// The last entry for each hash.
-    last: FxHashMap<u64, u32>,
+    /// The first entry of each list, or [`NONE`]; their number is a power of two, or 0 where there is no entry.
+    heads: Vec<u32>,
     entries: Vec<Entry<V>>,
 }
 
 struct Entry<V> {
+    hash: u64,
     sum: Sum,
     number: i64,
     found: V,
-    /// The entry before it for the same hash.
-    before: Option<u32>,
+    /// The next entry of the list, or [`NONE`].
+    next: u32,
 }
 
-/// For how many sums there is place from the start.
-const PLACES: usize = 14;
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// For how many sums there is place at first.
+const PLACES: usize = 16;
 
 impl<V> Memo<V> {
     pub fn new() -> Memo<V> {
-        let last = FxHashMap::with_capacity_and_hasher(PLACES, FxBuildHasher);
-        Memo { last, entries: Vec::with_capacity(PLACES) }
-    }
-
-    /// One that is seldom used.
-    pub fn empty() -> Memo<V> {
-        Memo { last: FxHashMap::default(), entries: Vec::new() }
+        Memo { heads: Vec::new(), entries: Vec::new() }
     }
 
     pub fn get(&self, sum: &Sum, number: i64) -> Option<&V> {
-        let mut next = self.last.get(&hash(sum, number)).copied();
-        while let Some(entry) = next.map(|k| &self.entries[k as usize]) {
-            if entry.number == number && entry.sum == *sum {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let hash = hash(sum, number);
+        let mut next = self.heads[self.list(hash)];
+        while next != NONE {
+            let entry = &self.entries[next as usize];
+            if entry.hash == hash && entry.number == number && entry.sum == *sum {
                 return Some(&entry.found);
             }
-            next = entry.before;
+            next = entry.next;
         }
         None
     }
 
     /// Remembers what was found for a sum, for which nothing is known.
     pub fn insert(&mut self, sum: Sum, number: i64, found: V) {
-        let before = self.last.insert(hash(&sum, number), self.entries.len() as u32);
-        self.entries.push(Entry { sum, number, found, before });
+        if self.entries.len() == self.heads.len() {
+            self.grow();
+        }
+        let hash = hash(&sum, number);
+        let list = self.list(hash);
+        let next = std::mem::replace(&mut self.heads[list], self.entries.len() as u32);
+        self.entries.push(Entry { hash, sum, number, found, next });
+    }
+
+    /// The number of the list of a hash.
+    fn list(&self, hash: u64) -> usize {
+        hash as usize & (self.heads.len() - 1)
+    }
+
+    /// Makes twice as many lists.
+    #[cold]
+    fn grow(&mut self) {
+        let places = (2 * self.heads.len()).max(PLACES);
+        self.entries.reserve_exact(places - self.entries.len());
+        self.heads = vec![NONE; places];
+        for k in 0..self.entries.len() {
+            let list = self.list(self.entries[k].hash);
+            self.entries[k].next = std::mem::replace(&mut self.heads[list], k as u32);
+        }
     }
 }
 
 fn hash(sum: &Sum, number: i64) -> u64 {
     FxBuildHasher.hash_one((sum, number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against a list that is searched, past several sizes of the table.
+    #[test]
+    fn what_was_found_is_found_again() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let (mut memo, mut list) = (Memo::new(), Vec::new());
+        for k in 0..2000 {
+            let sum = Sum { constant: random.i64(-9..=9), ..Sum::atom(random.u32(0..20)) };
+            let number = random.i64(0..9);
+            let known = list.iter().find(|(s, n, _)| (s, *n) == (&sum, number)).map(|known: &(Sum, i64, i32)| known.2);
+            assert_eq!(memo.get(&sum, number).copied(), known);
+            if known.is_none() {
+                memo.insert(sum.clone(), number, k);
+                list.push((sum, number, k));
+            }
+        }
+    }
 }

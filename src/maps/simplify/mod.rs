@@ -27,11 +27,14 @@ mod order;
 mod plain;
 mod planned;
 mod planning;
+mod propagation;
 mod range;
 mod read;
 mod remainder;
 mod sum;
+mod taken;
 mod terms;
+mod tightening;
 mod write;
 
 pub(crate) use constraints::{simplify_domain, simplify_domain_with};
@@ -53,14 +56,15 @@ pub fn simplify(exprs: &[Expr], domain: &Domain) -> Vec<Expr> {
 pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&mut Log>) -> (Vec<Expr>, bool) {
     let own = |using| log.is_some().then(|| Log::new(using));
     let (mut form, solved) = (Form::logged(domain, own(Using::All)), Form::solved(domain, own(Using::Solved)));
-    let mut simple = exprs.to_vec();
+    let mut simple = Vec::with_capacity(exprs.len());
     let mut settled = domain.constraints.is_empty();
-    for (k, e) in simple.iter_mut().enumerate() {
-        let (other, form_of) = form.simplify_whole(e);
+    let mut divided = None;
+    for (k, e) in exprs.iter().enumerate() {
+        let (other, form_of) = form.simplify_whole(e, &mut divided);
         form.note_result(k, e, &other);
         // What has the form from which it was written is written in the same way again.
         settled = settled && form_of.is_some_and(|sum| form.normal(&other) == Some(sum));
-        *e = other;
+        simple.push(other);
     }
     form.log_into(log);
     if let Some(mut solved) = solved {

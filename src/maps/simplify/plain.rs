@@ -7,10 +7,11 @@
 //! *Example.* `(8*i + 2*j + k) mod 4` for `j in [0, 3]`, `k in [0, 1]`: 8 is 0 modulo 4; `2*j + k` reaches 7, beyond one
 //! period; 2 divides 4, and `k` is below 2, so the result is `k + 2 * (j mod 2)`.
 
-use super::form::{Form, What};
+use super::form::{Form, Known, What};
 use super::sum::{Sum, residue};
 use super::terms::Atom;
 use crate::expr::Expr;
+use crate::maps::domain::Interval;
 use crate::maps::steps::Rule;
 use crate::numbers::near_gcd;
 
@@ -46,11 +47,7 @@ impl Plain {
             let (x, y) = if c > 0 { (t.lo, t.hi) } else { (t.hi, t.lo) };
             (lo, hi) = (lo.checked_add(c.checked_mul(x)?)?, hi.checked_add(c.checked_mul(y)?)?);
         }
-        if hi.checked_sub(lo)? >= m {
-            return None;
-        }
-        let begin = lo - lo.rem_euclid(m).min(lo.saturating_sub(i64::MIN));
-        (hi.checked_sub(begin)? < m).then_some(begin)
+        period_begin(lo, hi, m)
     }
 
     /// Makes each coefficient another one, which may be 0; whether any is another.
@@ -115,9 +112,27 @@ impl Plain {
     }
 }
 
+/// The multiple of `m` that begins the one period that numbers from `lo` to `hi` are in.
+fn period_begin(lo: i64, hi: i64, m: i64) -> Option<i64> {
+    if hi.checked_sub(lo)? >= m {
+        return None;
+    }
+    let begin = lo - lo.rem_euclid(m).min(lo.saturating_sub(i64::MIN));
+    (hi.checked_sub(begin)? < m).then_some(begin)
+}
+
 /// What is `c` in `0..m` modulo `m`, from `-m/2` to `m/2`.
 fn center(c: i64, m: i64) -> i64 {
     if c > m / 2 { c - m } else { c }
+}
+
+impl Known {
+    /// The bounds of a variable of which nothing else is known.
+    fn alone(&self) -> Option<(i64, i64)> {
+        let Interval { lo, hi } = self.within;
+        let alone = matches!(self.what, What::Var(_)) && self.step == 1 && lo < hi && self.within.is_bounded();
+        alone.then_some((lo, hi))
+    }
 }
 
 impl Form {
@@ -129,15 +144,28 @@ impl Form {
         let none = PlainTerm { atom: 0, c: 0, lo: 0, hi: 0 };
         let mut plain = Plain { constant: e.constant, len: e.terms.len(), terms: [none; FEW] };
         for (place, (atom, c)) in plain.terms.iter_mut().zip(e.terms.iter()) {
-            let known = &self.atoms[atom as usize];
-            let (lo, hi) = (known.within.lo, known.within.hi);
-            let alone = matches!(known.what, What::Var(_)) && known.step == 1 && lo < hi && known.within.is_bounded();
-            if !alone {
-                return None;
-            }
+            let (lo, hi) = self.atoms[atom as usize].alone()?;
             *place = PlainTerm { atom, c, lo, hi };
         }
         Some(plain)
+    }
+
+    /// `e mod m` for a plain sum all of whose values are in one period of `m`.
+    pub(super) fn quick_period(&self, e: &Sum, m: i64) -> Option<Sum> {
+        if e.terms.len() > FEW || !self.facts.is_empty() {
+            return None;
+        }
+        let (mut lo, mut hi) = (e.constant, e.constant);
+        for (atom, c) in e.terms.iter() {
+            let (x, y) = self.atoms[atom as usize].alone()?;
+            let (x, y) = if c > 0 { (x, y) } else { (y, x) };
+            (lo, hi) = (lo.checked_add(c.checked_mul(x)?)?, hi.checked_add(c.checked_mul(y)?)?);
+            if hi.checked_sub(lo)? >= m {
+                return None;
+            }
+        }
+        let begin = period_begin(lo, hi, m)?;
+        Some(Sum { constant: e.constant.checked_sub(begin).filter(|c| *c != i64::MIN)?, ..e.clone() })
     }
 
     /// `e mod m`; `None` where a number does not fit.

@@ -1,17 +1,24 @@
 //! How a sum is to be written: the last term, and then what is left of the sum.
 
 use super::sum::Sum;
-use std::rc::Rc;
 
 /// The cheapest way found to write a sum.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct Planned {
     /// Each term with its coefficient and the sign before it, and a constant that is not 0.
     pub list: u32,
     /// Whether some term can be first without a sign.
     pub leads: bool,
-    /// The last term that is chosen; none where there are only variables and a constant, and nothing to choose.
-    pub choice: Option<Rc<LastTerm>>,
+    /// The last term that is chosen, as a place in the form's list of those; none where there are only variables and a
+    /// constant, and nothing to choose.
+    pub choice: Option<u32>,
+}
+
+/// The last terms that are tried for a sum, and the order in which: what each costs at least, its place, and what of that
+/// the terms before it cost.
+pub(super) struct Tried {
+    pub last: Vec<LastTerm>,
+    pub order: Vec<(u32, usize, u32)>,
 }
 
 /// A last term of a sum, its coefficient, and the terms before it.

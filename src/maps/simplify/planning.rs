@@ -4,12 +4,11 @@
 //! cheapest plan is remembered for each sum.
 
 use super::form::{Form, What};
-use super::planned::{CompoundTerm, LastTerm, Planned};
+use super::planned::{CompoundTerm, LastTerm, Planned, Tried};
 use super::sum::Sum;
 use super::terms::Atom;
 use crate::expr::cost;
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 /// How deep plans nest.
 const DEPTH: u32 = 24;
@@ -24,34 +23,36 @@ impl Form {
             return Some(self.plain(s));
         }
         if let Some(known) = self.written.get(s, 0) {
-            return known.clone();
+            return *known;
         }
         if depth > DEPTH {
             return None;
         }
         self.work(s.terms.len())?;
         let plan = self.cheapest(s, depth);
-        self.written.insert(s.clone(), 0, plan.clone());
+        self.written.insert(s.clone(), 0, plan);
         plan
     }
 
     /// The cheapest way to write a sum: its last term, and what is left. The search takes the alternatives in the order
     /// of what they cost at least, and ends where that is no less than the best one costs.
     fn cheapest(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
-        let mut alternatives = self.last_terms(s)?;
-        let mut bounded: Vec<(u32, usize)> =
-            alternatives.iter().enumerate().map(|(k, last)| (self.least_cost_with(last), k)).collect();
-        bounded.sort_unstable();
+        let Tried { last: mut alternatives, mut order } = self.last_terms(s)?;
+        order.extend(alternatives.iter().enumerate().map(|(k, last)| {
+            let (own, rest) = self.least_cost_with(last);
+            (own + rest, k, rest)
+        }));
+        order.sort_unstable();
         let mut best: Option<Planned> = None;
         let mut chosen = None;
-        for (bound, k) in bounded {
+        for &(bound, k, least) in &order {
             if best.as_ref().is_some_and(|b| bound >= b.list) {
                 break;
             }
             let (term, c, rest) = &alternatives[k];
             let Some(inner) = self.term_cost(term, depth + 1) else { continue };
             let own = 1 + u32::from(c.abs() != 1) + inner;
-            if best.as_ref().is_some_and(|b| own + self.least_cost(rest) >= b.list) {
+            if best.as_ref().is_some_and(|b| own + least >= b.list) {
                 continue;
             }
             let Some(before) = self.plan(rest, depth + 1) else { continue };
@@ -64,8 +65,10 @@ impl Form {
         }
         let chosen = chosen.map(|k| alternatives.swap_remove(k));
         alternatives.clear();
-        self.spare.push(alternatives);
-        Some(Planned { choice: Some(Rc::new(chosen?)), ..best? })
+        order.clear();
+        self.spare.push(Tried { last: alternatives, order });
+        self.choices.push(chosen?);
+        Some(Planned { choice: Some(self.choices.len() as u32 - 1), ..best? })
     }
 
     /// Whether the sum is one of variables and a constant.
@@ -88,15 +91,15 @@ impl Form {
         Planned { list: terms + u32::from(s.constant != 0), leads, choice: None }
     }
 
-    /// What a sum costs at least, as a list of terms, with this last term.
-    fn least_cost_with(&self, (term, c, rest): &LastTerm) -> u32 {
+    /// What this last term and the terms before it cost at least, as a list of terms.
+    fn least_cost_with(&self, (term, c, rest): &LastTerm) -> (u32, u32) {
         let inner = match term {
             CompoundTerm::Quotient(x, _) | CompoundTerm::Remainder(x, _) => 3 + self.least_cost(x).saturating_sub(1),
             CompoundTerm::Min(a, b) | CompoundTerm::Max(a, b) => {
                 1 + self.least_cost(a).saturating_sub(1) + self.least_cost(b).saturating_sub(1)
             }
         };
-        1 + u32::from(c.abs() != 1) + inner + self.least_cost(rest)
+        (1 + u32::from(c.abs() != 1) + inner, self.least_cost(rest))
     }
 
     /// What writing a sum costs at least, as a list of terms.
@@ -136,11 +139,15 @@ impl Form {
 /// How many factors other than 1 and -1 the terms have, equal ones once: terms of one factor share it.
 fn factors(s: &Sum) -> u32 {
     if s.terms.len() <= SHORT {
-        let new = |k: &usize| {
-            let c = s.terms[*k].1.abs();
-            c != 1 && s.terms[..*k].iter().all(|other| other.1.abs() != c)
-        };
-        return (0..s.terms.len()).filter(new).count() as u32;
+        let (mut seen, mut count) = ([0; SHORT], 0);
+        for (_, c) in s.terms.iter() {
+            let c = c.abs();
+            if c != 1 && !seen[..count].contains(&c) {
+                seen[count] = c;
+                count += 1;
+            }
+        }
+        return count as u32;
     }
     let factors = s.terms.iter().map(|t| t.1.abs());
     factors.filter(|c| *c != 1).collect::<BTreeSet<i64>>().len() as u32

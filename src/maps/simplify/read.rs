@@ -1,7 +1,7 @@
 //! Expressions to normal forms.
 
 use super::form::{Form, Known, OPAQUE, STEPS_PER_OPERATION, What};
-use super::sum::Sum;
+use super::sum::{Sum, divides};
 use super::terms::Atom;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
@@ -59,7 +59,10 @@ impl Form {
                     self.sum_into(a, last, sum)?;
                     keep_dividend(a, sum, last);
                 }
-                self.apply(e, sum, None)
+                match self.digit_below(e, last) {
+                    Some(below) => self.apply(e, sum, Some(&below)),
+                    None => self.apply(e, sum, None),
+                }
             }
             Expr::Min(a, b) | Expr::Max(a, b) => {
                 self.sum_into(a, last, sum)?;
@@ -67,6 +70,15 @@ impl Form {
                 self.apply(e, sum, Some(&other))
             }
         }
+    }
+
+    /// Of `e = (x mod m) floordiv d` where `d` divides `m`, what is left over: `x mod d`, which the digit below `e` is made of,
+    /// too. `None` where `x` is not the sum that was divided last.
+    fn digit_below(&mut self, e: &Expr, last: &Dividend) -> Option<Sum> {
+        let Expr::FloorDiv(a, d) = e else { return None };
+        let Expr::Mod(x, m) = &**a else { return None };
+        let (_, sum) = last.as_ref().filter(|last| self.log.is_none() && divides(*d, *m) && *last.0 == **x)?;
+        self.modulo(sum, *d)
     }
 
     /// The sum of a second operand.
@@ -112,10 +124,13 @@ impl Form {
             },
             Expr::Mul(_, f) => a.scaled(*f, 1),
             Expr::Mod(_, m) => self.modulo(a, *m),
-            Expr::FloorDiv(_, d) => {
-                let rest = self.modulo(a, *d)?;
-                a.plus(&rest, -1, 1)?.scaled(1, *d)
-            }
+            Expr::FloorDiv(_, d) => match other {
+                Some(rest) => a.plus(rest, -1, 1)?.scaled(1, *d),
+                None => {
+                    let rest = self.modulo(a, *d)?;
+                    a.plus(&rest, -1, 1)?.scaled(1, *d)
+                }
+            },
             Expr::Min(..) => {
                 // min(a, b) = b + min(a - b, 0)
                 let b = other?;

@@ -38,9 +38,8 @@ impl Form {
             let scaled = e.numerators();
             return self.modulo(&scaled, e.den.checked_mul(m)?)?.scaled(1, e.den);
         }
-        let plain = self.plain_sum(e);
         if self.log.is_none()
-            && let Some(done) = plain.as_ref().and_then(|e| self.plain_period(e, m))
+            && let Some(done) = self.quick_period(e, m)
         {
             return Some(done);
         }
@@ -51,11 +50,13 @@ impl Form {
                 _ => Some(done.clone()),
             };
         }
-        let done = match plain.and_then(|plain| self.plain_rules(plain, m)) {
+        let done = match self.plain_sum(e).and_then(|plain| self.plain_rules(plain, m)) {
             Some(done) => done,
             None => self.by_rules(e, m)?,
         };
-        self.remainders.insert(e.clone(), m, done.clone());
+        if !self.is_remainder(&done, e, m) {
+            self.remainders.insert(e.clone(), m, done.clone());
+        }
         Some(done)
     }
 
@@ -326,6 +327,12 @@ impl Form {
             return Some(Some(low));
         }
         Some(self.reduced(&low, g)?.and_then(|together| one(&together)))
+    }
+
+    /// Whether a sum is the atom `e mod m`.
+    fn is_remainder(&self, done: &Sum, e: &Sum, m: i64) -> bool {
+        let atom = done.terms.only().filter(|t| t.1 == 1 && done.constant == 0 && done.den == 1);
+        atom.is_some_and(|(a, _)| matches!(&self.atoms[a as usize].what, What::Remainder(x, n) if *n == m && x == e))
     }
 
     /// The remainder as an atom.

@@ -13,7 +13,7 @@ pub(super) type Atom = u32;
 pub(super) type Term = (Atom, i64);
 
 /// How many terms need no memory of their own.
-const FEW: usize = 6;
+const FEW: usize = 5;
 
 /// Terms by ascending atom, no coefficient 0.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 
 use super::form::{Form, What};
 use super::planned::CompoundTerm;
+use super::read::Dividend;
 use super::sum::Sum;
 use crate::expr::Expr;
 use crate::expr::cost;
@@ -15,12 +16,13 @@ const PARTS: usize = 150;
 impl Form {
     /// The simplest equivalent of an expression that this form finds.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
-        self.simplify_whole(e).0
+        self.simplify_whole(e, &mut None).0
     }
 
-    /// [`Form::simplify`], and the normal form from which the result was written, where it was.
-    pub(super) fn simplify_whole(&mut self, e: &Expr) -> (Expr, Option<Sum>) {
-        let sum = self.normal(e);
+    /// [`Form::simplify`], and the normal form from which the result was written, where it was; `last` is as for
+    /// [`Form::normal_after`].
+    pub(super) fn simplify_whole<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> (Expr, Option<Sum>) {
+        let sum = self.normal_after(e, last);
         match sum.as_ref().and_then(|s| self.write(s)) {
             Some(simple) if cost(&simple) <= cost(e) => (simple, sum),
             _ if e.size() <= PARTS => (self.simplify_parts(e), None),
@@ -70,12 +72,12 @@ impl Form {
     }
 
     /// The expression that was planned for a sum.
-    fn build(&mut self, s: &Sum) -> Option<Expr> {
+    fn build(&self, s: &Sum) -> Option<Expr> {
         let mut terms: Vec<(i64, Expr)> = Vec::new();
-        let mut s = s.clone();
-        while !self.is_linear(&s) {
-            let last = self.written.get(&s, 0)?.as_ref()?.choice.clone()?;
-            let (term, c, rest) = &*last;
+        let mut s = s;
+        while !self.is_linear(s) {
+            let choice = self.written.get(s, 0)?.as_ref()?.choice?;
+            let (term, c, rest) = &self.choices[choice as usize];
             let base = match term {
                 CompoundTerm::Quotient(x, m) => Expr::FloorDiv(Box::new(self.build(x)?), *m),
                 CompoundTerm::Remainder(x, m) => Expr::Mod(Box::new(self.build(x)?), *m),
@@ -92,7 +94,7 @@ impl Form {
                 Some(same) => same.0 = same.0.checked_add(*c)?,
                 None => terms.push((*c, base)),
             }
-            s.clone_from(rest);
+            s = rest;
         }
         terms.sort_by(|a, b| a.1.cmp(&b.1));
         let plain = s.terms.iter().map(|(a, c)| match &self.atoms[a as usize].what {

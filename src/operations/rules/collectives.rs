@@ -24,6 +24,7 @@ use crate::text::counted;
 /// - `reduce_scatter_c2`: each result has the sizes of its operand, in `dim` one `n`-th.
 /// - `all_to_all_c1`: the size of each operand in `dim` is a multiple of `n`; without `dim` there are `n` operands.
 /// - `all_to_all_c2`: without `dim`, all operands have the same sizes.
+/// - `all_reduce_c1`: where one computation combines all operands, they have the same sizes.
 /// - `collective_c3`: each result has the sizes of its operand, where nothing else is said.
 /// - `permute_blocks_c1`: there are as many results as inputs, and for each as many blocks as sets of pairs.
 /// - `permute_blocks_c2`: the operands are the inputs, as many outputs, and two scalars for each dimension of each block.
@@ -55,6 +56,9 @@ pub fn collective(collective: &Collective, arrays: &Arrays) -> Verdict {
     }
     match exchange {
         Exchange::AllToAll { dim: None } => whole(n, arrays),
+        Exchange::ReduceTogether => {
+            (1..arrays.ins.len()).try_for_each(|k| arrays.operand("all_reduce_c1", k, &arrays.ins[0].0))
+        }
         _ => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ pub fn counted(n: i64, what: &str) -> String {
 }
 
 /// A number with commas between thousands.
-fn grouped(n: i64) -> String {
+pub fn grouped(n: i64) -> String {
     let digits = n.unsigned_abs().to_string();
     let mut out = if n < 0 { "-".to_string() } else { String::new() };
     for (i, digit) in digits.chars().enumerate() {

@@ -116,3 +116,55 @@ fn errors_point_into_the_text_at_fault() {
         assert_eq!(run(arguments).2, Some(2), "{arguments:?}");
     }
 }
+
+#[test]
+fn a_layout_is_put_into_another_notation() {
+    for (arguments, expected) in [
+        (&["f32[16,256]{1,0:T(8,128)}", "--to", "mosaic"][..], "memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>>"),
+        (&["memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>>", "--to", "tiled"], "f32[16,256]{1,0:T(8,128)}"),
+        (&["((2,4),3):((1,6),2)", "--to", "numpy", "--element", "bf16"], ""),
+        (&["(4,3):(3,1)", "--to", "numpy", "--element", "bf16"], "shape=(4, 3), strides=(6, 2), itemsize=2"),
+        (&["(4,3):(3,1)", "--to", "tiled", "--element", "bf16"], "bf16[4,3]{1,0}"),
+    ] {
+        let (out, error, code) = run(arguments);
+        let refused = "error: dimension 0 must have one stride, found the strides [6, 1]: it is cut into tiles\n";
+        let expected = if expected.is_empty() {
+            (String::new(), refused.to_string(), Some(1))
+        } else {
+            (format!("{expected}\n"), String::new(), Some(0))
+        };
+        assert_eq!((out, error, code), expected, "{arguments:?}");
+    }
+    let at =
+        "error: a stride must be at least 1, found 0: 4 elements share a place\n  |\n1 | (8,4):(1,0)\n  |          ^\n";
+    assert_eq!(run(&["(8,4):(1,0)", "--to", "tiled"]).1, at);
+    let unknown = "error: unknown notation `cut`; did you mean `cute`?\n";
+    assert!(run(&["8:1", "--to", "cut"]).1.starts_with(unknown));
+    for arguments in [&["8:1", "8:1", "--to", "cute"][..], &["8:1", "--to", "cute", "--blocks"], &["8:1", "--to"]] {
+        assert_eq!(run(arguments).2, Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_relayout_reads_every_notation() {
+    let (out, error, code) = run(&["(12,8):(8,1)", "tensor<16x8xf32>"]);
+    assert_eq!((out.as_str(), error.as_str(), code), ("", "error: the sizes are [12, 8] and [16, 8]\n", Some(1)));
+    let (out, ..) = run(&["(16,8):(8,1)", "memref<16x8xf32, affine_map<(i, j) -> (i * 8 + j)>>"]);
+    assert!(out.starts_with("elements  128\nstay      128 (128 do not move at all)\n"), "{out}");
+    let blocked = "tensor<16x8xf32, #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 1], order = [1, 0]}>>";
+    let (out, error, code) = run(&["(16,8):(8,1)", blocked]);
+    assert!(out.starts_with("elements  128\n") && out.contains("\nlane "), "{out}{error}");
+    assert_eq!(code, Some(0));
+}
+
+/// Every name that the help lists is a notation, and there are no others.
+#[test]
+fn the_help_lists_the_notations() {
+    let (help, ..) = run(&["--help"]);
+    let list = help.split("Print the first layout in this notation: ").nth(1).unwrap();
+    let list = list.split("\n\n").next().unwrap().split("\n      --").next().unwrap();
+    let listed: Vec<&str> =
+        list.split(|c: char| !(c.is_ascii_lowercase() || c == '-')).filter(|word| !word.is_empty()).collect();
+    let listed: Vec<&str> = listed.into_iter().filter(|word| *word != "or").collect();
+    assert_eq!(listed, tensor_layout::notations::Notation::NAMES);
+}

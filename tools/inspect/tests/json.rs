@@ -95,6 +95,22 @@ fn the_schema_is_strict() {
 #[test]
 fn an_answer_is_a_line_with_its_keys_in_alphabetical_order() {
     for (request, expected) in [
+        (
+            r#"{"op":"convert","from":"f32[16,256]{1,0:T(8,128)}","notation":"cute"}"#,
+            r#"{"ok":true,"text":"((8,2),(128,2)):((128,2048),(1,1024))"}"#,
+        ),
+        (
+            r#"{"op":"convert","from":"(8,4):(1,0)","notation":"cute"}"#,
+            r#"{"at":9,"error":"a stride must be at least 1, found 0: 4 elements share a place","in":"from","ok":false}"#,
+        ),
+        (
+            r#"{"op":"convert","from":"8:1","notation":"cutes"}"#,
+            r#"{"at":0,"error":"unknown notation `cutes`; did you mean `cute`?","in":"notation","ok":false}"#,
+        ),
+        (
+            r#"{"op":"convert","from":"8:1","to":"8:1","notation":"cute"}"#,
+            r#"{"error":"one of `to` and `notation` must be given","ok":false}"#,
+        ),
         (r#"{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}"#, r#"{"linear":17,"ok":true}"#),
         (
             r#"{"op":"layout","text":"s8[2]","id":7}"#,

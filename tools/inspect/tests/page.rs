@@ -114,6 +114,8 @@ fn what_does_not_go_together() {
     }
     let several = refused(&["-", "-", "--html", "-"]);
     assert_eq!(several, (Some(1), "error: --html must have one file, found 2\n".to_string()));
+    let long = refused(&["-", "--html", "-", "--plan", "--seconds=-1"]);
+    assert_eq!(long, (Some(1), "error: expected a number of seconds from 0, found `-1`\n".to_string()));
     let over = refused(&["-", "--html", "-", "--fail-over", "1.5x"]);
     assert!(over.1.contains("found 15.13x"), "{over:?}");
 }
@@ -185,6 +187,49 @@ fn the_numbers_of_the_report() {
     }
 }
 
+/// The numbers of the plan are those of `layout-inspect plan`.
+#[test]
+fn the_numbers_of_the_plan() {
+    let Some(browser) = Browser::start() else { return };
+    for entry in ["free", "fixed", "default"] {
+        let wanted = ["plan", "-", "--machine", "tpu_v5e", "--entry", entry, "--json", "--compare"];
+        let output = program::run(&wanted, NARROW.as_bytes());
+        let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
+        browser.open(&page(&format!("plan-{entry}.html"), NARROW, &["--plan", "--entry", entry]));
+        let number = "const number = (cell) => Number((cell.querySelector('data')?.value ?? cell.textContent).replaceAll(',', ''));";
+        let found = browser.script(&format!(
+            "{number} const [rows, changes, moved] = document.querySelectorAll('section[aria-labelledby=plan] table');
+             return [[...rows.tBodies[0].rows].map((row) => [...row.querySelectorAll('td')].map(number)),
+                     [...changes.tBodies[0].rows].map((row) => [row.cells[0].textContent, row.cells[2].textContent]),
+                     [...moved.tBodies[0].rows].filter((row) => row.cells.length > 1).map((row) => [row.cells[0].textContent, number(row.cells[4]), number(row.cells[5])])]"
+        ));
+        let of = |plan: &Value| -> Vec<i64> {
+            let bytes = |moved: &Value| moved["bytes"].as_i64().unwrap();
+            let moved = plan["relayouts"].as_array().unwrap();
+            let mut all = vec![plan["cost"].as_i64().unwrap(), moved.len() as i64, moved.iter().map(bytes).sum()];
+            for memory in plan["memories"].as_array().unwrap() {
+                all.extend(["peak", "padding"].map(|what| memory[what].as_i64().unwrap()));
+            }
+            all
+        };
+        let given = (!plan["compare"].is_null()).then(|| of(&plan["compare"]));
+        assert_eq!(given.is_some(), entry != "default", "{plan}");
+        let row = |(k, own): (usize, i64)| {
+            let given = given.as_ref().map(|given| given[k]);
+            // An empty cell is read as 0.
+            json!([given.unwrap_or(0), own, given.map_or(0, |given| given - own)])
+        };
+        let rows: Vec<Value> = of(&plan).into_iter().enumerate().map(row).collect();
+        assert_eq!(found[0], json!(rows), "{entry}");
+        let changed =
+            if entry == "fixed" { ["c", "f32[1000,3]{1,0:T(8,128)}"] } else { ["x", "f32[1000,3]{0,1:T(4,128)}"] };
+        assert_eq!(found[1], json!([changed]), "{entry}");
+        let moved = |moved: &Value| json!([moved["at"], moved["bytes"], moved["cost"]]);
+        let moved: Vec<Value> = plan["relayouts"].as_array().unwrap().iter().map(moved).collect();
+        assert_eq!(found[2], json!(moved), "{entry}");
+    }
+}
+
 #[test]
 fn hostile_texts_stay_texts() {
     let Some(browser) = Browser::start() else { return };
@@ -225,9 +270,15 @@ fn the_keyboard_is_enough() {
     assert_eq!(state(), json!([null, shape]));
     browser.press(&[ENTER]);
     assert_eq!(state(), json!([shape, "Close"]));
-    let drawn =
-        browser.script("return document.querySelector('dialog:popover-open svg').getBoundingClientRect().width > 600");
-    assert_eq!(drawn, json!(true));
+    // How full the tile is, 3 of 128 lanes, and the offsets.
+    let drawn = browser.script(
+        "const [tile, offsets] = document.querySelectorAll('dialog:popover-open svg');
+         const [padding, data] = [...tile.children].map((part) => part.getBoundingClientRect().width);
+         return [data / padding, offsets.getBoundingClientRect().width > 600, tile.getAttribute('aria-label')];",
+    );
+    assert!((drawn[0].as_f64().unwrap() - 3.0 / 128.0).abs() < 0.001, "{drawn}");
+    assert_eq!(drawn[1], json!(true));
+    assert_eq!(drawn[2], json!("The last tile: 8 of 8 rows and 3 of 128 lanes are data"));
     browser.press(&[ESCAPE]);
     assert_eq!(state(), json!([null, shape]));
     // A click opens it, too.
@@ -371,7 +422,11 @@ fn without_the_script() {
 #[test]
 fn on_paper_and_on_a_small_screen() {
     let Some(browser) = Browser::start() else { return };
-    for (name, text) in [("narrow", NARROW.to_string()), ("mlp", known("mlp_train_step.opt.hlo"))] {
+    // Names without a place to break, and layouts as long as they get.
+    let folder = "folder/".repeat(20);
+    let wide = NARROW.replace("f.py", &format!("{folder}f.py")).replace("jit(f)", &folder.replace('/', "_"));
+    let wide = wide.replace("T(4,128)", "T(4,128)(2,1)").replace("T(8,128)", "T(8,128)(4,1)(2,1)");
+    for (name, text) in [("wide", wide), ("mlp", known("mlp_train_step.opt.hlo"))] {
         browser.open(&page(&format!("paper-{name}.html"), &text, &["--plan"]));
         let printed = browser.devtools("Page.printToPDF", json!({"printBackground": true}));
         assert!(printed["data"].as_str().unwrap().starts_with("JVBERi0"), "%PDF- in base 64");

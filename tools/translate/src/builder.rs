@@ -79,10 +79,10 @@ impl<'a> Builder<'a> {
         &mut self,
         name: &str,
         attributes: &[(&str, &str)],
-        ins: &[Tensor],
-        outs: &[Tensor],
+        i: &Instruction,
+        (ins, outs): (&[Tensor], &[Tensor]),
     ) -> Vec<Tensor> {
-        let callee = self.declared.function(External::new(name, attributes, ins, outs));
+        let callee = self.declared.function(External::new(name, attributes, ins, outs), i);
         let result = self.w.fresh();
         let left = if outs.is_empty() { String::new() } else { format!("{result}{} = ", count(outs.len())) };
         self.w.located(&format!("{left}func.call {callee}({}) : ({}) -> ({})", names(ins), types(ins), types(outs)));
@@ -138,9 +138,19 @@ impl<'a> Builder<'a> {
         self.named(to, &format!("layout.convert {} : {} to {}", from.name, from.ty, to.ty))
     }
 
-    /// [`Builder::converted`] for each tensor.
-    pub fn all_converted(&mut self, from: &[Tensor], to: &[Tensor]) -> Vec<Tensor> {
-        from.iter().zip(to).map(|(from, to)| self.converted(from, to)).collect()
+    /// Tensors in the layouts of others.
+    ///
+    /// # Errors
+    /// Their sizes differ, which the shapes of HLO do not where a size is up to a bound.
+    pub fn all_converted(&mut self, from: &[Tensor], to: &[Tensor]) -> Done<Vec<Tensor>> {
+        let fits = from.len() == to.len() && from.iter().zip(to).all(|(from, to)| from.sizes == to.sizes);
+        if !fits {
+            return Err(
+                "a size up to a bound where an exact one is expected, or the other way round, cannot be imported"
+                    .into(),
+            );
+        }
+        Ok(from.iter().zip(to).map(|(from, to)| self.converted(from, to)).collect())
     }
 
     /// The tensor without an encoding.

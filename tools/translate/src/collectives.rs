@@ -31,7 +31,7 @@ pub fn combination(module: &Module, computation: usize) -> Option<&'static str> 
 pub fn function(module: &Module, i: &Instruction, exchange: Exchange, element: ElementType) -> String {
     let combined = || i.called.first().and_then(|number| combination(module, *number));
     let name = match exchange {
-        Exchange::Gather { .. } => "all_gather".to_string(),
+        Exchange::Gather { .. } | Exchange::ReduceTogether => "all_gather".to_string(),
         Exchange::Reduce => combined().map_or("all_gather".to_string(), |how| format!("all_reduce_{how}")),
         Exchange::ReduceScatter { .. } => {
             combined().map_or("all_to_all".to_string(), |how| format!("reduce_scatter_{how}"))

@@ -9,6 +9,7 @@ use crate::tensor::{Tensor, types};
 use std::collections::HashMap;
 use std::fmt::Write;
 use tensor_layout::hlo::Instruction;
+use tensor_layout::text::Error;
 
 /// The functions and globals that are declared for a module.
 #[derive(Default)]
@@ -21,8 +22,10 @@ pub struct Declarations {
     text: String,
     /// What becomes of constants whose value the text leaves out.
     pub elided: Elided,
-    /// The places of those that became globals.
-    pub constants: Vec<usize>,
+    /// How many of them became globals.
+    constants: usize,
+    /// What a runner must define, at each place that needs it.
+    pub wanted: Vec<Error>,
 }
 
 /// What becomes of constants whose value the text leaves out, `constant({...})`.
@@ -66,11 +69,22 @@ impl Declarations {
         Declarations { elided, taken: taken.map(|name| (name.to_string(), 0)).collect(), ..Declarations::default() }
     }
 
-    /// The symbol of a function.
-    pub fn function(&mut self, external: External) -> String {
-        if let Some(name) = self.functions.get(&external) {
-            return symbol(name);
-        }
+    /// The symbol of a function, for an instruction.
+    pub fn function(&mut self, external: External, i: &Instruction) -> String {
+        let name = match self.functions.get(&external) {
+            Some(name) => name.clone(),
+            None => self.declare(external),
+        };
+        let what = match &*i.opcode {
+            "custom-call" => "only a runner knows what this call does",
+            _ => "only a runner knows what is at the other end",
+        };
+        self.wanted.push(Error::at(i.at, format!("{what}: it must define `_mlir_ciface_{name}`")));
+        symbol(&name)
+    }
+
+    /// Declares a function; its name.
+    fn declare(&mut self, external: External) -> String {
         let name = self.free(&external.name);
         let External { attributes, ins, outs, .. } = &external;
         let comma = if attributes.is_empty() { "" } else { ", " };
@@ -80,7 +94,7 @@ impl Declarations {
             symbol(&name)
         );
         self.functions.insert(external, name.clone());
-        symbol(&name)
+        name
     }
 
     /// A name that is not in use: `f`, `f.1`, `f.2`, ..
@@ -97,8 +111,10 @@ impl Declarations {
 
     /// The symbol of a global of this type, for the value of an instruction.
     pub fn constant(&mut self, ty: &str, i: &Instruction) -> String {
-        let name = self.free(&format!("hlo_constant_{}", self.constants.len()));
-        self.constants.push(i.at);
+        let name = self.free(&format!("hlo_constant_{}", self.constants));
+        self.constants += 1;
+        let elided = "the text leaves out the value of this constant: a runner must define it";
+        self.wanted.push(Error::at(i.at, elided));
         let (symbol, of) = (symbol(&name), quoted(&i.name));
         let _ = writeln!(self.text, "  memref.global constant {symbol} : {ty} {{hlo.instruction = {of}}}");
         symbol

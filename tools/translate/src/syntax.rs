@@ -30,7 +30,9 @@ pub fn quoted(text: &str) -> String {
 pub fn element_type(e: ElementType) -> Option<String> {
     use ElementType::{BF16, C64, C128, F16, F32, F64, Opaque, Pred, Token};
     Some(match e {
-        Token | Opaque => return None,
+        Token => return None,
+        // What only the functions know that make and take it.
+        Opaque => "i64".to_string(),
         C64 => "complex<f32>".to_string(),
         C128 => "complex<f64>".to_string(),
         Pred => "i1".to_string(),

@@ -12,12 +12,14 @@ mod screen;
 pub mod summary;
 mod table;
 
+use crate::clock::Clock;
 use crate::lists;
-use crate::plan::{EntryOption, complain};
+use crate::plan::{EntryOption, check_seconds, complain};
 use layout_console::{Complaint, Stop, read, stream, write};
-use measure::Report;
+pub use measure::Report;
 use page::planned::Planned;
 use rows::Program;
+pub use screen::screen;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -124,8 +126,9 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
     let report = Report::new(&module, target).map_err(in_text)?;
     let top = options.top.unwrap_or(page::TOP);
-    let planned = || Planned::of(&module, target, options.entry, options.seconds, top);
-    let plan = options.plan.then(planned).transpose();
+    check_seconds(options.seconds)?;
+    let mut clock = Clock::new(Some(options.seconds));
+    let plan = options.plan.then(|| Planned::of(&module, target, options.entry, &mut clock, top)).transpose();
     let plan = plan.map_err(|unplanned| complain(&module, target, file, &text, unplanned))?;
     write(page, &page::page(&module, &report, &options.machine, top, plan).map_err(in_text)?)?;
     most.map_or(Ok(()), |most| check(file, &report.summary(top).map_err(in_text)?, most))
@@ -151,7 +154,7 @@ fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> R
         }
         (Some(_), _) => Err(Complaint::new(format!("--diff must have one file, found {}", reports.len()))),
         (None, _) if options.json => Ok(reports.iter().map(object).collect()),
-        (None, [(_, summary)]) => Ok(screen::screen(summary)),
+        (None, [(_, summary)]) => Ok(screen(summary)),
         (None, _) => Ok(screen::several(reports)),
     }
 }

@@ -3,7 +3,7 @@
 pub mod answer;
 mod judge;
 pub mod proof;
-mod text;
+pub mod text;
 mod why;
 
 use crate::clock::Clock;
@@ -80,10 +80,7 @@ const MOST_EXPLAINED: usize = 4000;
 /// The plan as text or JSON.
 pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let target = Target::parse(&options.machine).map_err(|error| Complaint::in_argument(&options.machine, &error))?;
-    if options.seconds.is_some_and(|seconds| !seconds.is_finite() || seconds < 0.0) {
-        let found = options.seconds.unwrap_or_default();
-        return Err(Complaint::new(format!("expected a number of seconds from 0, found `{found}`")));
-    }
+    options.seconds.map_or(Ok(()), check_seconds)?;
     let limits =
         options.capacity.iter().map(|text| limit(&target, text).map_err(|error| Complaint::in_argument(text, &error)));
     let limits = limits.collect::<Result<Vec<_>, _>>()?;
@@ -126,6 +123,14 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) })
 }
 
+/// Complains about what is no time that a search may take.
+pub fn check_seconds(seconds: f64) -> Result<(), Complaint> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        return Ok(());
+    }
+    Err(Complaint::new(format!("expected a number of seconds from 0, found `{seconds}`")))
+}
+
 /// The best plan, and the answer that it is.
 ///
 /// # Errors
@@ -143,7 +148,7 @@ fn described(names: &Names, planner: &Planner, plan: &LayoutPlan, clock: &mut Cl
 }
 
 /// The answer with `ok`, as the line protocol has it.
-fn json(answer: &PlanAnswer) -> serde_json::Value {
+pub fn json(answer: &PlanAnswer) -> serde_json::Value {
     let mut object = serde_json::json!(answer);
     if let Some(object) = object.as_object_mut() {
         object.insert("ok".to_string(), true.into());

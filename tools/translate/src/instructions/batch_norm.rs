@@ -123,7 +123,7 @@ pub fn training(
     })?;
     let variance = norm.mean(b, &squares)?;
     let data = norm.normal(b, &[&ins[0], &ins[1], &ins[2], &mean, &variance], &outs[0])?;
-    Ok(b.all_converted(&[data, mean, variance], &outs))
+    b.all_converted(&[data, mean, variance], &outs)
 }
 
 /// The operands are data, scale, offset, mean and variance.
@@ -172,5 +172,5 @@ pub fn gradient(
         let rest = norm.on(w, "mulf", &rest, scale);
         Ok(norm.scaled(w, &rest, variance))
     })?;
-    Ok(b.all_converted(&[of_data, of_scale, sum], &outs))
+    b.all_converted(&[of_data, of_scale, sum], &outs)
 }

@@ -2,8 +2,7 @@
 
 use crate::builder::Builder;
 use crate::loops::Typed;
-use crate::scalar::convert::{convert, reinterpreted};
-use crate::syntax::element_type;
+use crate::scalar::convert::{bits, convert, of_bits};
 use crate::tensor::{Done, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
@@ -21,8 +20,7 @@ pub fn joined(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let rank = out.sizes.len();
     let wrong = || format!("parts of {} cannot be imported as {}", out.element.name(), from.element.name());
     let (narrow, wide) = from.element.bits().zip(out.element.bits()).ok_or_else(wrong)?;
-    let (part, whole) = unsigned(narrow).zip(unsigned(wide)).ok_or_else(wrong)?;
-    let (of, into) = (element_type(part).ok_or_else(wrong)?, element_type(whole).ok_or_else(wrong)?);
+    let (of, into) = (format!("i{narrow}"), format!("i{wide}"));
     b.each(Vec::new(), out, |w, _| {
         let mut at: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
         let mut sum: Option<String> = None;
@@ -30,8 +28,8 @@ pub fn joined(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
             at.push(w.index(k));
             let value = w.load(&Typed::new(&source.name, &source.ty), &at);
             at.pop();
-            let bits = reinterpreted(w, &value, from.element, part).ok_or_else(wrong)?;
-            let long = w.op(&format!("arith.extui {bits} : {of} to {into}"));
+            let part = bits(w, &value, from.element).ok_or_else(wrong)?;
+            let long = w.op(&format!("arith.extui {part} : {of} to {into}"));
             let by = w.constant(&(k * narrow).to_string(), &into);
             let placed = w.same("arith.shli", &[long, by], &into);
             sum = Some(match sum {
@@ -40,7 +38,7 @@ pub fn joined(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
             });
         }
         let sum = sum.ok_or_else(wrong)?;
-        reinterpreted(w, &sum, whole, out.element).ok_or_else(wrong)
+        of_bits(w, &sum, out.element).ok_or_else(wrong)
     })
 }
 
@@ -84,10 +82,22 @@ impl Line {
     }
 }
 
-/// The bits of an element as it is in memory: one narrower than its place there is in the low bits.
-fn in_memory(w: &mut Writer, value: &str, from: ElementType, to: ElementType) -> Option<String> {
-    let whole = ![from, to].iter().any(|e| e.is_float() || e.is_complex());
-    reinterpreted(w, value, from, to).or_else(|| if whole { convert(w, value, from, to) } else { None })
+/// The bits of an element as it is in memory, of so many bits: one narrower than its place there is in the low ones.
+fn in_memory(w: &mut Writer, value: &str, from: ElementType, width: i64) -> Option<String> {
+    let is_whole = !from.is_float() && !from.is_complex();
+    match from.bits()? == width {
+        true => bits(w, value, from),
+        false => is_whole.then(|| convert(w, value, from, unsigned(width)?)).flatten(),
+    }
+}
+
+/// The element whose bits in memory are these.
+fn of_memory(w: &mut Writer, found: &str, width: i64, to: ElementType) -> Option<String> {
+    let is_whole = !to.is_float() && !to.is_complex();
+    match to.bits()? == width {
+        true => of_bits(w, found, to),
+        false => is_whole.then(|| convert(w, found, unsigned(width)?, to)).flatten(),
+    }
 }
 
 /// A `bitcast` to elements of another width, of arrays without tiles: the bytes stay where they are, and the first one of
@@ -96,8 +106,7 @@ pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor)
     let wrong = || format!("a `bitcast` of {} to {} cannot be imported", from.of, out.of);
     let (of_from, of_out) = (Line::new(arrays[0], from), Line::new(arrays[1], out));
     let (width, to) = memory_bits(arrays[0]).zip(memory_bits(arrays[1])).ok_or_else(wrong)?;
-    let (part, whole) = unsigned(width).zip(unsigned(to)).ok_or_else(wrong)?;
-    let (of, into) = (element_type(part).ok_or_else(wrong)?, element_type(whole).ok_or_else(wrong)?);
+    let (of, into) = (format!("i{width}"), format!("i{to}"));
     let source = b.flattened(from);
     let typed = Typed::new(&source.name, &source.ty);
     let rank = out.sizes.len();
@@ -105,33 +114,33 @@ pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor)
         let index: Vec<String> = (0..rank).map(|k| w.op(&format!("linalg.index {k} : index"))).collect();
         let number = of_out.number(w, &index);
         let ratio = w.index((width / to).max(to / width));
-        let bits = |w: &mut Writer, number: &str| {
+        let found = |w: &mut Writer, number: &str| {
             let at = of_from.index(w, number);
             let value = w.load(&typed, &at);
-            in_memory(w, &value, from.element, part).ok_or_else(wrong)
+            in_memory(w, &value, from.element, width).ok_or_else(wrong)
         };
         if to < width {
             let place = w.on_index("remui", &number, &ratio);
             let number = w.on_index("divui", &number, &ratio);
-            let value = bits(w, &number)?;
+            let value = found(w, &number)?;
             let size = w.index(to);
             let by = w.on_index("muli", &place, &size);
             let by = w.index_as(&by, &of);
             let shifted = w.same("arith.shrui", &[value, by], &of);
             let cut = w.op(&format!("arith.trunci {shifted} : {of} to {into}"));
-            return in_memory(w, &cut, whole, out.element).ok_or_else(wrong);
+            return of_memory(w, &cut, to, out.element).ok_or_else(wrong);
         }
         let first = w.on_index("muli", &number, &ratio);
         let mut sum = w.constant("0", &into);
         for k in 0..to / width {
             let offset = w.index(k);
             let number = w.on_index("addi", &first, &offset);
-            let value = bits(w, &number)?;
+            let value = found(w, &number)?;
             let long = w.op(&format!("arith.extui {value} : {of} to {into}"));
             let by = w.constant(&(k * width).to_string(), &into);
             let placed = w.same("arith.shli", &[long, by], &into);
             sum = w.same("arith.ori", &[sum, placed], &into);
         }
-        in_memory(w, &sum, whole, out.element).ok_or_else(wrong)
+        of_memory(w, &sum, to, out.element).ok_or_else(wrong)
     })
 }

@@ -6,7 +6,8 @@ use super::shapes;
 use crate::builder::{Builder, Generic, Operand};
 use crate::collectives::{Collectives, combination, device, function, is_local, parameters};
 use crate::syntax::{dims, plain};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{Done, Tensor, names, types};
+use crate::writer::{count, results};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Collective, Exchange};
@@ -25,6 +26,14 @@ pub fn collective(b: &mut Builder, site: &Site, c: &Collective, ins: &[Tensor], 
             return Ok(outs.iter().map(|out| b.converted(&ins[place as usize], out)).collect());
         }
         return exchanged_whole(b, i, c, &ins, outs);
+    }
+    if c.exchange == Exchange::ReduceTogether {
+        let ins: Vec<Tensor> = ins.iter().map(|t| b.flattened(t)).collect();
+        let done = match single || is_local(c) {
+            true => folded(b, i, own(c).0, &ins, None)?,
+            false => gathered(b, i, c, &ins)?,
+        };
+        return Ok(done.iter().zip(outs).map(|(t, out)| b.converted(t, out)).collect());
     }
     let each = ins.iter().zip(outs).map(|(t, out)| {
         let t = b.flattened(t);
@@ -61,10 +70,10 @@ fn alone(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Ten
     let (n, place) = own(c);
     Ok(match c.exchange {
         Exchange::Gather { dim } => copies(b, t, dim, n)?,
-        Exchange::Reduce => folded(b, i, n, t, None)?,
+        Exchange::Reduce => folded(b, i, n, &[t.clone()], None)?.remove(0),
         Exchange::ReduceScatter { dim } => {
-            let whole = folded(b, i, n, t, None)?;
-            part(b, &whole, dim, [n, place])
+            let whole = folded(b, i, n, &[t.clone()], None)?;
+            part(b, &whole[0], dim, [n, place])
         }
         Exchange::AllToAll { dim: Some(dim) } => {
             let part = part(b, t, dim, [n, place]);
@@ -100,45 +109,52 @@ fn copies(b: &mut Builder, t: &Tensor, dim: usize, n: i64) -> Done<Tensor> {
     Ok(shapes::reshape(b, &spread, &like(joined)))
 }
 
-/// A tensor combined with `n - 1` more by the instruction's computation: with itself, or with the further parts of a
-/// tensor along a dimension, of which it is the first.
-fn folded(b: &mut Builder, i: &Instruction, n: i64, first: &Tensor, parts: Option<(&Tensor, usize)>) -> Done<Tensor> {
+/// Tensors combined with `n - 1` more of each by the instruction's computation: with themselves, or with the further
+/// parts of tensors along a dimension, of which they are the first.
+fn folded(
+    b: &mut Builder,
+    i: &Instruction,
+    n: i64,
+    first: &[Tensor],
+    parts: Option<(&[Tensor], usize)>,
+) -> Done<Vec<Tensor>> {
     let number = *i.called.first().ok_or("a reduction needs a computation")?;
     let stays = matches!(combination(b.module, number), Some("minimum" | "maximum" | "and" | "or"));
     if n == 1 || stays && parts.is_none() {
-        return Ok(first.clone());
+        return Ok(first.to_vec());
     }
     let [one, all] = ["1", &n.to_string()].map(|k| b.w.constant(k, "index"));
-    let (result, k, so_far) = (b.w.fresh(), b.w.fresh(), b.w.fresh());
-    let ty = &first.ty;
-    b.w.line(&format!(
-        "{result} = scf.for {k} = {one} to {all} step {one} iter_args({so_far} = {}) -> ({ty}) {{",
-        first.name
-    ));
+    let (result, k) = (b.w.fresh(), b.w.fresh());
+    let so_far: Vec<Tensor> = first.iter().map(|t| Tensor { name: b.w.fresh(), ..t.clone() }).collect();
+    let begun = so_far.iter().zip(first).map(|(now, t)| format!("{} = {}", now.name, t.name)).collect::<Vec<_>>();
+    let (made, begun, types) = (count(first.len()), begun.join(", "), types(first));
+    b.w.line(&format!("{result}{made} = scf.for {k} = {one} to {all} step {one} iter_args({begun}) -> ({types}) {{"));
     b.w.indent += 2;
     let next = match parts {
-        None => first.clone(),
+        None => first.to_vec(),
         Some((whole, dim)) => {
-            let size = b.w.constant(&first.sizes[dim].to_string(), "index");
-            let at = b.w.op(&format!("arith.muli {k}, {size} : index"));
-            let mut offsets = vec!["0".to_string(); first.sizes.len()];
-            offsets[dim] = at;
-            b.cut(whole, &offsets, &first.sizes, &vec![1; first.sizes.len()])
+            let part = |(t, whole): (&Tensor, &Tensor)| {
+                let size = b.w.constant(&t.sizes[dim].to_string(), "index");
+                let mut offsets = vec!["0".to_string(); t.sizes.len()];
+                offsets[dim] = b.w.op(&format!("arith.muli {k}, {size} : index"));
+                b.cut(whole, &offsets, &t.sizes, &vec![1; t.sizes.len()])
+            };
+            first.iter().zip(whole).map(part).collect()
         }
     };
-    let so_far = Tensor { name: so_far, ..first.clone() };
-    let (module, e) = (b.module, first.element);
+    let (module, of) = (b.module, first.iter().map(|t| t.element).collect::<Vec<_>>());
     let generic = Generic {
-        loops: first.sizes.len(),
-        ins: vec![Operand::own(&so_far), Operand::own(&next)],
-        outs: vec![first.clone()],
-        inits: vec![None],
+        loops: first[0].sizes.len(),
+        ins: so_far.iter().chain(&next).map(Operand::own).collect(),
+        outs: first.to_vec(),
+        inits: vec![None; first.len()],
     };
-    let both = b.generic(generic, |w, args| applied(module, number, w, &args[..2], &[e, e], &[e]))?.remove(0);
-    b.w.located(&format!("scf.yield {} : {ty}", both.name));
+    let pairs = of.repeat(2);
+    let both = b.generic(generic, |w, args| applied(module, number, w, &args[..pairs.len()], &pairs, &of))?;
+    b.w.located(&format!("scf.yield {} : {types}", names(&both)));
     b.w.indent -= 2;
     b.w.located("}");
-    Ok(Tensor { name: result, ..first.clone() })
+    Ok(Tensor::named(results(&result, first.len()), first.to_vec()))
 }
 
 /// The result of a call, for one operand without an encoding.
@@ -149,28 +165,39 @@ fn called(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Te
     match c.exchange {
         Exchange::Permute if c.groups.is_empty() => Ok(zeros(b, t)),
         Exchange::Reduce if !known => {
-            if c.groups.iter().any(|group| group.len() != c.groups[0].len()) {
-                return Err(format!("`{}` with this computation needs groups of as many devices each", i.opcode));
-            }
-            let (mut one, mut all) = (t.sizes.clone(), t.sizes.clone());
-            one.insert(0, 1);
-            all.insert(0, n);
-            let own = shapes::reshape(b, t, &like(one));
-            let gathered = call(b, i, c, &own, &like(all), 0);
-            let first = part(b, &gathered, 0, [n, 0]);
-            let whole = folded(b, i, n, &first, Some((&gathered, 0)))?;
-            Ok(shapes::reshape(b, &whole, t))
+            let all = gathered(b, i, c, std::slice::from_ref(t))?;
+            all.into_iter().next().ok_or_else(|| "a reduction needs an operand".to_string())
         }
         Exchange::ReduceScatter { dim } if !known => {
             let parts = call(b, i, c, t, t, dim);
             let first = part(b, &parts, dim, [n, 0]);
-            folded(b, i, n, &first, Some((&parts, dim)))
+            Ok(folded(b, i, n, &[first], Some((&[parts], dim)))?.remove(0))
         }
         Exchange::Gather { dim } | Exchange::ReduceScatter { dim } | Exchange::AllToAll { dim: Some(dim) } => {
             Ok(call(b, i, c, t, &like(out.sizes.clone()), dim))
         }
         _ => Ok(call(b, i, c, t, &like(out.sizes.clone()), usize::MAX)),
     }
+}
+
+/// The operands of all devices of a group, gathered and combined.
+fn gathered(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor]) -> Done<Vec<Tensor>> {
+    if c.groups.iter().any(|group| group.len() != c.groups[0].len()) {
+        return Err(format!("`{}` with this computation needs groups of as many devices each", i.opcode));
+    }
+    let n = c.groups.first().map_or(1, Vec::len) as i64;
+    let with = |t: &Tensor, n: i64| {
+        let sizes = [&[n], &t.sizes[..]].concat();
+        Tensor { ty: plain(&sizes, &t.of), sizes, ..t.clone() }
+    };
+    let (mut first, mut all) = (Vec::new(), Vec::new());
+    for t in ins {
+        let own = shapes::reshape(b, t, &with(t, 1));
+        all.push(call(b, i, c, &own, &with(t, n), 0));
+        first.extend(all.last().map(|whole| part(b, whole, 0, [n, 0])));
+    }
+    let whole = folded(b, i, n, &first, Some((&all, 0)))?;
+    Ok(whole.iter().zip(ins).map(|(whole, t)| shapes::reshape(b, whole, t)).collect())
 }
 
 /// Whole operands that are exchanged: stacked, exchanged along the new dimension, and taken apart.

@@ -11,7 +11,7 @@ pub fn call(b: &mut Builder, computation: usize, arguments: &[Tensor], to: &[Ten
     let callee = &b.module.computations[computation];
     let wanted = callee.parameters.iter().map(|k| tensors(&callee.instructions[*k].shape));
     let wanted = wanted.collect::<Done<Vec<_>>>()?.concat();
-    let taken = b.all_converted(arguments, &wanted);
+    let taken = b.all_converted(arguments, &wanted)?;
     let given = tensors(&callee.result().shape)?;
     let name = b.w.fresh();
     let left = if given.is_empty() { String::new() } else { format!("{name}{} = ", count(given.len())) };
@@ -19,7 +19,7 @@ pub fn call(b: &mut Builder, computation: usize, arguments: &[Tensor], to: &[Ten
     let (arguments, types) = (names(&taken), types(&taken));
     b.w.located(&format!("{left}func.call {callee}({arguments}) : ({types}) -> ({types_of_given})"));
     let given = Tensor::named(results(&name, given.len()), given);
-    Ok(b.all_converted(&given, to))
+    b.all_converted(&given, to)
 }
 
 /// While `condition` is true of the state, `body` makes the next state of it.

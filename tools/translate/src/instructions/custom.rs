@@ -2,9 +2,9 @@
 
 use super::Site;
 use crate::builder::{Builder, Operand};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{Done, Tensor, tensors};
 use tensor_layout::hlo::Instruction;
-use tensor_layout::operations::Operation;
+use tensor_layout::operations::{Operation, Shape};
 
 /// What a target is told besides the operands.
 const TOLD: [&str; 7] = [
@@ -27,7 +27,11 @@ pub fn custom_call(b: &mut Builder, site: &Site, ins: &[Tensor], results: Vec<Te
         (Operation::Elementwise, "X64SplitLow", [out]) => Ok(vec![half(b, ins, out, 0)?]),
         (Operation::Elementwise, "X64SplitHigh", [out]) => Ok(vec![half(b, ins, out, 32)?]),
         (Operation::Elementwise, _, [out]) => Ok(vec![b.converted(&ins[0], out)]),
-        _ => Ok(external(b, i, &target, ins, &results)),
+        _ => {
+            let wanted = i.operand_layouts().map(|shapes| tensors(&Shape::Tuple(shapes))).transpose()?;
+            let ins = wanted.map_or_else(|| Ok(ins.to_vec()), |wanted| b.all_converted(ins, &wanted))?;
+            Ok(external(b, i, &target, &ins, &results))
+        }
     }
 }
 
@@ -36,7 +40,7 @@ fn external(b: &mut Builder, i: &Instruction, target: &str, ins: &[Tensor], resu
     let told: Vec<(&str, String)> = TOLD.iter().filter_map(|name| Some((*name, text(name)?))).collect();
     let mut attributes = vec![("target", target)];
     attributes.extend(told.iter().map(|(name, text)| (*name, text.as_str())));
-    b.external(target, &attributes, ins, results)
+    b.external(target, &attributes, i, (ins, results))
 }
 
 /// A number of 64 bits of its lower and its higher half; a float is the sum of two.

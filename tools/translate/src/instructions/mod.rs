@@ -55,7 +55,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     }
     let ins: Vec<Tensor> = site.operands.concat();
     match &i.operation {
-        Operation::Tuple if !is_barrier(i) => Ok(b.all_converted(&ins, &results)),
+        Operation::Tuple if !is_barrier(i) => b.all_converted(&ins, &results),
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
         Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
@@ -114,7 +114,8 @@ fn not_imported(i: &Instruction) -> String {
 fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, results: &[Tensor]) -> Done<Vec<Tensor>> {
     let Shape::Tuple(parts) = site.shapes[0] else { return Err("the operand must be a tuple".into()) };
     let first: usize = parts[..index].iter().map(values).sum();
-    Ok(b.all_converted(&site.operands[0][first..first + results.len()], results))
+    let own = site.operands[0].iter().skip(first).take(values(&parts[index])).cloned().collect::<Vec<_>>();
+    b.all_converted(&own, results)
 }
 
 /// Writes an instruction with one result.

@@ -90,5 +90,5 @@ fn transfer(b: &mut Builder, i: &Instruction, ins: &[Tensor], outs: &[Tensor]) -
         .collect();
     let attributes: Vec<(&str, &str)> = attributes.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let name = format!("hlo_{}", i.opcode.trim_end_matches("-done"));
-    b.external(&name, &attributes, ins, outs)
+    b.external(&name, &attributes, i, (ins, outs))
 }

@@ -21,7 +21,7 @@ pub fn scan(b: &mut Builder, i: &Instruction, scan: &Scan, ins: &[Tensor], outs:
     let (outputs, last) = outs.split_at(outs.len() - carries.len());
     let steps = inputs[0].sizes[scan.dim];
     let inputs: Vec<Tensor> = inputs.iter().map(|t| b.flattened(t)).collect();
-    let mut begin = b.all_converted(carries, last);
+    let mut begin = b.all_converted(carries, last)?;
     for t in outputs {
         let plain = Tensor { ty: t.plain(), ..t.clone() };
         begin.push(b.empty(&plain));
@@ -50,7 +50,7 @@ pub fn scan(b: &mut Builder, i: &Instruction, scan: &Scan, ins: &[Tensor], outs:
     b.w.located("}");
     let mut done = Tensor::named(results(&name, begin.len()), begin);
     done.rotate_left(carries.len());
-    Ok(b.all_converted(&done, outs))
+    b.all_converted(&done, outs)
 }
 
 /// Calls the computation on the slices at an index and the carries, and writes the slices that it makes; the next

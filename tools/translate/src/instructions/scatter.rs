@@ -29,7 +29,7 @@ pub fn scatter(b: &mut Builder, i: &Instruction, g: &Gather, ins: &[Tensor], out
     let n = outs.len();
     let precise = ins.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
     if ins[n + 1].is_empty() {
-        return Ok(b.all_converted(&precise, &outs));
+        return b.all_converted(&precise, &outs);
     }
     let data: Vec<Tensor> = precise.iter().map(|t| b.flattened(t)).collect();
     let indices = b.flattened(&ins[n]);
@@ -60,7 +60,7 @@ pub fn scatter(b: &mut Builder, i: &Instruction, g: &Gather, ins: &[Tensor], out
         })
     })?;
     let done: Vec<Tensor> = done.into_iter().zip(data).map(|(v, t)| Tensor { name: v.name, ..t }).collect();
-    Ok(b.all_converted(&done, &outs))
+    b.all_converted(&done, &outs)
 }
 
 /// Where a block begins in a dimension of the data.

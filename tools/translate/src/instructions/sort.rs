@@ -36,7 +36,7 @@ pub fn sort(
         let found = applied(module, number, w, &pairs, &types, &[ElementType::Pred])?;
         found.into_iter().next().ok_or_else(|| "a comparison must have a result".to_string())
     })?;
-    Ok(b.all_converted(&sorted, &outs))
+    b.all_converted(&sorted, &outs)
 }
 
 /// The first elements of each line in descending order, or in ascending order, and their places. Lines are of `length`
@@ -65,7 +65,7 @@ pub fn top(
     let cut: Vec<Tensor> =
         sorted.iter().zip(&outs).map(|(t, out)| b.cut(t, &zeros, &out.sizes, &vec![1; rank])).collect();
     let cut = cut.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
-    Ok(b.all_converted(&cut, &outs))
+    b.all_converted(&cut, &outs)
 }
 
 /// The tensors, all sorted in the order of `before` along a dimension, without encodings. What is behind the length of

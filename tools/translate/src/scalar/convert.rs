@@ -117,34 +117,73 @@ fn float_to_integer(w: &mut Writer, a: &str, from: ElementType, to: ElementType)
     Some(w.select(&nan, &zero, &value, &into))
 }
 
-/// The bits of a value as one of another type that takes as many bytes; none where MLIR has no cast.
+/// The bits of a value as one of another type that takes as many bytes; none where there is no cast.
 pub fn reinterpreted(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
     let (of, into) = (element_type(from)?, element_type(to)?);
     match from.bits() == to.bits() {
         _ if of == into => Some(a.to_string()),
-        _ if from.is_complex() || to.is_complex() => None,
-        true => Some(w.op(&format!("arith.bitcast {a} : {of} to {into}"))),
+        true => {
+            let bits = bits(w, a, from)?;
+            of_bits(w, &bits, to)
+        }
         // A truth value takes a byte in memory.
         false if !from.is_float() && !to.is_float() && (from == Pred || to == Pred) => convert(w, a, from, to),
         false => None,
     }
 }
 
+/// The bits of a value, an integer `i32` for `f32`; the real part of a complex number is in the lower half.
+pub fn bits(w: &mut Writer, a: &str, from: ElementType) -> Option<String> {
+    let (of, n) = (element_type(from)?, from.bits()?);
+    let all = format!("i{n}");
+    if !from.is_complex() {
+        return Some(if of == all { a.to_string() } else { w.op(&format!("arith.bitcast {a} : {of} to {all}")) });
+    }
+    let (part, half) = (element_type(real(from))?, format!("i{}", n / 2));
+    let halves = [re(w, a, from)?, im(w, a, from)?].map(|x| {
+        let short = w.op(&format!("arith.bitcast {x} : {part} to {half}"));
+        w.op(&format!("arith.extui {short} : {half} to {all}"))
+    });
+    let by = w.constant(&(n / 2).to_string(), &all);
+    let high = w.same("arith.shli", &[halves[1].clone(), by], &all);
+    Some(w.same("arith.ori", &[halves[0].clone(), high], &all))
+}
+
+/// The value with these bits: the inverse of [`bits`].
+pub fn of_bits(w: &mut Writer, bits: &str, to: ElementType) -> Option<String> {
+    let (into, n) = (element_type(to)?, to.bits()?);
+    let all = format!("i{n}");
+    if !to.is_complex() {
+        return Some(if into == all {
+            bits.to_string()
+        } else {
+            w.op(&format!("arith.bitcast {bits} : {all} to {into}"))
+        });
+    }
+    let (part, half) = (element_type(real(to))?, format!("i{}", n / 2));
+    let by = w.constant(&(n / 2).to_string(), &all);
+    let high = w.same("arith.shrui", &[bits.to_string(), by], &all);
+    let [re, im] = [bits, &high].map(|x| {
+        let short = w.op(&format!("arith.trunci {x} : {all} to {half}"));
+        w.op(&format!("arith.bitcast {short} : {half} to {part}"))
+    });
+    Some(w.op(&format!("complex.create {re}, {im} : {into}")))
+}
+
 /// A part of the bits of a value, as a narrower type: the part that the index of loop `number` counts, the least
 /// significant first.
 pub fn part(w: &mut Writer, a: &str, from: ElementType, to: ElementType, number: usize) -> Option<String> {
-    let (of, own) = (element_type(from)?, element_type(to)?);
     let (wide, narrow) = (from.bits()?, to.bits()?);
-    if from.is_complex() || to.is_complex() || narrow >= wide {
+    if narrow >= wide {
         return None;
     }
     let (all, part) = (format!("i{wide}"), format!("i{narrow}"));
-    let bits = if of == all { a.to_string() } else { w.op(&format!("arith.bitcast {a} : {of} to {all}")) };
+    let bits = bits(w, a, from)?;
     let index = w.op(&format!("linalg.index {number} : index"));
     let (place, width) =
         (w.op(&format!("arith.index_cast {index} : index to {all}")), w.constant(&narrow.to_string(), &all));
     let by = w.same("arith.muli", &[place, width], &all);
     let shifted = w.same("arith.shrui", &[bits, by], &all);
     let cut = w.op(&format!("arith.trunci {shifted} : {all} to {part}"));
-    Some(if own == part { cut } else { w.op(&format!("arith.bitcast {cut} : {part} to {own}")) })
+    of_bits(w, &cut, to)
 }

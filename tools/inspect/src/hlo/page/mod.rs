@@ -17,6 +17,7 @@ mod timeline;
 use super::measure::Report;
 use super::screen;
 use super::summary::{Bytes, Move, Summary, Tensor};
+use crate::numbers::grouped;
 use graph::Graph;
 use minijinja::{Environment, UndefinedBehavior, Value, context};
 use pictures::{Picture, Pictures};
@@ -148,12 +149,4 @@ fn written(shown: &Shown, machine: &str) -> String {
         },
     );
     text.expect("the template has only names that there are")
-}
-
-/// `1234567` as `1,234,567`.
-fn grouped(n: i64) -> String {
-    let digits = n.unsigned_abs().to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    format!("{}{}", if n < 0 { "-" } else { "" }, groups.join(","))
 }

@@ -1,15 +1,15 @@
 //! The plan beside the program: which arrays would be laid out otherwise, and what that saves.
 
 use super::pictures::Pictures;
-use crate::plan::{EntryOption, posed};
+use crate::clock::Clock;
+use crate::plan::answer::{MemoryAnswer, Names, PlanAnswer, RelayoutAnswer};
+use crate::plan::{EntryOption, plan_of, posed};
 use serde::Serialize;
-use std::time::{Duration, Instant};
 use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::hlo::Module;
 use tensor_layout::memory::Footprint;
-use tensor_layout::operations::{Array, Operation, Shape, count, leaves};
-use tensor_layout::plan::{ArrayName, PlannedRelayout, Unplanned};
-use tensor_layout::solver::Options;
+use tensor_layout::operations::{Array, Operation, Shape, leaves};
+use tensor_layout::plan::{ArrayName, LayoutPlan, Unplanned};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
@@ -17,22 +17,29 @@ use tensor_layout::tiled::Layout;
 /// A plan, and the program's own layouts.
 #[derive(Serialize)]
 pub struct Planned {
-    pub unit: String,
-    /// What the program's layouts cost; `None` where the plan cannot have them.
-    pub given: Option<i64>,
-    pub cost: i64,
-    pub bound: i64,
-    /// The number of arrays, and their padded bytes in the program and in the plan.
-    pub arrays: usize,
-    pub before: i64,
-    pub after: i64,
+    /// The plan; its lists are those below.
+    pub plan: PlanAnswer,
+    /// Why the program's own layouts have no cost, where they have none.
+    pub not_compared: Option<String>,
+    pub rows: Vec<PlanRow>,
     /// The arrays that the plan lays out otherwise, those first whose bytes change most; the number of the others, and the
     /// bytes that these save.
     pub changes: Vec<Change>,
     pub others: usize,
     pub others_save: i64,
-    pub relayouts: Vec<Meeting>,
+    /// The relayouts of the plan that move most, and the number of the others.
+    pub relayouts: Vec<RelayoutAnswer>,
     pub more_relayouts: usize,
+}
+
+/// A number of the plan beside that of the program.
+#[derive(Serialize)]
+pub struct PlanRow {
+    pub what: String,
+    pub in_bytes: bool,
+    pub plan: i64,
+    /// Where the program's layouts can be compared.
+    pub given: Option<i64>,
 }
 
 /// An array in another layout.
@@ -48,19 +55,8 @@ pub struct Change {
     pub pictures: [Option<usize>; 2],
 }
 
-/// A relayout of the plan.
-#[derive(Serialize)]
-pub struct Meeting {
-    pub name: String,
-    pub from: String,
-    pub to: String,
-    pub bytes: i64,
-    pub cost: i64,
-    pub wanted_by: Vec<String>,
-}
-
 impl Planned {
-    /// The best plan for a machine that is found in so many seconds, with at most `top` entries in each list.
+    /// The best plan for a machine that is found in time, with at most `top` entries in each list.
     ///
     /// # Errors
     /// There is no plan; 64 bits do not hold the bytes.
@@ -68,66 +64,31 @@ impl Planned {
         module: &Module,
         target: &Target,
         entry: EntryOption,
-        seconds: f64,
+        clock: &mut Clock,
         top: usize,
     ) -> Result<Planned, Unplanned> {
         let (graphs, facts) = (module.graphs(), module.facts());
         let planner = posed(&graphs, module.entry, &facts, target, entry, &[])?;
-        let end = Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9));
-        let plan = planner.plan(&Options::default(), &mut |_| Instant::now() < end)?;
-        let wrong = |error| Unplanned::Wrong(None, error);
-        let mut values = plan.values;
-        values.sort_by_key(|(at, _)| *at);
-        values.dedup();
-        let (mut before, mut after) = (0_i64, 0_i64);
-        let mut changes = Vec::new();
-        for (at, layouts) in &values {
-            let (Some(array), Some(to)) = (array(module, *at), layouts.first()) else { continue };
-            let Some((from, to)) = sides(array, to).map_err(wrong)? else { continue };
-            (before, after) = (before.saturating_add(from.1.padded), after.saturating_add(to.1.padded));
-            if !same(&from.0, &to.0) {
-                changes.push((*at, from, to));
-            }
-        }
-        changes.sort_by_key(|(_, from, to)| std::cmp::Reverse(from.1.padded.abs_diff(to.1.padded)));
+        let names = Names { module, target };
+        let (found, mut plan) = plan_of(&names, &planner, clock)?;
+        let given = planner.given_plan().map(|given| names.answer(&given, &[]));
+        let mut changes = changes(module, &found).map_err(|error| Unplanned::Wrong(None, error))?;
+        changes.sort_by_key(|(_, from, to)| std::cmp::Reverse((from.1.padded.abs_diff(to.1.padded), from.1.padded)));
         let rest = changes.split_off(changes.len().min(top));
-        let saves = |(_, from, to): &(ArrayName, Held, Held)| from.1.padded.saturating_sub(to.1.padded);
-        let change = |change: &(ArrayName, Held, Held)| Change {
-            name: named(module, change.0),
-            from: change.1.0.to_string(),
-            to: change.2.0.to_string(),
-            before: change.1.1.padded,
-            after: change.2.1.padded,
-            saves: saves(change),
-            pictures: [None, None],
-        };
-        let meeting = |moved: &PlannedRelayout| Meeting {
-            name: named(module, moved.at),
-            from: moved.from.to_string(),
-            to: moved.to.to_string(),
-            bytes: moved.bytes,
-            cost: moved.cost,
-            wanted_by: moved
-                .wanted_by
-                .iter()
-                .map(|(c, k)| module.computations[*c].instructions[*k].name.clone())
-                .collect(),
-        };
-        let mut moved = plan.relayouts;
-        moved.sort_by_key(|moved| std::cmp::Reverse(moved.bytes));
+        let mut relayouts = std::mem::take(&mut plan.relayouts);
+        let rows = rows(&plan, &relayouts, given.as_ref().ok());
+        plan.values.clear();
+        relayouts.sort_by_key(|moved| std::cmp::Reverse(moved.bytes));
+        let more_relayouts = relayouts.split_off(relayouts.len().min(top)).len();
         Ok(Planned {
-            unit: target.unit().to_string(),
-            given: planner.given(),
-            cost: plan.cost,
-            bound: plan.bound,
-            arrays: values.len(),
-            before,
-            after,
-            changes: changes.iter().map(change).collect(),
+            plan,
+            not_compared: given.err().map(|(at, error)| format!("{}: {}", names.node(at), error.message)),
+            rows,
+            changes: changes.iter().map(|change| told(&names, change)).collect(),
             others: rest.len(),
             others_save: rest.iter().map(saves).fold(0, i64::saturating_add),
-            relayouts: moved.iter().take(top).map(meeting).collect(),
-            more_relayouts: moved.len().saturating_sub(top),
+            relayouts,
+            more_relayouts,
         })
     }
 
@@ -139,8 +100,70 @@ impl Planned {
     }
 }
 
+/// The numbers of a plan beside those of the program's layouts.
+fn rows(plan: &PlanAnswer, relayouts: &[RelayoutAnswer], given: Option<&PlanAnswer>) -> Vec<PlanRow> {
+    let moved = |all: &[RelayoutAnswer]| all.iter().fold(0_i64, |sum, moved| sum.saturating_add(moved.bytes));
+    let row = |what: String, in_bytes, plan, given| PlanRow { what, in_bytes, plan, given };
+    let mut rows = vec![
+        row(format!("Cost in {}s", plan.unit), false, plan.cost, given.map(|given| given.cost)),
+        row("Relayouts".to_string(), false, relayouts.len() as i64, given.map(|given| given.relayouts.len() as i64)),
+        row("Relayouts read and write".to_string(), true, moved(relayouts), given.map(|given| moved(&given.relayouts))),
+    ];
+    for memory in &plan.memories {
+        let other = |get: fn(&MemoryAnswer) -> i64| {
+            given.map(|given| given.memories.iter().find(|other| other.space == memory.space).map_or(0, get))
+        };
+        let name = &memory.name;
+        rows.push(row(format!("Most at once in {name}"), true, memory.peak, other(|memory| memory.peak)));
+        rows.push(row(
+            format!("Padding of all arrays in {name}"),
+            true,
+            memory.padding,
+            other(|memory| memory.padding),
+        ));
+    }
+    rows
+}
+
 /// An array in a layout, and its bytes.
 type Held = (Array, Footprint);
+
+/// An array that the plan lays out otherwise, as the program and as the plan has it.
+type Changed = (ArrayName, Held, Held);
+
+/// The arrays that the plan lays out otherwise, each layout of each once.
+fn changes(module: &Module, plan: &LayoutPlan) -> Result<Vec<Changed>, Error> {
+    let mut values: Vec<(ArrayName, &Layout)> =
+        plan.values.iter().filter_map(|(at, layouts)| Some((*at, layouts.first()?))).collect();
+    values.sort_by_cached_key(|(at, layout)| (*at, layout.to_string()));
+    values.dedup();
+    let mut found = Vec::new();
+    for ((c, k, leaf), to) in values {
+        let Some(array) = leaves(&module.computations[c].instructions[k].shape).get(leaf).copied() else { continue };
+        let Some((from, to)) = sides(array, to)? else { continue };
+        if !same(&from.0, &to.0) {
+            found.push(((c, k, leaf), from, to));
+        }
+    }
+    Ok(found)
+}
+
+fn saves((_, from, to): &Changed) -> i64 {
+    from.1.padded.saturating_sub(to.1.padded)
+}
+
+fn told(names: &Names, change: &Changed) -> Change {
+    let (at, (from, before), (to, after)) = change;
+    Change {
+        name: names.array(*at),
+        from: from.to_string(),
+        to: to.to_string(),
+        before: before.padded,
+        after: after.padded,
+        saves: saves(change),
+        pictures: [None, None],
+    }
+}
 
 /// An array as the program has it and as the plan has it, in one memory; `None` where it has no bytes.
 fn sides(array: &Array, to: &Layout) -> Result<Option<(Held, Held)>, Error> {
@@ -154,14 +177,4 @@ fn sides(array: &Array, to: &Layout) -> Result<Option<(Held, Held)>, Error> {
 fn same(from: &Array, to: &Array) -> bool {
     let (from, to) = (Shape::Array(from.clone()), Shape::Array(to.clone()));
     from == to || matches!(movement(&Operation::Elementwise, &from, &to), Ok(Movement::Free))
-}
-
-fn array(module: &Module, (c, k, leaf): ArrayName) -> Option<&Array> {
-    leaves(&module.computations[c].instructions[k].shape).get(leaf).copied()
-}
-
-/// The name of an array: of an instruction, with the number of the part where it has several.
-fn named(module: &Module, (c, k, leaf): ArrayName) -> String {
-    let instruction = &module.computations[c].instructions[k];
-    if count(&instruction.shape) == 1 { instruction.name.clone() } else { format!("{}#{leaf}", instruction.name) }
 }

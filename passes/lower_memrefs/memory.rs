@@ -1,0 +1,173 @@
+//! Operations that make, read, write and pass on buffers.
+
+use super::state::Lowering;
+use super::types::tiled_layout;
+use crate::buffers::index::{IndexVars, constant_value, indices};
+use crate::kernel::access::is_view;
+use crate::kernel::transfers;
+use layout_ir::{self as ir, Builder, Op, Shaped, Val};
+use melior::ir::ValueLike;
+use melior::ir::attribute::TypeAttribute;
+use melior::ir::operation::OperationMutLike;
+use tensor_layout::expr::Expr;
+
+impl<'c> Lowering<'c> {
+    pub(super) fn allocation(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let result = ir::result(op, 0);
+        let lowered = self.buffers.lowered[&ir::key(result)].clone();
+        let sizes = lowered.shape.iter().filter(|n| n.is_none()).count();
+        let operands = ir::operands(op);
+        // After them come symbols of the layout's map, which the type already has as sizes.
+        let operands = operands.get(..sizes).ok_or("it has too few size operands")?;
+        let attributes: Vec<_> = ir::attributes(op)
+            .into_iter()
+            .filter(|a| a.0 != "operandSegmentSizes")
+            .map(|(name, a)| b.named(&name, a))
+            .collect();
+        let made = lowered.allocate(b, ir::name(op), operands, &attributes);
+        self.buffers.lowered.insert(ir::key(made), lowered);
+        self.replace(op, &[made]);
+        Ok(())
+    }
+
+    pub(super) fn global(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let t = ir::attribute(op, "type").and_then(ir::type_in).ok_or("it has no type")?;
+        if tiled_layout(t).is_none() {
+            return Ok(());
+        }
+        let Some(lowered) = self.lowered(t, b.location) else { return Ok(()) };
+        let allocation = lowered.allocation_type(b.location);
+        if let Some(value) = ir::attribute(op, "initial_value").filter(|a| !ir::is_unit(*a)) {
+            let constant = ir::constant(value).ok_or("its value is not a dense constant in the module")?;
+            let shape = ir::memref(allocation).ok_or("its type is not a memref")?;
+            let data = ir::tensor_type(&Shaped { layout: None, space: None, ..shape });
+            let value = match (lowered.packing.bits, constant.splat) {
+                (None, true) => constant.resplat(data),
+                (None, false) => constant.gathered(data, &lowered.gather()?),
+                (Some(bits), true) => constant.packed_splat(data, bits as usize),
+                (Some(bits), false) => constant.packed(data, bits as usize, &lowered.gather()?),
+            };
+            let value = value.ok_or("the bytes of its elements are not known")?;
+            ir::edit(op).set_attribute("initial_value", value);
+        }
+        ir::edit(op).set_attribute("type", TypeAttribute::new(allocation).into());
+        Ok(())
+    }
+
+    pub(super) fn get_global(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let lowered = self.buffers.lowered[&ir::key(ir::result(op, 0))].clone();
+        let name = ir::attribute(op, "name").ok_or("it names no global")?;
+        let allocation = lowered.allocation_type(b.location);
+        let allocation = b.value("memref.get_global", &[], allocation, &[b.named("name", name)]);
+        let made = lowered.view(b, allocation, &[]);
+        self.buffers.lowered.insert(ir::key(made), lowered);
+        self.replace(op, &[made]);
+        Ok(())
+    }
+
+    pub(super) fn load(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let operands = ir::operands(op);
+        let mut vars = IndexVars::default();
+        let index = self.element(op, operands[0], &operands[1..], &mut vars)?;
+        let affine = ir::name(op) == "affine.load";
+        let loaded = self.buffers.access(operands[0])?.at(index).load(&vars, b, affine);
+        self.replace(op, &[loaded]);
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let operands = ir::operands(op);
+        let mut vars = IndexVars::default();
+        let index = self.element(op, operands[1], &operands[2..], &mut vars)?;
+        let affine = ir::name(op) == "affine.store";
+        self.buffers.access(operands[1])?.at(index).store(&vars, b, operands[0], affine);
+        self.replace(op, &[]);
+        Ok(())
+    }
+
+    /// The index into the buffer of the element that an operation with plain indices names.
+    fn element(
+        &mut self,
+        op: Op<'c>,
+        memref: Val<'c>,
+        operands: &[Val<'c>],
+        vars: &mut IndexVars<'c>,
+    ) -> Result<Vec<Expr>, String> {
+        let view = indices(op, operands, vars)?;
+        Ok(self.buffers.access(memref)?.simple_index(vars, &view))
+    }
+
+    /// A read or write of a vector.
+    pub(super) fn transfer(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let is_spread = |v: &Val<'c>| {
+            self.buffers.reach(*v) && self.buffers.access(*v).is_ok_and(|access| access.spread_buffer().is_some())
+        };
+        if ir::operands(op).iter().any(is_spread) {
+            return Err("a vector cannot cross the places of a TensorLayout".into());
+        }
+        let made = transfers::lower(&self.buffers, b, op)?;
+        self.replace(op, &made);
+        Ok(())
+    }
+
+    /// An operation on strided memrefs takes the strided view of an untiled buffer.
+    pub(super) fn strided(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let source = ir::operands(op)[0];
+        let lowered = self.buffers.get(source).ok_or("its source is not a buffer")?;
+        let view = lowered.logical_view(b, source);
+        let view = view.ok_or_else(|| format!("expected a buffer with strides, found layout {}", lowered.layout))?;
+        ir::edit(op).set_operand(0, view);
+        Ok(())
+    }
+
+    /// A cast that says more or less of the sizes is still one where both types have the same dimensions. Where a tiled
+    /// size becomes known or unknown, the dimension that carries it goes or comes.
+    pub(super) fn cast(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+        self.whole_only(&[source])?;
+        let (Some(from), Some(to)) = (self.buffers.get(source), self.buffers.get(result).cloned()) else {
+            return Ok(());
+        };
+        if !from.carries() && !to.carries() {
+            return Ok(());
+        }
+        let sizes = self.buffers.access(source)?.sizes;
+        let unknown = sizes.iter().zip(&to.shape).filter(|(_, n)| n.is_none());
+        let sizes: Vec<Val<'c>> = unknown.map(|(size, _)| size.value(b)).collect();
+        let made = to.reinterpreted(b, source, &sizes);
+        self.buffers.lowered.insert(ir::key(made), to);
+        self.replace(op, &[made]);
+        Ok(())
+    }
+
+    pub(super) fn dim(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let operands = ir::operands(op);
+        let access = self.buffers.access(operands[0])?;
+        let value = match constant_value(operands[1]) {
+            Some(which) => {
+                let size = usize::try_from(which).ok().and_then(|k| access.sizes.get(k).copied());
+                size.ok_or_else(|| format!("its dimension must be below the rank, found {which}"))?.value(b)
+            }
+            None => {
+                // The size of the dimension that it is, of all of them.
+                let sizes: Vec<Val<'c>> = access.sizes.iter().map(|size| size.value(b)).collect();
+                let mut known = *sizes.last().ok_or("it has no dimension")?;
+                for (k, size) in sizes.iter().enumerate().rev().skip(1) {
+                    let this = b.equal(operands[1], b.index(k as i64));
+                    known = b.value("arith.select", &[this, *size, known], size.r#type(), &[]);
+                }
+                known
+            }
+        };
+        self.replace(op, &[value]);
+        Ok(())
+    }
+
+    /// An operation that needs no more than the right types, which it has, unless it takes part of a buffer.
+    pub(super) fn whole_only(&self, operands: &[Val<'c>]) -> Result<(), String> {
+        match operands.iter().any(|v| is_view(*v)) {
+            false => Ok(()),
+            true => Err("expected a whole tiled buffer, found a slice or reshape of one".into()),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, with the operations that use them.
+//!
+//! A memref is *tiled* when its layout is `#layout.tiled` or `#layout.tensor_layout`, or when its memory space is
+//! `#layout.pending`, as which a tensor's layout survives bufferization. The phases, each over the operations in
+//! the order of the program:
+//!
+//! 1. *Convert types* (`state.rs`, what a type becomes in `types.rs`): tiled buffers get their lowered types in place.
+//! 2. *Rewrite* what reaches into a tiled buffer. Slices and reshapes are followed to their buffer by composing index
+//!    maps. What makes, reads or writes a buffer is in `memory.rs`. A structured operation becomes scalar loops, or with
+//!    `vectorize` vector code (`nests.rs`), which has steps of its own:
+//!    - *fuse*: an operation that the next one can compute on the way is not emitted but noted in `fused_into`;
+//!    - *plan and emit* the kernel of an operation with all that was fused into it;
+//!    - if the kernel cannot be vectorised, each of its operations is rewritten alone, once: `no_fusion` ends the
+//!      recursion. One that cannot be vectorised alone becomes scalar loops, with a remark.
+//! 3. *Erase* (`Lowering::erase_views`) the slices and reshapes, which nothing uses any more.
+//!
+//! The pass works on a copy of the module and puts it in place of the original only when everything could be lowered,
+//! so a failure leaves the module as it was.
+
+mod memory;
+mod nests;
+mod state;
+mod types;
+
+use crate::buffers::globals;
+use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is};
+use crate::diagnostic::Diagnostic;
+use crate::kernel::access::is_view;
+use crate::options::{Options, Target};
+use crate::upstream;
+use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
+use state::Lowering;
+/// Lowers all tiled memrefs of a module; or reports what could not be lowered, and changes nothing.
+pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
+    let module = rewriter.root();
+    options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
+    let root = rewriter.copy(module);
+    let mut operations = ir::all_operations(root);
+    let sorted = globals::sort(root, &operations);
+    if sorted {
+        operations = ir::all_operations(root);
+    }
+    let mut lowering = Lowering::new(rewriter, root, options, &operations);
+    let vectors = options.vectorize != Target::None && !lowering.maps.is_empty();
+    if !lowering.convert_types(&operations) && !vectors && lowering.errors.is_empty() && !sorted {
+        return Ok(());
+    }
+    for op in operations {
+        lowering.visit(op);
+    }
+    lowering.erase_views();
+    if !lowering.errors.is_empty() {
+        return Err(lowering.errors);
+    }
+    lowering.remarks.iter().for_each(upstream::emit);
+    rewriter.replace_contents(module, root);
+    Ok(())
+}
+
+impl<'c> Lowering<'c> {
+    fn visit(&mut self, op: Op<'c>) {
+        if self.erased.contains(&ir::op_key(op)) {
+            return;
+        }
+        let name = ir::name(op);
+        let touched = name == "memref.global"
+            || ir::operands(op).into_iter().chain(ir::results(op)).any(|v| self.buffers.reach(v));
+        if touched {
+            // It may be gone afterwards.
+            let location = ir::location(op);
+            if let Err(reason) = self.rewrite(op) {
+                self.error(location, format!("'{name}' op cannot be lowered: {reason}"));
+            }
+        } else if self.options.vectorize != Target::None
+            && (self.maps.contains_key(&ir::op_key(op)) || name == "memref.copy")
+        {
+            // A program without layouts gets vectors as well; what is not for buffers is left to upstream's passes.
+            let _ = self.in_vectors(Builder::before(op), op);
+        }
+    }
+
+    /// Rewrites an operation that reaches into a tiled buffer; the error is the reason why it cannot be.
+    fn rewrite(&mut self, op: Op<'c>) -> Result<(), String> {
+        let b = Builder::before(op);
+        let operands = ir::operands(op);
+        match ir::name(op) {
+            "memref.alloc" | "memref.alloca" => self.allocation(b, op),
+            "memref.global" => self.global(b, op),
+            "memref.get_global" => self.get_global(b, op),
+            "memref.load" | "affine.load" => self.load(b, op),
+            "memref.store" | "affine.store" => self.store(b, op),
+            "memref.dim" => self.dim(b, op),
+            "memref.copy" => self.nest(b, op),
+            "layout.convert" => self.convert(b, op),
+            name if name.starts_with("vector.") || name.starts_with("affine.vector_") => self.transfer(b, op),
+            name if is(name, VIEW) && is_view(ir::result(op, 0)) => {
+                let access = self.buffers.access(ir::result(op, 0))?;
+                self.buffers.views.insert(ir::key(ir::result(op, 0)), access);
+                self.views.push(op);
+                Ok(())
+            }
+            name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => self.strided(b, op),
+            "memref.cast" => self.cast(b, op),
+            "memref.dealloc" => self.whole_only(&operands),
+            name if is(name, FORWARDS) => self.whole_only(&operands),
+            _ if self.maps.contains_key(&ir::op_key(op)) => self.nest(b, op),
+            _ => Err(self.unsupported(op)),
+        }
+    }
+
+    fn unsupported(&self, op: Op<'c>) -> String {
+        let buffer = |v: &Val<'c>| self.buffers.get(*v);
+        let values: Vec<_> = ir::operands(op).into_iter().chain(ir::results(op)).collect();
+        match values.iter().find_map(buffer) {
+            Some(lowered) => format!("unsupported operation on a buffer with layout {}", lowered.layout),
+            None => "unsupported operation on part of a tiled buffer".into(),
+        }
+    }
+
+    /// Erases the views that no one uses any more, innermost first.
+    fn erase_views(&mut self) {
+        for op in std::mem::take(&mut self.views).into_iter().rev() {
+            if !ir::is_used(ir::result(op, 0)) {
+                self.rewriter.erase(op);
+            } else if self.errors.is_empty() {
+                self.error(ir::location(op), format!("'{}' op cannot be lowered: a use of it remains", ir::name(op)));
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The state of a domain that is simplified: its intervals and constraints, and the steps written down.
+
+use super::form::Form;
+use crate::expr::Expr;
+use crate::maps::domain::Interval;
+use crate::maps::steps::{Claim, Constraint, Log, Rule, Using};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// There is no point.
+pub(super) struct Empty;
+
+/// A domain on the way to a simpler one.
+pub(super) struct Tightening {
+    /// The interval of each variable.
+    pub vars: Vec<Interval>,
+    /// Expressions in normal form, with their interval.
+    pub bounds: BTreeMap<Expr, Interval>,
+    /// Expressions with their residue and modulus.
+    pub congruences: BTreeMap<Expr, BTreeSet<(i64, i64)>>,
+    pub log: Option<Log>,
+}
+
+impl Tightening {
+    /// Writes a step down, which uses no constraints but those it names.
+    pub(super) fn note(&mut self, rule: Rule, claim: impl FnOnce() -> Claim, fact: Option<&Constraint>) {
+        if let Some(log) = self.log.as_mut().filter(|log| log.open()) {
+            log.add(rule, claim(), fact.cloned());
+        }
+    }
+
+    /// Writes down that one constraint becomes another.
+    pub(super) fn note_one(
+        &mut self,
+        rule: Rule,
+        before: (&Expr, Interval),
+        after: (&Expr, Interval),
+        fact: Option<&Constraint>,
+    ) {
+        let own = |c: (&Expr, Interval)| vec![(c.0.clone(), c.1)];
+        if (before.0, before.1) != (after.0, after.1) {
+            self.note(rule, || Claim::Constraints(own(before), own(after)), fact);
+        }
+    }
+
+    /// There is no point: these constraints leave none.
+    pub(super) fn nothing<T>(&mut self, why: Vec<Constraint>) -> Result<T, Empty> {
+        self.note(Rule::Empty, || Claim::Nothing(why), None);
+        Err(Empty)
+    }
+
+    /// Writes down that a constraint is left out, since the intervals imply it.
+    pub(super) fn drop(&mut self, e: &Expr, i: Interval, range: Option<Interval>) {
+        let fact = range.map(|range| (e.clone(), range));
+        self.note(Rule::Implied, || Claim::Constraints(vec![(e.clone(), i)], Vec::new()), fact.as_ref());
+    }
+
+    /// Writes down what a form has noted, and goes on with it.
+    pub(super) fn log_from(&mut self, form: &mut Form) {
+        if let (Some(log), Some(own)) = (&mut self.log, form.log.take()) {
+            form.log = Some(Log::new(own.using.clone()));
+            log.append(own);
+        }
+    }
+
+    /// The normal form over the intervals.
+    pub(super) fn form(&self) -> Form {
+        let mut form = Form::of_box(&self.vars);
+        form.log_with(self.log.is_some().then(|| Log::new(Using::Box)));
+        form
+    }
+
+    /// Narrows the interval of a variable, as a constraint says.
+    pub(super) fn narrow(&mut self, v: usize, i: Interval, by: &Constraint) -> Result<(), Empty> {
+        let known = self.vars[v];
+        let inside = Interval::new(known.lo.max(i.lo), known.hi.min(i.hi));
+        if inside != known {
+            self.vars[v] = inside;
+            self.note(Rule::Bounds, || Claim::Interval(v, known, inside), Some(by));
+        }
+        if inside.lo > inside.hi { self.nothing(vec![(Expr::Var(v), inside)]) } else { Ok(()) }
+    }
+
+    /// Moves the bounds of `v` to values where `(v + shift) mod m` is in `within`.
+    pub(super) fn narrow_to_residues(
+        &mut self,
+        v: usize,
+        m: i64,
+        within: Interval,
+        shift: i64,
+        by: &Constraint,
+    ) -> Result<(), Empty> {
+        let Interval { lo, hi } = self.vars[v];
+        let (m, a, b) = (i128::from(m), i128::from(within.lo.max(0)), i128::from(within.hi).min(i128::from(m) - 1));
+        if a > b {
+            return self.nothing(vec![by.clone()]);
+        }
+        let at = |x: i64| (i128::from(x) + i128::from(shift)).rem_euclid(m);
+        // Up to the next period's a, down to the last period's b.
+        let up = |x: i64, r: i128| {
+            if r < a {
+                x as i128 + a - r
+            } else if r > b {
+                x as i128 + a - r + m
+            } else {
+                x as i128
+            }
+        };
+        let down = |x: i64, r: i128| {
+            if r > b {
+                x as i128 + b - r
+            } else if r < a {
+                x as i128 + b - r - m
+            } else {
+                x as i128
+            }
+        };
+        // What has no bound keeps none.
+        let lo = if lo == i64::MIN { lo.into() } else { up(lo, at(lo)) };
+        let hi = if hi == i64::MAX { hi.into() } else { down(hi, at(hi)) };
+        if lo > hi {
+            // No residue is in reach, so the first value beyond the old bounds is the first one left.
+            let none = Interval::new(1, 0);
+            return self.narrow(v, none, by);
+        }
+        // Both are between the old bounds.
+        self.narrow(v, Interval::new(lo as i64, hi as i64), by)
+    }
+}

@@ -1,0 +1,212 @@
+//! Layouts as bases: what each bit of a place adds to the index, by exclusive or. See [`mod@super::triton`].
+
+use crate::expr::Expr;
+use crate::maps::map::IndexingMap;
+use crate::notations::bits::inverse;
+use crate::notations::described::Description;
+use crate::notations::lists::{at_least, list, values};
+use crate::notations::meaning::Meaning;
+use crate::places::placement::Copies;
+use crate::places::tensor_layout::{Broadcast, Part};
+use crate::text::{Cursor, Error};
+use crate::tiled::layout::Layout;
+
+/// The inputs of a layout of registers, and of shared memory; the first is the address.
+pub(super) const REGISTERS: [&str; 4] = ["register", "lane", "warp", "block"];
+pub(super) const SHARED: [&str; 2] = ["offset", "block"];
+
+/// The most bits of a place along one input, so that places fit in 64 bits.
+pub(super) const MOST_BITS: usize = 62;
+
+/// The bases of an input, each where it is.
+pub(super) type Bases = Vec<(usize, Vec<i64>)>;
+
+/// A layout: for each of its inputs the bases.
+pub(super) struct LinearBases {
+    pub names: &'static [&'static str],
+    pub inputs: Vec<Bases>,
+    /// Where the layout is.
+    pub at: usize,
+}
+
+/// Takes `register = [[0, 1]], lane = []` up to the brace.
+pub(super) fn read_bases(cursor: &mut Cursor, names: &'static [&'static str], at: usize) -> Result<LinearBases, Error> {
+    let mut inputs: Vec<Option<Bases>> = vec![None; names.len()];
+    while cursor.peek() != Some(b'}') {
+        let key = cursor.at();
+        let name = cursor.peek_name().unwrap_or_default();
+        let Some(input) = names.iter().position(|known| *known == name) else {
+            return Err(cursor.expected(&format!("one of {}", names.join(", "))));
+        };
+        cursor.advance(name.len());
+        cursor.expect("=", &format!("`=` after `{name}`"))?;
+        if inputs[input].replace(read_rows(cursor)?).is_some() {
+            return Err(Error::at(key, format!("`{name}` must be given once, found it twice")));
+        }
+        if !cursor.eat(",") {
+            break;
+        }
+    }
+    // The block of a layout of shared memory may be left out.
+    let missing = (0..names.len()).find(|k| inputs[*k].is_none() && (names.len() > SHARED.len() || *k == 0));
+    if let Some(missing) = missing {
+        return Err(cursor.expected(&format!("`{} = ` and bases", names[missing])));
+    }
+    Ok(LinearBases { names, inputs: inputs.into_iter().map(Option::unwrap_or_default).collect(), at })
+}
+
+/// Takes `[[0, 1], [0, 2]]`.
+pub(super) fn read_rows(cursor: &mut Cursor) -> Result<Bases, Error> {
+    cursor.expect("[", "`[` and bases")?;
+    let mut rows = Vec::new();
+    while !cursor.eat("]") {
+        let at = cursor.at();
+        if rows.len() == MOST_BITS {
+            return Err(Error::at(at, format!("an input must have at most {MOST_BITS} bases, found more")));
+        }
+        let row = list(cursor, ["[", "]"], "a number", false)?;
+        at_least(&row, 0, "an entry of a basis")?;
+        rows.push((at, values(&row)));
+        if !cursor.eat(",") {
+            cursor.expect("]", "`,` or `]`")?;
+            break;
+        }
+    }
+    Ok(rows)
+}
+
+impl LinearBases {
+    fn rows(&self) -> impl Iterator<Item = &(usize, Vec<i64>)> {
+        self.inputs.iter().flatten()
+    }
+
+    /// The sizes: of each dimension the least power of two that all bases are below.
+    pub fn sizes(&self, given: Option<&[i64]>) -> Result<Vec<i64>, Error> {
+        let rank = self.rows().map(|(_, row)| row.len()).next().or(given.map(<[i64]>::len));
+        let rank = rank.ok_or_else(|| {
+            Error::at(self.at, "a layout without bases must be on a tensor, as in `tensor<1xf32, ..>`")
+        })?;
+        if let Some((at, row)) = self.rows().find(|(_, row)| row.len() != rank) {
+            return Err(Error::at(
+                *at,
+                format!("a basis must have {rank} numbers, as the others, found {}", row.len()),
+            ));
+        }
+        if rank == 0 || rank > Layout::MAX_RANK {
+            let most = Layout::MAX_RANK;
+            return Err(Error::at(self.at, format!("a layout must have 1 to {most} dimensions, found {rank}")));
+        }
+        if let Some((at, _)) = self.rows().find(|(_, row)| row.iter().any(|entry| *entry >= 1 << 61)) {
+            return Err(Error::at(*at, "an entry of a basis must be below 2^61"));
+        }
+        let size = |dim: usize| {
+            let all = self.rows().fold(0, |all, (_, row)| all | row[dim]);
+            1 << (64 - i64::leading_zeros(all))
+        };
+        let sizes: Vec<i64> = (0..rank).map(size).collect();
+        match given {
+            Some(given) if given != sizes => Err(Error::at(
+                self.at,
+                format!("the layout is of a tensor of sizes {sizes:?}, found a tensor of sizes {given:?}"),
+            )),
+            _ => Ok(sizes),
+        }
+    }
+
+    /// Where the elements of a tensor of these sizes are.
+    pub fn describe(&self, sizes: &[i64]) -> Result<Description, Error> {
+        let logs: Vec<u32> = sizes.iter().map(|size| size.trailing_zeros()).collect();
+        if logs.iter().sum::<u32>() > 62 {
+            return Err(Error::at(self.at, "the number of elements does not fit in 64 bits"));
+        }
+        let first = |dim: usize| logs[..dim].iter().sum::<u32>();
+        let packed =
+            |row: &[i64]| row.iter().enumerate().fold(0u64, |all, (dim, entry)| all | (*entry as u64) << first(dim));
+        // The bits of a place that are no copies: the input, the bit, and its basis.
+        let mut places: Vec<(usize, usize, u64)> = Vec::new();
+        let mut broadcast = Vec::new();
+        for (input, rows) in self.inputs.iter().enumerate() {
+            let name = self.names[input];
+            if rows.len() > MOST_BITS {
+                return Err(Error::at(
+                    self.at,
+                    format!("`{name}` must have at most {MOST_BITS} bases, found {}", rows.len()),
+                ));
+            }
+            for (bit, (at, row)) in rows.iter().enumerate() {
+                let basis = packed(row);
+                if self.names.len() == REGISTERS.len() && basis.count_ones() > 1 {
+                    let message = "a basis of registers and threads must be one bit of one dimension, found several";
+                    return Err(Error::at(*at, message));
+                }
+                match (basis, input) {
+                    (0, 0) => {
+                        let message = format!(
+                            "a basis of `{name}` must not be 0: two places of one address space have the same element"
+                        );
+                        return Err(Error::at(*at, message));
+                    }
+                    (0, _) => copied(&mut broadcast, name, 1 << bit),
+                    _ => places.push((input, bit, basis)),
+                }
+            }
+        }
+        let count: u32 = logs.iter().sum();
+        let columns: Vec<u64> = places.iter().map(|(.., basis)| *basis).collect();
+        let inverted =
+            Some(columns).filter(|columns| columns.len() == count as usize).and_then(|columns| inverse(&columns));
+        let Some(inverted) = inverted else {
+            let message =
+                format!("the bases that are not 0 must be independent, and {count} of them, as the elements have bits");
+            return Err(Error::at(self.at, message));
+        };
+        let located = |error: Error| Error { at: error.at.or(Some(self.at)), ..error };
+        if places.iter().all(|(.., basis)| basis.count_ones() == 1) {
+            let part = |(input, bit, basis): &(usize, usize, u64)| {
+                let position = basis.trailing_zeros();
+                let dim = (0..logs.len()).rev().find(|dim| first(*dim) <= position && logs[*dim] > 0).unwrap_or(0);
+                let axis = Some(self.names[*input].to_string()).filter(|_| *input > 0);
+                (dim, 1 << (position - first(dim)), Part { extent: 2, axis, stride: 1 << bit })
+            };
+            return Description::of_parts(sizes, places.iter().map(part).collect(), broadcast).map_err(located);
+        }
+        if !broadcast.is_empty() {
+            return Err(Error::at(self.at, "a basis must not be 0 in a layout with bases of several bits"));
+        }
+        Ok(Description::Map(Box::new(self.map(sizes, &places, &inverted))))
+    }
+
+    /// The map of a layout with bases of several bits: bit `p` of a place is the exclusive or of the bits of the index
+    /// whose column of the inverse has it.
+    fn map(&self, sizes: &[i64], places: &[(usize, usize, u64)], inverted: &[u64]) -> Meaning {
+        let digits: Vec<Expr> = sizes
+            .iter()
+            .enumerate()
+            .flat_map(|(dim, size)| (0..size.trailing_zeros()).map(move |bit| Expr::Var(dim).digit(1 << bit, 2, *size)))
+            .collect();
+        let mut results: Vec<Vec<Expr>> = vec![Vec::new(); self.names.len()];
+        for (k, (input, bit, _)) in places.iter().enumerate() {
+            let flips = digits.iter().zip(inverted).filter(|(_, column)| *column >> k & 1 == 1);
+            let flips: Vec<Expr> = flips.map(|(digit, _)| digit.clone()).collect();
+            let flipped = if flips.len() == 1 { Expr::sum(flips) } else { Expr::sum(flips).modulo(2) };
+            results[*input].push(flipped.times(1 << bit));
+        }
+        let used: Vec<usize> = (1..self.names.len()).filter(|input| !results[*input].is_empty()).collect();
+        let axes = used.iter().map(|input| self.names[*input].to_string()).collect();
+        let copies = used.iter().map(|_| Copies::Steps(Vec::new())).collect();
+        let results = used.iter().copied().chain([0]).map(|input| Expr::sum(results[input].clone())).collect();
+        Meaning { sizes: sizes.to_vec(), axes, map: IndexingMap::of_sizes(sizes, results), copies, memory_space: 0 }
+    }
+}
+
+/// One more bit of an axis that copies differ in.
+fn copied(broadcast: &mut Vec<Broadcast>, name: &str, by: i64) {
+    if let Some(Broadcast::Part { extent, axis, stride: Some(stride) }) = broadcast.last_mut()
+        && axis == name
+        && *stride * *extent == by
+    {
+        *extent *= 2;
+        return;
+    }
+    broadcast.push(Broadcast::Part { extent: 2, axis: name.to_string(), stride: Some(by) });
+}

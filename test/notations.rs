@@ -1,0 +1,732 @@
+//! The notations of other projects: examples, what is refused and where, and laws on random layouts against the
+//! definition of each notation, computed from the text (`notations/slow.rs`).
+
+mod choices;
+mod mangled;
+#[path = "notations/slow.rs"]
+mod slow;
+
+use choices::Choices;
+use slow::{bases, element, indices, offsets};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use tensor_layout::element::ElementType;
+use tensor_layout::maps::Equality;
+use tensor_layout::notations::{Description, Notation, read, write};
+use tensor_layout::operations::Shape;
+use tensor_layout::places::Held;
+
+const SEED: u64 = 0x0_7a7e;
+
+fn converted(text: &str, notation: Notation) -> Result<String, String> {
+    let described = read(text).unwrap_or_else(|e| panic!("{text}: {e}, at {:?}", e.at));
+    write(&described, notation, ElementType::F32).map_err(|error| error.message)
+}
+
+#[test]
+fn examples() {
+    use Notation::*;
+    for (text, notation, expected) in [
+        ("f32[16,256]{1,0:T(8,128)}", Cute, "((8,2),(128,2)):((128,2048),(1,1024))"),
+        ("f32[16,256]{1,0:T(8,128)}", TensorLayout, "((2:2048, 8:128), (2:1024, 128:1))"),
+        ("((2,4),3):((1,6),2)", TensorLayout, "((4:6, 2:1), (3:2))"),
+        ("((_2,_4),_3):((_1,_6),_2)", Cute, "((2,4),3):((1,6),2)"),
+        ("((2,(2,2))):((1,(4,2)))", Cute, "((2,2,2)):((1,4,2))"),
+        ("(8,4):(4,1)", Numpy, "shape=(8, 4), strides=(16, 4), itemsize=4"),
+        ("8:1", Numpy, "shape=(8,), strides=(4,), itemsize=4"),
+        ("bf16[8,4] (8,4):(4,1)", Numpy, "shape=(8, 4), strides=(8, 2), itemsize=2"),
+        ("shape=(2, 3), strides=None, itemsize=8", Cute, "(2,3):(3,1)"),
+        (
+            "bf16[384,256]{1,0:T(8,128)(2,1)S(1)}",
+            Mosaic,
+            "memref<384x256xbf16, #tpu.tiled<(8,128)(2,1),[2,1]>, #tpu.memory_space<vmem>>",
+        ),
+        ("memref<272x256xf32, #tpu.tiled<(8,128),[2,1]>>", Tiled, "f32[272,256]{1,0:T(8,128)}"),
+        (
+            "memref<272x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>",
+            Tiled,
+            "f32[272,256]{1,0:T(8,128)S(1)}",
+        ),
+        ("memref<8x8xf32, strided<[8, 1]>>", Tiled, "f32[8,8]{1,0}"),
+        ("memref<8x8xf32, strided<[8, 1]>, 5>", Tiled, "f32[8,8]{1,0:S(5)}"),
+        ("f32[16,256] Layout(major_to_minor=(1, 0), tiling=((8, 128),))", Tiled, "f32[16,256]{0,1:T(8,128)}"),
+        ("f32[16,256] Layout((0, 1), None, sub_byte_element_size_in_bits=0)", Jax, "Layout(major_to_minor=(0, 1))"),
+        ("s4[64]{0:T(64)E(4)}", Jax, "Layout(major_to_minor=(0,), tiling=((64,),), sub_byte_element_size_in_bits=4)"),
+        (
+            "f32[5,300]{1,0:T(8,128)}",
+            AffineMap,
+            "memref<5x300xf32, affine_map<(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)>>",
+        ),
+        ("memref<16x4xi8, affine_map<(i, j) -> (i floordiv 8, j, i mod 8)>>", Tiled, "s8[16,4]{1,0:T(8,1)}"),
+        (
+            "f32[3,5]{1,0:T(2,2)}",
+            Pack,
+            "linalg.pack %source padding_value(%pad : f32) outer_dims_perm = [0, 1] inner_dims_pos = [0, 1] inner_tiles = [2, 2] \
+             into %packed : tensor<3x5xf32> -> tensor<2x3x2x2xf32>",
+        ),
+        (
+            "linalg.pack %a inner_dims_pos = [1, 0] inner_tiles = [4, 8] into %b : tensor<16x8xf32> -> tensor<2x2x4x8xf32>",
+            TensorLayout,
+            "((2:64, 8:1), (8:8))",
+        ),
+        (
+            "#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [2, 0]], warp = [[0, 0]], block = []}>",
+            TensorLayout,
+            "((4_lane), (2:1); B@[2_warp:1])",
+        ),
+        (
+            "tensor<16x32xf16, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>>",
+            Triton,
+            "tensor<16x32xf16, #ttg.linear<{register = [[0, 1], [0, 2], [0, 16], [8, 0]], \
+                     lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [], block = []}>>",
+        ),
+        // A tensor smaller than the layout: the topmost threads hold copies.
+        (
+            "tensor<4x8xf16, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [2, 1], order = [1, 0]}>>",
+            Triton,
+            "tensor<4x8xf16, #ttg.linear<{register = [[0, 1], [0, 2]], \
+                     lane = [[0, 4], [0, 0], [1, 0], [2, 0], [0, 0]], warp = [[0, 0]], block = []}>>",
+        ),
+        (
+            "tensor<32x4xf32, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 1], warpsPerCTA = [1, 1], order = [1, 0], \
+          CTAsPerCGA = [4, 1], CTASplitNum = [2, 1], CTAOrder = [1, 0]}>>",
+            Triton,
+            "tensor<32x4xf32, #ttg.linear<{register = [[0, 1], [0, 2], [8, 0]], lane = [[1, 0], [2, 0], [4, 0]], \
+                     warp = [], block = [[16, 0], [0, 0]]}>>",
+        ),
+        (
+            "Sw<2,0,3> o 0 o (8,8):(8,1)",
+            Triton,
+            "!ttg.memdesc<8x8xf32, #ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 1], [2, 2], [4, 0]]}, \
+             alignment = 16>, #ttg.shared_memory>",
+        ),
+        // The bits that are flipped are 0: the swizzle adds. And those by which it flips are 0: it does nothing.
+        ("Sw<3,0,4> o (8):(16)", Cute, "8:17"),
+        ("Sw<3,4,3> o 0 o (8,8):(8,1)", Cute, "(8,8):(8,1)"),
+        (
+            "memref<4x4xf32, strided<[4, 1], offset: 3>>",
+            AffineMap,
+            "memref<4x4xf32, affine_map<(d0, d1) -> (d0 * 4 + d1 + 3)>>",
+        ),
+        ("(d0, d1) -> (d1, d0), domain: d0 in [0, 3], d1 in [0, 4]", Tiled, "f32[4,5]{0,1}"),
+    ] {
+        assert_eq!(converted(text, notation).as_deref(), Ok(expected), "{text}");
+    }
+}
+
+#[test]
+fn a_swizzle_of_an_encoding_moves_factors() {
+    let text = "tensor<8x4xf32, #iree_encoding.layout<[#iree_gpu.gpu_encoding_resolver<configuration = {encoding_info = \
+                {innerDimsPos = [0, 1], innerTileSizes = [4, 4], outerDimsPerm = [0, 1], swizzle = {expandShape = \
+                [[[\"CrossThread\", 2 : i16], [\"Internal\", 2 : i16]], [[\"CrossThread\", 4 : i16]]], permutation = [2, 0, 1]}}}>]>>";
+    let placement = read(text).unwrap().placement().unwrap();
+    for index in indices(&[8, 4]) {
+        let (i, j) = (index[0], index[1]);
+        // Tiles of 4 by 4, in each the columns, then the rows.
+        assert_eq!(placement.place(&index).unwrap(), [i / 4 * 16 + j * 4 + i % 4]);
+    }
+}
+
+#[test]
+fn what_cannot_be_said_says_why() {
+    use Notation::*;
+    for (text, notation, why) in [
+        ("f32[3,5]{1,0:T(2,2)}", Cute, "CuTe has no padding: the size of dimension 0 must be a multiple of 2, found 3"),
+        (
+            "f32[3,5]{1,0:T(2,2)}",
+            Numpy,
+            "dimension 0 must have one stride, found the strides [12, 2]: it is cut into tiles",
+        ),
+        ("f32[3,5]{1,0:T(2,2)}", Triton, "the size of dimension 0 must be a power of two, found 3"),
+        ("f32[4,8]{1,0:S(1)}", Cute, "`cute` has no memory space, found `S(1)`"),
+        ("f32[4,8]{1,0:S(1)}", TensorLayout, "`tensor-layout` has no memory space, found `S(1)`"),
+        ("f32[4,8]{1,0:S(1)}", Jax, "JAX's `Layout` has no word for a memory space: it is part of the sharding there"),
+        ("f32[4,8]{1,0:S(2)}", Mosaic, "Mosaic has no name for the memory space 2"),
+        ("f32[4,8]{1,0:T(*,4)}", Mosaic, "Mosaic has no merged dimensions (`*`)"),
+        (
+            "f32[4,8]{0,1:T(2,4)}",
+            Mosaic,
+            "a tile of Mosaic cuts the last dimensions in their order, found one of the dimensions [0, 1], minor to major",
+        ),
+        ("s4[8]{0:E(4)}", Numpy, "`numpy` has no word for elements of another size than their type's (`E`)"),
+        ("f32[8]{0:M(4)}", Cute, "`cute` has no word for a metadata prefix (`M`)"),
+        ("((4_PE, 3:8), (8:1))", Tiled, "a tiled layout must use the address alone, found the axis PE"),
+        ("((4_PE, 3:8), (8:1))", AffineMap, "a memref must use the address alone, found the axis PE"),
+        ("((4_PE, 4:8), (8:1))", Triton, "Triton has the axes lane, warp and block, found `PE`"),
+        (
+            "((4_lane:2, 4:8), (8:1))",
+            Triton,
+            "Triton has no padding: the places along the lane must all have an element, found none where bit 0 is 1",
+        ),
+        (
+            "((4_lane, 4:16), (8:1))",
+            Triton,
+            "Triton has no padding: the places along the address must all have an element, found none where bit 3 is 1",
+        ),
+        ("Sw<2,0,3> o 0 o (8,8):(8,1)", Tiled, "the places are no sum over the dimensions, as under a swizzle"),
+        (
+            "memref<4xf32, strided<[1], offset: 3>>",
+            Tiled,
+            "the first element must be at 0 along Addr, found it at 3; layouts have no offset",
+        ),
+        (
+            "f32[8,8]{1,0:T(4,4)(2,2)}",
+            Iree,
+            "a packed tensor has one tile for each dimension and all tiles after all grids, found another order in memory",
+        ),
+    ] {
+        assert_eq!(converted(text, notation), Err(why.to_string()), "{text}");
+    }
+}
+
+#[test]
+fn errors_are_where_they_are() {
+    for (text, at, message) in [
+        ("(8,4):(1,0)", 9, "a stride must be at least 1, found 0: 4 elements share a place"),
+        ("(8,4):(4,-1)", 9, "a stride must be at least 1, found -1"),
+        ("(8,0):(1,8)", 3, "a size must be at least 1, found 0"),
+        ("((2,4),3):((1,6))", 10, "the strides must be nested as the sizes are, a tuple of 2, found 1"),
+        ("((2,4),3):(1,2)", 11, "the strides must be nested as the sizes are, a tuple of 2, found a number"),
+        ("(8,4):(1,4)", 6, "the elements [0, 1] and [4, 0] share a place: their coordinates along Addr are the same"),
+        ("Sw<3,0,2> o (8):(1)", 8, "a swizzle of 3 bits must shift by at least as many, found 2"),
+        ("(8,4)(1,8)", 5, "expected `/` after the sizes, found `(`"),
+        ("f32[4,8] (8,4):(4,1)", 9, "the layout is of a tensor of sizes [8, 4], found a shape of sizes [4, 8]"),
+        ("f32[8,4]{1,0} (8,4):(4,1)", 14, "a shape before a layout must have none itself"),
+        (
+            "shape=(2, 3), strides=(12, 3), itemsize=4",
+            27,
+            "a stride must be a multiple of the 4 bytes of an element, found 3",
+        ),
+        (
+            "shape=(2, 3), strides=(-12, 4), itemsize=4",
+            23,
+            "a stride must be at least 0, found -12; no layout counts backwards",
+        ),
+        (
+            "shape=(2, 3), strides=(0, 4), itemsize=4",
+            23,
+            "a stride must be at least 1 where the size is more than 1, found 0",
+        ),
+        ("shape=(2, 3), strides=(4,), itemsize=4", 22, "the strides must be one for each of the 2 dimensions, found 1"),
+        ("shape=(2, 3), strides=(12, 4)", 0, "`itemsize`, the bytes of an element, is missing"),
+        ("f64[2] shape=(2,), strides=(4,), itemsize=4", 42, "`itemsize` must be 8, the bytes of f64, found 4"),
+        ("Layout(major_to_minor=(0, 1))", 0, "this layout says no sizes; expected a shape before it"),
+        ("f32[2,3] Layout(major_to_minor=(0, 2))", 35, "`major_to_minor` must be dimensions, 0 to 1, found 2"),
+        ("f32[2,3] Layout(major_to_minor=(0,))", 31, "`major_to_minor` must have all 2 dimensions, found 1"),
+        ("f32[2,3] Layout(major_to_minor=(0,1), tiling=((0,),))", 47, "a tile size must be at least 1, found 0"),
+        ("f32[2,3] Layout(order=(0,1))", 16, "expected `major_to_minor=`, `tiling=` or `)`, found `order`"),
+        ("affine_map<(d0) -> (d0)>", 0, "this layout says no sizes"),
+        ("memref<4xf32, affine_map<(d0)[s0] -> (d0 + s0)>>", 25, "the map must have no symbols"),
+        (
+            "memref<4xf32, affine_map<(d0, d1) -> (d0)>>",
+            25,
+            "the map must have a dimension for each of the 1 of the type, found 2",
+        ),
+        ("memref<4xf32, affine_map<(d0) -> (d0 mod 2)>>", 14, "the elements [0] and [2] share the place 0"),
+        ("memref<4xf32, affine_map<(d0) -> (1 - d0)>>", 14, "an offset must be at least 0, found -1 of element [2]"),
+        ("memref<4xf33>", 9, "expected a size or an element type such as f32, found `f33`"),
+        ("memref<?x4xf32>", 7, "the sizes must be known, found `?`"),
+        ("memref<4x8xf32, strided<[8, 0]>>", 28, "a stride must be at least 1 where the size is more than 1, found 0"),
+        ("memref<4x8xf32, #tpu.tiled<(8,128)(3,1),[1,1]>>", 35, "a later tile must divide the one before, 8, found 3"),
+        (
+            "memref<16x8xf32, #tpu.tiled<(8,128),[0,1]>>",
+            37,
+            "a stride must be at least 1, found 0: 2 tiles share a place",
+        ),
+        (
+            "memref<8xf32, #tpu.tiled<(8,128),[1]>>",
+            14,
+            "a tile must have at most the 1 dimensions of the memref, found 2",
+        ),
+        (
+            "memref<8x8xf32, #tpu.tiled<(8,128),[1]>>",
+            35,
+            "the strides must be one for each of the 2 dimensions, found 1",
+        ),
+        (
+            "memref<8xf32, #tpu.tiled<,[1]>, #tpu.memory_space<smem>>",
+            50,
+            "expected a memory space with a number in XLA",
+        ),
+        (
+            "#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [3, 0]], warp = [], block = []}>",
+            50,
+            "a basis of registers and threads must be one bit of one dimension, found several",
+        ),
+        (
+            "#ttg.linear<{register = [[0, 0]], lane = [[1, 0]], warp = [], block = []}>",
+            25,
+            "a basis of `register` must not be 0",
+        ),
+        (
+            "#ttg.linear<{register = [[1, 0]], lane = [[1, 0]], warp = [], block = []}>",
+            0,
+            "the bases that are not 0 must be independent, and 1 of them, as the elements have bits",
+        ),
+        ("#ttg.linear<{register = [], lane = [[1]], warp = []}>", 51, "expected `block = ` and bases, found `}`"),
+        (
+            "tensor<8xf32, #ttg.linear<{register = [[1]], lane = [], warp = [], block = []}>>",
+            14,
+            "the layout is of a tensor of sizes [2], found a tensor of sizes [8]",
+        ),
+        (
+            "#ttg.blocked<{sizePerThread = [3], threadsPerWarp = [8], warpsPerCTA = [1], order = [0]}>",
+            31,
+            "`sizePerThread` must be powers of two, found 3",
+        ),
+        (
+            "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [8], warpsPerCTA = [1], order = [1]}>",
+            85,
+            "`order` must be dimensions, 0 to 0, found 1",
+        ),
+        (
+            "tensor<12xf32, #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [8], warpsPerCTA = [1], order = [0]}>>",
+            15,
+            "the sizes of a tensor with this layout must be powers of two, found 12",
+        ),
+        ("#ttg.nvmma_shared<{}>", 0, "expected `#ttg.linear`, `#ttg.blocked` or `#ttg.shared_linear`"),
+        (
+            "linalg.pack %a inner_dims_pos = [0, 0] inner_tiles = [2, 2] into %b : tensor<4x4xf32> -> tensor<2x4x2x2xf32>",
+            36,
+            "the dimensions of the tiles must name a dimension once, found 0 twice",
+        ),
+        (
+            "linalg.pack %a inner_dims_pos = [0] inner_tiles = [2] into %b : tensor<4x4xf32> -> tensor<2x4x4xf32>",
+            83,
+            "the packed tensor must have the sizes [2, 4, 2] of f32, found [2, 4, 4] of f32",
+        ),
+        ("(d0) -> (d0), domain: d0 in [1, 3]", 0, "a map that is a layout must have dimensions from 0 on"),
+    ] {
+        let error = read(text).map(|_| ()).expect_err(text);
+        assert_eq!(
+            (error.at, error.message.starts_with(message)),
+            (Some(at), true),
+            "{text}: {error} at {:?}",
+            error.at
+        );
+    }
+}
+
+/// Sizes of 1 to 3 dimensions; powers of two where wanted.
+fn sizes(rng: &mut Choices, two: bool) -> Vec<i64> {
+    (0..rng.usize(1..=3)).map(|_| if two { 1 << rng.u8(0..4) } else { rng.i64(1..=9) }).collect()
+}
+
+fn joined(numbers: &[i64]) -> String {
+    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A text in one of the notations, by kind.
+fn random(rng: &mut Choices) -> (String, Vec<i64>) {
+    match rng.u8(0..6) {
+        0 => tiled(rng),
+        1 => nested(rng, false),
+        2 => nested(rng, true),
+        3 => mosaic(rng),
+        4 => packed(rng),
+        _ => shared(rng),
+    }
+}
+
+fn tiled(rng: &mut Choices) -> (String, Vec<i64>) {
+    let two = rng.bool();
+    let sizes = sizes(rng, two);
+    let mut order: Vec<i64> = (0..sizes.len() as i64).rev().collect();
+    if rng.one_in(3) {
+        rng.shuffle(&mut order);
+    }
+    let tiles: String = (0..rng.usize(0..3))
+        .map(|_| {
+            let tile: Vec<i64> = (0..rng.usize(1..=3)).map(|_| rng.choice(&[1, 2, 4, 3])).collect();
+            format!("({})", joined(&tile))
+        })
+        .collect();
+    let tiles = if tiles.is_empty() { tiles } else { format!(":T{tiles}") };
+    (format!("f32[{}]{{{}{tiles}}}", joined(&sizes), joined(&order)), sizes)
+}
+
+/// CuTe: digits of all dimensions in any order in memory, with a gap now and then; powers of two under a swizzle.
+fn nested(rng: &mut Choices, swizzle: bool) -> (String, Vec<i64>) {
+    let two = swizzle || rng.bool();
+    let mut digits: Vec<(usize, i64, i64)> = Vec::new();
+    let rank = rng.usize(1..=3);
+    for dim in 0..rank {
+        for _ in 0..rng.usize(1..=3) {
+            digits.push((dim, if two { 1 << rng.u8(0..3) } else { rng.i64(1..=4) }, 0));
+        }
+    }
+    let mut order: Vec<usize> = (0..digits.len()).collect();
+    rng.shuffle(&mut order);
+    let mut stride = 1;
+    for k in order {
+        digits[k].2 = stride;
+        stride *= digits[k].1 * if !swizzle && rng.one_in(9) { 2 } else { 1 };
+    }
+    let of = |dim: usize, what: &dyn Fn(&(usize, i64, i64)) -> i64| {
+        let own: Vec<i64> = digits.iter().filter(|digit| digit.0 == dim).map(what).collect();
+        if own.len() == 1 { own[0].to_string() } else { format!("({})", joined(&own)) }
+    };
+    let all = |what: &dyn Fn(&(usize, i64, i64)) -> i64| {
+        format!("({})", (0..rank).map(|dim| of(dim, what)).collect::<Vec<_>>().join(","))
+    };
+    let layout = format!("{}:{}", all(&|digit| digit.1), all(&|digit| digit.2));
+    let sizes =
+        (0..rank).map(|dim| digits.iter().filter(|digit| digit.0 == dim).map(|digit| digit.1).product()).collect();
+    match swizzle {
+        false => (layout, sizes),
+        true => {
+            let bits = rng.i64(0..=2);
+            let shift = bits + rng.i64(0..=2);
+            let sign = if rng.bool() { -1 } else { 1 };
+            (format!("Sw<{bits},{},{}> o 0 o {layout}", rng.i64(0..=3), shift * sign), sizes)
+        }
+    }
+}
+
+fn mosaic(rng: &mut Choices) -> (String, Vec<i64>) {
+    let sizes = sizes(rng, false);
+    let rank = rng.usize(0..=sizes.len());
+    let tile: Vec<i64> = (0..rank).map(|_| rng.choice(&[1, 2, 4, 6])).collect();
+    let inner: Vec<i64> = tile.iter().map(|t| if t % 2 == 0 && rng.bool() { 2 } else { 1 }).collect();
+    let tiles = match rank {
+        0 => String::new(),
+        _ if rng.bool() => format!("({})({})", joined(&tile), joined(&inner)),
+        _ => format!("({})", joined(&tile)),
+    };
+    let untiled = sizes.len() - rank;
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    rng.shuffle(&mut order);
+    let mut strides = vec![0; sizes.len()];
+    let mut stride = 1;
+    for dim in order {
+        strides[dim] = stride;
+        let t = if dim < untiled { 1 } else { tile[dim - untiled] };
+        stride *= (sizes[dim] + t - 1) / t + i64::from(rng.one_in(6));
+    }
+    let shape: String = sizes.iter().map(|n| format!("{n}x")).collect();
+    (format!("memref<{shape}f32, #tpu.tiled<{tiles},[{}]>>", joined(&strides)), sizes)
+}
+
+fn packed(rng: &mut Choices) -> (String, Vec<i64>) {
+    let sizes = sizes(rng, false);
+    let mut dims: Vec<i64> = (0..sizes.len() as i64).collect();
+    rng.shuffle(&mut dims);
+    let mut order = dims.clone();
+    rng.shuffle(&mut order);
+    dims.truncate(rng.usize(0..=sizes.len()));
+    let tiles: Vec<i64> = dims.iter().map(|_| rng.i64(1..=5)).collect();
+    let tile = |dim: i64| dims.iter().position(|d| *d == dim).map_or(1, |k| tiles[k]);
+    let outer = order.iter().map(|dim| (sizes[*dim as usize] + tile(*dim) - 1) / tile(*dim));
+    let shape = |sizes: Vec<i64>| sizes.iter().map(|n| format!("{n}x")).collect::<String>();
+    let result = shape(outer.chain(tiles.iter().copied()).collect());
+    let of = shape(sizes.clone());
+    let text = if rng.bool() {
+        format!(
+            "linalg.pack %a outer_dims_perm = [{}] inner_dims_pos = [{}] inner_tiles = [{}] into %b : tensor<{of}f32> -> tensor<{result}f32>",
+            joined(&order),
+            joined(&dims),
+            joined(&tiles)
+        )
+    } else {
+        format!(
+            "tensor<{of}f32, #iree_encoding.layout<[#iree_cpu.vmvx_encoding_resolver<configuration = {{encoding_info = \
+             {{innerDimsPos = [{}], innerTileSizes = [{}], outerDimsPerm = [{}]}}}}>]>>",
+            joined(&dims),
+            joined(&tiles),
+            joined(&order)
+        )
+    };
+    (text, sizes)
+}
+
+/// Bases of shared memory: a permutation of the bits of the index, and then sums of them.
+fn shared(rng: &mut Choices) -> (String, Vec<i64>) {
+    let mut sizes = sizes(rng, true);
+    sizes[0] = sizes[0].max(2);
+    let bits = sizes.iter().enumerate().flat_map(|(dim, n)| (0..n.trailing_zeros()).map(move |bit| (dim, 1i64 << bit)));
+    let rank = sizes.len();
+    let mut rows: Vec<Vec<i64>> =
+        bits.map(|(dim, value)| (0..rank).map(|d| if d == dim { value } else { 0 }).collect()).collect();
+    rng.shuffle(&mut rows);
+    for _ in 0..rng.usize(0..4) {
+        let (from, to) = (rng.usize(0..rows.len()), rng.usize(0..rows.len()));
+        if from != to {
+            let sum = rows[to].iter().zip(&rows[from]).map(|(a, b)| a ^ b).collect();
+            rows[to] = sum;
+        }
+    }
+    let rows: Vec<String> = rows.iter().map(|row| format!("{row:?}")).collect();
+    (format!("#ttg.shared_linear<{{offset = [{}]}}, alignment = 16>", rows.join(", ")), sizes)
+}
+
+/// What is read is what the text says, element by element; and so is what is written from it, in each notation.
+#[test]
+fn every_notation_says_the_same() {
+    let said: RefCell<BTreeMap<&str, u32>> = RefCell::default();
+    let test = |(text, sizes): &(String, Vec<i64>)| {
+        let described = read(text).unwrap_or_else(|e| panic!("{text}: {e}, at {:?}", e.at));
+        assert_eq!(described.description.sizes(), sizes, "{text}");
+        let expected = offsets(text, sizes);
+        let meaning = described.meaning().unwrap();
+        for (index, offset) in indices(sizes).iter().zip(&expected) {
+            assert_eq!(meaning.map.evaluate(index).unwrap(), Some(vec![*offset]), "{text} at {index:?}");
+        }
+        for notation in Notation::ALL {
+            let Ok(written) = write(&described, *notation, ElementType::F32) else { continue };
+            assert_eq!(offsets(&written, sizes), expected, "{text} as {written}");
+            *said.borrow_mut().entry(notation.name()).or_default() += 1;
+        }
+    };
+    choices::check(3000, SEED, random, test);
+    // Each is found for many.
+    let said = said.borrow();
+    for (name, least) in [
+        ("tiled", 1500),
+        ("tensor-layout", 2000),
+        ("affine-map", 2900),
+        ("cute", 1500),
+        ("triton", 500),
+        ("mosaic", 1000),
+        ("iree", 1000),
+        ("pack", 1000),
+        ("numpy", 400),
+        ("jax", 1500),
+    ] {
+        assert!(said.get(name).is_some_and(|count| *count >= least), "{name}: {said:?}");
+    }
+}
+
+/// Whatever was written in a notation is found in it again. Where a dimension does not fill a tile, the part of it that
+/// is not there is not always found, so some of Mosaic and some packed tensors are refused.
+#[test]
+fn each_notation_can_say_itself() {
+    let [tried, refused] = [const { Cell::new(0u32) }; 2];
+    let test = |(text, _): &(String, Vec<i64>)| {
+        let notation = match text {
+            _ if text.contains("f32[") => Notation::Jax,
+            _ if text.contains("#tpu") => Notation::Mosaic,
+            _ if text.contains("pack") => Notation::Pack,
+            _ if text.contains("iree") => Notation::Iree,
+            _ if text.contains("#ttg") => Notation::Triton,
+            _ => Notation::Cute,
+        };
+        tried.set(tried.get() + 1);
+        let written = match converted(text, notation) {
+            Ok(written) => written,
+            Err(_) if matches!(notation, Notation::Mosaic | Notation::Pack | Notation::Iree) => {
+                refused.set(refused.get() + 1);
+                return;
+            }
+            Err(why) => panic!("{text}: {why}"),
+        };
+        let prefix = if notation == Notation::Jax { &text[..text.find('{').unwrap()] } else { "" };
+        // The second time it is the same text.
+        assert_eq!(converted(&format!("{prefix} {written}"), notation), Ok(written), "{text}");
+    };
+    choices::check(2000, SEED + 1, random, test);
+    assert!(refused.get() * 8 < tried.get(), "{} of {} are refused", refused.get(), tried.get());
+}
+
+/// Registers and threads with copies: each place holds the element that its bases give.
+#[test]
+fn threads_hold_what_their_bases_say() {
+    let generate = |rng: &mut Choices| {
+        let sizes = sizes(rng, true);
+        let rank = sizes.len();
+        let mut rows: Vec<Vec<i64>> = Vec::new();
+        for (dim, size) in sizes.iter().enumerate() {
+            let row = |bit: u32| (0..rank).map(|d| if d == dim { 1 << bit } else { 0 }).collect();
+            rows.extend((0..size.trailing_zeros()).map(row));
+        }
+        rng.shuffle(&mut rows);
+        let mut inputs: [Vec<Vec<i64>>; 4] = Default::default();
+        rows.into_iter().for_each(|row| inputs[rng.usize(0..4)].push(row));
+        for input in &mut inputs[1..] {
+            if rng.one_in(3) {
+                let at = rng.usize(0..=input.len());
+                input.insert(at, vec![0; rank]);
+            }
+        }
+        let of: String = sizes.iter().map(|n| format!("{n}x")).collect();
+        let [register, lane, warp, block] = inputs;
+        let text = format!(
+            "tensor<{of}f32, #ttg.linear<{{register = {register:?}, lane = {lane:?}, warp = {warp:?}, block = {block:?}}}>>"
+        );
+        (text, sizes)
+    };
+    let test = |(text, sizes): &(String, Vec<i64>)| {
+        let placement = read(text).unwrap_or_else(|e| panic!("{text}: {e}, at {:?}", e.at)).placement().unwrap();
+        let inputs: Vec<Vec<Vec<i64>>> =
+            ["register", "lane", "warp", "block"].iter().map(|name| bases(text, name)).collect();
+        let counts: Vec<i64> = inputs.iter().map(|own| 1 << own.len()).collect();
+        for place in indices(&counts) {
+            let found = place.iter().zip(&inputs).map(|(at, own)| element(own, *at, sizes.len()));
+            let expected = found.reduce(|a, b| a.iter().zip(&b).map(|(x, y)| x ^ y).collect()).unwrap();
+            let axis =
+                |name: &str| ["register", "lane", "warp", "block"].iter().position(|known| *known == name).unwrap();
+            let mut at: Vec<i64> = placement.axes().iter().map(|name| place[axis(name)]).collect();
+            at.push(place[0]);
+            assert_eq!(placement.held(&at).unwrap(), Held::Element(expected), "{text} at {place:?}");
+        }
+        if text.contains("lane = [[") || text.contains("warp = [[") {
+            assert_eq!(converted(text, Notation::Triton).as_ref(), Ok(text));
+        }
+    };
+    choices::check(1500, SEED + 2, generate, test);
+}
+
+/// Blocked layouts by their definition in whole numbers: thread by thread, the dimension `order[0]` first.
+#[test]
+fn blocked_layouts_are_cut_evenly() {
+    let generate = |rng: &mut Choices| {
+        let rank = rng.usize(1..=3);
+        let list = |rng: &mut Choices| (0..rank).map(|_| 1i64 << rng.u8(0..3)).collect::<Vec<_>>();
+        let lists = [list(rng), list(rng), list(rng)];
+        let more = list(rng);
+        let mut order: Vec<usize> = (0..rank).collect();
+        rng.shuffle(&mut order);
+        (lists, more, order)
+    };
+    let test = |(lists, more, order): &([Vec<i64>; 3], Vec<i64>, Vec<usize>)| {
+        let [registers, threads, warps] = lists;
+        let rank = order.len();
+        let tile: Vec<i64> = (0..rank).map(|d| registers[d] * threads[d] * warps[d]).collect();
+        let sizes: Vec<i64> = (0..rank).map(|d| tile[d] * more[d]).collect();
+        if sizes.iter().product::<i64>() > 1 << 12 {
+            return;
+        }
+        let of: String = sizes.iter().map(|n| format!("{n}x")).collect();
+        let text = format!(
+            "tensor<{of}f32, #ttg.blocked<{{sizePerThread = {registers:?}, threadsPerWarp = {threads:?}, warpsPerCTA = {warps:?}, order = {order:?}}}>>"
+        );
+        let placement = read(&text).unwrap_or_else(|e| panic!("{text}: {e}")).placement().unwrap();
+        for index in indices(&sizes) {
+            let line = |digit: &dyn Fn(usize) -> (i64, i64)| {
+                order.iter().rev().fold(0, |sum, d| {
+                    let (value, size) = digit(*d);
+                    sum * size + value
+                })
+            };
+            let register = line(&|d| (index[d] % registers[d], registers[d]));
+            let lane = line(&|d| (index[d] / registers[d] % threads[d], threads[d]));
+            let warp = line(&|d| (index[d] / (registers[d] * threads[d]) % warps[d], warps[d]));
+            let again = line(&|d| (index[d] / tile[d], more[d]));
+            let expected = [("lane", lane), ("warp", warp)];
+            let place = placement.place(&index).unwrap();
+            let address = register + again * registers.iter().product::<i64>();
+            assert_eq!(place.last(), Some(&address), "{text} at {index:?}");
+            for (name, value) in expected {
+                let axis = placement.axes().iter().position(|axis| axis == name);
+                assert_eq!(axis.map_or(0, |axis| place[axis]), value, "{text} at {index:?}");
+            }
+        }
+    };
+    choices::check(300, SEED + 3, generate, test);
+}
+
+/// Tiled layouts go to JAX and back as they are, with all their tiles.
+#[test]
+fn tiled_layouts_are_not_changed_on_the_way() {
+    let test = |(text, _): &(String, Vec<i64>)| {
+        let Description::Tiled { layout, .. } = read(text).unwrap().description else { panic!("{text}") };
+        let written = converted(text, Notation::Jax).unwrap();
+        let again = converted(&format!("{} {written}", &text[..text.find('{').unwrap()]), Notation::Tiled).unwrap();
+        assert_eq!(Shape::parse(&again), Shape::parse(text));
+        assert_eq!(again.contains('T'), layout.is_tiled());
+    };
+    choices::check(500, SEED + 4, tiled, test);
+}
+
+/// Any text is read or refused with an error inside of it, and what is read can be asked for everything.
+#[test]
+fn no_text_does_harm() {
+    let seeds = [
+        "((2,4),3):((1,6),2)",
+        "Sw<2,0,3> o 0 o (8,8):(8,1)",
+        "shape=(2, 3), strides=(12, 4), itemsize=4",
+        "f32[16,64] Layout(major_to_minor=(0, 1), tiling=((8, 16), (2, 1)))",
+        "memref<16x64xf32, affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>, #layout.memory_space<vmem>>",
+        "memref<16x64xbf16, #tpu.tiled<(8,16)(2,1),[4,1]>, #tpu.memory_space<vmem>>",
+        "memref<4x4xf32, strided<[4, 1], offset: 3>, 1>",
+        "tensor<16x8xf32, #iree_encoding.layout<[#iree_cpu.vmvx_encoding_resolver<configuration = {encoding_info = {innerDimsPos = [0, 1], innerTileSizes = [8, 4], outerDimsPerm = [0, 1]}}>]>>",
+        "linalg.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %b : tensor<16x8xf32> -> tensor<2x2x8x4xf32>",
+        "#ttg.linear<{register = [[0, 1], [8, 0]], lane = [[0, 2], [1, 0]], warp = [[2, 0], [4, 0], [0, 0]], block = []}>",
+        "tensor<16x16xf16, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [2, 1], order = [1, 0]}>>",
+        "!ttg.memdesc<4x4xf32, #ttg.shared_linear<{offset = [[0, 1], [0, 2], [1, 0], [2, 2]]}, alignment = 16>, #ttg.shared_memory, mutable>",
+        "(d0, d1) -> (d0 floordiv 4, d1, d0 mod 4), domain: d0 in [0, 15], d1 in [0, 3]",
+        "((4_lane, 3:8), (8:1))",
+        "f32[3,5]{1,0:T(2,2)S(1)}",
+    ];
+    let pieces = [
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "<",
+        ">",
+        ",",
+        ":",
+        "0",
+        "1",
+        "2",
+        "9223372036854775807",
+        "4611686018427387904",
+        "-1",
+        "_",
+        "x",
+        "f32",
+        "o",
+        "=",
+        "->",
+        "d0",
+        " ",
+        "é",
+        "#",
+        "4096",
+    ];
+    let test = |text: &String| match read(text) {
+        Err(error) => assert!(error.at.is_none_or(|at| at <= text.len()), "{text}: {error}"),
+        Ok(described) => {
+            for notation in Notation::ALL {
+                let _ = write(&described, *notation, ElementType::F32);
+            }
+        }
+    };
+    choices::check(12_000, SEED + 5, |rng| mangled::text(rng, &seeds, &pieces), test);
+}
+
+#[test]
+fn reading_is_bounded() {
+    for (head, piece, tail) in [
+        ("", "(", ""),
+        ("(", "2,", "2):(1)"),
+        ("", "((2):(1))", ""),
+        ("#ttg.linear<{register = [", "[1],", "[1]]}>"),
+        ("f32[2] Layout((0,),(", "(1,),", "))"),
+        ("memref<", "2x", "f32>"),
+        ("memref<4xf32, #tpu.tiled<", "(2)", ",[1]>>"),
+        ("shape=(", "1,", "), itemsize=4"),
+    ] {
+        let text = format!("{head}{}{tail}", piece.repeat(200_000 / piece.len()));
+        assert!(read(&text).is_err(), "{head}{piece}");
+    }
+    // Numbers at the limits: an answer or an error.
+    for text in [
+        "#ttg.blocked<{sizePerThread = [4611686018427387904, 4611686018427387904], threadsPerWarp = [4611686018427387904, 1], warpsPerCTA = [1, 1], order = [1, 0]}>",
+        "(4611686018427387904,2):(1,4611686018427387904)",
+        "(4611686018427387904,4):(1,4611686018427387904)",
+        "memref<9223372036854775807xf32, #tpu.tiled<(9223372036854775807),[1]>>",
+        "memref<3037000500x3037000500xf32>",
+        "f32[9223372036854775807] Layout((0,), ((2,),))",
+        "memref<4611686018427387904xf32, affine_map<(d0) -> (d0 mod 2, d0 floordiv 2)>>",
+        "Sw<31,0,31> o 0 o (4611686018427387904):(1)",
+    ] {
+        if let Ok(described) = read(text) {
+            let equal = described.meaning().map(|meaning| meaning.compare(&meaning));
+            assert!(matches!(equal, Err(_) | Ok(Equality::Equal)), "{text}");
+            Notation::ALL.iter().for_each(|notation| drop(write(&described, *notation, ElementType::F32)));
+        }
+    }
+}
