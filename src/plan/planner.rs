@@ -38,7 +38,19 @@ impl<'a, 't> Planner<'a, 't> {
         ends: EntryLayouts,
     ) -> Result<Planner<'a, 't>, Unplanned> {
         let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-        let program = made_again(&program).map_err(|error| Unplanned::Wrong(None, error))?;
+        Planner::of_program(&program, target, ends)
+    }
+
+    /// Poses the problem of a program.
+    ///
+    /// # Errors
+    /// Those of [`Planner::new`], and a fixed layout that has no meaning on its array.
+    pub fn of_program(
+        program: &Program<'a>,
+        target: &'t Target,
+        ends: EntryLayouts,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
+        let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
         let posed = Posed::new(program, target, ends)?;
         let network = posed.network(&Prices::new(&posed.choices.classes))?;
         Ok(Planner { posed, network, limited: None })

@@ -111,7 +111,7 @@ impl<'a, 't> Posed<'a, 't> {
                 }
                 _ => Taker::Stream,
             },
-            Doing::Argument(..) | Doing::Merge | Doing::Copy => Taker::Other,
+            Doing::Argument(..) | Doing::Merge | Doing::Copy | Doing::Opaque => Taker::Other,
         };
         Meeting {
             class: self.choices.class[taken.made],

@@ -39,6 +39,8 @@ pub enum Doing<'a> {
     Merge,
     /// The operand, in any layout.
     Copy,
+    /// An operation of which nothing is known: it takes and makes arrays in the layouts that the program gives.
+    Opaque,
     /// A result of the program, by its number.
     Result(usize),
 }
@@ -54,6 +56,8 @@ pub struct Made<'a> {
     pub result: usize,
     /// Which of the arrays of the node's results.
     pub leaf: usize,
+    /// Whether it keeps the layout that the program gives it.
+    pub fixed: bool,
 }
 
 /// A program.
@@ -163,7 +167,7 @@ impl<'a> Inlining<'a, '_> {
         let arrays: Vec<&'a Array> = self.graphs[node.0].nodes[node.1].results.iter().flat_map(leaves).collect();
         let first = self.program.made.len();
         for (result, leaf) in made.iter().enumerate() {
-            self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf });
+            self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf, fixed: false });
         }
         let results: Vec<usize> = (first..self.program.made.len()).collect();
         self.program.instances.push(Instance { doing, operands, results: results.clone(), times, node });

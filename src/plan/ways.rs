@@ -74,7 +74,10 @@ impl<'t> Choices<'t> {
         for made in &program.made {
             let own = classes.of(made.array).map_err(|error| (made.by, error))?;
             class.push(own);
-            given.push(classes.given(own, &made.array.layout).unwrap_or(0));
+            given.push(match made.fixed {
+                true => classes.fixed(own, &made.array.layout).map_err(|error| (made.by, error))?,
+                false => classes.given(own, &made.array.layout).unwrap_or(0),
+            });
         }
         let mut maker = Maker { program, class: &class, given: &given, entry, classes, known: FxHashMap::default() };
         maker.propagate();
@@ -164,22 +167,33 @@ impl Maker<'_, '_> {
         let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
         let fixed = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
         let mut given = Vec::new();
-        let fixed_by_text = matches!(instance.doing, Doing::Operation(Operation::Bitcast | Operation::Reshape));
+        let kept = |made: &usize| self.program.made[*made].fixed.then(|| self.given[*made]);
+        let kept: Vec<Option<LayoutId>> = instance.results.iter().map(kept).collect();
+        let has_kept = kept.iter().any(Option::is_some);
+        let fixed_by_text =
+            matches!(instance.doing, Doing::Operation(Operation::Bitcast | Operation::Reshape) | Doing::Opaque);
         if fixed_by_text || matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) {
             given = [fixed(&instance.operands), fixed(&instance.results)].concat();
         }
-        let part = match instance.doing {
+        let mut part = match instance.doing {
             Doing::Operation(operation) => format!("{operation:?}"),
             Doing::Argument(..) => "argument".to_string(),
             Doing::Merge => "merge".to_string(),
             Doing::Copy => "copy".to_string(),
+            Doing::Opaque => "opaque".to_string(),
             Doing::Result(_) => "result".to_string(),
         };
+        if has_kept {
+            part += &format!(" {kept:?}");
+        }
         let key = (part, from, to, given);
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
         let mut ways = self.listed(instance, &key)?;
+        if has_kept {
+            keep(&mut ways, &kept);
+        }
         let mut seen = FxHashSet::default();
         ways.retain(|way| seen.insert(way.clone()));
         if ways.is_empty() {
@@ -209,7 +223,7 @@ impl Maker<'_, '_> {
             Doing::Copy | Doing::Operation(Operation::Constant) => {
                 Ok(class.into_iter().flat_map(|class| ids(&self.classes, class)).map(same).collect())
             }
-            Doing::Operation(Operation::Bitcast) => {
+            Doing::Operation(Operation::Bitcast) | Doing::Opaque => {
                 let (operands, results) = given.split_at(from.len());
                 Ok(vec![Way { operands: operands.iter().map(|id| Some(*id)).collect(), results: results.to_vec() }])
             }
@@ -262,16 +276,13 @@ impl Maker<'_, '_> {
         let mut ways = Vec::new();
         for id in 0..self.classes.all[class].layouts.len() {
             let loops = order_of_loops(own, &self.classes.all[class].layouts[id].minor_to_major);
-            let mut follow = |class: usize, labels: &Vec<usize>, widest: bool| match widest {
+            // An equal array has the same layout, also one that the target would not choose for its order.
+            let mut follow = |(other, labels): (&usize, &Vec<usize>)| match *other == class && labels == own {
                 true => LayoutId::try_from(id).ok(),
-                false => self.classes.offer(class, &order_of_dimensions(labels, &loops)),
+                false => self.classes.offer(*other, &order_of_dimensions(labels, &loops)),
             };
-            let operands: Vec<Option<LayoutId>> = (from.iter().zip(&labels.operands).enumerate())
-                .map(|(j, (class, labels))| follow(*class, labels, !of_result && j == k))
-                .collect();
-            let results: Option<Vec<LayoutId>> = (to.iter().zip(&labels.results).enumerate())
-                .map(|(j, (class, labels))| follow(*class, labels, of_result && j == k))
-                .collect();
+            let operands: Vec<Option<LayoutId>> = from.iter().zip(&labels.operands).map(&mut follow).collect();
+            let results: Option<Vec<LayoutId>> = to.iter().zip(&labels.results).map(&mut follow).collect();
             let Some(results) = results else { continue };
             // `None` would mean any layout; here it means that there was no room for this one.
             if operands.iter().all(Option::is_some) {
@@ -415,5 +426,17 @@ impl Maker<'_, '_> {
         };
         let operands = from.iter().map(|class| Some(row_major(class))).collect();
         vec![Way { operands, results: to.iter().map(row_major).collect() }]
+    }
+}
+
+/// Leaves the ways in which results have the layouts that they keep. Where there are none, results are made in these
+/// layouts in every way.
+fn keep(ways: &mut Vec<Way>, kept: &[Option<LayoutId>]) {
+    let fits = |way: &Way| way.results.iter().zip(kept).all(|(own, kept)| kept.is_none_or(|kept| kept == *own));
+    if ways.iter().any(fits) {
+        ways.retain(fits);
+    }
+    for way in ways {
+        way.results.iter_mut().zip(kept).for_each(|(own, kept)| *own = kept.unwrap_or(*own));
     }
 }
