@@ -199,7 +199,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             "func.return" => {
                 let function = ir::parent(op).and_then(symbol).and_then(|name| self.functions.get(name)).cloned();
                 let own = function.unwrap_or_default().results;
-                own.iter().enumerate().for_each(|(k, result)| result.into_iter().for_each(|r| self.join(op, k, *r)));
+                own.iter().enumerate().for_each(|(k, result)| result.iter().for_each(|r| self.join(op, k, *r)));
             }
             "func.call" => self.call(op),
             "scf.yield" | "scf.condition" if self.given.contains_key(&ir::op_key(op)) => {
