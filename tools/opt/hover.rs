@@ -8,6 +8,7 @@
 //! Not shown: a layout without a type, which is what a hover over an alias `#t` has, and a type with dynamic sizes. There
 //! are no sizes to count.
 
+use crate::written::{length, percent};
 use layout_dialect::element;
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -16,57 +17,15 @@ use melior::ir::{Attribute, Type};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::fmt::Write as _;
-use std::io::{self, BufRead, Read, Write};
 use tensor_layout::places::Placement;
 use tensor_layout::tiled::Expansion;
 
 /// The most types that are explained in one hover. An operation may have thousands.
 const MAX_TYPES: usize = 8;
 
-/// The deepest brackets of a type that is explained: MLIR's parser calls itself for each.
-const MAX_DEPTH: usize = 64;
-
-/// Copies the messages of a server, `Content-Length: N`, an empty line and N bytes each, and anything else that it says.
-pub fn copy(mut from: impl BufRead, mut to: impl Write) -> io::Result<()> {
-    let mut line = Vec::new();
-    let context = OnceCell::new();
-    loop {
-        line.clear();
-        if from.read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
-        }
-        let length =
-            str::from_utf8(&line).ok().and_then(|text| text.strip_prefix("Content-Length: ")?.trim().parse().ok());
-        let Some(length) = length else {
-            to.write_all(&line)?;
-            to.flush()?;
-            continue;
-        };
-        // Other headers of a message, up to the empty line.
-        let mut headers = Vec::new();
-        while line != b"\r\n" && line != b"\n" {
-            line.clear();
-            if from.read_until(b'\n', &mut line)? == 0 {
-                break;
-            }
-            headers.extend_from_slice(&line);
-        }
-        let mut body = Vec::new();
-        from.by_ref().take(length).read_to_end(&mut body)?;
-        let body = explained(&context, &body).unwrap_or(body);
-        write!(to, "Content-Length: {}\r\n", body.len())?;
-        to.write_all(&headers)?;
-        to.write_all(&body)?;
-        to.flush()?;
-    }
-}
-
-/// A message that answers a hover, with what its layouts do; `None` where nothing is added. The context is made for the
-/// first type.
-fn explained(context: &OnceCell<Context>, body: &[u8]) -> Option<Vec<u8>> {
-    let mut message: Value = serde_json::from_slice(body).ok()?;
-    let shown = message.get_mut("result")?.get_mut("contents")?.get_mut("value")?;
-    let Value::String(text) = shown else { return None };
+/// Adds what the layouts in a hover do; false where nothing is added. The context is made for the first type.
+pub fn explain(context: &OnceCell<Context>, message: &mut Value) -> bool {
+    let Some(Value::String(text)) = message.pointer_mut("/result/contents/value") else { return false };
     let mut seen: Vec<&str> = Vec::new();
     let mut facts = String::new();
     for found in types(text) {
@@ -77,14 +36,8 @@ fn explained(context: &OnceCell<Context>, body: &[u8]) -> Option<Vec<u8>> {
             }
         }
     }
-    if facts.is_empty() {
-        return None;
-    }
     text.push_str(&facts);
-    match body.contains(&b'\n') {
-        true => serde_json::to_vec_pretty(&message).ok(),
-        false => serde_json::to_vec(&message).ok(),
-    }
+    !facts.is_empty()
 }
 
 /// The tensor and memref types in a text, from left to right.
@@ -95,30 +48,9 @@ fn types(text: &str) -> impl Iterator<Item = &str> {
     starts.into_iter().filter_map(|at| Some(&text[at..at + length(&text[at..])?]))
 }
 
-/// The bytes of a type up to the `>` that closes its first `<`; `None` where brackets do not match, or nest too deep.
-fn length(text: &str) -> Option<usize> {
-    let (mut depth, mut before) = (0usize, ' ');
-    for (at, c) in text.char_indices() {
-        match c {
-            '>' if before == '-' => {}
-            '<' | '(' | '[' | '{' if depth == MAX_DEPTH => return None,
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' | ')' | ']' | '}' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return (c == '>').then_some(at + 1);
-                }
-            }
-            _ => {}
-        }
-        before = c;
-    }
-    None
-}
-
 /// A context that reads types of all dialects; each is loaded when a type names it. Errors are dropped: some of the texts
 /// that are tried are no types.
-fn context_of_types() -> Context {
+pub fn context_of_types() -> Context {
     // Dialects alone: passes have one registry for the process, which must not be changed by two threads at a time.
     let registry = DialectRegistry::new();
     layout_dialect::register(&registry);
@@ -167,13 +99,13 @@ fn amounts(logical: i64, padded: i64, bits: Option<i64>) -> String {
         Some(bits) => format!("{n} elements, {} bytes", (i128::from(n) * i128::from(bits) + 7) / 8),
         None => format!("{n} elements"),
     };
-    let waste = if padded == 0 { 0.0 } else { (padded - logical) as f64 * 100.0 / padded as f64 };
-    format!("{}; with padding {}: {waste:.1} % waste", amount(logical), amount(padded))
+    format!("{}; with padding {}: {}", amount(logical), amount(padded), percent(logical, padded))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::written::MAX_DEPTH;
 
     #[test]
     fn types_with_layouts_are_found_and_explained() {
@@ -195,25 +127,6 @@ mod tests {
         let expected = "- 3 elements, 24 bytes; with padding 4 elements, 32 bytes: 25.0 % waste\n\
             - in memory: sizes [2, 2], strides [2, 1]\n";
         assert_eq!(complex.as_deref(), Some(expected));
-    }
-
-    #[test]
-    fn only_hovers_change() {
-        let hover = r#"{"id":1,"result":{"contents":{"value":"Type: `tensor<2xi8, #layout.tiled<{0:T(4)}>>`"}}}"#;
-        let other = r#"{"id":1,"result":[]}"#;
-        let stream = format!(
-            "usage\nContent-Length: {}\r\n\r\n{hover}Content-Length: {}\r\n\r\n{other}",
-            hover.len(),
-            other.len()
-        );
-        let mut out = Vec::new();
-        copy(stream.as_bytes(), &mut out).unwrap();
-        let out = String::from_utf8(out).unwrap();
-        let (first, second) = out.strip_prefix("usage\n").unwrap().rsplit_once("Content-Length: ").unwrap();
-        assert_eq!(second, format!("{}\r\n\r\n{other}", other.len()));
-        let (length, body) = first.split_once("\r\n\r\n").unwrap();
-        assert_eq!(length, format!("Content-Length: {}", body.len()));
-        assert!(body.contains("50.0 % waste"), "{body}");
     }
 
     #[test]
