@@ -8,7 +8,7 @@
 //! Not shown: a layout without a type, which is what a hover over an alias `#t` has, and a type with dynamic sizes. There
 //! are no sizes to count.
 
-use crate::written::{length, percent};
+use crate::written::{percent, types};
 use layout_dialect::element;
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -28,24 +28,16 @@ pub fn explain(context: &OnceCell<Context>, message: &mut Value) -> bool {
     let Some(Value::String(text)) = message.pointer_mut("/result/contents/value") else { return false };
     let mut seen: Vec<&str> = Vec::new();
     let mut facts = String::new();
-    for found in types(text) {
+    for (_, found) in types(text) {
         if seen.len() < MAX_TYPES && !seen.contains(&found) {
             seen.push(found);
-            if let Some(of_type) = of_type(context.get_or_init(context_of_types), found) {
-                let _ = write!(facts, "\n`{found}`\n\n{of_type}");
+            if let Some(layout) = Layout::of(context.get_or_init(context_of_types), found) {
+                let _ = write!(facts, "\n`{found}`\n\n{}", layout.lines());
             }
         }
     }
     text.push_str(&facts);
     !facts.is_empty()
-}
-
-/// The tensor and memref types in a text, from left to right.
-fn types(text: &str) -> impl Iterator<Item = &str> {
-    let starts = text.match_indices("tensor<").chain(text.match_indices("memref<"));
-    let mut starts: Vec<usize> = starts.map(|(at, _)| at).collect();
-    starts.sort();
-    starts.into_iter().filter_map(|at| Some(&text[at..at + length(&text[at..])?]))
 }
 
 /// A context that reads types of all dialects; each is loaded when a type names it. Errors are dropped: some of the texts
@@ -60,30 +52,50 @@ pub fn context_of_types() -> Context {
     context
 }
 
-/// What the layout of a type does, as lines of markdown; `None` where it has none of this project, or no static sizes.
-fn of_type(context: &Context, text: &str) -> Option<String> {
-    let parsed = Type::parse(context, text)?;
-    let sizes = layout_dialect::shape(parsed)?.into_iter().collect::<Option<Vec<i64>>>()?;
-    let (layout, element) = layout_and_element(parsed)?;
-    if let Some(layout) = layout_dialect::tiled(layout) {
-        let expansion = Expansion::new(&sizes, &layout).ok()?;
-        let (logical, padded) = (expansion.logical_elements().ok()?, expansion.allocated_elements());
-        let bits = match layout.element_bits {
-            0 => element::stored_bits(element::bits(element)?),
-            own => own,
-        };
-        return Some(format!(
-            "- {}\n- in memory: sizes {:?}, strides {:?}\n",
-            amounts(logical, padded, Some(bits)),
-            expansion.sizes(),
-            expansion.strides()
-        ));
+/// What the layout of a type does.
+pub struct Layout {
+    /// The elements of the tensor, and those with padding.
+    pub elements: (i64, i64),
+    /// The bits of an element, where they are known.
+    pub bits: Option<i64>,
+    /// Where the elements are, as a line of markdown.
+    places: String,
+}
+
+impl Layout {
+    /// What the layout of a type does; `None` where it has none of this project, or no static sizes.
+    pub fn of(context: &Context, text: &str) -> Option<Layout> {
+        let parsed = Type::parse(context, text)?;
+        let sizes = layout_dialect::shape(parsed)?.into_iter().collect::<Option<Vec<i64>>>()?;
+        let (layout, element) = layout_and_element(parsed)?;
+        if let Some(layout) = layout_dialect::tiled(layout) {
+            let expansion = Expansion::new(&sizes, &layout).ok()?;
+            let bits = match layout.element_bits {
+                0 => element::stored_bits(element::bits(element)?),
+                own => own,
+            };
+            return Some(Layout {
+                elements: (expansion.logical_elements().ok()?, expansion.allocated_elements()),
+                bits: Some(bits),
+                places: format!("in memory: sizes {:?}, strides {:?}", expansion.sizes(), expansion.strides()),
+            });
+        }
+        let placement = Placement::new(&layout_dialect::tensor_layout(layout)?, Some(&sizes)).ok()?;
+        let axes = placement.axes().iter().zip(placement.extents()).map(|(axis, n)| format!("{axis} {n}"));
+        let axes = axes.collect::<Vec<String>>().join(", ");
+        let spread = if axes.is_empty() { axes } else { format!(", over {axes}") };
+        Some(Layout {
+            elements: (placement.elements(), placement.padded_elements()),
+            bits: None,
+            places: format!("{} elements at a place{spread}", placement.local_elements()),
+        })
     }
-    let placement = Placement::new(&layout_dialect::tensor_layout(layout)?, Some(&sizes)).ok()?;
-    let axes: Vec<String> = placement.axes().iter().zip(placement.extents()).map(|(a, n)| format!("{a} {n}")).collect();
-    let spread = if axes.is_empty() { String::new() } else { format!(", over {}", axes.join(", ")) };
-    let whole = amounts(placement.elements(), placement.padded_elements(), None);
-    Some(format!("- {whole}\n- {} elements at a place{spread}\n", placement.local_elements()))
+
+    /// This as lines of markdown.
+    pub fn lines(&self) -> String {
+        let (logical, padded) = self.elements;
+        format!("- {}\n- {}\n", amounts(logical, padded, self.bits), self.places)
+    }
 }
 
 /// The layout and the element type of a tensor or memref type.
@@ -110,9 +122,9 @@ mod tests {
     #[test]
     fn types_with_layouts_are_found_and_explained() {
         let text = "(tensor<3x5xf32>) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>, memref<?x4xf8E4M3FN, #layout.tiled<{1,0}>>";
-        let found: Vec<_> = types(text).collect();
+        let found: Vec<_> = types(text).map(|(_, found)| found).collect();
         let context = context_of_types();
-        let of_type = |text| of_type(&context, text);
+        let of_type = |text| Some(Layout::of(&context, text)?.lines());
         assert_eq!(found[1], "tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>");
         assert_eq!(found.len(), 3);
         assert_eq!(of_type(found[0]), None);
@@ -135,7 +147,7 @@ mod tests {
         for text in
             ["tensor<", "tensor<)>", "memref<,>", "tensor<xx, #layout.tiled<", "tensor<99999999999999999999xf32>"]
         {
-            types(text).for_each(|found| assert_eq!(of_type(&context, found), None, "{found}"));
+            types(text).for_each(|(_, found)| assert!(Layout::of(&context, found).is_none(), "{found}"));
         }
         let deep = |n: usize| format!("{}f32{}", "memref<2x".repeat(n), ">".repeat(n));
         assert_eq!(types(&deep(MAX_DEPTH)).count(), MAX_DEPTH);

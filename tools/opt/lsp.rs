@@ -9,6 +9,7 @@ mod complete;
 mod documents;
 mod drivers;
 mod hover;
+mod in_place;
 mod messages;
 mod session;
 mod written;

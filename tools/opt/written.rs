@@ -2,6 +2,8 @@
 //!
 //! Only brackets are looked at, in a window before the cursor, so that the time does not grow with the file.
 
+use std::collections::HashMap;
+use std::ops::Range;
 use tensor_layout::element::ElementType;
 use tensor_layout::tiled::{Expansion, Layout};
 
@@ -42,6 +44,94 @@ pub fn length(text: &str) -> Option<usize> {
         before = c;
     }
     None
+}
+
+/// The tensor and memref types in a text, from left to right, with the byte at which each begins.
+pub fn types(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let starts = text.match_indices('<').filter_map(|(bracket, _)| {
+        let start = bracket.checked_sub("tensor".len())?;
+        matches!(
+            text.as_bytes()[start..bracket],
+            [b't', b'e', b'n', b's', b'o', b'r'] | [b'm', b'e', b'm', b'r', b'e', b'f']
+        )
+        .then_some(start)
+    });
+    starts.filter_map(|start| Some((start, &text[start..start + length(&text[start..])?])))
+}
+
+/// The aliases of layouts, `#name = #layout.`, in a text.
+pub struct Aliases<'a> {
+    /// By name, the byte at which each definition ends, and the layout. A text may have several modules.
+    known: HashMap<&'a str, Vec<(usize, &'a str)>>,
+}
+
+impl<'a> Aliases<'a> {
+    /// Those that a text defines at the beginning of its lines.
+    pub fn new(text: &'a str) -> Aliases<'a> {
+        let mut known: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
+        let first = text.starts_with('#').then_some(0);
+        for start in first.into_iter().chain(text.match_indices("\n#").map(|(at, _)| at + 1)) {
+            let name = alias_name(&text[start..]);
+            let Some(value) = text[start + name.len()..].trim_start().strip_prefix('=') else { continue };
+            let value = value.trim_start();
+            if let (true, Some(length)) = (value.starts_with(ATTRIBUTE), length(value)) {
+                let end = text.len() - value.len() + length;
+                known.entry(name).or_default().push((end, &value[..length]));
+            }
+        }
+        Aliases { known }
+    }
+
+    /// The layout that an alias, with its `#`, stands for at an offset.
+    pub fn get(&self, name: &str, offset: usize) -> Option<&'a str> {
+        let all = self.known.get(name)?;
+        let before = all.partition_point(|(end, _)| *end <= offset);
+        all[..before].last().map(|(_, value)| *value)
+    }
+
+    /// A type at an offset with layouts in place of their aliases; `None` where it has no layout of the dialect.
+    pub fn resolve(&self, found: &str, offset: usize) -> Option<String> {
+        let mut resolved = String::new();
+        let mut rest = found;
+        while let Some(at) = rest.find('#') {
+            let name = alias_name(&rest[at..]);
+            resolved.push_str(&rest[..at]);
+            resolved.push_str(self.get(name, offset).unwrap_or(name));
+            rest = &rest[at + name.len()..];
+        }
+        resolved.push_str(rest);
+        (resolved.contains(ATTRIBUTE) && resolved.len() <= WINDOW).then_some(resolved)
+    }
+}
+
+/// The alias that a text begins with, its `#` included. `#layout` of `#layout.tiled` is none that any text defines.
+fn alias_name(text: &str) -> &str {
+    let end = text[1..].find(|c: char| !c.is_ascii_alphanumeric() && !"_$-".contains(c));
+    &text[..end.map_or(text.len(), |end| end + 1)]
+}
+
+/// The attribute or alias that an offset is in, as a range of bytes; the innermost where they nest.
+pub fn attribute_at(text: &str, offset: usize) -> Option<Range<usize>> {
+    let start = window(text, offset);
+    // The character at the offset belongs to it.
+    let end = text[offset..].chars().next().map_or(offset, |c| offset + c.len_utf8());
+    text[start..end].rmatch_indices('#').take(MAX_DEPTH).find_map(|(at, _)| {
+        let from = start + at;
+        let written = &text[from..];
+        let length = if written.starts_with(ATTRIBUTE) { length(written)? } else { alias_name(written).len() };
+        (offset < from + length).then_some(from..from + length)
+    })
+}
+
+/// The type around some bytes, and where it begins; the innermost where they nest.
+pub fn type_around<'a>(text: &'a str, inner: &Range<usize>) -> Option<(usize, &'a str)> {
+    let start = window(text, inner.start);
+    text[start..inner.start].rmatch_indices('<').take(MAX_DEPTH).find_map(|(at, _)| {
+        let from = (start + at).checked_sub("tensor".len())?;
+        let written = text.get(from..).filter(|text| text.starts_with("tensor<") || text.starts_with("memref<"))?;
+        let length = length(written)?;
+        (inner.end < from + length).then_some((from, &written[..length]))
+    })
 }
 
 /// Where the window before an offset begins.
@@ -135,6 +225,35 @@ mod tests {
             ["", "tensor<", "tensor<3x", "tensor<3,", "tensor<99999999999999999999xf32, ", "tensor<2xf32, #a>, "]
         {
             assert_eq!(shape(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn aliases_stand_for_layouts_from_their_definition_on() {
+        let text = "#a = #layout.tiled<{0}>\r\n#b = #other.x\n#a = #layout.tiled<{1,0}>\n#a";
+        let aliases = Aliases::new(text);
+        assert_eq!(aliases.get("#a", 0), None);
+        assert_eq!(aliases.get("#a", 23), Some("#layout.tiled<{0}>"));
+        assert_eq!(aliases.get("#a", text.len()), Some("#layout.tiled<{1,0}>"));
+        assert_eq!(aliases.get("#b", text.len()), None);
+        let resolved = aliases.resolve("tensor<2xf32, #a>", text.len());
+        assert_eq!(resolved.as_deref(), Some("tensor<2xf32, #layout.tiled<{1,0}>>"));
+        assert_eq!(aliases.resolve("tensor<2xf32, #layout.tiled<{0}>>", 0).map(|text| text.len()), Some(33));
+        assert_eq!(aliases.resolve("tensor<2xf32, #ab>", text.len()), None);
+    }
+
+    #[test]
+    fn attributes_and_types_around_an_offset() {
+        let text = "%é: memref<2xf32, #layout.pending<#layout.tiled<{0}>>, #t>, tensor<2xf32>";
+        let at = |c: &str| attribute_at(text, text.find(c).unwrap()).map(|range| &text[range]);
+        assert_eq!(at("#layout.p"), Some("#layout.pending<#layout.tiled<{0}>>"));
+        assert_eq!(at("{0}"), Some("#layout.tiled<{0}>"));
+        assert_eq!(at("#t"), Some("#t"));
+        assert_eq!((at("memref"), at("tensor")), (None, None));
+        let (start, found) = type_around(text, &attribute_at(text, text.find("{0}").unwrap()).unwrap()).unwrap();
+        assert_eq!((start, found), (5, &text[5..text.find(", tensor").unwrap()]));
+        for offset in (0..=text.len()).filter(|offset| text.is_char_boundary(*offset)) {
+            attribute_at(text, offset).and_then(|range| type_around(text, &range));
         }
     }
 }
