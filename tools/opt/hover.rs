@@ -31,7 +31,7 @@ pub fn explain(context: &OnceCell<Context>, message: &mut Value) -> bool {
     for (_, found) in types(text) {
         if seen.len() < MAX_TYPES && !seen.contains(&found) {
             seen.push(found);
-            if let Some(layout) = Layout::of(context.get_or_init(context_of_types), found) {
+            if let Some(layout) = Facts::of(context.get_or_init(context_of_types), found) {
                 let _ = write!(facts, "\n`{found}`\n\n{}", layout.lines());
             }
         }
@@ -53,7 +53,7 @@ pub fn context_of_types() -> Context {
 }
 
 /// What the layout of a type does.
-pub struct Layout {
+pub struct Facts {
     /// The elements of the tensor, and those with padding.
     pub elements: (i64, i64),
     /// The bits of an element, where they are known.
@@ -62,9 +62,9 @@ pub struct Layout {
     places: String,
 }
 
-impl Layout {
+impl Facts {
     /// What the layout of a type does; `None` where it has none of this project, or no static sizes.
-    pub fn of(context: &Context, text: &str) -> Option<Layout> {
+    pub fn of(context: &Context, text: &str) -> Option<Facts> {
         let parsed = Type::parse(context, text)?;
         let sizes = layout_dialect::shape(parsed)?.into_iter().collect::<Option<Vec<i64>>>()?;
         let (layout, element) = layout_and_element(parsed)?;
@@ -74,7 +74,7 @@ impl Layout {
                 0 => element::stored_bits(element::bits(element)?),
                 own => own,
             };
-            return Some(Layout {
+            return Some(Facts {
                 elements: (expansion.logical_elements().ok()?, expansion.allocated_elements()),
                 bits: Some(bits),
                 places: format!("in memory: sizes {:?}, strides {:?}", expansion.sizes(), expansion.strides()),
@@ -84,7 +84,7 @@ impl Layout {
         let axes = placement.axes().iter().zip(placement.extents()).map(|(axis, n)| format!("{axis} {n}"));
         let axes = axes.collect::<Vec<String>>().join(", ");
         let spread = if axes.is_empty() { axes } else { format!(", over {axes}") };
-        Some(Layout {
+        Some(Facts {
             elements: (placement.elements(), placement.padded_elements()),
             bits: None,
             places: format!("{} elements at a place{spread}", placement.local_elements()),
@@ -124,7 +124,7 @@ mod tests {
         let text = "(tensor<3x5xf32>) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>, memref<?x4xf8E4M3FN, #layout.tiled<{1,0}>>";
         let found: Vec<_> = types(text).map(|(_, found)| found).collect();
         let context = context_of_types();
-        let of_type = |text| Some(Layout::of(&context, text)?.lines());
+        let of_type = |text| Some(Facts::of(&context, text)?.lines());
         assert_eq!(found[1], "tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>");
         assert_eq!(found.len(), 3);
         assert_eq!(of_type(found[0]), None);
@@ -147,7 +147,7 @@ mod tests {
         for text in
             ["tensor<", "tensor<)>", "memref<,>", "tensor<xx, #layout.tiled<", "tensor<99999999999999999999xf32>"]
         {
-            types(text).for_each(|(_, found)| assert!(Layout::of(&context, found).is_none(), "{found}"));
+            types(text).for_each(|(_, found)| assert!(Facts::of(&context, found).is_none(), "{found}"));
         }
         let deep = |n: usize| format!("{}f32{}", "memref<2x".repeat(n), ">".repeat(n));
         assert_eq!(types(&deep(MAX_DEPTH)).count(), MAX_DEPTH);

@@ -15,7 +15,7 @@
 //! layout an inlay hint has the bytes with padding.
 
 use crate::documents::Positions;
-use crate::hover::{self, Layout};
+use crate::hover::{self, Facts};
 use crate::written::{self, Aliases, types};
 use melior::Context;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ impl Types {
         let found = written::type_around(text, &range);
         let found = found.and_then(|(start, found)| aliases.resolve(found, start));
         let of_type = found.and_then(|found| {
-            let lines = Layout::of(self.context(), &found)?.lines();
+            let lines = Facts::of(self.context(), &found)?.lines();
             Some((format!("`{found}`\n\n{lines}"), found))
         });
         let picture = tiled.and_then(|layout| {
@@ -113,7 +113,7 @@ impl Types {
         if self.hints.len() >= MAX_KEPT {
             self.hints.clear();
         }
-        let hint = Layout::of(self.context(), &found).map(|layout| {
+        let hint = Facts::of(self.context(), &found).map(|layout| {
             let (logical, padded) = layout.elements;
             written::waste(logical, padded, layout.bits)
         });

@@ -8,6 +8,7 @@
 mod complete;
 mod documents;
 mod drivers;
+mod fixes;
 mod hover;
 mod in_place;
 mod messages;

@@ -5,6 +5,7 @@
 
 use crate::complete;
 use crate::documents::Document;
+use crate::fixes;
 use crate::in_place::Types;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -17,8 +18,8 @@ pub enum Addition {
     Completions(Vec<Value>),
     /// Markdown for a hover.
     Hover(String),
-    /// Inlay hints.
-    Hints(Vec<Value>),
+    /// Inlay hints, or code actions.
+    List(Vec<Value>),
 }
 
 /// The documents that are open, and what is known of their types.
@@ -65,8 +66,9 @@ impl Session {
             }
             "textDocument/inlayHint" => {
                 let [start, end] = ["start", "end"].map(|key| document.offset(&parameters["range"][key]));
-                Addition::Hints(self.types.hints(&document.text, start?..end?))
+                Addition::List(self.types.hints(&document.text, start?..end?))
             }
+            "textDocument/codeAction" => Addition::List(fixes::fixes(uri()?, document, &parameters["context"])),
             _ => return None,
         };
         Some((message.get("id")?.to_string(), addition))
@@ -105,11 +107,11 @@ impl Addition {
                     _ => *result = json!({"contents": {"kind": "markdown", "value": text}}),
                 }
             }
-            Addition::Hints(hints) => {
+            Addition::List(items) => {
                 let Some(result) = result(answer) else { return false };
                 match result {
-                    Value::Array(known) => known.extend(hints),
-                    _ => *result = Value::Array(hints),
+                    Value::Array(known) => drop(known.splice(0..0, items)),
+                    _ => *result = Value::Array(items),
                 }
             }
         }
@@ -215,7 +217,7 @@ mod tests {
             let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": at.0, "character": at.1}});
             let parameters = json!({"textDocument": {"uri": "u"}, "range": range});
             let message = json!({"id": 1, "method": "textDocument/inlayHint", "params": parameters}).to_string();
-            let Some((_, Addition::Hints(hints))) = session.take(message.as_bytes()) else { panic!("no hints") };
+            let Some((_, Addition::List(hints))) = session.take(message.as_bytes()) else { panic!("no hints") };
             assert_eq!(hints.len(), 100_000);
             assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
         }
