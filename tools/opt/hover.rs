@@ -8,6 +8,7 @@
 //! Not shown: a layout without a type, which is what a hover over an alias `#t` has, and a type with dynamic sizes. There
 //! are no sizes to count.
 
+use crate::written::{percent, types};
 use layout_dialect::element;
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -16,109 +17,32 @@ use melior::ir::{Attribute, Type};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::fmt::Write as _;
-use std::io::{self, BufRead, Read, Write};
 use tensor_layout::places::Placement;
 use tensor_layout::tiled::Expansion;
 
 /// The most types that are explained in one hover. An operation may have thousands.
 const MAX_TYPES: usize = 8;
 
-/// The deepest brackets of a type that is explained: MLIR's parser calls itself for each.
-const MAX_DEPTH: usize = 64;
-
-/// Copies the messages of a server, `Content-Length: N`, an empty line and N bytes each, and anything else that it says.
-pub fn copy(mut from: impl BufRead, mut to: impl Write) -> io::Result<()> {
-    let mut line = Vec::new();
-    let context = OnceCell::new();
-    loop {
-        line.clear();
-        if from.read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
-        }
-        let length =
-            str::from_utf8(&line).ok().and_then(|text| text.strip_prefix("Content-Length: ")?.trim().parse().ok());
-        let Some(length) = length else {
-            to.write_all(&line)?;
-            to.flush()?;
-            continue;
-        };
-        // Other headers of a message, up to the empty line.
-        let mut headers = Vec::new();
-        while line != b"\r\n" && line != b"\n" {
-            line.clear();
-            if from.read_until(b'\n', &mut line)? == 0 {
-                break;
-            }
-            headers.extend_from_slice(&line);
-        }
-        let mut body = Vec::new();
-        from.by_ref().take(length).read_to_end(&mut body)?;
-        let body = explained(&context, &body).unwrap_or(body);
-        write!(to, "Content-Length: {}\r\n", body.len())?;
-        to.write_all(&headers)?;
-        to.write_all(&body)?;
-        to.flush()?;
-    }
-}
-
-/// A message that answers a hover, with what its layouts do; `None` where nothing is added. The context is made for the
-/// first type.
-fn explained(context: &OnceCell<Context>, body: &[u8]) -> Option<Vec<u8>> {
-    let mut message: Value = serde_json::from_slice(body).ok()?;
-    let shown = message.get_mut("result")?.get_mut("contents")?.get_mut("value")?;
-    let Value::String(text) = shown else { return None };
+/// Adds what the layouts in a hover do; false where nothing is added. The context is made for the first type.
+pub fn explain(context: &OnceCell<Context>, message: &mut Value) -> bool {
+    let Some(Value::String(text)) = message.pointer_mut("/result/contents/value") else { return false };
     let mut seen: Vec<&str> = Vec::new();
     let mut facts = String::new();
-    for found in types(text) {
+    for (_, found) in types(text) {
         if seen.len() < MAX_TYPES && !seen.contains(&found) {
             seen.push(found);
-            if let Some(of_type) = of_type(context.get_or_init(context_of_types), found) {
-                let _ = write!(facts, "\n`{found}`\n\n{of_type}");
+            if let Some(layout) = Facts::of(context.get_or_init(context_of_types), found) {
+                let _ = write!(facts, "\n`{found}`\n\n{}", layout.lines());
             }
         }
-    }
-    if facts.is_empty() {
-        return None;
     }
     text.push_str(&facts);
-    match body.contains(&b'\n') {
-        true => serde_json::to_vec_pretty(&message).ok(),
-        false => serde_json::to_vec(&message).ok(),
-    }
-}
-
-/// The tensor and memref types in a text, from left to right.
-fn types(text: &str) -> impl Iterator<Item = &str> {
-    let starts = text.match_indices("tensor<").chain(text.match_indices("memref<"));
-    let mut starts: Vec<usize> = starts.map(|(at, _)| at).collect();
-    starts.sort();
-    starts.into_iter().filter_map(|at| Some(&text[at..at + length(&text[at..])?]))
-}
-
-/// The bytes of a type up to the `>` that closes its first `<`; `None` where brackets do not match, or nest too deep.
-fn length(text: &str) -> Option<usize> {
-    let (mut depth, mut before) = (0usize, ' ');
-    for (at, c) in text.char_indices() {
-        match c {
-            '>' if before == '-' => {}
-            '<' | '(' | '[' | '{' if depth == MAX_DEPTH => return None,
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' | ')' | ']' | '}' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return (c == '>').then_some(at + 1);
-                }
-            }
-            _ => {}
-        }
-        before = c;
-    }
-    None
+    !facts.is_empty()
 }
 
 /// A context that reads types of all dialects; each is loaded when a type names it. Errors are dropped: some of the texts
 /// that are tried are no types.
-fn context_of_types() -> Context {
+pub fn context_of_types() -> Context {
     // Dialects alone: passes have one registry for the process, which must not be changed by two threads at a time.
     let registry = DialectRegistry::new();
     layout_dialect::register(&registry);
@@ -128,30 +52,50 @@ fn context_of_types() -> Context {
     context
 }
 
-/// What the layout of a type does, as lines of markdown; `None` where it has none of this project, or no static sizes.
-fn of_type(context: &Context, text: &str) -> Option<String> {
-    let parsed = Type::parse(context, text)?;
-    let sizes = layout_dialect::shape(parsed)?.into_iter().collect::<Option<Vec<i64>>>()?;
-    let (layout, element) = layout_and_element(parsed)?;
-    if let Some(layout) = layout_dialect::tiled(layout) {
-        let expansion = Expansion::new(&sizes, &layout).ok()?;
-        let (logical, padded) = (expansion.logical_elements().ok()?, expansion.allocated_elements());
-        let bits = match layout.element_bits {
-            0 => element::stored_bits(element::bits(element)?),
-            own => own,
-        };
-        return Some(format!(
-            "- {}\n- in memory: sizes {:?}, strides {:?}\n",
-            amounts(logical, padded, Some(bits)),
-            expansion.sizes(),
-            expansion.strides()
-        ));
+/// What the layout of a type does.
+pub struct Facts {
+    /// The elements of the tensor, and those with padding.
+    pub elements: (i64, i64),
+    /// The bits of an element, where they are known.
+    pub bits: Option<i64>,
+    /// Where the elements are, as a line of markdown.
+    places: String,
+}
+
+impl Facts {
+    /// What the layout of a type does; `None` where it has none of this project, or no static sizes.
+    pub fn of(context: &Context, text: &str) -> Option<Facts> {
+        let parsed = Type::parse(context, text)?;
+        let sizes = layout_dialect::shape(parsed)?.into_iter().collect::<Option<Vec<i64>>>()?;
+        let (layout, element) = layout_and_element(parsed)?;
+        if let Some(layout) = layout_dialect::tiled(layout) {
+            let expansion = Expansion::new(&sizes, &layout).ok()?;
+            let bits = match layout.element_bits {
+                0 => element::stored_bits(element::bits(element)?),
+                own => own,
+            };
+            return Some(Facts {
+                elements: (expansion.logical_elements().ok()?, expansion.allocated_elements()),
+                bits: Some(bits),
+                places: format!("in memory: sizes {:?}, strides {:?}", expansion.sizes(), expansion.strides()),
+            });
+        }
+        let placement = Placement::new(&layout_dialect::tensor_layout(layout)?, Some(&sizes)).ok()?;
+        let axes = placement.axes().iter().zip(placement.extents()).map(|(axis, n)| format!("{axis} {n}"));
+        let axes = axes.collect::<Vec<String>>().join(", ");
+        let spread = if axes.is_empty() { axes } else { format!(", over {axes}") };
+        Some(Facts {
+            elements: (placement.elements(), placement.padded_elements()),
+            bits: None,
+            places: format!("{} elements at a place{spread}", placement.local_elements()),
+        })
     }
-    let placement = Placement::new(&layout_dialect::tensor_layout(layout)?, Some(&sizes)).ok()?;
-    let axes: Vec<String> = placement.axes().iter().zip(placement.extents()).map(|(a, n)| format!("{a} {n}")).collect();
-    let spread = if axes.is_empty() { String::new() } else { format!(", over {}", axes.join(", ")) };
-    let whole = amounts(placement.elements(), placement.padded_elements(), None);
-    Some(format!("- {whole}\n- {} elements at a place{spread}\n", placement.local_elements()))
+
+    /// This as lines of markdown.
+    pub fn lines(&self) -> String {
+        let (logical, padded) = self.elements;
+        format!("- {}\n- {}\n", amounts(logical, padded, self.bits), self.places)
+    }
 }
 
 /// The layout and the element type of a tensor or memref type.
@@ -167,20 +111,20 @@ fn amounts(logical: i64, padded: i64, bits: Option<i64>) -> String {
         Some(bits) => format!("{n} elements, {} bytes", (i128::from(n) * i128::from(bits) + 7) / 8),
         None => format!("{n} elements"),
     };
-    let waste = if padded == 0 { 0.0 } else { (padded - logical) as f64 * 100.0 / padded as f64 };
-    format!("{}; with padding {}: {waste:.1} % waste", amount(logical), amount(padded))
+    format!("{}; with padding {}: {}", amount(logical), amount(padded), percent(logical, padded))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::written::MAX_DEPTH;
 
     #[test]
     fn types_with_layouts_are_found_and_explained() {
         let text = "(tensor<3x5xf32>) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>, memref<?x4xf8E4M3FN, #layout.tiled<{1,0}>>";
-        let found: Vec<_> = types(text).collect();
+        let found: Vec<_> = types(text).map(|(_, found)| found).collect();
         let context = context_of_types();
-        let of_type = |text| of_type(&context, text);
+        let of_type = |text| Some(Facts::of(&context, text)?.lines());
         assert_eq!(found[1], "tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>");
         assert_eq!(found.len(), 3);
         assert_eq!(of_type(found[0]), None);
@@ -198,31 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn only_hovers_change() {
-        let hover = r#"{"id":1,"result":{"contents":{"value":"Type: `tensor<2xi8, #layout.tiled<{0:T(4)}>>`"}}}"#;
-        let other = r#"{"id":1,"result":[]}"#;
-        let stream = format!(
-            "usage\nContent-Length: {}\r\n\r\n{hover}Content-Length: {}\r\n\r\n{other}",
-            hover.len(),
-            other.len()
-        );
-        let mut out = Vec::new();
-        copy(stream.as_bytes(), &mut out).unwrap();
-        let out = String::from_utf8(out).unwrap();
-        let (first, second) = out.strip_prefix("usage\n").unwrap().rsplit_once("Content-Length: ").unwrap();
-        assert_eq!(second, format!("{}\r\n\r\n{other}", other.len()));
-        let (length, body) = first.split_once("\r\n\r\n").unwrap();
-        assert_eq!(length, format!("Content-Length: {}", body.len()));
-        assert!(body.contains("50.0 % waste"), "{body}");
-    }
-
-    #[test]
     fn text_that_is_no_type_is_left_alone() {
         let context = context_of_types();
         for text in
             ["tensor<", "tensor<)>", "memref<,>", "tensor<xx, #layout.tiled<", "tensor<99999999999999999999xf32>"]
         {
-            types(text).for_each(|found| assert_eq!(of_type(&context, found), None, "{found}"));
+            types(text).for_each(|(_, found)| assert!(Facts::of(&context, found).is_none(), "{found}"));
         }
         let deep = |n: usize| format!("{}f32{}", "memref<2x".repeat(n), ">".repeat(n));
         assert_eq!(types(&deep(MAX_DEPTH)).count(), MAX_DEPTH);
