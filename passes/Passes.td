@@ -268,6 +268,9 @@ def LayoutOutlineLoops : Pass<"layout-outline-loops", "::mlir::ModuleOp"> {
     called, allocated or freed. Memrefs of static shape, strides and offset are
     passed as pointers.
   }];
+  // Conversion to LLVM and clang -O1, in seconds without the pass and with it, for
+  // programs of some 1,200 to 1,800 loops: 5.6 and 1.1, 2.8 and 1.0, 2.4 and 0.9.
+  // A call takes 5 to 18 % less time. From where on it pays was not measured.
   let options = [
     Option<"loops", "loops", "uint64_t", "256",
            "A module with no more loops stays as it is, and a nest with more is "
@@ -287,6 +290,9 @@ def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
     same time. That allocation is made at the start of the function and freed
     before it returns. An allocation in the LLVM dialect is some 40 operations.
   }];
+  // Conversion to LLVM and clang -O1 of outlined programs, in seconds without the
+  // pass and with it: 1.13 and 1.05 for 356 allocations, 0.94 and 0.87 for 462,
+  // 0.95 and 0.75 for 606; of 275 not outlined, 0.66 and 0.67.
   let options = [
     Option<"buffers", "buffers", "uint64_t", "256",
            "Functions with no more such buffers stay as they are">

@@ -28,6 +28,8 @@
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
+//! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
+//! | [`drawing`] | the picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
 //! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `maps`, `operations`, `places`, `text`, `tiled` |
 //! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
@@ -47,6 +49,7 @@
 //! - No input panics; nesting is bounded, so no input overflows the stack.
 
 pub mod analysis;
+pub mod drawing;
 pub mod element;
 pub mod expr;
 pub mod hlo;
@@ -55,6 +58,7 @@ pub mod memory;
 pub mod notations;
 mod numbers;
 pub mod operations;
+pub mod packing;
 pub mod places;
 pub mod plan;
 pub mod solver;

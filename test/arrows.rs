@@ -32,6 +32,7 @@ const CRATES: &[(&str, bool)] = &[
     ("tools/build/src", false),
     ("tools/console/src", false),
     ("tools/inspect/src", false),
+    ("tools/python/src", false),
     ("tools/translate/src", false),
     ("tools/build/src", false),
     ("tools/embed", false),

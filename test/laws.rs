@@ -6,8 +6,10 @@ mod mangled;
 
 use choices::Choices;
 use definition::{indices, lay_out};
+use tensor_layout::element::ElementType;
 use tensor_layout::maps::IndexingMap;
-use tensor_layout::operations::Shape;
+use tensor_layout::operations::{Array, Dim, Shape};
+use tensor_layout::packing::Packer;
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::{Layout, TileEntry};
 
@@ -51,6 +53,8 @@ fn check(sizes: &[i64], layout: &Layout) {
     assert_eq!(expansion.allocated_elements(), memory.cells.len() as i64, "{name}: allocation");
     assert_eq!(expansion.elements(), memory.sizes.iter().product::<i64>(), "{name}: elements");
     assert_eq!(expansion.logical_elements(), Ok(sizes.iter().product::<i64>()), "{name}: logical elements");
+
+    check_packing(&name, sizes, layout, &memory.cells);
 
     // Offset to index, for elements and padding alike; every element has one place.
     let mut offsets = std::collections::HashMap::new();
@@ -122,6 +126,54 @@ fn check_parts(name: &str, sizes: &[i64], layout: &Layout, expansion: &Expansion
     }
 }
 
+/// Memory that is filled has each element where the definition says and padding elsewhere, and gives the array back.
+fn check_packing(name: &str, sizes: &[i64], layout: &Layout, cells: &[Option<Vec<i64>>]) {
+    let layout = Layout { metadata_prefix: 0, ..layout.clone() };
+    let dims = sizes.iter().map(|size| Dim::Exact(*size)).collect();
+    let mut array = Array { element: ElementType::U8, dims, layout };
+    for element in ["pred", "s4", "u8", "bf16", "f32", "c64", "c128"] {
+        array.element = ElementType::from_name(element).unwrap();
+        let [own, bytes] = [array.element.bits().unwrap(), array.element.bytes().unwrap()].map(|n| n as usize);
+        let bits = if array.layout.element_bits == 0 { bytes * 8 } else { array.layout.element_bits as usize };
+        let packing = Packer::new(&array);
+        if bits < own {
+            assert!(packing.unwrap_err().message.contains("does not hold"), "{name} {element}");
+            continue;
+        }
+        let packing = packing.unwrap();
+        // Element k has the bits of k + 1 times a number without small factors, padding has only the lowest bit.
+        let value = |k: usize| {
+            let bits = (k as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) & (!0 >> (128 - own));
+            // Copies of the sign above the own bits of a signed number.
+            let negative = element == "s4" && bits >> (own - 1) == 1;
+            if negative { bits | 0xf0 } else { bits }
+        };
+        let elements = sizes.iter().product::<i64>() as usize;
+        let dense: Vec<u8> = (0..elements).flat_map(|k| value(k).to_le_bytes()[..bytes].to_vec()).collect();
+        let mut memory = vec![0xa5; packing.memory_bytes()];
+        packing.pack(&dense, &1_u128.to_le_bytes()[..bytes], &mut memory).unwrap();
+
+        // Whole bytes are copied; else the element's own bits are all that memory has of it.
+        let kept: u128 = !0 >> (128 - if bits == bytes * 8 { bits } else { own });
+        assert_eq!(memory.len(), (cells.len() * bits).div_ceil(8), "{name} {element}: bytes");
+        let bit = |k: usize| memory[k / 8] >> (k % 8) & 1 == 1;
+        let number = |index: &[i64]| index.iter().zip(sizes).fold(0, |at, (i, size)| at * size + i) as usize;
+        for (offset, cell) in cells.iter().enumerate() {
+            let expected = cell.as_ref().map_or(1, |index| value(number(index)) & kept);
+            let found = (0..bits).fold(0, |n, k| n | u128::from(bit(offset * bits + k)) << k.min(127));
+            assert_eq!(found, expected, "{name} {element}: offset {offset}, {cell:?}");
+        }
+        assert!((cells.len() * bits..memory.len() * 8).all(|k| !bit(k)), "{name} {element}: bits at the end");
+        let mut back = vec![0x5a; dense.len()];
+        packing.unpack(&memory, &mut back).unwrap();
+        assert_eq!(back, dense, "{name} {element}: there and back");
+        let mut offsets = vec![-1; elements];
+        packing.offsets(&mut offsets).unwrap();
+        let all = cells.iter().enumerate().filter_map(|(offset, cell)| Some((number(cell.as_ref()?), offset as i64)));
+        assert!(all.clone().count() == elements && all.clone().all(|(k, at)| offsets[k] == at), "{name}: offsets");
+    }
+}
+
 #[test]
 fn laws_hold_for_random_layouts() {
     choices::check(2000, SEED, array, |(sizes, layout)| check(sizes, layout));
@@ -138,6 +190,11 @@ fn laws_hold_for_the_layouts_of_the_examples() {
         (&[2, 3, 4, 5, 6], "{4,3,2,1,0:T(*,*,2,*,7)}"),
         (&[], "{:T(2,3)(5,*,2,2)L(100)}"),
         (&[4, 6], "{1,0:T(2,2)(*,*,*,3)(*,2)}"),
+        (&[19, 300], "{0,1}"),
+        (&[2, 9, 130], "{2,0,1:T(2,128)E(4)}"),
+        (&[17, 130], "{1,0:T(8,128)(4,1)}"),
+        (&[130, 33], "{0,1:T(32,128)(8,1)E(32)}"),
+        (&[9, 5, 7], "{2,1,0:T(2,*,8)(4,1)}"),
     ] {
         check(sizes, &Layout::parse(text).unwrap());
     }

@@ -292,7 +292,7 @@ fn errors_are_where_they_are() {
         ),
         (
             "linalg.pack %a inner_dims_pos = [0] inner_tiles = [2] into %b : tensor<4x4xf32> -> tensor<2x4x4xf32>",
-            84,
+            83,
             "the packed tensor must have the sizes [2, 4, 2] of f32, found [2, 4, 4] of f32",
         ),
         ("(d0) -> (d0), domain: d0 in [1, 3]", 0, "a map that is a layout must have dimensions from 0 on"),

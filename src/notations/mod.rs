@@ -1,6 +1,6 @@
 //! The notations of a layout side by side: what all of them mean, and how one becomes another.
 //!
-//! [`read`] takes a text in any notation, [`write`] a layout to a notation. What a notation cannot say is an error that
+//! [`read`] takes a text in any notation, [`write()`] a layout to a notation. What a notation cannot say is an error that
 //! says why; what is written has been read again and means the same.
 //!
 //! | file | what it holds |

@@ -30,4 +30,4 @@ mod stack;
 pub use arguments::{parse, parse_from};
 pub use complaint::Complaint;
 pub use files::{Stop, finish, print, read, stream, to, warn, write};
-pub use stack::with_stack;
+pub use stack::{with_room, with_stack};

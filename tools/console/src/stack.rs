@@ -16,3 +16,12 @@ pub fn with_stack(tool: fn() -> ExitCode) -> ExitCode {
         Err(_) => tool(),
     }
 }
+
+/// Calls `f` on a thread with the same stack: for libraries, whose callers' stacks may be small.
+pub fn with_room<T: Send>(f: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, f) {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
+        // A call that could not be given a thread is an error of the system, not of the text.
+        Err(error) => panic!("no thread can be started: {error}"),
+    })
+}

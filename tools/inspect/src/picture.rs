@@ -11,8 +11,8 @@
 //!         .  .  .  .  .  .
 //! ```
 
-use tensor_layout::tiled::Expansion;
-use tensor_layout::tiled::{Layout, TileEntry};
+use tensor_layout::drawing::padded_sizes;
+use tensor_layout::tiled::{Expansion, Layout};
 
 /// The most rows, columns and slices that are drawn.
 const ROWS: i64 = 24;
@@ -64,29 +64,6 @@ pub fn next(index: &mut [i64], sizes: &[i64]) -> bool {
         *i = 0;
     }
     false
-}
-
-/// The size of the first tile along each dimension; 0 where the tile has none for it alone.
-pub fn tile_sizes(sizes: &[i64], layout: &Layout) -> Vec<i64> {
-    let mut found = vec![0; sizes.len()];
-    let Some(tile) = layout.tiles.first() else { return found };
-    for (k, &dim) in layout.minor_to_major.iter().enumerate().take(tile.len()) {
-        let entry = tile.len() - 1 - k;
-        let merged = entry > 0 && tile[entry - 1] == TileEntry::Combine;
-        if let (TileEntry::Size(t), false) = (tile[entry], merged) {
-            found[dim] = t;
-        }
-    }
-    found
-}
-
-/// The logical sizes rounded up to whole tiles of the first tile.
-pub fn padded_sizes(sizes: &[i64], layout: &Layout) -> Vec<i64> {
-    let up = |(size, tile): (&i64, i64)| match tile {
-        0 => *size,
-        t => (size.div_euclid(t) + i64::from(size % t != 0)).checked_mul(t).unwrap_or(*size),
-    };
-    sizes.iter().zip(tile_sizes(sizes, layout)).map(up).collect()
 }
 
 /// Draws one slice: a grid, a row for rank 1, one number for a scalar.

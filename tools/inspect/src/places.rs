@@ -14,6 +14,7 @@
 use crate::numbers::counted;
 use crate::picture::{SLICES, next, slices};
 use std::fmt::Write;
+use tensor_layout::drawing::label;
 use tensor_layout::notations::to_tiled;
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Placement};
@@ -76,15 +77,6 @@ pub fn report(placement: &Placement) -> Result<String, Error> {
 
 fn names(placement: &Placement) -> Vec<&str> {
     placement.axes().iter().map(String::as_str).chain([ADDRESS]).collect()
-}
-
-/// The coordinates of a place, `*` along an axis where every coordinate has a copy.
-pub fn label(placement: &Placement, place: &[i64]) -> String {
-    let coordinate = |(axis, at): (usize, &i64)| match axis < placement.axes().len() {
-        true if placement.copies(axis) == Copies::All => "*".to_string(),
-        _ => at.to_string(),
-    };
-    place.iter().enumerate().map(coordinate).collect::<Vec<_>>().join("/")
 }
 
 fn copies(placement: &Placement, axis: usize) -> Option<String> {

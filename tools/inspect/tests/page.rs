@@ -422,7 +422,11 @@ fn without_the_script() {
 #[test]
 fn on_paper_and_on_a_small_screen() {
     let Some(browser) = Browser::start() else { return };
-    for (name, text) in [("narrow", NARROW.to_string()), ("mlp", known("mlp_train_step.opt.hlo"))] {
+    // Names without a place to break, and layouts as long as they get.
+    let folder = "folder/".repeat(20);
+    let wide = NARROW.replace("f.py", &format!("{folder}f.py")).replace("jit(f)", &folder.replace('/', "_"));
+    let wide = wide.replace("T(4,128)", "T(4,128)(2,1)").replace("T(8,128)", "T(8,128)(4,1)(2,1)");
+    for (name, text) in [("wide", wide), ("mlp", known("mlp_train_step.opt.hlo"))] {
         browser.open(&page(&format!("paper-{name}.html"), &text, &["--plan"]));
         let printed = browser.devtools("Page.printToPDF", json!({"printBackground": true}));
         assert!(printed["data"].as_str().unwrap().starts_with("JVBERi0"), "%PDF- in base 64");

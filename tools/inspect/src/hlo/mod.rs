@@ -16,9 +16,10 @@ use crate::clock::Clock;
 use crate::lists;
 use crate::plan::{EntryOption, check_seconds, complain};
 use layout_console::{Complaint, Stop, read, stream, write};
-use measure::Report;
+pub use measure::Report;
 use page::planned::Planned;
 use rows::Program;
+pub use screen::screen;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -153,7 +154,7 @@ fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> R
         }
         (Some(_), _) => Err(Complaint::new(format!("--diff must have one file, found {}", reports.len()))),
         (None, _) if options.json => Ok(reports.iter().map(object).collect()),
-        (None, [(_, summary)]) => Ok(screen::screen(summary)),
+        (None, [(_, summary)]) => Ok(screen(summary)),
         (None, _) => Ok(screen::several(reports)),
     }
 }

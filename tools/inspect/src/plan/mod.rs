@@ -3,7 +3,7 @@
 pub mod answer;
 mod judge;
 pub mod proof;
-mod text;
+pub mod text;
 mod why;
 
 use crate::clock::Clock;
@@ -148,7 +148,7 @@ fn described(names: &Names, planner: &Planner, plan: &LayoutPlan, clock: &mut Cl
 }
 
 /// The answer with `ok`, as the line protocol has it.
-fn json(answer: &PlanAnswer) -> serde_json::Value {
+pub fn json(answer: &PlanAnswer) -> serde_json::Value {
     let mut object = serde_json::json!(answer);
     if let Some(object) = object.as_object_mut() {
         object.insert("ok".to_string(), true.into());

@@ -1,6 +1,6 @@
 //! Instructions on complex numbers, as operations of `complex`.
 
-use super::convert::{convert, im, re, real};
+use super::convert::{convert, im, re, real, reinterpreted};
 use crate::syntax::element_type;
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
@@ -36,6 +36,7 @@ pub fn elementwise(
     Some(match &*i.opcode {
         "copy" | "optimization-barrier" | "opt-barrier" => a.clone(),
         "convert" => convert(w, a, first, to)?,
+        "bitcast-convert" => reinterpreted(w, a, first, to)?,
         "complex" => w.op(&format!("complex.create {} : {into}", operands.join(", "))),
         "real" => re(w, a, first)?,
         "imag" => im(w, a, first)?,

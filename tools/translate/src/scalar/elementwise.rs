@@ -76,6 +76,12 @@ pub fn elementwise(
             return Ok(w.select(&operands[0], &operands[1], &operands[2], &into));
         }
         let wrong = || format!("`{}` of complex numbers cannot be imported", i.opcode);
+        if i.opcode == "complex" {
+            // The parts may be of another precision.
+            let parts = operands.iter().zip(from).map(|(x, e)| convert(w, x, *e, convert::real(to)));
+            let parts = parts.collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
+            return complex::elementwise(w, i, &parts, convert::real(to), to).ok_or_else(wrong);
+        }
         return complex::elementwise(w, i, operands, first, to).ok_or_else(wrong);
     }
     if is_small(wanted(first, to)) && !matches!(&*i.opcode, "copy" | "convert" | "bitcast-convert") {

@@ -9,6 +9,7 @@ mod clock;
 mod convert;
 mod hlo;
 mod layouts;
+mod library;
 mod lists;
 mod machine;
 mod maps;
@@ -22,6 +23,10 @@ mod report;
 mod solve;
 mod svg;
 mod view;
+
+pub use library::{Unwritten, Written, layout_plan, memory_report};
+pub use moves::line as movement_line;
+pub use plan::EntryOption;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use layout_console::{Complaint, finish, parse, with_stack, write};
@@ -97,7 +102,8 @@ Exit status:
   1  A text, a file or the value of an option is invalid
   2  The command line is invalid";
 
-fn main() -> ExitCode {
+/// The program `layout-inspect`, with the arguments of the process.
+pub fn main() -> ExitCode {
     with_stack(run)
 }
 

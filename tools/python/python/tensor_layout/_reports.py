@@ -1,0 +1,261 @@
+"""Reports on programs, and plans of layouts for them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any
+
+from . import _html, _native
+from ._errors import LayoutError
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """The bytes of the elements, and those that memory is taken for."""
+
+    logical: int
+    padded: int
+
+
+@dataclass(frozen=True)
+class Live:
+    """A temporary that is live at the peak."""
+
+    name: str
+    shape: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Peak:
+    """When most bytes are live: at which instruction of the entry, inside which others, and what is live then."""
+
+    bytes: int
+    instruction: str
+    position: int
+    live: tuple[Live, ...]
+    inside: tuple[str, ...] = ()
+    source: str | None = None
+    op_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One memory: its number and its name, what is in it, and what is live at its peak."""
+
+    space: int
+    name: str
+    arguments: Bytes
+    outputs: Bytes
+    constants: Bytes
+    temporaries: int
+    peak: Peak
+    padding: Bytes
+
+
+@dataclass(frozen=True)
+class Best:
+    """The layout that takes the fewest bytes."""
+
+    layout: str
+    padded_bytes: int
+    saves: int
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor with padding; ``lanes`` and ``sublanes`` are the sizes of its minor dimensions, and in whole tiles."""
+
+    name: str
+    computation: str
+    shape: str
+    kind: str
+    space: int
+    logical_bytes: int
+    padded_bytes: int
+    lanes: tuple[int, int] | None = None
+    sublanes: tuple[int, int] | None = None
+    best: Best | None = None
+    source: str | None = None
+    op_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Move:
+    """An instruction that only moves bytes, who wants which layout, and what would make it free."""
+
+    name: str
+    computation: str
+    opcode: str
+    before: str
+    after: str
+    bytes: int
+    producer: str
+    users: tuple[str, ...]
+    remedy: str
+    source: str | None = None
+    op_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """Moves between memories in the same layout together."""
+
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What comes from one place of the program: live bytes at the peaks, and padding of all its buffers."""
+
+    name: str
+    live: int
+    waste: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """The memory that a program takes. ``str()`` is one screen; all numbers are bytes."""
+
+    module: str
+    scheduled: bool
+    instructions: int
+    arguments: Bytes
+    outputs: Bytes
+    temporaries: int
+    peak: Peak
+    padding: Bytes
+    spaces: tuple[Memory, ...]
+    worst: tuple[Tensor, ...]
+    relayouts: tuple[Move, ...]
+    transfers: Transfers
+    sources: tuple[Origin, ...]
+    op_names: tuple[Origin, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Report on {self.module}: peak {self.peak.bytes} bytes>"
+
+    def _repr_html_(self) -> str:
+        return _html.report(self)
+
+
+@dataclass(frozen=True)
+class PlannedRelayout:
+    """A relayout of a plan: of which array, between which layouts, what it costs, and who wants it."""
+
+    at: str
+    before: str
+    after: str
+    bytes: int
+    cost: int
+    wanted_by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Layouts for all values of a program, and how far they are from the best: ``cost`` is at most ``cost - bound`` too high.
+
+    ``values`` has the layouts that each array is held in; ``given`` is what the layouts of the text cost, where they can be
+    compared.
+    """
+
+    cost: int
+    bound: int
+    unit: str
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    values: dict[str, tuple[str, ...]]
+    relayouts: tuple[PlannedRelayout, ...]
+    given: int | None
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Plan of {len(self.values)} arrays: {self.cost} {self.unit}s>"
+
+    def _repr_html_(self) -> str:
+        return _html.plan(self)
+
+
+# The names of JSON that are words of Python.
+_RENAMED = {"from": "before", "to": "after"}
+# The classes of the entries that are objects.
+_CLASSES: dict[str, type] = {
+    "arguments": Bytes,
+    "outputs": Bytes,
+    "constants": Bytes,
+    "padding": Bytes,
+    "peak": Peak,
+    "live": Live,
+    "spaces": Memory,
+    "worst": Tensor,
+    "best": Best,
+    "relayouts": Move,
+    "transfers": Transfers,
+    "sources": Origin,
+    "op_names": Origin,
+}
+
+
+def _object(cls: type, entries: dict[str, Any], classes: dict[str, type]) -> Any:
+    """An object of the class with these entries of JSON; those that the class does not have are left out."""
+
+    def value(key: str, found: Any) -> Any:
+        if isinstance(found, list):
+            return tuple(value(key, item) for item in found)
+        return _object(classes[key], found, classes) if isinstance(found, dict) else found
+
+    known = {field.name for field in fields(cls)}
+    named = {_RENAMED.get(key, key): value(key, found) for key, found in entries.items() if key in known or key in _RENAMED}
+    return cls(**named)
+
+
+def report(program: Any, machine: Any = "tpu_v5e", top: int = 10) -> Report:
+    """The memory report of a program: HLO text, or what has it, such as ``jax.jit(f).lower(x).compile()``.
+
+    ``machine`` is whose layouts are compared with those of the program, ``top`` how many entries the lists have.
+
+    >>> program = "HloModule m\\nENTRY e {\\n  ROOT x = f32[1000,3]{1,0:T(8,128)} parameter(0)\\n}"
+    >>> found = report(program)
+    >>> found.arguments
+    Bytes(logical=12000, padded=512000)
+    >>> found.worst[0].best
+    Best(layout='{0,1:T(4,128)}', padded_bytes=16384, saves=495616)
+    """
+    written, text = _native.memory_report(_text(program), str(machine), top)
+    return _object(Report, json.loads(written) | {"text": text}, _CLASSES)
+
+
+def plan(program: Any, machine: Any = "tpu_v5e", entry: str = "default", seconds: float | None = None) -> Plan:
+    """Layouts for all values of a program at once.
+
+    ``entry`` says what arguments and results may be laid out in: ``fixed`` as the text says, ``default`` as the machine does,
+    ``free`` in any. After ``seconds`` the search ends with the best plan so far.
+
+    >>> flip = "HloModule m\\nENTRY e {\\n  x = f32[8,128] parameter(0)\\n  ROOT y = f32[128,8] transpose(x), dimensions={1,0}\\n}"
+    >>> found = plan(flip, entry="free")
+    >>> found.cost == found.bound, found.relayouts
+    (True, ())
+    """
+    if seconds is not None and not 0 <= seconds < float("inf"):
+        raise LayoutError(f"expected a number of seconds from 0, found {seconds}")
+    written, text = _native.layout_plan(_text(program), str(machine), entry, seconds)
+    found = json.loads(written)
+    ends = found.pop("entry")
+    values = {name: tuple(layouts) for name, layouts in found.pop("values").items()}
+    moved = tuple(_object(PlannedRelayout, entries, {}) for entries in found.pop("relayouts"))
+    more = {"values": values, "relayouts": moved, "arguments": tuple(ends["in"]), "results": tuple(ends["out"])}
+    return Plan(text=text, **more, **{key: found.get(key) for key in ("cost", "bound", "unit", "given")})
+
+
+def _text(program: Any) -> str:
+    """The HLO text of a program: of something that JAX has compiled, too."""
+    return program if isinstance(program, str) else program.as_text()

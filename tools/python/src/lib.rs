@@ -1,0 +1,35 @@
+//! The native half of the Python package `tensor_layout`: its classes and functions.
+//!
+//! A class is a text that was read, and what it means. Two objects are equal if their texts are, which are canonical; the
+//! text is also what is pickled. Errors are `LayoutError`, with the text and where in it the fault is. What takes long runs
+//! without the lock of the interpreter.
+
+#![deny(unsafe_code)]
+
+mod arrays;
+mod errors;
+mod layouts;
+mod machines;
+mod maps;
+mod places;
+mod programs;
+mod relayouts;
+mod shapes;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<layouts::Layout>()?;
+    module.add_class::<shapes::Shape>()?;
+    module.add_class::<places::TensorLayout>()?;
+    module.add_class::<machines::Machine>()?;
+    module.add_class::<maps::IndexingMap>()?;
+    module.add_class::<shapes::Movement>()?;
+    module.add_class::<relayouts::Relayout>()?;
+    module.add_function(wrap_pyfunction!(shapes::moves, module)?)?;
+    module.add_function(wrap_pyfunction!(relayouts::relayout, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::memory_report, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::layout_plan, module)?)
+}

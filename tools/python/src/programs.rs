@@ -1,0 +1,49 @@
+//! Reports on HLO programs, as JSON and as text; the package makes objects of them.
+
+use crate::errors::in_text;
+use layout_inspect::{EntryOption, Unwritten, Written};
+use pyo3::prelude::*;
+use tensor_layout::text::{Error, counted, instead};
+
+/// The JSON object and the lines of a report.
+fn written(text: &str, machine: &str, found: Result<Written, Unwritten>) -> PyResult<(String, String)> {
+    match found {
+        Ok(Written { json, text }) => Ok((json, text)),
+        Err(Unwritten::Machine(error)) => Err(in_text(machine, error)),
+        Err(Unwritten::Program(errors)) => {
+            let more = errors.len().saturating_sub(1);
+            let first = errors.into_iter().next().unwrap_or_else(|| Error::new("the program is wrong"));
+            let more = if more == 0 { String::new() } else { format!("; and {}", counted(more, "other error")) };
+            Err(in_text(text, Error { message: first.message + &more, ..first }))
+        }
+    }
+}
+
+/// The memory report of HLO text.
+#[pyfunction]
+pub fn memory_report(py: Python, text: &str, machine: &str, top: usize) -> PyResult<(String, String)> {
+    let found = py.detach(|| layout_inspect::memory_report(text, machine, top));
+    written(text, machine, found)
+}
+
+/// The plan of layouts for HLO text.
+#[pyfunction]
+pub fn layout_plan(
+    py: Python,
+    text: &str,
+    machine: &str,
+    entry: &str,
+    seconds: Option<f64>,
+) -> PyResult<(String, String)> {
+    let layouts = match entry {
+        "fixed" => EntryOption::Fixed,
+        "default" => EntryOption::Default,
+        "free" => EntryOption::Free,
+        _ => {
+            let hint = instead(entry, &["fixed", "default", "free"]);
+            return Err(in_text(entry, Error::at(0, format!("unknown kind of entry `{entry}`{hint}"))));
+        }
+    };
+    let found = py.detach(|| layout_inspect::layout_plan(text, machine, layouts, seconds));
+    written(text, machine, found)
+}

@@ -1,0 +1,99 @@
+//! What moves between two layouts of a tensor.
+
+use crate::errors::{in_text, plain};
+use crate::machines::{Machine, machine};
+use crate::places::TensorLayout;
+use crate::shapes::Shape;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use tensor_layout::element::ElementType;
+use tensor_layout::places::{self, Placement};
+use tensor_layout::text::Error;
+
+/// What moves between two layouts of a tensor.
+#[pyclass(frozen, get_all, eq, hash, module = "tensor_layout")]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Relayout {
+    /// The elements that are written, copies counted.
+    pub elements: i64,
+    /// Of these, those that stay in their place of the machine.
+    pub stay: i64,
+    /// Of these, those that stay at their address, too.
+    pub unmoved: i64,
+    /// For each level of the machine, the outermost first: its name, and the elements that cross it.
+    pub levels: Vec<(String, i64)>,
+}
+
+#[pymethods]
+impl Relayout {
+    #[new]
+    fn new(elements: i64, stay: i64, unmoved: i64, levels: Vec<(String, i64)>) -> Relayout {
+        Relayout { elements, stay, unmoved, levels }
+    }
+
+    /// Whether every element stays where it is.
+    #[getter]
+    fn free(&self) -> bool {
+        self.unmoved == self.elements
+    }
+
+    fn __repr__(&self) -> String {
+        let Relayout { elements, stay, unmoved, levels } = self;
+        let levels: Vec<String> = levels.iter().map(|(name, cross)| format!("('{name}', {cross})")).collect();
+        format!("Relayout(elements={elements}, stay={stay}, unmoved={unmoved}, levels=[{}])", levels.join(", "))
+    }
+
+    #[allow(clippy::type_complexity, reason = "the arguments of the class")]
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (i64, i64, i64, Vec<(String, i64)>)) {
+        let own = slf.get().clone();
+        (slf.get_type(), (own.elements, own.stay, own.unmoved, own.levels))
+    }
+}
+
+/// What moves from one layout of a tensor to another: TensorLayouts, shapes, or the text of either. On a machine, level by
+/// level of its tree; without, axis by axis. `element` is the type of the elements.
+///
+/// >>> relayout("((4_PE, 4:1))", "((4:1, 4_PE))")
+/// Relayout(elements=16, stay=4, unmoved=4, levels=[('PE', 12)])
+/// >>> relayout("f32[8,128]{1,0}", "f32[8,128]{1,0:T(8,128)}").free
+/// True
+#[pyfunction]
+#[pyo3(signature = (before, after, on = None, element = "f32"))]
+pub fn relayout(
+    py: Python,
+    before: Bound<'_, PyAny>,
+    after: Bound<'_, PyAny>,
+    on: Option<Bound<'_, PyAny>>,
+    element: &str,
+) -> PyResult<Relayout> {
+    let (before, after) = (placement(&before)?, placement(&after)?);
+    let machine = on.map(|on| machine(&on)).transpose()?;
+    let bits = ElementType::from_name(element).and_then(ElementType::bits);
+    let bits = bits.ok_or_else(|| in_text(element, Error::at(0, "expected an element type, such as `f32`")))?;
+    let machine = machine.as_ref().map(Machine::machine);
+    let found = py.detach(|| places::plan(&before, &after, machine, bits)).map_err(plain)?;
+    Ok(Relayout {
+        elements: found.elements,
+        stay: found.stay,
+        unmoved: found.unmoved,
+        levels: found.levels.iter().map(|level| (level.axis.clone(), level.cross)).collect(),
+    })
+}
+
+/// The placement of a TensorLayout, a shape, or the text of either.
+fn placement(from: &Bound<'_, PyAny>) -> PyResult<Placement> {
+    if let Ok(layout) = from.cast::<TensorLayout>() {
+        return layout.get().placement();
+    }
+    let shape = match from.cast::<Shape>() {
+        Ok(shape) => shape.get().clone(),
+        Err(_) => {
+            let text: String = from.extract()?;
+            if places::is_tensor_layout(&text) {
+                return Placement::parse(&text).map_err(|misplaced| in_text(&text, misplaced.error));
+            }
+            Shape::parse(&text)?
+        }
+    };
+    shape.placement()
+}

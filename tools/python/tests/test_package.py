@@ -1,0 +1,207 @@
+"""The classes and functions: examples, pickling, errors, drawings, reports."""
+
+import doctest
+import pickle
+import re
+import subprocess
+import sys
+import threading
+import unittest
+from importlib.util import find_spec
+from pathlib import Path
+
+import tensor_layout as tl
+from tensor_layout import _arrays, _errors, _html, _native, _reports
+
+ROOT = Path(__file__).parents[3]
+
+
+def documented():
+    """Every public object with its documentation, those of the native half too, which `doctest` does not find."""
+    for module in (tl, _arrays, _errors, _html, _native, _reports):
+        yield module.__name__, module.__doc__
+        for name, value in vars(module).items():
+            yield f"{module.__name__}.{name}", getattr(value, "__doc__", None)
+            if isinstance(value, type):
+                for own, member in vars(value).items():
+                    yield f"{module.__name__}.{name}.{own}", getattr(member, "__doc__", None)
+
+
+class Examples(unittest.TestCase):
+    def run_text(self, name, text, minimum=1):
+        examples = doctest.DocTestParser().get_doctest(text, vars(tl) | {"tl": tl}, name, None, None)
+        self.assertGreaterEqual(len(examples.examples), minimum, name)
+        said = []
+        result = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(examples, out=said.append)
+        self.assertEqual(result.failed, 0, "".join(said))
+        return result.attempted
+
+    def test_of_documentation(self):
+        count = sum(
+            self.run_text(name, text)
+            for name, text in dict(documented()).items()
+            if isinstance(text, str) and ">>>" in text and name.startswith("tensor_layout")
+        )
+        self.assertGreater(count, 30)
+
+    def test_of_the_readme(self):
+        self.run_text("README.md", (ROOT / "tools/python/README.md").read_text().replace("```", ""))
+
+    def test_of_the_page(self):
+        page = (ROOT / "docs/python.md").read_text()
+        blocks = re.findall(r"^```(\w+)(.*)\n([^`]*)^```$", page, re.MULTILINE)
+        self.assertEqual({kind for kind, _, _ in blocks}, {"python", "sh"})
+        # The commands of the shell are those that have made this package.
+        self.assertEqual([text for kind, _, text in blocks if kind == "sh"], ["make wheel\n"])
+        python = [(need.strip(), text) for kind, need, text in blocks if kind == "python"]
+        self.run_text("docs/python.md", "".join(text for need, text in python if not need), 20)
+        if find_spec("jax"):
+            self.run_text("docs/python.md", "".join(text for need, text in python if need == "jax"), 4)
+
+    def test_every_public_name_is_documented(self):
+        for name in tl.__all__:
+            self.assertTrue(getattr(tl, name).__doc__, name)
+
+    @unittest.skipUnless(find_spec("mypy"), "mypy is not installed")
+    def test_stubs_are_those_of_the_package(self):
+        done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "tensor_layout._native"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Objects(unittest.TestCase):
+    OBJECTS = (
+        tl.Layout("{1,0:T(8,128)(2,1)S(1)}"),
+        tl.Shape("(f32[2,3]{0,1}, bf16[<=5])"),
+        tl.TensorLayout("((4_PE, 3:8), (8:1))"),
+        tl.Machine("tpu_v5e"),
+        tl.IndexingMap("(d0) -> (d0 mod 2), domain: d0 in [0, 9]"),
+        tl.moves("f32[8,128]{1,0}", "f32[128,8]{1,0}", transpose=(1, 0)),
+        tl.relayout("((4_PE, 4:1))", "((4:1, 4_PE))"),
+        tl.report("HloModule m\nENTRY e {\n  ROOT x = f32[9] parameter(0)\n}"),
+    )
+
+    def test_objects_are_equal_after_pickling(self):
+        for value in self.OBJECTS:
+            again = pickle.loads(pickle.dumps(value))
+            self.assertEqual((again, hash(again), repr(again)), (value, hash(value), repr(value)))
+
+    def test_objects_differ(self):
+        for value in self.OBJECTS:
+            self.assertEqual([other == value for other in self.OBJECTS].count(True), 1, value)
+        self.assertNotEqual(tl.Shape("f32[2,3]{0,1}"), tl.Shape("f32[2,3]{1,0}"))
+        self.assertNotEqual(tl.Layout("{0}"), "{0}")
+
+    def test_representations_make_the_object(self):
+        for value in self.OBJECTS[:5]:
+            self.assertEqual(eval(repr(value), vars(tl)), value)
+
+    def test_drawings(self):
+        for value in (tl.Shape("f32[3,5]{1,0:T(2,2)}"), tl.TensorLayout("((4_PE, 3:8), (8:1))")):
+            self.assertTrue(value._repr_svg_().startswith("<svg "))
+            self.assertIn("<svg ", value._repr_html_())
+        # Nothing to draw is no error in a notebook.
+        for text in ("token[]", "f32[?]", "(f32[2], s8[])", "f32[6]{0:SC(0:1)}"):
+            self.assertIsNone(tl.Shape(text)._repr_svg_())
+            self.assertIsInstance(tl.Shape(text)._repr_html_(), str)
+
+
+class Errors(unittest.TestCase):
+    def error(self, function, *arguments):
+        with self.assertRaises(tl.LayoutError) as caught:
+            function(*arguments)
+        self.assertIsInstance(caught.exception, ValueError)
+        again = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((str(again), again.at), (str(caught.exception), caught.exception.at))
+        return caught.exception
+
+    def test_errors_have_a_place(self):
+        for function, text, at in (
+            (tl.Shape, "f32[2]{0:T(0)}", 11),
+            (tl.Shape, "f33[2]", 0),
+            (tl.Layout, "{0,0}", 3),
+            (tl.TensorLayout, "((4_PE, 3:7), (8:1))", 15),
+            (tl.Machine, "tpu_v5f", 0),
+            (tl.IndexingMap, "(d0) -> (d1), domain: d0 in [0, 9]", 9),
+            (tl.report, "HloModule m\nENTRY e {\n  ROOT x = f33[9] parameter(0)\n}", 33),
+            (tl.plan, "HloModule m", 11),
+            # Places are in characters, not bytes.
+            (tl.Shape, "/* é */ f33[2]", 8),
+        ):
+            error = self.error(function, text)
+            self.assertEqual((error.text, error.at), (text, at), str(error))
+            self.assertIn(error.message, str(error))
+
+    def test_lines_and_columns(self):
+        error = self.error(tl.report, "HloModule m\nENTRY e {\n  ROOT x = f33[9] parameter(0)\n}")
+        self.assertEqual((error.line, error.column), (3, 12))
+        self.assertEqual(str(error).split("\n")[2].index("^"), 2 + 11)
+
+    def test_numbers_out_of_range(self):
+        shape = tl.Shape("f32[3,5]{1,0:T(2,2)}")
+        for function, argument in ((shape.offset, (3, 0)), (shape.offset, (0,)), (shape.index, 24), (shape.index, -1)):
+            self.assertIsNone(self.error(function, argument).at)
+        self.error(lambda: tl.Shape("f32[4294967296,4294967296]").padded_bytes)
+        self.error(lambda: tl.Shape("f32[?]").padded_bytes)
+        self.error(lambda: tl.Shape("token[]").sizes)
+        self.error(lambda: tl.plan("HloModule m\nENTRY e {\n  ROOT x = f32[9] parameter(0)\n}", entry="fre"))
+        self.error(lambda: tl.plan(SCHEDULED, seconds=-1))
+        self.error(tl.Layout.of, (0, 0))
+        self.error(tl.Layout.of, (0,), [()])
+        self.error(tl.Layout.of, (0,), [(-1,)])
+        self.error(tl.TensorLayout("((4_PE, 3:8), (8:1))").held, {"PF": 1})
+
+
+SCHEDULED = """HloModule chain, is_scheduled=true
+ENTRY main {
+  x = f32[8,100]{1,0:T(8,128)} parameter(0)
+  a = f32[8,100]{1,0:T(8,128)} negate(x)
+  b = f32[100,8]{1,0:T(8,128)} transpose(a), dimensions={1,0}, metadata={op_name="<b>" source_file="m.py" source_line=7}
+  ROOT y = f32[100]{0} custom-call(b), custom_call_target="f"
+}"""
+
+
+class Programs(unittest.TestCase):
+    def test_report(self):
+        found = tl.report(SCHEDULED)
+        self.assertEqual((found.arguments.padded, found.outputs.padded, found.temporaries), (4096, 400, 57344))
+        self.assertEqual((found.peak.bytes, found.peak.instruction, found.scheduled), (61840, "b", True))
+        self.assertEqual([move.name for move in found.relayouts], ["b"])
+        self.assertEqual(found.worst[0].name, "b")
+        self.assertIn("most padding", str(found))
+        # Names of the program are text, not tags.
+        self.assertIn("m.py:7", found._repr_html_())
+        self.assertNotIn("<b>", found._repr_html_())
+
+    def test_plan(self):
+        found = tl.plan(SCHEDULED.split(", is_scheduled")[0] + SCHEDULED[SCHEDULED.index("\n") :].replace(":T(8,128)", ""), entry="free")
+        self.assertLessEqual(found.bound, found.cost)
+        self.assertEqual(found.unit, "cycle")
+        self.assertIn("cost", str(found))
+        self.assertIn("<table>", found._repr_html_())
+
+    def test_others_run_meanwhile(self):
+        """A thread counts while another reads a program of many instructions."""
+        lines = "".join(f"  v{k} = f32[8,128] negate(v{k - 1})\n" for k in range(1, 20000))
+        text = "HloModule m\nENTRY e {\n  v0 = f32[8,128] parameter(0)\n" + lines + "  ROOT r = f32[8,128] negate(v19999)\n}"
+        worker = threading.Thread(target=tl.report, args=(text,))
+        worker.start()
+        counted = 0
+        while worker.is_alive():
+            counted += 1
+        self.assertGreater(counted, 100)
+
+
+@unittest.skipUnless(find_spec("jax"), "JAX is not installed")
+class Jax(unittest.TestCase):
+    def test_report_of_a_function(self):
+        import jax
+        import jax.numpy as jnp
+
+        compiled = jax.jit(lambda x, w: jnp.tanh(x @ w).sum()).lower(jnp.ones((32, 64)), jnp.ones((64, 128))).compile()
+        found = tl.report(compiled.as_text())
+        self.assertEqual(found.arguments.logical, (32 * 64 + 64 * 128) * 4)
+        self.assertEqual(found, tl.report(compiled))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Builds the Python package, installs its wheel into an environment of its own, and runs its tests. With --if-reachable, does
+# without where PyPI cannot be reached. JAX is compared where `tools/test-jax.sh` has installed it. With --wheel, only builds
+# the wheel, into target/wheels.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+home=target/python
+if ! tools/python.sh "$home" tools/test-python.txt; then
+  [[ ${1-} == --if-reachable ]] || exit 1
+  echo "test-python: what builds wheels cannot be installed; the Python package is not tested" >&2
+  exit 0
+fi
+rm -rf target/wheels
+PATH="$PWD/$home/bin:$PATH" "$home/bin/maturin" build --quiet --release --manifest-path tools/python/Cargo.toml --out target/wheels \
+  --interpreter "$home/bin/python"
+[[ ${1-} != --wheel ]] || exit 0
+
+# The package without what it depends on, which each Python has by itself.
+rm -rf target/wheel
+"$home/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index --target target/wheel target/wheels/*.whl
+for python in "$home/bin/python" ${LAYOUT_JAX:-target/jax/bin/python}; do
+  [[ -x $python ]] || continue
+  PYTHONPATH="$PWD/target/wheel" "$python" -W error -m unittest discover --quiet --start-directory tools/python/tests
+done
