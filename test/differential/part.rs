@@ -8,7 +8,8 @@ use crate::jit;
 use crate::program::Program;
 use crate::programs::{KINDS, Kind};
 use layout_passes::{Form, Options, Parallel, Target};
-use melior::{Context, ExecutionEngine};
+use layout_runtime::Engine;
+use melior::Context;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -154,12 +155,7 @@ impl Part {
 }
 
 /// Compiles programs together; if that fails, reports which of them do not compile.
-fn compiled(
-    context: &Context,
-    options: Options,
-    numbers: &[u64],
-    texts: &[String],
-) -> Option<(ExecutionEngine, Vec<bool>)> {
+fn compiled(context: &Context, options: Options, numbers: &[u64], texts: &[String]) -> Option<(Engine, Vec<bool>)> {
     let together = engine(context, texts, options);
     if together.is_none() {
         for (k, text) in numbers.iter().zip(texts) {
