@@ -60,6 +60,29 @@ MlirAttribute layout_rs_attribute_from_text(MlirContext context,
 /// there is none.
 void layout_rs_advice(MlirStringRef error, MlirStringCallback note, void *user);
 
+/// Attributes from numbers; null after an error. Tiles are one after the other,
+/// and each has a number of entries, of which -1 is `*`. So are the parts of
+/// dimensions; an empty axis is the local address.
+MlirAttribute layout_rs_tiled_of_numbers(MlirContext context,
+                                         const int64_t *minorToMajor,
+                                         size_t rank, const int64_t *entries,
+                                         const int64_t *entryCounts,
+                                         size_t tileCount, int64_t memorySpace,
+                                         MlirStringCallback error, void *user);
+MlirAttribute layout_rs_tensor_layout_of_parts(
+    MlirContext context, const int64_t *partCounts, size_t rank,
+    const int64_t *extents, const MlirStringRef *axes, const int64_t *strides,
+    MlirStringCallback error, void *user);
+
+/// `Movement` in Layout.h: its kind, or -1 after an error. Calls back with the
+/// reason, and writes the nearest layout where there is one. A negative count
+/// is no permutation.
+int32_t layout_rs_movement(MlirType from, MlirType to,
+                           const int64_t *permutation, intptr_t count,
+                           MlirStringCallback reason, void *reasonUser,
+                           MlirAttribute *nearest, MlirStringCallback error,
+                           void *user);
+
 /// What `TiledAttr` in Layout.td says of the method of that name. The functions
 /// that return void call back with nothing after an error, which they emit.
 int64_t layout_rs_tiled_rank(MlirAttribute tiled);
@@ -79,6 +102,10 @@ bool layout_rs_tiled_expanded_strides(MlirAttribute tiled, const int64_t *shape,
                                       size_t rank, LayoutNumbers result,
                                       void *resultUser,
                                       MlirStringCallback error, void *user);
+
+bool layout_rs_tiled_padded_bytes(MlirAttribute tiled, const int64_t *shape,
+                                  size_t rank, MlirType element, int64_t *bytes,
+                                  MlirStringCallback error, void *user);
 
 /// As for `TiledAttr`.
 int64_t layout_rs_tensor_layout_rank(MlirAttribute layout);
@@ -132,6 +159,11 @@ MlirAttribute
 layout_rs_machine_default_layout(MlirAttribute machine, MlirType element,
                                  const int64_t *shape, size_t rank,
                                  MlirStringCallback error, void *user);
+
+bool layout_rs_machine_local_bytes(MlirAttribute machine, MlirAttribute layout,
+                                   const int64_t *shape, size_t rank,
+                                   MlirType element, int64_t *bytes,
+                                   MlirStringCallback error, void *user);
 
 bool layout_rs_axis_verify(MlirStringRef name, int64_t level,
                            MlirStringCallback error, void *user);

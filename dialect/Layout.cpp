@@ -59,6 +59,10 @@ static void appendText(MlirStringRef text, void *vector) {
       unwrap(text).str());
 }
 
+static void appendTo(MlirStringRef text, void *string) {
+  *static_cast<std::string *>(string) += unwrap(text);
+}
+
 static void appendNote(MlirStringRef text, void *diagnostic) {
   static_cast<Diagnostic *>(diagnostic)->attachNote() << unwrap(text);
 }
@@ -223,6 +227,35 @@ TiledAttr TiledAttr::get(MLIRContext *context, StringRef text) {
   return fromText<TiledAttr>(context, text);
 }
 
+/// The attribute with these numbers; null after an error.
+static TiledAttr fromNumbers(MLIRContext *context,
+                             ArrayRef<int64_t> minorToMajor,
+                             ArrayRef<SmallVector<int64_t>> tiles,
+                             int64_t memorySpace, EmitError emitError) {
+  SmallVector<int64_t> entries, counts;
+  for (ArrayRef<int64_t> tile : tiles) {
+    llvm::append_range(entries, tile);
+    counts.push_back(tile.size());
+  }
+  return cast_or_null<TiledAttr>(unwrap(layout_rs_tiled_of_numbers(
+      wrap(context), minorToMajor.data(), minorToMajor.size(), entries.data(),
+      counts.data(), counts.size(), memorySpace, emitTo, &emitError)));
+}
+
+TiledAttr TiledAttr::get(MLIRContext *context, ArrayRef<int64_t> minorToMajor,
+                         ArrayRef<SmallVector<int64_t>> tiles,
+                         int64_t memorySpace) {
+  return fromNumbers(context, minorToMajor, tiles, memorySpace,
+                     [context] { return emitError(UnknownLoc::get(context)); });
+}
+
+TiledAttr TiledAttr::getChecked(EmitError emitError, MLIRContext *context,
+                                ArrayRef<int64_t> minorToMajor,
+                                ArrayRef<SmallVector<int64_t>> tiles,
+                                int64_t memorySpace) {
+  return fromNumbers(context, minorToMajor, tiles, memorySpace, emitError);
+}
+
 TiledAttr TiledAttr::getCanonical(MLIRContext *context, StringRef text) {
   return Base::get(context, text);
 }
@@ -279,6 +312,17 @@ TiledAttr::expandedStrides(ArrayRef<int64_t> shape, EmitError emitError) const {
   return result;
 }
 
+FailureOr<int64_t> TiledAttr::paddedBytes(ArrayRef<int64_t> shape,
+                                          Type elementType,
+                                          EmitError emitError) const {
+  int64_t result;
+  if (!layout_rs_tiled_padded_bytes(wrap(*this), shape.data(), shape.size(),
+                                    wrap(elementType), &result, emitTo,
+                                    &emitError))
+    return failure();
+  return result;
+}
+
 LogicalResult TiledAttr::verify(EmitError emitError, StringRef text) {
   return success(layout_rs_tiled_verify(wrap(text), emitTo, &emitError));
 }
@@ -315,6 +359,37 @@ LogicalResult TiledAttr::verifyEncoding(ArrayRef<int64_t> shape,
 
 TensorLayoutAttr TensorLayoutAttr::get(MLIRContext *context, StringRef text) {
   return fromText<TensorLayoutAttr>(context, text);
+}
+
+/// The attribute with these parts; null after an error.
+static TensorLayoutAttr fromParts(MLIRContext *context,
+                                  ArrayRef<SmallVector<Part>> dims,
+                                  EmitError emitError) {
+  SmallVector<int64_t> counts, extents, strides;
+  SmallVector<MlirStringRef> axes;
+  for (ArrayRef<Part> parts : dims) {
+    counts.push_back(parts.size());
+    for (const Part &part : parts) {
+      extents.push_back(part.extent);
+      axes.push_back(wrap(part.axis));
+      strides.push_back(part.stride);
+    }
+  }
+  return cast_or_null<TensorLayoutAttr>(unwrap(layout_rs_tensor_layout_of_parts(
+      wrap(context), counts.data(), counts.size(), extents.data(), axes.data(),
+      strides.data(), emitTo, &emitError)));
+}
+
+TensorLayoutAttr TensorLayoutAttr::get(MLIRContext *context,
+                                       ArrayRef<SmallVector<Part>> dims) {
+  return fromParts(context, dims,
+                   [context] { return emitError(UnknownLoc::get(context)); });
+}
+
+TensorLayoutAttr
+TensorLayoutAttr::getChecked(EmitError emitError, MLIRContext *context,
+                             ArrayRef<SmallVector<Part>> dims) {
+  return fromParts(context, dims, emitError);
 }
 
 TensorLayoutAttr TensorLayoutAttr::getCanonical(MLIRContext *context,
@@ -403,6 +478,18 @@ TiledAttr MachineAttr::defaultLayout(Type elementType, ArrayRef<int64_t> shape,
       &emitError)));
 }
 
+FailureOr<int64_t> MachineAttr::localBytes(TensorLayoutAttr layout,
+                                           ArrayRef<int64_t> shape,
+                                           Type elementType,
+                                           EmitError emitError) const {
+  int64_t result;
+  if (!layout_rs_machine_local_bytes(wrap(*this), wrap(layout), shape.data(),
+                                     shape.size(), wrap(elementType), &result,
+                                     emitTo, &emitError))
+    return failure();
+  return result;
+}
+
 LogicalResult MachineAttr::verify(EmitError emitError, StringRef text) {
   return success(layout_rs_machine_verify(wrap(text), emitTo, &emitError));
 }
@@ -453,6 +540,27 @@ LogicalResult IndexingMapAttr::verify(EmitError emitError, int64_t kind,
                           constraintIntervals.size(),
                           wrap(names)};
   return success(layout_rs_indexing_map_verify(&parts, emitTo, &emitError));
+}
+
+//===----------------------------------------------------------------------===//
+// What moves
+//===----------------------------------------------------------------------===//
+
+FailureOr<Movement>
+layout::movementOf(RankedTensorType from, RankedTensorType to,
+                   std::optional<ArrayRef<int64_t>> permutation,
+                   EmitError emitError) {
+  std::string reason;
+  MlirAttribute nearest{nullptr};
+  ArrayRef<int64_t> dims = permutation.value_or(ArrayRef<int64_t>());
+  intptr_t count = permutation ? dims.size() : -1;
+  int32_t kind =
+      layout_rs_movement(wrap(from), wrap(to), dims.data(), count, appendTo,
+                         &reason, &nearest, emitTo, &emitError);
+  if (kind < 0)
+    return failure();
+  return Movement{static_cast<Movement::Kind>(kind), reason,
+                  cast_or_null<TiledAttr>(unwrap(nearest))};
 }
 
 //===----------------------------------------------------------------------===//

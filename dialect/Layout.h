@@ -10,6 +10,14 @@
 //   auto rows = layout::TensorLayoutAttr::get(context, "((4_PE, 3:8), (8:1))");
 //   rows.placeOf({12, 8}, {7, 1});                    // 2 along PE, address 9
 //
+// From numbers, and what a layout costs:
+//
+//   layout::TiledAttr::get(context, {1, 0}, {{2, 2}});         // as above
+//   layout::TensorLayoutAttr::get(
+//       context, {{{4, "PE"}, {3, "", 8}}, {{8, ""}}});        // as above
+//   tiled.paddedBytes({3, 5}, f32);                            // 96
+//   layout::movementOf(from, to, {{1, 0}})->isFree();
+//
 // A wrong text makes `get` emit an error in the context and return null;
 // getChecked(emitError, context, StringRef(text)) calls `emitError` instead.
 // Attributes made from text load the dialect, which has to be in the context's
@@ -31,8 +39,23 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <optional>
+#include <string>
 
 #include "LayoutDialect.h.inc"
+
+namespace layout {
+
+/// A part of a dimension of a TensorLayout: so many steps along an axis of the
+/// machine, or along the local address where there is no axis. A step moves
+/// `stride` places, or units of the address.
+struct Part {
+  int64_t extent;
+  llvm::StringRef axis;
+  int64_t stride = 1;
+};
+
+} // namespace layout
 
 #define GET_ATTRDEF_CLASSES
 #include "LayoutAttributes.h.inc"
@@ -52,6 +75,33 @@ bool registerLayoutDialect(mlir::DialectRegistry &registry,
 /// Loads the dialect; false where the context's registry does not have it, or
 /// has that of another copy.
 bool loadLayoutDialect(mlir::MLIRContext &context);
+
+/// Whether a tensor moves.
+struct Movement {
+  enum Kind {
+    Free = 0,    ///< Every element stays at its byte.
+    Moves = 1,   ///< An element moves, or the result takes more memory.
+    Unknown = 2, ///< Neither was shown.
+  };
+  Kind kind;
+  /// Why, in words.
+  std::string reason;
+  /// Where it moves: a layout of the result with which it would not, the one
+  /// nearest to its own of those that were tried; null where none was found.
+  TiledAttr nearest;
+
+  bool isFree() const { return kind == Free; }
+};
+
+/// Whether a tensor moves that becomes one of another type of the same element
+/// type: transposed, where dimension k of the result is dimension
+/// `permutation[k]`, and else with its elements in the same row-major order, as
+/// in a reshape or a change of the layout alone. The types are static, and
+/// without an encoding or with a TiledAttr.
+mlir::FailureOr<Movement>
+movementOf(mlir::RankedTensorType from, mlir::RankedTensorType to,
+           std::optional<llvm::ArrayRef<int64_t>> permutation = std::nullopt,
+           llvm::function_ref<mlir::InFlightDiagnostic()> emitError = nullptr);
 
 } // namespace layout
 

@@ -111,7 +111,12 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
   let parameters = (ins StringRefParameter<"canonical text">:$text);
   let genVerifyDecl = 1;
   let skipDefaultBuilders = 1;
-  let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
+  let builders = [
+    AttrBuilder<(ins "::llvm::StringRef":$text)>,
+    AttrBuilder<(ins
+      "::llvm::ArrayRef<int64_t>":$minorToMajor,
+      "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$tiles,
+      CArg<"int64_t", "0">:$memorySpace)>];
   let extraClassDeclaration = TextBuilders<"TiledAttr">.declarations # [{
     using EmitError = ::llvm::function_ref<::mlir::InFlightDiagnostic()>;
 
@@ -140,6 +145,11 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
     ::mlir::FailureOr<::llvm::SmallVector<int64_t>>
     expandedStrides(::llvm::ArrayRef<int64_t> shape,
                     EmitError emitError = nullptr) const;
+    /// The bytes of memory that a tensor of a static shape takes, padding
+    /// included; metadata (`M`) is not.
+    ::mlir::FailureOr<int64_t> paddedBytes(::llvm::ArrayRef<int64_t> shape,
+                                           ::mlir::Type elementType,
+                                           EmitError emitError = nullptr) const;
   }];
 }
 
@@ -177,7 +187,9 @@ def Layout_TensorLayoutAttr : Layout_Attr<"TensorLayout", "tensor_layout", [
   let parameters = (ins StringRefParameter<"canonical text">:$text);
   let genVerifyDecl = 1;
   let skipDefaultBuilders = 1;
-  let builders = [AttrBuilder<(ins "::llvm::StringRef":$text)>];
+  let builders = [
+    AttrBuilder<(ins "::llvm::StringRef":$text)>,
+    AttrBuilder<(ins "::llvm::ArrayRef<::llvm::SmallVector<Part>>":$dims)>];
   let extraClassDeclaration = TextBuilders<"TensorLayoutAttr">.declarations # [{
     using EmitError = ::llvm::function_ref<::mlir::InFlightDiagnostic()>;
 
@@ -225,6 +237,12 @@ def Layout_MachineAttr : Layout_Attr<"Machine", "machine"> {
     TiledAttr defaultLayout(::mlir::Type elementType,
                             ::llvm::ArrayRef<int64_t> shape,
                             EmitError emitError = nullptr) const;
+    /// The bytes that a tensor of this static shape takes in each memory that
+    /// holds a part of it; failure where a memory has less room.
+    ::mlir::FailureOr<int64_t> localBytes(TensorLayoutAttr layout,
+                                          ::llvm::ArrayRef<int64_t> shape,
+                                          ::mlir::Type elementType,
+                                          EmitError emitError = nullptr) const;
   }];
 }
 

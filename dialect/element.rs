@@ -8,6 +8,7 @@
 //! | `vector<4xf32>`, `!llvm.ptr`, `memref<2xf32>` | unknown |
 
 use crate::imports::complex_element;
+use ::tensor_layout::element::ElementType;
 use melior::ir::{Type, TypeLike, r#type::IntegerType};
 
 /// The bits of a number type, which is an integer, index, floating-point or complex type; `None` for any other type.
@@ -32,6 +33,14 @@ pub fn least_bits(element: Type) -> i64 {
 /// The bits that an element of so many takes in memory, where the layout does not say otherwise: whole bytes.
 pub fn stored_bits(bits: i64) -> i64 {
     (bits + 7) / 8 * 8
+}
+
+/// An element type of the maths with as many bits, which is all that layouts know of elements; for MLIR's truth values,
+/// of one bit, it is `pred`. `None` where there is no such type.
+pub fn alike(bits: i64) -> Option<ElementType> {
+    // Truth values take a byte, and are no numbers of one bit.
+    let alike = |t: &&ElementType| if bits == 1 { **t == ElementType::Pred } else { t.bits() == Some(bits) };
+    ElementType::ALL.iter().find(alike).copied()
 }
 
 /// The error of a tensor whose layout needs to know the size of its elements.

@@ -212,7 +212,7 @@ extern "C" fn layout_rs_tensor_layout_rank(layout: MlirAttribute) -> i64 {
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_tensor_layout_axes(layout: MlirAttribute, axis: MlirStringCallback, user: *mut c_void) {
-    guard(emit(layout, ()), || tensor_layout_of(layout).axes().iter().for_each(|name| say(axis, user, name)));
+    guard(emit(layout, ()), || tensor_layout_of(layout).axes().iter().for_each(|name| give_text(axis, user, name)));
 }
 
 /// See `Glue.h`.
@@ -242,7 +242,7 @@ extern "C" fn layout_rs_print_attribute(attribute: MlirAttribute, print: MlirStr
     guard(emit(attribute, ()), || {
         // SAFETY: the attribute is alive for the call.
         let body = body(unsafe { Attribute::from_raw(attribute) }).expect("an attribute with a notation of its own");
-        say(print, user, &attribute::print(&body));
+        give_text(print, user, &attribute::print(&body));
     });
 }
 
@@ -433,7 +433,7 @@ extern "C" fn layout_rs_verify_operation_attribute(
     );
     let Err((at, message)) = checked else { return true };
     if at.ptr == op.ptr {
-        say(error, user, &message);
+        give_text(error, user, &message);
     } else {
         // SAFETY: the operation is alive for the call.
         emit_at(unsafe { mlirOperationGetLocation(at) }, &message);
@@ -535,13 +535,13 @@ extern "C" fn layout_rs_convert_reads_memory(operation: MlirOperation) -> bool {
 }
 
 /// The layout of an attribute that C++ knows to be `#layout.tiled`.
-fn layout_of(attribute: MlirAttribute) -> Layout {
+pub(crate) fn layout_of(attribute: MlirAttribute) -> Layout {
     // SAFETY: the attribute is alive for the call.
     tiled(unsafe { Attribute::from_raw(attribute) }).expect("a #layout.tiled attribute")
 }
 
 /// The layout of an attribute that C++ knows to be `#layout.tensor_layout`.
-fn tensor_layout_of(attribute: MlirAttribute) -> TensorLayout {
+pub(crate) fn tensor_layout_of(attribute: MlirAttribute) -> TensorLayout {
     // SAFETY: the attribute is alive for the call.
     tensor_layout(unsafe { Attribute::from_raw(attribute) }).expect("a #layout.tensor_layout attribute")
 }
@@ -553,14 +553,14 @@ fn convert_of<'a>(operation: MlirOperation) -> ConvertOp<'a, 'a> {
 }
 
 /// The sizes that C++ gives; `None` is a dynamic one.
-fn sizes_of(sizes: *const i64, rank: usize) -> Vec<Option<i64>> {
+pub(crate) fn sizes_of(sizes: *const i64, rank: usize) -> Vec<Option<i64>> {
     // SAFETY: no argument, no state.
     let dynamic = unsafe { mlirShapedTypeGetDynamicSize() };
     numbers_of(sizes, rank).into_iter().map(|size| (size != dynamic).then_some(size)).collect()
 }
 
 /// The numbers that C++ gives.
-fn numbers_of(numbers: *const i64, count: usize) -> Vec<i64> {
+pub(crate) fn numbers_of(numbers: *const i64, count: usize) -> Vec<i64> {
     // Without numbers the pointer may be null, which no slice may be made of.
     if count == 0 {
         return Vec::new();
@@ -576,9 +576,13 @@ fn give(callback: Numbers, user: *mut c_void, numbers: &[i64]) {
 }
 
 /// Tells C++ the error of a check, or the panic in it; true where there is neither.
-fn verdict(error: MlirStringCallback, user: *mut c_void, check: impl FnOnce() -> Result<(), String>) -> bool {
+pub(crate) fn verdict(
+    error: MlirStringCallback,
+    user: *mut c_void,
+    check: impl FnOnce() -> Result<(), String>,
+) -> bool {
     let outcome = guard(|message| Err(message.to_string()), check);
-    outcome.map_err(|message| say(error, user, &message)).is_ok()
+    outcome.map_err(|message| give_text(error, user, &message)).is_ok()
 }
 
 /// [`verdict`] of a check that needs the element type of a tensor.
@@ -599,7 +603,7 @@ fn verdict_on_element(
 }
 
 /// Gives C++ a text.
-fn say(callback: MlirStringCallback, user: *mut c_void, text: &str) {
+pub(crate) fn give_text(callback: MlirStringCallback, user: *mut c_void, text: &str) {
     // SAFETY: C++ gives a callback and the pointer it takes.
     unsafe { hand_over(callback, user, text) }
 }

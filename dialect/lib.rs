@@ -23,8 +23,10 @@
 //! | `tensor_layout` | the same for TensorLayouts | `affine`, `element` |
 //! | `attribute` | the text of each attribute | `indexing_map` |
 //! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `imports`, `indexing_map`, `tensor_layout`, `tiled` |
-//! | `machine` | the rules of `layout.machine` | `element`, `imports`, `values` |
+//! | `movement` | what moves between two types of a tensor | `element`, `imports`, `values` |
+//! | `machine` | the rules of `layout.machine` | `element`, `imports`, `tensor_layout`, `values` |
 //! | `exports` | what C++ calls: `layout_rs_*` | `advice`, `attribute`, `axis`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout`, `tiled`, `values` |
+//! | `queries` | the rest of that: layouts from numbers, bytes, what moves | `exports`, `machine`, `movement`, `strings`, `tensor_layout`, `tiled`, `values` |
 //!
 //! # Example
 //!
@@ -104,6 +106,9 @@ mod guard;
 mod imports;
 mod indexing_map;
 mod machine;
+mod movement;
+#[allow(unsafe_code, reason = "C++ calls it, with pointers")]
+mod queries;
 #[allow(unsafe_code, reason = "texts from C++ are pointers")]
 mod strings;
 pub mod tensor_layout;
@@ -112,7 +117,8 @@ mod values;
 
 pub use convert::convert;
 pub use imports::{load, register, shape};
-pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS, default_layout};
+pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, READS, default_layout, local_bytes};
+pub use movement::movement;
 pub use values::{
     affine_map, attribute_from_text, axis, axis_attribute, indexing_affine_map, indexing_map, indexing_map_attribute,
     layout, machine, machine_attribute, memory_space, memory_space_attribute, pending, pending_attribute,

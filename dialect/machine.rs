@@ -7,12 +7,12 @@
 //!
 //! The other names are those that the passes of this project attach, and nothing is checked of what they hold.
 
-use crate::element::{bits, least_bits, not_a_number};
+use crate::element::{alike, bits, least_bits, not_a_number};
 use crate::imports::{encoding, memref_parts, shape, walk};
+use crate::tensor_layout::static_placement;
 use crate::values::{machine, memory_space, pending, tensor_layout};
-use ::tensor_layout::element::ElementType;
 use ::tensor_layout::places::Machine;
-use ::tensor_layout::places::Placement;
+use ::tensor_layout::places::{Placement, TensorLayout};
 use ::tensor_layout::targets::Target;
 use ::tensor_layout::text::instead;
 use ::tensor_layout::tiled::Layout;
@@ -81,14 +81,27 @@ pub fn verify_attribute<'c>(
 /// [`Target::default_layout`].
 pub fn default_layout(machine: &Machine, element: Type, sizes: &[Option<i64>]) -> Result<Layout, String> {
     let found = bits(element).ok_or_else(|| not_a_number("by default", element))?;
-    // Truth values take a byte, and are no numbers of one bit.
-    let alike = |t: &&ElementType| if found == 1 { **t == ElementType::Pred } else { t.bits() == Some(found) };
-    let of = ElementType::ALL.iter().find(alike);
-    let of = of.ok_or_else(|| format!("a machine has no layout for elements of {found} bits"))?;
+    let of = alike(found).ok_or_else(|| format!("a machine has no layout for elements of {found} bits"))?;
     let sizes: Option<Vec<i64>> = sizes.iter().copied().collect();
     let sizes = sizes.ok_or("the sizes must be static, found one that is dynamic")?;
     let target = Target::new(machine.clone()).map_err(|error| error.message)?;
-    target.default_layout(*of, &sizes).map_err(|error| error.message)
+    target.default_layout(of, &sizes).map_err(|error| error.message)
+}
+
+/// The bytes that a tensor takes in each memory of a machine that holds a part of it.
+///
+/// # Errors
+/// An element type that is no number, sizes that are not static, and those of [`Machine::check`]: among them a memory that
+/// has less room.
+pub fn local_bytes(
+    machine: &Machine,
+    layout: &TensorLayout,
+    sizes: &[Option<i64>],
+    element: Type,
+) -> Result<i64, String> {
+    let placement = static_placement(layout, sizes)?;
+    let bits = bits(element).ok_or_else(|| not_a_number(&layout.to_string(), element))?;
+    machine.check(&placement, bits, None).map(|fit| fit.bytes).map_err(|error| error.message)
 }
 
 /// The types of an operation's results and of its blocks' arguments, and of a function's arguments and results.

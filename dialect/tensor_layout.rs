@@ -59,6 +59,19 @@ pub fn static_placement(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<
     Placement::new(layout, Some(&sizes)).map_err(|e| format!("layout {layout}: {}", e.error))
 }
 
+/// The layout with these parts for each dimension, each an extent, an axis and a stride; no axis is the local address.
+///
+/// # Errors
+/// Those of [`TensorLayout::new`].
+pub fn of_parts(dims: &[Vec<(i64, &str, i64)>]) -> Result<TensorLayout, String> {
+    let part = |(extent, axis, stride): &(i64, &str, i64)| match *axis {
+        "" => Part::local(*extent, *stride),
+        axis => Part::along(axis, *extent, *stride),
+    };
+    let dims = dims.iter().map(|parts| parts.iter().map(part).collect()).collect();
+    TensorLayout::new(dims).map_err(|error| error.message)
+}
+
 /// Checks the layout against the type of its tensor.
 pub fn verify_encoding(layout: &TensorLayout, shape: &[Option<i64>], element: Type) -> Result<(), String> {
     verify_layout(layout, shape)?;

@@ -10,7 +10,7 @@
 //! [`Expansion`].
 
 use crate::element::{bits, not_a_number, stored_bits};
-use ::tensor_layout::tiled::{Expansion, Layout, TileEntry, Tiling};
+use ::tensor_layout::tiled::{Expansion, Layout, TileEntry, Tiling, memory_space};
 use melior::{
     Context,
     ir::{AffineExpr, AffineMap, Type},
@@ -127,6 +127,30 @@ pub fn tiles(layout: &Layout) -> Vec<Vec<i64>> {
     layout.tiles.iter().map(|tile| tile.iter().map(number).collect()).collect()
 }
 
+/// The layout with the numbers that [`minor_to_major`], [`tiles`] and its memory space are.
+///
+/// # Errors
+/// Those of [`Layout::new`], a negative size other than -1, and a memory space outside 0 to 127.
+pub fn of_numbers(minor_to_major: &[i64], tiles: &[&[i64]], space: i64) -> Result<Layout, String> {
+    let negative = |dim: &i64| format!("a dimension in minor_to_major must be at least 0, found {dim}");
+    let order = minor_to_major.iter().map(|dim| usize::try_from(*dim).map_err(|_| negative(dim)));
+    let entry = |entry: &i64| if *entry == -1 { TileEntry::Combine } else { TileEntry::Size(*entry) };
+    let tiles = tiles.iter().map(|tile| tile.iter().map(entry).collect()).collect();
+    let layout = Layout::new(order.collect::<Result<_, _>>()?, tiles).map_err(|error| error.message)?;
+    Ok(Layout { memory_space: memory_space::check(space)?, ..layout })
+}
+
+/// The bytes that memory is taken for, padding included: the number of expanded elements, rounded up to `L(n)`, times
+/// the bits of one, which are those of `E(n)` or else the whole bytes of the type. Metadata (`M`) is not counted.
+///
+/// # Errors
+/// Those of [`static_expansion`], and an element type that is no number.
+pub fn padded_bytes(layout: &Layout, shape: &[Option<i64>], element: Type) -> Result<i64, String> {
+    static_expansion(layout, shape)?;
+    verify_encoding(layout, shape, element)?;
+    bytes(layout, shape, bits(element).ok_or_else(|| not_a_number(&layout.to_string(), element))?)
+}
+
 /// The layout on sizes that have to be static; `None` is a dynamic one.
 ///
 /// # Errors
@@ -153,13 +177,17 @@ pub fn verify_encoding(layout: &Layout, shape: &[Option<i64>], element: Type) ->
     if layout.element_bits != 0 && layout.element_bits < bits {
         return Err(format!("E(n) must be at least {bits}, the bits of {element}, found E({})", layout.element_bits));
     }
-    // (tiled_c2) On a tensor, the bytes fit too; without E(n) an element takes whole bytes.
+    // (tiled_c2) On a tensor, the bytes fit too.
+    bytes(layout, shape, bits).map(drop)
+}
+
+/// The bytes of a buffer of elements of so many bits; 0 where a size is dynamic. Without `E(n)` an element takes whole
+/// bytes.
+fn bytes(layout: &Layout, shape: &[Option<i64>], bits: i64) -> Result<i64, String> {
     let bits = if layout.element_bits != 0 { layout.element_bits } else { stored_bits(bits) };
     let elements = expand(layout, shape)?.map_or(0, |expansion| expansion.allocated_elements());
-    if i64::try_from((i128::from(elements) * i128::from(bits) + 7) / 8).is_err() {
-        return Err(format!("layout {layout}: the number of bytes does not fit in 64 bits"));
-    }
-    Ok(())
+    let bytes = (i128::from(elements) * i128::from(bits) + 7) / 8;
+    i64::try_from(bytes).map_err(|_| format!("layout {layout}: the number of bytes does not fit in 64 bits"))
 }
 
 #[cfg(test)]
@@ -201,6 +229,25 @@ mod tests {
                 (0..map.result_count()).map(|result| evaluate(map.result(result).unwrap(), &index, symbols)).collect();
             assert_eq!(results, expansion.expand(&index).unwrap(), "{text} at {index:?}: {map}");
         }
+    }
+
+    /// A layout is made again of the numbers that it gives; numbers that make none are errors.
+    #[test]
+    fn numbers_make_the_layout() {
+        for text in ["{}", "{0,1}", "{1,0:T(8,128)(2,1)S(1)}", "{2,0,1:T(*,*,4)S(127)}"] {
+            let layout = Layout::parse(text).unwrap();
+            let tiles = tiles(&layout);
+            let tiles: Vec<&[i64]> = tiles.iter().map(|tile| &tile[..]).collect();
+            let made = of_numbers(&minor_to_major(&layout), &tiles, layout.memory_space.into());
+            assert_eq!(made.unwrap().to_string(), text);
+        }
+        let wrong = |order: &[i64], tiles: &[&[i64]], space| of_numbers(order, tiles, space).unwrap_err();
+        assert_eq!(wrong(&[1, 1], &[], 0), "minor_to_major must list each dimension once, found 1 twice");
+        assert_eq!(wrong(&[0, -1], &[], 0), "a dimension in minor_to_major must be at least 0, found -1");
+        assert_eq!(wrong(&[0], &[&[8, -2]], 0), "a tile size must be at least 1, found -2");
+        assert!(wrong(&[0], &[&[8, -1]], 0).contains("last entry"), "{}", wrong(&[0], &[&[8, -1]], 0));
+        assert!(wrong(&[0], &[&[]], 0).contains("last entry"), "{}", wrong(&[0], &[&[]], 0));
+        assert_eq!(wrong(&[0], &[], 128), "the number of a memory space must be in 0 to 127, found 128");
     }
 
     #[test]

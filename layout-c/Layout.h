@@ -72,6 +72,35 @@ MLIR_CAPI_EXPORTED MlirAttribute
 mlirLayoutMemorySpaceAttrGetNumbered(MlirContext context, int64_t number,
                                      MlirStringCallback error, void *userData);
 
+//===----------------------------------------------------------------------===//
+// Attributes from numbers
+//===----------------------------------------------------------------------===//
+
+/// #layout.tiled with this order, fastest varying dimension first, and these
+/// tiles, first applied first: tile k has `tileRanks[k]` entries
+/// `tileSizes[k][0]`, .., major first, of which 0 is `*`.
+MLIR_CAPI_EXPORTED MlirAttribute mlirLayoutTiledAttrGetFromNumbers(
+    MlirContext context, intptr_t rank, const int64_t *minorToMajor,
+    intptr_t numTiles, const intptr_t *tileRanks,
+    const int64_t *const *tileSizes, int64_t memorySpace,
+    MlirStringCallback error, void *userData);
+
+/// A part of a dimension of a TensorLayout: so many steps along an axis of the
+/// machine, or along the local address where the axis is empty. A step moves
+/// `stride` places, or units of the address.
+typedef struct {
+  int64_t extent;
+  MlirStringRef axis;
+  int64_t stride;
+} MlirLayoutPart;
+
+/// #layout.tensor_layout: dimension d has the parts `parts[d][0]`, ..,
+/// `partCounts[d]` of them, the most significant first.
+MLIR_CAPI_EXPORTED MlirAttribute mlirLayoutTensorLayoutAttrGetFromParts(
+    MlirContext context, intptr_t rank, const intptr_t *partCounts,
+    const MlirLayoutPart *const *parts, MlirStringCallback error,
+    void *userData);
+
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutTiled(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutTensorLayout(MlirAttribute attr);
 MLIR_CAPI_EXPORTED bool mlirAttributeIsALayoutMachine(MlirAttribute attr);
@@ -117,6 +146,38 @@ MLIR_CAPI_EXPORTED intptr_t mlirLayoutTiledAttrGetExpanded(
     MlirAttribute tiled, intptr_t rank, const int64_t *shape, intptr_t capacity,
     int64_t *sizes, int64_t *strides, MlirStringCallback error, void *userData);
 
+/// The bytes of memory that a tensor of a static shape takes, padding included;
+/// metadata (`M`) is not.
+MLIR_CAPI_EXPORTED bool
+mlirLayoutTiledAttrGetPaddedBytes(MlirAttribute tiled, MlirType elementType,
+                                  intptr_t rank, const int64_t *shape,
+                                  int64_t *bytes, MlirStringCallback error,
+                                  void *userData);
+
+typedef enum {
+  MlirLayoutMovementError = -1,
+  MlirLayoutFree = 0,  ///< Every element stays at its byte.
+  MlirLayoutMoves = 1, ///< An element moves, or more memory is needed.
+  MlirLayoutMovementUnknown = 2, ///< Neither was shown.
+} MlirLayoutMovement;
+
+typedef void (*MlirLayoutAttributeCallback)(MlirAttribute attr, void *userData);
+
+/// Whether a tensor moves that becomes one of another type of the same element
+/// type: transposed, where dimension k of the result is dimension
+/// `permutation[k]`, or, where `permutation` is null, with its elements in the
+/// same row-major order, as in a reshape or a change of the layout alone. The
+/// types are static, and without an encoding or with #layout.tiled.
+///
+/// Calls back with the reason in words, and where it moves and one was found
+/// with the layout of the result with which it would not, that is nearest to
+/// its own; both callbacks may be null.
+MLIR_CAPI_EXPORTED MlirLayoutMovement mlirLayoutGetMovement(
+    MlirType from, MlirType to, intptr_t rank, const int64_t *permutation,
+    MlirStringCallback reason, void *reasonData,
+    MlirLayoutAttributeCallback nearest, void *nearestData,
+    MlirStringCallback error, void *userData);
+
 /// The #layout.tiled that a tensor of this static shape has on a machine
 /// unless its owner asks for another.
 MLIR_CAPI_EXPORTED MlirAttribute mlirLayoutMachineAttrGetDefaultLayout(
@@ -142,6 +203,14 @@ MLIR_CAPI_EXPORTED intptr_t mlirLayoutTensorLayoutAttrGetPlace(
     MlirAttribute layout, intptr_t rank, const int64_t *shape,
     intptr_t indexRank, const int64_t *index, intptr_t capacity, int64_t *place,
     MlirStringCallback error, void *userData);
+
+/// The bytes that a tensor of a static shape takes in each memory of a machine
+/// that holds a part of it; an error where a memory has less room.
+MLIR_CAPI_EXPORTED bool
+mlirLayoutMachineAttrGetLocalBytes(MlirAttribute machine, MlirAttribute layout,
+                                   MlirType elementType, intptr_t rank,
+                                   const int64_t *shape, int64_t *bytes,
+                                   MlirStringCallback error, void *userData);
 
 //===----------------------------------------------------------------------===//
 // Memory spaces and axes
@@ -204,8 +273,6 @@ typedef enum {
   /// From an index of the operand to the elements of the result that use it.
   MlirLayoutFeeds = 1,
 } MlirLayoutDirection;
-
-typedef void (*MlirLayoutAttributeCallback)(MlirAttribute attr, void *userData);
 
 /// Calls back with each indexing map between a result and an operand of an
 /// operation on tensors. The answer is the union of their points: no map where

@@ -49,6 +49,13 @@ void layout_rs_pipelines(void (*pipeline)(MlirStringRef name,
 bool layout_rs_pipeline(MlirStringRef name, MlirStringRef options,
                         MlirStringCallback passes, void *user);
 
+/// Calls back with each indexing map between a result and an operand of an
+/// operation: what is read, or else what feeds it. False after an error.
+bool layout_rs_indexing(MlirOperation op, bool reads, int64_t result,
+                        int64_t operand,
+                        void (*map)(MlirAttribute map, void *user),
+                        void *mapUser, MlirStringCallback error, void *user);
+
 //===----------------------------------------------------------------------===//
 // C++, for Rust
 //===----------------------------------------------------------------------===//

@@ -218,6 +218,24 @@ StringRef registerPassesOnce() {
 
 } // namespace
 
+LogicalResult layout::indexingOf(Operation *op, Direction direction,
+                                 int64_t result, int64_t operand,
+                                 SmallVectorImpl<IndexingMapAttr> &maps,
+                                 function_ref<InFlightDiagnostic()> emitError) {
+  auto add = [](MlirAttribute map, void *maps) {
+    static_cast<SmallVectorImpl<IndexingMapAttr> *>(maps)->push_back(
+        cast<IndexingMapAttr>(unwrap(map)));
+  };
+  auto emit = [](MlirStringRef message, void *emitError) {
+    if (auto emit =
+            *static_cast<function_ref<InFlightDiagnostic()> *>(emitError))
+      emit() << unwrap(message);
+  };
+  return success(layout_rs_indexing(wrap(op), direction == Direction::reads,
+                                    result, operand, add, &maps, emit,
+                                    &emitError));
+}
+
 bool layout::registerLayoutPassesAndPipelines(raw_ostream &errors) {
   StringRef wrong = registerPassesOnce();
   if (!wrong.empty())

@@ -1,7 +1,7 @@
 //===- Passes.h - Passes over the layout dialect --------------------------===//
 //
 // For C++ that runs the passes: their constructors, the pipelines, and their
-// registration.
+// registration; and the analysis of what an operation reads, without a pass.
 //
 //   manager.addPass(layout::createLayoutLowerMemrefs(
 //       {/*form=*/layout::Form::physical}));
@@ -27,8 +27,28 @@
 
 namespace layout {
 
+// In layout/Layout.h.
+class IndexingMapAttr;
+
 #define GEN_PASS_DECL
 #include "Passes.h.inc"
+
+/// Which way an indexing map goes.
+enum class Direction {
+  /// From an index of the result to the elements of the operand it is made of.
+  reads,
+  /// From an index of the operand to the elements of the result that use it.
+  feeds,
+};
+
+/// Appends the indexing maps between a result and an operand of an operation on
+/// tensors. The answer is the union of their points: no map where nothing is
+/// related, UNDEFINED where no finite map holds the relation. Needs no pass and
+/// changes nothing; loads the dialect.
+mlir::LogicalResult
+indexingOf(mlir::Operation *op, Direction direction, int64_t result,
+           int64_t operand, llvm::SmallVectorImpl<IndexingMapAttr> &maps,
+           llvm::function_ref<mlir::InFlightDiagnostic()> emitError = nullptr);
 
 /// Registers the passes and the pipelines by name, and upstream's passes, of
 /// which pipelines are made; again does nothing. MLIR's table of passes is not

@@ -14,7 +14,8 @@ use crate::{
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
-use mlir_sys::{MlirOperation, MlirStringCallback, MlirStringRef};
+use melior::ir::{AttributeLike, OperationRef};
+use mlir_sys::{MlirAttribute, MlirOperation, MlirStringCallback, MlirStringRef};
 use std::ffi::c_void;
 use tensor_layout::text::instead;
 
@@ -149,6 +150,37 @@ extern "C" fn layout_rs_pipeline(
     // SAFETY: C++ gives a callback and the pointer it takes.
     unsafe { callback(string_ref(text), user) };
     found.is_ok()
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_indexing(
+    op: MlirOperation,
+    reads: bool,
+    result: i64,
+    operand: i64,
+    map: unsafe extern "C" fn(MlirAttribute, *mut c_void),
+    map_user: *mut c_void,
+    error: MlirStringCallback,
+    user: *mut c_void,
+) -> bool {
+    // SAFETY: the operation is alive for the call.
+    let op = unsafe { OperationRef::from_raw(op) };
+    let found = guard(
+        |message| Err(message.to_string()),
+        || indexing_analysis::between(op, reads, result, operand).map_err(|error| error.message),
+    );
+    match found {
+        // SAFETY: C++ gives a callback and the pointer it takes.
+        Ok(maps) => maps.iter().for_each(|value| unsafe { map(value.to_raw(), map_user) }),
+        Err(message) => {
+            let callback = error.expect("C++ gives a callback");
+            // SAFETY: C++ gives a callback and the pointer it takes.
+            unsafe { callback(string_ref(&message), user) };
+            return false;
+        }
+    }
+    true
 }
 
 /// What a step of a pass did: `LayoutOutcome` in `Glue.h`.

@@ -25,6 +25,7 @@
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
+//! | `memref_form` | the sizes and strides of a lowered array, for callers | `buffers`, `options` |
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
 //! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `options`, `upstream` |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
@@ -85,6 +86,7 @@ mod kernel;
 pub mod lower_bufferization;
 pub mod lower_memrefs;
 pub mod mask_as_integers;
+mod memref_form;
 mod options;
 pub mod outline_loops;
 mod ownership;
@@ -107,6 +109,7 @@ mod vectorize;
 pub mod verify_llvm;
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use memref_form::MemRefForm;
 pub use options::{
     Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Parallel, PlanEntry, PlanMachine, PlanMemoryOptions,
     PlanOptions, RemoveConversionsOptions, Target,

@@ -4,13 +4,89 @@
 //! tiles of 2×2, padded to 6 tiles; element (2, 3) is at offset 17 of 24:
 //!
 //! ```
-//! use tensor_layout::operations::Shape;
+//! use tensor_layout::operations::Array;
 //! use tensor_layout::tiled::Expansion;
 //!
-//! let shape = Shape::parse("f32[3,5]{1,0:T(2,2)}").unwrap();
-//! let Shape::Array(array) = shape else { panic!("an array") };
+//! let array: Array = "f32[3,5]{1,0:T(2,2)}".parse().unwrap();
 //! let expansion = Expansion::new(&array.sizes().unwrap(), &array.layout).unwrap();
 //! assert_eq!(expansion.offset(&[2, 3]).unwrap(), 17);
+//! ```
+//!
+//! Types with a text of their own are [`FromStr`](std::str::FromStr) and print what they read; an error has the byte at
+//! fault, and a message that says what would be right.
+//!
+//! # From each room
+//!
+//! ```
+//! use tensor_layout::analysis::movement;
+//! use tensor_layout::drawing::{MOST, draw_array};
+//! use tensor_layout::element::ElementType::F32;
+//! use tensor_layout::expr::{Expr, Named};
+//! use tensor_layout::hlo::Module;
+//! use tensor_layout::maps::IndexingMap;
+//! use tensor_layout::memory::MemoryUse;
+//! use tensor_layout::notations::{Notation, read, write};
+//! use tensor_layout::operations::{Array, Operation, Shape};
+//! use tensor_layout::packing::Packer;
+//! use tensor_layout::places::{Part, Placement, TensorLayout};
+//! use tensor_layout::plan::{EntryLayouts, Planner};
+//! use tensor_layout::solver::Options;
+//! use tensor_layout::targets::Target;
+//! use tensor_layout::tiled::{Expansion, Layout, TileEntry::Size};
+//!
+//! # fn main() -> Result<(), tensor_layout::text::Error> {
+//! // tiled, operations: a layout from its text or from numbers, on an array of 15 elements.
+//! let layout = Layout::new(vec![1, 0], vec![vec![Size(2), Size(2)]])?;
+//! assert_eq!(layout, "{1,0:T(2,2)}".parse()?);
+//! assert_eq!("{1,1}".parse::<Layout>().unwrap_err().at, Some(3));
+//! let array = Array::new(F32, &[3, 5], layout)?;
+//! assert_eq!(Expansion::new(&[3, 5], &array.layout)?.padded_bytes(F32)?, 24 * 4);
+//!
+//! // packing, drawing: its memory, and the picture of it.
+//! let packer = Packer::new(&array)?;
+//! assert_eq!((packer.dense_bytes(), packer.memory_bytes()), (15 * 4, 24 * 4));
+//! assert!(draw_array(&array, [MOST; 2])?.starts_with("<svg "));
+//!
+//! // expr, maps: expressions over indices, and maps that simplify over their domain.
+//! let row = Expr::Var(0).floor_div(8);
+//! assert_eq!(Named(&row, &|_| "i".into()).to_string(), "i floordiv 8");
+//! let map: IndexingMap = "(d0, d1) -> ((d0 * 16 + d1) mod 8), domain: d0 in [0, 9], d1 in [0, 15]".parse()?;
+//! assert_eq!(map.simplify().to_string(), "(d0, d1) -> (d1 mod 8), domain: d0 in [0, 9], d1 in [0, 15]");
+//!
+//! // places: 12 rows over 4 PEs. Element (7, 1) is at PE 2, address 9.
+//! let rows = TensorLayout::new(vec![vec![Part::along("PE", 4, 1), Part::local(3, 8)], vec![Part::local(8, 1)]])?;
+//! assert_eq!(rows, "((4_PE, 3:8), (8:1))".parse()?);
+//! assert_eq!(Placement::new(&rows, None).unwrap().place(&[7, 1])?, [2, 9]);
+//!
+//! // notations: the same layout as others write it.
+//! let mosaic = write(&read("f32[16,256]{1,0:T(8,128)}")?, Notation::Mosaic, F32)?;
+//! assert_eq!(mosaic, "memref<16x256xf32, #tpu.tiled<(8,128),[2,1]>>");
+//!
+//! // targets: the layouts of a machine.
+//! let tpu = Target::parse("tpu_v5e")?;
+//! assert_eq!(tpu.default_layout(F32, &[1024, 129])?.to_string(), "{0,1:T(8,128)}");
+//!
+//! // analysis: what a transposition moves.
+//! let [from, to]: [Shape; 2] = ["f32[8,128]{1,0}".parse()?, "f32[128,8]{0,1}".parse()?];
+//! let moved = movement(&Operation::Transpose { permutation: vec![1, 0] }, &from, &to)?;
+//! assert_eq!(moved.to_string(), "free: every element stays at its byte");
+//!
+//! // hlo, memory: a program, and the bytes that it takes.
+//! let text = "HloModule flip
+//! ENTRY main {
+//!   x = f32[8,128]{1,0} parameter(0)
+//!   ROOT y = f32[128,8]{1,0} transpose(x), dimensions={1,0}
+//! }";
+//! let module = Module::parse(text).unwrap();
+//! assert_eq!(MemoryUse::of(&module)?.spaces[&0].peak, 2 * 4096);
+//!
+//! // plan, solver: layouts for all of its arrays, with a bound below which no plan is.
+//! let (graphs, facts) = (module.graphs(), module.facts());
+//! let planner = Planner::new(&graphs, module.entry, &facts, &tpu, EntryLayouts::Free).unwrap();
+//! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
+//! assert_eq!((plan.cost, plan.relayouts.len()), (plan.bound, 0));
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! # Rooms

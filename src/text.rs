@@ -44,6 +44,21 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// [`FromStr`](std::str::FromStr) of types whose `parse` reads their text.
+macro_rules! from_str {
+    ($($read:ty),*) => {$(
+        impl std::str::FromStr for $read {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<$read, Error> {
+                <$read>::parse(text)
+            }
+        }
+    )*};
+}
+
+pub(crate) use from_str;
+
 /// The place in a text that is being read.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {

@@ -34,6 +34,7 @@ const CRATES: &[(&str, bool)] = &[
     ("tools/inspect/src", false),
     ("tools/python/src", false),
     ("tools/translate/src", false),
+    ("tools/runtime/src", false),
     ("tools/build/src", false),
     ("tools/embed", false),
     ("tools/opt", false),

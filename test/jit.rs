@@ -1,7 +1,8 @@
 //! Modules compiled in this process. Shared by tests; no test by itself.
 
+use layout_runtime::Engine;
 use layout_test::Checkout;
-use melior::{Context, ExecutionEngine, dialect::DialectRegistry, ir::Module, utility};
+use melior::{Context, dialect::DialectRegistry, ir::Module, utility};
 
 /// A context with everything that lowering needs.
 pub fn context() -> Context {
@@ -17,8 +18,7 @@ pub fn context() -> Context {
 }
 
 /// The machine code of a module of the LLVM dialect, with the functions of MLIR's runner.
-pub fn engine(module: &Module) -> ExecutionEngine {
-    // The engine reads on to a zero byte, whatever the length says.
-    let library = format!("{}/lib/libmlir_c_runner_utils.so\0", Checkout::new().llvm.display());
-    ExecutionEngine::new(module, 0, &[library.trim_end_matches('\0')], false, false)
+pub fn engine(module: &Module) -> Engine {
+    let library = Checkout::new().llvm.join("lib/libmlir_c_runner_utils.so");
+    Engine::new(module, 0, &[&library]).expect("a module of the LLVM dialect")
 }

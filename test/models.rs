@@ -13,6 +13,7 @@ use interpreter::number::rounded;
 use interpreter::{Number, Value};
 use layout_console::Complaint;
 use layout_passes::Form;
+use layout_runtime::{Buffer, call};
 use libtest_mimic::{Arguments, Failed, Trial};
 use melior::{ir, pass::PassManager, utility};
 use std::fmt::Write;
@@ -287,14 +288,10 @@ fn execute(mlir: &str, numbers: &[f64], count: usize, form: Form) -> Result<Vec<
     utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).map_err(|error| error.to_string())?;
     passes.run(&mut module).map_err(|error| error.to_string())?;
     let engine = jit::engine(&module);
-    let start = numbers.as_ptr() as u64;
-    let mut argument = [start, start, 0, numbers.len() as u64, 1];
-    let mut returned = [0u64; 5];
-    let mut pointers = [returned.as_mut_ptr() as u64, argument.as_mut_ptr() as u64];
-    let mut packed: Vec<*mut ()> = pointers.iter_mut().map(|p| std::ptr::from_mut(p).cast()).collect();
-    // SAFETY: the harness takes and gives a memref of rank 1, whose descriptors have five words.
-    unsafe { engine.invoke_packed("harness", &mut packed) }.map_err(|error| error.to_string())?;
-    let data = (returned[1] + returned[2] * 8) as *const f64;
-    // SAFETY: the harness gives as many numbers as its type says. They are not freed: the process ends.
-    Ok(unsafe { std::slice::from_raw_parts(data, count) }.to_vec())
+    let told = |error: tensor_layout::text::Error| error.message;
+    let row = |count: usize| Array::new(ElementType::F64, &[count as i64], Layout::row_major(1)).map_err(told);
+    let argument = Buffer::of(&row(numbers.len())?, form, numbers).map_err(told)?;
+    // SAFETY: the harness takes and gives a row of numbers.
+    let results = unsafe { call(&engine, "harness", &[(&argument).into()], &[row(count)?], form) }.map_err(told)?;
+    results[0].elements().map_err(told)
 }

@@ -8,9 +8,10 @@ mod jit;
 
 use fastrand::Rng;
 use layout_passes::{Form, pipelines};
+use layout_runtime::{Descriptor, Engine, Passed};
+use melior::Context;
 use melior::ir::Module;
 use melior::pass::PassManager;
-use melior::{Context, ExecutionEngine};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt::Write;
@@ -340,46 +341,45 @@ fn program(rng: &mut Rng, number: usize) -> Program {
     Program { block, gives, text }
 }
 
-/// The words of the descriptor of an array: two pointers, the offset, sizes and strides.
-fn descriptor(kind: usize, form: Form, start: u64) -> Vec<u64> {
-    let (sizes, strides): (&[u64], &[u64]) = match (kind, form) {
+/// The descriptor of an array.
+fn descriptor(kind: usize, form: Form, start: u64) -> Descriptor {
+    let (sizes, strides): (&[i64], &[i64]) = match (kind, form) {
         (0, _) => (&[3, 5], &[5, 1]),
         (_, Form::Strided) => (&[2, 2, 3, 2], &[12, 2, 4, 1]),
         (_, Form::Physical) => (&[2, 3, 2, 2], &[12, 4, 2, 1]),
     };
-    [&[start, start, 0], sizes, strides].concat()
+    Descriptor::new(start, 0, sizes, strides)
 }
 
 /// Runs a program; what is wrong, if anything.
-fn run(engine: &ExecutionEngine, number: usize, program: &Program, form: Form, told: Told) -> Result<(), String> {
+fn run(engine: &Engine, number: usize, program: &Program, form: Form, told: Told) -> Result<(), String> {
     let inputs: [Elements; 2] = [0, 1].map(|k| std::array::from_fn(|n| (n as i32 + 1) * (k + 1)));
     let mut memory = [vec![-1i32; 15], vec![-1i32; 24]];
     for (kind, memory) in memory.iter_mut().enumerate() {
         inputs[kind].iter().enumerate().for_each(|(n, x)| memory[place(kind, n)] = *x);
     }
     let before = memory.clone();
-    let mut descriptors: Vec<Vec<u64>> =
-        (0..2).map(|kind| descriptor(kind, form, memory[kind].as_mut_ptr() as u64)).collect();
-    let mut returned = vec![0u64; 64];
-    let mut values = vec![returned.as_mut_ptr() as u64];
-    values.extend(descriptors.iter_mut().map(|words| words.as_mut_ptr() as u64));
-    values.extend(told.conditions.map(u64::from));
-    values.push(told.times as u64);
-    let mut packed: Vec<*mut ()> = values.iter_mut().map(|v| std::ptr::from_mut(v).cast()).collect();
+    let pointers = memory.each_mut().map(|memory| memory.as_mut_ptr() as u64);
+    let memories = (0..2).map(|kind| Passed::Memory(descriptor(kind, form, pointers[kind])));
+    let conditions = told.conditions.map(|condition| Passed::Number(condition.into()));
+    let passed: Vec<Passed> = memories.chain(conditions).chain([Passed::Number(told.times as u64)]).collect();
+    let mut results: Vec<Descriptor> = program.gives.iter().map(|kind| descriptor(*kind, form, 0)).collect();
     watched(|all| *all = Watched::default());
     // SAFETY: the function takes these descriptors and numbers, as its signature was made from them.
-    unsafe { engine.invoke_packed(&format!("p{number}"), &mut packed) }.map_err(|error| error.to_string())?;
-    let mut at = 0;
-    for (kind, wanted) in program.gives.iter().zip(evaluate(&program.block, told, inputs.to_vec())) {
-        let words = &returned[at..at + descriptor(*kind, form, 0).len()];
-        at += words.len();
-        let start = words[1] as *const i32;
+    unsafe { engine.invoke(&format!("p{number}"), &mut results, &passed) }.map_err(|error| error.message)?;
+    let wanted = evaluate(&program.block, told, inputs.to_vec());
+    for ((kind, wanted), result) in program.gives.iter().zip(wanted).zip(&results) {
+        let expected = descriptor(*kind, form, 0);
+        if (result.sizes(), result.strides()) != (expected.sizes(), expected.strides()) {
+            return Err(format!("found the descriptor {result:?}"));
+        }
+        let start = result.start() as *const i32;
         // SAFETY: a result has the elements of its type.
         let found: Elements = std::array::from_fn(|n| unsafe { *start.add(place(*kind, n)) });
         if found != wanted {
             return Err(format!("expected {wanted:?}, found {found:?}"));
         }
-        if watched(|all| all.live.remove(&(words[0] as usize))).is_none() {
+        if watched(|all| all.live.remove(&(result.allocated() as usize))).is_none() {
             return Err("a result is not the caller's, or is returned twice".into());
         }
     }
@@ -410,8 +410,8 @@ fn check(context: &Context, seed: u64, form: Form) {
     let engine = jit::engine(&module);
     // SAFETY: both do what compiled code expects of these functions.
     unsafe {
-        engine.register_symbol("malloc", allocate as *mut ());
-        engine.register_symbol("free", release as *mut ());
+        engine.register("malloc", allocate as *mut ());
+        engine.register("free", release as *mut ());
     }
     for (number, program) in programs.iter().enumerate() {
         for bits in 0..16 {

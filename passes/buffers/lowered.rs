@@ -147,7 +147,7 @@ impl<'c> Lowered<'c> {
     fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
         let packing = Packing::new(logical.element, layout.element_bits)?;
         let prefix = prefix(layout, packing)?;
-        let parts = Parts::of(&logical.shape, layout, packing)?;
+        let parts = Parts::of(&logical.shape, layout, packing.count)?;
         let transposed = parts.order.clone();
         let physical = parts.clone().in_memory_order();
         let memref = |parts: &Parts| {

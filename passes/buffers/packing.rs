@@ -20,6 +20,7 @@ use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike};
+use std::fmt;
 use tensor_layout::expr::Expr;
 
 /// Kinds of `memref.atomic_rmw`.
@@ -52,24 +53,36 @@ impl<'c> Packing<'c> {
     /// memory.
     pub fn new(element: Type<'c>, bits: i64) -> Result<Packing<'c>, String> {
         let whole = Packing::whole(element);
-        let own = element::bits(element);
-        let stored = own.map(element::stored_bits);
-        if bits == 0 || stored == Some(bits) {
+        if bits == 0 {
             return Ok(whole);
         }
-        let (Some(own), Some(stored)) = (own, stored) else {
+        let Some(own) = element::bits(element) else {
             return Err(format!("expected no E for elements of {element}, found E({bits})"));
         };
-        if ir::bits(element).is_none() {
+        let stored = element::stored_bits(own);
+        if stored != bits && ir::bits(element).is_none() {
             return Err(format!("expected E({stored}) for elements of {element}, found E({bits})"));
+        }
+        let Some(integer) = Self::held(&element, own, bits)? else { return Ok(whole) };
+        let held_in = IntegerType::new(ir::borrowed(&element.context()), integer as u32).into();
+        Ok(Packing { held_in, bits: Some(bits), count: integer / bits, ..whole })
+    }
+
+    /// The bits of the integer of the memref that holds elements of `own` bits which take so many, as `E(n)` says; none
+    /// where an element of the memref is one of the layout.
+    ///
+    /// # Errors
+    /// As in [`Packing::new`].
+    pub fn held(element: &dyn fmt::Display, own: i64, bits: i64) -> Result<Option<i64>, String> {
+        if bits == 0 || bits == element::stored_bits(own) {
+            return Ok(None);
         }
         if bits < own {
             return Err(format!("expected E of at least {own}, the bits of {element}, found E({bits})"));
         }
-        let held_in = |bits: u32| IntegerType::new(ir::borrowed(&element.context()), bits).into();
         match bits {
-            1 | 2 | 4 => Ok(Packing { held_in: held_in(8), bits: Some(bits), count: 8 / bits, ..whole }),
-            16 | 32 | 64 => Ok(Packing { held_in: held_in(bits as u32), bits: Some(bits), ..whole }),
+            1 | 2 | 4 => Ok(Some(8)),
+            16 | 32 | 64 => Ok(Some(bits)),
             _ => Err(format!(
                 "expected E of 1, 2, 4, 8, 16, 32 or 64, found E({bits}): memory is read in whole integers, and such an \
                  element is neither one of them nor inside one byte"

@@ -8,7 +8,6 @@
 //! - *Elements of less than a byte*, `E(n)`. The part that varies fastest is cut into bytes. Where no part fills whole
 //!   bytes, a row may begin inside one: then all elements are one dimension of bytes.
 
-use crate::buffers::packing::Packing;
 use layout_ir as ir;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Domain, simplify};
@@ -38,11 +37,11 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// The dimensions for a layout on these sizes.
+    /// The dimensions for a layout on these sizes, of which each element of the memref holds `count` elements.
     ///
     /// # Errors
     /// Sizes that do not fit, and unknown ones that `*` merges into others or that let rows begin inside bytes.
-    pub fn of(shape: &[Option<i64>], layout: &Layout, packing: Packing) -> Result<Parts, String> {
+    pub fn of(shape: &[Option<i64>], layout: &Layout, count: i64) -> Result<Parts, String> {
         let expansion = Expansion::new(&stand_ins(shape, layout)?, layout).map_err(|e| e.message)?;
         let vars = shape.iter().copied().map(ir::indices_below).collect();
         let expanded = simplify(&expansion.exprs(), &Domain { vars, constraints: Vec::new() });
@@ -83,8 +82,8 @@ impl Parts {
             true => made.strides = row_major(&made.sizes),
             false => made.order.sort_by_key(|k| parts[*k].position),
         }
-        if packing.count > 1 {
-            made.pack(packing.count)?;
+        if count > 1 {
+            made.pack(count)?;
         }
         made.carry(&tiled);
         Ok(made)

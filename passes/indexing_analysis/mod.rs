@@ -21,7 +21,7 @@ use functions::Functions;
 use layout_dialect::{FEEDS, MACHINE, READS, element};
 use layout_ir::{self as ir, Builder, Op, Shaped};
 use melior::ir::attribute::ArrayAttribute;
-use melior::ir::operation::OperationMutLike;
+use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, OperationRef, ValueLike};
 use pairs::with_names;
 use site::scalar;
@@ -170,6 +170,28 @@ pub fn analyse(op: OperationRef) -> Option<Pairs> {
         root = parent;
     }
     Functions::below(root).analyse(op).or_else(|| alone(op))
+}
+
+/// What an operation reads of an operand for a result, or else what the operand feeds into the result, as
+/// `#layout.indexing_map` attributes, whose points together are the answer.
+///
+/// # Errors
+/// An operation without tensors, numbers of a result and an operand that it does not have, and a relation that no affine
+/// map holds.
+pub fn between<'c>(op: Op<'c>, reads: bool, result: i64, operand: i64) -> Result<Vec<Attribute<'c>>, Error> {
+    let context = ir::borrowed(&op.context());
+    layout_dialect::load(context)?;
+    let pairs = analyse(op).ok_or_else(|| Error::new("expected an operation on tensors"))?;
+    let pair = at(at(&pairs, result)?, operand)?;
+    let access = if reads { &pair.reads } else { &pair.feeds };
+    values(access).iter().map(|value| layout_dialect::indexing_map_attribute(context, value)).collect()
+}
+
+/// The element at a position that a caller gives.
+fn at<T>(all: &[T], position: i64) -> Result<&T, Error> {
+    let element = usize::try_from(position).ok().and_then(|position| all.get(position));
+    let message = || format!("the position must be 0 or more and below {}, found {position}", all.len());
+    element.ok_or_else(|| Error::new(message()))
 }
 
 /// [`analyse`] without a look at anything else: calls are unknown.

@@ -25,6 +25,7 @@ use crate::text::Error;
 use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::{Layout, Tile, TileEntry};
 use std::collections::HashSet;
+use std::fmt;
 
 /// Whether an operation moves anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +72,27 @@ pub struct Moved {
     pub from: i64,
     /// Its offset in the result, in elements.
     pub to: i64,
+}
+
+impl fmt::Display for Movement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (cause, nearest) = match self {
+            Movement::Free => return f.write_str("free: every element stays at its byte"),
+            Movement::Unknown { reason } => return write!(f, "not known whether it is free: {reason}"),
+            Movement::Moves { cause, nearest } => (cause, nearest),
+        };
+        match cause {
+            Cause::Element(Moved { index, from, to }) => {
+                write!(f, "moves: element {index:?} goes from offset {from} to {to}")
+            }
+            Cause::Larger => f.write_str("moves: the result takes more memory"),
+            Cause::Space { from, to } => write!(f, "moves: the data is in memory space {from}, not {to}"),
+        }?;
+        match nearest {
+            Ok(layout) => write!(f, "; with {layout} it would be free"),
+            Err(reason) => write!(f, "; no layout was found that makes it free: {reason}"),
+        }
+    }
 }
 
 /// Whether a reshape, a transpose or a copy (an elementwise operation of one operand) from one array to another moves

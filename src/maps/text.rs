@@ -15,7 +15,7 @@
 use crate::expr::{Expr, Named};
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::{Indexing, IndexingMap};
-use crate::text::{Cursor, Error, did_you_mean, excerpt};
+use crate::text::{Cursor, Error, did_you_mean, excerpt, from_str};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
 
@@ -419,6 +419,8 @@ fn apply(op: &str, a: Expr, b: Expr) -> Result<Expr, String> {
         _ => a.floor_div(size),
     })
 }
+
+from_str!(Indexing, IndexingMap);
 
 impl Display for IndexingMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

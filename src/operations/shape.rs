@@ -7,7 +7,8 @@
 //! Printing is XLA's, canonical, and parses to the same shape. Limits: [`Shape::MAX_DEPTH`], [`Layout::MAX_RANK`].
 
 use crate::element::ElementType;
-use crate::text::{Cursor, Error, did_you_mean, excerpt};
+use crate::text::{Cursor, Error, did_you_mean, excerpt, from_str};
+use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
 
@@ -44,6 +45,39 @@ pub struct Array {
 }
 
 impl Array {
+    /// The array with these sizes.
+    ///
+    /// # Errors
+    /// `token` and `opaque`, which have no dimensions, and what [`Expansion::new`] refuses.
+    ///
+    /// ```
+    /// use tensor_layout::element::ElementType;
+    /// use tensor_layout::operations::Array;
+    /// let array = Array::new(ElementType::F32, &[3, 5], "{1,0:T(2,2)}".parse().unwrap()).unwrap();
+    /// assert_eq!(array, "f32[3,5]{1,0:T(2,2)}".parse().unwrap());
+    /// ```
+    pub fn new(element: ElementType, sizes: &[i64], layout: Layout) -> Result<Array, Error> {
+        if !element.is_data() {
+            return Err(Error::new(format!("an array must hold data, found `{element}`")));
+        }
+        Expansion::new(sizes, &layout)?;
+        Ok(Array { element, dims: sizes.iter().copied().map(Dim::Exact).collect(), layout })
+    }
+
+    /// Reads a shape that is an array.
+    ///
+    /// # Errors
+    /// Those of [`Shape::parse`], a tuple and a buffer.
+    pub fn parse(text: &str) -> Result<Array, Error> {
+        match Shape::parse(text)? {
+            Shape::Array(array) => Ok(array),
+            other => Err(Error::at(
+                Cursor::new(text).at(),
+                format!("expected an array, found `{}`", excerpt(&other.to_string())),
+            )),
+        }
+    }
+
     /// The logical sizes that memory is laid out for; `None` where one is unbounded.
     pub fn sizes(&self) -> Option<Vec<i64>> {
         self.dims.iter().map(|dim| dim.bound()).collect()
@@ -163,6 +197,8 @@ impl Array {
         Ok(Array { element, dims, layout })
     }
 }
+
+from_str!(Shape, Array);
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

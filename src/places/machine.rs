@@ -12,7 +12,7 @@ use crate::places::model::{Decimal, Model};
 use crate::places::placement::Placement;
 use crate::places::ready::READY;
 use crate::places::tensor_layout::{check_axis, check_extent};
-use crate::text::{Cursor, Error, did_you_mean, excerpt};
+use crate::text::{Cursor, Error, did_you_mean, excerpt, from_str};
 use crate::tiled::memory_space;
 use std::fmt;
 
@@ -375,6 +375,8 @@ fn check_count(cursor: &Cursor, count: usize, what: &str) -> Result<(), Error> {
     }
     Err(Error::at(cursor.at(), format!("a machine must have at most {} {what}, found more", Machine::MAX_ENTRIES)))
 }
+
+from_str!(Machine);
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,7 +10,7 @@
 //! after `B@` as given. [`crate::places::placement`] gives the notation its arithmetic.
 
 use crate::expr::Expr;
-use crate::text::{Cursor, Error, excerpt};
+use crate::text::{Cursor, Error, excerpt, from_str};
 use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
 
@@ -26,6 +26,18 @@ pub struct Part {
     pub axis: Option<String>,
     /// How far a step moves along the axis: places, or units of the address.
     pub stride: i64,
+}
+
+impl Part {
+    /// `extent_axis:stride`: so many steps along an axis of the machine, each over `stride` places.
+    pub fn along(axis: &str, extent: i64, stride: i64) -> Part {
+        Part { extent, axis: Some(axis.to_string()), stride }
+    }
+
+    /// `extent:stride`: so many steps along the local address, each over `stride` units.
+    pub fn local(extent: i64, stride: i64) -> Part {
+        Part { extent, axis: None, stride }
+    }
 }
 
 /// What distinguishes the copies of a tensor.
@@ -103,6 +115,30 @@ pub fn is_tensor_layout(text: &str) -> bool {
 impl TensorLayout {
     /// The most parts that a layout may have.
     pub const MAX_PARTS: usize = 512;
+
+    /// The layout with these parts for each dimension, the most significant first, without a prefix and without copies.
+    ///
+    /// # Errors
+    /// No dimension, an extent below 1, a negative stride, an axis without a name, and coordinates beyond 64 bits; each
+    /// says which part is at fault.
+    ///
+    /// ```
+    /// use tensor_layout::places::{Part, TensorLayout};
+    /// let rows = vec![Part::along("PE", 4, 1), Part::local(3, 8)];
+    /// let layout = TensorLayout::new(vec![rows, vec![Part::local(8, 1)]]).unwrap();
+    /// assert_eq!(layout.to_string(), "((4_PE, 3:8), (8:1))");
+    /// let error = TensorLayout::new(vec![vec![Part::local(0, 1)]]).unwrap_err();
+    /// assert_eq!(error.message, "an extent must be at least 1, found 0, in part 0 of dimension 0");
+    /// ```
+    pub fn new(dims: Vec<Vec<Part>>) -> Result<TensorLayout, Error> {
+        let mut layout = TensorLayout { shape: None, dims, broadcast: Vec::new(), strided: false };
+        layout.check().map_err(|(spot, message)| match spot {
+            Some(Spot::Part(dim, k)) => Error::new(format!("{message}, in part {k} of dimension {dim}")),
+            _ => Error::new(message),
+        })?;
+        layout.tell_apart();
+        Ok(layout)
+    }
 
     /// Reads a layout, with white space between its tokens.
     ///
@@ -601,6 +637,8 @@ impl LayoutReader<'_, '_> {
 fn needs_stride(extent: i64, axis: &str) -> String {
     format!("parts of an axis with several must each have a stride, as `{extent}_{axis}:1`, found none for `{axis}`")
 }
+
+from_str!(TensorLayout);
 
 impl fmt::Display for TensorLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@
 //! parsing what was printed gives the layout back. Limits: [`Layout::MAX_RANK`], [`Layout::MAX_TILE_ENTRIES`].
 
 use crate::element::ElementType;
-use crate::text::{Cursor, Error, counted, did_you_mean, excerpt, instead};
+use crate::text::{Cursor, Error, counted, did_you_mean, excerpt, from_str, instead};
 use crate::tiled::memory_space;
 use std::fmt;
 
@@ -73,6 +73,24 @@ impl Layout {
         let mut cursor = Cursor::new(text);
         let layout = Layout::read(&mut cursor, None)?;
         cursor.finish("the end of the layout")?;
+        Ok(layout)
+    }
+
+    /// The layout with this order of dimensions, fastest varying first, and these tiles, first applied first. All else
+    /// is at its default; the fields are there to be set.
+    ///
+    /// # Errors
+    /// An order that is no permutation of `0..rank`, a tile that is empty or ends with `*`, and a size below 1.
+    ///
+    /// ```
+    /// use tensor_layout::tiled::{Layout, TileEntry::Size};
+    /// let tiles = vec![vec![Size(8), Size(128)], vec![Size(2), Size(1)]];
+    /// let layout = Layout { memory_space: 1, ..Layout::new(vec![1, 0], tiles).unwrap() };
+    /// assert_eq!(layout.to_string(), "{1,0:T(8,128)(2,1)S(1)}");
+    /// ```
+    pub fn new(minor_to_major: Vec<usize>, tiles: Vec<Tile>) -> Result<Layout, Error> {
+        let layout = Layout { minor_to_major, tiles, ..Layout::row_major(0) };
+        layout.check(&vec![1; layout.rank()])?;
         Ok(layout)
     }
 
@@ -424,6 +442,8 @@ pub(crate) fn too_many_dims() -> String {
 pub(crate) fn dimensions(n: usize) -> String {
     counted(n, "dimension")
 }
+
+from_str!(Layout);
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,11 +2,12 @@
 
 use crate::jit;
 use crate::runtime::{Device, World, enter, symbols};
-use melior::{ExecutionEngine, ir::Module, pass::PassManager, utility};
+use layout_runtime::{Descriptor, Engine};
+use melior::{ir::Module, pass::PassManager, utility};
 
 /// A program from one array of `f64` to another.
 pub struct Program {
-    engine: ExecutionEngine,
+    engine: Engine,
 }
 
 /// A pointer that threads share.
@@ -31,28 +32,25 @@ impl Program {
         passes.run(&mut module).expect("a lowered module");
         let engine = jit::engine(&module);
         for (name, function) in symbols() {
-            let name = format!("{name}\0");
             // SAFETY: the function has the parameters that imported programs pass.
-            unsafe { engine.register_symbol(name.trim_end_matches('\0'), function) };
+            unsafe { engine.register(name, function) };
         }
         Program { engine }
     }
 
     /// What each device gives for its numbers: as many as `count`.
     pub fn on_threads(&self, numbers: &[Vec<f64>], partitions: usize, count: usize) -> Vec<Vec<f64>> {
-        let entry = Entry(self.engine.lookup("_mlir_ciface_main"));
-        assert!(!entry.0.is_null(), "the entry is compiled");
+        let entry = Entry(self.engine.lookup("_mlir_ciface_main").expect("the entry is compiled"));
         let world = World::new(numbers.len());
         let run = |number: usize, own: &Vec<f64>| {
             enter(Device { world: world.clone(), number, partitions });
             let Entry(entry) = { entry };
             // SAFETY: the entry takes a pointer for the descriptor of its result, and one of its argument.
             let call: extern "C" fn(*mut u64, *const u64) = unsafe { std::mem::transmute(entry) };
-            let start = own.as_ptr() as u64;
-            let argument = [start, start, 0, own.len() as u64, 1];
-            let mut returned = [0u64; 5];
-            call(returned.as_mut_ptr(), argument.as_ptr());
-            let data = (returned[1] + returned[2] * 8) as *const f64;
+            let argument = Descriptor::new(own.as_ptr() as u64, 0, &[own.len() as i64], &[1]);
+            let mut result = Descriptor::of_rank(1);
+            call(result.words_mut().as_mut_ptr(), argument.words().as_ptr());
+            let data = (result.start() + result.offset() as u64 * 8) as *const f64;
             // SAFETY: the entry gives as many numbers as its type says. They are not freed: the process ends.
             unsafe { std::slice::from_raw_parts(data, count) }.to_vec()
         };

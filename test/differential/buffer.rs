@@ -3,7 +3,7 @@
 use crate::array::{Array, Notation};
 use crate::definition::lay_out;
 use layout_passes::Form;
-use melior::ExecutionEngine;
+use layout_runtime::{Descriptor, Engine, Passed};
 use std::slice;
 use tensor_layout::tiled::Expansion;
 
@@ -23,7 +23,7 @@ pub struct Buffer {
     places: Vec<Vec<usize>>,
     garbage: u8,
     /// The descriptor that compiled code takes.
-    descriptor: Vec<u64>,
+    descriptor: Descriptor,
 }
 
 impl Buffer {
@@ -34,9 +34,8 @@ impl Buffer {
         let start = FENCE + prefix as usize;
         let mut memory = vec![u64::from_ne_bytes([garbage; 8]); (start + bytes + FENCE).div_ceil(8)];
         let pointer = memory.as_mut_ptr() as u64 + FENCE as u64;
-        let mut descriptor = vec![pointer, pointer, (prefix * 8 / array.unit_bits()) as u64];
         let (sizes, strides) = dimensions(array, form);
-        descriptor.extend(sizes.into_iter().chain(strides).map(|n| n as u64));
+        let descriptor = Descriptor::new(pointer, prefix * 8 / array.unit_bits(), &sizes, &strides);
         let mut buffer = Buffer { array: array.clone(), memory, start, places, garbage, descriptor };
         // LLVM takes the other bits of the byte of an `i4` to be 0; those of an integer that is wider than `E` wants are not
         // read.
@@ -161,23 +160,22 @@ fn dimensions(array: &Array, form: Form) -> (Vec<i64>, Vec<i64>) {
 /// Calls a compiled function and reads its result; also says whether a result that is spread over places has nothing
 /// but elements and garbage.
 pub fn call(
-    engine: &ExecutionEngine,
+    engine: &Engine,
     name: &str,
     buffers: &mut [Buffer],
     indices: &[i64],
     result: Option<&Array>,
 ) -> (Vec<Vec<f64>>, bool) {
-    // Room for the descriptor of any rank; a pointer to it is the first argument.
-    let mut returned = vec![0u64; 256];
-    let mut values: Vec<u64> = result.iter().map(|_| returned.as_mut_ptr() as u64).collect();
-    values.extend(buffers.iter_mut().map(|buffer| buffer.descriptor.as_mut_ptr() as u64));
-    values.extend(indices.iter().map(|n| *n as u64));
-    let mut packed: Vec<*mut ()> = values.iter_mut().map(|v| std::ptr::from_mut(v).cast()).collect();
+    // Both forms have the same rank.
+    let rank = |array: &Array| dimensions(array, Form::Strided).0.len();
+    let mut results: Vec<Descriptor> = result.iter().map(|array| Descriptor::of_rank(rank(array))).collect();
+    let memories = buffers.iter().map(|buffer| Passed::Memory(buffer.descriptor.clone()));
+    let passed: Vec<Passed> = memories.chain(indices.iter().map(|n| Passed::Number(*n as u64))).collect();
     // SAFETY: the function takes these descriptors and indices, as its signature was made from the same arguments.
-    unsafe { engine.invoke_packed(name, &mut packed) }.expect("the function is there");
+    unsafe { engine.invoke(name, &mut results, &passed) }.expect("the function is there");
     let Some(array) = result else { return (Vec::new(), true) };
     let (places, bytes) = places(array);
-    let start = (returned[1] + returned[2] * array.unit_bits() as u64 / 8) as *const u8;
+    let start = (results[0].start() + results[0].offset() as u64 * array.unit_bits() as u64 / 8) as *const u8;
     // SAFETY: the buffer holds as many elements as the layout counts. It is not freed: it may be an argument's.
     let bytes = unsafe { slice::from_raw_parts(start, bytes) };
     let clean = !matches!(array.layout, Some(Notation::Spread(_)))

@@ -6,7 +6,7 @@ use crate::choices::Choices;
 use crate::element::random_number;
 use crate::program::Program;
 use layout_passes::Form;
-use melior::ExecutionEngine;
+use layout_runtime::Engine;
 
 /// How far numbers may be from what is expected, relatively, where they are rounded in another order.
 const TOLERANCE: f64 = 1e-5;
@@ -33,9 +33,9 @@ struct Left {
 pub struct Comparison<'a> {
     pub program: &'a Program,
     /// Where its functions are without layouts, and what their names begin with.
-    pub plain: (&'a ExecutionEngine, &'a str),
+    pub plain: (&'a Engine, &'a str),
     /// The same with layouts.
-    pub tiled: (&'a ExecutionEngine, &'a str),
+    pub tiled: (&'a Engine, &'a str),
     /// Whether its arguments and its result have layouts; else only what is inside.
     pub laid_out: bool,
     pub form: Form,
@@ -45,7 +45,7 @@ pub struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    fn run(&self, (engine, name): (&ExecutionEngine, &str), layouts: bool) -> Left {
+    fn run(&self, (engine, name): (&Engine, &str), layouts: bool) -> Left {
         let mut rng = Choices::random(self.seed);
         let typed = |array: &Array| Array { layout: array.layout.clone().filter(|_| layouts), ..array.clone() };
         let mut buffers: Vec<Buffer> = Vec::new();

@@ -2,16 +2,16 @@
 
 use crate::{board, jit};
 use layout_passes::{Form, PipelineOptions};
+use layout_runtime::Engine;
 use melior::{
-    Context, ExecutionEngine, diagnostic::DiagnosticSeverity, ir::Module, ir::operation::OperationLike,
-    pass::PassManager, utility,
+    Context, diagnostic::DiagnosticSeverity, ir::Module, ir::operation::OperationLike, pass::PassManager, utility,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Compiles a module of these programs. Also says of which programs something stays one element at a time although
 /// vectors were requested. Errors are on standard error.
-pub fn engine(context: &Context, texts: &[String], options: PipelineOptions) -> Option<(ExecutionEngine, Vec<bool>)> {
+pub fn engine(context: &Context, texts: &[String], options: PipelineOptions) -> Option<(Engine, Vec<bool>)> {
     let (module, scalar) = lowered(context, texts, options)?;
     Some((jit::engine(&module), scalar))
 }

@@ -8,7 +8,8 @@ use crate::jit;
 use crate::program::Program;
 use crate::programs::{KINDS, Kind};
 use layout_passes::{Form, Options, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target};
-use melior::{Context, ExecutionEngine};
+use layout_runtime::Engine;
+use melior::Context;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -149,8 +150,8 @@ impl Part {
         options: PipelineOptions,
         numbers: &[u64],
         programs: &[Program],
-        (plain, first): (&ExecutionEngine, &str),
-        ((tiled, scalar), second): (&(ExecutionEngine, Vec<bool>), &str),
+        (plain, first): (&Engine, &str),
+        ((tiled, scalar), second): (&(Engine, Vec<bool>), &str),
     ) -> bool {
         let named = |prefix: &str, k: &u64| format!("{prefix}_p{k}");
         let lowering = options.lowering;
@@ -186,7 +187,7 @@ fn compiled(
     options: PipelineOptions,
     numbers: &[u64],
     texts: &[String],
-) -> Option<(ExecutionEngine, Vec<bool>)> {
+) -> Option<(Engine, Vec<bool>)> {
     let together = engine(context, texts, options);
     if together.is_none() {
         for (k, text) in numbers.iter().zip(texts) {

@@ -142,6 +142,122 @@ static void tensorLayout(MlirContext context) {
   CHECK(mlirLayoutTensorLayoutAttrGetRank(mlirUnitAttrGet(context)) == -1);
 }
 
+static void fromNumbers(MlirContext context) {
+  const int64_t order[] = {1, 0}, first[] = {0, 128}, second[] = {2, 1};
+  const int64_t *tiles[] = {first, second};
+  const intptr_t ranks[] = {2, 2};
+  CHECK(mlirAttributeEqual(
+      mlirLayoutTiledAttrGetFromNumbers(context, 2, order, 2, ranks, tiles, 1,
+                                        print, error),
+      mlirLayoutTiledAttrGet(context, str("{1,0:T(*,128)(2,1)S(1)}"), print,
+                             error)));
+  CHECK(mlirAttributeEqual(
+      mlirLayoutTiledAttrGetFromNumbers(context, 0, NULL, 0, NULL, NULL, 0,
+                                        print, error),
+      mlirLayoutTiledAttrGet(context, str("{}"), print, error)));
+  const MlirLayoutPart rows[] = {{4, str("PE"), 1}, {3, str(""), 8}};
+  const MlirLayoutPart columns[] = {{8, {NULL, 0}, 1}};
+  const MlirLayoutPart *dims[] = {rows, columns};
+  const intptr_t counts[] = {2, 1};
+  MlirAttribute spread = mlirLayoutTensorLayoutAttrGetFromParts(
+      context, 2, counts, dims, print, error);
+  CHECK(mlirAttributeEqual(
+      spread, mlirLayoutTensorLayoutAttrGet(
+                  context, str("((4_PE, 3:8), (8:1))"), print, error)));
+
+  // f32[3,5] in tiles of 2x2 is padded to 4x6; 12x8 over four PEs is 3x8 each.
+  MlirType f32 = mlirF32TypeGet(context);
+  int64_t shape[] = {3, 5}, bytes = 0;
+  MlirAttribute small =
+      mlirLayoutTiledAttrGet(context, str("{1,0:T(2,2)}"), print, error);
+  CHECK(mlirLayoutTiledAttrGetPaddedBytes(small, f32, 2, shape, &bytes, print,
+                                          error));
+  CHECK(bytes == 96);
+  MlirAttribute machine = mlirLayoutMachineAttrGet(
+      context,
+      str("axes: (4_PE), memories: (LM: 1 at PE with 128 bytes), word: 64"),
+      print, error);
+  int64_t matrix[] = {12, 8};
+  CHECK(mlirLayoutMachineAttrGetLocalBytes(machine, spread, f32, 2, matrix,
+                                           &bytes, print, error));
+  CHECK(bytes == 96);
+
+  printf("wrong numbers\n");
+  const int64_t twice[] = {1, 1}, none[] = {0, -1}, open[] = {2, 0},
+                below[] = {-1, 2};
+  const int64_t *openTile[] = {open}, *belowTile[] = {below};
+  CHECK(mlirAttributeIsNull(mlirLayoutTiledAttrGetFromNumbers(
+      context, 2, twice, 0, NULL, NULL, 0, print, error)));
+  CHECK(mlirAttributeIsNull(mlirLayoutTiledAttrGetFromNumbers(
+      context, 2, none, 0, NULL, NULL, 0, print, error)));
+  CHECK(mlirAttributeIsNull(mlirLayoutTiledAttrGetFromNumbers(
+      context, 2, order, 1, ranks, openTile, 0, print, error)));
+  CHECK(mlirAttributeIsNull(mlirLayoutTiledAttrGetFromNumbers(
+      context, 2, order, 1, ranks, belowTile, 0, print, error)));
+  CHECK(mlirAttributeIsNull(mlirLayoutTiledAttrGetFromNumbers(
+      context, 2, order, 0, NULL, NULL, 128, print, error)));
+  CHECK(mlirAttributeIsNull(mlirLayoutTiledAttrGetFromNumbers(
+      context, 2, order, 1, ranks, NULL, 0, print, error)));
+  CHECK(mlirAttributeIsNull(mlirLayoutTiledAttrGetFromNumbers(
+      context, -1, order, -1, NULL, NULL, 0, print, error)));
+  const MlirLayoutPart wrong[] = {{0, str("PE"), 1}, {3, str("4"), 8}};
+  const MlirLayoutPart *wrongDims[] = {wrong, wrong + 1};
+  CHECK(mlirAttributeIsNull(mlirLayoutTensorLayoutAttrGetFromParts(
+      context, 1, counts, wrongDims, print, error)));
+  CHECK(mlirAttributeIsNull(mlirLayoutTensorLayoutAttrGetFromParts(
+      context, 1, counts + 1, wrongDims + 1, print, error)));
+  CHECK(!mlirLayoutTiledAttrGetPaddedBytes(small, mlirNoneTypeGet(context), 2,
+                                           shape, &bytes, print, error));
+  CHECK(!mlirLayoutTiledAttrGetPaddedBytes(small, f32, 1, shape, &bytes, print,
+                                           error));
+  matrix[0] = 13;
+  CHECK(!mlirLayoutMachineAttrGetLocalBytes(machine, spread, f32, 2, matrix,
+                                            &bytes, print, error));
+  matrix[0] = 12;
+  CHECK(!mlirLayoutMachineAttrGetLocalBytes(machine, spread,
+                                            mlirF64TypeGet(context), 2, matrix,
+                                            &bytes, print, error));
+}
+
+static MlirType type(MlirContext context, const char *source) {
+  MlirType parsed = mlirTypeParseGet(context, str(source));
+  CHECK(!mlirTypeIsNull(parsed));
+  return parsed;
+}
+
+static void movement(MlirContext context) {
+  MlirType rows = type(context, "tensor<8x128xf32>");
+  MlirType across = type(context, "tensor<128x8xf32>");
+  MlirType turned = type(context, "tensor<128x8xf32, #layout.tiled<{0,1}>>");
+  MlirType flat = type(context, "tensor<1024xf32>");
+  const int64_t transpose[] = {1, 0};
+  char nearest[] = "nearest: ";
+  CHECK(mlirLayoutGetMovement(rows, across, 2, transpose, print, text, printMap,
+                              nearest, print, error) == MlirLayoutMoves);
+  CHECK(mlirLayoutGetMovement(rows, turned, 2, transpose, print, text, printMap,
+                              nearest, print, error) == MlirLayoutFree);
+  CHECK(mlirLayoutGetMovement(rows, flat, 0, NULL, NULL, NULL, NULL, NULL,
+                              print, error) == MlirLayoutFree);
+  CHECK(mlirLayoutGetMovement(across, turned, 0, NULL, print, text, NULL, NULL,
+                              print, error) == MlirLayoutMoves);
+
+  printf("wrong movements\n");
+  CHECK(mlirLayoutGetMovement(rows, across, 1, transpose, NULL, NULL, NULL,
+                              NULL, print, error) == MlirLayoutMovementError);
+  CHECK(mlirLayoutGetMovement(rows, type(context, "tensor<8x128xi32>"), 0, NULL,
+                              NULL, NULL, NULL, NULL, print,
+                              error) == MlirLayoutMovementError);
+  CHECK(mlirLayoutGetMovement(rows, type(context, "tensor<?x128xf32>"), 0, NULL,
+                              NULL, NULL, NULL, NULL, print,
+                              error) == MlirLayoutMovementError);
+  CHECK(mlirLayoutGetMovement(rows, type(context, "memref<8x128xf32>"), 0, NULL,
+                              NULL, NULL, NULL, NULL, print,
+                              error) == MlirLayoutMovementError);
+  CHECK(mlirLayoutGetMovement(rows, type(context, "tensor<8x127xf32>"), 0, NULL,
+                              NULL, NULL, NULL, NULL, print,
+                              error) == MlirLayoutMovementError);
+}
+
 static void others(MlirContext context) {
   MlirAttribute vmem =
       mlirLayoutMemorySpaceAttrGet(context, str("vmem"), print, error);
@@ -365,6 +481,18 @@ static void nulls(void) {
       mlirLayoutIndexingMapAttrSimplify(none, print, error)));
   CHECK(!mlirLayoutOperationGetIndexing(op, MlirLayoutReads, 0, 0, printMap,
                                         text, print, error));
+  CHECK(mlirAttributeIsNull(mlirLayoutTiledAttrGetFromNumbers(
+      context, 0, NULL, 0, NULL, NULL, 0, print, error)));
+  const intptr_t count = 0;
+  const MlirLayoutPart *parts = NULL;
+  CHECK(mlirAttributeIsNull(mlirLayoutTensorLayoutAttrGetFromParts(
+      context, 1, &count, &parts, print, error)));
+  CHECK(!mlirLayoutTiledAttrGetPaddedBytes(none, untyped, 2, numbers, numbers,
+                                           print, error));
+  CHECK(!mlirLayoutMachineAttrGetLocalBytes(none, none, untyped, 2, numbers,
+                                            numbers, print, error));
+  CHECK(mlirLayoutGetMovement(untyped, untyped, 0, NULL, print, text, NULL,
+                              NULL, print, error) == MlirLayoutMovementError);
   CHECK(!mlirLayoutOpPassManagerAdd(manager, str("layout-lower-memrefs"),
                                     str(""), print, error));
   CHECK(!mlirLayoutOpPassManagerAdd(manager, str("layout-to-memref"),
@@ -387,6 +515,8 @@ int main(void) {
   analysis(context);
   tiled(context);
   tensorLayout(context);
+  fromNumbers(context);
+  movement(context);
   others(context);
   maps(context);
   passes(context);

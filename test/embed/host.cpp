@@ -143,7 +143,40 @@ static void accessors(const DialectRegistry &registry) {
   CHECK(failed(small.expandedSizes({3})));
   CHECK(failed(small.expandedSizes({-1, 5})));
 
+  auto f32 = Float32Type::get(&context);
+  CHECK(*small.paddedBytes({3, 5}, f32) == 96);
+  CHECK(failed(small.paddedBytes({3}, f32)));
+  CHECK(failed(small.paddedBytes({3, 5}, NoneType::get(&context))));
+
+  // From numbers, which are those that the accessors give.
+  CHECK(small == TiledAttr::get(&context, {1, 0}, {{2, 2}}));
+  CHECK(tiled == TiledAttr::get(&context, {0, 1},
+                                {{TiledAttr::kCombine, 128}, {2, 1}}, 1));
+  CHECK(tiled == TiledAttr::get(&context, tiled.getMinorToMajor(),
+                                tiled.getTiles(), tiled.getMemorySpace()));
+  CHECK(TiledAttr::get(&context, {0, 1}, {}).getText() == "{0,1}");
+  CHECK(TensorLayoutAttr::get(&context, {{{4, "PE"}, {3, "", 8}}, {{8, ""}}}) ==
+        TensorLayoutAttr::get(&context, "((4_PE, 3:8), (8:1))"));
+
   auto spread = TensorLayoutAttr::get(&context, "((4_PE, 3:8), (8:1))");
+  auto machine = MachineAttr::get(
+      &context,
+      "axes: (4_PE), memories: (LM: 1 at PE with 128 bytes), word: 64");
+  CHECK(*machine.localBytes(spread, {12, 8}, f32) == 96);
+  CHECK(
+      failed(machine.localBytes(spread, {12, 8}, Float64Type::get(&context))));
+
+  // What moves.
+  auto rows = RankedTensorType::get({8, 128}, f32);
+  auto across = RankedTensorType::get({128, 8}, f32);
+  auto turned = TiledAttr::get(&context, {0, 1}, {});
+  auto moved = movementOf(rows, across, {{1, 0}});
+  CHECK(moved->kind == Movement::Moves && moved->nearest == turned);
+  CHECK(moved->reason.find("element [0, 1] goes from") != std::string::npos);
+  auto onto = RankedTensorType::get({128, 8}, f32, turned);
+  CHECK(movementOf(rows, onto, {{1, 0}})->isFree());
+  CHECK(!movementOf(across, onto)->isFree());
+  CHECK(failed(movementOf(rows, across, {{1, 2}})));
   CHECK(spread.getRank() == 2 && spread.getAxes().size() == 1);
   CHECK(spread.getAxes().front() == "PE");
   CHECK(*spread.placeOf({12, 8}, {7, 1}) == Numbers{2, 9});
@@ -167,6 +200,37 @@ static void accessors(const DialectRegistry &registry) {
     };
     CHECK(!TiledAttr::getChecked(here, &context, StringRef("{0:T()}")));
     CHECK(failed(small.offsetOf({3, 5}, {0, 5}, here)));
+    CHECK(!TiledAttr::get(&context, {0, 0}, {}));
+    CHECK(!TiledAttr::getChecked(here, &context, ArrayRef<int64_t>{0},
+                                 ArrayRef<SmallVector<int64_t>>(),
+                                 int64_t(128)));
+    CHECK(!TensorLayoutAttr::get(&context, {{{0, "PE"}}}));
+    CHECK(failed(small.paddedBytes({3}, f32, here)));
+    CHECK(failed(
+        machine.localBytes(spread, {12, 8}, Float64Type::get(&context), here)));
+    CHECK(failed(movementOf(rows, across, {{1}}, here)));
+  });
+
+  // What an operation reads of its operand.
+  auto source = parseSourceString<ModuleOp>(
+      "func.func @f(%x: tensor<3x5xf32>) -> tensor<15xf32> {\n"
+      "  %y = tensor.collapse_shape %x [[0, 1]] : tensor<3x5xf32> into "
+      "tensor<15xf32>\n"
+      "  return %y : tensor<15xf32>\n}",
+      &context);
+  (*source)->walk([&](Operation *op) {
+    if (op->getName().getStringRef() != "tensor.collapse_shape")
+      return;
+    SmallVector<IndexingMapAttr> maps;
+    CHECK(succeeded(indexingOf(op, Direction::reads, 0, 0, maps)));
+    CHECK(maps.size() == 1 && maps[0].getMap().getNumResults() == 2);
+    CHECK(succeeded(indexingOf(op, Direction::feeds, 0, 0, maps)));
+    CHECK(maps.size() == 2 && maps[1].getMap().getNumResults() == 1);
+    llvm::outs() << errorsOf(context, [&] {
+      auto here = [&] { return op->emitError(); };
+      CHECK(failed(indexingOf(op, Direction::reads, 0, 1, maps, here)));
+    });
+    CHECK(maps.size() == 2);
   });
 
   // A context that does not have the dialect.

@@ -7,7 +7,7 @@ use layout_dialect::{bytes, complaint, guard, hand_over, tensor_layout as tensor
 use layout_passes::indexing_analysis;
 use melior::{
     ContextRef,
-    ir::{Attribute, AttributeLike, OperationRef, Type, operation::OperationLike},
+    ir::{Attribute, AttributeLike, OperationRef, Type},
     pass::OperationPassManager,
 };
 use mlir_sys::{
@@ -19,9 +19,9 @@ use tensor_layout::maps::Indexing;
 use tensor_layout::places::Placement;
 use tensor_layout::tiled::{Expansion, memory_space};
 
-type Outcome<T> = Result<T, Cow<'static, str>>;
+pub(crate) type Outcome<T> = Result<T, Cow<'static, str>>;
 
-const NULL: MlirAttribute = MlirAttribute { ptr: ptr::null() };
+pub(crate) const NULL: MlirAttribute = MlirAttribute { ptr: ptr::null() };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Registration and attributes
@@ -388,7 +388,7 @@ extern "C" fn mlirLayoutSimplifyIndexingMap(
 }
 
 /// Receives an attribute, and the caller's pointer.
-type AttributeCallback = Option<unsafe extern "C" fn(MlirAttribute, *mut c_void)>;
+pub(crate) type AttributeCallback = Option<unsafe extern "C" fn(MlirAttribute, *mut c_void)>;
 
 /// See `Layout.h`.
 #[unsafe(no_mangle)]
@@ -413,18 +413,11 @@ extern "C" fn mlirLayoutOperationGetIndexing(
         };
         // SAFETY: the operation is alive for the call.
         let op = unsafe { OperationRef::from_raw(op) };
-        let context = op.context();
-        // SAFETY: the reference does not outlive the call.
-        let context = unsafe { context.to_ref() };
-        layout_dialect::load(context).map_err(|error| error.message)?;
-        let pairs = indexing_analysis::analyse(op).ok_or("expected an operation on tensors")?;
-        let pair = at(at(&pairs, result)?, operand)?;
-        let access = if reads { &pair.reads } else { &pair.feeds };
+        let maps = indexing_analysis::between(op, reads, result as i64, operand as i64);
         let callback = map.ok_or("the callback for maps must not be null")?;
-        for value in indexing_analysis::values(access) {
-            let attribute = layout_dialect::indexing_map_attribute(context, &value).map_err(|error| error.message)?;
+        for value in maps.map_err(|error| error.message)? {
             // SAFETY: the caller gives a callback and the pointer it takes.
-            unsafe { callback(attribute.to_raw(), map_user) };
+            unsafe { callback(value.to_raw(), map_user) };
         }
         Ok(true)
     })
@@ -496,7 +489,12 @@ fn add(
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// Runs `body`; after an error or a panic, calls the callback and returns `failed`.
-fn answer<T>(error: MlirStringCallback, user: *mut c_void, failed: T, body: impl FnOnce() -> Outcome<T>) -> T {
+pub(crate) fn answer<T>(
+    error: MlirStringCallback,
+    user: *mut c_void,
+    failed: T,
+    body: impl FnOnce() -> Outcome<T>,
+) -> T {
     guard(|message| Err(message.to_string().into()), body).unwrap_or_else(|message| {
         say(error, user, &message);
         failed
@@ -504,27 +502,27 @@ fn answer<T>(error: MlirStringCallback, user: *mut c_void, failed: T, body: impl
 }
 
 /// [`answer`] of a function that takes no callback.
-fn quiet<T>(failed: T, body: impl FnOnce() -> Outcome<T>) -> T {
+pub(crate) fn quiet<T>(failed: T, body: impl FnOnce() -> Outcome<T>) -> T {
     answer(None, ptr::null_mut(), failed, body)
 }
 
 /// Gives a text to a callback, if there is one.
-fn say(callback: MlirStringCallback, user: *mut c_void, text: &str) {
+pub(crate) fn say(callback: MlirStringCallback, user: *mut c_void, text: &str) {
     // SAFETY: the caller gives a callback and the pointer it takes.
     unsafe { hand_over(callback, user, text) }
 }
 
 /// The attribute that C gives.
-fn given<'a>(attribute: MlirAttribute) -> Outcome<Attribute<'a>> {
+pub(crate) fn given<'a>(attribute: MlirAttribute) -> Outcome<Attribute<'a>> {
     // SAFETY: the attribute is alive for the call.
     unsafe { Attribute::from_option_raw(attribute) }.ok_or("the attribute must not be null".into())
 }
 
-fn tiled_of(attribute: MlirAttribute) -> Outcome<tensor_layout::tiled::Layout> {
+pub(crate) fn tiled_of(attribute: MlirAttribute) -> Outcome<tensor_layout::tiled::Layout> {
     layout_dialect::tiled(given(attribute)?).ok_or("expected #layout.tiled, found another attribute".into())
 }
 
-fn tensor_of(attribute: MlirAttribute) -> Outcome<tensor_layout::places::TensorLayout> {
+pub(crate) fn tensor_of(attribute: MlirAttribute) -> Outcome<tensor_layout::places::TensorLayout> {
     layout_dialect::tensor_layout(given(attribute)?)
         .ok_or("expected #layout.tensor_layout, found another attribute".into())
 }
@@ -545,14 +543,14 @@ fn at<T>(all: &[T], position: isize) -> Outcome<&T> {
 }
 
 /// The text that C gives; a null pointer is an empty one.
-fn string<'a>(text: MlirStringRef) -> Outcome<&'a str> {
+pub(crate) fn string<'a>(text: MlirStringRef) -> Outcome<&'a str> {
     // SAFETY: the text is valid for the call.
     let bytes = unsafe { bytes(text) }.unwrap_or_default();
     str::from_utf8(bytes).map_err(|_| "expected UTF-8 text".into())
 }
 
 /// The numbers that C gives.
-fn numbers<'a>(numbers: *const i64, count: isize) -> Outcome<&'a [i64]> {
+pub(crate) fn numbers<'a>(numbers: *const i64, count: isize) -> Outcome<&'a [i64]> {
     match usize::try_from(count) {
         Err(_) => Err(format!("the number of numbers must not be negative, found {count}").into()),
         Ok(0) => Ok(&[]),
@@ -563,7 +561,7 @@ fn numbers<'a>(numbers: *const i64, count: isize) -> Outcome<&'a [i64]> {
 }
 
 /// Writes as many numbers as there is room for; returns how many there are.
-fn write(room: *mut i64, capacity: isize, numbers: &[i64]) -> Outcome<isize> {
+pub(crate) fn write(room: *mut i64, capacity: isize, numbers: &[i64]) -> Outcome<isize> {
     let capacity = usize::try_from(capacity).map_err(|_| "the capacity must not be negative")?;
     let fitting = &numbers[..capacity.min(numbers.len())];
     if !fitting.is_empty() && room.is_null() {

@@ -3,5 +3,7 @@
 //! CMake links the whole archive (`Package.cmake`). Each function converts its arguments and calls the crates below.
 #![deny(unsafe_code)]
 
-#[allow(unsafe_code, reason = "the one place where C and Rust meet")]
+#[allow(unsafe_code, reason = "C calls it, with pointers")]
 mod ffi;
+#[allow(unsafe_code, reason = "C calls it, with pointers")]
+mod queries;

@@ -5,12 +5,10 @@
 //! The function is `y[j, i] = 2 * x[i, j]`. Inside, rows of `x` are spread over two processing elements; `y` comes back
 //! in tiles of 2×2.
 
-mod buffer;
-
-use buffer::Buffer;
 use layout_passes::{Form, Pass, indexing_analysis, pipelines};
+use layout_runtime::{Buffer, Engine, call};
 use melior::{
-    Context, ExecutionEngine,
+    Context,
     dialect::{DialectRegistry, arith, func},
     ir::{
         AffineExpr, AffineMap, Attribute, Block, BlockLike, Identifier, Location, Module, Region, RegionLike, Type,
@@ -23,7 +21,9 @@ use melior::{
     utility,
 };
 use std::error::Error;
+use tensor_layout::element::ElementType;
 use tensor_layout::maps::{Indexing, IndexingMap};
+use tensor_layout::operations::Array;
 use tensor_layout::places::{Machine, TensorLayout};
 use tensor_layout::tiled::{Expansion, Layout};
 
@@ -81,28 +81,32 @@ fn main() -> Result<(), Box<dyn Error>> {
     manager.run(&mut module)?;
 
     // `x` is row-major; `y` is 5×3 in tiles of 2×2, each part a dimension: 3 by 2 by 2 by 2.
-    let engine = ExecutionEngine::new(&module, 2, &[], false, false);
-    let x = Buffer::row_major(SIZES, (0..15).map(|n| n as f32));
-    let y: Buffer<4> = buffer::call(&engine, "double_transposed", &x)?;
-    println!("\ny has sizes {:?} and strides {:?}; in memory, padding as `.`:", y.sizes(), y.strides());
+    let engine = Engine::new(&module, 2, &[])?;
+    let numbers: Vec<f32> = (0..15).map(|n| n as f32).collect();
+    let x = Buffer::of(&"f32[3,5]".parse()?, Form::Strided, &numbers)?;
+    let shapes = [Array::new(ElementType::F32, &[5, 3], tiles)?];
+    // SAFETY: `build` gave the function these types.
+    let y = unsafe { call(&engine, "double_transposed", &[(&x).into()], &shapes, Form::Strided) }?.remove(0);
+    let memory = y.descriptor();
+    println!("\ny has sizes {:?} and strides {:?}; in memory, padding as `.`:", memory.sizes(), memory.strides());
 
-    let elements = y.elements(expansion.allocated_elements() as usize);
-    for tile in elements.chunks(4).enumerate() {
-        print!("{}", if tile.0 % 2 == 0 { "" } else { "  | " });
-        for (k, number) in tile.1.iter().enumerate() {
+    for (tile, bytes) in y.bytes().chunks(4 * 4).enumerate() {
+        print!("{}", if tile % 2 == 0 { "" } else { "  | " });
+        for (k, number) in bytes.as_chunks().0.iter().enumerate() {
             // The padding of an allocation holds anything.
-            match expansion.index((tile.0 * 4 + k) as i64)? {
-                Some(_) => print!("{number:>4}"),
+            match expansion.index((tile * 4 + k) as i64)? {
+                Some(_) => print!("{:>4}", f32::from_le_bytes(*number)),
                 None => print!("   ."),
             }
         }
-        print!("{}", if tile.0 % 2 == 0 { "" } else { "\n" });
+        print!("{}", if tile % 2 == 0 { "" } else { "\n" });
     }
 
+    let elements: Vec<f32> = y.elements()?;
     let mut wrong = 0;
     for (j, i) in (0..5).flat_map(|j| (0..3).map(move |i| (j, i))) {
         let expected = 2.0 * (i * 5 + j) as f32;
-        wrong += usize::from(elements[expansion.offset(&[j, i])? as usize] != expected);
+        wrong += usize::from(elements[j * 3 + i] != expected);
     }
     println!("{wrong} of 15 elements are wrong");
     Ok(())

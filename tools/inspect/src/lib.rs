@@ -25,7 +25,6 @@ mod svg;
 mod view;
 
 pub use library::{Unwritten, Written, layout_plan, memory_report};
-pub use moves::line as movement_line;
 pub use plan::EntryOption;
 
 use clap::{CommandFactory, Parser, Subcommand};

@@ -2,7 +2,7 @@
 
 use crate::lists;
 use layout_console::Complaint;
-use tensor_layout::analysis::{Cause, Moved, Movement, movement};
+use tensor_layout::analysis::movement;
 use tensor_layout::operations::Operation;
 use tensor_layout::operations::Shape;
 
@@ -32,26 +32,5 @@ pub fn run(MovesOptions { from, to, transpose }: &MovesOptions) -> Result<String
     };
     let shape = |text: &String| Shape::parse(text).map_err(|error| Complaint::in_argument(text, &error));
     let moved = movement(&operation, &shape(from)?, &shape(to)?);
-    Ok(format!("{}\n", line(&moved.map_err(|error| Complaint::in_argument(to, &error))?)))
-}
-
-/// Whether something moves, in words.
-pub fn line(moved: &Movement) -> String {
-    match moved {
-        Movement::Free => "free: every element stays at its byte".to_string(),
-        Movement::Unknown { reason } => format!("not known whether it is free: {reason}"),
-        Movement::Moves { cause, nearest } => {
-            let cause = match cause {
-                Cause::Element(Moved { index, from, to }) => {
-                    format!("element {index:?} goes from offset {from} to {to}")
-                }
-                Cause::Larger => "the result takes more memory".to_string(),
-                Cause::Space { from, to } => format!("the data is in memory space {from}, not {to}"),
-            };
-            match nearest {
-                Ok(layout) => format!("moves: {cause}; with {layout} it would be free"),
-                Err(reason) => format!("moves: {cause}; no layout was found that makes it free: {reason}"),
-            }
-        }
-    }
+    Ok(format!("{}\n", moved.map_err(|error| Complaint::in_argument(to, &error))?))
 }

@@ -329,7 +329,7 @@ pub fn moves(
         analysis::Movement::Unknown { .. } => (None, None),
         analysis::Movement::Moves { nearest, .. } => (Some(false), nearest.as_ref().ok().map(ToString::to_string)),
     };
-    Ok(Movement { free, reason: layout_inspect::movement_line(&found), free_with: with })
+    Ok(Movement { free, reason: found.to_string(), free_with: with })
 }
 
 /// A shape, or the text of one.

@@ -10,7 +10,6 @@
 
 use super::measure::kinds;
 use super::summary::Kind;
-use crate::moves;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -180,7 +179,7 @@ impl Program {
             Operation::Elementwise if instruction.opcode != "copy" => Vec::new(),
             operation @ (Operation::Reshape | Operation::Transpose { .. } | Operation::Elementwise) => {
                 let operand = &computation.instructions[instruction.operands[0]].shape;
-                movement(operation, operand, &instruction.shape).map_or(Vec::new(), |moved| vec![moves::line(&moved)])
+                movement(operation, operand, &instruction.shape).map_or(Vec::new(), |moved| vec![moved.to_string()])
             }
             _ => Vec::new(),
         }

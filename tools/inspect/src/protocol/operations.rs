@@ -4,8 +4,8 @@ use super::answer::{Answer, Broadcast, Conversion, ConversionLevel, Everywhere, 
 use super::programs;
 use super::request::{self, Request};
 use crate::convert::named;
+use crate::maps;
 use crate::report::{self, Subject};
-use crate::{maps, moves};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use tensor_layout::analysis::{Movement, movement};
@@ -73,7 +73,7 @@ fn moved(request: request::Moves) -> Result<Answer, Failure> {
         Movement::Unknown { .. } => (None, None),
         Movement::Moves { nearest, .. } => (Some(true), nearest.as_ref().ok().map(ToString::to_string)),
     };
-    Ok(Answer::Moves { moves, reason: moves::line(&found), free })
+    Ok(Answer::Moves { moves, reason: found.to_string(), free })
 }
 
 fn convert(request: &request::Convert) -> Result<Answer, Failure> {
