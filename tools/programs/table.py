@@ -43,8 +43,8 @@ of a program for 8. Work for others on the same cores makes them up to 1.6 times
 *Numbers* says whether they are near XLA's: integers are equal, floats within 2e-4 of the largest plus 2e-3 of the element for
 f32, 2e-2 and 4e-2 for bf16; or, where the program computes with less than 32 bits, the root of the mean square of their
 distance to the same program with 32 bits is at most 1.2 times that of XLA's numbers. A step with "no" is explained below the
-table. A dash: XLA has no numbers to compare with. `collectives.unopt` is such a program: outside it has the arrays of all
-devices, inside those of one.
+table. A dash: a step that was ended after the seconds that are said below, or XLA has no numbers to compare with.
+`collectives.unopt` is such a program: outside it has the arrays of all devices, inside those of one.
 """
 TPU = """## Programs of a TPU's compiler
 
@@ -65,6 +65,7 @@ class Step:
     seconds: float | None
     error: str | None = None
     text: str = ""
+    unfinished: bool = False
 
 
 def ran(command, output=None, most=MOST):
@@ -81,7 +82,7 @@ def ran(command, output=None, most=MOST):
                 process.kill()
                 os.wait4(process.pid, 0)
                 process.returncode = -9
-                return Step(most, f"more than {most:g} s")
+                return Step(most, f"more than {most:g} s", unfinished=True)
             else:
                 time.sleep(0.005)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -256,7 +257,7 @@ def row(name, size, steps):
 
 
 def cell(step):
-    if step is None:
+    if step is None or step.unfinished:
         return "–"
     return "no" if step.error else "yes" if step.seconds is None else f"{step.seconds:.2f}"
 
