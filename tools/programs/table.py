@@ -82,7 +82,7 @@ def ran(command, output=None, most=MOST):
                 process.kill()
                 os.wait4(process.pid, 0)
                 process.returncode = -9
-                return Step(most, f"more than {most:g} s", unfinished=True)
+                return Step(most, f"ended after {most:g} s of the processor or {4 * most:g} s of the clock", unfinished=True)
             else:
                 time.sleep(0.005)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -271,10 +271,11 @@ class Page:
     def __init__(self, path, keep, made):
         self.path, self.rows, self.faults = path, [{} for _ in TABLES], [{} for _ in TABLES]
         parts = path.read_text().split("\n## ") if path and path.exists() else []
-        for k, part in enumerate(parts):
+        headings = [introduction.splitlines()[0].lstrip("# ") for introduction in TABLES]
+        for lines in (part.splitlines() for part in parts):
+            k = headings.index(lines[0].lstrip("# "))
             if k in made and not keep:
                 continue
-            lines = part.splitlines()
             table = [line for line in lines if line.startswith("| ")][1:]
             self.rows[k] = {line.split("|")[1].strip(): line for line in table}
             for line in lines:
