@@ -148,14 +148,27 @@ LogicalResult add(OpPassManager &manager, StringRef name, StringRef options,
   return failure();
 }
 
-/// The pass whose options all pipelines have: `optionsOf` in Passes.td.
+/// The options that an option is one of, as MLIR holds them; it keeps them to
+/// itself, but an option knows whose it is.
+const detail::PassOptions &holder(const llvm::cl::Option &option) {
+  llvm::cl::SubCommand *owner = *option.Subs.begin();
+  return *(const detail::PassOptions *)owner; // A base that is protected.
+}
+
+/// The passes whose options all pipelines have: `optionsOf` and `planOf` in
+/// Passes.td.
 struct WithOptions : LowerMemrefs {
-  /// The options as MLIR holds them, which it keeps to itself; an option knows
-  /// whose it is.
-  const detail::PassOptions &held() const {
-    llvm::cl::SubCommand *owner = *form.Subs.begin();
-    return *(const detail::PassOptions *)owner; // A base that is protected.
-  }
+  const detail::PassOptions &held() const { return holder(form); }
+};
+struct WithPlan : Plan {
+  const detail::PassOptions &held() const { return holder(machine); }
+};
+
+/// The option of all pipelines that is none of a pass.
+struct PlanFlag : PassPipelineOptions<PlanFlag> {
+  Option<bool> plan{*this, "plan",
+                    llvm::cl::desc("Choose layouts first; with the options of "
+                                   "layout-plan, which are here, too")};
 };
 
 void registerPipeline(MlirStringRef name, MlirStringRef summary) {
@@ -173,6 +186,9 @@ void registerPipeline(MlirStringRef name, MlirStringRef summary) {
   registerPassPipeline(
       unwrap(name), unwrap(summary), build,
       [](function_ref<void(const detail::PassOptions &)> show) {
+        // The width of the last is that of all.
+        show(PlanFlag());
+        show(WithPlan().held());
         show(WithOptions().held());
       });
 }
@@ -223,4 +239,16 @@ LogicalResult layout::buildLayoutPipeline(OpPassManager &manager,
   if (!registerLayoutPassesAndPipelines(errors))
     return failure();
   return add(manager, name, LowerMemrefs(options).options(), errors);
+}
+
+LogicalResult layout::buildLayoutPipeline(OpPassManager &manager,
+                                          StringRef name,
+                                          const LayoutPipelineOptions &options,
+                                          const LayoutPlanOptions &plan,
+                                          raw_ostream &errors) {
+  if (!registerLayoutPassesAndPipelines(errors))
+    return failure();
+  return add(manager, name,
+             LowerMemrefs(options).options() + "plan " + Plan(plan).options(),
+             errors);
 }

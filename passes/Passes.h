@@ -22,7 +22,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <optional>
 
-// The enums of options: Form, Target, Parallel.
+// The enums of options: Form, Target, Parallel, PlanMachine, PlanEntry.
 #include "Choices.h.inc"
 
 namespace layout {
@@ -45,6 +45,13 @@ using LayoutPipelineOptions = LayoutLowerMemrefsOptions;
 mlir::LogicalResult
 buildLayoutPipeline(mlir::OpPassManager &manager, llvm::StringRef name,
                     const LayoutPipelineOptions &options = {},
+                    llvm::raw_ostream &errors = llvm::errs());
+
+/// The same after layout-plan, with its options.
+mlir::LogicalResult
+buildLayoutPipeline(mlir::OpPassManager &manager, llvm::StringRef name,
+                    const LayoutPipelineOptions &options,
+                    const LayoutPlanOptions &plan,
                     llvm::raw_ostream &errors = llvm::errs());
 
 /// From tensors and memrefs with layouts to plain memrefs.

@@ -64,6 +64,22 @@ def Parallel : Choices<"Parallel",
   Choice<"forall", 2, "forall", "scf.forall">
 ]>;
 
+def PlanMachine : Choices<"PlanMachine", "The machine that layouts are for", [
+  Choice<"own", 0, "module", "the `layout.machine` of the module">,
+  Choice<"tpuV5e", 1, "tpu_v5e", "a TPU v5e, in cycles">,
+  Choice<"cpu", 2, "cpu", "one core of a server, in picoseconds">,
+  Choice<"mnCore", 3, "mn_core", "MN-Core">,
+  Choice<"mnCore2", 4, "mn_core_2", "MN-Core 2">,
+  Choice<"tpuLike", 5, "tpu_like", "two memories, and no costs">
+]>;
+
+def PlanEntry : Choices<"PlanEntry",
+    "What arguments and results of public functions may be laid out in", [
+  Choice<"fixed", 0, "fixed", "as their types say; without a layout, row-major">,
+  Choice<"machine", 1, "default", "in the default layouts of the machine">,
+  Choice<"any", 2, "free", "in any layout">
+]>;
+
 //===----------------------------------------------------------------------===//
 // Passes
 //===----------------------------------------------------------------------===//
@@ -282,6 +298,39 @@ def LayoutOutlineLoops : Pass<"layout-outline-loops", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
+  let summary = "Choose a layout for every tensor of a module at once";
+  let description = [{
+    Chooses the layouts of all tensors of static sizes together, so that the sum
+    of what operations cost on a machine in these layouts, and of conversions
+    between them, is least; and converts where layouts meet. Loops count as often
+    as they run, and what they carry has one layout; a private function has one
+    type for all its calls. Constants, empty and filled tensors are made again in
+    each layout that is wanted.
+
+    As they are stay types that say a layout other than row-major, operands and results of
+    operations that lowering does not know, and with `entry=fixed` the types of
+    public functions. An error leaves the module as it was.
+  }];
+  let options = [
+    ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,
+    ChoiceOption<"entry", "entry", PlanEntry, PlanEntry.summary>,
+    Option<"capacity", "capacity", "uint64_t", "0",
+           "The bytes of the machine's fastest memory that the module may take at "
+           "once; 0: as many as it likes">,
+    Option<"seconds", "seconds", "uint64_t", "0",
+           "Stop the search after so many seconds, with the best plan so far; 0: "
+           "after a fixed amount of work">,
+    Option<"report", "report", "bool", "false",
+           "Print remarks: what the plan costs and what every plan costs at "
+           "least, and each conversion with what it costs and who wanted it">
+  ];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Make the buffers of a large function parts of one allocation";
   let description = [{
@@ -340,19 +389,24 @@ def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 /// Passes and pipelines that run one after another on a module, registered
-/// under a name. They have the options of `optionsOf`, which replace
-/// `$options` in their text.
+/// under a name. They have the options of `optionsOf`, and `plan` with those of
+/// `planOf`. In their text stand
+///   $options  for the options of `optionsOf`,
+///   $all      for all options,
+///   $first    for the pass `planOf` with its options where there is `plan`, else
+///             for layout-remove-conversions.
 class Pipeline<string name> {
   string argument = name;
   string summary = "";
   PassBase optionsOf = LayoutLowerMemrefs;
+  PassBase planOf = LayoutPlan;
   list<string> passes = [];
 }
 
 def LayoutToMemref : Pipeline<"layout-to-memref"> {
   let summary = "Lower tensors and memrefs with layouts to plain memrefs";
   let passes = [
-    "layout-remove-conversions",
+    "$first",
     "layout-prepare-bufferization",
     "convert-elementwise-to-linalg",
     "one-shot-bufferize{bufferize-function-boundaries "
@@ -374,13 +428,13 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
 def LayoutDistribute : Pipeline<"layout-distribute"> {
   let summary = "Lower tensors and memrefs with TensorLayouts to one program "
                 "for every place of the machine";
-  let passes = ["layout-to-memref{$options}"];
+  let passes = ["layout-to-memref{$all}"];
 }
 
 def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
   let summary = "Lower tensors and memrefs with layouts to the LLVM dialect";
   let passes = [
-    "layout-to-memref{$options}",
+    "layout-to-memref{$all}",
     "layout-convert-to-llvm",
     "layout-verify-llvm"
   ];

@@ -4,13 +4,12 @@
 //! for the call; nothing is kept.
 
 use crate::diagnostic::Diagnostic;
-use crate::options::Options;
 use crate::pass::Pass;
-use crate::pipelines::PIPELINES;
+use crate::pipelines::{PIPELINES, PipelineOptions};
 use crate::upstream::emit;
 use crate::{
     convert_to_llvm, deallocate, expand_clones, indexing_analysis, lower_bufferization, lower_memrefs,
-    mask_as_integers, outline_loops, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf,
+    mask_as_integers, outline_loops, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf,
     simplify_indexing, steps, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
@@ -66,6 +65,7 @@ extern "C" fn layout_rs_run_pass(
             Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::OutlineLoops { options } => return Ok(Outcome::of(outline_loops::run(rewriter, options))),
+            Pass::Plan { options } => return plan::run(rewriter, options).map(Outcome::of),
             Pass::PlanMemory { options } => return Ok(Outcome::of(plan_memory::run(rewriter, options))),
             Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,
             Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
@@ -139,9 +139,9 @@ extern "C" fn layout_rs_pipeline(
             let names: Vec<&str> = PIPELINES.iter().map(|pipeline| pipeline.name).collect();
             let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name == name);
             let pipeline = pipeline.ok_or_else(|| format!("unknown pipeline `{name}`{}", instead(&name, &names)))?;
-            let options: Options = options.parse()?;
-            options.check()?;
-            Ok(pipeline.text(&options))
+            let options: PipelineOptions = options.parse()?;
+            options.lowering.check()?;
+            Ok(pipeline.text(options))
         },
     );
     let callback = passes.expect("C++ gives a callback");

@@ -18,6 +18,8 @@
 //! | `ownership` | who frees which buffer of a function | `buffers` |
 //! | `aliases` | few tensors in one buffer, for bufferization to take linear time | `buffers`, `ownership` |
 //! | `steps` | upstream's passes where there is something for them | |
+//! | `functions` | the functions of a module, and who calls them | |
+//! | `runs` | how often operations run | `functions` |
 //! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `steps` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
@@ -29,7 +31,8 @@
 //! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
 //! | [`plan_memory`] | `layout-plan-memory` | `options` |
 //! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
-//! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `options`, `upstream` |
+//! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
+//! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
 //! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
@@ -38,7 +41,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `options`, `outline_loops`, `pass`, `pipelines`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -76,6 +79,7 @@ mod diagnostic;
 pub mod expand_clones;
 #[allow(unsafe_code, reason = "C++ calls these functions")]
 mod exports;
+mod functions;
 pub mod indexing_analysis;
 mod kernel;
 pub mod lower_bufferization;
@@ -87,9 +91,11 @@ mod ownership;
 mod padding;
 mod pass;
 pub mod pipelines;
+pub mod plan;
 pub mod plan_memory;
 pub mod prepare_bufferization;
 pub mod remove_conversions;
+mod runs;
 pub mod scf_to_cf;
 pub mod simplify_indexing;
 mod steps;
@@ -102,11 +108,11 @@ pub mod verify_llvm;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use options::{
-    Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Parallel, PlanMemoryOptions, RemoveConversionsOptions,
-    Target,
+    Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Parallel, PlanEntry, PlanMachine, PlanMemoryOptions,
+    PlanOptions, RemoveConversionsOptions, Target,
 };
 pub use pass::Pass;
-pub use pipelines::add_passes;
+pub use pipelines::{PipelineOptions, add_passes};
 // For the other crates of this project alone.
 #[doc(hidden)]
 pub use pipelines::spelling;

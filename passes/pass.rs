@@ -2,7 +2,8 @@
 //! passes and how they are read.
 
 use crate::options::{
-    IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions, RemoveConversionsOptions, words,
+    IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions,
+    words,
 };
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
@@ -110,10 +111,10 @@ mod tests {
             let long = format!("{pass:#}");
             assert_eq!(add(&pass.to_string()).unwrap(), format!("builtin.module({long})"));
             assert_eq!(add(&long).unwrap(), format!("builtin.module({long})"));
-            assert!(add(&TO_LLVM.text(&options)).unwrap().contains(&long));
+            assert!(add(&TO_LLVM.text(options)).unwrap().contains(&long));
         }
         let wrong = Options { vector_bits: 48, ..vectors };
-        let error = add(&TO_LLVM.text(&wrong)).unwrap_err().to_string();
+        let error = add(&TO_LLVM.text(wrong)).unwrap_err().to_string();
         assert!(error.contains(&wrong.check().unwrap_err()), "{error}");
         let error = add("layout-expand-clones,layout-lower-memref{form=physical}").unwrap_err().to_string();
         assert!(error.ends_with("\nlayout-lower-memref; did you mean `layout-lower-memrefs`?"), "{error}");

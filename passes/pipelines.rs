@@ -1,16 +1,23 @@
 //! The passes that each pipeline runs. `Passes.td` lists them; the build script makes the constants here of it.
 //!
 //! ```
-//! use layout_passes::{Form, pipelines};
+//! use layout_passes::{Form, Options, PipelineOptions, PlanMachine, PlanOptions, pipelines};
 //!
-//! let text = pipelines::DISTRIBUTE.text(&Form::Physical.into());
+//! let text = pipelines::DISTRIBUTE.text(Form::Physical);
 //! assert_eq!(text, "layout-to-memref{form=physical}");
+//!
+//! let plan = PlanOptions { machine: PlanMachine::TpuV5e, ..PlanOptions::default() };
+//! let options = PipelineOptions { lowering: Options::default(), plan: Some(plan) };
+//! assert_eq!(options.to_string(), "form=strided plan machine=tpu_v5e");
+//! assert_eq!("plan machine=tpu_v5e".parse(), Ok(options));
+//! assert!(pipelines::TO_MEMREF.text(options).starts_with("layout-plan{machine=tpu_v5e},"));
 //! ```
 
-use crate::options::Options;
-use crate::pass::NAMES;
+use crate::options::{Options, PlanOptions, Value, words};
+use crate::pass::{NAMES, Pass};
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
+use std::{fmt, str::FromStr};
 use tensor_layout::text::did_you_mean;
 
 /// A pipeline: its name, what it does, and its passes as text.
@@ -20,14 +27,64 @@ pub struct Pipeline {
     pub name: &'static str,
     /// Its line in `--help`.
     pub summary: &'static str,
-    /// The passes in their order, each as text, in which `$options` is replaced by the options of the pipeline.
+    /// The passes in their order, each as text, in which `$options`, `$all` and `$first` are replaced: see `Passes.td`.
     pub passes: &'static [&'static str],
+}
+
+/// The options of a pipeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PipelineOptions {
+    /// Those of lowering.
+    pub lowering: Options,
+    /// Those of `layout-plan`, where it runs first.
+    pub plan: Option<PlanOptions>,
+}
+
+impl<T: Into<Options>> From<T> for PipelineOptions {
+    fn from(lowering: T) -> PipelineOptions {
+        PipelineOptions { lowering: lowering.into(), plan: None }
+    }
+}
+
+impl fmt::Display for PipelineOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.lowering)?;
+        self.plan.map_or(Ok(()), |plan| write!(f, " plan {plan}"))
+    }
+}
+
+impl FromStr for PipelineOptions {
+    type Err = String;
+
+    /// Reads the options of lowering, and those of `layout-plan` where `plan` is one of them.
+    fn from_str(text: &str) -> Result<PipelineOptions, String> {
+        let (mut planned, mut of_plan, mut others) = (false, None, [String::new(), String::new()]);
+        for (name, value) in words(text) {
+            if name == "plan" {
+                let expected = || format!("plan must be {}, found `{value}`", bool::expected());
+                planned = bool::read(value).ok_or_else(expected)?;
+                continue;
+            }
+            let plans = PlanOptions::NAMES.contains(&name);
+            of_plan = of_plan.or(plans.then_some(name));
+            others[usize::from(plans)] += &format!("{name}={value} ");
+        }
+        if let Some(name) = of_plan.filter(|_| !planned) {
+            return Err(format!("{name} is an option of `plan`, which must be given, too"));
+        }
+        let plan = planned.then(|| others[1].parse()).transpose()?;
+        Ok(PipelineOptions { lowering: others[0].parse()?, plan })
+    }
 }
 
 impl Pipeline {
     /// The passes as text, inside `builtin.module(..)`.
-    pub fn text(&self, options: &Options) -> String {
-        self.passes.join(",").replace("$options", &options.to_string())
+    pub fn text(&self, options: impl Into<PipelineOptions>) -> String {
+        let options = options.into();
+        let first =
+            options.plan.map_or("layout-remove-conversions".into(), |options| Pass::Plan { options }.to_string());
+        let all = self.passes.join(",").replace("$options", &options.lowering.to_string());
+        all.replace("$all", &options.to_string()).replace("$first", &first)
     }
 
     /// Adds the passes, with options or only a form of memrefs, after those that a manager of passes over modules has.
@@ -35,8 +92,8 @@ impl Pipeline {
     /// # Errors
     /// A manager of passes over anything else, options that [`Options::check`] finds wrong, and a process in which another
     /// copy of this library registered its passes.
-    pub fn add_to(&self, manager: OperationPassManager, options: impl Into<Options>) -> Result<(), Error> {
-        upstream::add_passes(manager, &self.text(&options.into()))
+    pub fn add_to(&self, manager: OperationPassManager, options: impl Into<PipelineOptions>) -> Result<(), Error> {
+        upstream::add_passes(manager, &self.text(options))
     }
 }
 

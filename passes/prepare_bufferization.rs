@@ -290,7 +290,7 @@ fn empty<'c>(b: Builder<'c>, like: Val<'c>, t: Type<'c>) -> Val<'c> {
 }
 
 /// An elementwise operation becomes a structured one with the same operation on elements inside.
-fn elementwise(rewriter: &Rewriter, op: Op) {
+pub fn elementwise(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let operands = ir::operands(op);
     let results = ir::results(op);

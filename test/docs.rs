@@ -106,7 +106,7 @@ fn passes_are_current() {
     for pipeline in PIPELINES {
         page += &format!("\n### `{}`\n\n{}.\n", pipeline.name, pipeline.summary);
         page += &place.options(pipeline.name);
-        let passes = pipeline.text(&Options::default());
+        let passes = pipeline.text(Options::default());
         page += &format!("\nWith the default it is\n\n```text\n{}\n```\n", one_a_line(&passes));
         page += &place.example(pipeline.name);
     }
@@ -168,7 +168,10 @@ impl Place {
         let at = at.unwrap_or_else(|| panic!("layout-opt --help does not list {flag}"));
         let indent = |line: &str| line.len() - line.trim_start().len();
         let own = indent(all[at]);
-        let defaults = self.defaults(name);
+        let mut defaults = self.defaults(name);
+        // The pass of `plan` is in a pipeline only where that is given.
+        defaults.extend([("plan".into(), "false".into())].into_iter().chain(self.defaults("layout-plan")));
+        defaults.extend(self.defaults(name));
         let lines = all[at + 1..].iter();
         let lines = lines.take_while(|line| indent(line) > own || line.trim_start().starts_with('='));
         let mut rows = String::new();

@@ -6,7 +6,8 @@ use tensor_layout::analysis::{Cause, Movement, movement};
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Operation, Shape};
 use tensor_layout::plan::digits::{by_dimension, in_a_row};
-use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner};
+use tensor_layout::plan::program::Program;
+use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner, SpaceLimit, Unplanned};
 use tensor_layout::solver::{CostNetwork, Options, check};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::{Layout, TileEntry};
@@ -165,9 +166,75 @@ ENTRY main {
 ";
     let module = Module::parse(text).unwrap();
     assert_eq!(module.facts().trips.values().copied().collect::<Vec<_>>(), [12]);
+    // The condition and the body run 12 times, all else once.
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let program = Program::new(&graphs, module.entry, &facts).unwrap();
+    for instance in &program.instances {
+        assert_eq!(instance.times, if instance.node.0 == module.entry { 1 } else { 12 }, "{instance:?}");
+    }
     let plan = planned(text, "tpu_v5e", EntryLayouts::Free);
     assert_eq!(plan.relayouts, []);
     assert_eq!(plan.arguments, plan.results);
+}
+
+/// Values of 8192 bytes: three are needed at once beside the argument.
+const CHAIN: &[&str] = &[
+    "x = f32[16,128]{1,0} parameter(0)",
+    "a = f32[16,128]{1,0} custom-call(x), custom_call_target=\"f\"",
+    "b = f32[16,128]{1,0} custom-call(a), custom_call_target=\"f\"",
+    "ROOT c = f32[16,128]{1,0} custom-call(a, b), custom_call_target=\"f\"",
+];
+
+#[test]
+fn plans_within_capacities_cost_what_the_best_of_all_costs() {
+    let (mut moved, mut refused) = (0, 0);
+    for lines in [CHAIN, PRODUCT] {
+        let text = main_of(lines);
+        let module = Module::parse(&text).unwrap();
+        let (graphs, facts) = (module.graphs(), module.facts());
+        let target = Target::parse("tpu_v5e").unwrap();
+        let posed = || Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
+        let free = posed().plan(&Options::default(), &mut |_| true).unwrap();
+        for bytes in [0, 8191, 8192, 16384, 24576, 65536, 100_000, 1 << 20] {
+            for space in [0, 1] {
+                let planner = posed().limited(&[SpaceLimit { space, bytes }]).unwrap();
+                let least = least(planner.network());
+                match planner.plan(&Options::default(), &mut |_| true) {
+                    Ok(plan) => {
+                        assert_eq!((plan.cost, plan.bound), (least, least), "{space} {bytes} {text}");
+                        assert_eq!(check(planner.network(), &plan.solution.certificate), Ok(()));
+                        let taken = plan.taken.iter().find(|taken| taken.space == space).map_or(0, |taken| taken.peak);
+                        assert!(taken <= bytes, "{taken} of {bytes}");
+                        moved += usize::from(plan.spaces != free.spaces);
+                    }
+                    Err(Unplanned::Short { least: needed, capacity, .. }) => {
+                        assert_eq!((least, capacity), (i64::MAX, bytes));
+                        assert!(needed > bytes);
+                        refused += 1;
+                    }
+                    Err(why) => panic!("{why:?}"),
+                }
+            }
+        }
+    }
+    assert!(moved > 2 && refused > 2, "{moved} {refused}");
+}
+
+#[test]
+fn doing_without_a_relayout_costs_what_the_best_plan_without_it_costs() {
+    let text = main_of(PRODUCT);
+    let module = Module::parse(&text).unwrap();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let target = Target::parse("tpu_v5e").unwrap();
+    let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Fixed).unwrap();
+    let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
+    for relayout in &plan.relayouts {
+        let without = planner.without(relayout, &Options::default());
+        assert!(without.is_none_or(|without| without >= plan.cost), "{relayout:?}");
+    }
+    let given = planner.given_plan().unwrap();
+    assert_eq!(Some(given.cost), planner.given());
+    assert_eq!(given.arguments, plan.arguments);
 }
 
 #[test]

@@ -24,7 +24,7 @@ use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, OperationRef, ValueLike};
 use pairs::with_names;
-use site::{SiteOperand, scalar, shape, site};
+use site::scalar;
 use tensor_layout::analysis::{Access, Maps, maps};
 use tensor_layout::element::ElementType;
 use tensor_layout::maps::Indexing;
@@ -35,6 +35,7 @@ use tensor_layout::text::Error;
 use tensor_layout::tiled::{Expansion, Layout};
 
 pub use pairs::{Pair, Pairs, values};
+pub(crate) use site::{SiteOperand, shape, site};
 
 /// Attaches what each operation below `root` reads and feeds, or reports it as remarks.
 pub fn run(root: Op, report: bool) {

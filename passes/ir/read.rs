@@ -121,6 +121,11 @@ pub fn blocks<'c>(op: Op<'c>) -> Vec<BlockRef<'c, 'c>> {
     all
 }
 
+/// Whether a region of an operation has several blocks.
+pub fn has_branches(op: Op) -> bool {
+    op.regions().any(|region| region.first_block().is_some_and(|block| block.next_in_region().is_some()))
+}
+
 /// The operations of a block, in order.
 pub fn operations<'c>(block: BlockRef<'c, 'c>) -> Vec<Op<'c>> {
     let mut all = Vec::new();

@@ -5,14 +5,14 @@
 //! A slice or a reshape has no row of its own, as reading one in place costs nothing whatever the two types say, and one
 //! that leaves its block is copied anyhow: see [`is_read_in_place`].
 
+use super::PLANNED;
 use super::classes::{Classes, Space};
-use super::runs::{callee, symbol};
 use crate::buffers::operations::{ELEMENTWISE, VIEW, is};
 use crate::buffers::views::is_read_in_place;
+use crate::functions::{callee, ends, free_functions, symbol, terminators};
 use layout_ir::{self as ir, Op, Val};
-use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::{BlockRef, ValueLike};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// What is known before any conversion is looked at.
 pub struct Constraints<'c> {
@@ -44,49 +44,11 @@ impl<'c> Constraints<'c> {
     }
 }
 
-/// The private functions with a body to which nothing but calls refers.
-fn free_functions<'c>(operations: &[Op<'c>]) -> HashMap<&'c str, Op<'c>> {
-    let module = operations[0];
-    let mut named: HashSet<String> = HashSet::new();
-    // The dialects whose operations refer to no function.
-    let plain = ["linalg.", "tensor.", "arith.", "math.", "scf.", "memref.", "affine.", "layout."];
-    for op in operations.iter().filter(|op| !plain.iter().any(|dialect| ir::name(**op).starts_with(dialect))) {
-        for (name, attribute) in ir::attributes(*op) {
-            if (ir::name(*op), &*name) != ("func.call", "callee") {
-                named.extend(references(attribute));
-            }
-        }
-    }
-    let is_free = |op: &Op<'c>| {
-        ir::name(*op) == "func.func"
-            && ir::parent(*op) == Some(module)
-            && ir::attribute(*op, "sym_visibility").and_then(ir::text) == Some("private")
-            && ends(*op).next().is_some()
-            && symbol(*op).is_some_and(|name| !named.contains(name))
-    };
-    operations.iter().filter(|op| is_free(op)).filter_map(|op| Some((symbol(*op)?, *op))).collect()
-}
-
-/// The symbols in an attribute: as far as an array of them.
-fn references(attribute: melior::ir::Attribute) -> Vec<String> {
-    let own = FlatSymbolRefAttribute::try_from(attribute).ok().map(|symbol| symbol.value().to_owned());
-    own.into_iter().chain(ir::array(attribute).into_iter().flat_map(references)).collect()
-}
-
-/// The terminators of an operation's blocks.
-fn terminators<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
-    ir::blocks(op).into_iter().filter_map(|block| ir::operations(block).pop())
-}
-
-/// The returns of a function.
-fn ends<'c>(function: Op<'c>) -> impl Iterator<Item = Op<'c>> {
-    terminators(function).filter(|end| ir::name(*end) == "func.return")
-}
-
 impl<'c> Walk<'c> {
     fn visit(&mut self, op: Op<'c>) {
         let (operands, results) = (ir::operands(op), ir::results(op));
         match ir::name(op) {
+            "layout.convert" if ir::attribute(op, PLANNED).is_some() => self.fix_all(op),
             "layout.convert" if ir::attribute(op, "keep").is_some() => self.classes.fix(results[0]),
             "layout.convert"
             | "tensor.empty"

@@ -9,7 +9,7 @@
 //! - *spaces*: a memory space and a TensorLayout say where data are to be; that stays as it is written.
 //!
 //! Values with one layout are a class. The conversions are visited from the one that moves the most bytes to the one that
-//! moves the fewest, loops and calls counted (`runs.rs`), and the classes of source and result are made one where the
+//! moves the fewest, loops and calls counted ([`crate::runs`]), and the classes of source and result are made one where the
 //! rules allow it (`classes.rs`); such a conversion goes away. The others are those that were there before, so no
 //! conversion is added, whatever the order. In `convert(A to B); add; convert(B to A)` between an argument and a result of
 //! a public function, both with layout A, all four values become one class, of layout A.
@@ -24,19 +24,23 @@
 mod classes;
 mod constraints;
 mod place;
-mod runs;
 
 use crate::buffers::spread::Axes;
 use crate::diagnostic::Diagnostic;
+use crate::functions::set_function_type;
 use crate::options::RemoveConversionsOptions;
+use crate::runs::Runs;
 use crate::upstream;
 use classes::{Classes, bytes};
 use constraints::Constraints;
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::ValueLike;
-use melior::ir::attribute::TypeAttribute;
-use melior::ir::operation::OperationMutLike;
-use runs::Runs;
+
+pub use classes::reshaped;
+pub use place::erase_dead;
+
+/// On a conversion that `layout-plan` has made: it stays.
+pub const PLANNED: &str = "planned";
 
 /// Removes the conversions of a module that nobody needs.
 pub fn run(rewriter: &Rewriter, options: RemoveConversionsOptions) {
@@ -118,16 +122,4 @@ fn erase_identity(rewriter: &Rewriter, op: Op) -> bool {
     ir::replace_all_uses(result, source);
     rewriter.erase(op);
     true
-}
-
-/// Gives a function the type of its arguments and of what it returns.
-fn set_function_type(function: Op) {
-    let Some(old) = ir::attribute(function, "function_type").and_then(ir::type_in) else { return };
-    let Some(entry) = ir::blocks(function).first().copied() else { return };
-    let returned = ir::blocks(function).into_iter().filter_map(|block| ir::operations(block).pop());
-    let Some(returned) = returned.into_iter().find(|end| ir::name(*end) == "func.return") else { return };
-    let [inputs, results] = [ir::arguments(entry), ir::operands(returned)]
-        .map(|values| values.into_iter().map(|v| v.r#type()).collect::<Vec<_>>());
-    let new = ir::function_type(old, &inputs, &results);
-    ir::edit(function).set_attribute("function_type", TypeAttribute::new(new).into());
 }

@@ -1,8 +1,8 @@
 //! The conversions that stay: what they read, how many there are of one kind, and where they are.
 
 use super::classes::{Space, reshaped};
-use super::runs::constant_trips;
 use crate::buffers::operations::{ELEMENTWISE, is};
+use crate::runs::constant_trips;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike};

@@ -111,6 +111,23 @@ impl<'t> LayoutClasses<'t> {
         self.push(class, exact)
     }
 
+    /// Adds a layout that an array keeps, exactly as it is, but for the memory space.
+    ///
+    /// # Errors
+    /// The layout has no meaning on the array.
+    pub fn fixed(&mut self, class: usize, layout: &Layout) -> Result<LayoutId, Error> {
+        let own = &self.all[class];
+        let exact = Layout { memory_space: 0, ..layout.clone() };
+        if !own.element.is_data() {
+            return Ok(0);
+        }
+        if let Some(known) = own.layouts.iter().position(|known| *known == exact) {
+            return LayoutId::try_from(known).map_err(|_| Error::new("the array has too many layouts"));
+        }
+        Expansion::new(&own.sizes, &exact)?.padded_bytes(own.element)?;
+        self.push(class, exact).ok_or_else(|| Error::new("the array has too many layouts"))
+    }
+
     /// The number of the layout with this order; adds it where there is room.
     pub fn offer(&mut self, class: usize, order: &[usize]) -> Option<LayoutId> {
         let own = &self.all[class];

@@ -159,20 +159,20 @@ impl Telling<'_, '_, '_> {
     }
 
     /// The layout that an array is made in.
-    fn made_in(&self, made: usize) -> LayoutId {
+    pub fn made_in(&self, made: usize) -> LayoutId {
         let (by, result) = (self.posed.program.made[made].by, self.posed.program.made[made].result);
         self.posed.choices.ways[by][self.certificate.choices[by]].results[result]
     }
 
     /// The layouts that an array is held in.
-    fn held(&self, made: usize) -> HeldIn {
+    pub fn held(&self, made: usize) -> HeldIn {
         match &self.posed.holders[made] {
             Some((variable, states)) => states[self.certificate.choices[*variable]],
             None => (self.made_in(made), None),
         }
     }
 
-    fn layout(&self, made: usize, id: LayoutId) -> Layout {
+    pub fn layout(&self, made: usize, id: LayoutId) -> Layout {
         self.posed.choices.classes.all[self.posed.choices.class[made]].layouts[usize::from(id)].clone()
     }
 

@@ -38,6 +38,7 @@
 //! | [`posed`] | the network of costs |
 //! | [`live`] | when arrays are in memory |
 //! | [`space`] | what they take of it, and capacities |
+//! | [`laid_out`] | the layouts of each operation's arrays |
 //! | [`layout_plan`] | the plan |
 //! | [`planner`] | planning, and what other layouts would cost |
 //! | [`judging`] | plans that something else prices |
@@ -49,6 +50,7 @@ pub mod holders;
 pub mod judging;
 pub mod kernels;
 pub mod labels;
+pub mod laid_out;
 pub mod layout_plan;
 pub mod live;
 pub mod planner;
@@ -59,7 +61,9 @@ pub mod space;
 pub mod ways;
 
 pub use judging::{EntryChange, Lesson};
+pub use laid_out::LaidOut;
 pub use layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Unplanned};
 pub use planner::Planner;
+pub use program::{Doing, Instance, Made, Program};
 pub use space::{SpaceLimit, SpaceTaken};
 pub use ways::EntryLayouts;

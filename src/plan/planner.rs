@@ -38,7 +38,19 @@ impl<'a, 't> Planner<'a, 't> {
         ends: EntryLayouts,
     ) -> Result<Planner<'a, 't>, Unplanned> {
         let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-        let program = made_again(&program).map_err(|error| Unplanned::Wrong(None, error))?;
+        Planner::of_program(&program, target, ends)
+    }
+
+    /// Poses the problem of a program.
+    ///
+    /// # Errors
+    /// Those of [`Planner::new`], and a fixed layout that has no meaning on its array.
+    pub fn of_program(
+        program: &Program<'a>,
+        target: &'t Target,
+        ends: EntryLayouts,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
+        let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
         let posed = Posed::new(program, target, ends)?;
         let network = posed.network(&Prices::new(&posed.choices.classes))?;
         Ok(Planner { posed, network, limited: None })
@@ -107,22 +119,21 @@ impl<'a, 't> Planner<'a, 't> {
     pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
         let limits = self.limited.as_ref().map_or(&[][..], |limited| &limited.limits);
         match why {
-            NoPlan::Shortage { resource, moment, least, capacity, variables } => Unplanned::Short {
+            NoPlan::Shortage { resource, moment, least, capacity, .. } => Unplanned::Short {
                 space: limits[resource].space,
                 at: self.posed.at_moment(moment),
                 least,
                 capacity,
-                arrays: self.largest(&variables, resource, moment),
+                arrays: self.largest(resource, moment),
             },
             NoPlan::Proved { nearest: Some(NetworkError::OverCapacity { resource, moment, used, capacity }) }
             | NoPlan::NotFound { nearest: NetworkError::OverCapacity { resource, moment, used, capacity } } => {
-                let all: Vec<usize> = (0..self.network().variables().len()).collect();
                 Unplanned::Short {
                     space: limits[resource].space,
                     at: self.posed.at_moment(moment),
                     least: used,
                     capacity,
-                    arrays: self.largest(&all, resource, moment),
+                    arrays: self.largest(resource, moment),
                 }
             }
             why => Unplanned::Impossible(why),
@@ -130,13 +141,10 @@ impl<'a, 't> Planner<'a, 't> {
     }
 
     /// The arrays that take most of a resource at a moment, each with the least that it can take, largest first.
-    fn largest(&self, variables: &[usize], resource: usize, moment: i64) -> Vec<(ArrayName, i64)> {
+    fn largest(&self, resource: usize, moment: i64) -> Vec<(ArrayName, i64)> {
         let mut taken: Vec<(usize, i64)> = Vec::new();
         for occupancy in self.network().occupancies() {
-            if occupancy.resource == resource
-                && occupancy.moments.contains(&moment)
-                && variables.contains(&occupancy.variable)
-            {
+            if occupancy.resource == resource && occupancy.moments.contains(&moment) {
                 taken.push((occupancy.variable, occupancy.amounts.iter().copied().min().unwrap_or(0)));
             }
         }

@@ -111,7 +111,7 @@ impl<'a, 't> Posed<'a, 't> {
                 }
                 _ => Taker::Stream,
             },
-            Doing::Argument(..) | Doing::Merge | Doing::Copy => Taker::Other,
+            Doing::Argument(..) | Doing::Merge | Doing::Copy | Doing::Opaque => Taker::Other,
         };
         Meeting {
             class: self.choices.class[taken.made],
@@ -145,7 +145,10 @@ impl<'a, 't> Posed<'a, 't> {
     /// # Errors
     /// The cost does not fit in 64 bits.
     pub fn met(&self, prices: &Prices, taken: &Taken, (from, second): HeldIn, by: &Way) -> Result<Met, Error> {
-        let (meeting, (user, operand)) = (self.meeting(taken), taken.by);
+        let (mut meeting, (user, operand)) = (self.meeting(taken), taken.by);
+        if self.only_renames(user, by) {
+            meeting.taker = Taker::Other;
+        }
         let met = |from: LayoutId| -> Result<Met, Error> {
             Ok(match by.operands[operand] {
                 Some(to) => Met { cost: prices.meeting(meeting, from, to)?, from, to },
@@ -266,10 +269,25 @@ impl<'a, 't> Posed<'a, 't> {
         }
     }
 
+    /// Whether an instance is a reshape that moves nothing in this way, and no kernel.
+    fn only_renames(&self, k: usize, way: &Way) -> bool {
+        let instance = &self.program.instances[k];
+        let (Doing::Operation(Operation::Reshape), [Some(from)], [to]) =
+            (instance.doing, &way.operands[..], &way.results[..])
+        else {
+            return false;
+        };
+        let rows =
+            |made: usize, id: LayoutId| &self.choices.classes.all[self.choices.class[made]].rows[usize::from(id)];
+        let [from, to] = [rows(instance.operands[0], *from), rows(instance.results[0], *to)];
+        self.kernels.kept[k] == Kept::Stored && from.is_some() && from == to
+    }
+
     /// What an instance costs in a way, once.
     pub fn cost(&self, prices: &Prices, k: usize, way: &Way) -> Result<i64, Error> {
         let instance = &self.program.instances[k];
         let operation = match instance.doing {
+            Doing::Operation(_) if self.only_renames(k, way) => return Ok(0),
             Doing::Operation(operation) => operation,
             // The default is the first layout of a class.
             Doing::Argument(..) | Doing::Result(_) if way.results[0] != 0 => return Ok(prices.margin()),

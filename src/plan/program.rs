@@ -39,6 +39,8 @@ pub enum Doing<'a> {
     Merge,
     /// The operand, in any layout.
     Copy,
+    /// An operation of which nothing is known: it takes and makes arrays in the layouts that the program gives.
+    Opaque,
     /// A result of the program, by its number.
     Result(usize),
 }
@@ -54,6 +56,8 @@ pub struct Made<'a> {
     pub result: usize,
     /// Which of the arrays of the node's results.
     pub leaf: usize,
+    /// Whether it keeps the layout that the program gives it.
+    pub fixed: bool,
 }
 
 /// A program.
@@ -92,7 +96,7 @@ enum After {
     /// They are what the start of an asynchronous pair makes of its operands.
     Start { operands: Vec<usize> },
     /// They say whether a loop goes on; then its body follows.
-    Condition { merges: Vec<usize>, body: usize, trips: i64 },
+    Condition { merges: Vec<usize>, body: usize },
     /// They are the arrays of the loop in the next round.
     Body { merges: Vec<usize> },
     /// They are a branch's results: those of the branches before, and the branches to come.
@@ -163,7 +167,7 @@ impl<'a> Inlining<'a, '_> {
         let arrays: Vec<&'a Array> = self.graphs[node.0].nodes[node.1].results.iter().flat_map(leaves).collect();
         let first = self.program.made.len();
         for (result, leaf) in made.iter().enumerate() {
-            self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf });
+            self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf, fixed: false });
         }
         let results: Vec<usize> = (first..self.program.made.len()).collect();
         self.program.instances.push(Instance { doing, operands, results: results.clone(), times, node });
@@ -224,11 +228,11 @@ impl<'a> Inlining<'a, '_> {
                 let made = self.started(start, at, &operands, &roots, own, times)?;
                 self.found(made);
             }
-            After::Condition { merges, body, trips } => {
-                let times = times(frame.times, trips)?;
+            After::Condition { merges, body } => {
                 let below = &self.frames[self.frames.len() - 1];
                 let arguments = self.arguments(body, below.graph, &merges)?;
-                self.enter(body, arguments, times, After::Body { merges })?;
+                // The condition and the body run as often.
+                self.enter(body, arguments, frame.times, After::Body { merges })?;
             }
             After::Body { merges } => {
                 for (merge, next) in merges.iter().zip(roots) {
@@ -317,7 +321,7 @@ impl<'a> Inlining<'a, '_> {
                 let trips = self.facts.trips.get(&at).copied().unwrap_or(UNKNOWN_TRIPS).max(1);
                 let arguments = self.arguments(*condition, at.0, &merges)?;
                 let times = times(frame.times, trips)?;
-                self.enter(*condition, arguments, times, After::Condition { merges, body: *body, trips })?;
+                self.enter(*condition, arguments, times, After::Condition { merges, body: *body })?;
                 return Ok(None);
             }
             Operation::Conditional { branches } => {

@@ -74,7 +74,10 @@ impl<'t> Choices<'t> {
         for made in &program.made {
             let own = classes.of(made.array).map_err(|error| (made.by, error))?;
             class.push(own);
-            given.push(classes.given(own, &made.array.layout).unwrap_or(0));
+            given.push(match made.fixed {
+                true => classes.fixed(own, &made.array.layout).map_err(|error| (made.by, error))?,
+                false => classes.given(own, &made.array.layout).unwrap_or(0),
+            });
         }
         let mut maker = Maker { program, class: &class, given: &given, entry, classes, known: FxHashMap::default() };
         maker.propagate();
@@ -164,22 +167,33 @@ impl Maker<'_, '_> {
         let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
         let fixed = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
         let mut given = Vec::new();
-        let fixed_by_text = matches!(instance.doing, Doing::Operation(Operation::Bitcast | Operation::Reshape));
+        let kept = |made: &usize| self.program.made[*made].fixed.then(|| self.given[*made]);
+        let kept: Vec<Option<LayoutId>> = instance.results.iter().map(kept).collect();
+        let has_kept = kept.iter().any(Option::is_some);
+        let fixed_by_text =
+            matches!(instance.doing, Doing::Operation(Operation::Bitcast | Operation::Reshape) | Doing::Opaque);
         if fixed_by_text || matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) {
             given = [fixed(&instance.operands), fixed(&instance.results)].concat();
         }
-        let part = match instance.doing {
+        let mut part = match instance.doing {
             Doing::Operation(operation) => format!("{operation:?}"),
             Doing::Argument(..) => "argument".to_string(),
             Doing::Merge => "merge".to_string(),
             Doing::Copy => "copy".to_string(),
+            Doing::Opaque => "opaque".to_string(),
             Doing::Result(_) => "result".to_string(),
         };
+        if has_kept {
+            part += &format!(" {kept:?}");
+        }
         let key = (part, from, to, given);
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
         let mut ways = self.listed(instance, &key)?;
+        if has_kept {
+            keep(&mut ways, &kept);
+        }
         let mut seen = FxHashSet::default();
         ways.retain(|way| seen.insert(way.clone()));
         if ways.is_empty() {
@@ -200,11 +214,16 @@ impl Maker<'_, '_> {
                 (EntryLayouts::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
                 _ => vec![same(0)],
             }),
+            // It is there as long as the loop is.
+            Doing::Merge => {
+                let Some(class) = class else { return Ok(Vec::new()) };
+                Ok(ids(&self.classes, class).filter(|id| self.is_dense(class, *id)).map(same).collect())
+            }
             // The elements of a constant are written down in any order.
-            Doing::Merge | Doing::Copy | Doing::Operation(Operation::Constant) => {
+            Doing::Copy | Doing::Operation(Operation::Constant) => {
                 Ok(class.into_iter().flat_map(|class| ids(&self.classes, class)).map(same).collect())
             }
-            Doing::Operation(Operation::Bitcast) => {
+            Doing::Operation(Operation::Bitcast) | Doing::Opaque => {
                 let (operands, results) = given.split_at(from.len());
                 Ok(vec![Way { operands: operands.iter().map(|id| Some(*id)).collect(), results: results.to_vec() }])
             }
@@ -221,8 +240,12 @@ impl Maker<'_, '_> {
             }
             Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
                 let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
-                let batch = self.few(&[convolution.output_batch], to[0]);
-                Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
+                let kept = self.cut(
+                    to[0],
+                    [convolution.output_batch, convolution.output_feature],
+                    &convolution.output_spatial,
+                );
+                Ok(kept.into_iter().map(open).collect())
             }
             Doing::Operation(operation) => {
                 // Lines are sorted in the order that they are in.
@@ -253,16 +276,13 @@ impl Maker<'_, '_> {
         let mut ways = Vec::new();
         for id in 0..self.classes.all[class].layouts.len() {
             let loops = order_of_loops(own, &self.classes.all[class].layouts[id].minor_to_major);
-            let mut follow = |class: usize, labels: &Vec<usize>, widest: bool| match widest {
+            // An equal array has the same layout, also one that the target would not choose for its order.
+            let mut follow = |(other, labels): (&usize, &Vec<usize>)| match *other == class && labels == own {
                 true => LayoutId::try_from(id).ok(),
-                false => self.classes.offer(class, &order_of_dimensions(labels, &loops)),
+                false => self.classes.offer(*other, &order_of_dimensions(labels, &loops)),
             };
-            let operands: Vec<Option<LayoutId>> = (from.iter().zip(&labels.operands).enumerate())
-                .map(|(j, (class, labels))| follow(*class, labels, !of_result && j == k))
-                .collect();
-            let results: Option<Vec<LayoutId>> = (to.iter().zip(&labels.results).enumerate())
-                .map(|(j, (class, labels))| follow(*class, labels, of_result && j == k))
-                .collect();
+            let operands: Vec<Option<LayoutId>> = from.iter().zip(&labels.operands).map(&mut follow).collect();
+            let results: Option<Vec<LayoutId>> = to.iter().zip(&labels.results).map(&mut follow).collect();
             let Some(results) = results else { continue };
             // `None` would mean any layout; here it means that there was no room for this one.
             if operands.iter().all(Option::is_some) {
@@ -279,11 +299,18 @@ impl Maker<'_, '_> {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
             Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
-                let batch = self.few(&[convolution.input_batch], from[0]);
-                vec![self.outside(from[0], &batch), self.outside(from[1], &[])]
+                let kept =
+                    self.cut(from[0], [convolution.input_batch, convolution.input_feature], &convolution.input_spatial);
+                vec![kept, self.outside(from[1], &[])]
             }
             _ => vec![Vec::new(); from.len()],
         }
+    }
+
+    /// Whether a layout takes at most twice the bytes of the default.
+    fn is_dense(&self, class: usize, id: LayoutId) -> bool {
+        let bytes = &self.classes.all[class].bytes;
+        bytes[usize::from(id)] / 2 <= bytes[0]
     }
 
     /// Those of the dimensions that fill less than half of the rows of a register.
@@ -300,8 +327,24 @@ impl Maker<'_, '_> {
         if convolution.feature_groups > 1 || convolution.batch_groups > 1 {
             return false;
         }
-        let longest = convolution.input_spatial.iter().map(|dim| sizes[*dim]).max().unwrap_or(0);
+        let longest = convolution.input_spatial.first().map_or(0, |dim| sizes[*dim]);
         sizes[convolution.input_batch] < rows && longest >= 2 * rows
+    }
+
+    /// The layouts in which images that are cut are read and written: the dimension that is cut, the first spatial one, is
+    /// in the lanes; or features are, and it is in the rows. The pieces of a single image become its batch, and the last
+    /// spatial dimension is in the rows. The other dimensions are row-major.
+    fn cut(&self, class: usize, [batch, feature]: [usize; 2], spatial: &[usize]) -> Port {
+        let own = &self.classes.all[class];
+        let [Some(cut), Some(last)] = [spatial.first(), spatial.last()] else { return self.outside(class, &[]) };
+        let single = own.sizes[batch] == 1;
+        let rows = if single { last } else { cut };
+        let fits = |order: &[usize]| {
+            let in_lanes = order.first() == Some(cut) && !(single && order.get(1) == Some(&batch));
+            (in_lanes || order.starts_with(&[feature, *rows])) && order[2..].is_sorted_by(|a, b| a > b)
+        };
+        let ids = 0..own.layouts.len() as LayoutId;
+        ids.filter(|id| fits(&own.layouts[usize::from(*id)].minor_to_major)).collect()
     }
 
     /// The layouts of a class in which these dimensions are none of the two minor ones, where there are others.
@@ -383,5 +426,17 @@ impl Maker<'_, '_> {
         };
         let operands = from.iter().map(|class| Some(row_major(class))).collect();
         vec![Way { operands, results: to.iter().map(row_major).collect() }]
+    }
+}
+
+/// Leaves the ways in which results have the layouts that they keep. Where there are none, results are made in these
+/// layouts in every way.
+fn keep(ways: &mut Vec<Way>, kept: &[Option<LayoutId>]) {
+    let fits = |way: &Way| way.results.iter().zip(kept).all(|(own, kept)| kept.is_none_or(|kept| kept == *own));
+    if ways.iter().any(fits) {
+        ways.retain(fits);
+    }
+    for way in ways {
+        way.results.iter_mut().zip(kept).for_each(|(own, kept)| *own = kept.unwrap_or(*own));
     }
 }

@@ -36,6 +36,8 @@ pub struct Comparison<'a> {
     pub plain: (&'a ExecutionEngine, &'a str),
     /// The same with layouts.
     pub tiled: (&'a ExecutionEngine, &'a str),
+    /// Whether its arguments and its result have layouts; else only what is inside.
+    pub laid_out: bool,
     pub form: Form,
     /// Determines the numbers.
     pub seed: u64,
@@ -66,7 +68,7 @@ impl Comparison<'_> {
     /// # Errors
     /// Where the results differ.
     pub fn check(&self) -> Result<(), String> {
-        let (expected, found) = (self.run(self.plain, false), self.run(self.tiled, true));
+        let (expected, found) = (self.run(self.plain, false), self.run(self.tiled, self.laid_out));
         if !found.clean {
             return Err("it wrote where no element is".into());
         }

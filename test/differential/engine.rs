@@ -1,7 +1,7 @@
 //! Programs compiled in this process, with layouts and without.
 
 use crate::{board, jit};
-use layout_passes::{Form, Options};
+use layout_passes::{Form, PipelineOptions};
 use melior::{
     Context, ExecutionEngine, diagnostic::DiagnosticSeverity, ir::Module, ir::operation::OperationLike,
     pass::PassManager, utility,
@@ -11,12 +11,12 @@ use std::rc::Rc;
 
 /// Compiles a module of these programs. Also says of which programs something stays one element at a time although
 /// vectors were requested. Errors are on standard error.
-pub fn engine(context: &Context, texts: &[String], options: Options) -> Option<(ExecutionEngine, Vec<bool>)> {
+pub fn engine(context: &Context, texts: &[String], options: PipelineOptions) -> Option<(ExecutionEngine, Vec<bool>)> {
     let (module, scalar) = lowered(context, texts, options)?;
     Some((jit::engine(&module), scalar))
 }
 
-fn lowered<'c>(context: &'c Context, texts: &[String], options: Options) -> Option<(Module<'c>, Vec<bool>)> {
+fn lowered<'c>(context: &'c Context, texts: &[String], options: PipelineOptions) -> Option<(Module<'c>, Vec<bool>)> {
     let remarks = Rc::new(RefCell::new(Vec::new()));
     let told = remarks.clone();
     let handler = context.attach_diagnostic_handler(move |diagnostic| {
@@ -31,7 +31,7 @@ fn lowered<'c>(context: &'c Context, texts: &[String], options: Options) -> Opti
         let passes = PassManager::new(context);
         // Programs are small. In half of them, buffers and innermost loops are treated as in large ones.
         let large = "layout-strip-memory-spaces,layout-plan-memory{buffers=0},layout-outline-loops{loops=1}";
-        let pipeline = match options.form {
+        let pipeline = match options.lowering.form {
             Form::Strided => format!("builtin.module(layout-to-llvm{{{options}}})"),
             Form::Physical => format!("builtin.module(layout-to-memref{{{options}}},{large},layout-convert-to-llvm)"),
         };

@@ -16,6 +16,9 @@
 //! layouts left there, where the definition says that it is, and what surrounds the buffers must not have changed. All
 //! numbers are small integers, so floating-point sums are exact.
 //!
+//! In half of the cases `layout-plan` comes first, on the program with its layouts and without: then it chooses those of
+//! what is inside.
+//!
 //! As many programs, of larger sizes, become vector code, with other options for every few of them. Where these allow no
 //! other rounding and the program says in which order it adds, the numbers are such that every sum is rounded: then all
 //! bits must be those of the program without layouts, one element at a time.

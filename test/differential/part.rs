@@ -7,7 +7,7 @@ use crate::engine::engine;
 use crate::jit;
 use crate::program::Program;
 use crate::programs::{KINDS, Kind};
-use layout_passes::{Form, Options, Parallel, Target};
+use layout_passes::{Form, Options, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target};
 use melior::{Context, ExecutionEngine};
 use std::fmt;
 use std::process::ExitCode;
@@ -42,7 +42,7 @@ impl fmt::Display for Part {
 /// A program and how it is lowered.
 pub struct Case {
     pub program: Program,
-    pub options: Options,
+    pub options: PipelineOptions,
 }
 
 impl fmt::Debug for Case {
@@ -73,8 +73,12 @@ impl Part {
         Choices::random((self.seed * 1000 + kind).wrapping_mul(1_000_003).wrapping_add(number * 2 + what))
     }
 
-    fn options(&self, choices: &mut Choices) -> Options {
-        if self.vectors { random_options(choices, self.form) } else { self.form.into() }
+    /// How programs are lowered; in half of the cases their layouts are planned first.
+    fn options(&self, choices: &mut Choices) -> PipelineOptions {
+        let lowering = if self.vectors { random_options(choices, self.form) } else { self.form.into() };
+        let machine = choices.choice(PlanMachine::ALL);
+        let plan = choices.bool().then(|| PlanOptions { machine, ..PlanOptions::default() });
+        PipelineOptions { lowering, plan }
     }
 
     fn program(&self, choices: &mut Choices) -> Program {
@@ -119,7 +123,7 @@ impl Part {
     }
 
     /// Compiles programs together and runs each; whether all is well.
-    fn run_batch(&self, context: &Context, options: Options, numbers: &[u64], programs: &[Program]) -> bool {
+    fn run_batch(&self, context: &Context, options: PipelineOptions, numbers: &[u64], programs: &[Program]) -> bool {
         let all: Vec<String> = numbers.iter().map(ToString::to_string).collect();
         let named = |prefix: &str, k: &u64| format!("{prefix}_p{k}");
         let numbered = || numbers.iter().zip(programs);
@@ -127,22 +131,45 @@ impl Part {
         let tiled: Vec<String> = numbered().map(|(k, program)| program.text(&named("tiled", k))).collect();
         println!("{MARK}{} are compiled with {options}\n{}", all.join(" "), tiled.concat());
         let Some((plain, _)) = compiled(context, self.form.into(), numbers, &plain) else { return false };
-        let Some((tiled, scalar)) = compiled(context, options, numbers, &tiled) else { return false };
+        let Some(tiled) = compiled(context, options, numbers, &tiled) else { return false };
+        let mut all_same = self.are_same(options, numbers, programs, (&plain, "plain"), (&tiled, "tiled"));
+        if options.plan.is_some() {
+            // What the program does not lay out is planned; its arguments and results stay as they are.
+            let texts: Vec<String> = numbered().map(|(k, program)| program.plain_text(&named("planned", k))).collect();
+            println!("{MARK}{} are planned with {options}\n{}", all.join(" "), texts.concat());
+            let Some(planned) = compiled(context, options, numbers, &texts) else { return false };
+            all_same &= self.are_same(options, numbers, programs, (&plain, "plain"), (&planned, "planned"));
+        }
+        all_same
+    }
+
+    /// Runs programs that are compiled in two ways, under names that begin with two words; whether they do the same.
+    fn are_same(
+        &self,
+        options: PipelineOptions,
+        numbers: &[u64],
+        programs: &[Program],
+        (plain, first): (&ExecutionEngine, &str),
+        ((tiled, scalar), second): (&(ExecutionEngine, Vec<bool>), &str),
+    ) -> bool {
+        let named = |prefix: &str, k: &u64| format!("{prefix}_p{k}");
+        let lowering = options.lowering;
         let mut same = true;
-        for ((k, program), scalar) in numbered().zip(scalar) {
-            let vectors = options.vectorize != Target::None && !scalar;
+        for ((k, program), scalar) in numbers.iter().zip(programs).zip(scalar) {
+            let vectors = lowering.vectorize != Target::None && !scalar;
             println!("{MARK}{k} runs with {options}{}\n{program}", if vectors { ", all in vectors" } else { "" });
             // One at a time, they may come in the order of memory.
             if program.digits && !vectors {
                 continue;
             }
             let rounding = match () {
-                () if vectors && program.ordered && !options.reassociate && !options.contract => Rounding::Same,
+                () if vectors && program.ordered && !lowering.reassociate && !lowering.contract => Rounding::Same,
                 () if program.rounded => Rounding::Other,
                 () => Rounding::None,
             };
-            let (plain, tiled) = ((&plain, &*named("plain", k)), (&tiled, &*named("tiled", k)));
-            let comparison = Comparison { program, plain, tiled, form: self.form, seed: self.seed, rounding };
+            let (plain, tiled) = ((plain, &*named(first, k)), (tiled, &*named(second, k)));
+            let (laid_out, form, seed) = (second == "tiled", self.form, self.seed);
+            let comparison = Comparison { program, plain, tiled, laid_out, form, seed, rounding };
             if let Err(difference) = comparison.check() {
                 println!("{FAILED}{k}");
                 eprintln!("{difference}, with {options}\n{program}");
@@ -156,7 +183,7 @@ impl Part {
 /// Compiles programs together; if that fails, reports which of them do not compile.
 fn compiled(
     context: &Context,
-    options: Options,
+    options: PipelineOptions,
     numbers: &[u64],
     texts: &[String],
 ) -> Option<(ExecutionEngine, Vec<bool>)> {

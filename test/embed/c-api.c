@@ -320,6 +320,9 @@ static void passes(MlirContext context) {
                                     str("form=physical},cse{"), print, error));
   CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-deallocate"), str(""),
                                     print, error));
+  CHECK(mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"),
+                                   str("plan machine=cpu entry=free"), print,
+                                   error));
   CHECK(!mlirLayoutOpPassManagerAdd(on, str("layout-to-memref"), str("form=7"),
                                     print, error));
   mlirPassManagerDestroy(manager);

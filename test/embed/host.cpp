@@ -201,6 +201,12 @@ static void accessors(const DialectRegistry &registry) {
       failed(buildLayoutPipeline(manager, "layout-to-moon", {}, llvm::outs())));
   CHECK(failed(buildLayoutPipeline(manager, "layout-to-memref",
                                    {static_cast<Form>(-1)}, llvm::outs())));
+  LayoutPlanOptions plan;
+  plan.machine = PlanMachine::cpu;
+  PassManager planned(&context);
+  CHECK(succeeded(buildLayoutPipeline(planned, "layout-to-memref", {}, plan,
+                                      llvm::outs())));
+  CHECK(succeeded(planned.run(*module)));
   PassManager functions(&context, "func.func");
   CHECK(failed(
       buildLayoutPipeline(functions, "layout-to-memref", {}, llvm::outs())));

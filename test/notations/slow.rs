@@ -25,9 +25,12 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     &rest[..rest.find(to).unwrap_or_else(|| panic!("{to} in {text}"))]
 }
 
+/// The offset of an element.
+type Rule<'a> = dyn Fn(&[i64]) -> i64 + 'a;
+
 /// The offset of each element, in elements and in the order of [`indices`].
 pub fn offsets(text: &str, sizes: &[i64]) -> Vec<i64> {
-    let rule: Box<dyn Fn(&[i64]) -> i64> = match text {
+    let rule: Box<Rule> = match text {
         _ if text.contains("#ttg.shared_linear") => return shared(text, sizes),
         _ if text.contains("#tpu.tiled") => Box::new(|index| mosaic(text, index)),
         _ if text.contains("innerDimsPos") => Box::new(|index| {

@@ -70,9 +70,9 @@ fn alone(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Ten
     let (n, place) = own(c);
     Ok(match c.exchange {
         Exchange::Gather { dim } => copies(b, t, dim, n)?,
-        Exchange::Reduce => folded(b, i, n, &[t.clone()], None)?.remove(0),
+        Exchange::Reduce => folded(b, i, n, std::slice::from_ref(t), None)?.remove(0),
         Exchange::ReduceScatter { dim } => {
-            let whole = folded(b, i, n, &[t.clone()], None)?;
+            let whole = folded(b, i, n, std::slice::from_ref(t), None)?;
             part(b, &whole[0], dim, [n, place])
         }
         Exchange::AllToAll { dim: Some(dim) } => {

@@ -3,8 +3,8 @@
 //! A loop whose trips are not constants counts [`TRIPS`] of them; each branch of a conditional counts as taken. A private
 //! function runs as often as its calls do. Functions that call each other in a circle count their calls from outside.
 
+use crate::functions::{callee, symbol};
 use layout_ir::{self as ir, Op};
-use melior::ir::attribute::FlatSymbolRefAttribute;
 use std::collections::HashMap;
 
 /// The iterations of a loop whose bounds are not constants. The number only orders conversions: one inside such a loop goes
@@ -86,17 +86,6 @@ fn totals(functions: &[Op], numbers: &HashMap<&str, usize>, calls: &HashMap<&str
         }
     }
     totals
-}
-
-/// The name of a function.
-pub fn symbol<'c>(op: Op<'c>) -> Option<&'c str> {
-    ir::text(ir::attribute(op, "sym_name")?)
-}
-
-/// The name of the function that a `func.call` calls.
-pub fn callee<'c>(op: Op<'c>) -> Option<&'c str> {
-    let callee = (ir::name(op) == "func.call").then(|| ir::attribute(op, "callee")).flatten()?;
-    FlatSymbolRefAttribute::try_from(callee).ok().map(|symbol| symbol.value())
 }
 
 /// How often the regions of an operation run each time that it does.

@@ -1,0 +1,69 @@
+//! The functions of a module: their names, who calls them, and their types.
+
+use layout_ir::{self as ir, Op};
+use melior::ir::ValueLike;
+use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
+use melior::ir::operation::OperationMutLike;
+use std::collections::{HashMap, HashSet};
+
+/// The name of a function.
+pub fn symbol<'c>(op: Op<'c>) -> Option<&'c str> {
+    ir::text(ir::attribute(op, "sym_name")?)
+}
+
+/// The name of the function that a `func.call` calls.
+pub fn callee<'c>(op: Op<'c>) -> Option<&'c str> {
+    let callee = (ir::name(op) == "func.call").then(|| ir::attribute(op, "callee")).flatten()?;
+    FlatSymbolRefAttribute::try_from(callee).ok().map(|symbol| symbol.value())
+}
+
+/// The private functions with a body to which nothing but calls refers.
+pub fn free_functions<'c>(operations: &[Op<'c>]) -> HashMap<&'c str, Op<'c>> {
+    let module = operations[0];
+    let mut named: HashSet<String> = HashSet::new();
+    // The dialects whose operations refer to no function.
+    let plain = ["linalg.", "tensor.", "arith.", "math.", "scf.", "memref.", "affine.", "layout."];
+    for op in operations.iter().filter(|op| !plain.iter().any(|dialect| ir::name(**op).starts_with(dialect))) {
+        for (name, attribute) in ir::attributes(*op) {
+            if (ir::name(*op), &*name) != ("func.call", "callee") {
+                named.extend(references(attribute));
+            }
+        }
+    }
+    let is_free = |op: &Op<'c>| {
+        ir::name(*op) == "func.func"
+            && ir::parent(*op) == Some(module)
+            && ir::attribute(*op, "sym_visibility").and_then(ir::text) == Some("private")
+            && ends(*op).next().is_some()
+            && symbol(*op).is_some_and(|name| !named.contains(name))
+    };
+    operations.iter().filter(|op| is_free(op)).filter_map(|op| Some((symbol(*op)?, *op))).collect()
+}
+
+/// The symbols in an attribute: as far as an array of them.
+fn references(attribute: melior::ir::Attribute) -> Vec<String> {
+    let own = FlatSymbolRefAttribute::try_from(attribute).ok().map(|symbol| symbol.value().to_owned());
+    own.into_iter().chain(ir::array(attribute).into_iter().flat_map(references)).collect()
+}
+
+/// The terminators of an operation's blocks.
+pub fn terminators<'c>(op: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    ir::blocks(op).into_iter().filter_map(|block| ir::operations(block).pop())
+}
+
+/// The returns of a function.
+pub fn ends<'c>(function: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    terminators(function).filter(|end| ir::name(*end) == "func.return")
+}
+
+/// Gives a function the type of its arguments and of what it returns.
+pub fn set_function_type(function: Op) {
+    let Some(old) = ir::attribute(function, "function_type").and_then(ir::type_in) else { return };
+    let Some(entry) = ir::blocks(function).first().copied() else { return };
+    let returned = ir::blocks(function).into_iter().filter_map(|block| ir::operations(block).pop());
+    let Some(returned) = returned.into_iter().find(|end| ir::name(*end) == "func.return") else { return };
+    let [inputs, results] = [ir::arguments(entry), ir::operands(returned)]
+        .map(|values| values.into_iter().map(|v| v.r#type()).collect::<Vec<_>>());
+    let new = ir::function_type(old, &inputs, &results);
+    ir::edit(function).set_attribute("function_type", TypeAttribute::new(new).into());
+}

@@ -1,0 +1,117 @@
+//! `layout-plan`: a layout for every tensor of a module at once.
+//!
+//! ```text
+//! module --walk--> steps --tensor_layout::plan--> a layout for each array --write--> module
+//! ```
+//!
+//! [`tensor_layout::plan`] chooses; here a module becomes the program that it reads, and gets the layouts that it says.
+//! A tensor is one array in one layout. Where an operation takes it in another, a `layout.convert` stands behind the
+//! tensor, for all that want it so. What the plan keeps in registers, inside of a kernel, has a layout as well.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `steps` | the program while it is made: steps, arrays, what operands are to be |
+//! | `loops` | single operations: products, slices, constants |
+//! | `walk` | the match over all operations |
+//! | `write` | types and conversions of a plan |
+//! | `remarks` | the plan for people |
+//!
+//! Not promised: that lowering makes the kernels that the costs are about.
+
+mod loops;
+mod remarks;
+mod steps;
+mod walk;
+mod write;
+
+use crate::diagnostic::Diagnostic;
+use crate::options::{PlanMachine, PlanOptions};
+use crate::upstream;
+use layout_dialect::MACHINE;
+use layout_ir::{self as ir, Builder, Op, Rewriter};
+use std::time::{Duration, Instant};
+use steps::Steps;
+use tensor_layout::plan::{EntryLayouts, Planner, SpaceLimit, Unplanned};
+use tensor_layout::solver;
+use tensor_layout::targets::Target;
+use tensor_layout::text::Error;
+use walk::{PlanWalk, operations_of};
+use write::PlannedTypes;
+
+/// Chooses layouts for the tensors of a module; whether there are tensors to choose for.
+pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec<Diagnostic<'c>>> {
+    let module = rewriter.root();
+    let target = target(module, options.machine).map_err(|error| at(module, error))?;
+    let steps =
+        PlanWalk::of(module, &operations_of(module), options.entry, &target).map_err(|(op, error)| at(op, error))?;
+    if steps.arrays.is_empty() {
+        return Ok(false);
+    }
+    let program = steps.program();
+    let unplanned = |why| unplanned(module, &steps, why);
+    let mut planner = Planner::of_program(&program, &target, EntryLayouts::Free).map_err(unplanned)?;
+    if options.capacity > 0 {
+        let limit = limit(&target, options.capacity).map_err(|error| at(module, error))?;
+        planner = planner.limited(&[limit]).map_err(unplanned)?;
+    }
+    let end = (options.seconds > 0).then(|| Instant::now() + Duration::from_secs(options.seconds.min(1 << 20)));
+    let mut go_on = |_: &_| end.is_none_or(|end| Instant::now() < end);
+    let plan = planner.plan(&solver::Options::default(), &mut go_on).map_err(unplanned)?;
+    let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
+    let context = Builder::before(module).context();
+    let types = PlannedTypes::new(context, &steps, laid_out).map_err(|error| at(module, error))?;
+    if options.report {
+        remarks::of(module, &steps, &plan, &target).iter().for_each(upstream::emit);
+    }
+    types.write(rewriter).map_err(|error| at(module, error))?;
+    Ok(true)
+}
+
+/// The machine of a module, or the ready one of a name.
+fn target(module: Op, machine: PlanMachine) -> Result<Target, Error> {
+    if machine != PlanMachine::Own {
+        return Target::parse(machine.name());
+    }
+    let own = ir::attribute(module, MACHINE).and_then(layout_dialect::machine);
+    let ready: Vec<&str> = PlanMachine::ALL[1..].iter().map(|machine| machine.name()).collect();
+    let missing = || {
+        format!(
+            "layout-plan needs a machine: `{MACHINE}` on the module, or the option machine, one of {}",
+            ready.join(", ")
+        )
+    };
+    Target::new(own.ok_or_else(|| Error::new(missing()))?)
+}
+
+/// A capacity of the fastest memory.
+fn limit(target: &Target, bytes: u64) -> Result<SpaceLimit, Error> {
+    let memories = &target.machine().memories;
+    let fastest = memories.iter().rfind(|memory| memory.axis.is_none() && memory.space != 0).or(memories.first());
+    let none = || Error::new("the option capacity needs a machine with a memory, found none");
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    Ok(SpaceLimit { space: fastest.ok_or_else(none)?.space, bytes })
+}
+
+fn at<'c>(op: Op<'c>, error: Error) -> Vec<Diagnostic<'c>> {
+    vec![Diagnostic::error(ir::location(op), error.message)]
+}
+
+/// Why there is no plan, at the operation that is at fault.
+fn unplanned<'c>(module: Op<'c>, steps: &Steps<'c>, why: Unplanned) -> Vec<Diagnostic<'c>> {
+    let place = |(_, step): (usize, usize)| steps.steps.get(step).map_or(module, |step| step.op);
+    let error = |op, why: String| Diagnostic::error(ir::location(op), format!("no layouts can be planned: {why}"));
+    match why {
+        Unplanned::Wrong(node, why) => vec![error(node.map_or(module, place), why.message)],
+        Unplanned::Impossible(why) => vec![error(module, why.to_string())],
+        Unplanned::Short { space, at, least, capacity, arrays } => {
+            let more = least.saturating_sub(capacity);
+            let why =
+                format!("here memory space {space} must hold {least} bytes, {more} more than its capacity {capacity}");
+            let taken = |all: Diagnostic<'c>, ((graph, step, _), bytes): ((usize, usize, usize), i64)| {
+                let op = place((graph, step));
+                all.note(ir::location(op), format!("`{}` makes {bytes} bytes of it", ir::name(op)))
+            };
+            vec![arrays.into_iter().fold(error(place(at), why), taken)]
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Writes a plan into its module: types, conversions where layouts meet, and what is cheap made again in other layouts.
+//!
+//! All types are decided before anything changes.
+
+use super::steps::{ArrayId, Steps, Want, layout_in, with_layout};
+use super::walk::operations_of;
+use crate::buffers::operations::{ELEMENTWISE, is};
+use crate::functions::set_function_type;
+use crate::prepare_bufferization::elementwise;
+use crate::remove_conversions::{PLANNED, erase_dead, reshaped};
+use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
+use melior::Context;
+use melior::ir::operation::OperationMutLike;
+use melior::ir::{Attribute, Type, ValueLike};
+use std::collections::HashMap;
+use tensor_layout::plan::LaidOut;
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Layout;
+
+/// The layouts of a plan, as types.
+pub struct PlannedTypes<'s, 'c> {
+    context: &'c Context,
+    steps: &'s Steps<'c>,
+    /// By step.
+    laid_out: HashMap<usize, LaidOut>,
+    /// By array.
+    types: Vec<Type<'c>>,
+}
+
+/// An operand that changes.
+enum Change<'c> {
+    /// It becomes of this type.
+    Convert(Type<'c>),
+    /// It is an empty tensor of this type.
+    Empty(Type<'c>),
+}
+
+impl<'s, 'c> PlannedTypes<'s, 'c> {
+    /// The types of all arrays.
+    ///
+    /// # Errors
+    /// A layout is none in MLIR.
+    pub fn new(
+        context: &'c Context,
+        steps: &'s Steps<'c>,
+        laid_out: Vec<LaidOut>,
+    ) -> Result<PlannedTypes<'s, 'c>, Error> {
+        let laid_out: HashMap<usize, LaidOut> = laid_out.into_iter().map(|own| (own.node.1, own)).collect();
+        let mut types = Vec::with_capacity(steps.arrays.len());
+        for array in &steps.arrays {
+            types.push(match laid_out.get(&array.by) {
+                // What is cheap is made again where another layout is wanted.
+                Some(own) if !array.fixed && !array.cheap && array.is_whole() => {
+                    with_layout(context, array.r#type, &own.results[array.result])?
+                }
+                _ => array.r#type,
+            });
+        }
+        Ok(PlannedTypes { context, steps, laid_out, types })
+    }
+
+    /// The type that a value will have.
+    fn of(&self, v: Val<'c>) -> Type<'c> {
+        self.steps.array(v).map_or(v.r#type(), |array| self.types[array])
+    }
+
+    /// The layout that an array will have, apart from the memory space.
+    fn layout(&self, array: ArrayId) -> Layout {
+        Layout { memory_space: 0, ..layout_in(self.types[array]) }
+    }
+
+    /// What becomes of an operand; none where it stays.
+    fn change(&self, v: Val<'c>, want: Want<'c>) -> Result<Option<Change<'c>>, Error> {
+        let own = self.of(v);
+        let convert = |t: Type<'c>| (t != own).then_some(Change::Convert(t));
+        Ok(match want {
+            Want::Kept(t) => convert(t),
+            Want::As(array) => convert(self.types[array]),
+            Want::Filled(array) => convert(self.types[array]).map(|_| Change::Empty(self.types[array])),
+            Want::Taken(step, operand) => {
+                let Some(laid_out) = self.laid_out.get(&step) else { return Ok(None) };
+                let (Some(array), wanted) = (self.steps.array(v), &laid_out.operands[operand]) else { return Ok(None) };
+                match self.layout(array) == *wanted {
+                    true => None,
+                    false => convert(with_layout(self.context, own, wanted)?),
+                }
+            }
+        })
+    }
+
+    /// Writes the plan into the module.
+    ///
+    /// # Errors
+    /// A layout is none in MLIR; then nothing has changed.
+    pub fn write(&self, rewriter: &'c Rewriter) -> Result<(), Error> {
+        let operations = operations_of(rewriter.root());
+        let mut changes = Vec::new();
+        for op in &operations {
+            for (operand, want) in self.steps.wants.get(&ir::op_key(*op)).into_iter().flatten() {
+                let change = self.change(ir::operands(*op)[*operand], *want)?;
+                changes.extend(change.map(|change| (*op, *operand, change)));
+            }
+        }
+        for op in &operations {
+            let values = ir::results(*op).into_iter().chain(ir::blocks(*op).into_iter().flat_map(ir::arguments));
+            for v in values.filter(|v| self.of(*v) != v.r#type()) {
+                ir::set_type(v, self.of(v));
+            }
+        }
+        let mut made = HashMap::new();
+        for (op, operand, change) in changes {
+            let v = ir::operands(op)[operand];
+            let new = match change {
+                Change::Empty(t) => Builder::before(op).value("tensor.empty", &[], t, &[]),
+                Change::Convert(t) => *made.entry((ir::key(v), t)).or_insert_with(|| converted(v, t)),
+            };
+            ir::edit(op).set_operand(operand, new);
+        }
+        for op in &operations {
+            match ir::name(*op) {
+                name if is(name, ELEMENTWISE) && self.is_mixed(*op) => elementwise(rewriter, *op),
+                "layout.convert" => self.settle(rewriter, *op),
+                "func.func" => set_function_type(*op),
+                _ => {}
+            }
+        }
+        erase_dead(rewriter);
+        Ok(())
+    }
+
+    /// Removes a conversion of the program between equal types, and keeps any other.
+    fn settle(&self, rewriter: &'c Rewriter, op: Op<'c>) {
+        let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+        if source.r#type() == result.r#type() {
+            ir::replace_all_uses(result, source);
+            rewriter.erase(op);
+        } else if self.steps.array(result).is_some() && layout_in(source.r#type()) != layout_in(result.r#type()) {
+            let unit = Attribute::unit(self.context);
+            ["keep", PLANNED].into_iter().for_each(|name| ir::edit(op).set_attribute(name, unit));
+        }
+    }
+
+    /// Whether an elementwise operation has tensors of several layouts.
+    fn is_mixed(&self, op: Op<'c>) -> bool {
+        let planned = ir::results(op).into_iter().all(|v| self.steps.array(v).is_some());
+        let all = ir::operands(op).into_iter().chain(ir::results(op));
+        let layouts: Vec<Option<Attribute>> = all.filter_map(|v| ir::tensor(v.r#type())).map(|t| t.layout).collect();
+        planned && layouts.windows(2).any(|pair| pair[0] != pair[1])
+    }
+}
+
+/// A value in another type: made again where that is cheap, else converted, right after it.
+fn converted<'c>(v: Val<'c>, t: Type<'c>) -> Val<'c> {
+    let after = ir::after(v).expect("a value is before the end of its block");
+    let b = Builder::before(after);
+    let b = ir::defining_op(v).map_or(b, |op| b.located(op));
+    if let Some(op) = ir::defining_op(v) {
+        match ir::name(op) {
+            "tensor.empty" | "tensor.splat" | "tensor.from_elements" => {
+                return b.value(ir::name(op), &ir::operands(op), t, &[]);
+            }
+            "arith.constant" => {
+                if let Some(constant) = reshaped(op, t) {
+                    return b.constant(constant);
+                }
+            }
+            "linalg.fill" => {
+                let empty = b.value("tensor.empty", &[], t, &[]);
+                return ir::result(b.named_structured("linalg.fill", &[ir::operands(op)[0], empty], &[1, 1], t), 0);
+            }
+            _ => {}
+        }
+    }
+    let (unit, moves) = (Attribute::unit(b.context()), layout_in(v.r#type()) != layout_in(t));
+    // What moves nothing, from a row-major type to one that does not say so, may go.
+    let attributes = if moves { vec![b.named("keep", unit), b.named(PLANNED, unit)] } else { Vec::new() };
+    b.value("layout.convert", &[v], t, &attributes)
+}

@@ -1,0 +1,195 @@
+//! `layout-inspect plan` and `check-plan`, through the program itself.
+
+mod program;
+
+use program::run;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// What is printed to standard output and to standard error, and the exit code.
+fn plan(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let out = run(arguments, b"");
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(out.stdout), text(out.stderr), out.status.code())
+}
+
+fn file(name: &str, text: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+/// `a` is made in one layout, and one of the two results must have the other.
+const TURNED: &str = "HloModule turned
+ENTRY main {
+  x = f32[80,300]{1,0} parameter(0)
+  y = f32[80,300]{1,0} negate(x)
+  ROOT r = (f32[80,300]{1,0}, f32[80,300]{0,1}) tuple(y, y)
+}
+";
+
+/// A chain of values of 8192 bytes. The last operation needs three at once, beside `x`.
+const CHAIN: &str = "HloModule chain
+ENTRY main {
+  x = f32[16,128]{1,0} parameter(0)
+  a = f32[16,128]{1,0} custom-call(x), custom_call_target=\"f\"
+  b = f32[16,128]{1,0} custom-call(a), custom_call_target=\"f\"
+  ROOT c = f32[16,128]{1,0} custom-call(a, b), custom_call_target=\"f\"
+}
+";
+
+fn answer(arguments: &[&str]) -> Value {
+    let (out, error, status) = plan(arguments);
+    assert_eq!(status, Some(0), "{error}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn a_plan_says_what_it_costs_and_why_it_copies() {
+    let file = file("turned.hlo", TURNED);
+    let found = answer(&["plan", &file, "--machine", "tpu_v5e", "--json"]);
+    assert_eq!(found["cost"], found["bound"]);
+    assert_eq!((&found["unit"], &found["ok"]), (&json!("cycle"), &json!(true)));
+    assert_eq!(found["entry"]["in"], json!(["{1,0:T(8,128)}"]));
+    let fixed = answer(&["plan", &file, "--machine", "tpu_v5e", "--entry", "fixed", "--json", "--compare"]);
+    assert_eq!(fixed["entry"]["out"], json!(["{1,0:T(8,128)}", "{1,0:T(8,128)}"]));
+    let (text, _, _) = plan(&["plan", &file, "--machine", "tpu_v5e", "--compare"]);
+    for part in ["no plan costs less", "hbm", "relayout", "values have the same layouts"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn a_certificate_is_checked_and_forgeries_are_refused() {
+    let (hlo, proof) = (file("proved.hlo", TURNED), file("proved.proof", ""));
+    answer(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--certificate", &proof, "--json"]);
+    let (out, error, status) = plan(&["check-plan", &hlo, &proof]);
+    assert_eq!((status, error.as_str()), (Some(0), ""));
+    assert!(out.contains("both hold"), "{out}");
+    let text = fs::read_to_string(&proof).unwrap();
+    let (head, rest) = text.split_once('\n').unwrap();
+    let said: Value = serde_json::from_str(head).unwrap();
+    let cost = said["plan"]["cost"].as_i64().unwrap();
+    for (what, forged, message) in [
+        ("cost", text.replace(&format!("\"cost\":{cost}"), &format!("\"cost\":{}", cost - 1)), "the plan says cost"),
+        ("layout", text.replacen("\"x\":[\"{1,0", "\"x\":[\"{0,1", 1), "of `x`, the proof"),
+        ("bound", text.replace(&format!("\nbound {cost}\n"), &format!("\nbound {}\n", cost + 1)), "bound"),
+        ("choice", format!("{head}\n{}", rest.replacen("choices 0", "choices 1", 1)), ""),
+    ] {
+        assert_ne!(forged, text, "{what}");
+        let (out, error, status) = plan(&["check-plan", &hlo, &file("forged.proof", &forged)]);
+        assert_eq!((out.as_str(), status), ("", Some(1)), "{what}: {error}");
+        assert!(error.contains(message), "{what}: {error}");
+    }
+    let (_, error, status) = plan(&["check-plan", &file("other.hlo", CHAIN), &proof]);
+    assert_eq!(status, Some(1), "{error}");
+}
+
+#[test]
+fn capacities_move_values_and_say_by_how_much_they_are_short() {
+    let hlo = file("chain.hlo", CHAIN);
+    let asked = |capacity: &[&str]| {
+        let all = ["plan", &hlo, "--machine", "tpu_v5e", "--json"];
+        let capacity = capacity.iter().flat_map(|own| ["--capacity", own]);
+        answer(&all.into_iter().chain(capacity).collect::<Vec<_>>())
+    };
+    let free = asked(&[]);
+    assert_eq!(free["peak"], json!({"0": 16384, "1": 24576}));
+    assert_eq!(asked(&["vmem=24576"])["cost"], free["cost"]);
+    let tight = asked(&["vmem=16384"]);
+    assert_eq!(tight["peak"]["1"], json!(16384));
+    assert!(tight["cost"].as_i64() > free["cost"].as_i64() && tight["cost"] == tight["bound"], "{tight}");
+    assert_eq!(tight["spaces"].as_object().unwrap().len() + 1, free["spaces"].as_object().unwrap().len());
+    let wrong = |capacity: &str, parts: &[&str]| {
+        let (out, error, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", capacity]);
+        assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
+        parts.iter().for_each(|part| assert!(error.contains(part), "{capacity}: {error}"));
+    };
+    wrong(
+        "hbm=8191",
+        &["chain.hlo:6:8: ", "must hold 16384 bytes, 8193 more than its capacity 8191", "`x` (8192), `c` (8192)"],
+    );
+    wrong("hmb=1", &["unknown memory `hmb`", "hbm"]);
+    wrong("9=1", &["the machine has no memory space 9; it has hbm (0), vmem (1)"]);
+    wrong("hbm", &["expected `=` and the bytes of the memory"]);
+    wrong("hbm=-1", &["expected a number of bytes from 0 that fits in 64 bits, found `-1`"]);
+}
+
+#[test]
+fn a_judge_chooses_and_its_lessons_are_told() {
+    let hlo = file("judged.hlo", TURNED);
+    // It likes the argument in columns best.
+    let judge =
+        r#"while read line; do case "$line" in *'"in":["{0,1'*) echo '{"cost":1}';; *) echo '{"cost":9}';; esac; done"#;
+    let found = answer(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--judge", judge]);
+    assert!(found["entry"]["in"][0].as_str().unwrap().starts_with("{0,1"), "{found}");
+    let judged = found["judged"].as_array().unwrap();
+    assert!(judged.len() > 1 && judged.len() <= 16, "{found}");
+    assert!(judged.iter().any(|own| own["judged"] == json!(1) && own["found"] == json!(-8)), "{found}");
+    let few = answer(&[
+        "plan",
+        &hlo,
+        "--machine",
+        "tpu_v5e",
+        "--entry",
+        "free",
+        "--json",
+        "--judgements",
+        "1",
+        "--judge",
+        judge,
+    ]);
+    assert_eq!(few["judged"].as_array().unwrap().len(), 1);
+    // One that ends after each answer is started again.
+    let once = answer(&[
+        "plan",
+        &hlo,
+        "--machine",
+        "tpu_v5e",
+        "--entry",
+        "free",
+        "--json",
+        "--judge",
+        "read x; echo '{\"cost\":5}'",
+    ]);
+    assert!(once["judged"].as_array().unwrap().len() > 1, "{once}");
+    for (judge, message) in [("exit 3", "ended without an answer"), ("cat", "expected `{\"cost\":n}`")] {
+        let (out, error, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--judge", judge]);
+        assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
+        assert!(error.contains(message), "{error}");
+    }
+    let refused = answer(&[
+        "plan",
+        &hlo,
+        "--machine",
+        "tpu_v5e",
+        "--json",
+        "--judge",
+        "while read x; do echo '{\"error\":\"no\"}'; done",
+    ]);
+    assert_eq!(refused["judged"][0]["error"], json!("no"));
+}
+
+#[test]
+fn the_line_protocol_plans_and_solves() {
+    let problem = r#"{"problem": {"name": "two", "nodes": {"intervals": [[0, 2], [1, 3]], "costs": [[3, 0], [0, 4]],
+        "usages": [[6, 4], [7, 6]]}, "edges": {"nodes": [[0, 1]], "costs": [[0, 1, 5, 0]]}, "usage_limit": 100}}"#;
+    let lines = [
+        json!({"op": "plan", "id": 7, "text": TURNED, "machine": "tpu_v5e", "entry": "free", "compare": true}),
+        json!({"op": "plan", "text": CHAIN, "machine": "tpu_v5e", "capacity": {"0": 1}}),
+        json!({"op": "plan", "text": CHAIN, "machine": "tpu_v5e", "capacity": {"moon": 1}}),
+        json!({"op": "plan", "text": CHAIN, "machine": "tpu_v55"}),
+        json!({"op": "solve", "text": problem}),
+        json!({"op": "solve", "text": "{"}),
+    ];
+    let input = lines.map(|line| line.to_string()).join("\n");
+    let out = String::from_utf8(run(&["--json"], input.as_bytes()).stdout).unwrap();
+    let answers: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let at = |k: usize, key: &str| answers[k][key].clone();
+    assert_eq!((at(0, "id"), at(0, "ok"), at(0, "cost")), (json!(7), json!(true), at(0, "bound")), "{out}");
+    assert!(at(1, "error").as_str().unwrap().contains("more than its capacity 1"), "{out}");
+    assert_eq!((at(2, "in"), at(3, "in")), (json!("capacity"), json!("machine")));
+    assert_eq!((at(4, "cost"), at(4, "optimal"), at(4, "choices")), (json!(3), json!(true), json!([0, 0])), "{out}");
+    assert_eq!((at(5, "ok"), at(5, "in")), (json!(false), json!("text")));
+}
