@@ -437,3 +437,33 @@ fn sizes_are_as_counted() {
         }
     });
 }
+
+/// The operands of a `ConcatBitcast` are in the order of their copies in the text, and in that of their places after.
+#[test]
+fn parts_of_a_buffer() {
+    let operands = |slices: [&str; 3], of: [&str; 3], constraints: &str| {
+        let mut text =
+            String::from("HloModule m\nENTRY e {\n  x = f32[6,9] parameter(0)\n  y = f32[6,9] parameter(1)\n");
+        for k in 0..3 {
+            let (slice, of) = (slices[k], of[k]);
+            text += &format!(
+                "  s{k} = ((f32[6,9]), f32[2,9], s32[]) slice-start({of}), slice={slice}\n  p{k} = f32[2,9] slice-done(s{k})\n"
+            );
+        }
+        let call = format!("custom-call(p0, p1, p2), custom_call_target=\"ConcatBitcast\"{constraints}");
+        let module = Module::parse(&format!("{text}  ROOT r = f32[6,9] {call}\n}}\n")).unwrap();
+        let main = &module.computations[module.entry];
+        let names = |i: &usize| main.instructions[*i].name.to_string();
+        main.instructions[main.root].operands.iter().map(names).collect::<Vec<_>>()
+    };
+    let (low, middle, high) = ("{[0:2], [0:9]}", "{[2:4], [0:9]}", "{[4:6], [0:9]}");
+    assert_eq!(operands([low, middle, high], ["x"; 3], ""), ["p0", "p1", "p2"]);
+    assert_eq!(operands([middle, high, low], ["x"; 3], ""), ["p2", "p0", "p1"]);
+    assert_eq!(operands([high, low, middle], ["x"; 3], ""), ["p1", "p2", "p0"]);
+    // Parts of two arrays, or with a part twice, have no other order than that of the text; nor has a list with an entry
+    // for each operand.
+    assert_eq!(operands([middle, high, low], ["x", "x", "y"], ""), ["p0", "p1", "p2"]);
+    assert_eq!(operands([high, low, low], ["x"; 3], ""), ["p0", "p1", "p2"]);
+    let each = ", operand_layout_constraints={f32[2,9], f32[2,9], f32[2,9]}";
+    assert_eq!(operands([middle, high, low], ["x"; 3], each), ["p0", "p1", "p2"]);
+}

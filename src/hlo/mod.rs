@@ -41,6 +41,7 @@ mod mesh;
 mod module;
 mod opcodes;
 mod parse;
+mod parts;
 mod raw;
 mod read;
 mod resolve;

@@ -14,6 +14,7 @@ use super::devices::Devices;
 use super::infer;
 use super::module::{Computation, Instruction, Module, Source};
 use super::opcodes::{find, near};
+use super::parts;
 use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
 use super::read::left_out;
 use super::rules::{Signature, Site};
@@ -221,6 +222,7 @@ fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &m
         resolved.uses.push((count, uses));
         resolved.whole.push(whole);
     }
+    parts::order(raw, &mut resolved.uses);
     match sorted(resolved.uses.len(), |i| &resolved.uses[i].1) {
         Ok(order) => resolved.order = order,
         Err(i) => {

@@ -5,7 +5,8 @@ A FOLDER holds what make.py writes. For each `*.hlo`, or those whose names conta
 with XLA where `NAME.npz` has XLA's numbers. Seconds are of the processor, user and system, of each child, so that other
 work on the machine changes them less than the clock.
 
-FILE is written after each program. With `--keep` it keeps its lines of other programs.
+FILE is written after each program, and keeps the tables of programs of other folders. With `--keep` it keeps its lines
+of other programs too. A folder with `*.v5e.hlo` is one of `make.py --of`, which has a table of its own.
 
 In the environment: LLVM, its prefix; LAYOUT_TOOLS, the folder of the three programs; PROGRAM_SECONDS, the most that a
 step may take; PROGRAM_GIGABYTES, the most memory.
@@ -24,6 +25,7 @@ import tempfile
 import time
 
 import devices
+import given
 
 HERE = pathlib.Path(__file__).parent
 LLVM = pathlib.Path(os.environ.get("LLVM", "/usr/lib/llvm-22"))
@@ -41,9 +43,18 @@ of a program for 8. Work for others on the same cores makes them up to 1.6 times
 *Numbers* says whether they are near XLA's: integers are equal, floats within 2e-4 of the largest plus 2e-3 of the element for
 f32, 2e-2 and 4e-2 for bf16; or, where the program computes with less than 32 bits, the root of the mean square of their
 distance to the same program with 32 bits is at most 1.2 times that of XLA's numbers. A step with "no" is explained below the
-table. A dash: XLA has no numbers to compare with. `collectives.unopt` is such a program: outside it has the arrays of all
-devices, inside those of one.
+table. A dash: a step that was ended after the seconds that are said below, or XLA has no numbers to compare with.
+`collectives.unopt` is such a program: outside it has the arrays of all devices, inside those of one.
 """
+TPU = """## Programs of a TPU's compiler
+
+Twenty more, which are not in the repository, as JAX hands them over (`unopt`), before and after XLA:TPU assigns layouts, and as
+it leaves them for a TPU v5e; `PROGRAM_FOLDERS` names a folder that `tools/programs/make.py --of` makes of them. Their text
+has the layouts of a TPU, which the lowering keeps. Arguments are small random numbers, and the numbers are those of `unopt`
+by XLA:CPU, for the v5e with operands of products rounded to bf16, as its text says. What the texts leave to a runner,
+`tools/programs/given.py` defines: the kernel that `attention` calls, and masks in `conv` and `resnet_block`.
+"""
+TABLES = (INTRODUCTION, TPU)
 STEPS = ("analysed", "imported", "lowered", "compiled", "called", "numbers")
 
 
@@ -54,6 +65,7 @@ class Step:
     seconds: float | None
     error: str | None = None
     text: str = ""
+    unfinished: bool = False
 
 
 def ran(command, output=None, most=MOST):
@@ -70,7 +82,7 @@ def ran(command, output=None, most=MOST):
                 process.kill()
                 os.wait4(process.pid, 0)
                 process.returncode = -9
-                return Step(most, f"more than {most:g} s")
+                return Step(most, f"ended after {most:g} s of the processor or {4 * most:g} s of the clock", unfinished=True)
             else:
                 time.sleep(0.005)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -127,6 +139,11 @@ def bare(part):
     return part.split()[0]
 
 
+def plain(type):
+    """A type without its layout."""
+    return re.sub(r", [#].*>$", ">", type) if type.startswith("tensor<") and ", " in type else type
+
+
 def harnessed(mlir):
     """The module with a function `harness` around its entry, whose tensors are row-major and without encodings.
 
@@ -139,7 +156,6 @@ def harnessed(mlir):
     if arrow:
         at += arrow.end()
         results, at = types(mlir, at) if mlir[at] == "(" else ([bare(mlir[at:])], at)
-    plain = lambda t: re.sub(r", [#].*>$", ">", t) if t.startswith("tensor<") and ", " in t else t
     lines, names = [], []
     for k, t in enumerate(arguments):
         names.append(f"%a{k}" if plain(t) == t else f"%c{k}")
@@ -187,10 +203,14 @@ def through(file, work):
     if functions and not arrays.name.endswith(".shards.npz"):
         # It says itself what each device does, but its numbers are those of all.
         return steps
+    stem = name.rsplit(".", 1)[0]
+    if stem in given.WITH_KERNEL:
+        text = given.with_kernel(text, plain)
     harness, count = harnessed(text)
     mlir.write_text(harness)
     stubs = work / "devices.c"
-    stubs.write_text(devices.source(functions, 1 + count))
+    masks = given.constants(text) if stem in given.WITH_MASKS else ""
+    stubs.write_text(devices.source(functions, 1 + count) + masks)
     commands = [
         ([TOOLS / "layout-opt", "--layout-to-llvm", mlir, "-o", low], None),
         ([LLVM / "bin/mlir-translate", "--mlir-to-llvmir", low, "-o", code], None),
@@ -237,31 +257,48 @@ def row(name, size, steps):
 
 
 def cell(step):
-    if step is None:
+    if step is None or step.unfinished:
         return "–"
     return "no" if step.error else "yes" if step.seconds is None else f"{step.seconds:.2f}"
 
 
 class Page:
-    """The lines of the table and of the faults, by the name of the program."""
+    """The lines of the tables and of their faults, by the number of the table and the name of the program.
 
-    def __init__(self, path, keep):
-        self.path, self.rows, self.faults = path, {}, {}
-        lines = path.read_text().splitlines() if path and keep else []
-        table = [line for line in lines if line.startswith("| ")][1:]
-        self.rows = {line.split("|")[1].strip(): line for line in table}
-        for line in lines:
-            if line.startswith("* "):
-                self.faults.setdefault(line[2:].split(",")[0], []).append(line)
+    A page that is there keeps the lines of the tables that are not made, or of all.
+    """
 
-    def put(self, name, row, faults):
-        self.rows[name], self.faults[name] = row, faults
+    def __init__(self, path, keep, made):
+        self.path, self.rows, self.faults = path, [{} for _ in TABLES], [{} for _ in TABLES]
+        parts = path.read_text().split("\n## ") if path and path.exists() else []
+        headings = [introduction.splitlines()[0].lstrip("# ") for introduction in TABLES]
+        for lines in (part.splitlines() for part in parts):
+            k = headings.index(lines[0].lstrip("# "))
+            if k in made and not keep:
+                continue
+            table = [line for line in lines if line.startswith("| ")][1:]
+            self.rows[k] = {line.split("|")[1].strip(): line for line in table}
+            for line in lines:
+                if line.startswith("* "):
+                    self.faults[k].setdefault(line[2:].split(",")[0], []).append(line)
+
+    def put(self, k, name, row, faults):
+        self.rows[k][name], self.faults[k][name] = row, faults
         if self.path:
-            head = "| program | instructions | " + " | ".join(STEPS) + " |\n|---|--:|" + "--:|" * len(STEPS)
-            names = sorted(self.rows)
-            faults = [fault for name in names for fault in self.faults.get(name, [])]
-            lines = [INTRODUCTION, head, *(self.rows[name] for name in names), *([""] if faults else []), *faults]
-            self.path.write_text("\n".join([*lines, ""]))
+            tables = zip(TABLES, self.rows, self.faults)
+            self.path.write_text("\n".join(table(*each) for each in tables if each[1]))
+
+
+def table(introduction, rows, faults):
+    head = "| program | instructions | " + " | ".join(STEPS) + " |\n|---|--:|" + "--:|" * len(STEPS)
+    faults = [fault for name in sorted(rows) for fault in faults.get(name, [])]
+    lines = [introduction, head, *(rows[name] for name in sorted(rows)), *([""] if faults else []), *faults]
+    return "\n".join([*lines, ""])
+
+
+def table_of(folder):
+    """The number of the table that the programs of a folder are in."""
+    return int(any(folder.glob("*.v5e.hlo")))
 
 
 def main():
@@ -271,7 +308,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, action="append", required=True)
     parser.add_argument("parts", nargs="*")
     options = parser.parse_args()
-    page = Page(options.write, options.keep)
+    page = Page(options.write, options.keep, {table_of(folder) for folder in options.folder})
     for file in (file for folder in options.folder for file in sorted(folder.glob("*.hlo"))):
         name = file.name.removesuffix(".hlo")
         if options.parts and not any(part in name for part in options.parts):
@@ -280,8 +317,9 @@ def main():
             steps = through(file, pathlib.Path(work))
         count = sum(" = " in line for line in file.read_text().splitlines())
         faults = [f"* {name}, {k}: {step.error}" for k, step in steps.items() if step.error]
-        page.put(name, row(name, count, steps), faults)
-        print(*[page.rows[name], *faults], sep="\n  ", flush=True)
+        line = row(name, count, steps)
+        page.put(table_of(file.parent), name, line, faults)
+        print(line, *faults, sep="\n  ", flush=True)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ const MEANINGS: &[(&str, TargetMeaning)] = &[
     ("AllocateBuffer", |site| site.operands.is_empty().then_some(Operation::Constant)),
     // The indices of a gather are known to be in bounds.
     ("AssumeGatherIndicesInBound", same),
-    // Buffers that lie one behind the other, as one.
+    // Buffers that lie one behind the other, as one. `parts` has put them in that order.
     ("ConcatBitcast", joined),
     // The indices of a gather were packed into one number before.
     ("GatherScatterIndicesBitpacked", same),

@@ -42,5 +42,5 @@ pub(super) use pairs::{done, infeed, recv, recv_done, send, send_done, start, up
 pub(super) use products::{dynamic_reshape, ragged_dot, scaled_dot, scan};
 pub(super) use reduce::{reduce, reduce_window};
 pub(super) use site::{ANY, OpcodeRule, Signature, Site};
-pub(super) use slices::{dynamic_slice, dynamic_update_slice, pad, slice};
+pub(super) use slices::{dynamic_slice, dynamic_update_slice, pad, ranges, slice};
 pub(super) use windows::convolution;

@@ -5,34 +5,44 @@ use crate::hlo::shapes::scalar;
 use crate::hlo::words::number;
 use crate::operations::operation::{Gather, Operation};
 use crate::operations::shape::Shape;
+use crate::text::{Cursor, Error};
 
 /// `slice={[start:limit:stride], ..}`, a range for each dimension.
 pub fn slice(site: &mut Site) -> Found {
     let (element, rank) = (site.element(0)?, site.array(0)?.dims.len());
     let attribute = *site.need("slice", "{[start:limit:stride], ..}")?;
-    let (mut starts, mut limits, mut strides) = (Vec::new(), Vec::new(), Vec::new());
-    attribute.read(|cursor| {
-        cursor.expect("{", "`{` to open the ranges")?;
-        for dim in 0..rank {
-            if dim != 0 {
-                cursor.expect(",", &format!("`,` and the range of dimension {dim}"))?;
-            }
-            cursor.expect("[", &format!("`[` to open the range of dimension {dim}"))?;
-            starts.push(number(cursor, "the start")?);
-            cursor.expect(":", "`:` and the limit")?;
-            limits.push(number(cursor, "the limit")?);
-            let at = cursor.at();
-            strides.push(if cursor.eat(":") { number(cursor, "the stride")? } else { (1, at) });
-            cursor.expect("]", "`]` to close the range")?;
-        }
-        cursor.expect("}", &format!("`}}` to close the ranges of rank {rank}"))
-    })?;
+    let found = attribute.read(|cursor| ranges(cursor, rank))?;
+    let all = |k: usize| found.iter().map(|range| range[k]).collect();
     let operation = Operation::Slice {
-        starts: kept(site, "starts", "slice", "start", starts, attribute.at),
-        limits: kept(site, "limits", "slice", "limit", limits, attribute.at),
-        strides: kept(site, "strides", "slice", "stride", strides, attribute.at),
+        starts: kept(site, "starts", "slice", "start", all(0), attribute.at),
+        limits: kept(site, "limits", "slice", "limit", all(1), attribute.at),
+        strides: kept(site, "strides", "slice", "stride", all(2), attribute.at),
     };
     site.checked(operation, &Types { operands: vec![element], results: vec![element] })
+}
+
+/// The start, the limit and the stride of each dimension, and where they are.
+///
+/// # Errors
+/// There are others than so many ranges.
+pub fn ranges(cursor: &mut Cursor, rank: usize) -> Result<Vec<[(i64, usize); 3]>, Error> {
+    let mut found = Vec::new();
+    cursor.expect("{", "`{` to open the ranges")?;
+    for dim in 0..rank {
+        if dim != 0 {
+            cursor.expect(",", &format!("`,` and the range of dimension {dim}"))?;
+        }
+        cursor.expect("[", &format!("`[` to open the range of dimension {dim}"))?;
+        let start = number(cursor, "the start")?;
+        cursor.expect(":", "`:` and the limit")?;
+        let limit = number(cursor, "the limit")?;
+        let at = cursor.at();
+        let stride = if cursor.eat(":") { number(cursor, "the stride")? } else { (1, at) };
+        cursor.expect("]", "`]` to close the range")?;
+        found.push([start, limit, stride]);
+    }
+    cursor.expect("}", &format!("`}}` to close the ranges of rank {rank}"))?;
+    Ok(found)
 }
 
 /// The numbers, whose places in the attribute are kept.

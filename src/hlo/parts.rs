@@ -1,0 +1,64 @@
+//! The order of the parts of a `ConcatBitcast`.
+//!
+//! Memory space assignment copies an array in slices, each to its place in one buffer, and a `ConcatBitcast` names that
+//! buffer. Its operands are in the order in which the copies start, which need not be that of the places: where `a`
+//! takes `slice={[4:8]}` of an array and `b` takes `slice={[0:4]}`, `ConcatBitcast(a, b)` is the array, `b` before `a`.
+
+use super::raw::{RawComputation, RawInstruction};
+use super::rules::ranges;
+
+/// Puts the operands of each `ConcatBitcast` in the order of their places, where they are slices that together are a range
+/// of one array. `uses` has for each instruction the count of its operands, and them first.
+pub(super) fn order(raw: &RawComputation, uses: &mut [(usize, Vec<usize>)]) {
+    for i in (0..raw.instructions.len()).filter(|i| joins(&raw.instructions[*i])) {
+        let parts = &uses[i].1[..uses[i].0];
+        let Some(mut slices) = parts.iter().map(|part| slice(raw, uses, *part)).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        slices.sort_by(|a, b| a.ranges.cmp(&b.ranges));
+        if slices.windows(2).all(|pair| follow(&pair[0], &pair[1])) {
+            for (k, slice) in slices.iter().enumerate() {
+                uses[i].1[k] = slice.made;
+            }
+        }
+    }
+}
+
+/// Whether an instruction is a `ConcatBitcast` without a list that has an entry for each operand.
+fn joins(instruction: &RawInstruction) -> bool {
+    let has = |name: &str| instruction.attributes.iter().find(|attribute| attribute.name == name);
+    instruction.opcode == "custom-call"
+        && has("custom_call_target").is_some_and(|target| target.text == "\"ConcatBitcast\"")
+        && has("operand_layout_constraints").is_none()
+}
+
+/// A part of an array.
+struct CopiedPart {
+    /// The instruction that gives it, and the one that gives the array.
+    made: usize,
+    of: usize,
+    /// The start and the limit in each dimension.
+    ranges: Vec<(i64, i64)>,
+}
+
+/// What an instruction slices; `None` where it slices nothing, or with steps.
+fn slice(raw: &RawComputation, uses: &[(usize, Vec<usize>)], made: usize) -> Option<CopiedPart> {
+    let operand = |i: usize| uses[i].1[..uses[i].0].first().copied();
+    let start = if raw.instructions[made].opcode == "slice-done" { operand(made)? } else { made };
+    let instruction = &raw.instructions[start];
+    if !matches!(instruction.opcode, "slice" | "slice-start") {
+        return None;
+    }
+    let attribute = instruction.attributes.iter().find(|attribute| attribute.name == "slice")?;
+    let rank = attribute.text.matches('[').count();
+    let found = attribute.read(|cursor| ranges(cursor, rank)).ok()?;
+    let range = |[start, limit, stride]: &[(i64, usize); 3]| (stride.0 == 1).then_some((start.0, limit.0));
+    Some(CopiedPart { made, of: operand(start)?, ranges: found.iter().map(range).collect::<Option<_>>()? })
+}
+
+/// Whether a slice begins in one dimension where another ends, and has the range of the other in all others.
+fn follow(first: &CopiedPart, second: &CopiedPart) -> bool {
+    let mut others = first.ranges.iter().zip(&second.ranges).filter(|(a, b)| a != b);
+    let next = others.next().is_some_and(|(a, b)| a.1 == b.0);
+    first.of == second.of && first.ranges.len() == second.ranges.len() && next && others.next().is_none()
+}
