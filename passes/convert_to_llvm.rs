@@ -1,9 +1,9 @@
 //! `layout-convert-to-llvm`: upstream's conversions to the LLVM dialect, each only where there is something for it.
 
-use crate::steps::Step;
+use crate::steps::PassStep;
 
 /// The passes in their order. Those after `convert-complex-to-standard` are for what that makes of complex numbers.
-pub const STEPS: &[Step] = &[
+pub const STEPS: &[PassStep] = &[
     ("layout-strip-memory-spaces", &[]),
     ("layout-plan-memory", &["memref.dealloc"]),
     ("layout-outline-loops", &["affine", "linalg", "scf"]),

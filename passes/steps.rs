@@ -8,16 +8,16 @@ use std::collections::HashSet;
 
 /// The passes of a step, and what they are for: dialects, or operations by their full names. All modules where there are
 /// none.
-pub type Step = (&'static str, &'static [&'static str]);
+pub type PassStep = (&'static str, &'static [&'static str]);
 
 /// All passes of some steps, as text.
-pub fn all(steps: &[Step]) -> String {
+pub fn all(steps: &[PassStep]) -> String {
     let passes: Vec<&str> = steps.iter().map(|(passes, _)| *passes).collect();
     passes.join(",")
 }
 
 /// The passes of the first step, from a number on, that has something to do in a module, and the number after it.
-pub fn next(steps: &[Step], module: Op, from: usize) -> Option<(&'static str, usize)> {
+pub fn next(steps: &[PassStep], module: Op, from: usize) -> Option<(&'static str, usize)> {
     let names: HashSet<&str> = ir::all_operations(module).into_iter().map(ir::name).collect();
     let is_here = |wanted: &&str| names.iter().any(|name| name == wanted || name.split('.').next() == Some(wanted));
     let has_work = |wanted: &[&str]| wanted.is_empty() || wanted.iter().any(is_here);

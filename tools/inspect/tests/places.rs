@@ -165,7 +165,10 @@ fn views() {
         (["(3:1, 2:3)", "--reshape", "six"], Err("--reshape must be sizes such as 3,2, found `six`")),
         (["(3:1, 2:3)", "--transpose", "1,-1"], Err("--transpose must be dimensions such as 1,0, found `1,-1`")),
         (["(3:1, 2:3)", "--slice", "1"], Err("--slice must be slices such as 0:2,0:3:2, found `1`")),
-        (["token[]", "--reshape", "6"], Err("only arrays with sizes have places")),
+        (
+            ["token[]", "--reshape", "6"],
+            Err("expected an array with bounded sizes, found another shape\n  |\n1 | token[]\n  | ^"),
+        ),
     ] {
         let [text, option, list] = arguments;
         match expected {

@@ -39,7 +39,7 @@ impl Engine {
         let paths = libraries.iter().map(|path| CString::new(path.as_os_str().as_encoded_bytes()));
         let paths: Vec<CString> =
             paths.collect::<Result<_, _>>().map_err(|_| Error::new("the path of a library has a zero byte"))?;
-        let texts: Vec<MlirStringRef> = paths.iter().map(|path| string_ref(path)).collect();
+        let texts: Vec<MlirStringRef> = paths.iter().map(string_ref).collect();
         // SAFETY: the module is alive, and the texts are for the call.
         let raw = unsafe {
             let (count, level) = (texts.len() as i32, level.min(3) as i32);
@@ -84,7 +84,7 @@ impl Engine {
         };
         let mut returned: Vec<u64> = results.iter().flat_map(|result| result.words().to_vec()).collect();
         let mut memories: Vec<Vec<u64>> = Vec::new();
-        let room = (!returned.is_empty()).then(|| returned.as_mut_ptr() as u64);
+        let room = (!returned.is_empty()).then_some(returned.as_mut_ptr() as u64);
         let passed = arguments.iter().map(|argument| match argument {
             Passed::Number(number) => *number,
             Passed::Memory(memory) => {
