@@ -117,7 +117,6 @@ impl Telling<'_, '_, '_> {
         }
         arguments.sort_unstable();
         results.sort_unstable();
-        let is_result = |made: &usize| matches!(program.instances[program.made[*made].by].doing, Doing::Result(_));
         let spaces: Vec<u8> = (0..program.made.len()).map(|made| self.space(made)).collect();
         // What is copied for one operation is not held.
         let own = |made: usize| {
@@ -127,7 +126,7 @@ impl Telling<'_, '_, '_> {
         };
         let all: Vec<Vec<(LayoutId, u8)>> = (0..program.made.len()).map(own).collect();
         let taken = self.posed.taken_space(&all).map_err(|error| ((0, 0), error))?;
-        let told: Vec<usize> = (0..program.made.len()).filter(|made| !is_result(made)).collect();
+        let told: Vec<usize> = (0..program.made.len()).filter(|made| !is_result(program, *made)).collect();
         let value = |made: &usize| {
             let layouts = held[*made].iter().map(|id| self.layout(*made, *id)).collect();
             (array_name(program, *made), layouts)
@@ -231,6 +230,11 @@ impl Telling<'_, '_, '_> {
             taken_by: Vec::new(),
         }
     }
+}
+
+/// Whether an array is a result of the program, which is the array that it takes.
+pub fn is_result(program: &Program, made: usize) -> bool {
+    matches!(program.instances[program.made[made].by].doing, Doing::Result(_))
 }
 
 /// The name of an array of a program.

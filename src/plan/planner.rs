@@ -2,7 +2,9 @@
 
 use super::again::made_again;
 use super::classes::LayoutId;
-use super::layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Telling, Unplanned, array_name};
+use super::layout_plan::{
+    Alternative, ArrayName, LayoutPlan, PlannedRelayout, Telling, Unplanned, array_name, is_result,
+};
 use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::Program;
@@ -223,7 +225,8 @@ impl<'a, 't> Planner<'a, 't> {
     /// count.
     pub fn why(&self, name: ArrayName, options: &Options) -> Vec<Vec<Alternative>> {
         let Posed { program, choices, .. } = &self.posed;
-        let all: Vec<usize> = (0..program.made.len()).filter(|made| array_name(program, *made) == name).collect();
+        let is_it = |made: &usize| array_name(program, *made) == name && !is_result(program, *made);
+        let all: Vec<usize> = (0..program.made.len()).filter(is_it).collect();
         let variables: Vec<usize> = all.iter().map(|made| program.made[*made].by).collect();
         let Some(marginals) = min_marginals(&self.network, &variables, options) else { return Vec::new() };
         let listed =

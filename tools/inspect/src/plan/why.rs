@@ -1,6 +1,7 @@
 //! `layout-inspect plan --why`: what each layout of an instruction would cost.
 
 use super::answer::Names;
+use crate::numbers::{counted, grouped};
 use std::fmt::Write;
 use tensor_layout::operations::count;
 use tensor_layout::plan::{Alternative, Planner};
@@ -18,7 +19,9 @@ pub fn text(names: &Names, planner: &Planner, name: &str) -> Result<String, Erro
                     let best = alternatives.first().and_then(|best| best.cost);
                     for Alternative { layout, cost } in alternatives {
                         let _ = match (cost, best) {
-                            (Some(cost), Some(best)) => writeln!(text, "{layout}: {cost} {unit}, {} more", cost - best),
+                            (Some(cost), Some(best)) => {
+                                writeln!(text, "{layout}: {}, {} more", counted(cost, unit), grouped(cost - best))
+                            }
                             _ => writeln!(text, "{layout}: not possible"),
                         };
                     }
