@@ -9,7 +9,7 @@
 //! - *spaces*: a memory space and a TensorLayout say where data are to be; that stays as it is written.
 //!
 //! Values with one layout are a class. The conversions are visited from the one that moves the most bytes to the one that
-//! moves the fewest, loops and calls counted ([`crate::runs`]), and the classes of source and result are made one where the
+//! moves the fewest, loops and calls counted (`runs`), and the classes of source and result are made one where the
 //! rules allow it (`classes.rs`); such a conversion goes away. The others are those that were there before, so no
 //! conversion is added, whatever the order. In `convert(A to B); add; convert(B to A)` between an argument and a result of
 //! a public function, both with layout A, all four values become one class, of layout A.
