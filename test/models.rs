@@ -49,6 +49,7 @@ const SMALL: &[&str] = &[
     "bits",
     "bytes",
     "complex",
+    "complex_bits",
     "constants",
     "control",
     "dynamic",
@@ -103,13 +104,13 @@ fn main() -> ExitCode {
     }
     let models = MODELS.iter().flat_map(|(model, _)| [format!("{model}.unopt"), format!("{model}.opt")]);
     let mut trials = Vec::new();
-    // JAX takes no bitcasts in, nor tuples of constants, nor a TPU's custom calls, nor floats of different precision, ends
-    // on windows without any place and on calls of LAPACK, has its own random numbers, and no code of its own for the
-    // newest operations and for all sizes up to a bound.
+    // JAX takes no bitcasts in, nor between complex and real numbers, nor an iota of truth values, nor tuples of constants,
+    // nor a TPU's custom calls, nor floats of different precision, ends on windows without any place and on calls of
+    // LAPACK, has its own random numbers, and no code of its own for the newest operations and for all sizes up to a bound.
     let jax = std::env::var_os(JAX).is_some();
     let small = SMALL.iter().filter(|name| match **name {
-        "bitcast" | "constants" | "dynamic_reshape" | "dynamic_update" | "dynamic_windows" | "empty" | "lapack"
-        | "pairs" | "precision" | "ragged" | "rng" | "scaled" | "scan" => !jax,
+        "bitcast" | "complex_bits" | "constants" | "dynamic_reshape" | "dynamic_update" | "dynamic_windows"
+        | "empty" | "lapack" | "pairs" | "precision" | "ragged" | "rng" | "scaled" | "scan" => !jax,
         _ => true,
     });
     for file in models.chain(small.map(|name| format!("small/{name}"))) {
