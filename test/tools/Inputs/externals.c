@@ -2,19 +2,10 @@
 //
 // Arrays are passed as pointers to the descriptors of memrefs. Results come first, as one struct; their buffers are from
 // malloc, and the caller frees them.
+#include "memrefs.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-typedef struct {
-  float *allocated, *aligned;
-  int64_t offset, sizes[1], strides[1];
-} Line;
-
-typedef struct {
-  float *allocated, *aligned;
-  int64_t offset, sizes[2], strides[2];
-} Matrix;
 
 // 4 rows and 6 columns in tiles of 2 by 4: the parts of both dimensions.
 typedef struct {

@@ -1,18 +1,9 @@
 // What a runner defines for lapack.hlo. The arrays have the layouts of operand_layout_constraints: columns in line.
+#include "memrefs.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-  float *allocated, *aligned;
-  int64_t offset, sizes[1], strides[1];
-} Line;
-
-typedef struct {
-  float *allocated, *aligned;
-  int64_t offset, sizes[2], strides[2];
-} Matrix;
 
 typedef struct {
   int32_t *allocated, *aligned;
