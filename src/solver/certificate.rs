@@ -25,6 +25,8 @@ pub struct Certificate {
     pub cost: i64,
     /// What every legal plan costs at least.
     pub bound: i64,
+    /// From which cost on the proof excludes choices: the cost of the plan that it was made with.
+    pub cutoff: i64,
     /// How the network was reduced, in order.
     pub reductions: Vec<Reduction>,
     /// A tree in prefix order; [`ProofNode::children`] says how many nodes are below one.
@@ -66,8 +68,8 @@ pub enum Reduction {
 pub enum ProofNode {
     /// The dual bounds all plans here from below.
     Bound(Dual),
-    /// Every choice with which the dual is at or above the cost of the plan is forbidden in the node below. The dual
-    /// eliminates no variable.
+    /// Every choice with which the dual is at or above the cutoff is forbidden in the node below. The dual eliminates no
+    /// variable.
     Exclude(Dual),
     /// Each choice of a variable that was not merged is in one of the sets; below is a node for each.
     Branch {

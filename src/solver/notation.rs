@@ -18,7 +18,8 @@
 //! eliminate 0 1
 //! ```
 //!
-//! `exclude` and `bound shift` begin a dual, and the lines after it belong to it.
+//! `exclude` and `bound shift` begin a dual, and the lines after it belong to it. After `bound` there is a line `cutoff 5`
+//! where the proof excludes choices from another cost on than that of the plan.
 
 use super::certificate::{Certificate, Dual, Message, Multiplier, ProofNode, Reduction};
 use crate::text::Error;
@@ -28,6 +29,9 @@ use std::str::FromStr;
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "certificate\ncost {}\nbound {}", self.cost, self.bound)?;
+        if self.cutoff != self.cost {
+            writeln!(f, "cutoff {}", self.cutoff)?;
+        }
         numbers(f, "choices", &self.choices)?;
         writeln!(f)?;
         for reduction in &self.reductions {
@@ -87,10 +91,13 @@ impl Certificate {
         lines.next("certificate")?.end()?;
         let mut cost = lines.next("cost")?;
         let mut bound = lines.next("bound")?;
+        let cutoff = lines.optional("cutoff");
         let mut choices = lines.next("choices")?;
+        let cost = cost.only()?;
         let mut certificate = Certificate {
-            cost: cost.only()?,
+            cost,
             bound: bound.only()?,
+            cutoff: cutoff.map_or(Ok(cost), |mut line| line.only())?,
             choices: choices.numbers()?,
             reductions: Vec::new(),
             proof: Vec::new(),
@@ -157,6 +164,16 @@ impl<'a> Lines<'a> {
             }
         }
         None
+    }
+
+    /// The next line if it begins with a word.
+    fn optional(&mut self, word: &str) -> Option<Line<'a>> {
+        let at = self.at;
+        let line = self.line().and_then(|mut line| line.take(word).then_some(line));
+        if line.is_none() {
+            self.at = at;
+        }
+        line
     }
 
     /// The next line, which begins with a word.

@@ -45,7 +45,7 @@ pub fn check(network: &CostNetwork, certificate: &Certificate) -> Result<(), Err
     Ok(())
 }
 
-/// What the proof shows: the least of the bounds of its leaves, and the cost where choices were excluded; `None` where
+/// What the proof shows: the least of the bounds of its leaves, and the cutoff where choices were excluded; `None` where
 /// it shows that no plan is legal.
 fn proved(network: &CostNetwork, merged: &Merged, certificate: &Certificate) -> Result<Option<i64>, Error> {
     let mut least: Option<i64> = None;
@@ -63,8 +63,8 @@ fn proved(network: &CostNetwork, merged: &Merged, certificate: &Certificate) -> 
             }
             ProofNode::Exclude(dual) => {
                 let priced = Priced::new(network, merged, &without, dual).map_err(within)?;
-                without.extend(priced.excluded(dual, certificate.cost).map_err(within)?);
-                least = Some(least.map_or(certificate.cost, |least| least.min(certificate.cost)));
+                without.extend(priced.excluded(dual, certificate.cutoff).map_err(within)?);
+                least = Some(least.map_or(certificate.cutoff, |least| least.min(certificate.cutoff)));
                 open.push(without);
             }
             ProofNode::Branch { variable, parts } => {

@@ -267,6 +267,6 @@ impl Drive<'_> {
         let cost = self.network.cost(&choices).map_err(|nearest| NoPlan::NotFound { nearest })?;
         let bound = self.bound.ok_or(NoPlan::Stopped)?;
         let reductions = self.model.reductions.clone();
-        Ok(Solution { certificate: Certificate { choices, cost, bound, reductions, proof: self.proof } })
+        Ok(Solution { certificate: Certificate { choices, cost, bound, cutoff: cost, reductions, proof: self.proof } })
     }
 }

@@ -171,6 +171,36 @@ fn a_judge_chooses_and_its_lessons_are_told() {
     assert_eq!(refused["judged"][0]["error"], json!("no"));
 }
 
+/// Also where the plan costs more than the one that the proof was made with, and choices are excluded by its cost.
+#[test]
+fn what_a_judge_has_chosen_is_proved() {
+    let (hlo, proof) = (file("chosen.hlo", TURNED), file("chosen.proof", ""));
+    let judge =
+        r#"while read line; do case "$line" in *'"in":["{0,1'*) echo '{"cost":1}';; *) echo '{"cost":9}';; esac; done"#;
+    let (mut dearer, mut excluding) = (0, 0);
+    for capacity in
+        [&[][..], &["--capacity", "vmem=100000"], &["--capacity", "vmem=200000", "--capacity", "hbm=700000"]]
+    {
+        let all = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--judge", judge];
+        let found = answer(&[&all[..], &["--certificate", &proof], capacity].concat());
+        assert!(found["entry"]["in"][0].as_str().unwrap().starts_with("{0,1"), "{found}");
+        dearer += usize::from(found["cost"].as_i64() > found["bound"].as_i64());
+        let (out, error, status) = plan(&["check-plan", &hlo, &proof]);
+        assert_eq!((status, error.as_str()), (Some(0), ""), "{capacity:?}");
+        assert!(out.contains("both hold"), "{out}");
+        let text = fs::read_to_string(&proof).unwrap();
+        if text.contains("\nexclude ") {
+            let (head, rest) = text.split_once("\ncutoff ").unwrap();
+            let (cutoff, rest) = rest.split_once('\n').unwrap();
+            let forged = format!("{head}\ncutoff {}\n{rest}", cutoff.parse::<i64>().unwrap() - 1);
+            let (_, error, status) = plan(&["check-plan", &hlo, &file("forged.cutoff", &forged)]);
+            assert_eq!(status, Some(1), "{error}");
+            excluding += 1;
+        }
+    }
+    assert!(dearer > 1 && excluding > 0, "{dearer} {excluding}");
+}
+
 #[test]
 fn the_line_protocol_plans_and_solves() {
     let problem = r#"{"problem": {"name": "two", "nodes": {"intervals": [[0, 2], [1, 3]], "costs": [[3, 0], [0, 4]],
