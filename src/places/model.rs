@@ -115,6 +115,9 @@ costs! {
     product_window_size,
     /// For each tile of a product's result of packed elements, where it is the only one.
     product_packed_tile,
+    /// For each tile of the left operand and of the result of a product whose rows are several dimensions, where these are
+    /// not in row-major order.
+    product_reordered_tile,
     /// For each tile of other work in a product's kernel.
     product_computed_tile,
     /// For each pass of a register through the matrix unit.

@@ -30,8 +30,8 @@ pub const READY: [(&str, &str); 5] = [
          copy_window: 1560, near_copy: 20.539, copy_tile: 0.379, sublane_tile: 0.353, transpose_window: 100, \
          transpose_window_far: 1800, transpose_window_tiles: 770.304, transpose_tile: 8.333, \
          product: 308.116, product_operands: 1768.525, product_results: 326.085, product_window: 1460.303, \
-         product_window_size: 9808.655, product_packed_tile: 8.335, product_computed_tile: 0.107, \
-         pass: 1.936, narrow_pass: 0.994, turned_pass: 4.795, least_passes: 4, windowed_tile: 1.248, \
+         product_window_size: 9808.655, product_packed_tile: 8.335, product_reordered_tile: 4.7, \
+         product_computed_tile: 0.107, pass: 1.936, narrow_pass: 0.994, turned_pass: 4.795, least_passes: 4, windowed_tile: 1.248, \
          scattered_tile: 8.3)",
     ),
     (

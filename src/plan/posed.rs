@@ -4,7 +4,7 @@ use super::classes::{LayoutClasses, LayoutId};
 use super::holders::{HeldIn, states};
 use super::kernels::{Kept, Kernels};
 use super::live::moments;
-use super::prices::{Extent, Meeting, Prices, Taker};
+use super::prices::{Extent, MARGIN, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
 use super::ways::{Choices, EntryLayouts, Way};
 use crate::operations::operation::Operation;
@@ -192,7 +192,7 @@ impl<'a, 't> Posed<'a, 't> {
         let mut network = CostNetwork::new();
         let mut known: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for (k, ways) in self.choices.ways.iter().enumerate() {
-            let key = (self.own(k), Rc::as_ptr(ways), self.kernels.kept[k]);
+            let key = (self.own(k), Rc::as_ptr(ways), self.kernels.kept[k], self.operand_maker(k));
             let costs = match known.get(&key) {
                 Some(costs) => costs.clone(),
                 None => {
@@ -260,6 +260,13 @@ impl<'a, 't> Posed<'a, 't> {
         Ok(())
     }
 
+    /// What becomes of the first operand of an instance, if it has one, and whether it is an argument of the program.
+    fn operand_maker(&self, k: usize) -> (Kept, bool) {
+        let Some(first) = self.program.instances[k].operands.first() else { return (Kept::Stored, false) };
+        let by = self.program.made[*first].by;
+        (self.kernels.kept[by], matches!(self.program.instances[by].doing, Doing::Argument(..)))
+    }
+
     /// The operation of an instance as text, where its cost depends on it.
     fn own(&self, k: usize) -> String {
         match self.program.instances[k].doing {
@@ -271,16 +278,25 @@ impl<'a, 't> Posed<'a, 't> {
 
     /// Whether an instance is a reshape that moves nothing in this way, and no kernel.
     fn only_renames(&self, k: usize, way: &Way) -> bool {
+        self.kernels.kept[k] == Kept::Stored && self.reshape(k, way).is_some_and(|[from, to]| self.in_place(from, to))
+    }
+
+    /// The class and the layout of what a reshape takes in a way, and of what it makes.
+    fn reshape(&self, k: usize, way: &Way) -> Option<[(usize, LayoutId); 2]> {
         let instance = &self.program.instances[k];
-        let (Doing::Operation(Operation::Reshape), [Some(from)], [to]) =
-            (instance.doing, &way.operands[..], &way.results[..])
-        else {
-            return false;
-        };
-        let rows =
-            |made: usize, id: LayoutId| &self.choices.classes.all[self.choices.class[made]].rows[usize::from(id)];
-        let [from, to] = [rows(instance.operands[0], *from), rows(instance.results[0], *to)];
-        self.kernels.kept[k] == Kept::Stored && from.is_some() && from == to
+        match (instance.doing, &way.operands[..], &way.results[..]) {
+            (Doing::Operation(Operation::Reshape), [Some(from)], [to]) => {
+                let class = |made: usize| self.choices.class[made];
+                Some([(class(instance.operands[0]), *from), (class(instance.results[0]), *to)])
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether two layouts put the elements of the row-major numbering into the same places.
+    fn in_place(&self, from: (usize, LayoutId), to: (usize, LayoutId)) -> bool {
+        let [from, to] = [from, to].map(|(class, id)| &self.choices.classes.all[class].rows[usize::from(id)]);
+        from.is_some() && from == to
     }
 
     /// What an instance costs in a way, once.
@@ -290,7 +306,7 @@ impl<'a, 't> Posed<'a, 't> {
             Doing::Operation(_) if self.only_renames(k, way) => return Ok(0),
             Doing::Operation(operation) => operation,
             // The default is the first layout of a class.
-            Doing::Argument(..) | Doing::Result(_) if way.results[0] != 0 => return Ok(prices.margin()),
+            Doing::Argument(..) | Doing::Result(_) if way.results[0] != 0 => return Ok(MARGIN),
             _ => return Ok(0),
         };
         let classes = |numbers: &[usize]| numbers.iter().map(|made| self.choices.class[*made]).collect::<Vec<_>>();
@@ -300,7 +316,35 @@ impl<'a, 't> Posed<'a, 't> {
         } else {
             self.kernels.kept[k]
         };
-        prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)
+        let cost = prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)?;
+        let moving = self.moving(prices, k, way, kept)?;
+        cost.checked_add(moving).ok_or_else(|| Error::new("the cost does not fit in 64 bits"))
+    }
+
+    /// What a reshape costs beside itself where it moves something. Where it moves nothing between other layouts of the
+    /// same minor dimensions, the array is brought into these before it and out of them after it; else see
+    /// [`Prices::moving`].
+    fn moving(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
+        let ends = self.reshape(k, way).filter(|[from, to]| kept != Kept::Remade && !self.in_place(*from, *to));
+        let Some([from, to]) = ends else { return Ok(0) };
+        let minor = |(class, id): (usize, LayoutId)| {
+            self.choices.classes.all[class].layouts[usize::from(id)].minor_to_major.first().copied()
+        };
+        let (made_by, argument) = self.operand_maker(k);
+        let copy = |class, kept, argument, from, to| {
+            let (taker, extent) = (Taker::Other, Extent::Nothing);
+            prices.relayout(Meeting { class, kept, argument, taker, extent, reads: 0 }, from, to)
+        };
+        let mut least: Option<i64> = None;
+        for [before, after] in self.choices.ways[k].iter().filter_map(|way| self.reshape(k, way)) {
+            if self.in_place(before, after) && minor(before) == minor(from) && minor(after) == minor(to) {
+                let [first, second] =
+                    [copy(from.0, made_by, argument, from.1, before.1)?, copy(to.0, kept, false, after.1, to.1)?];
+                let both = first.saturating_add(second);
+                least = Some(least.map_or(both, |least| least.min(both)));
+            }
+        }
+        least.map_or_else(|| prices.moving(from, made_by, to, kept), Ok)
     }
 }
 

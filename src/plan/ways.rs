@@ -199,7 +199,7 @@ impl Maker<'_, '_> {
         if ways.is_empty() {
             ways.push(Way { operands: key.1.iter().map(|_| Some(0)).collect(), results: vec![0; key.2.len()] });
         }
-        let listed = (Rc::new(ways), Rc::new(self.ports(instance, &key.1)));
+        let listed = (Rc::new(ways), Rc::new(self.ports(instance, &key.1, &key.2)));
         self.known.insert(key, listed.clone());
         Ok(listed)
     }
@@ -240,12 +240,8 @@ impl Maker<'_, '_> {
             }
             Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
                 let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
-                let kept = self.cut(
-                    to[0],
-                    [convolution.output_batch, convolution.output_feature],
-                    &convolution.output_spatial,
-                );
-                Ok(kept.into_iter().map(open).collect())
+                let whole = self.cuts_whole_rows(convolution, from[0], to[0]);
+                Ok(self.cut_results(convolution, to[0], whole).into_iter().map(open).collect())
             }
             Doing::Operation(operation) => {
                 // Lines are sorted in the order that they are in.
@@ -293,15 +289,15 @@ impl Maker<'_, '_> {
     }
 
     /// The ports of an operation: those of a product, whose matrices it takes in any order.
-    fn ports(&self, instance: &Instance, from: &[usize]) -> Vec<Port> {
+    fn ports(&self, instance: &Instance, from: &[usize], to: &[usize]) -> Vec<Port> {
         match instance.doing {
             Doing::Operation(Operation::Dot { lhs_batch, rhs_batch, .. }) => {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
             Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
-                let kept =
-                    self.cut(from[0], [convolution.input_batch, convolution.input_feature], &convolution.input_spatial);
-                vec![kept, self.outside(from[1], &[])]
+                let whole = self.cuts_whole_rows(convolution, from[0], to[0]);
+                let dims = [convolution.input_batch, convolution.input_feature];
+                vec![self.cut(from[0], dims, &convolution.input_spatial, whole), self.outside(from[1], &[])]
             }
             _ => vec![Vec::new(); from.len()],
         }
@@ -319,32 +315,72 @@ impl Maker<'_, '_> {
         dims.iter().copied().filter(|dim| self.classes.all[class].sizes[*dim] < rows / 2).collect()
     }
 
-    /// Whether a convolution has fewer images than a register has rows, and cuts large ones into several: it brings the
-    /// input into a form of its own first, from whichever layout it has.
+    /// Whether a convolution has fewer images than a register has rows, and cuts large ones into several along the last
+    /// spatial dimension: it brings the input into a form of its own first, from whichever layout it has.
     fn cuts_batches(&self, convolution: &Convolution, input: usize) -> bool {
         let Some((rows, _)) = self.classes.target.machine().model.registers else { return false };
         let sizes = &self.classes.all[input].sizes;
         if convolution.feature_groups > 1 || convolution.batch_groups > 1 {
             return false;
         }
-        let longest = convolution.input_spatial.first().map_or(0, |dim| sizes[*dim]);
+        let longest = convolution.input_spatial.last().map_or(0, |dim| sizes[*dim]);
         sizes[convolution.input_batch] < rows && longest >= 2 * rows
     }
 
-    /// The layouts in which images that are cut are read and written: the dimension that is cut, the first spatial one, is
-    /// in the lanes; or features are, and it is in the rows. The pieces of a single image become its batch, and the last
-    /// spatial dimension is in the rows. The other dimensions are row-major.
-    fn cut(&self, class: usize, [batch, feature]: [usize; 2], spatial: &[usize]) -> Port {
+    /// Whether the pieces that images are cut into fill registers or halves of them, so that cutting rows moves nothing.
+    /// There are as many pieces as rows; they are as long as the windows of their results take, and longer by a stride until
+    /// all of them hold the padded image.
+    fn cuts_whole_rows(&self, convolution: &Convolution, input: usize, output: usize) -> bool {
+        let (Some((rows, _)), Some(window), Some(from), Some(to)) = (
+            self.classes.target.machine().model.registers,
+            convolution.window.last(),
+            convolution.input_spatial.last(),
+            convolution.output_spatial.last(),
+        ) else {
+            return false;
+        };
+        let [long, made] = [self.classes.all[input].sizes[*from], self.classes.all[output].sizes[*to]];
+        let stride = window.stride.max(1);
+        let padded = long.saturating_add(window.low.max(0)).saturating_add(window.high.max(0));
+        let up = |n: i64, by: i64| n / by + i64::from(n % by != 0);
+        let windows = up(made, rows).max(up(padded, rows.saturating_mul(stride)));
+        windows.saturating_mul(stride) % (rows / 2).max(1) == 0
+    }
+
+    /// The layouts in which images that are cut are read. The form that they are brought into has features in the lanes,
+    /// the dimension that is cut, the last spatial one, in the rows, and then images: where pieces fill rows it is made
+    /// without a copy of that order, else of one with the first spatial dimension in the rows. The pieces of a single image
+    /// become its batch, and the last dimension is in the rows. With few features the first spatial dimension is in the
+    /// lanes. The other dimensions are row-major.
+    fn cut(&self, class: usize, [batch, feature]: [usize; 2], spatial: &[usize], whole: bool) -> Port {
         let own = &self.classes.all[class];
-        let [Some(cut), Some(last)] = [spatial.first(), spatial.last()] else { return self.outside(class, &[]) };
+        let [Some(first), Some(last)] = [spatial.first(), spatial.last()] else { return self.outside(class, &[]) };
         let single = own.sizes[batch] == 1;
-        let rows = if single { last } else { cut };
+        let start = match (single, whole) {
+            (true, _) => vec![feature, *last],
+            (false, true) => vec![feature, *last, batch],
+            (false, false) => vec![feature, *first],
+        };
         let fits = |order: &[usize]| {
-            let in_lanes = order.first() == Some(cut) && !(single && order.get(1) == Some(&batch));
-            (in_lanes || order.starts_with(&[feature, *rows])) && order[2..].is_sorted_by(|a, b| a > b)
+            let in_lanes = order.first() == Some(first) && !(single && order.get(1) == Some(&batch));
+            let begun = if in_lanes { 2 } else { start.len() };
+            (in_lanes || order.starts_with(&start)) && order[begun..].is_sorted_by(|a, b| a > b)
         };
         let ids = 0..own.layouts.len() as LayoutId;
         ids.filter(|id| fits(&own.layouts[usize::from(*id)].minor_to_major)).collect()
+    }
+
+    /// The layouts in which images that are cut are written: as they are read, but those with one spatial dimension, which
+    /// is in the lanes, have images in the rows, as their pieces are.
+    fn cut_results(&self, convolution: &Convolution, class: usize, whole: bool) -> Port {
+        let (batch, feature) = (convolution.output_batch, convolution.output_feature);
+        let own = &self.classes.all[class];
+        let mut found = self.cut(class, [batch, feature], &convolution.output_spatial, whole);
+        if let ([line], true) = (&convolution.output_spatial[..], own.sizes[batch] > 1) {
+            let order = |id: &LayoutId| &own.layouts[usize::from(*id)].minor_to_major;
+            found.retain(|id| order(id).first() != Some(line) || order(id).get(1) == Some(&batch));
+        }
+        found
     }
 
     /// The layouts of a class in which these dimensions are none of the two minor ones, where there are others.

@@ -16,7 +16,9 @@
 //! - **Products**: `product + product_operands` (one operand is far) `+ product_results + product_window · n` (the result
 //!   is far or packed) `+ max(m, c) + min(m, c) / n`, n = max(m, c) / `product_window_size`, where m is moving the far arrays and `product_packed_tile`, and
 //!   c = `pass` · ⌈K / L⌉ · ⌈N / L⌉ · max(⌈M / R⌉, `least_passes`) for registers of R rows of L words; N are the
-//!   columns and M the rows, or the other way round where the result has rows in its lanes.
+//!   columns and M the rows, or the other way round where the result has rows in its lanes. Where rows are several
+//!   dimensions that are not in row-major order, a planner adds `product_reordered_tile`, and `packed_part_tile` for
+//!   packed elements, for each tile of the left operand and of the result.
 //!
 //! The costs of `tpu_v5e` were fitted to XLA's own estimates, which leave out what is asynchronous and what its model
 //! does not know; here all that moves something costs something.
@@ -270,6 +272,31 @@ impl Target {
             hidden: hidden.units()?,
             windows,
         })
+    }
+
+    /// What a product takes longer whose rows are several dimensions that are not in row-major order in its result: they
+    /// are brought into that order inside of its kernel, and back.
+    ///
+    /// # Errors
+    /// A layout has no meaning, or the cost does not fit in 64 bits.
+    pub fn reordering_cost(&self, operation: &Operation, operands: &[&Array], result: &Array) -> Result<i64, Error> {
+        let (Operation::Dot { .. }, Some(product)) = (operation, Product::of(operation, operands, result)) else {
+            return Ok(0);
+        };
+        let sizes = result.sizes().unwrap_or_default();
+        let rows = |dim: &&usize| product.rows.contains(dim) && sizes.get(**dim).is_some_and(|size| *size != 1);
+        if result.layout.minor_to_major.iter().filter(rows).is_sorted_by(|minor, major| minor > major) {
+            return Ok(0);
+        }
+        let mut cost = Micro(0);
+        for array in operands.iter().take(1).copied().chain([result]) {
+            let tiles = self.tiles(array)?;
+            cost = cost + of(self.costs().product_reordered_tile, tiles.count);
+            if tiles.packed && array.element.bits() != Some(32) {
+                cost = cost + of(self.costs().packed_part_tile, tiles.count);
+            }
+        }
+        cost.units()
     }
 
     /// What the matrix unit takes.

@@ -13,7 +13,7 @@
 
 use super::target::Target;
 use crate::operations::operation::{Algorithm, Convolution, Gather, Operation};
-use crate::operations::shape::Array;
+use crate::operations::shape::{Array, Dim};
 use crate::text::Error;
 use crate::tiled::Layout;
 
@@ -117,12 +117,20 @@ fn windows(convolution: &Convolution) -> Vec<Minor> {
     pairs.into_iter().map(way).collect()
 }
 
-/// Row-major data, indices and updates; in the result, too, blocks are lines.
+/// Row-major data, indices and updates; in the result, too, blocks are lines. Where each index is one number, its dimension
+/// of size 1 is not in the lanes, which it would leave empty.
 fn blocks(gather: &Gather, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
     let mut minor: Vec<usize> = gather.offset_dims.iter().rev().copied().collect();
     minor.truncate(2);
     let of_results = if operands.len() == 2 { vec![Some(minor)] } else { vec![Some(Vec::new()); results.len()] };
-    vec![(vec![Some(Vec::new()); operands.len()], of_results)]
+    let mut of_operands = vec![Some(Vec::new()); operands.len()];
+    if let Some(indices) = operands.get(operands.len() / 2)
+        && indices.dims.get(gather.index_vector_dim) == Some(&Dim::Exact(1))
+    {
+        let numbers = (0..indices.dims.len()).rev().filter(|dim| *dim != gather.index_vector_dim);
+        of_operands[operands.len() / 2] = Some(numbers.collect());
+    }
+    vec![(of_operands, of_results)]
 }
 
 /// What algorithms want that go through lines, windows or matrices.
