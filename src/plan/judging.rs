@@ -1,8 +1,9 @@
 //! A judge in the loop: something that knows better than the costs here what a plan takes, and is slow.
 //!
 //! The judge prices the best plan first. Then, for each layout of an argument or a result, the best plan with that layout
-//! is looked at, in the order of what it costs here: the layouts that are nearly as good are where the costs are most
-//! likely to be wrong. The plan that the judge likes best is the one that the next changes are made to, and what it has
+//! is looked at: of those arguments and results first whose layout was changed least often, and of these in the order of
+//! what the plan costs here. The layouts that are nearly as good are where the costs are most likely to be wrong, and where
+//! the costs leave out what matters, it matters for one array and not for another. The plan that the judge likes best is the one that the next changes are made to, and what it has
 //! learned goes into the costs: where a change to one layout costs `found` more by the judge and `expected` more here,
 //! that layout costs `found - expected` more from then on.
 //!
@@ -64,6 +65,7 @@ impl Planner<'_, '_> {
             proof: first.solution.certificate.clone(),
             seen: FxHashSet::default(),
             learned: FxHashMap::default(),
+            changed: FxHashMap::default(),
             pinned: FxHashMap::default(),
             best: first.clone(),
             score: None,
@@ -107,6 +109,8 @@ struct Trial<'p, 'a, 't> {
     seen: FxHashSet<Vec<Vec<usize>>>,
     /// What a choice costs more than its costs here say.
     learned: FxHashMap<(usize, usize), i64>,
+    /// How often the layout of an end was changed.
+    changed: FxHashMap<usize, usize>,
     /// The choices of the best plan that a change has made.
     pinned: FxHashMap<usize, usize>,
     best: LayoutPlan,
@@ -155,7 +159,7 @@ impl Trial<'_, '_, '_> {
         self.planner.told(Certificate { choices, cost, ..self.proof.clone() }).map(Some)
     }
 
-    /// The change to the best plan that costs least and that the judge has not seen.
+    /// The change to the best plan that comes next and that the judge has not seen.
     fn next(&mut self) -> Result<Option<(usize, usize, LayoutPlan)>, Unplanned> {
         // Without what is pinned, so that pinned layouts have alternatives, too.
         let network = self.network(&FxHashMap::default()).map_err(wrong)?;
@@ -165,10 +169,11 @@ impl Trial<'_, '_, '_> {
         for (variable, costs) in variables.iter().zip(marginals) {
             let own = self.best.solution.choices()[*variable];
             let others = costs.into_iter().enumerate().filter(|(choice, cost)| *choice != own && *cost != FORBIDDEN);
-            all.extend(others.map(|(choice, cost)| (cost, *variable, choice)));
+            let changed = self.changed.get(variable).copied().unwrap_or(0);
+            all.extend(others.map(|(choice, cost)| (changed, cost, *variable, choice)));
         }
         all.sort_unstable();
-        for (_, variable, choice) in all {
+        for (_, _, variable, choice) in all {
             let mut forced = self.pinned.clone();
             forced.insert(variable, choice);
             if let Some(plan) = self.forced(&forced)?.filter(|plan| !self.seen.contains(&entry_orders(plan))) {
@@ -182,6 +187,9 @@ impl Trial<'_, '_, '_> {
     fn judge(&mut self, plan: LayoutPlan, judge: &mut Judge, change: Option<(usize, usize)>) {
         if !self.seen.insert(entry_orders(&plan)) {
             return;
+        }
+        if let Some((variable, _)) = change {
+            *self.changed.entry(variable).or_default() += 1;
         }
         let judged = judge(&plan);
         let expected = plan.cost.saturating_sub(self.best.cost);
