@@ -10,6 +10,8 @@ import resource
 import subprocess
 import sys
 
+from plan_judge import judged
+
 
 def large(count):
     """A program of so many values: blocks of a projection, a transposition, a reduction and two batched products."""
@@ -52,21 +54,29 @@ def planned(program, text, *options):
     return (json.loads(done.stdout) if done.returncode == 0 else None), took
 
 
-def main():
-    program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+def sections(text):
+    """The parts of a page by their headings, each with its lines."""
+    found = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            found[line] = []
+        if found:
+            next(reversed(found.values())).append(line)
+    return found
+
+
+def plans(program, texts):
+    """How long plans take, and how far they are from the best."""
     lines = [
         "# Plans",
         "",
-        "Made by `tools/bench-plan.sh FOLDER` for `tpu_v5e`, arguments and results in any layout (`--entry free`). The time is",
-        "that of the processor, for reading, planning and saying what doing without the dearest relayouts costs, on one",
+        "Made by `tools/bench-plan.sh FOLDER..` for `tpu_v5e`, arguments and results in any layout (`--entry free`). The time",
+        "is that of the processor, for reading, planning and saying what doing without the dearest relayouts costs, on one",
         "thread. The gap is that of the cost over the bound of all plans. `given` is what the layouts of the file cost.",
         "",
         "| program | values | cost | gap | given | relayouts | s |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
-    texts = {f"made, {count:,} values": large(count) for count in (5000, 25000)}
-    files = sorted(folder.glob("*.unopt.hlo")) or sorted(folder.glob("*.hlo"))
-    texts.update({file.name.split(".")[0]: file.read_text() for file in files})
     for name, text in texts.items():
         answer, took = planned(program, text, "--entry", "free")
         if answer is None:
@@ -76,30 +86,60 @@ def main():
         cells = [name, f"{len(answer['values']):,}", f"{cost:,}", gap, "-" if given is None else f"{given:,}"]
         lines.append("| " + " | ".join([*cells, str(len(answer["relayouts"])), f"{took:.2f}"]) + " |")
         print(lines[-1], flush=True)
-    judge, most = os.environ.get("JUDGE"), os.environ.get("JUDGEMENTS", "16")
+    return lines
+
+
+def inner(program, texts):
+    """Plans with the entry of the file beside the layouts that the file has: what a compiler chose after its layout
+    assignment, or the same compiler's copies."""
+    lines = [
+        "## Inner layouts beside XLA's",
+        "",
+        "Of programs as they are after XLA's layout assignment for a TPU (`NAME.after.hlo`), arguments and results in the",
+        "layouts of the file: what XLA's layouts and copies cost under the costs here, and what the plan does. `alike`: the",
+        "values that have the same layouts in both.",
+        "",
+        "| program | values | alike | plan | XLA | plan ÷ XLA | copies | XLA's | bytes copied | XLA's |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    dearer = 0
+    for name, text in texts.items():
+        answer, _ = planned(program, text, "--entry", "fixed", "--compare")
+        given = (answer or {}).get("compare")
+        if not given:
+            continue
+        values = answer["values"]
+        alike = sum(given["values"].get(value) == own for value, own in values.items())
+        moved = [copies(text, own) for own in (answer, given)]
+        dearer += answer["cost"] > given["cost"]
+        cells = [name, str(len(values)), f"{100 * alike / max(1, len(values)):.0f} %", f"{answer['cost']:,}"]
+        cells += [f"{given['cost']:,}", f"{answer['cost'] / max(1, given['cost']):.3f}", str(moved[0][0]), str(moved[1][0])]
+        lines.append("| " + " | ".join([*cells, f"{moved[0][1]:,}", f"{moved[1][1]:,}"]) + " |")
+        print(lines[-1], flush=True)
+    return [*lines, "", f"Plans that cost more than XLA's layouts: {dearer}."]
+
+
+def copies(text, answer):
+    """How many relayouts there are, and their bytes."""
+    return len(answer["relayouts"]), sum(own["bytes"] for own in answer["relayouts"])
+
+
+def main():
+    program, folders = sys.argv[1], [pathlib.Path(folder) for folder in sys.argv[2:]]
+    page = pathlib.Path("benches/plan.md")
+    found = sections(page.read_text()) if page.exists() else {}
+    files = [file for folder in folders for file in sorted(folder.glob("*.unopt.hlo")) or sorted(folder.glob("*.hlo"))]
+    texts = {file.name.split(".")[0]: file.read_text() for file in files}
+    large_ones = {f"made, {count:,} values": large(count) for count in (5000, 25000)}
+    found["# Plans"] = [*plans(program, {**large_ones, **texts}), ""]
+    after = [file for folder in folders for file in sorted(folder.glob("*.after.hlo"))]
+    # What cannot be measured without a judge, or without such texts, stays as it was.
+    if after:
+        found["## Inner layouts beside XLA's"] = [*inner(program, {f.name.split(".")[0]: f.read_text() for f in after}), ""]
+    judge, most = os.environ.get("JUDGE"), int(os.environ.get("JUDGEMENTS", "16"))
     if judge:
-        lines += [
-            "",
-            "## What a judge says",
-            "",
-            "`first` is the plan of least cost, `default` the best plan with the default layouts of arguments and results, and",
-            f"`best` the least of all that the judge has priced, at most {most}.",
-            "",
-            "| program | default | first | best | priced |",
-            "| --- | --- | --- | --- | --- |",
-        ]
-        for name in (file.name.split(".")[0] for file in files):
-            command = judge.replace("{}", name)
-            answer, _ = planned(program, texts[name], "--entry", "free", "--judge", command, "--judgements", most)
-            priced = [own["judged"] for own in (answer or {}).get("judged", []) if own["judged"] is not None]
-            if not priced:
-                continue
-            default, _ = planned(program, texts[name], "--judge", command, "--judgements", "1")
-            default = default["judged"][0]["judged"] if default else None
-            cells = ["-" if cost is None else f"{cost:,}" for cost in (default, priced[0], min(priced))]
-            lines.append("| " + " | ".join([name, *cells, str(len(priced))]) + " |")
-            print(lines[-1], flush=True)
-    pathlib.Path("benches/plan.md").write_text("\n".join(lines) + "\n")
+        found["## What a judge says"] = judged(lambda text, *options: planned(program, text, *options), judge, most, texts)
+    page.write_text("\n".join(line for lines in found.values() for line in lines).rstrip("\n") + "\n")
 
 
 main()
