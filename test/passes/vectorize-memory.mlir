@@ -5,8 +5,8 @@
 // CHECK-LABEL: func.func @rows(
 // CHECK:       %[[LARGE:.*]] = arith.ori
 // CHECK:       scf.if %[[LARGE]] {
-// CHECK:         %[[STREAMS:.*]] = arith.andi
-// CHECK:         scf.if %[[STREAMS]] {
+// CHECK:         memref.extract_aligned_pointer_as_index
+// CHECK:         scf.if
 // CHECK:           memref.prefetch
 // CHECK:           nontemporal = true
 // CHECK:         } else {
