@@ -10,7 +10,7 @@
 //!   bytes, a row may begin inside one: then all elements are one dimension of bytes.
 
 use crate::buffers::packing::Held;
-use crate::buffers::products::{Digit, Products};
+use crate::buffers::products::{Products, TiledIndex};
 use tensor_layout::expr::Expr;
 use tensor_layout::tiled::{Expansion, Layout, Tiling};
 
@@ -50,8 +50,9 @@ impl Parts {
         let expansion = Expansion::new(&stand_ins(shape, layout)?, layout).map_err(|e| e.message)?;
         let (products, digits) = Products::of(shape, layout);
         let parts = expansion.parts();
-        let of =
-            |e: fn(&Digit) -> &Expr| -> Vec<Expr> { parts.iter().map(|p| e(&digits[p.position]).clone()).collect() };
+        let of = |e: fn(&TiledIndex) -> &Expr| -> Vec<Expr> {
+            parts.iter().map(|p| e(&digits[p.position]).clone()).collect()
+        };
         let mut made = Parts {
             exprs: products.simplified(&of(|digit| &digit.index), shape),
             digit: None,
@@ -95,7 +96,7 @@ impl Parts {
     }
 
     /// Cuts the part that varies fastest into memref elements, which hold the layout's as is said.
-    fn pack(&mut self, shape: &[Option<i64>], digits: Vec<Digit>, held: Held) -> Result<(), String> {
+    fn pack(&mut self, shape: &[Option<i64>], digits: Vec<TiledIndex>, held: Held) -> Result<(), String> {
         const LARGE: &str = "its bytes overflow 64 bits";
         let fastest = (0..self.sizes.len()).find(|k| self.strides[*k] == Some(1) && self.sizes[*k] != Some(1));
         let filled = fastest.filter(|k| self.sizes[*k].is_some_and(|n| n % held.elements == 0));

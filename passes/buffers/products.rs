@@ -28,19 +28,19 @@ pub struct Products {
 
 /// A dimension that tiles make: its index, and what this stays below.
 #[derive(Clone)]
-pub struct Digit {
+pub struct TiledIndex {
     pub index: Expr,
     pub size: Expr,
 }
 
 impl Products {
     /// The dimensions that a layout makes of an array of these sizes, in memory order, and the products in them.
-    pub fn of(shape: &[Option<i64>], layout: &Layout) -> (Products, Vec<Digit>) {
+    pub fn of(shape: &[Option<i64>], layout: &Layout) -> (Products, Vec<TiledIndex>) {
         let rank = shape.len();
         let mut products = Products { rank, factors: Vec::new() };
         let size = |d: usize| shape[d].map_or(products.size(d), Expr::Const);
-        let digit = |d: usize| Digit { index: Expr::Var(d), size: size(d) };
-        let mut digits: Vec<Digit> = layout.major_to_minor().map(digit).collect();
+        let digit = |d: usize| TiledIndex { index: Expr::Var(d), size: size(d) };
+        let mut digits: Vec<TiledIndex> = layout.major_to_minor().map(digit).collect();
         for tile in &layout.tiles {
             let Ok(()) = products.tile(&mut digits, tile);
         }
@@ -94,28 +94,28 @@ impl Products {
 }
 
 impl Tiling for Products {
-    type Index = Digit;
+    type Index = TiledIndex;
     type Error = Infallible;
 
-    fn leading(&mut self) -> Digit {
-        Digit { index: Expr::Const(0), size: Expr::Const(1) }
+    fn leading(&mut self) -> TiledIndex {
+        TiledIndex { index: Expr::Const(0), size: Expr::Const(1) }
     }
 
-    fn merge(&mut self, digits: Vec<Digit>) -> Result<Digit, Infallible> {
-        let whole = digits.into_iter().reduce(|major, minor| Digit {
+    fn merge(&mut self, digits: Vec<TiledIndex>) -> Result<TiledIndex, Infallible> {
+        let whole = digits.into_iter().reduce(|major, minor| TiledIndex {
             index: sum(self.times(major.index, minor.size.clone()), minor.index),
             size: self.times(major.size, minor.size),
         });
         Ok(whole.unwrap_or_else(|| self.leading()))
     }
 
-    fn split(&mut self, digit: Digit, by: i64) -> Result<[Digit; 2], Infallible> {
+    fn split(&mut self, digit: TiledIndex, by: i64) -> Result<[TiledIndex; 2], Infallible> {
         let size = match digit.size {
             Expr::Const(n) => Expr::Const(n.div_euclid(by) + i64::from(n.rem_euclid(by) != 0)),
             n => (n + Expr::Const(by - 1)).floor_div(by),
         };
         let [quotient, remainder] = [digit.index.clone().floor_div(by), digit.index.modulo(by)];
-        Ok([Digit { index: quotient, size }, Digit { index: remainder, size: Expr::Const(by) }])
+        Ok([TiledIndex { index: quotient, size }, TiledIndex { index: remainder, size: Expr::Const(by) }])
     }
 }
 
