@@ -126,3 +126,74 @@ fn sum(a: Expr, b: Expr) -> Expr {
         (a, b) => a + b,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buffers::packing::Held;
+    use crate::buffers::parts::Parts;
+    use tensor_layout::tiled::Expansion;
+
+    impl Products {
+        /// The variables' values.
+        fn values(&self, index: &[i64], sizes: &[i64]) -> Vec<i64> {
+            let mut values = [index, sizes].concat();
+            for factors in &self.factors {
+                let [a, b] = factors.each_ref().map(|e| e.evaluate(&values).expect("small numbers"));
+                values.push(a * b);
+            }
+            values
+        }
+    }
+
+    /// The bit at which an element begins, by the dimensions of the memref with all sizes known only at run time.
+    fn bit(parts: &Parts, held: Held, sizes: &[i64], index: &[i64], bits: i64) -> i64 {
+        let values = parts.products.values(index, sizes);
+        let at = |e: &Expr| e.evaluate(&values).expect("small numbers");
+        let size = |k: usize| {
+            let open = parts.run_time.iter().find(|part| part.0 == k).map(|part| at(&part.1));
+            parts.sizes[k].or(open).expect("a size is known, or it is computed")
+        };
+        let (mut unit, mut stride) = (0, 1);
+        for k in parts.order.iter().rev().filter(|k| **k >= parts.carriers) {
+            let index = at(&parts.exprs[*k]);
+            assert!((0..size(*k)).contains(&index) && parts.strides[*k].is_none_or(|known| known == stride));
+            unit += index * stride;
+            stride *= size(*k);
+        }
+        let digit = parts.digit.as_ref().map_or(0, at);
+        unit * bits * held.elements / held.units + digit * bits / held.units
+    }
+
+    /// At all small sizes, each element is where the layout on these sizes has it.
+    #[test]
+    fn elements_are_where_known_sizes_have_them() {
+        let tiles = ["", ":T(2,4)", ":T(*,3)", ":T(*,*,2)", ":T(2,4)(2,1)", ":T(2,3)(*,*,4)", ":T(*,2,3)(*,*,2)(*,2)"];
+        let orders = ["{2,1,0", "{0,1,2", "{1,2,0"];
+        let open = [[None; 3], [None, Some(2), None], [Some(3), None, Some(4)], [Some(2), Some(3), None]];
+        let mut checked = 0;
+        for text in orders.iter().flat_map(|order| tiles.iter().map(move |tile| format!("{order}{tile}}}"))) {
+            let layout: Layout = text.parse().expect("a layout");
+            for (bits, shape) in [1, 3, 4, 8, 12, 24].into_iter().flat_map(|bits| open.map(|shape| (bits, shape))) {
+                let held = Held::new(&"bits", 1, bits).expect("few bits").unwrap_or(Held::ONE);
+                let parts = Parts::of(&shape, &layout, held).expect("a layout of small tiles");
+                for n in 0..27 {
+                    let sizes: [i64; 3] =
+                        std::array::from_fn(|d| shape[d].unwrap_or(1 + n / 3i64.pow(d as u32) % 3 * 2));
+                    let known = Expansion::new(&sizes, &layout).expect("small sizes");
+                    for k in 0..sizes.iter().product() {
+                        let index = [k / sizes[2] / sizes[1], k / sizes[2] % sizes[1], k % sizes[2]];
+                        let offset = known.offset(&index).expect("an index inside");
+                        assert_eq!(
+                            bit(&parts, held, &sizes, &index, bits),
+                            offset * bits,
+                            "{text} {shape:?} {sizes:?}"
+                        );
+                        checked += 1;
+                    }
+                }
+            }
+        }
+        assert!(checked > 100_000);
+    }
+}
