@@ -74,6 +74,19 @@ fn batches_of_products() {
     }
 }
 
+/// A window that no rule has checked.
+#[test]
+fn steps_of_nothing() {
+    let dim = WindowDim { size: 2, stride: 1, low: 0, high: 0, window_dilation: 1, base_dilation: 2, reversed: false };
+    assert!(dim.only_place(2, 2).is_some());
+    for n in [0, -1, i64::MIN] {
+        assert_eq!(WindowDim { window_dilation: n, ..dim }.only_place(2, 2), None);
+        assert_eq!(WindowDim { base_dilation: n, ..dim }.only_place(2, 2), None);
+        assert_eq!(dim.only_place(n, 2), None);
+        assert_eq!(dim.only_place(2, n), None);
+    }
+}
+
 /// The largest numbers do not wrap: what is found for the first and the last window is right.
 #[test]
 fn large_numbers() {

@@ -33,16 +33,13 @@ impl WindowDim {
     /// Where each of `windows` windows meets `data` elements, if each does at one place, and both this place and the element
     /// are affine in the window's number.
     pub fn only_place(&self, data: i64, windows: i64) -> Option<OnlyPlace> {
-        let last = windows.checked_sub(1).filter(|last| *last >= 0)?;
-        let [[place, element], end] = [self.only(data, 0)?, self.only(data, last)?];
+        let last = (windows > 0).then(|| windows - 1)?;
+        let [[place, element], end] = [self.first(data, 0)?, self.first(data, last)?];
         let step = |from: i128, to: i128| if last == 0 { Some(0) } else { exact(to - from, last.into()) };
         let steps = [step(place, end[0])?, step(element, end[1])?];
-        let window_step = if last == 0 { 0 } else { i128::from(self.stride) };
-        let balance =
-            window_step + steps[0] * i128::from(self.window_dilation) - steps[1] * i128::from(self.base_dilation);
-        // Those between the first and the last window are inside too, as both are affine. They are the only ones unless
-        // the solution after or before one of them is inside.
-        if balance != 0 || self.has_another([place, element], steps, data, last.into()) {
+        // What is between the first and the last window solves the equation too and is inside, since both are affine. It
+        // is all there is unless the solution after or before one of them is inside.
+        if self.has_another([place, element], steps, data, last.into()) {
             return None;
         }
         let (place, step) = match self.reversed {
@@ -54,21 +51,21 @@ impl WindowDim {
         Some(OnlyPlace { place: line(place, step)?, element: line(element, steps[1])? })
     }
 
-    /// The only solution for a window: the place and the element.
-    fn only(&self, data: i64, window: i64) -> Option<[i128; 2]> {
+    /// The first solution for a window: the place and the element.
+    fn first(&self, data: i64, window: i64) -> Option<[i128; 2]> {
         let (dilation, base) = (i128::from(self.window_dilation), i128::from(self.base_dilation));
         if dilation < 1 || base < 1 {
             return None;
         }
         let behind = i128::from(self.low) - i128::from(window) * i128::from(self.stride);
         // The first and the last place that are inside the data.
-        let first = div_ceil(behind, dilation).max(0);
+        let start = div_ceil(behind, dilation).max(0);
         let end = (behind + (i128::from(data) - 1) * base).div_euclid(dilation).min(i128::from(self.size) - 1);
         let common = gcd(dilation, base);
         let (period, behind_of) = (base / common, exact(behind, common)?);
         let residue = (behind_of.rem_euclid(period) * inverse(dilation / common, period)?).rem_euclid(period);
-        let place = first + (residue - first).rem_euclid(period);
-        (data > 0 && place <= end && place + period > end).then(|| [place, (place * dilation - behind) / base])
+        let place = start + (residue - start).rem_euclid(period);
+        (place <= end).then(|| [place, (place * dilation - behind) / base])
     }
 
     /// Whether one of the windows 0 to `last`, whose solutions are affine, has a second one.
