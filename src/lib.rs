@@ -105,7 +105,7 @@
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `maps`, `numbers`, `text`, `tiled` |
-//! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
+//! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
 //! | [`drawing`] | the picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
 //! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `maps`, `operations`, `places`, `text`, `tiled` |

@@ -113,6 +113,7 @@ pub(super) struct RawOperand<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct RawAttribute<'a> {
     pub name: &'a str,
+    pub name_at: usize,
     pub at: usize,
     pub text: &'a str,
 }
@@ -199,10 +200,10 @@ impl<'a> RawAttribute<'a> {
         let mut read = || {
             after(&mut cursor, "{", self.name)?;
             while !cursor.eat("}") {
-                let name = name(&mut cursor, "a field or `}`")?.0;
+                let (name, name_at) = name(&mut cursor, "a field or `}`")?;
                 after(&mut cursor, "=", name)?;
                 let (at, text) = value(&mut cursor, End::Space)?;
-                fields.push(RawAttribute { name, at: at + self.at, text });
+                fields.push(RawAttribute { name, name_at: name_at + self.at, at: at + self.at, text });
                 cursor.eat(",");
             }
             Ok(())

@@ -10,6 +10,7 @@
 //! one mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot
 //! be made to collide in.
 
+use super::attributes;
 use super::devices::Devices;
 use super::infer;
 use super::module::{Computation, Instruction, Module, Source};
@@ -24,7 +25,7 @@ use super::words::{name, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A computation with its names resolved, in the order of the text.
 #[derive(Default)]
@@ -419,10 +420,14 @@ fn check(
     errors: &mut Vec<Error>,
 ) -> Vec<(Operation, Source)> {
     let mut operations = Vec::with_capacity(raw.instructions.len());
-    let nothing = Vec::new();
+    let (nothing, mut others) = (Vec::new(), HashSet::new());
     for (i, instruction) in raw.instructions.iter().enumerate() {
         if errors.len() >= Module::MAX_ERRORS {
             break;
+        }
+        if let Err(error) = attributes::check(instruction, &mut others) {
+            errors.push(error);
+            continue;
         }
         let called = resolved.calls.get(&i).unwrap_or(&nothing).iter().map(|&c| place[c]).collect();
         match (operation(raw, resolved, i, called, module), source(instruction, tables)) {
