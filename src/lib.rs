@@ -12,8 +12,10 @@
 //! assert_eq!(expansion.offset(&[2, 3]).unwrap(), 17);
 //! ```
 //!
-//! Types with a text of their own are [`FromStr`](std::str::FromStr) and print what they read; an error has the byte at
-//! fault, and a message that says what would be right.
+//! Types with a text of their own are [`FromStr`](std::str::FromStr) and print what they read; a [`text::Error`] has its
+//! kind, the byte at fault, and a message that says what would be right. Answers that may get more fields, and lists that
+//! may get longer, are `#[non_exhaustive]`. [`operations::Operation`], [`element::ElementType`] and what else a compiler must
+//! know whole to be right are not: there, one more is a change that it has to see.
 //!
 //! # From each room
 //!

@@ -122,7 +122,7 @@ pub(super) fn check<'a>(instruction: &RawInstruction<'a>, others: &mut HashSet<&
         };
         if instruction.attributes.iter().all(|a| a.name != near) {
             let message = format!("unknown attribute `{}`; did you mean `{near}`?", excerpt(name));
-            return Err(Error::at(attribute.name_at, message));
+            return Err(Error::at(attribute.name_at, message).unknown());
         }
     }
     Ok(())

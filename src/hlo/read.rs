@@ -299,7 +299,7 @@ impl<'a> ModuleReader<'a, '_> {
     fn deeper(&mut self) -> Result<(), Error> {
         if self.depth == MAX_INSIDE {
             let message = format!("instructions must be at most {MAX_INSIDE} deep inside instructions, found more");
-            return Err(Error::at(self.cursor.at(), message));
+            return Err(Error::at(self.cursor.at(), message).too_large());
         }
         self.depth += 1;
         Ok(())
@@ -388,7 +388,9 @@ fn add<'a>(attributes: &mut Vec<RawAttribute<'a>>, attribute: RawAttribute<'a>) 
         return Err(Error::at(name_at, message));
     }
     if attributes.len() == MAX_ATTRIBUTES {
-        return Err(Error::at(name_at, format!("there must be at most {MAX_ATTRIBUTES} attributes, found more")));
+        return Err(
+            Error::at(name_at, format!("there must be at most {MAX_ATTRIBUTES} attributes, found more")).too_large()
+        );
     }
     attributes.push(attribute);
     Ok(())
@@ -402,6 +404,7 @@ fn at_word(cursor: &Cursor, word: &str) -> bool {
 /// The error where a shape is left out that nothing else says.
 pub(super) fn left_out(opcode: &str, at: usize) -> Error {
     Error::at(at, format!("expected a shape before `{}`: operands and attributes do not say it", excerpt(opcode)))
+        .syntax()
 }
 
 /// Whether an opcode and its operands are next rather than a shape.

@@ -134,7 +134,9 @@ fn entry(raw: &RawModule, end: usize, errors: &mut Vec<Error>) -> Option<usize> 
         errors.push(Error::at(raw.computations[i].at, "a module must have one `ENTRY`, found a second"));
     }
     if first.is_none() && !raw.broken {
-        errors.push(Error::at(end, "expected a computation that begins with `ENTRY`, found the end of the text"));
+        errors.push(
+            Error::at(end, "expected a computation that begins with `ENTRY`, found the end of the text").syntax(),
+        );
     }
     first
 }
@@ -275,7 +277,7 @@ fn parameters(raw: &RawComputation, errors: &mut Vec<Error>) -> Vec<usize> {
         let wanted = i64::try_from(expected).unwrap_or(i64::MAX);
         if first && number > wanted && !raw.broken {
             let message = format!("expected parameter {expected} of computation `{name}`, found parameter {number}");
-            errors.push(Error::at(at, message));
+            errors.push(Error::at(at, message).syntax());
         } else if first && number < wanted {
             let message = format!("parameter {number} of computation `{name}` must be defined once, found a second");
             errors.push(Error::at(at, message));
@@ -303,7 +305,7 @@ fn operands(
                 let hint = known_near(&operand.name, names, errors);
                 let (name, computation) = (excerpt(&operand.name), excerpt(&raw.name));
                 let message = format!("unknown instruction `{name}` in computation `{computation}`{hint}");
-                errors.push(Error::at(operand.at, message));
+                errors.push(Error::at(operand.at, message).unknown());
             }
             continue;
         };
@@ -345,7 +347,7 @@ fn list(
             }
             let (name, at) = name(cursor, &format!("the name of a {kind}"))?;
             let hint = || known_near(name, known, errors);
-            let unknown = || Error::at(at, format!("unknown {kind} `{}`{}", excerpt(name), hint()));
+            let unknown = || Error::at(at, format!("unknown {kind} `{}`{}", excerpt(name), hint())).unknown();
             found.push(*known.get(name).ok_or_else(unknown)?);
         }
         Ok(())
@@ -450,7 +452,7 @@ fn operation(
     }
     let name = instruction.opcode;
     let opcode = find(name).ok_or_else(|| {
-        Error::at(instruction.opcode_at, format!("unknown operation `{}`{}", excerpt(name), near(name)))
+        Error::at(instruction.opcode_at, format!("unknown operation `{}`{}", excerpt(name), near(name))).unknown()
     })?;
     if !instruction.broken {
         let (least, most) = opcode.operands;

@@ -195,7 +195,8 @@ impl<'a> Inlining<'a, '_> {
         let graph: &'a Graph = &self.graphs[frame.graph];
         while let Some(node) = graph.nodes.get(frame.next) {
             match self.node(&mut frame, node).map_err(|error| {
-                Error::new(format!("node {} of graph {}: {}", frame.next, frame.graph, error.message))
+                let message = format!("node {} of graph {}: {error}", frame.next, frame.graph);
+                error.saying(message)
             })? {
                 Some(made) => {
                     frame.known.push(made);
@@ -451,7 +452,7 @@ fn value(graph: &Graph, known: &[Vec<usize>], node: usize, result: usize) -> Res
 }
 
 pub(super) fn too_many() -> Error {
-    Error::new(format!("with its calls put in, the program must have at most {MOST_INSTANCES} operations"))
+    Error::new(format!("with its calls put in, the program must have at most {MOST_INSTANCES} operations")).too_large()
 }
 
 fn no_argument(number: usize) -> Error {
@@ -459,5 +460,7 @@ fn no_argument(number: usize) -> Error {
 }
 
 fn times(outer: i64, trips: i64) -> Result<i64, Error> {
-    outer.checked_mul(trips).ok_or_else(|| Error::new("the rounds of nested loops must fit in 64 bits, found more"))
+    outer
+        .checked_mul(trips)
+        .ok_or_else(|| Error::new("the rounds of nested loops must fit in 64 bits, found more").too_large())
 }
