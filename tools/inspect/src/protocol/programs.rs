@@ -64,10 +64,7 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
         limits.push(found.map_err(|error| Failure::of_field("capacity", Error::new(error.message)))?);
     }
     let mut clock = quiet(request.seconds)?;
-    let wrong = |why: Unplanned| {
-        let (at, message) = located(&module, &target, why);
-        Failure::of_field("text", Error { at, message })
-    };
+    let wrong = |why: Unplanned| Failure::of_field("text", located(&module, &target, why));
     let (graphs, facts) = (module.graphs(), module.facts());
     let planner = posed(&graphs, module.entry, &facts, &target, request.entry, &limits).map_err(wrong)?;
     let names = Names { module: &module, target: &target };
@@ -111,6 +108,9 @@ fn first(errors: Vec<Error>) -> Error {
     let first = errors.into_iter().next().unwrap_or_else(|| Error::new("the text is invalid"));
     match more {
         0 => first,
-        more => Error { message: format!("{}, and {more} more errors", first.message), ..first },
+        more => {
+            let message = format!("{first}, and {more} more errors");
+            first.saying(message)
+        }
     }
 }
