@@ -66,9 +66,9 @@ pub enum Reduction {
 pub enum ProofNode {
     /// The dual bounds all plans here from below.
     Bound(Dual),
-    /// Every choice with which the dual is at or above the cost of the plan is forbidden in the node below. The dual
-    /// eliminates no variable.
-    Exclude(Dual),
+    /// Every choice with which the dual is at or above a limit is forbidden in the node below. The limit is the cost of the
+    /// best plan when this was found, which is that of the plan or more. The dual eliminates no variable.
+    Exclude(i64, Dual),
     /// Each choice of a variable that was not merged is in one of the sets; below is a node for each.
     Branch {
         /// The variable.
@@ -83,7 +83,7 @@ impl ProofNode {
     pub fn children(&self) -> usize {
         match self {
             ProofNode::Bound(_) => 0,
-            ProofNode::Exclude(_) => 1,
+            ProofNode::Exclude(..) => 1,
             ProofNode::Branch { parts, .. } => parts.len(),
         }
     }

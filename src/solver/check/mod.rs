@@ -61,9 +61,15 @@ fn proved(network: &CostNetwork, merged: &Merged, certificate: &Certificate) -> 
                 let bound = Priced::new(network, merged, &without, dual).and_then(|p| p.bound(dual)).map_err(within)?;
                 least = [least, bound].into_iter().flatten().min();
             }
-            ProofNode::Exclude(dual) => {
+            ProofNode::Exclude(limit, dual) => {
+                if *limit < certificate.cost {
+                    return wrong(format!(
+                        "node {at} of the proof: the limit {limit} is below the cost {} of the plan",
+                        certificate.cost
+                    ));
+                }
                 let priced = Priced::new(network, merged, &without, dual).map_err(within)?;
-                without.extend(priced.excluded(dual, certificate.cost).map_err(within)?);
+                without.extend(priced.excluded(dual, *limit).map_err(within)?);
                 least = Some(least.map_or(certificate.cost, |least| least.min(certificate.cost)));
                 open.push(without);
             }
