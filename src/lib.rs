@@ -113,6 +113,7 @@
 //! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
 //! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
+//! | [`spreading`] | TensorLayouts for all values of a program | `operations`, `places`, `plan`, `solver`, `text` |
 //!
 //! # Invariants
 //!
@@ -138,6 +139,7 @@ pub mod packing;
 pub mod places;
 pub mod plan;
 pub mod solver;
+pub mod spreading;
 pub mod targets;
 pub mod text;
 pub mod tiled;

@@ -58,11 +58,14 @@ pub fn layout_plan(text: &str, machine: &str, entry: EntryOption, seconds: Optio
         let module = Module::parse(text).map_err(Unwritten::Program)?;
         let (graphs, facts) = (module.graphs(), module.facts());
         let planned = || {
+            let (names, mut clock) = (Names { module: &module, target: &target }, Clock::quiet(seconds));
+            if plan::spread::has_places(&target) {
+                return plan::spread::answer(&names, &graphs, &facts, &mut clock);
+            }
             let planner = plan::posed(&graphs, module.entry, &facts, &target, entry, &[])?;
-            let names = Names { module: &module, target: &target };
-            plan::plan_of(&names, &planner, &mut Clock::quiet(seconds))
+            Ok(plan::plan_of(&names, &planner, &mut clock)?.1)
         };
-        let (_, answer) = planned().map_err(|why| {
+        let answer = planned().map_err(|why| {
             let (at, message) = plan::located(&module, &target, why);
             Error { at, message }
         })?;
