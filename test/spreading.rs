@@ -6,7 +6,9 @@ use tensor_layout::operations::{Array, Operation, WindowDim};
 use tensor_layout::places::Machine;
 use tensor_layout::plan::Doing;
 use tensor_layout::solver::{Options, check};
-use tensor_layout::spreading::{Cut, IndexRange, Levels, LoopNest, Spread, SpreadPlan, Spreader, Traffic, of_array};
+use tensor_layout::spreading::{
+    AxisCut, IndexRange, LevelBytes, Levels, LoopNest, Spread, SpreadPlan, Spreader, of_array,
+};
 
 fn planned(text: &str, machine: &str) -> SpreadPlan {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
@@ -71,7 +73,7 @@ fn a_stencil_moves_no_more_at_any_level_than_the_layout_by_hand() {
 #[test]
 fn products_cost_no_more_than_layouts_by_hand() {
     let machine = Machine::parse("mn_core_2").unwrap();
-    let cut = |of: usize, pieces| Cut { of: Some(of), pieces };
+    let cut = |of: usize, pieces| AxisCut { of: Some(of), pieces };
     let published = vec![vec![cut(0, 8)], vec![cut(0, 8)], vec![cut(1, 16)], vec![cut(2, 4)]];
     let squares = vec![
         vec![cut(0, 4), cut(1, 2)],
@@ -99,7 +101,7 @@ fn products_cost_no_more_than_layouts_by_hand() {
             let moved = moved(&levels, &nest, &loops, ranges, (sizes, &held));
             by_hand.iter_mut().zip(moved).for_each(|(sum, bytes)| *sum += bytes);
         }
-        let cost = Levels::cost(&machine, &Traffic { busiest: by_hand.clone(), total: Vec::new() });
+        let cost = Levels::cost(&machine, &LevelBytes { busiest: by_hand.clone(), total: Vec::new() });
         assert!(plan.cost <= cost, "{m} {k} {n}: {} cycles, by hand {cost}", plan.cost);
         if k == 16 {
             let no_more = plan.levels.iter().zip(&by_hand).all(|(own, by_hand)| own <= by_hand);
@@ -194,7 +196,7 @@ fn elements(extents: &[i64], place: i64, sizes: &[i64], spread: &Spread) -> Vec<
             rest %= below;
             let mut wanted = 0;
             for cut in &spread.axes[axis] {
-                let Cut { of: Some(dim), pieces } = *cut else { panic!("no copies here") };
+                let AxisCut { of: Some(dim), pieces } = *cut else { panic!("no copies here") };
                 let inner = spread.pieces(dim, axis + 1) * spread.block(dim, sizes[dim]);
                 wanted = wanted * pieces + index[dim] / inner % pieces;
             }
@@ -218,7 +220,7 @@ fn traffic_is_what_a_count_of_elements_says() {
                 [(first, pieces), (1 - first, extent / pieces)]
                     .into_iter()
                     .filter(|(_, pieces)| *pieces > 1)
-                    .map(|(of, pieces)| Cut { of: Some(of), pieces })
+                    .map(|(of, pieces)| AxisCut { of: Some(of), pieces })
                     .collect()
             });
             Spread { axes: axes.to_vec() }
