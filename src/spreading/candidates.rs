@@ -7,7 +7,7 @@
 //! Loops that only stream are not searched: they take what their values have, as far as these have anything.
 
 use super::reading::{IndexRange, LoopNest};
-use super::spread::{Cut, Spread};
+use super::spread::{AxisCut, Spread};
 use crate::places::Machine;
 use std::collections::BTreeSet;
 
@@ -73,7 +73,7 @@ fn boxed(nest: &LoopNest, spread: &Spread, array: &Touched) -> i128 {
 }
 
 /// All ways to cut loops with so much room into `extent` pieces together; into the most that there is room for.
-fn cut_all(extent: i64, room: &[i64]) -> Vec<Vec<Cut>> {
+fn cut_all(extent: i64, room: &[i64]) -> Vec<Vec<AxisCut>> {
     let mut divisors: Vec<i64> = (1..=extent).filter(|n| extent % n == 0).collect();
     divisors.reverse();
     for pieces in divisors {
@@ -86,7 +86,7 @@ fn cut_all(extent: i64, room: &[i64]) -> Vec<Vec<Cut>> {
     Vec::new()
 }
 
-fn cut(pieces: i64, of: usize, room: &[i64], cuts: &mut Vec<Cut>, found: &mut Vec<Vec<Cut>>) {
+fn cut(pieces: i64, of: usize, room: &[i64], cuts: &mut Vec<AxisCut>, found: &mut Vec<Vec<AxisCut>>) {
     if pieces == 1 {
         found.push(cuts.clone());
         return;
@@ -94,7 +94,7 @@ fn cut(pieces: i64, of: usize, room: &[i64], cuts: &mut Vec<Cut>, found: &mut Ve
     let Some(own) = room.get(of) else { return };
     for n in (1..=pieces.min(*own)).filter(|n| pieces % n == 0) {
         if n > 1 {
-            cuts.push(Cut { of: Some(of), pieces: n });
+            cuts.push(AxisCut { of: Some(of), pieces: n });
         }
         cut(pieces / n, of + 1, room, cuts, found);
         if n > 1 {
@@ -121,13 +121,13 @@ pub fn of_loops(spread: &Spread, ranges: &[IndexRange], nest: &LoopNest) -> Spre
 
 /// Candidates in the order in which they were found, each once.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct SpreadSet {
     /// The candidates.
     pub all: Vec<Spread>,
     known: BTreeSet<Spread>,
 }
 
-impl Found {
+impl SpreadSet {
     /// Adds one, up to `most` in all.
     pub fn add(&mut self, spread: Spread, most: usize) {
         if self.all.len() < most && self.known.insert(spread.clone()) {

@@ -47,6 +47,6 @@ pub mod traffic;
 
 pub use candidates::of_array;
 pub use reading::{IndexRange, LoopNest};
-pub use spread::{Cut, Spread};
+pub use spread::{AxisCut, Spread};
 pub use spreader::{PlannedMove, SpreadPlan, Spreader};
-pub use traffic::{Boxes, Levels, Traffic};
+pub use traffic::{Boxes, LevelBytes, Levels};

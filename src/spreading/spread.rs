@@ -9,7 +9,7 @@ use crate::text::Error;
 
 /// A cut along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Cut {
+pub struct AxisCut {
     /// The dimension or loop; `None` where pieces are copies of each other.
     pub of: Option<usize>,
     /// The number of pieces.
@@ -20,7 +20,7 @@ pub struct Cut {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Spread {
     /// By axis of the machine.
-    pub axes: Vec<Vec<Cut>>,
+    pub axes: Vec<Vec<AxisCut>>,
 }
 
 impl Spread {
@@ -43,7 +43,7 @@ impl Spread {
 
     /// The dimensions' cuts as those of others: `names[dim]` for `dim`, a copy where there is none.
     pub fn renamed(&self, names: &dyn Fn(usize) -> Option<usize>) -> Spread {
-        let cut = |cut: &Cut| Cut { of: cut.of.and_then(names), ..*cut };
+        let cut = |cut: &AxisCut| AxisCut { of: cut.of.and_then(names), ..*cut };
         Spread { axes: self.axes.iter().map(|cuts| cuts.iter().map(cut).collect()).collect() }
     }
 
@@ -53,14 +53,14 @@ impl Spread {
         let mut spread = self.clone();
         for axis in 0..spread.axes.len() {
             for k in 0..spread.axes[axis].len() {
-                let Cut { of: None, pieces } = spread.axes[axis][k] else { continue };
+                let AxisCut { of: None, pieces } = spread.axes[axis][k] else { continue };
                 let left = |dim: &usize| spread.block(*dim, sizes[*dim]);
                 let uncut = |dim: &usize| spread.pieces(*dim, 0) == 1;
                 let fits = (0..sizes.len()).filter(|dim| left(dim) >= pieces);
                 let best = fits.max_by_key(|dim| (uncut(dim), left(dim), std::cmp::Reverse(*dim)));
                 spread.axes[axis][k] = match best {
-                    Some(dim) => Cut { of: Some(dim), pieces },
-                    None => Cut { of: None, pieces: 1 },
+                    Some(dim) => AxisCut { of: Some(dim), pieces },
+                    None => AxisCut { of: None, pieces: 1 },
                 };
             }
             spread.tidy(axis);
@@ -70,7 +70,7 @@ impl Spread {
 
     /// Joins cuts of one dimension that follow each other along an axis, and leaves those of one piece out.
     fn tidy(&mut self, axis: usize) {
-        let mut cuts: Vec<Cut> = Vec::new();
+        let mut cuts: Vec<AxisCut> = Vec::new();
         for cut in self.axes[axis].iter().filter(|cut| cut.pieces > 1) {
             match cuts.last_mut() {
                 Some(last) if last.of == cut.of => last.pieces = last.pieces.saturating_mul(cut.pieces),
@@ -123,7 +123,7 @@ impl Spread {
     /// It is cut over time, a dimension is not cut in the order of the machine's axes, or along one of them several times,
     /// or it uses an axis with gaps.
     pub fn of(layout: &TensorLayout, machine: &Machine) -> Result<Spread, Error> {
-        let mut found: Vec<Vec<(i64, Cut)>> = vec![Vec::new(); machine.axes.len()];
+        let mut found: Vec<Vec<(i64, AxisCut)>> = vec![Vec::new(); machine.axes.len()];
         for (dim, parts) in layout.dims.iter().enumerate() {
             let mut last = None;
             for part in parts.iter().filter(|part| part.extent > 1) {
@@ -137,7 +137,7 @@ impl Spread {
                 }
                 last = Some(depth);
                 if let Some(cuts) = found.get_mut(depth) {
-                    cuts.push((part.stride, Cut { of: Some(dim), pieces: part.extent }));
+                    cuts.push((part.stride, AxisCut { of: Some(dim), pieces: part.extent }));
                 }
             }
         }

@@ -1,10 +1,10 @@
 //! The problem and the plan: a variable for each value and for the loops of each operation, an edge for each array that an
 //! operation reads or makes.
 
-use super::candidates::{Found, MOST_OF_LOOPS, MOST_OF_VALUES, Touched, anchored, of_array, of_loops};
+use super::candidates::{MOST_OF_LOOPS, MOST_OF_VALUES, SpreadSet, Touched, anchored, of_array, of_loops};
 use super::reading::{IndexRange, LoopNest, sizes};
-use super::spread::{Cut, Spread};
-use super::traffic::{Boxes, Levels, Traffic};
+use super::spread::{AxisCut, Spread};
+use super::traffic::{Boxes, LevelBytes, Levels};
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
 use crate::operations::shape::Array;
@@ -24,8 +24,8 @@ pub struct Spreader<'a, 'm> {
     /// The loops of each instance; `None` for what moves nothing.
     nests: Vec<Option<LoopNest>>,
     /// By array, and by instance.
-    values: Vec<Found>,
-    loops: Vec<Found>,
+    values: Vec<SpreadSet>,
+    loops: Vec<SpreadSet>,
     network: CostNetwork,
     /// The edges, by their numbers.
     touches: Vec<Touch>,
@@ -73,7 +73,7 @@ pub struct PlannedMove {
     /// See `from`; an axis that it does not name has copies, or sums that are not added up yet.
     pub to: TensorLayout,
     /// By axis of the machine, as often as the operation runs.
-    pub traffic: Traffic,
+    pub traffic: LevelBytes,
     /// What it costs.
     pub cost: i64,
 }
@@ -97,8 +97,8 @@ impl<'a, 'm> Spreader<'a, 'm> {
             let moves = !matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) && !operands.is_empty();
             nests.push(moves.then(|| LoopNest::new(&instance.doing, &operands, &results)));
         }
-        let values = vec![Found::default(); program.made.len()];
-        let loops = vec![Found::default(); program.instances.len()];
+        let values = vec![SpreadSet::default(); program.made.len()];
+        let loops = vec![SpreadSet::default(); program.instances.len()];
         let (network, touches) = (CostNetwork::new(), Vec::new());
         let mut spreader = Spreader { machine, levels, program, nests, values, loops, network, touches };
         spreader.find();
@@ -217,7 +217,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
             let variable = nest.as_ref().map(|_| self.network.add_variable(vec![0; found.all.len().max(1)]));
             number.push(variable.transpose().map_err(wrong)?);
         }
-        let mut known: FxHashMap<Key, Vec<i64>> = FxHashMap::default();
+        let mut known: FxHashMap<TouchKey, Vec<i64>> = FxHashMap::default();
         for by in 0..self.nests.len() {
             let Some(variable) = number[by] else { continue };
             let touched: Vec<Touch> = self.touched(by).collect();
@@ -234,7 +234,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
     }
 
     /// What the costs of an edge depend on.
-    fn key(&self, touch: Touch) -> Key {
+    fn key(&self, touch: Touch) -> TouchKey {
         let array = self.program.made[touch.made].array;
         let nest = self.nests[touch.by].as_ref().map_or(Vec::new(), |nest| nest.sizes.clone());
         let all = (self.values[touch.made].all.clone(), self.loops[touch.by].all.clone());
@@ -352,7 +352,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
 type Anchors = FxHashMap<(Vec<i64>, Vec<(Vec<IndexRange>, i64)>), Vec<Spread>>;
 
 /// Sizes, bits of an element, loops, indices, and the spreads of both.
-type Key = (Vec<i64>, i64, Vec<i64>, Vec<IndexRange>, Vec<Spread>, Vec<Spread>);
+type TouchKey = (Vec<i64>, i64, Vec<i64>, Vec<IndexRange>, Vec<Spread>, Vec<Spread>);
 
 fn arrays<'a>(program: &Program<'a>, numbers: &[usize]) -> Vec<&'a Array> {
     numbers.iter().map(|made| program.made[*made].array).collect()
@@ -360,6 +360,6 @@ fn arrays<'a>(program: &Program<'a>, numbers: &[usize]) -> Vec<&'a Array> {
 
 /// The spread of a value that nothing reads: cut along its largest dimensions.
 fn alone(machine: &Machine, sizes: &[i64]) -> Spread {
-    let copies = |extent: i64| vec![Cut { of: None, pieces: extent }];
+    let copies = |extent: i64| vec![AxisCut { of: None, pieces: extent }];
     Spread { axes: machine.axes.iter().map(|axis| copies(axis.extent)).collect() }.without_copies(sizes)
 }

@@ -13,7 +13,7 @@ const MOST_NODES: i64 = 1 << 16;
 
 /// What an operation moves of one array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
+pub struct LevelBytes {
     /// By axis of the machine, the bytes that one node along it gets from its parent or gives to it, at most.
     pub busiest: Vec<i64>,
     /// The same for all nodes together.
@@ -23,11 +23,11 @@ pub struct Traffic {
 /// For each node of each level, the interval of each dimension that its places have together.
 pub struct Boxes {
     dims: usize,
-    levels: Vec<Level>,
+    levels: Vec<NodeBoxes>,
 }
 
 /// The nodes of a level.
-struct Level {
+struct NodeBoxes {
     /// Whether a node has anything.
     live: Vec<bool>,
     /// By node and dimension, half-open.
@@ -65,7 +65,7 @@ impl Levels {
         let mut nodes = 1i64;
         let level = |level: usize| {
             nodes *= self.extents[level];
-            let mut own = Level { live: Vec::new(), ranges: Vec::with_capacity(nodes as usize * sizes.len()) };
+            let mut own = NodeBoxes { live: Vec::new(), ranges: Vec::with_capacity(nodes as usize * sizes.len()) };
             let spans: Vec<i64> = (sizes.iter().enumerate())
                 .map(|(dim, size)| spread.block(dim, *size).saturating_mul(spread.pieces(dim, level + 1)))
                 .collect();
@@ -109,8 +109,8 @@ impl Levels {
     }
 
     /// What moves where nodes read or make some of an array, and hold some of it.
-    pub fn traffic(&self, read: &Boxes, held: &Boxes, bits: i64) -> Traffic {
-        let mut traffic = Traffic::default();
+    pub fn traffic(&self, read: &Boxes, held: &Boxes, bits: i64) -> LevelBytes {
+        let mut traffic = LevelBytes::default();
         for (read, held) in read.levels.iter().zip(&held.levels).map(|(a, b)| (a.nodes(read.dims), b.nodes(held.dims)))
         {
             let (mut busiest, mut total) = (0i64, 0i64);
@@ -129,7 +129,7 @@ impl Levels {
     }
 
     /// The cost of a traffic in units of the machine, rounded up.
-    pub fn cost(machine: &Machine, traffic: &Traffic) -> i64 {
+    pub fn cost(machine: &Machine, traffic: &LevelBytes) -> i64 {
         let one = |(axis, bytes): (&crate::places::Axis, &i64)| {
             let link = machine.model.links.iter().find(|(name, _)| *name == axis.name);
             let rate = link.map_or(1_000_000, |(_, rate)| rate.millionths.max(1));
@@ -143,8 +143,9 @@ impl Levels {
 impl Boxes {
     /// What loops with these boxes read or make of an array of `sizes`.
     pub fn of_array(&self, ranges: &[IndexRange], sizes: &[i64]) -> Boxes {
-        let level = |own: &Level| {
-            let mut found = Level { live: own.live.clone(), ranges: Vec::with_capacity(own.live.len() * ranges.len()) };
+        let level = |own: &NodeBoxes| {
+            let mut found =
+                NodeBoxes { live: own.live.clone(), ranges: Vec::with_capacity(own.live.len() * ranges.len()) };
             for (_, loops) in own.nodes(self.dims) {
                 found.ranges.extend(ranges.iter().zip(sizes).map(|(range, size)| {
                     let [start, end] = range.of(loops, *size);
@@ -157,7 +158,7 @@ impl Boxes {
     }
 }
 
-impl Level {
+impl NodeBoxes {
     fn nodes(&self, dims: usize) -> impl Iterator<Item = (bool, &[[i64; 2]])> {
         self.live.iter().enumerate().map(move |(node, live)| (*live, &self.ranges[node * dims..(node + 1) * dims]))
     }
