@@ -28,9 +28,10 @@
 //! use tensor_layout::notations::{Notation, read, write};
 //! use tensor_layout::operations::{Array, Operation, Shape};
 //! use tensor_layout::packing::Packer;
-//! use tensor_layout::places::{Part, Placement, TensorLayout};
+//! use tensor_layout::places::{Machine, Part, Placement, TensorLayout};
 //! use tensor_layout::plan::{EntryLayouts, Planner};
 //! use tensor_layout::solver::Options;
+//! use tensor_layout::spreading::Spreader;
 //! use tensor_layout::targets::Target;
 //! use tensor_layout::tiled::{Expansion, Layout, TileEntry::Size};
 //!
@@ -85,6 +86,11 @@
 //! let planner = Planner::new(&graphs, module.entry, &facts, &tpu, EntryLayouts::Free).unwrap();
 //! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
 //! assert_eq!((plan.cost, plan.relayouts.len()), (plan.bound, 0));
+//!
+//! // spreading: the same on a machine with places. Nothing moves.
+//! let machine = Machine::parse("mn_core_2")?;
+//! let spreader = Spreader::new(&graphs, module.entry, &facts, &machine)?;
+//! assert_eq!(spreader.plan(&Options::default(), &mut |_| true).unwrap().levels, [0, 0, 0, 0]);
 //! # Ok(())
 //! # }
 //! ```
