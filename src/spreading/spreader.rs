@@ -218,14 +218,16 @@ impl<'a, 'm> Spreader<'a, 'm> {
             number.push(variable.transpose().map_err(wrong)?);
         }
         let mut known: FxHashMap<TouchKey, Vec<i64>> = FxHashMap::default();
-        for by in 0..self.nests.len() {
-            let Some(variable) = number[by] else { continue };
+        for (by, variable) in number.into_iter().enumerate() {
+            let Some(variable) = variable else { continue };
             let touched: Vec<Touch> = self.touched(by).collect();
             for touch in touched.into_iter().filter(|touch| !self.program.made[touch.made].array.dims.is_empty()) {
                 let key = self.key(touch);
                 let costs = known.entry(key).or_insert_with(|| self.table(touch)).clone();
                 let times = self.program.instances[by].times;
-                let costs: Vec<i64> = costs.into_iter().map(|cost| cost.saturating_mul(times)).collect();
+                // What does not fit is an error of the network, not a pair that cannot be.
+                let costs: Vec<i64> =
+                    costs.into_iter().map(|cost| cost.saturating_mul(times).min(FORBIDDEN - 1)).collect();
                 self.network.add_edge(touch.made, variable, costs).map_err(wrong)?;
                 self.touches.push(touch);
             }

@@ -66,7 +66,11 @@ fn a_machine_with_places_gets_tensor_layouts() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let (_, error, status) = plan(&["plan", &file, "--machine", "mn_core_2", "--why", "y"]);
-    assert_eq!((error.contains("`--why` is for machines without places, found axes"), status), (true, Some(1)), "{error}");
+    assert_eq!(
+        (error.contains("`--why` is for machines without places, found axes"), status),
+        (true, Some(1)),
+        "{error}"
+    );
 }
 
 #[test]
