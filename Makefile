@@ -11,7 +11,7 @@
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
 
 CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
-CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp test/embed, \
+CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
 .PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-plan bench-solver fuzz package

@@ -81,7 +81,7 @@ buildLayoutToMemref(mlir::OpPassManager &manager,
   return buildLayoutPipeline(manager, "layout-to-memref", options);
 }
 
-/// From there on to the LLVM dialect.
+/// From tensors and memrefs with layouts to the LLVM dialect.
 inline mlir::LogicalResult
 buildLayoutToLLVM(mlir::OpPassManager &manager,
                   const LayoutPipelineOptions &options = {}) {

@@ -215,7 +215,7 @@ fn condition<'c>(op: Op<'c>) {
     }
     let exprs: Vec<Expr> = kept.iter().map(|k| k.0.clone()).collect();
     let b = Builder::before(op);
-    let (dims, positions) = vars.dims(&exprs);
+    let (dims, positions) = vars.dims(b, &exprs);
     let set = b.integer_set(dims.len(), &kept, &|v| positions[&v]);
     ir::edit(op).set_attribute("condition", set);
     ir::set_operands(op, &dims);

@@ -59,7 +59,7 @@ struct Cell {
 /// assert!(draw_array(&array, [MOST; 2]).unwrap().starts_with("<svg "));
 /// ```
 pub fn draw_array(array: &Array, most: [i64; 2]) -> Result<String, Error> {
-    let nothing = || Error::new("there are no offsets to draw");
+    let nothing = || Error::new("there are no offsets to draw").unsupported();
     let sizes = array.sizes().filter(|_| array.element.is_data()).ok_or_else(nothing)?;
     let expansion = Expansion::new(&sizes, &array.layout)?;
     if expansion.is_split() {

@@ -12,8 +12,10 @@
 //! assert_eq!(expansion.offset(&[2, 3]).unwrap(), 17);
 //! ```
 //!
-//! Types with a text of their own are [`FromStr`](std::str::FromStr) and print what they read; an error has the byte at
-//! fault, and a message that says what would be right.
+//! Types with a text of their own are [`FromStr`](std::str::FromStr) and print what they read; a [`text::Error`] has its
+//! kind, the byte at fault, and a message that says what would be right. Answers that may get more fields, and lists that
+//! may get longer, are `#[non_exhaustive]`. [`operations::Operation`], [`element::ElementType`] and what else a compiler must
+//! know whole to be right are not: there, one more is a change that it has to see.
 //!
 //! # From each room
 //!
@@ -109,7 +111,7 @@
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `maps`, `numbers`, `text`, `tiled` |
-//! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `text`, `tiled` |
+//! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
 //! | [`drawing`] | the picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
 //! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `maps`, `operations`, `places`, `text`, `tiled` |

@@ -8,9 +8,43 @@
 
 use std::fmt;
 
+/// What sort of fault an [`Error`] is, for a caller who does something about it.
+///
+/// ```
+/// use tensor_layout::operations::{Array, Shape};
+/// use tensor_layout::text::ErrorKind;
+/// use tensor_layout::tiled::Expansion;
+///
+/// let wrong = |text: &str| text.parse::<Shape>().unwrap_err().kind;
+/// assert_eq!(wrong("f32[3,5"), ErrorKind::Syntax);
+/// assert_eq!(wrong("f33[3,5]"), ErrorKind::Unknown);
+/// assert_eq!(wrong("f32[3,5]{1,0:T(0)}"), ErrorKind::Invalid);
+/// assert_eq!(wrong("f32[9223372036854775808]"), ErrorKind::TooLarge);
+///
+/// let sparse: Array = "f32[3,5]{1,0:#(u32)}".parse().unwrap();
+/// assert_eq!(tensor_layout::packing::Packer::new(&sparse).unwrap_err().kind, ErrorKind::Unsupported);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The text does not follow its grammar.
+    Syntax,
+    /// A name that is not known: an element type, a memory space, an axis, a machine.
+    Unknown,
+    /// A rule is broken: a tile size of 0, an index out of range, two ranks that differ.
+    Invalid,
+    /// A number that 64 bits do not hold, or more than a limit of this crate.
+    TooLarge,
+    /// Right in itself, but nothing that can be done or said: a sparse array, a layout that a notation has no words for.
+    Unsupported,
+}
+
 /// What is wrong, and where in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Error {
+    /// What sort of fault it is.
+    pub kind: ErrorKind,
     /// The byte offset of the fault, from 0 to the text's length; `None` where no text is at fault.
     pub at: Option<usize>,
     /// What is wrong and what would be right, without a final full stop.
@@ -18,9 +52,9 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error at a byte of the text.
+    /// An error at a byte of the text; [`ErrorKind::Invalid`] where nothing else is said of it.
     pub fn at(at: usize, message: impl Into<String>) -> Error {
-        Error { at: Some(at), message: message.into() }
+        Error { at: Some(at), ..Error::new(message) }
     }
 
     /// The line and column in `text` of the fault, both from 1, columns in characters.
@@ -30,9 +64,40 @@ impl Error {
         Some((1 + before.matches('\n').count(), 1 + line.chars().count()))
     }
 
-    /// An error that no text is to blame for, such as an index out of range.
+    /// An error that no text is to blame for, such as an index out of range; [`ErrorKind::Invalid`] where nothing else is
+    /// said of it.
     pub fn new(message: impl Into<String>) -> Error {
-        Error { at: None, message: message.into() }
+        Error { kind: ErrorKind::Invalid, at: None, message: message.into() }
+    }
+
+    /// The same error in other words.
+    pub fn saying(self, message: impl Into<String>) -> Error {
+        Error { message: message.into(), ..self }
+    }
+
+    /// The same error at this place.
+    pub fn placed(self, at: Option<usize>) -> Error {
+        Error { at, ..self }
+    }
+
+    /// The same error as one of [`ErrorKind::Syntax`].
+    pub fn syntax(self) -> Error {
+        Error { kind: ErrorKind::Syntax, ..self }
+    }
+
+    /// The same error as one of [`ErrorKind::Unknown`].
+    pub fn unknown(self) -> Error {
+        Error { kind: ErrorKind::Unknown, ..self }
+    }
+
+    /// The same error as one of [`ErrorKind::TooLarge`].
+    pub fn too_large(self) -> Error {
+        Error { kind: ErrorKind::TooLarge, ..self }
+    }
+
+    /// The same error as one of [`ErrorKind::Unsupported`].
+    pub fn unsupported(self) -> Error {
+        Error { kind: ErrorKind::Unsupported, ..self }
     }
 }
 
@@ -157,8 +222,8 @@ impl<'a> Cursor<'a> {
         if digits.is_empty() {
             return Err(self.expected(what));
         }
-        let value =
-            digits.parse().map_err(|_| Error::at(self.at, format!("`{}` does not fit in 64 bits", excerpt(digits))))?;
+        let too_large = |_| Error::at(self.at, format!("`{}` does not fit in 64 bits", excerpt(digits))).too_large();
+        let value = digits.parse().map_err(too_large)?;
         self.advance(digits.len());
         Ok(value)
     }
@@ -166,17 +231,17 @@ impl<'a> Cursor<'a> {
     /// The error that something else is expected than the next token.
     pub fn expected(&self, what: &str) -> Error {
         if let Some(at) = self.unclosed {
-            return Error::at(at, "expected `*/` to close this comment");
+            return Error::at(at, "expected `*/` to close this comment").syntax();
         }
         let rest = &self.text[self.at..];
         let found = match rest.chars().next() {
-            None => return Error::at(self.at, format!("expected {what}, found the end of the text")),
+            None => return Error::at(self.at, format!("expected {what}, found the end of the text")).syntax(),
             Some(c) if c.is_ascii_alphanumeric() || c == '_' => {
                 excerpt(&rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
             }
             Some(c) => c.escape_debug().to_string(),
         };
-        Error::at(self.at, format!("expected {what}, found `{found}`"))
+        Error::at(self.at, format!("expected {what}, found `{found}`")).syntax()
     }
 
     /// Succeeds at the end of the text.

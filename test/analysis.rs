@@ -18,7 +18,7 @@ use graphs::{node, reads_of, some_graph, value};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::analysis::{
-    Access, Cause, Mapped, Moved, Movement, Needed, Place, StridedTile, Traffic, flow, maps, movement, traffic,
+    Access, Cause, Mapped, Moved, Movement, Needed, Place, RunTime, StridedTile, Traffic, flow, maps, movement, traffic,
 };
 use tensor_layout::expr::{Expr, Named};
 use tensor_layout::maps::Interval;
@@ -716,6 +716,23 @@ fn traffic_of_a_chain() {
     let bytes = |t: Traffic| (t.read.exact().unwrap(), t.written.exact().unwrap());
     assert_eq!(bytes(fused), (1000, 1000));
     assert_eq!(bytes(apart), (4000 + 8000 + 1000, 4000 + 4000 + 1000));
+}
+
+#[test]
+fn what_never_holds_reads_nothing() {
+    for text in [
+        "() -> (7), domain: 6 in [-3, -3]",
+        "(d0) -> (d0), domain: d0 in [0, 4], 1 in [2, 3]",
+        "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 4], rt0 in [0, 3], d0 * 2 in [5, 5]",
+    ] {
+        let map = IndexingMap::parse(text).unwrap();
+        // A value for each index, where there is one.
+        let late = map.domain.vars[map.dims + map.ranges..].iter();
+        let run_time = late.map(|i| RunTime { source: 0, element: vec![Expr::Var(0)], within: *i, clamped: true });
+        let maps = vec![Mapped { run_time: run_time.collect(), map, devices: None }];
+        let usage = Access { maps, unknown: Vec::new() }.usage(&[9]);
+        assert_eq!((usage.elements.exact(), usage.reads.exact()), (Some(0), Some(0)), "{text}");
+    }
 }
 
 #[test]

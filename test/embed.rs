@@ -1,14 +1,18 @@
 //! Builds the CMake package, installs it, and runs what uses it: `examples/embed-cpp`, both ways, and the programs in
-//! `test/embed`.
+//! `test/embed`. The commands that build and install are those of the page `docs/cpp.md`, which builds and runs
+//! `examples/first-cpp` too; `BLESS=1` writes what they print into it.
 //!
 //! Everything is built below `<target>/<profile>/embed`, in the profile of this test, so that Cargo's part of it is
 //! there already.
 
-use layout_test::Checkout;
+use layout_test::{
+    Checkout,
+    pages::{self, Place},
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{
     env, fs,
-    os::unix::process::ExitStatusExt,
+    os::unix::{fs::symlink, process::ExitStatusExt},
     path::{Path, PathBuf},
     process::{Command, ExitCode, Output},
     sync::Arc,
@@ -18,14 +22,16 @@ type Test = fn(&Suite) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let suite = Arc::new(Suite::new());
+    let mut suite = Suite::new();
     if !arguments.list
         && let Err(error) = suite.build()
     {
         eprintln!("{error}");
         return ExitCode::FAILURE;
     }
-    let tests: [(&str, Test); 13] = [
+    let suite = Arc::new(suite);
+    let tests: [(&str, Test); 14] = [
+        ("page", |suite| if suite.page.is_empty() { Ok(()) } else { Err(suite.page.join("\n").into()) }),
         ("find_package", |suite| suite.example("found")),
         ("add_subdirectory", |suite| suite.example("within")),
         ("example_says_what_is_wrong", Suite::example_says_what_is_wrong),
@@ -52,36 +58,50 @@ struct Suite {
     checkout: Checkout,
     /// What is built here.
     folder: PathBuf,
+    /// What is wrong on the page.
+    page: Vec<String>,
 }
 
 impl Suite {
     fn new() -> Suite {
         let checkout = Checkout::new();
-        Suite { folder: checkout.tools.join("embed"), checkout }
+        Suite { folder: checkout.tools.join("embed"), checkout, page: Vec::new() }
     }
 
     /// Installs the package and builds what uses it.
-    fn build(&self) -> Result<(), String> {
+    fn build(&mut self) -> Result<(), String> {
         // The plugin of Cargo, which one test loads.
         self.checkout.build_tools();
+
+        // What an older version installed must not be found.
+        let prefix = self.folder.join("prefix");
+        if prefix.exists() {
+            fs::remove_dir_all(&prefix).map_err(|error| format!("{}: {error}", prefix.display()))?;
+        }
+        fs::create_dir_all(&self.folder).map_err(|error| format!("{}: {error}", self.folder.display()))?;
+        // The page's clone is this checkout.
+        if !self.folder.join("layout").exists() {
+            symlink(&self.checkout.root, self.folder.join("layout")).map_err(|error| error.to_string())?;
+        }
+        let place = Place {
+            root: &self.checkout.root,
+            folder: self.folder.clone(),
+            shell: self.folder.clone(),
+            environment: vec![
+                ("CARGO_TARGET_DIR", self.checkout.target().into()),
+                ("LAYOUT_CARGO_PROFILE", self.checkout.profile().into()),
+            ],
+        };
+        self.page = pages::check(&place, "docs/cpp.md");
+        if !prefix.exists() {
+            return Err(self.page.join("\n"));
+        }
 
         let ours = [
             format!("-DLAYOUT_CARGO_TARGET_DIR={}", self.checkout.target().display()),
             format!("-DLAYOUT_CARGO_PROFILE={}", self.checkout.profile()),
             format!("-DLAYOUT_CARGO={}", env!("CARGO")),
         ];
-        let prefix = self.folder.join("prefix");
-        self.cmake(
-            "package",
-            &self.checkout.root,
-            &[&ours[..], &[format!("-DCMAKE_INSTALL_PREFIX={}", prefix.display())]],
-        )?;
-        // What an older version installed must not be found.
-        if prefix.exists() {
-            fs::remove_dir_all(&prefix).map_err(|error| format!("{}: {error}", prefix.display()))?;
-        }
-        succeed(Command::new("cmake").arg("--install").arg(self.folder.join("package")))?;
-
         let installed = [format!("-DCMAKE_PREFIX_PATH={}", prefix.display())];
         let example = self.checkout.root.join("examples/embed-cpp");
         self.cmake("found", &example, &[&installed])?;

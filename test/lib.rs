@@ -1,5 +1,7 @@
 //! What the tests that call the tools share.
 
+pub mod pages;
+
 use std::{
     env,
     path::{Path, PathBuf},

@@ -45,6 +45,7 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
 
 /// Small modules with what the models do not have.
 const SMALL: &[&str] = &[
+    "batches",
     "bitcast",
     "bits",
     "bytes",

@@ -330,7 +330,7 @@ fn steps_lead_to_the_result_and_wrong_ones_are_refused() {
     let (count, seed) = settings(3);
     let refused = RefCell::new(BTreeMap::<Rule, u32>::new());
     choices::check(count / 5, seed + 1, map_and_seed, |(map, seed)| {
-        let Explained { result, steps } = map.explain().unwrap_or_else(|error| panic!("{map}: {error}"));
+        let Explained { result, steps, .. } = map.explain().unwrap_or_else(|error| panic!("{map}: {error}"));
         assert_eq!(result, map.simplify(), "{map}");
         let end = replay(map, &steps).unwrap_or_else(|refused| panic!("{map}: {refused} of {steps:?}"));
         assert!(same(map, end.as_ref()), "{map}");

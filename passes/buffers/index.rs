@@ -7,8 +7,8 @@
 
 use crate::upstream;
 use layout_dialect::affine;
-use layout_ir::{self as ir, Builder, Op, Val};
-use melior::ir::{Type, ValueLike};
+use layout_ir::{self as ir, Op, Val};
+use melior::ir::ValueLike;
 use std::collections::HashMap;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Domain, Form, Interval, simplify};
@@ -22,11 +22,23 @@ const BUDGET: usize = 24;
 /// Index values as variables of a domain.
 #[derive(Clone, Default)]
 pub struct IndexVars<'c> {
-    /// The value of each variable; none yet for the variable of a loop still to be made.
-    values: Vec<Option<Val<'c>>>,
+    /// Where the value of each variable comes from.
+    pub(super) sources: Vec<Source<'c>>,
     numbers: HashMap<usize, usize>,
     /// The facts about the variables.
     pub domain: Domain,
+}
+
+/// Where the value of a variable comes from.
+#[derive(Clone)]
+pub(super) enum Source<'c> {
+    /// A loop that is still to be made.
+    Unbound,
+    Value(Val<'c>),
+    /// The size of a dimension of a memref, asked for where it is used.
+    Size(Val<'c>, usize),
+    /// The product of two expressions over the variables before, made where it is used.
+    Product([Expr; 2]),
 }
 
 /// The facts about a variable.
@@ -84,13 +96,41 @@ impl<'c> IndexVars<'c> {
 
     /// A variable of its own for a value, with what is known of it.
     pub fn var(&mut self, v: Val<'c>, interval: Interval) -> Expr {
-        let next = self.values.len();
+        let next = self.sources.len();
         let number = *self.numbers.entry(ir::key(v)).or_insert(next);
         if number == next {
-            self.values.push(Some(v));
-            self.domain.vars.push(interval);
+            self.push(Source::Value(v), interval);
         }
         Expr::Var(number)
+    }
+
+    /// A variable for the size of a dimension of a memref.
+    pub fn size(&mut self, memref: Val<'c>, dim: usize) -> Expr {
+        let is_it =
+            |source: &Source| matches!(source, Source::Size(v, d) if (ir::key(*v), *d) == (ir::key(memref), dim));
+        let known = self.sources.iter().position(is_it);
+        Expr::Var(known.unwrap_or_else(|| self.push(Source::Size(memref, dim), Interval::new(0, i64::MAX))))
+    }
+
+    /// The product of two expressions over the variables, neither of them negative: a variable, unless one is a number.
+    pub fn product(&mut self, factors: [Expr; 2]) -> Expr {
+        let factors: [Expr; 2] = self.simplified(&factors, &[]).try_into().expect("two simplified are two");
+        match factors {
+            [Expr::Const(a), Expr::Const(b)] => Expr::Const(a.saturating_mul(b)),
+            [Expr::Const(c), e] | [e, Expr::Const(c)] => e.times(c),
+            factors => {
+                let known = self.sources.iter().position(|s| matches!(s, Source::Product(known) if *known == factors));
+                let made = || self.push(Source::Product(factors), Interval::new(0, i64::MAX));
+                Expr::Var(known.unwrap_or_else(made))
+            }
+        }
+    }
+
+    /// One more variable.
+    fn push(&mut self, source: Source<'c>, interval: Interval) -> usize {
+        self.sources.push(source);
+        self.domain.vars.push(interval);
+        self.sources.len() - 1
     }
 
     /// The variable of a value, if it is one.
@@ -100,19 +140,35 @@ impl<'c> IndexVars<'c> {
 
     /// A variable for a value that does not exist yet; [`IndexVars::bind`] gives it.
     pub fn unbound(&mut self, interval: Interval) -> usize {
-        self.values.push(None);
-        self.domain.vars.push(interval);
-        self.values.len() - 1
+        self.push(Source::Unbound, interval)
     }
 
     /// Sets the value of an unbound variable.
     pub fn bind(&mut self, var: usize, v: Val<'c>) {
-        self.values[var] = Some(v);
+        self.sources[var] = Source::Value(v);
     }
 
-    /// The value of a variable.
+    /// The value of a variable that is one.
     pub fn bound(&self, var: usize) -> Val<'c> {
-        self.values[var].expect("a variable is bound before it is used")
+        match self.sources[var] {
+            Source::Value(v) => v,
+            _ => panic!("a variable is bound before it is used"),
+        }
+    }
+
+    /// What the variables are thought to be where these are 0 or known: sizes are about a thousand.
+    pub fn guessed(&self, mut point: Vec<i64>) -> Vec<i64> {
+        for (var, source) in self.sources.iter().enumerate() {
+            match source {
+                Source::Product([x, y]) => {
+                    let [x, y] = [x, y].map(|e| e.evaluate(&point).unwrap_or(0));
+                    point[var] = x.saturating_mul(y);
+                }
+                Source::Size(..) => point[var] = 1 << 10,
+                _ => {}
+            }
+        }
+        point
     }
 
     /// The expressions of a map's results at these operands.
@@ -382,91 +438,6 @@ impl<'c> IndexVars<'c> {
         let mut domain = self.domain.clone();
         domain.constraints.extend(within.iter().cloned());
         simplify(exprs, &domain)
-    }
-
-    /// An affine map with these results, and the values of its dimensions.
-    pub fn map(&self, b: Builder<'c>, exprs: &[Expr]) -> (melior::ir::Attribute<'c>, Vec<Val<'c>>) {
-        let (dims, positions) = self.dims(exprs);
-        (b.map(dims.len(), exprs, &|v| positions[&v]), dims)
-    }
-
-    /// The values of the variables in these expressions, each once, and the position of each variable among them.
-    pub fn dims(&self, exprs: &[Expr]) -> (Vec<Val<'c>>, HashMap<usize, usize>) {
-        let (mut dims, mut positions) = (Vec::new(), HashMap::new());
-        for e in exprs {
-            e.for_each_var(&mut |v| {
-                positions.entry(v).or_insert_with(|| {
-                    dims.push(self.bound(v));
-                    dims.len() - 1
-                });
-            });
-        }
-        (dims, positions)
-    }
-
-    /// A value for an expression over the variables.
-    pub fn value(&self, b: Builder<'c>, e: &Expr) -> Val<'c> {
-        match e {
-            Expr::Const(c) => b.index(*c),
-            Expr::Var(v) => self.bound(*v),
-            _ => {
-                let (map, operands) = self.map(b, std::slice::from_ref(e));
-                b.value("affine.apply", &operands, Type::index(b.context()), &[b.named("map", map)])
-            }
-        }
-    }
-
-    /// A value for the least of some expressions.
-    pub fn least(&self, b: Builder<'c>, exprs: &[Expr]) -> Val<'c> {
-        if let [one] = exprs {
-            return self.value(b, one);
-        }
-        let (map, operands) = self.map(b, exprs);
-        b.value("affine.min", &operands, Type::index(b.context()), &[b.named("map", map)])
-    }
-
-    /// Whether affine operations can hold these expressions, with all their variables as dimensions.
-    pub fn are_affine(&self, exprs: &[Expr]) -> bool {
-        let mut affine = exprs.iter().all(affine::is_affine);
-        for e in exprs {
-            e.for_each_var(&mut |v| affine &= upstream::is_valid_dim(self.bound(v)));
-        }
-        affine
-    }
-
-    /// Loads an element, with an affine operation where that is allowed.
-    pub fn load(&self, b: Builder<'c>, base: Val<'c>, index: &[Expr]) -> Val<'c> {
-        let element = ir::memref(base.r#type()).expect("loads are from memrefs").element;
-        if self.are_affine(index) {
-            let (map, dims) = self.map(b, index);
-            let operands: Vec<_> = [base].into_iter().chain(dims).collect();
-            return b.value("affine.load", &operands, element, &[b.named("map", map)]);
-        }
-        self.load_anywhere(b, base, index)
-    }
-
-    /// Loads an element with an operation that is allowed everywhere.
-    pub fn load_anywhere(&self, b: Builder<'c>, base: Val<'c>, index: &[Expr]) -> Val<'c> {
-        let element = ir::memref(base.r#type()).expect("loads are from memrefs").element;
-        let operands: Vec<_> = [base].into_iter().chain(index.iter().map(|e| self.value(b, e))).collect();
-        b.value("memref.load", &operands, element, &[])
-    }
-
-    /// Stores an element, with an affine operation where that is allowed.
-    pub fn store(&self, b: Builder<'c>, value: Val<'c>, base: Val<'c>, index: &[Expr]) {
-        if self.are_affine(index) {
-            let (map, dims) = self.map(b, index);
-            let operands: Vec<_> = [value, base].into_iter().chain(dims).collect();
-            b.op("affine.store", &operands, &[], &[b.named("map", map)]);
-        } else {
-            self.store_anywhere(b, value, base, index);
-        }
-    }
-
-    /// Stores an element with an operation that is allowed everywhere.
-    pub fn store_anywhere(&self, b: Builder<'c>, value: Val<'c>, base: Val<'c>, index: &[Expr]) {
-        let operands: Vec<_> = [value, base].into_iter().chain(index.iter().map(|e| self.value(b, e))).collect();
-        b.op("memref.store", &operands, &[], &[]);
     }
 }
 

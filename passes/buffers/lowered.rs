@@ -11,6 +11,7 @@
 use crate::buffers::index::IndexVars;
 use crate::buffers::packing::Packing;
 use crate::buffers::parts::{Parts, row_major};
+use crate::buffers::products::Products;
 use crate::buffers::spread::{Axes, SpreadBuffer};
 use crate::options::Form;
 use layout_dialect::element;
@@ -35,10 +36,14 @@ pub struct Lowered<'c> {
     pub layout: String,
     /// The type of values, in the form of the options.
     pub value_type: Type<'c>,
-    /// The index into the value type, from the logical index; then the position in its element, where that holds several.
+    /// The index into the value type, from the logical index and the products; then the step in its element in which the
+    /// layout's element begins, where that may be another than the first.
     pub exprs: Vec<Expr>,
-    /// The strides that belong to these, in elements of the layout; none where unknown.
+    /// The strides that belong to these, in such steps, which are elements of the layout if those share bytes and are in one
+    /// each; none where unknown.
     pub strides: Vec<Option<i64>>,
+    /// The products of values known only at run time in the index and in the sizes.
+    products: Products,
     /// How the value type's elements hold those of the layout.
     pub packing: Packing<'c>,
     /// The sizes of the value type's dimensions; none where unknown.
@@ -55,7 +60,7 @@ pub struct Lowered<'c> {
     transposed: Vec<usize>,
     /// For each logical dimension of unknown size, the dimension of the value type that has the same size.
     dynamic: Vec<(usize, usize)>,
-    /// For each dimension of the value type of unknown size, the size over the logical sizes.
+    /// For each dimension of the value type of unknown size, the size over the logical sizes and the products.
     run_time: Vec<(usize, Expr)>,
     storage: Storage,
 }
@@ -130,6 +135,7 @@ impl<'c> Lowered<'c> {
             layout: layout.to_string(),
             value_type,
             exprs: spread_buffer.exprs(),
+            products: Products::default(),
             packing: Packing::whole(logical.element),
             order: (0..sizes.len()).collect(),
             transposed: (0..sizes.len()).collect(),
@@ -145,9 +151,9 @@ impl<'c> Lowered<'c> {
     }
 
     fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
-        let packing = Packing::new(logical.element, layout.element_bits)?;
+        let mut packing = Packing::new(logical.element, layout.element_bits)?;
         let prefix = prefix(layout, packing)?;
-        let parts = Parts::of(&logical.shape, layout, packing.count)?;
+        let parts = Parts::of(&logical.shape, layout, packing.held)?;
         let transposed = parts.order.clone();
         let physical = parts.clone().in_memory_order();
         let memref = |parts: &Parts| {
@@ -161,18 +167,20 @@ impl<'c> Lowered<'c> {
             Form::Physical => (physical_type, physical),
             Form::Strided => (strided_type, parts),
         };
+        packing.fastest = parts.fastest;
         let tail = if layout.is_tiled() { layout.tail_alignment } else { 1 };
         let longer = match parts.run_time.is_empty() {
             true => parts.expansion.allocated_elements() != parts.expansion.elements(),
             false => tail > 1,
         };
-        let in_elements = |stride: &Option<i64>| stride.and_then(|n| n.checked_mul(packing.count));
+        let in_steps = |stride: &Option<i64>| stride.and_then(|n| n.checked_mul(packing.held.elements));
         Ok(Lowered {
             shape: logical.shape.clone(),
             layout: layout.to_string(),
             value_type,
-            strides: parts.strides.iter().map(in_elements).chain(parts.digit.iter().map(|_| Some(1))).collect(),
+            strides: parts.strides.iter().map(in_steps).chain(parts.digit.iter().map(|_| Some(1))).collect(),
             exprs: parts.exprs.into_iter().chain(parts.digit).collect(),
+            products: parts.products,
             packing,
             sizes: parts.sizes,
             own_strides: parts.strides,
@@ -248,8 +256,8 @@ impl<'c> Lowered<'c> {
             None => b.index(self.sizes[*k].unwrap_or(1)),
         });
         let mut count = dims.reduce(product).unwrap_or_else(|| b.index(1));
-        // The tail is counted in elements of the layout, of which a byte may hold several.
-        let held = self.packing.count;
+        // The tail is counted in elements of the layout, as many as would fill the bytes.
+        let held = self.packing.held;
         let rounded = |v: Val<'c>, f: &dyn Fn(Expr) -> Expr| {
             let mut vars = IndexVars::default();
             let e = f(vars.var(v, Interval::new(0, i64::MAX)));
@@ -257,7 +265,9 @@ impl<'c> Lowered<'c> {
         };
         let up = |e: Expr, by: i64| (e + Expr::Const(by - 1)).floor_div(by);
         if tail > 1 || prefix != 0 {
-            count = rounded(count, &|n| up(up(n.times(held), tail).times(tail), held) + Expr::Const(prefix));
+            let elements = |n: Expr| n.times(held.elements).floor_div(held.units);
+            let whole = |n: Expr| up(up(elements(n), tail).times(tail).times(held.units), held.elements);
+            count = rounded(count, &|n| whole(n) + Expr::Const(prefix));
         }
         vec![count]
     }
@@ -271,11 +281,32 @@ impl<'c> Lowered<'c> {
             None => sizes.next().map_or(Expr::Const(0), |v| vars.var(*v, Interval::new(0, i64::MAX))),
         });
         let logical: Vec<Expr> = logical.collect();
+        // Sizes depend on sizes alone, so any index will do.
+        let terms = self.products.terms(&mut vars, &vec![Expr::Const(0); logical.len()], &logical);
         let sizes = self.run_time.iter().map(|(k, size)| {
-            let size = vars.simplified(&[size.substitute(&logical)], &[]).remove(0);
+            let size = vars.simplified(&[size.substitute(&terms)], &[]).remove(0);
             (*k, vars.value(b, &size))
         });
         sizes.collect()
+    }
+
+    /// The index into the value type, and then the step in its element, for a logical index into a value.
+    pub fn index(&self, vars: &mut IndexVars<'c>, value: Val<'c>, logical: &[Expr]) -> Vec<Expr> {
+        if self.products.is_empty() {
+            return self.exprs.iter().map(|e| e.substitute(logical)).collect();
+        }
+        let size = |(d, n): (usize, &Option<i64>)| match n {
+            Some(n) => Expr::Const(*n),
+            None => vars.size(value, self.dim_of_size(d).expect("each unknown size is that of a dimension")),
+        };
+        let sizes: Vec<Expr> = self.shape.iter().enumerate().map(size).collect();
+        let terms = self.products.terms(vars, logical, &sizes);
+        self.exprs.iter().map(|e| e.substitute(&terms)).collect()
+    }
+
+    /// Whether an index into the value type has products of values known only at run time.
+    pub fn has_products(&self) -> bool {
+        !self.products.is_empty()
     }
 
     /// Whether the value type has dimensions that do no more than carry a logical size.
@@ -290,9 +321,7 @@ impl<'c> Lowered<'c> {
         if !self.is_row() {
             return self.physical_type;
         }
-        let count = self.packing.count;
-        let elements = expansion.allocated_elements();
-        let units = elements / count + i64::from(elements % count != 0);
+        let units = self.packing.held.units_of(expansion.allocated_elements()).unwrap_or(i64::MAX);
         let units = self.run_time.is_empty().then_some(units.saturating_add(*prefix));
         let space = ir::memref(self.physical_type).and_then(|t| t.space);
         let row = Shaped { shape: vec![units], element: self.packing.held_in, layout: None, space };
@@ -360,16 +389,25 @@ impl<'c> Lowered<'c> {
         b.value("memref.transpose", &[physical], self.strided_type, &[permutation])
     }
 
-    /// The slots for elements in the allocation, those of the metadata first: how many before the elements, and all.
+    /// The slots for elements in the allocation, those of the metadata first: how many before the elements, and all. Where
+    /// elements begin inside bytes, those of the metadata are no slots.
     fn slots(&self) -> (i64, i64) {
-        let held = self.packing.count;
+        let held = self.packing.held;
         match &self.storage {
+            Storage::Tiles { expansion, .. } if self.packing.straddles() => (0, expansion.allocated_elements()),
             Storage::Tiles { expansion, prefix, .. } => {
-                let elements = expansion.allocated_elements();
-                let whole = (elements / held + i64::from(elements % held != 0)).saturating_add(*prefix);
-                (prefix.saturating_mul(held), whole.saturating_mul(held))
+                let units = held.units_of(expansion.allocated_elements()).unwrap_or(i64::MAX);
+                (prefix.saturating_mul(held.elements), units.saturating_add(*prefix).saturating_mul(held.elements))
             }
             Storage::SpreadBuffer(spread_buffer) => (0, spread_buffer.elements()),
+        }
+    }
+
+    /// The bits of the metadata in front of the first of [`Lowered::gather`].
+    pub fn bits_before(&self) -> usize {
+        match self.storage {
+            Storage::Tiles { prefix, .. } if self.packing.straddles() => usize::try_from(prefix).unwrap_or(0) * 8,
+            _ => 0,
         }
     }
 

@@ -6,12 +6,19 @@
 //! | `i4` | `E(4)` | `i8` | two of them, the first in the low bits |
 //! | `i1` | `E(1)` | `i8` | eight of them, the first in the lowest bit |
 //! | `i1` | `E(32)` | `i32` | one, in the low bits; the others are 0, and not read |
+//! | `i3` | `E(3)` | `i8` | a part: three bytes hold eight of them |
+//! | `i12` | `E(12)` | `i8` | a part: three bytes hold two of them |
 //!
 //! The memref elements that hold several are one more level of tiles, of which the memref has no dimension: the last
-//! expression of an index is then the position among those in one byte. A store reads the byte and writes it back with
+//! expression of an index is then where in one byte the element begins. A store reads the byte and writes it back with
 //! its own bits changed, so neighbours and padding keep theirs. Where iterations run at the same time, and may write to
-//! one byte of a buffer from outside of them, two atomic operations clear and set the element's bits. Upstream's emulation of narrow types is no pass, and
-//! refuses transposed memrefs, arguments and stores.
+//! one byte of a buffer from outside of them, two atomic operations clear and set the element's bits. Upstream's emulation
+//! of narrow types is no pass, and refuses transposed memrefs, arguments and stores.
+//!
+//! An element that may begin in one byte and end in another is an integer of all bytes that it may touch, shifted. Of
+//! twelve bits, the first four in byte 1, the integer is `byte 1 | byte 2 << 8`. The last of these bytes is there only if
+//! the element reaches it. Where it does not, the one before is read in its place, whose bits are then above those of the
+//! element, and is written back as it is.
 
 use crate::buffers::index::IndexVars;
 use crate::buffers::operations::{SAME_BUFFER, is};
@@ -19,13 +26,73 @@ use layout_dialect::element;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Type, TypeLike};
+use melior::ir::{Type, TypeLike, ValueLike};
+use std::cmp::Ordering;
 use std::fmt;
 use tensor_layout::expr::Expr;
 
 /// Kinds of `memref.atomic_rmw`.
 const AND: i64 = 2;
 const OR: i64 = 14;
+
+/// The most bits that an element takes: those of a complex number of two `f64`.
+const MOST_BITS: i64 = 128;
+
+/// How many elements of a layout how many of the memref hold, in the smallest numbers: eight `E(3)` are three bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// The bits of an element of the memref.
+    integer: i64,
+    pub elements: i64,
+    pub units: i64,
+}
+
+impl Held {
+    /// Each element of the layout is one of the memref.
+    pub const ONE: Held = Held { integer: 0, elements: 1, units: 1 };
+
+    /// How elements of `own` bits that take so many, as `E(n)` says, are held; none where an element of the memref is one of
+    /// the layout.
+    ///
+    /// # Errors
+    /// Bits that are less than the element's, and more than any element has.
+    pub fn new(element: &dyn fmt::Display, own: i64, bits: i64) -> Result<Option<Held>, String> {
+        // Integers of other than 1, 2, 4 or 8 bytes are further apart in a memref than their bytes.
+        if bits == 0 || (bits == element::stored_bits(own) && bits.count_ones() == 1) {
+            return Ok(None);
+        }
+        if bits < own {
+            return Err(format!("expected E of at least {own}, the bits of {element}, found E({bits})"));
+        }
+        match bits {
+            16 | 32 | 64 => Ok(Some(Held { integer: bits, ..Held::ONE })),
+            ..=MOST_BITS => {
+                let elements = 8 >> bits.trailing_zeros().min(3);
+                Ok(Some(Held { integer: 8, elements, units: bits * elements / 8 }))
+            }
+            _ => Err(format!("expected E of at most {MOST_BITS}, the most bits that an element has, found E({bits})")),
+        }
+    }
+
+    /// Whether each element of the layout is in one element of the memref and fills it.
+    pub fn is_one(self) -> bool {
+        (self.elements, self.units) == (1, 1)
+    }
+
+    /// The elements of the memref for so many of the layout, the last one perhaps not filled; none where 64 bits do not
+    /// hold the number.
+    pub fn units_of(self, elements: i64) -> Option<i64> {
+        let units = elements.checked_mul(self.units)?;
+        Some(units / self.elements + i64::from(units % self.elements != 0))
+    }
+
+    /// From a position in steps, of which [`Held::elements`] are an element of the memref: which element of the memref, and
+    /// the step in it.
+    pub fn position(self, steps: Expr) -> (Expr, Option<Expr>) {
+        let digit = (self.elements > 1).then(|| steps.clone().modulo(self.elements));
+        (steps.floor_div(self.elements), digit)
+    }
+}
 
 /// How the elements of a memref hold those of a layout.
 #[derive(Clone, Copy)]
@@ -36,21 +103,23 @@ pub struct Packing<'c> {
     pub held_in: Type<'c>,
     /// The bits that an element of the layout takes; none where it is an element of the memref.
     pub bits: Option<i64>,
-    /// How many elements of the layout one of the memref holds.
-    pub count: i64,
+    /// How many elements of the layout how many of the memref hold.
+    pub held: Held,
+    /// The dimension of the memref along which its elements are contiguous.
+    pub fastest: usize,
 }
 
 impl<'c> Packing<'c> {
     /// Each element of the layout is one of the memref.
     pub fn whole(element: Type<'c>) -> Packing<'c> {
-        Packing { element, held_in: element, bits: None, count: 1 }
+        Packing { element, held_in: element, bits: None, held: Held::ONE, fastest: 0 }
     }
 
     /// The packing of elements that take so many bits, as `E(n)` says; 0 is the default.
     ///
     /// # Errors
-    /// Bits that are less than the element's, and bits that are neither a part of a byte nor those of an integer in
-    /// memory.
+    /// Bits that are less than the element's or more than any element has, and other bits than its own for an element that
+    /// is no integer and no floating-point number.
     pub fn new(element: Type<'c>, bits: i64) -> Result<Packing<'c>, String> {
         let whole = Packing::whole(element);
         if bits == 0 {
@@ -60,39 +129,24 @@ impl<'c> Packing<'c> {
             return Err(format!("expected no E for elements of {element}, found E({bits})"));
         };
         let stored = element::stored_bits(own);
-        if stored != bits && ir::bits(element).is_none() {
-            return Err(format!("expected E({stored}) for elements of {element}, found E({bits})"));
+        match ir::bits(element) {
+            None if stored == bits => return Ok(whole),
+            None => return Err(format!("expected E({stored}) for elements of {element}, found E({bits})")),
+            Some(_) => {}
         }
-        let Some(integer) = Self::held(&element, own, bits)? else { return Ok(whole) };
-        let held_in = IntegerType::new(ir::borrowed(&element.context()), integer as u32).into();
-        Ok(Packing { held_in, bits: Some(bits), count: integer / bits, ..whole })
-    }
-
-    /// The bits of the integer of the memref that holds elements of `own` bits which take so many, as `E(n)` says; none
-    /// where an element of the memref is one of the layout.
-    ///
-    /// # Errors
-    /// As in [`Packing::new`].
-    pub fn held(element: &dyn fmt::Display, own: i64, bits: i64) -> Result<Option<i64>, String> {
-        if bits == 0 || bits == element::stored_bits(own) {
-            return Ok(None);
-        }
-        if bits < own {
-            return Err(format!("expected E of at least {own}, the bits of {element}, found E({bits})"));
-        }
-        match bits {
-            1 | 2 | 4 => Ok(Some(8)),
-            16 | 32 | 64 => Ok(Some(bits)),
-            _ => Err(format!(
-                "expected E of 1, 2, 4, 8, 16, 32 or 64, found E({bits}): memory is read in whole integers, and such an \
-                 element is neither one of them nor inside one byte"
-            )),
-        }
+        let Some(held) = Held::new(&element, own, bits)? else { return Ok(whole) };
+        let held_in = IntegerType::new(ir::borrowed(&element.context()), held.integer as u32).into();
+        Ok(Packing { held_in, bits: Some(bits), held, ..whole })
     }
 
     /// Whether each element of the layout is one of the memref.
     pub fn is_whole(self) -> bool {
         self.bits.is_none()
+    }
+
+    /// Whether an element may be in several of the memref.
+    pub fn straddles(self) -> bool {
+        self.held.units > 1
     }
 
     /// Loads the element at an index into a memref, with an affine operation where that is wanted and allowed.
@@ -105,12 +159,20 @@ impl<'c> Packing<'c> {
             return load(index);
         }
         let (at, digit) = self.split(index);
-        let mut held = load(at);
-        if let Some(shift) = self.shift(vars, b, digit) {
-            held = b.value("arith.shrui", &[held, shift], self.held_in, &[]);
-        }
         let integer = self.integer(b);
-        let low = b.value("arith.trunci", &[held], integer, &[]);
+        let own = ir::bits(integer).expect("other elements than numbers are whole");
+        let bytes = self.bytes(at, digit, own);
+        let wide = self.wide(b, bytes.len());
+        let loaded = bytes.iter().map(|at| load(at)).enumerate().map(|(k, byte)| {
+            let byte = resized(b, byte, wide);
+            if k == 0 { byte } else { b.value("arith.shli", &[byte, number(b, wide, 8 * k as i64)], wide, &[]) }
+        });
+        let loaded = loaded.reduce(|low, high| b.value("arith.ori", &[low, high], wide, &[]));
+        let mut held = loaded.expect("an element has a byte");
+        if let Some(shift) = self.shift(vars, b, digit, wide) {
+            held = b.value("arith.shrui", &[held, shift], wide, &[]);
+        }
+        let low = resized(b, held, integer);
         if integer == self.element { low } else { b.value("arith.bitcast", &[low], self.element, &[]) }
     }
 
@@ -129,59 +191,109 @@ impl<'c> Packing<'c> {
             true => vars.store(b, value, base, index),
             false => vars.store_anywhere(b, value, base, index),
         };
-        if self.is_whole() {
-            return store(value, index);
-        }
+        let Some(bits) = self.bits else { return store(value, index) };
         let (at, digit) = self.split(index);
         let integer = self.integer(b);
         let value = if integer == self.element { value } else { b.value("arith.bitcast", &[value], integer, &[]) };
-        let mut value = b.value("arith.extui", &[value], self.held_in, &[]);
-        if self.count > 1 {
-            let both = |op: &str, x: Val<'c>, y: Val<'c>| b.value(op, &[x, y], self.held_in, &[]);
-            let mut own = self.number(b, (1 << self.bits.unwrap_or(0)) - 1);
-            if let Some(shift) = self.shift(vars, b, digit) {
-                (own, value) = (both("arith.shli", own, shift), both("arith.shli", value, shift));
+        let bytes = self.bytes(at, digit, bits);
+        let wide = self.wide(b, bytes.len());
+        let shift = self.shift(vars, b, digit, wide);
+        let shifted = |v: Val<'c>| shift.map_or(v, |shift| b.value("arith.shli", &[v, shift], wide, &[]));
+        let value = shifted(resized(b, value, wide));
+        let byte = |v: Val<'c>, k: usize| match k {
+            0 => resized(b, v, self.held_in),
+            k => {
+                let far = number(b, wide, 8 * k as i64);
+                resized(b, b.value("arith.shrui", &[v, far], wide, &[]), self.held_in)
             }
-            let others = both("arith.xori", own, self.number(b, -1));
-            if is_shared(b, base) {
+        };
+        // The element's own bits, where others are in its bytes.
+        let own = (self.held.elements > 1).then(|| shifted(self.low_bits(b, wide, bits)));
+        let shared = is_shared(b, base);
+        for (k, at) in bytes.iter().enumerate() {
+            let value = byte(value, k);
+            let Some(own) = own else {
+                store(value, at);
+                continue;
+            };
+            let both = |op: &str, x: Val<'c>, y: Val<'c>| b.value(op, &[x, y], self.held_in, &[]);
+            let others = both("arith.xori", byte(own, k), number(b, self.held_in, -1));
+            if shared {
                 for (kind, bits) in [(AND, others), (OR, value)] {
                     let kind = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), kind);
                     let at = at.iter().map(|e| vars.value(b, e));
                     let operands: Vec<Val<'c>> = [bits, base].into_iter().chain(at).collect();
                     b.op("memref.atomic_rmw", &operands, &[self.held_in], &[b.named("kind", kind)]);
                 }
-                return;
+                continue;
             }
             let held = match affine {
                 true => vars.load(b, base, at),
                 false => vars.load_anywhere(b, base, at),
             };
-            value = both("arith.ori", both("arith.andi", held, others), value);
+            store(both("arith.ori", both("arith.andi", held, others), value), at);
         }
-        store(value, at);
     }
 
-    /// The index of the memref's element, and the position of the layout's element in it.
+    /// The index of the memref's element in which an element of the layout begins, and the step in it.
     fn split(self, index: &[Expr]) -> (&[Expr], &Expr) {
         match index.split_last() {
-            Some((digit, at)) if self.count > 1 => (at, digit),
+            Some((digit, at)) if self.held.elements > 1 => (at, digit),
             _ => (index, &Expr::Const(0)),
         }
     }
 
+    /// The elements of the memref that hold the lowest bits of an element, so many of them.
+    fn bytes(self, at: &[Expr], digit: &Expr, bits: i64) -> Vec<Vec<Expr>> {
+        let unit = self.held.integer;
+        let last_step = match digit {
+            Expr::Const(step) => *step,
+            _ => self.held.elements - 1,
+        };
+        let behind = |k: Expr| {
+            let mut at = at.to_vec();
+            at[self.fastest] = at[self.fastest].clone() + k;
+            at
+        };
+        // Those that it reaches wherever it begins, and those that it may reach.
+        let [all, most] = [0, last_step].map(|step| (step * self.step() + bits + unit - 1) / unit);
+        let whole = (0..all).map(|k| if k == 0 { at.to_vec() } else { behind(Expr::Const(k)) });
+        let last = (digit.clone().times(self.step()) + Expr::Const(bits - 1)).floor_div(unit);
+        whole.chain((all..most).map(|_| behind(last.clone()))).collect()
+    }
+
+    /// The bits of a step inside an element of the memref.
+    fn step(self) -> i64 {
+        self.held.integer / self.held.elements
+    }
+
+    /// The integer of so many elements of the memref.
+    fn wide(self, b: Builder<'c>, count: usize) -> Type<'c> {
+        IntegerType::new(b.context(), self.held.integer as u32 * count as u32).into()
+    }
+
     /// How far an element is from the lowest bit; none where it always is there.
-    fn shift(self, vars: &IndexVars<'c>, b: Builder<'c>, digit: &Expr) -> Option<Val<'c>> {
-        let shift = digit.clone().times(self.bits?);
+    fn shift(self, vars: &IndexVars<'c>, b: Builder<'c>, digit: &Expr, wide: Type<'c>) -> Option<Val<'c>> {
+        let shift = match digit {
+            Expr::Const(step) => Expr::Const(step * self.step()),
+            digit => digit.clone().times(self.step()),
+        };
         match shift {
             Expr::Const(0) => None,
-            Expr::Const(bits) => Some(self.number(b, bits)),
-            shift => Some(b.value("arith.index_cast", &[vars.value(b, &shift)], self.held_in, &[])),
+            Expr::Const(bits) => Some(number(b, wide, bits)),
+            shift => Some(b.value("arith.index_cast", &[vars.value(b, &shift)], wide, &[])),
         }
     }
 
-    /// A number of the type of the memref's elements.
-    fn number(self, b: Builder<'c>, number: i64) -> Val<'c> {
-        b.constant(IntegerAttribute::new(self.held_in, number).into())
+    /// An integer whose lowest bits, so many, are set.
+    fn low_bits(self, b: Builder<'c>, wide: Type<'c>, bits: i64) -> Val<'c> {
+        if bits < 63 {
+            return number(b, wide, (1 << bits) - 1);
+        }
+        // A number of MLIR's interface has 64 bits.
+        let all = b.value("arith.subi", &[number(b, wide, 0), number(b, wide, 1)], wide, &[]);
+        let above = number(b, wide, ir::bits(wide).unwrap_or(bits) - bits);
+        b.value("arith.shrui", &[all, above], wide, &[])
     }
 
     /// The integer of the element's bits.
@@ -190,6 +302,21 @@ impl<'c> Packing<'c> {
             Some(bits) if self.element.is_float() => IntegerType::new(b.context(), bits as u32).into(),
             _ => self.element,
         }
+    }
+}
+
+/// A number of an integer type.
+fn number<'c>(b: Builder<'c>, of: Type<'c>, number: i64) -> Val<'c> {
+    b.constant(IntegerAttribute::new(of, number).into())
+}
+
+/// The lowest bits of an integer as another one, with zeros above.
+fn resized<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+    let [from, bits] = [v.r#type(), to].map(|t| ir::bits(t).unwrap_or(0));
+    match from.cmp(&bits) {
+        Ordering::Less => b.value("arith.extui", &[v], to, &[]),
+        Ordering::Equal => v,
+        Ordering::Greater => b.value("arith.trunci", &[v], to, &[]),
     }
 }
 

@@ -4,13 +4,14 @@
 //!
 //! - *A size known only at run time.* Of `?` rows in tiles of 8, `ceil(n / 8)` tiles follow each other, so one part is of
 //!   unknown size and what is further out in memory has an unknown stride. The number of rows itself is the size of a
-//!   dimension in front whose stride is 0: a memref carries it wherever it goes, and its index there is always 0.
-//! - *Elements of less than a byte*, `E(n)`. The part that varies fastest is cut into bytes. Where no part fills whole
+//!   dimension in front whose stride is 0: a memref carries it wherever it goes, and its index there is always 0. Indices
+//!   and sizes that are products of such sizes are in [`Products`].
+//! - *Elements of other than whole bytes*, `E(n)`. The part that varies fastest is cut into bytes. Where no part fills whole
 //!   bytes, a row may begin inside one: then all elements are one dimension of bytes.
 
-use layout_ir as ir;
+use crate::buffers::packing::Held;
+use crate::buffers::products::{Products, TiledIndex};
 use tensor_layout::expr::Expr;
-use tensor_layout::maps::{Domain, simplify};
 use tensor_layout::tiled::{Expansion, Layout, Tiling};
 
 /// The dimensions of a memref, those of a logical dimension together.
@@ -18,9 +19,9 @@ use tensor_layout::tiled::{Expansion, Layout, Tiling};
 pub struct Parts {
     /// The layout on the sizes, with others in place of the unknown ones.
     pub expansion: Expansion,
-    /// The index in each dimension, over the logical index.
+    /// The index in each dimension, over the logical index and the products.
     pub exprs: Vec<Expr>,
-    /// The position of the element in the memref's element, where that holds several.
+    /// Where in the memref's element the element begins, in the steps of [`Held`]; none where it always is the first bit.
     pub digit: Option<Expr>,
     /// None where known only at run time.
     pub sizes: Vec<Option<i64>>,
@@ -28,92 +29,99 @@ pub struct Parts {
     pub strides: Vec<Option<i64>>,
     /// The dimensions in memory order, outermost first.
     pub order: Vec<usize>,
+    /// The dimension along which memory is contiguous, where elements are cut into bytes.
+    pub fastest: usize,
     /// For each logical dimension of unknown size, the dimension of the memref that has the same size.
     pub dynamic: Vec<(usize, usize)>,
-    /// For each dimension of unknown size, the size over the logical sizes.
+    /// For each dimension of unknown size, the size over the logical sizes and the products.
     pub run_time: Vec<(usize, Expr)>,
     /// How many dimensions, the first ones, do no more than carry a logical size.
     pub carriers: usize,
+    /// What the variables of `exprs` and `run_time` are.
+    pub products: Products,
 }
 
 impl Parts {
-    /// The dimensions for a layout on these sizes, of which each element of the memref holds `count` elements.
+    /// The dimensions for a layout on these sizes.
     ///
     /// # Errors
-    /// Sizes that do not fit, and unknown ones that `*` merges into others or that let rows begin inside bytes.
-    pub fn of(shape: &[Option<i64>], layout: &Layout, count: i64) -> Result<Parts, String> {
+    /// Sizes that do not fit.
+    pub fn of(shape: &[Option<i64>], layout: &Layout, held: Held) -> Result<Parts, String> {
         let expansion = Expansion::new(&stand_ins(shape, layout)?, layout).map_err(|e| e.message)?;
-        let vars = shape.iter().copied().map(ir::indices_below).collect();
-        let expanded = simplify(&expansion.exprs(), &Domain { vars, constraints: Vec::new() });
+        let (products, digits) = Products::of(shape, layout);
         let parts = expansion.parts();
+        let of = |e: fn(&TiledIndex) -> &Expr| -> Vec<Expr> {
+            parts.iter().map(|p| e(&digits[p.position]).clone()).collect()
+        };
         let mut made = Parts {
-            exprs: parts.iter().map(|p| expanded[p.position].clone()).collect(),
+            exprs: products.simplified(&of(|digit| &digit.index), shape),
             digit: None,
             sizes: parts.iter().map(|p| Some(p.size)).collect(),
             strides: parts.iter().map(|p| Some(p.stride)).collect(),
             order: (0..parts.len()).collect(),
+            fastest: 0,
             dynamic: Vec::new(),
             run_time: Vec::new(),
             carriers: 0,
+            products,
             expansion,
         };
-        let mut tiled = Vec::new();
-        for (d, _) in shape.iter().enumerate().filter(|(_, n)| n.is_none()) {
-            let whole = made.exprs.iter().position(|e| is_quotient(e, d)).ok_or_else(|| {
-                format!("the size of dimension {d} is dynamic, and `*` merges its tiles: a dimension that is merged must be whole")
-            })?;
-            made.sizes[whole] = None;
-            // The strides of what is further out in memory are multiples of this size.
-            for (k, _) in parts.iter().enumerate().filter(|(_, p)| p.position < parts[whole].position) {
-                made.strides[k] = None;
+        for (k, size) in made.products.simplified(&of(|digit| &digit.size), shape).into_iter().enumerate() {
+            if !matches!(size, Expr::Const(_)) {
+                made.sizes[k] = None;
+                // The strides of what is further out in memory are multiples of this size.
+                let outer = (0..parts.len()).filter(|outer| parts[*outer].position < parts[k].position);
+                outer.for_each(|outer| made.strides[outer] = None);
+                made.run_time.push((k, size));
             }
-            // The last index tells how many there are, also of none: `(0 - 1) floordiv 8 + 1` is 0. That of a dimension
-            // merged into it is known.
-            let last = |(v, n): (usize, &Option<i64>)| n.map_or(Expr::Var(v) + Expr::Const(-1), |n| Expr::Const(n - 1));
-            let by: Vec<Expr> = shape.iter().enumerate().map(last).collect();
-            match made.exprs[whole] == Expr::Var(d) {
-                true => made.dynamic.push((d, whole)),
-                false => tiled.push(d),
-            }
-            made.run_time.push((whole, made.exprs[whole].substitute(&by) + Expr::Const(1)));
         }
         // Without elements any order will do, and strides of 0 would be none.
         match made.sizes.contains(&Some(0)) {
             true => made.strides = row_major(&made.sizes),
             false => made.order.sort_by_key(|k| parts[*k].position),
         }
-        if count > 1 {
-            made.pack(count)?;
+        if !held.is_one() {
+            made.pack(shape, digits, held)?;
+        }
+        let mut tiled = Vec::new();
+        for d in (0..shape.len()).filter(|d| shape[*d].is_none()) {
+            let whole = |(k, size): &(usize, Expr)| made.exprs[*k] == Expr::Var(d) && *size == made.products.size(d);
+            match made.run_time.iter().find(|part| whole(part)) {
+                Some(&(k, _)) => made.dynamic.push((d, k)),
+                None => tiled.push(d),
+            }
         }
         made.carry(&tiled);
         Ok(made)
     }
 
-    /// Cuts the part that varies fastest into memref elements that hold so many of the layout's.
-    fn pack(&mut self, count: i64) -> Result<(), String> {
+    /// Cuts the part that varies fastest into memref elements, which hold the layout's as is said.
+    fn pack(&mut self, shape: &[Option<i64>], digits: Vec<TiledIndex>, held: Held) -> Result<(), String> {
+        const LARGE: &str = "its bytes overflow 64 bits";
         let fastest = (0..self.sizes.len()).find(|k| self.strides[*k] == Some(1) && self.sizes[*k] != Some(1));
-        let filled = fastest.filter(|k| self.sizes[*k].is_some_and(|n| n % count == 0));
+        let filled = fastest.filter(|k| self.sizes[*k].is_some_and(|n| n % held.elements == 0));
         if let Some(fastest) = filled {
-            let index = self.exprs[fastest].clone();
-            self.exprs[fastest] = index.clone().floor_div(count);
-            self.digit = Some(index.modulo(count));
-            self.sizes[fastest] = self.sizes[fastest].map(|n| n / count);
+            let units = |n: i64| held.units_of(n).ok_or(LARGE);
+            (self.exprs[fastest], self.digit) = held.position(self.exprs[fastest].clone().times(held.units));
+            self.sizes[fastest] = self.sizes[fastest].map(units).transpose()?;
             for (_, stride) in self.strides.iter_mut().enumerate().filter(|(k, _)| *k != fastest) {
-                *stride = stride.map(|n| (n / count).max(1));
+                *stride = stride.map(units).transpose()?;
             }
+            self.fastest = fastest;
             return Ok(());
         }
-        if !self.run_time.is_empty() {
-            return Err(format!(
-                "rows may begin inside a byte, as their size is known only at run time: expected a fastest varying part \
-                 of whole bytes, a multiple of {count} elements"
-            ));
-        }
-        let offset = self.expansion.offset_expr();
-        let elements = self.expansion.elements();
-        self.exprs = vec![offset.clone().floor_div(count)];
-        self.digit = Some(offset.modulo(count));
-        self.sizes = vec![Some(elements / count + i64::from(elements % count != 0))];
+        let Ok(row) = self.products.merge(digits);
+        let (at, digit) = held.position(row.index.times(held.units));
+        (self.exprs, self.digit) = (vec![at], digit);
+        self.run_time.clear();
+        self.sizes = match row.size {
+            Expr::Const(n) => vec![Some(held.units_of(n).ok_or(LARGE)?)],
+            n => {
+                let units = (n.times(held.units) + Expr::Const(held.elements - 1)).floor_div(held.elements);
+                self.run_time.push((0, self.products.simplified(&[units], shape).remove(0)));
+                vec![None]
+            }
+        };
         self.strides = vec![Some(1)];
         self.order = vec![0];
         Ok(())
@@ -128,6 +136,7 @@ impl Parts {
     fn carry(&mut self, tiled: &[usize]) {
         let n = tiled.len();
         self.carriers = n;
+        self.fastest += n;
         self.exprs.splice(0..0, vec![Expr::Const(0); n]);
         self.sizes.splice(0..0, vec![None; n]);
         self.strides.splice(0..0, vec![Some(0); n]);
@@ -135,7 +144,7 @@ impl Parts {
         self.dynamic.iter_mut().for_each(|(_, k)| *k += n);
         self.run_time.iter_mut().for_each(|(k, _)| *k += n);
         self.dynamic.extend(tiled.iter().enumerate().map(|(k, d)| (*d, k)));
-        self.run_time.extend(tiled.iter().enumerate().map(|(k, d)| (k, Expr::Var(*d))));
+        self.run_time.extend(tiled.iter().enumerate().map(|(k, d)| (k, self.products.size(*d))));
         self.dynamic.sort_unstable();
         self.run_time.sort_by_key(|run_time| run_time.0);
     }
@@ -149,6 +158,8 @@ impl Parts {
         self.strides.splice(0..0, vec![Some(0); self.carriers]);
         self.dynamic.iter_mut().for_each(|(_, k)| *k = place(*k, &self.order));
         self.run_time.iter_mut().for_each(|(k, _)| *k = place(*k, &self.order));
+        // Without dimensions there is none.
+        self.fastest = self.order.iter().position(|k| *k == self.fastest).unwrap_or(0);
         self.run_time.sort_by_key(|run_time| run_time.0);
         self.order = (0..self.order.len()).collect();
         self
@@ -162,22 +173,6 @@ pub fn row_major(sizes: &[Option<i64>]) -> Vec<Option<i64>> {
         strides[k - 1] = strides[k].zip(sizes[k]).map(|(stride, size)| stride.saturating_mul(size));
     }
     strides
-}
-
-/// Whether an expression grows with a logical index without end, and with all others that it has: a quotient of it, or of
-/// what others are merged into. Then it is largest at the last index.
-fn is_quotient(e: &Expr, d: usize) -> bool {
-    let mut found = false;
-    e.for_each_var(&mut |v| found |= v == d);
-    found && grows(e)
-}
-
-fn grows(e: &Expr) -> bool {
-    match e {
-        Expr::Mod(..) | Expr::Min(..) | Expr::Max(..) => false,
-        Expr::Mul(_, factor) if *factor < 0 => false,
-        e => e.operands().all(grows),
-    }
 }
 
 /// The sizes, and in place of each unknown one such that no part of it is left out: twice the product of the tiles' sizes.
@@ -205,23 +200,12 @@ impl Tiling for Cuts<'_> {
     }
 
     fn merge(&mut self, indices: Vec<Vec<usize>>) -> Result<Vec<usize>, String> {
-        let merged = indices.concat();
-        // `i * size of j + j`: the size of `i` is in no product of two values.
-        match merged.iter().skip(1).find(|d| self.shape[**d].is_none()) {
-            None => Ok(merged),
-            Some(d) => Err(format!(
-                "the size of dimension {d} is dynamic, and `*` merges it into dimension {}: only the majormost of the \
-                 dimensions that are merged may be dynamic, as affine maps have no products of two indices",
-                merged[0]
-            )),
-        }
+        Ok(indices.concat())
     }
 
     fn split(&mut self, index: Vec<usize>, by: i64) -> Result<[Vec<usize>; 2], String> {
-        // Of merged dimensions only the first may be unknown.
-        if let Some(&d) = index.first()
-            && self.shape[d].is_none()
-        {
+        // Of merged dimensions one that is large enough makes all of them so.
+        if let Some(&d) = index.iter().find(|d| self.shape[**d].is_none()) {
             self.products[d] = self.products[d].checked_mul(by).ok_or("the product of its tile sizes overflows")?;
         }
         Ok([index.clone(), index])

@@ -142,19 +142,19 @@ impl<'c> Constant<'c> {
         raw_buffer(t, &buffer)
     }
 
-    /// The data in another order and as integers of another type, in which each takes so many bits, the first the
-    /// lowest: element `k` of the result is element `source[k]`, or zero where there is none. None where the type does
-    /// not have as many bits as the result, or a source is not below the number of elements.
-    pub fn packed(&self, t: Type<'c>, bits: usize, source: &[Option<usize>]) -> Option<Attribute<'c>> {
+    /// The data in another order and as integers of another type, in which each takes so many bits from a bit on, the first
+    /// the lowest: element `k` of the result is element `source[k]`, or zero where there is none. None where the type does
+    /// not have the bytes of the result, or a source is not below the number of elements.
+    pub fn packed(&self, t: Type<'c>, first: usize, bits: usize, source: &[Option<usize>]) -> Option<Attribute<'c>> {
         let to = Shape::of(t)?;
         let size = usize::try_from(to.elements).ok()?.checked_mul(bytes(to.element)?)?;
-        if source.len().checked_mul(bits)? != size.checked_mul(8)? {
+        if source.len().checked_mul(bits)?.checked_add(first)?.div_ceil(8) != size {
             return None;
         }
         let mut buffer = vec![0u8; size];
         for (k, from) in source.iter().enumerate() {
             if let Some(from) = *from {
-                put(&mut buffer, k * bits, &self.low_bytes(from)?);
+                put(&mut buffer, first + k * bits, &self.low_bytes(from)?);
             }
         }
         raw_buffer(t, &buffer)
@@ -208,8 +208,12 @@ impl<'c> Constant<'c> {
 
 /// Adds the bits of a value, lowest byte first, from a bit of the buffer on.
 fn put(buffer: &mut [u8], at: usize, value: &[u8]) {
-    for (slot, byte) in buffer[at / 8..].iter_mut().zip(value) {
-        *slot |= byte << (at % 8);
+    for (k, byte) in value.iter().enumerate() {
+        let [low, high] = (u16::from(*byte) << (at % 8)).to_le_bytes();
+        buffer[at / 8 + k] |= low;
+        if high != 0 {
+            buffer[at / 8 + k + 1] |= high;
+        }
     }
 }
 

@@ -70,7 +70,7 @@ impl<'c> Access<'c> {
     pub fn index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
         let (logical, within) = self.logical(vars, view);
         let index = match &self.lowered {
-            Some(lowered) => lowered.exprs.iter().map(|e| e.substitute(&logical)).collect(),
+            Some(lowered) => lowered.index(vars, self.base, &logical),
             None => logical,
         };
         (index, within)
@@ -104,6 +104,16 @@ impl<'c> Access<'c> {
     pub fn guess(&self, dim: usize) -> i64 {
         let place = self.lowered.as_ref().map_or(dim, |lowered| lowered.place_in_memory(dim));
         1 << (50 - 2 * place.min(15))
+    }
+
+    /// Why there is no vector code for these elements, if there is none.
+    pub fn only_scalar(&self) -> Option<String> {
+        if self.packing.straddles() {
+            let bits = self.packing.bits.unwrap_or(0);
+            return Some(format!("elements of {bits} bits begin in one byte and end in another"));
+        }
+        let products = self.lowered.as_ref().is_some_and(|lowered| lowered.has_products());
+        products.then(|| "the place of an element is the product of its index and a size known only at run time".into())
     }
 
     /// The places that the buffer is spread over.

@@ -64,7 +64,7 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     let index: Vec<Vec<Expr>> = index.iter().map(|exprs| vars.simplified(exprs, &within)).collect();
     let dims = vars.simplified(&dims, &[]);
 
-    order(nest, &mut parts, &index, vars.domain.vars.len());
+    order(nest, &mut parts, &index, &vars);
     let affine = nest.extents.iter().all(|n| n.known().is_some());
     let full_tiles = if nest.repeats { FullTiles::of(&parts, &scales, sizes) } else { None };
     let mut branch = None;
@@ -128,7 +128,7 @@ pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
 
 /// Puts the parts in the order of the loops, outermost first: that of the output's memory, with exceptions for what is
 /// reduced.
-pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: usize) {
+pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexVars) {
     let uses = |operand: usize, dim: usize| {
         let mut found = false;
         nest.operands[operand].map.iter().for_each(|e| e.for_each_var(&mut |v| found |= v == dim));
@@ -184,9 +184,11 @@ fn order_contraction(parts: &mut [Part], reduced: &impl Fn(usize) -> bool, strid
 }
 
 /// How far apart in an operand's buffer the steps of a variable are, for an index of the operand.
-fn stride(nest: &Nest, operand: usize, index: &[Expr], var: usize, vars: usize) -> i64 {
-    let (mut one, zero) = (vec![0; vars], vec![0; vars]);
+fn stride(nest: &Nest, operand: usize, index: &[Expr], var: usize, vars: &IndexVars) -> i64 {
+    let zero = vec![0; vars.domain.vars.len()];
+    let mut one = zero.clone();
     one[var] = 1;
+    let [one, zero] = [one, zero].map(|point| vars.guessed(point));
     let step = |(k, e): (usize, &Expr)| {
         let difference = e.evaluate(&one)?.checked_sub(e.evaluate(&zero)?)?;
         let stride = nest.operands[operand].access.strides[k];

@@ -74,7 +74,7 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     let dims = places.vars.simplified(&places.dims, &[]);
     let (mut loops, spread): (Vec<Part>, Vec<Part>) =
         std::mem::take(&mut places.parts).into_iter().partition(|part| !places.digits.iter().any(|d| d.0 == part.var));
-    order(nest, &mut loops, &index, places.vars.domain.vars.len());
+    order(nest, &mut loops, &index, &places.vars);
     loops.sort_by_key(|part| !places.over_time(nest, part));
 
     let mut b = places.enter(b, &spread_buffer.names);

@@ -44,8 +44,8 @@ impl<'c> Lowering<'c> {
             let value = match (lowered.packing.bits, constant.splat) {
                 (None, true) => constant.resplat(data),
                 (None, false) => constant.gathered(data, &lowered.gather()?),
-                (Some(bits), true) => constant.packed_splat(data, bits as usize),
-                (Some(bits), false) => constant.packed(data, bits as usize, &lowered.gather()?),
+                (Some(bits), true) if !lowered.packing.straddles() => constant.packed_splat(data, bits as usize),
+                (Some(bits), _) => constant.packed(data, lowered.bits_before(), bits as usize, &lowered.gather()?),
             };
             let value = value.ok_or("the bytes of its elements are not known")?;
             ir::edit(op).set_attribute("initial_value", value);

@@ -205,6 +205,6 @@ impl StepArray<'_> {
     fn made(&self) -> Made<'_> {
         let StepArray { by, result, .. } = *self;
         // What is cheap is made in the layout that is wanted, whatever its type says.
-        Made { array: &self.array, by, result, leaf: result, fixed: self.fixed && !self.cheap }
+        Made { array: &self.array, by, result, leaf: result, fixed: self.fixed && !self.cheap, said: None }
     }
 }

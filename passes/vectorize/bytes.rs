@@ -35,7 +35,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     check(body)?;
     let shape =
         lowered.shape.iter().copied().collect::<Option<Vec<i64>>>().ok_or("its sizes are known only at run time")?;
-    let tiles = Tiles::new(lowered, &shape, packing.count)?;
+    let tiles = Tiles::new(lowered, &shape, packing.held.elements)?;
     let rows = nest.operands.iter().map(|o| Row::of(o.access.base)).collect::<Result<Vec<_>, _>>()?;
     let starts = rows.iter().map(|row| row.offset).collect::<Option<Vec<i64>>>();
     let starts = starts.ok_or("the offset of a buffer is known only at run time")?;
@@ -239,7 +239,7 @@ impl<'c> Bytes<'_, 'c> {
             *loaded.entry(operand).or_insert_with(|| b.value("vector.load", &place(b, operand), bytes, &[]))
         };
         let mut stored: Vec<Option<Val<'c>>> = vec![None; self.nest.outputs];
-        for digit in 0..if self.on_bits { 1 } else { self.packing.count } {
+        for digit in 0..if self.on_bits { 1 } else { self.packing.held.elements } {
             let shift = |name: &str, v: Val<'c>, bits: i64| match digit {
                 0 => v,
                 _ => b.value(name, &[v, splat(b, byte, width, digit * bits)], bytes, &[]),

@@ -121,17 +121,34 @@ impl<'a, 'c> Kernel<'a, 'c> {
             streams: false,
         };
         let streamed = self.streamed(&at);
-        let Some(condition) = self.is_for_memory(b, &at, streamed) else {
-            self.walk(b, 0, at, Sums::new());
+        let Some(large) = self.is_large_at_run_time(b, streamed) else {
+            self.for_memory(b, at, streamed);
             return;
         };
-        let (then, otherwise) = b.conditional(condition, &[]);
-        self.walk(b.at(then), 0, At { streams: streamed.is_some(), ..at.clone() }, Sums::new());
+        let (then, otherwise) = b.conditional(large, &[]);
+        self.for_memory(b.at(then), at.clone(), streamed);
         for operand in 0..self.buffers.len() {
             if self.is_large(operand).is_none() {
                 self.prefetches[operand] = None;
             }
         }
+        self.walk(b.at(otherwise), 0, at, Sums::new());
+    }
+
+    /// The code for what comes from memory: it prefetches, and where the output may be, it is stored past the caches.
+    fn for_memory(&mut self, b: Builder<'c>, at: At, streamed: Option<usize>) {
+        let Some(output) = streamed else {
+            self.walk(b, 0, at, Sums::new());
+            return;
+        };
+        // Streaming stores are of whole vectors at their own alignment, which the program may keep or not.
+        let mut streams = self.is_aligned(b, &at, output);
+        if self.is_large(output).is_none() {
+            let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
+            streams = b.value("arith.andi", &[self.exceeds(b, output), streams], bit, &[]);
+        }
+        let (then, otherwise) = b.conditional(streams, &[]);
+        self.walk(b.at(then), 0, At { streams: true, ..at.clone() }, Sums::new());
         self.walk(b.at(otherwise), 0, at, Sums::new());
     }
 
@@ -335,22 +352,17 @@ impl<'a, 'c> Kernel<'a, 'c> {
         Some(size.unsigned_abs().saturating_mul(self.bytes(operand).unsigned_abs()) > self.target.cache_bytes)
     }
 
-    /// Whether the code for what comes from memory and goes there is to run; none where it is the only one. It prefetches
-    /// what is larger than the cache, and stores past it.
-    fn is_for_memory(&self, b: Builder<'c>, at: &At, streamed: Option<usize>) -> Option<Val<'c>> {
-        let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
-        let both = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], bit, &[]);
-        if let Some(output) = streamed {
-            // Streaming stores are of whole vectors at their own alignment, which the program may keep or not.
-            let aligned = self.is_aligned(b, at, output);
-            let open = self.is_large(output).is_none();
-            return Some(if open { both("arith.andi", self.exceeds(b, output), aligned) } else { aligned });
-        }
-        let fetched: Vec<usize> = (0..self.buffers.len()).filter(|o| self.prefetches[*o].is_some()).collect();
-        if fetched.iter().any(|o| self.is_large(*o).is_some()) {
+    /// Whether an operand that would be prefetched or stored past the caches is larger than these; none where one of the
+    /// former is in any case, or none depends on what is known only at run time.
+    fn is_large_at_run_time(&self, b: Builder<'c>, streamed: Option<usize>) -> Option<Val<'c>> {
+        let mut asked: Vec<usize> = (0..self.buffers.len()).filter(|o| self.prefetches[*o].is_some()).collect();
+        if asked.iter().any(|o| self.is_large(*o).is_some()) {
             return None;
         }
-        fetched.into_iter().map(|o| self.exceeds(b, o)).reduce(|x, y| both("arith.ori", x, y))
+        asked.extend(streamed.filter(|o| self.is_large(*o).is_none() && self.prefetches[*o].is_none()));
+        let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
+        let either = |x, y| b.value("arith.ori", &[x, y], bit, &[]);
+        asked.into_iter().map(|o| self.exceeds(b, o)).reduce(either)
     }
 
     /// Whether an operand whose size is known only at run time is larger than the cache.

@@ -53,7 +53,10 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return Ok(());
     }
-    if nest.operands.iter().any(|o| o.access.packing.count > 1) {
+    if let Some(reason) = nest.operands.iter().find_map(|o| o.access.only_scalar()) {
+        return Err(reason);
+    }
+    if nest.operands.iter().any(|o| o.access.packing.held.elements > 1) {
         return bytes::emit(b, nest, body, target);
     }
     let mut vars = IndexVars::default();

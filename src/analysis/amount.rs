@@ -11,6 +11,7 @@ pub struct Count {
 
 /// How much of a tensor is read when everything that is made of it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Usage {
     /// The elements of the tensor.
     pub size: u128,
@@ -22,6 +23,7 @@ pub struct Usage {
 
 /// Bytes to and from memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Traffic {
     /// Bytes of elements that are read, each at least once.
     pub read: Count,

@@ -76,6 +76,11 @@ fn is_fixed<S>(map: &IndexingMap, r: &RunTime<S>) -> bool {
 fn counted<S>(mapped: &Mapped<S>) -> (Count, Count) {
     let map = &mapped.map;
     let first = map.dims + map.ranges;
+    // Without variables a constraint is in no part.
+    let fails = |(e, i): &(Expr, Interval)| e.evaluate(&[]).is_some_and(|x| x < i.lo || i.hi < x);
+    if map.domain.constraints.iter().any(fails) {
+        return (Count::exactly(0), Count::exactly(0));
+    }
     parts(map).iter().fold((Count::exactly(1), Count::exactly(1)), |(points, elements), part| {
         let late: Vec<usize> = part.vars.iter().copied().filter(|v| *v >= first).collect();
         let run_time = |v: &usize| &mapped.run_time[v - first];
@@ -184,9 +189,8 @@ impl Component<'_> {
             return found.map(|c| if values.is_none() { Count { least: 0, ..c } } else { c }).into();
         }
         let most = self.elements(&[]).most;
-        let least = u128::from(free && whole > 0);
         let points = if free { self.points(late) } else { Count::between(0, whole) };
-        (points, Count { least, most })
+        (points, Count { least: points.least.min(1), most })
     }
 
     /// The points and the elements, where the run-time variables have any of these values.

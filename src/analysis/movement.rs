@@ -49,6 +49,7 @@ pub enum Movement {
 
 /// Why an operation is no bitcast.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// An element moves: the first in the row-major order of the result.
     Element(Moved),
@@ -128,11 +129,13 @@ pub fn movement(operation: &Operation, operand: &Shape, result: &Shape) -> Resul
         ));
     }
     let (Some(sizes), Some(out)) = (from.sizes(), to.sizes()) else {
-        return Err(Error::new("the sizes must be bounded, found `?`"));
+        return Err(Error::new("the sizes must be bounded, found `?`").unsupported());
     };
     let expansion = Expansion::new(&sizes, &from.layout)?;
     if expansion.is_split() || from.layout.metadata_prefix != to.layout.metadata_prefix {
-        return Err(Error::new("the layouts must be in one memory and have the same metadata, found others"));
+        return Err(
+            Error::new("the layouts must be in one memory and have the same metadata, found others").unsupported()
+        );
     }
     let Some(Access { maps: all, .. }) = found.reads(0, 0) else { return Ok(Movement::Free) };
     // Without elements nothing moves.
@@ -214,14 +217,14 @@ impl Question<'_> {
     /// Whether all elements have the offset that they have in the operand.
     fn compare(&self, result: &Expansion) -> Result<Answer, Error> {
         if result.is_split() {
-            return Err(Error::new("the layout must be in one memory, found several"));
+            return Err(Error::new("the layout must be in one memory, found several").unsupported());
         }
         let (from, to) = (self.from(), result.offset_expr());
         let mut form = Form::new(&self.map.domain);
         if form.interval(&(from.clone() + to.clone().times(-1))) != Interval::new(0, 0) {
             let large = self.map.box_points() > COUNTED;
             for index in self.map.points().take(COUNTED as usize) {
-                let too_large = || Error::new("an offset must fit in 64 bits, found a larger one");
+                let too_large = || Error::new("an offset must fit in 64 bits, found a larger one").too_large();
                 let from = from.evaluate(&index).ok_or_else(too_large)?;
                 let to = to.evaluate(&index).ok_or_else(too_large)?;
                 if from != to {

@@ -266,7 +266,7 @@ impl Solver<'_> {
             let Interval { lo, hi } = interval(v);
             let value = if up { digit + Expr::Const(lo) } else { digit.times(-1) + Expr::Const(hi) };
             if value.size() > LONGEST {
-                return Err(Error::new("the index expressions are too large"));
+                return Err(Error::new("the index expressions are too large").too_large());
             }
             self.values[v] = Some(value);
         }
@@ -370,5 +370,5 @@ pub(super) fn narrow(n: i128) -> Result<i64, Error> {
 }
 
 pub(super) fn too_large() -> Error {
-    Error::new("the indices of the operation do not fit in 64 bits")
+    Error::new("the indices of the operation do not fit in 64 bits").too_large()
 }

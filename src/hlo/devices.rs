@@ -32,7 +32,7 @@ impl Devices {
         match found.replicas.unwrap_or(1) * found.partitions.unwrap_or(1) {
             all if all > MOST_DEVICES => {
                 let at = header.iter().find(|a| a.name == "num_partitions").map_or(0, |a| a.at);
-                Err(Error::at(at, format!("there must be at most {MOST_DEVICES} devices, found {all}")))
+                Err(Error::at(at, format!("there must be at most {MOST_DEVICES} devices, found {all}")).too_large())
             }
             _ => Ok(found),
         }

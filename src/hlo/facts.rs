@@ -1,13 +1,20 @@
-//! What a module says of its instructions beside what they do with indices: which are copies, and how often loops run.
+//! What a module says of its instructions beside what they do with indices: which are copies, how often loops run, and
+//! the layouts of arguments and results.
 //!
 //! A loop runs as often as `known_trip_count` of its `backend_config` says. Else it counts: its condition is
 //! `compare(i, n), direction=LT`, where `n` is a constant and `i` a part of the tuple that begins as a constant, and to which
 //! the body adds a constant.
+//!
+//! Before a compiler assigns layouts, those of the instructions are row-major, and `entry_computation_layout` has what
+//! the caller passes and gets.
 
 use super::literal::Values;
 use super::module::{Computation, Instruction, Module};
 use crate::operations::facts::Facts;
 use crate::operations::operation::Operation;
+use crate::operations::shape::{Shape, leaves};
+use crate::text::{Cursor, Error};
+use crate::tiled::layout::Layout;
 
 impl Module {
     /// Facts about the nodes of [`Module::graphs`].
@@ -27,7 +34,26 @@ impl Module {
                 }
             }
         }
+        // Reading the module has checked it.
+        if let Some(text) = self.attribute("entry_computation_layout") {
+            let _ = self.entry_layouts(text, &mut facts);
+        }
         facts
+    }
+
+    /// Reads `{(f32[2]{0})->f32[3]{0}}`.
+    fn entry_layouts(&self, text: &str, facts: &mut Facts) -> Result<(), Error> {
+        let cursor = &mut Cursor::new(text);
+        cursor.expect("{", "`{`")?;
+        cursor.expect("(", "`(`")?;
+        for number in 0..self.computations[self.entry].parameters.len() {
+            cursor.eat(",");
+            facts.arguments.extend(said(cursor)?.into_iter().map(|(leaf, layout)| ((number, leaf), layout)));
+        }
+        cursor.expect(")", "`)`")?;
+        cursor.expect("->", "`->`")?;
+        facts.results.extend(said(cursor)?);
+        Ok(())
     }
 
     /// How often a loop runs that counts.
@@ -60,6 +86,14 @@ impl Module {
         }
         tuple.operands.get(usize::try_from(part).ok()?).copied()
     }
+}
+
+/// The layouts of the arrays of a shape, if the text has layouts there.
+fn said(cursor: &mut Cursor) -> Result<Vec<(usize, Layout)>, Error> {
+    let before = cursor.rest();
+    let shape = Shape::read(cursor, 0)?;
+    let has_layout = before[..before.len() - cursor.rest().len()].contains('{');
+    Ok(leaves(&shape).into_iter().map(|array| array.layout.clone()).enumerate().filter(|_| has_layout).collect())
 }
 
 /// Which part of the computation's parameter an instruction is.

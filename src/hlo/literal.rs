@@ -69,7 +69,7 @@ impl Values {
             return Ok(Values::Elided);
         }
         let Some(sizes) = array.sizes() else {
-            return Err(Error::at(cursor.at(), "the sizes of a constant must be known, found `?`"));
+            return Err(Error::at(cursor.at(), "the sizes of a constant must be known, found `?`").unsupported());
         };
         let element = array.element;
         let mut values = match element {
@@ -129,7 +129,7 @@ impl Values {
             return Ok(());
         }
         let word = number(cursor, element)?;
-        let wrong = || Error::at(at, format!("expected a value of `{element}`, found `{}`", excerpt(word)));
+        let wrong = || Error::at(at, format!("expected a value of `{element}`, found `{}`", excerpt(word))).syntax();
         match self {
             Values::Booleans(all) => all.push(match word {
                 "true" | "1" => true,
@@ -204,6 +204,6 @@ fn float(cursor: &mut Cursor, element: ElementType) -> Result<f64, Error> {
             at,
             format!("a value of `{element}` must round to a finite number, found `{}`", excerpt(word)),
         )),
-        None => Err(Error::at(at, format!("expected a value of `{element}`, found `{}`", excerpt(word)))),
+        None => Err(Error::at(at, format!("expected a value of `{element}`, found `{}`", excerpt(word))).syntax()),
     }
 }

@@ -71,7 +71,7 @@ fn mesh<'a>(cursor: &mut Cursor<'a>) -> Result<(Vec<MeshAxis<'a>>, Vec<i64>), Er
     }
     let at = cursor.at();
     if cursor.word() != Some("device_ids") {
-        return Err(Error::at(at, "expected `device_ids=` after the axes"));
+        return Err(Error::at(at, "expected `device_ids=` after the axes").syntax());
     }
     cursor.expect("=", "`=` after `device_ids`")?;
     cursor.expect("(", "`(` to open the devices")?;
@@ -114,7 +114,7 @@ fn parts(cursor: &mut Cursor, axes: &[MeshAxis]) -> Result<Vec<AxisPart>, Error>
         let (name, at) = axis(cursor)?;
         let Some(axis) = axes.iter().position(|(known, _)| *known == name) else {
             let hint = did_you_mean(name, axes.iter().map(|(known, _)| *known));
-            return Err(Error::at(at, format!("unknown axis `{}` of the mesh{hint}", excerpt(name))));
+            return Err(Error::at(at, format!("unknown axis `{}` of the mesh{hint}", excerpt(name))).unknown());
         };
         let (before, size) = if cursor.eat(":") { sub_axis(cursor, axes[axis])? } else { (1, axes[axis].1) };
         let apart = |other: &AxisPart| before % (other.before * other.size) == 0 || other.before % (before * size) == 0;

@@ -26,12 +26,13 @@
 //! an error in one instruction does not hide those of others.
 //!
 //! Names are without `%`. Attributes that have no effect on indices are kept as text. Sharding, aliasing and other
-//! attributes of one compiler are not interpreted. Shapes that the text leaves out are those that operands and attributes
+//! attributes of one compiler are not interpreted; a name that is nearly one of HLO's is an error. Shapes that the text leaves out are those that operands and attributes
 //! say.
 //!
 //! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+mod attributes;
 mod devices;
 mod facts;
 mod infer;

@@ -23,6 +23,7 @@ pub struct Module {
 
 /// A computation: instructions that compute a root from parameters.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Computation {
     /// Its name.
     pub name: String,
@@ -66,6 +67,7 @@ pub struct Instruction {
 
 /// `name=text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Attribute {
     /// Its name.
     pub name: String,
@@ -77,6 +79,7 @@ pub struct Attribute {
 
 /// What an instruction was made from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Source {
     /// `op_name` of the metadata: the path of names in the program.
     pub op_name: Option<String>,

@@ -113,6 +113,7 @@ pub(super) struct RawOperand<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct RawAttribute<'a> {
     pub name: &'a str,
+    pub name_at: usize,
     pub at: usize,
     pub text: &'a str,
 }
@@ -122,9 +123,9 @@ impl RawAttribute<'_> {
     fn place(&self, error: Error) -> Error {
         let message = match error.message.strip_suffix("found the end of the text") {
             Some(expected) => format!("{expected}found the end of `{}`", excerpt(self.name)),
-            None => error.message,
+            None => error.message.clone(),
         };
-        Error { at: error.at.map(|at| at + self.at), message }
+        Error { at: error.at.map(|at| at + self.at), message, ..error }
     }
 
     pub fn owned(&self) -> Attribute {
@@ -158,20 +159,20 @@ impl Tables {
     pub fn add(&mut self, row: i64, fields: &RawAttribute) -> Result<(), Error> {
         match fields.name {
             "FileNames" => {
-                let expected = || Error::at(fields.at, "expected a file's name in quotes");
+                let expected = || Error::at(fields.at, "expected a file's name in quotes").syntax();
                 self.files.insert(row, unquote(fields.text).ok_or_else(expected)?);
             }
             "FileLocations" => {
                 let (file, line) = (fields.field("file_name_id")?, fields.field("line")?);
                 if !self.files.contains_key(&file) {
-                    return Err(Error::at(fields.at, format!("unknown file {file}")));
+                    return Err(Error::at(fields.at, format!("unknown file {file}")).unknown());
                 }
                 self.locations.insert(row, (file, line));
             }
             "StackFrames" => {
                 let location = fields.field("file_location_id")?;
                 if !self.locations.contains_key(&location) {
-                    return Err(Error::at(fields.at, format!("unknown file location {location}")));
+                    return Err(Error::at(fields.at, format!("unknown file location {location}")).unknown());
                 }
                 self.frames.insert(row, location);
             }
@@ -199,10 +200,10 @@ impl<'a> RawAttribute<'a> {
         let mut read = || {
             after(&mut cursor, "{", self.name)?;
             while !cursor.eat("}") {
-                let name = name(&mut cursor, "a field or `}`")?.0;
+                let (name, name_at) = name(&mut cursor, "a field or `}`")?;
                 after(&mut cursor, "=", name)?;
                 let (at, text) = value(&mut cursor, End::Space)?;
-                fields.push(RawAttribute { name, at: at + self.at, text });
+                fields.push(RawAttribute { name, name_at: name_at + self.at, at: at + self.at, text });
                 cursor.eat(",");
             }
             Ok(())

@@ -92,11 +92,12 @@ impl<'a> ModuleReader<'a, '_> {
         while let Some(table @ ("FileNames" | "FunctionNames" | "FileLocations" | "StackFrames")) =
             self.cursor.peek_word()
         {
+            let name_at = self.cursor.at();
             self.cursor.word();
             while self.cursor.peek().is_some_and(|b| b.is_ascii_digit()) {
                 let row = self.cursor.integer("a number")?;
                 let (at, text) = value(&mut self.cursor, End::Space)?;
-                module.tables.add(row, &RawAttribute { name: table, at, text })?;
+                module.tables.add(row, &RawAttribute { name: table, name_at, at, text })?;
             }
         }
         Ok(())
@@ -120,7 +121,7 @@ impl<'a> ModuleReader<'a, '_> {
             _ => until,
         };
         let (at, text) = value(&mut self.cursor, until)?;
-        add(attributes, RawAttribute { name, at, text }, name_at)
+        add(attributes, RawAttribute { name, name_at, at, text })
     }
 
     fn computation(&mut self, module: &mut RawModule<'a>) -> Result<(), Error> {
@@ -232,8 +233,8 @@ impl<'a> ModuleReader<'a, '_> {
             };
             let at = self.cursor.at();
             let names = self.computations_inside(owner, name)?;
-            let attribute = RawAttribute { name, at, text: &self.text[at..self.cursor.at()] };
-            add(&mut instruction.attributes, attribute, name_at)?;
+            let attribute = RawAttribute { name, name_at, at, text: &self.text[at..self.cursor.at()] };
+            add(&mut instruction.attributes, attribute)?;
             instruction.inside.push((name, names));
         }
     }
@@ -298,7 +299,7 @@ impl<'a> ModuleReader<'a, '_> {
     fn deeper(&mut self) -> Result<(), Error> {
         if self.depth == MAX_INSIDE {
             let message = format!("instructions must be at most {MAX_INSIDE} deep inside instructions, found more");
-            return Err(Error::at(self.cursor.at(), message));
+            return Err(Error::at(self.cursor.at(), message).too_large());
         }
         self.depth += 1;
         Ok(())
@@ -380,13 +381,16 @@ impl<'a> ModuleReader<'a, '_> {
 }
 
 /// Adds an attribute to those of an instruction or the header.
-fn add<'a>(attributes: &mut Vec<RawAttribute<'a>>, attribute: RawAttribute<'a>, name_at: usize) -> Result<(), Error> {
+fn add<'a>(attributes: &mut Vec<RawAttribute<'a>>, attribute: RawAttribute<'a>) -> Result<(), Error> {
+    let name_at = attribute.name_at;
     if attributes.iter().any(|a| a.name == attribute.name) {
         let message = format!("attribute `{}` must be there once, found a second", excerpt(attribute.name));
         return Err(Error::at(name_at, message));
     }
     if attributes.len() == MAX_ATTRIBUTES {
-        return Err(Error::at(name_at, format!("there must be at most {MAX_ATTRIBUTES} attributes, found more")));
+        return Err(
+            Error::at(name_at, format!("there must be at most {MAX_ATTRIBUTES} attributes, found more")).too_large()
+        );
     }
     attributes.push(attribute);
     Ok(())
@@ -400,6 +404,7 @@ fn at_word(cursor: &Cursor, word: &str) -> bool {
 /// The error where a shape is left out that nothing else says.
 pub(super) fn left_out(opcode: &str, at: usize) -> Error {
     Error::at(at, format!("expected a shape before `{}`: operands and attributes do not say it", excerpt(opcode)))
+        .syntax()
 }
 
 /// Whether an opcode and its operands are next rather than a shape.

@@ -10,6 +10,7 @@
 //! one mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot
 //! be made to collide in.
 
+use super::attributes;
 use super::devices::Devices;
 use super::infer;
 use super::module::{Computation, Instruction, Module, Source};
@@ -24,7 +25,7 @@ use super::words::{name, unquote};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A computation with its names resolved, in the order of the text.
 #[derive(Default)]
@@ -133,7 +134,9 @@ fn entry(raw: &RawModule, end: usize, errors: &mut Vec<Error>) -> Option<usize> 
         errors.push(Error::at(raw.computations[i].at, "a module must have one `ENTRY`, found a second"));
     }
     if first.is_none() && !raw.broken {
-        errors.push(Error::at(end, "expected a computation that begins with `ENTRY`, found the end of the text"));
+        errors.push(
+            Error::at(end, "expected a computation that begins with `ENTRY`, found the end of the text").syntax(),
+        );
     }
     first
 }
@@ -274,7 +277,7 @@ fn parameters(raw: &RawComputation, errors: &mut Vec<Error>) -> Vec<usize> {
         let wanted = i64::try_from(expected).unwrap_or(i64::MAX);
         if first && number > wanted && !raw.broken {
             let message = format!("expected parameter {expected} of computation `{name}`, found parameter {number}");
-            errors.push(Error::at(at, message));
+            errors.push(Error::at(at, message).syntax());
         } else if first && number < wanted {
             let message = format!("parameter {number} of computation `{name}` must be defined once, found a second");
             errors.push(Error::at(at, message));
@@ -302,7 +305,7 @@ fn operands(
                 let hint = known_near(&operand.name, names, errors);
                 let (name, computation) = (excerpt(&operand.name), excerpt(&raw.name));
                 let message = format!("unknown instruction `{name}` in computation `{computation}`{hint}");
-                errors.push(Error::at(operand.at, message));
+                errors.push(Error::at(operand.at, message).unknown());
             }
             continue;
         };
@@ -344,7 +347,7 @@ fn list(
             }
             let (name, at) = name(cursor, &format!("the name of a {kind}"))?;
             let hint = || known_near(name, known, errors);
-            let unknown = || Error::at(at, format!("unknown {kind} `{}`{}", excerpt(name), hint()));
+            let unknown = || Error::at(at, format!("unknown {kind} `{}`{}", excerpt(name), hint())).unknown();
             found.push(*known.get(name).ok_or_else(unknown)?);
         }
         Ok(())
@@ -417,10 +420,14 @@ fn check(
     errors: &mut Vec<Error>,
 ) -> Vec<(Operation, Source)> {
     let mut operations = Vec::with_capacity(raw.instructions.len());
-    let nothing = Vec::new();
+    let (nothing, mut others) = (Vec::new(), HashSet::new());
     for (i, instruction) in raw.instructions.iter().enumerate() {
         if errors.len() >= Module::MAX_ERRORS {
             break;
+        }
+        if let Err(error) = attributes::check(instruction, &mut others) {
+            errors.push(error);
+            continue;
         }
         let called = resolved.calls.get(&i).unwrap_or(&nothing).iter().map(|&c| place[c]).collect();
         match (operation(raw, resolved, i, called, module), source(instruction, tables)) {
@@ -445,7 +452,7 @@ fn operation(
     }
     let name = instruction.opcode;
     let opcode = find(name).ok_or_else(|| {
-        Error::at(instruction.opcode_at, format!("unknown operation `{}`{}", excerpt(name), near(name)))
+        Error::at(instruction.opcode_at, format!("unknown operation `{}`{}", excerpt(name), near(name))).unknown()
     })?;
     if !instruction.broken {
         let (least, most) = opcode.operands;

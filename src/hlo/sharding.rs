@@ -72,7 +72,7 @@ fn one(cursor: &mut Cursor, array: Option<&Array>, partitions: Option<i64>) -> R
         Some("maximal") => {
             let at = cursor.at();
             if cursor.word() != Some("device") {
-                return Err(Error::at(at, "expected `device=` and its number after `maximal`"));
+                return Err(Error::at(at, "expected `device=` and its number after `maximal`").syntax());
             }
             cursor.expect("=", "`=` after `device`")?;
             below(cursor, partitions)?;
@@ -80,7 +80,7 @@ fn one(cursor: &mut Cursor, array: Option<&Array>, partitions: Option<i64>) -> R
         Some(word) if WHOLE.contains(&word) => {}
         word => {
             let hint = word.map_or(String::new(), |word| did_you_mean(word, WHOLE.into_iter().chain(["devices"])));
-            return Err(Error::at(at, format!("expected `devices=` or {}{hint}", WHOLE.join(", "))));
+            return Err(Error::at(at, format!("expected `devices=` or {}{hint}", WHOLE.join(", "))).syntax());
         }
     }
     let mut further = 0;
@@ -160,7 +160,7 @@ fn rest(cursor: &mut Cursor) -> Result<usize, Error> {
         word => {
             let found = word.map_or("something else".to_string(), |word| format!("`{}`", excerpt(word)));
             let hint = word.map_or(String::new(), |word| did_you_mean(word, FURTHER.into_iter()));
-            Err(Error::at(at, format!("expected `}}` to close the sharding, found {found}{hint}")))
+            Err(Error::at(at, format!("expected `}}` to close the sharding, found {found}{hint}")).syntax())
         }
     }
 }

@@ -68,11 +68,13 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
             _ => '(',
         };
         Error::at(at + from, format!("expected `{}` to close this `{opened}`, found {found}", char::from(close)))
+            .syntax()
     };
     while let Some(&byte) = bytes.get(end) {
         end += match byte {
-            b'"' => string_length(&text[end..], until == End::Header)
-                .ok_or_else(|| Error::at(at + end, "expected `\"` to close this string on its line, found none"))?,
+            b'"' => string_length(&text[end..], until == End::Header).ok_or_else(|| {
+                Error::at(at + end, "expected `\"` to close this string on its line, found none").syntax()
+            })?,
             b'{' | b'[' | b'(' => {
                 open.push((if byte == b'(' { b')' } else { byte + 2 }, end));
                 1
@@ -88,7 +90,7 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
             },
             b'/' if bytes[end..].starts_with(b"/*") => match text[end..].find("*/") {
                 Some(length) => length + 2,
-                None => return Err(Error::at(at + end, "expected `*/` to close this comment, found none")),
+                None => return Err(Error::at(at + end, "expected `*/` to close this comment, found none").syntax()),
             },
             b' ' | b'\t' if until == End::Line => 1,
             b' ' | b'\t' if until == End::Braces => 1,

@@ -12,6 +12,7 @@ use crate::text::Error;
 
 /// A map made simple, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Explained {
     /// What [`IndexingMap::simplify`] returns.
     pub result: Indexing,
@@ -29,7 +30,7 @@ impl IndexingMap {
         let mut log = Log::of_size(Using::All, self.exprs().map(Expr::size).sum());
         let result = self.simplify_with(&mut Some(&mut log));
         if !log.open() {
-            return Err(Error::new(format!("the steps must have at most {LARGEST} operations, found more")));
+            return Err(Error::new(format!("the steps must have at most {LARGEST} operations, found more")).too_large());
         }
         // A fact that only the simplifier can prove is left out; where a rule itself is not proved, points are enumerated.
         let (end, used) = loop {

@@ -146,10 +146,10 @@ impl IndexingMap {
             );
             return Err(Error::new(message));
         }
-        let large = |what: String| Error::new(format!("the value of {what} does not fit in 64 bits"));
+        let large = |what: String| Error::new(format!("the value of {what} does not fit in 64 bits")).too_large();
         match self.contains(point) {
             Some(false) => Ok(None),
-            None => Err(Error::new("the value of a constraint does not fit in 128 bits")),
+            None => Err(Error::new("the value of a constraint does not fit in 128 bits").too_large()),
             Some(true) => {
                 let value = |(k, e): (usize, &Expr)| e.evaluate(point).ok_or_else(|| large(format!("result {k}")));
                 self.results.iter().enumerate().map(value).collect::<Result<_, _>>().map(Some)
@@ -286,13 +286,16 @@ impl IndexingMap {
             depth = depth.max(e.depth());
         }
         if size > LARGEST {
-            return Err(Error::new(format!("a composition must have at most {LARGEST} operations, found more")));
+            return Err(
+                Error::new(format!("a composition must have at most {LARGEST} operations, found more")).too_large()
+            );
         }
         if depth + deepest > DEEPEST {
             return Err(Error::new(format!(
                 "a composition must nest at most {DEEPEST} deep, found {}",
                 depth + deepest
-            )));
+            ))
+            .too_large());
         }
         Ok(())
     }

@@ -66,7 +66,7 @@ impl IndexingMap {
     pub fn parse(text: &str) -> Result<IndexingMap, Error> {
         match Indexing::parse(text)? {
             Indexing::Map(map) => Ok(map),
-            value => Err(Error::at(0, format!("expected a map, found `{value}`"))),
+            value => Err(Error::at(0, format!("expected a map, found `{value}`")).syntax()),
         }
     }
 }
@@ -94,7 +94,9 @@ pub(crate) fn read_affine(cursor: &mut Cursor) -> Result<(usize, Vec<Expr>), Err
     *cursor = reader.cursor;
     match head.dims == head.names.len() {
         true => Ok((head.dims, head.results)),
-        false => Err(Error::at(at, "the map must have no symbols: their values are known only at run time")),
+        false => {
+            Err(Error::at(at, "the map must have no symbols: their values are known only at run time").unsupported())
+        }
     }
 }
 
@@ -243,7 +245,7 @@ impl<'a> MapReader<'a> {
         let value = digits.parse::<i128>().ok().map(|n| if negative { -n } else { n });
         let value = value.and_then(|n| i64::try_from(n).ok()).ok_or_else(|| {
             let sign = if negative { "-" } else { "" };
-            Error::at(self.cursor.at(), format!("`{sign}{}` does not fit in 64 bits", excerpt(digits)))
+            Error::at(self.cursor.at(), format!("`{sign}{}` does not fit in 64 bits", excerpt(digits))).too_large()
         })?;
         self.cursor.advance(digits.len());
         Ok(value)
@@ -254,7 +256,7 @@ impl<'a> MapReader<'a> {
         if depth < DEPTH {
             Ok(depth + 1)
         } else {
-            Err(Error::at(at, format!("operations must nest at most {DEPTH} deep, found one more")))
+            Err(Error::at(at, format!("operations must nest at most {DEPTH} deep, found one more")).too_large())
         }
     }
 
@@ -263,7 +265,7 @@ impl<'a> MapReader<'a> {
         if outer < PARENTHESES {
             return Ok(outer + 1);
         }
-        Err(Error::at(at, format!("parentheses must nest at most {PARENTHESES} deep, found one more")))
+        Err(Error::at(at, format!("parentheses must nest at most {PARENTHESES} deep, found one more")).too_large())
     }
 
     /// A sum, with `outer` parentheses open around it.
@@ -328,7 +330,7 @@ impl<'a> MapReader<'a> {
 
     fn unknown(&self, name: &str) -> Error {
         let hint = did_you_mean(name, self.names.keys().copied());
-        Error::at(self.cursor.at(), format!("unknown variable `{}`{hint}", excerpt(name)))
+        Error::at(self.cursor.at(), format!("unknown variable `{}`{hint}", excerpt(name))).unknown()
     }
 
     /// A number, variable, minimum, maximum, or a sum in parentheses, negated or not.

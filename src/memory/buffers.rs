@@ -22,6 +22,7 @@ pub enum RunsAs {
 
 /// What a buffer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Role {
     /// It holds a parameter, and may hold other leaves.
     Parameter,
@@ -35,6 +36,7 @@ pub enum Role {
 
 /// Leaves that lie in one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Buffer {
     /// What it is for.
     pub role: Role,
@@ -50,6 +52,7 @@ pub struct Buffer {
 
 /// The buffers of a computation. Arrays without bytes, such as tokens, have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FrameBuffers {
     /// The buffers, by the number of their first leaf.
     pub buffers: Vec<Buffer>,

@@ -47,7 +47,8 @@ impl Footprint {
     /// # Errors
     /// 64 bits do not hold it.
     pub fn plus(self, other: Footprint) -> Result<Footprint, Error> {
-        let sum = |a: i64, b: i64| a.checked_add(b).ok_or_else(|| Error::new("the bytes do not fit in 64 bits"));
+        let sum =
+            |a: i64, b: i64| a.checked_add(b).ok_or_else(|| Error::new("the bytes do not fit in 64 bits").too_large());
         Ok(Footprint { logical: sum(self.logical, other.logical)?, padded: sum(self.padded, other.padded)? })
     }
 
@@ -60,6 +61,7 @@ impl Footprint {
 
 /// How much of the first tile's last two dimensions, lanes and sublanes, an array fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LaneUse {
     /// The size of the minormost dimension, and the same rounded up to whole tiles.
     pub lanes: (i64, i64),

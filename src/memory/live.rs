@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The memory of a program.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct MemoryUse {
     /// By the number of the memory space; only those that have something in them.
     pub spaces: BTreeMap<u8, Space>,
@@ -24,6 +25,7 @@ pub struct MemoryUse {
 
 /// The bytes in one memory space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Space {
     /// The entry's parameters.
     pub arguments: Footprint,
@@ -41,6 +43,7 @@ pub struct Space {
 
 /// An instruction that is running, of a computation that runs in this way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Moment {
     /// The number of the computation.
     pub computation: usize,
@@ -145,7 +148,7 @@ impl MemoryUse {
             let mut live = 0;
             let sum = |change: &i128| {
                 live += change;
-                i64::try_from(live).map_err(|_| Error::new("the live bytes do not fit in 64 bits"))
+                i64::try_from(live).map_err(|_| Error::new("the live bytes do not fit in 64 bits").too_large())
             };
             changes[..length].iter().map(sum).collect::<Result<Vec<i64>, Error>>()
         };

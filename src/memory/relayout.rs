@@ -27,6 +27,7 @@ pub enum Shift {
 
 /// An instruction that only moves bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Relayout {
     /// What moves.
     pub shift: Shift,

@@ -39,7 +39,7 @@ pub(super) fn of_results(sizes: &[i64], results: Vec<Expr>, at: usize) -> Result
     if sizes.contains(&0) {
         return Description::of_parts(sizes, Vec::new(), Vec::new());
     }
-    let large = || Error::at(at, "the offsets do not fit in 64 bits");
+    let large = || Error::at(at, "the offsets do not fit in 64 bits").too_large();
     let mut stride = 1i128;
     let mut terms = Vec::new();
     let last = results.len() - 1;
@@ -152,7 +152,8 @@ pub fn affine_map(described: &Described, element: ElementType) -> Result<String,
         again.meaning().is_ok_and(|again| again.compare(&meaning) == Equality::Equal)
     };
     let results = ways.into_iter().find(same);
-    let results = results.ok_or_else(|| Error::new("no map of at most 2^26 elements times operations says it"))?;
+    let results =
+        results.ok_or_else(|| Error::new("no map of at most 2^26 elements times operations says it").too_large())?;
     let name = |v: usize| format!("d{v}");
     let names: Vec<String> = (0..sizes.len()).map(name).collect();
     let results: Vec<String> = results.iter().map(|e| Named(e, &name).to_string()).collect();

@@ -62,7 +62,7 @@ pub(super) fn read_rows(cursor: &mut Cursor) -> Result<Bases, Error> {
     while !cursor.eat("]") {
         let at = cursor.at();
         if rows.len() == MOST_BITS {
-            return Err(Error::at(at, format!("an input must have at most {MOST_BITS} bases, found more")));
+            return Err(Error::at(at, format!("an input must have at most {MOST_BITS} bases, found more")).too_large());
         }
         let row = list(cursor, ["[", "]"], "a number", false)?;
         at_least(&row, 0, "an entry of a basis")?;
@@ -97,7 +97,7 @@ impl LinearBases {
             return Err(Error::at(self.at, format!("a layout must have 1 to {most} dimensions, found {rank}")));
         }
         if let Some((at, _)) = self.rows().find(|(_, row)| row.iter().any(|entry| *entry >= 1 << 61)) {
-            return Err(Error::at(*at, "an entry of a basis must be below 2^61"));
+            return Err(Error::at(*at, "an entry of a basis must be below 2^61").too_large());
         }
         let size = |dim: usize| {
             let all = self.rows().fold(0, |all, (_, row)| all | row[dim]);
@@ -117,7 +117,7 @@ impl LinearBases {
     pub fn describe(&self, sizes: &[i64]) -> Result<Description, Error> {
         let logs: Vec<u32> = sizes.iter().map(|size| size.trailing_zeros()).collect();
         if logs.iter().sum::<u32>() > 62 {
-            return Err(Error::at(self.at, "the number of elements does not fit in 64 bits"));
+            return Err(Error::at(self.at, "the number of elements does not fit in 64 bits").too_large());
         }
         let first = |dim: usize| logs[..dim].iter().sum::<u32>();
         let packed =
@@ -131,7 +131,8 @@ impl LinearBases {
                 return Err(Error::at(
                     self.at,
                     format!("`{name}` must have at most {MOST_BITS} bases, found {}", rows.len()),
-                ));
+                )
+                .too_large());
             }
             for (bit, (at, row)) in rows.iter().enumerate() {
                 let basis = packed(row);

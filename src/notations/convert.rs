@@ -47,7 +47,7 @@ const PROBED: i64 = 1 << 16;
 /// ```
 pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<TensorLayout, Error> {
     if expansion.is_split() {
-        return Err(Error::new("the layout must not be cut across memories, found `SC`"));
+        return Err(Error::new("the layout must not be cut across memories, found `SC`").unsupported());
     }
     let sizes = expansion.logical_sizes();
     if sizes.is_empty() {
@@ -68,7 +68,9 @@ pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<Tensor
             Err(error) => why = Some(error),
         }
     }
-    Err(obstacle(layout).or(why).unwrap_or_else(|| Error::new("the dimensions are too large to look for their digits")))
+    Err(obstacle(layout)
+        .or(why)
+        .unwrap_or_else(|| Error::new("the dimensions are too large to look for their digits").too_large()))
 }
 
 /// A layout of these parts on these sizes; those of one step are left out.
@@ -100,7 +102,7 @@ fn same(tiled: &Expansion, parts: &Placement) -> Result<(), Error> {
     match Meaning::of_tiled(tiled, 0).compare(&Meaning::from(parts)) {
         Equality::Equal => Ok(()),
         Equality::Different { witness: Some(index), .. } => {
-            Err(Error::new(format!("the offsets have no digits that reach element {index:?}")))
+            Err(Error::new(format!("the offsets have no digits that reach element {index:?}")).unsupported())
         }
         Equality::Different { reason, .. } | Equality::Unknown { reason } => Err(Error::new(reason)),
     }
@@ -221,7 +223,7 @@ pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
         let before = natural.iter().position(|other| other > dim).unwrap_or(natural.len());
         natural.insert(before, *dim);
     }
-    let mut why = Error::new("expected parts in an order that tiles make, found another order in memory");
+    let mut why = Error::new("expected parts in an order that tiles make, found another order in memory").unsupported();
     for order in [natural, [single, order].concat()] {
         let tiled = arranged(&runs, &order);
         match Expansion::new(sizes, &tiled) {
@@ -302,7 +304,7 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
                 )));
             }
         }
-        let large = || Error::new("the size in elements does not fit in 64 bits");
+        let large = || Error::new("the size in elements does not fit in 64 bits").too_large();
         behind = part.stride.checked_mul(part.extent).ok_or_else(large)?;
         runs.push(Run { dim: Some(dim), extent: part.extent, padded: part.extent, weight });
         (stride, on_top) = (part.stride, top);

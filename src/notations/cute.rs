@@ -92,7 +92,7 @@ fn read_swizzle(cursor: &mut Cursor) -> Result<Option<Swizzle>, Error> {
         let negative = k == 2 && cursor.eat("-");
         let value = cursor.integer("a number of bits")?;
         if value > 62 {
-            return Err(Error::at(at, format!("a swizzle must stay within 62 bits, found {value}")));
+            return Err(Error::at(at, format!("a swizzle must stay within 62 bits, found {value}")).too_large());
         }
         *number = if negative { -value } else { value };
     }
@@ -104,7 +104,7 @@ fn read_swizzle(cursor: &mut Cursor) -> Result<Option<Swizzle>, Error> {
         return Err(Error::at(at, message));
     }
     if base + shift.abs() + bits > 62 {
-        return Err(Error::at(at, "a swizzle must stay within 62 bits, found one that does not"));
+        return Err(Error::at(at, "a swizzle must stay within 62 bits, found one that does not").too_large());
     }
     Ok(Some(Swizzle { bits, base, shift }))
 }
@@ -115,12 +115,13 @@ fn nested(cursor: &mut Cursor, depth: usize, left: &mut usize, what: &str) -> Re
         cursor.eat("_");
         *left = left.checked_sub(1).ok_or_else(|| {
             Error::at(at, format!("a layout must have at most {} sizes, found more", TensorLayout::MAX_PARTS))
+                .too_large()
         })?;
         let number = number(cursor, &format!("{what} or `(`"))?;
         return Ok(Nested::Number { value: number.value, at });
     }
     if depth == DEPTH {
-        return Err(Error::at(at, format!("tuples must be nested at most {DEPTH} deep, found more")));
+        return Err(Error::at(at, format!("tuples must be nested at most {DEPTH} deep, found more")).too_large());
     }
     let mut entries = Vec::new();
     if cursor.eat(")") {
@@ -150,7 +151,7 @@ fn modes(shape: &Nested, strides: &Nested) -> Result<(Vec<i64>, Vec<(usize, i64,
         pair => vec![pair],
     };
     if pairs.is_empty() || pairs.len() > Layout::MAX_RANK {
-        let Nested::Tuple { at, .. } = shape else { return Err(Error::new(too_many_dims())) };
+        let Nested::Tuple { at, .. } = shape else { return Err(Error::new(too_many_dims()).too_large()) };
         let message = if pairs.is_empty() {
             "a layout must have at least one dimension, found none".into()
         } else {
@@ -193,7 +194,7 @@ fn leaves(
                 return Err(Error::at(*strides, format!("a stride must be at least 1, found {stride}{why}")));
             }
             parts.push((dim, *weight, Part { extent: *extent, axis: None, stride: *stride }));
-            let large = || Error::at(*at, format!("the size of dimension {dim} does not fit in 64 bits"));
+            let large = || Error::at(*at, format!("the size of dimension {dim} does not fit in 64 bits")).too_large();
             *weight = weight.checked_mul(*extent).ok_or_else(large)?;
             Ok(())
         }
@@ -214,7 +215,8 @@ fn leaves(
 /// The map of a layout under a swizzle; the layout itself where the swizzle changes nothing.
 fn swizzled(placement: &Placement, swizzle: Swizzle, offset: i64, at: usize) -> Result<Description, Error> {
     let most = placement.extents().last().copied().unwrap_or(1) - 1;
-    let most = most.checked_add(offset).ok_or_else(|| Error::at(at, "the offsets do not fit in 64 bits"))?;
+    let most =
+        most.checked_add(offset).ok_or_else(|| Error::at(at, "the offsets do not fit in 64 bits").too_large())?;
     let Swizzle { bits, base, shift } = swizzle;
     let changed = (0..bits).map(|k| (base + k + (-shift).max(0), base + k + shift.max(0)));
     let changed: Vec<(i64, i64)> = changed.filter(|(_, by)| most >> by != 0).collect();
@@ -222,7 +224,8 @@ fn swizzled(placement: &Placement, swizzle: Swizzle, offset: i64, at: usize) -> 
         return Ok(Description::Parts(Box::new(placement.clone())));
     }
     if placement.digits().len() > SWIZZLED {
-        return Err(Error::at(at, format!("a layout under a swizzle must have at most {SWIZZLED} sizes, found more")));
+        return Err(Error::at(at, format!("a layout under a swizzle must have at most {SWIZZLED} sizes, found more"))
+            .too_large());
     }
     let sum = placement.map().results.pop().unwrap_or(Expr::Const(0));
     let sum = Expr::sum(sum.terms().into_iter().cloned().chain([Expr::Const(offset)]).collect());
@@ -271,7 +274,8 @@ fn strided_modes(placement: &Placement) -> Result<String, Error> {
         if let Some((weight, _)) = parts.last().filter(|(weight, _)| size % weight != 0) {
             return Err(Error::new(format!(
                 "CuTe has no padding: the size of dimension {dim} must be a multiple of {weight}, found {size}"
-            )));
+            ))
+            .unsupported());
         }
         let numbers = |of: &dyn Fn(&Part) -> i64, none: &str| {
             let numbers: Vec<String> = parts.iter().map(|(_, part)| of(part).to_string()).collect();

@@ -128,11 +128,14 @@ fn placed(meaning: &Meaning) -> Result<Placement, Error> {
         return Err(Error::new(format!(
             "the first element must be at 0 along {axis}, found it at {}; layouts have no offset",
             first[k]
-        )));
+        ))
+        .unsupported());
     }
     let parts = |dim: usize| {
         let found = digits(&meaning.sizes, dim, &meaning.axes, &place);
-        found.ok_or_else(|| Error::new(format!("the places along dimension {dim} have no digits, as under a swizzle")))
+        found.ok_or_else(|| {
+            Error::new(format!("the places along dimension {dim} have no digits, as under a swizzle")).unsupported()
+        })
     };
     let dims = (0..meaning.sizes.len()).map(parts).collect::<Result<Vec<_>, Error>>()?;
     let broadcast = meaning.axes.iter().zip(&meaning.copies).flat_map(|(axis, copies)| copied(axis, copies)).collect();
@@ -142,7 +145,8 @@ fn placed(meaning: &Meaning) -> Result<Placement, Error> {
     match Meaning::from(&placement).compare(&Meaning { memory_space: 0, ..meaning.clone() }) {
         Equality::Equal => Ok(placement),
         Equality::Different { witness: Some(index), .. } => {
-            Err(Error::new(format!("the places have no digits that reach element {index:?}, as under a swizzle")))
+            Err(Error::new(format!("the places have no digits that reach element {index:?}, as under a swizzle"))
+                .unsupported())
         }
         Equality::Different { reason, .. } | Equality::Unknown { reason } => Err(Error::new(reason)),
     }
@@ -152,7 +156,7 @@ fn placed(meaning: &Meaning) -> Result<Placement, Error> {
 fn unlike(meaning: &Meaning, error: Error) -> Error {
     match meaning.sizes.len() {
         1 => error,
-        _ => Error::new("the places are no sum over the dimensions, as under a swizzle"),
+        _ => Error::new("the places are no sum over the dimensions, as under a swizzle").unsupported(),
     }
 }
 

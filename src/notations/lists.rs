@@ -32,7 +32,9 @@ pub(super) fn list(
     let mut numbers = Vec::new();
     while !cursor.eat(close) {
         if numbers.len() == LONGEST {
-            return Err(Error::at(cursor.at(), format!("a list must have at most {LONGEST} numbers, found more")));
+            return Err(
+                Error::at(cursor.at(), format!("a list must have at most {LONGEST} numbers, found more")).too_large()
+            );
         }
         numbers
             .push(number(cursor, &if numbers.is_empty() { format!("{what} or `{close}`") } else { what.to_string() })?);

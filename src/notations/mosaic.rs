@@ -43,12 +43,12 @@ pub(super) fn read_mosaic(cursor: &mut Cursor, sizes: &[i64], start: usize) -> R
     let (inner, sizes_of_tile) = inside(&tiles)?;
     let located = |error: Error| Error { at: error.at.or(Some(at)), ..error };
     let whole = sizes_of_tile.iter().try_fold(1i64, |all, size| all.checked_mul(*size));
-    let whole = whole.ok_or_else(|| Error::at(start, "the size of a tile does not fit in 64 bits"))?;
+    let whole = whole.ok_or_else(|| Error::at(start, "the size of a tile does not fit in 64 bits").too_large())?;
     let untiled = sizes.len() - first;
     let mut parts = Vec::new();
     for (dim, size) in sizes.iter().enumerate() {
         let tile = dim.checked_sub(untiled).map_or(1, |k| sizes_of_tile[k]);
-        let large = || Error::at(strides[dim].at, "the offsets do not fit in 64 bits");
+        let large = || Error::at(strides[dim].at, "the offsets do not fit in 64 bits").too_large();
         let stride = strides[dim].value.checked_mul(whole).ok_or_else(large)?;
         let extent = size / tile + i64::from(size % tile != 0);
         if extent > 1 && stride == 0 {
@@ -135,7 +135,7 @@ type TilesAndStrides = (Vec<Vec<i64>>, Vec<i64>);
 fn of_tiled(sizes: &[i64], layout: &Layout) -> Result<TilesAndStrides, Error> {
     let size = |entry: &TileEntry| match entry {
         TileEntry::Size(size) => Ok(*size),
-        TileEntry::Combine => Err(Error::new("Mosaic has no merged dimensions (`*`)")),
+        TileEntry::Combine => Err(Error::new("Mosaic has no merged dimensions (`*`)").unsupported()),
     };
     let tile = |tile: &Vec<TileEntry>| tile.iter().map(size).collect::<Result<Vec<i64>, Error>>();
     let tiles = layout.tiles.iter().map(tile).collect::<Result<Vec<_>, Error>>()?;
@@ -152,7 +152,7 @@ fn of_tiled(sizes: &[i64], layout: &Layout) -> Result<TilesAndStrides, Error> {
         let last: Vec<usize> = last.collect();
         return Err(Error::new(format!(
             "a tile of Mosaic cuts the last dimensions in their order, found one of the dimensions {last:?}, minor to major"
-        )));
+        )).unsupported());
     }
     let untiled = sizes.len() - first.len();
     let mut strides = vec![1; sizes.len()];
@@ -161,7 +161,9 @@ fn of_tiled(sizes: &[i64], layout: &Layout) -> Result<TilesAndStrides, Error> {
         strides[*dim] = stride;
         let tile = dim.checked_sub(untiled).map_or(1, |k| first[k]);
         let count = sizes[*dim] / tile + i64::from(sizes[*dim] % tile != 0);
-        stride = stride.checked_mul(count.max(1)).ok_or_else(|| Error::new("the strides do not fit in 64 bits"))?;
+        stride = stride
+            .checked_mul(count.max(1))
+            .ok_or_else(|| Error::new("the strides do not fit in 64 bits").too_large())?;
     }
     Ok((tiles, strides))
 }
@@ -177,7 +179,7 @@ fn of_parts(placement: &Placement) -> Result<TilesAndStrides, Error> {
     parts.sort_by_key(|(.., part)| part.stride);
     let tiled = |count: usize| split(placement, &parts[..count], &parts[count..]);
     (0..=parts.len()).find_map(tiled).ok_or_else(|| {
-        Error::new("Mosaic has tiles of the last dimensions and one stride for each dimension between them, found other strides")
+        Error::new("Mosaic has tiles of the last dimensions and one stride for each dimension between them, found other strides").unsupported()
     })
 }
 

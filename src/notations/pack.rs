@@ -44,8 +44,9 @@ impl PackedLists {
     /// The packing of a tensor of this rank. `at` is where the lists are.
     pub fn packing(self, rank: usize, at: usize) -> Result<PackedTiles, Error> {
         let (_, inner_dims) =
-            self.inner_dims.ok_or_else(|| Error::at(at, "the dimensions of the tiles are missing"))?;
-        let (tiles_at, tiles) = self.inner_tiles.ok_or_else(|| Error::at(at, "the sizes of the tiles are missing"))?;
+            self.inner_dims.ok_or_else(|| Error::at(at, "the dimensions of the tiles are missing").syntax())?;
+        let (tiles_at, tiles) =
+            self.inner_tiles.ok_or_else(|| Error::at(at, "the sizes of the tiles are missing").syntax())?;
         let inner_dims = dimensions(&inner_dims, rank, "the dimensions of the tiles")?;
         at_least(&tiles, 1, "a tile size")?;
         if tiles.len() != inner_dims.len() {
@@ -98,7 +99,7 @@ impl PackedTiles {
         let mut parts = Vec::new();
         for (dim, weight, extent) in outer.chain(inner).collect::<Vec<_>>().into_iter().rev() {
             parts.push((dim, weight, Part { extent: extent.max(1), axis: None, stride }));
-            let large = || Error::at(at, "the size in elements does not fit in 64 bits");
+            let large = || Error::at(at, "the size in elements does not fit in 64 bits").too_large();
             stride = stride.checked_mul(extent.max(1)).ok_or_else(large)?;
         }
         let located = |error: Error| Error { at: error.at.or(Some(at)), ..error };
@@ -117,8 +118,9 @@ pub(super) fn read_iree(cursor: &mut Cursor, sizes: &[i64]) -> Result<Descriptio
     let at = cursor.at();
     cursor.expect("#", "a resolver, as `#iree_cpu.cpu_encoding_resolver<..>`")?;
     let dialect = cursor.peek_name().filter(|name| name.starts_with("iree_"));
-    let dialect = dialect
-        .ok_or_else(|| Error::at(at, "expected a resolver of IREE, as `#iree_cpu.cpu_encoding_resolver<..>`"))?;
+    let dialect = dialect.ok_or_else(|| {
+        Error::at(at, "expected a resolver of IREE, as `#iree_cpu.cpu_encoding_resolver<..>`").syntax()
+    })?;
     cursor.advance(dialect.len());
     cursor.expect(".", "`.`")?;
     let resolver = cursor.peek_name().ok_or_else(|| cursor.expected("the name of a resolver"))?;
@@ -341,7 +343,7 @@ fn of_tile(layout: &Layout) -> Result<PackedTiles, Error> {
     }
     let size = |entry: &TileEntry| match entry {
         TileEntry::Size(size) => Ok(*size),
-        TileEntry::Combine => Err(Error::new("a packed tensor has no merged dimensions (`*`)")),
+        TileEntry::Combine => Err(Error::new("a packed tensor has no merged dimensions (`*`)").unsupported()),
     };
     let inner_tiles = tile.iter().map(size).collect::<Result<Vec<i64>, Error>>()?;
     let inner_dims = order[order.len() - tile.len()..].to_vec();
@@ -376,7 +378,7 @@ fn of_parts(placement: &Placement) -> Result<PackedTiles, Error> {
     }
     let dense = parts.last().is_none_or(|(.., part)| part.stride == 1);
     let found = (0..=parts.len()).rev().filter(|_| dense).find_map(|count| split(placement, &parts, &steps, count));
-    found.ok_or_else(|| Error::new("a packed tensor has one tile for each dimension and all tiles after all grids, found another order in memory"))
+    found.ok_or_else(|| Error::new("a packed tensor has one tile for each dimension and all tiles after all grids, found another order in memory").unsupported())
 }
 
 /// The packing whose grid is the first `count` parts.

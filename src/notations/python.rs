@@ -44,7 +44,7 @@ pub(super) fn read_jax(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description
             Some(_) => {
                 return Err(Error::at(at, format!("`{}` must be given once, found it twice", ARGUMENTS[argument])));
             }
-            None => return Err(Error::at(at, "`Layout` must have at most 3 arguments, found more")),
+            None => return Err(Error::at(at, "`Layout` must have at most 3 arguments, found more").too_large()),
         }
         read_argument(cursor, argument, sizes, &mut layout)?;
         if !cursor.eat(",") {
@@ -53,7 +53,7 @@ pub(super) fn read_jax(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description
         }
     }
     if !seen[0] {
-        return Err(Error::at(start, "`major_to_minor` is missing"));
+        return Err(Error::at(start, "`major_to_minor` is missing").syntax());
     }
     Expansion::new(sizes, &layout).map_err(|error| Error { at: error.at.or(Some(start)), ..error })?;
     Ok(Description::Tiled { sizes: sizes.to_vec(), layout })
@@ -117,5 +117,5 @@ pub fn write_jax(described: &Described, element: ElementType) -> Result<String, 
         () if layout.tail_alignment != 1 => "tail padding (`L`)",
         () => "cuts, metadata or sparse arrays",
     };
-    jax(&layout).ok_or_else(|| Error::new(format!("JAX's `Layout` has no word for {why}")))
+    jax(&layout).ok_or_else(|| Error::new(format!("JAX's `Layout` has no word for {why}")).unsupported())
 }

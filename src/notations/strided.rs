@@ -35,7 +35,8 @@ pub(super) fn row_major(sizes: &[i64]) -> Result<Vec<i64>, Error> {
     let mut strides = vec![1i64; sizes.len()];
     for dim in (1..sizes.len()).rev() {
         let stride = strides[dim].checked_mul(sizes[dim].max(1));
-        strides[dim - 1] = stride.ok_or_else(|| Error::new("the size in elements does not fit in 64 bits"))?;
+        strides[dim - 1] =
+            stride.ok_or_else(|| Error::new("the size in elements does not fit in 64 bits").too_large())?;
     }
     Ok(strides)
 }
@@ -67,7 +68,8 @@ fn checked(strides: &[ReadNumber], sizes: &[i64], at: usize) -> Result<(), Error
     }
     let backwards = strides.iter().find(|stride| stride.value < 0);
     if let Some(ReadNumber { value, at }) = backwards {
-        return Err(Error::at(*at, format!("a stride must be at least 0, found {value}; no layout counts backwards")));
+        return Err(Error::at(*at, format!("a stride must be at least 0, found {value}; no layout counts backwards"))
+            .unsupported());
     }
     let shared = strides.iter().zip(sizes).find(|(stride, size)| stride.value == 0 && **size > 1);
     match shared {
@@ -93,7 +95,7 @@ struct ReadArray {
 /// `None`, elements are one after the other.
 pub(super) fn read_numpy(cursor: &mut Cursor, element: Option<ElementType>) -> Result<Description, Error> {
     let (start, array) = (cursor.at(), fields(cursor)?);
-    let shape = array.shape.ok_or_else(|| Error::at(start, "`shape` is missing"))?;
+    let shape = array.shape.ok_or_else(|| Error::at(start, "`shape` is missing").syntax())?;
     at_least(&shape, 0, "a size")?;
     let sizes = values(&shape);
     let Some((at, strides)) = array.strides else {
@@ -107,7 +109,9 @@ pub(super) fn read_numpy(cursor: &mut Cursor, element: Option<ElementType>) -> R
             return Err(Error::at(at, format!("`itemsize` must be {bytes}, the bytes of {element}, found {value}")));
         }
         (Some(itemsize), _) => itemsize.value,
-        (None, bytes) => bytes.ok_or_else(|| Error::at(start, "`itemsize`, the bytes of an element, is missing"))?,
+        (None, bytes) => {
+            bytes.ok_or_else(|| Error::at(start, "`itemsize`, the bytes of an element, is missing").syntax())?
+        }
     };
     let whole = |(stride, size): (&ReadNumber, &i64)| match stride.value % itemsize {
         0 => Ok(stride.value / itemsize),
@@ -158,10 +162,11 @@ fn fields(cursor: &mut Cursor) -> Result<ReadArray, Error> {
 /// There is none, and why: a dimension with several strides, places other than the address.
 pub fn numpy(described: &Described, element: ElementType) -> Result<String, Error> {
     let sizes = described.description.sizes();
-    let itemsize = element.bytes().ok_or_else(|| Error::new(format!("elements of type {element} are no data")))?;
+    let itemsize =
+        element.bytes().ok_or_else(|| Error::new(format!("elements of type {element} are no data")).unsupported())?;
     let strides = strides(described)?.into_iter().map(|stride| stride.checked_mul(itemsize));
     let strides: Option<Vec<i64>> = strides.collect();
-    let strides = strides.ok_or_else(|| Error::new("a stride in bytes does not fit in 64 bits"))?;
+    let strides = strides.ok_or_else(|| Error::new("a stride in bytes does not fit in 64 bits").too_large())?;
     let tuple = |numbers: &[i64]| text(numbers, ["(", if numbers.len() == 1 { ",)" } else { ")" }]);
     Ok(format!("shape={}, strides={}, itemsize={itemsize}", tuple(sizes), tuple(&strides)))
 }

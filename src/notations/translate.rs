@@ -93,11 +93,13 @@ fn sized(shape: &Shape) -> Result<(ElementType, Vec<i64>), Error> {
 
 fn of_shape(shape: &Shape) -> Result<Described, Error> {
     let (element, sizes) = sized(shape)?;
-    let (Shape::Array(array) | Shape::Buffer(array)) = shape else { return Err(Error::new("a tuple has no layout")) };
+    let (Shape::Array(array) | Shape::Buffer(array)) = shape else {
+        return Err(Error::new("a tuple has no layout").unsupported());
+    };
     let layout = array.layout.clone();
     let expansion = Expansion::new(&sizes, &layout)?;
     if expansion.is_split() {
-        return Err(Error::at(0, "the layout must not be cut across memories, found `SC`"));
+        return Err(Error::at(0, "the layout must not be cut across memories, found `SC`").unsupported());
     }
     let memory_space = layout.memory_space;
     Ok(Described { element: Some(element), memory_space, description: Description::Tiled { sizes, layout } })
@@ -121,8 +123,10 @@ fn read_after(cursor: &mut Cursor, given: Given) -> Result<Described, Error> {
         () if starts(&["shape", "strides", "itemsize"]) => read_numpy(cursor, element)?,
         () if starts(&["#ttg."]) => read_triton(cursor, sizes)?,
         () if starts(&["Layout", "#", "affine_map", "strided"]) => {
-            let needed =
-                || Error::at(cursor.at(), "this layout says no sizes; expected a shape before it, as `f32[16,256] ..`");
+            let needed = || {
+                Error::at(cursor.at(), "this layout says no sizes; expected a shape before it, as `f32[16,256] ..`")
+                    .unsupported()
+            };
             let sizes = sizes.ok_or_else(needed)?;
             if starts(&["Layout"]) { read_jax(cursor, sizes)? } else { read_layout(cursor, sizes)? }
         }
@@ -357,7 +361,7 @@ pub fn write(described: &Described, notation: Notation, element: ElementType) ->
         Notation::Jax => format!("{} {text}", bare(described.description.sizes(), element)),
         _ => text.clone(),
     };
-    let unlike = |why: String| Error::new(format!("`{}` cannot say this layout: {why}", notation.name()));
+    let unlike = |why: String| Error::new(format!("`{}` cannot say this layout: {why}", notation.name())).unsupported();
     let again = read(&again).map_err(|error| unlike(error.message))?;
     match again.meaning()?.compare(&described.meaning()?) {
         Equality::Equal => Ok(text),
@@ -369,7 +373,9 @@ pub fn write(described: &Described, notation: Notation, element: ElementType) ->
 fn sayable(described: &Described, notation: Notation, element: ElementType) -> Result<(), Error> {
     let name = notation.name();
     if described.memory_space != 0 && !matches!(notation, Notation::Mosaic | Notation::AffineMap | Notation::Jax) {
-        return Err(Error::new(format!("`{name}` has no memory space, found `S({})`", described.memory_space)));
+        return Err(
+            Error::new(format!("`{name}` has no memory space, found `S({})`", described.memory_space)).unsupported()
+        );
     }
     let Description::Tiled { layout, .. } = &described.description else { return Ok(()) };
     let bits = element.bytes().map_or(0, |bytes| bytes * 8);
@@ -381,7 +387,7 @@ fn sayable(described: &Described, notation: Notation, element: ElementType) -> R
         }
         _ => return Ok(()),
     };
-    Err(Error::new(format!("`{name}` has no word for {found}")))
+    Err(Error::new(format!("`{name}` has no word for {found}")).unsupported())
 }
 
 /// `f32[16,256]`.

@@ -30,7 +30,7 @@ pub(super) fn read_triton(cursor: &mut Cursor, sizes: Option<&[i64]>) -> Result<
     cursor.expect("#", "an attribute of Triton")?;
     let (dialect, name) = (cursor.word(), if cursor.eat(".") { cursor.peek_name() } else { None });
     let Some(name @ ("linear" | "blocked" | "shared_linear")) = name.filter(|_| dialect == Some("ttg")) else {
-        return Err(Error::at(at, "expected `#ttg.linear`, `#ttg.blocked` or `#ttg.shared_linear`"));
+        return Err(Error::at(at, "expected `#ttg.linear`, `#ttg.blocked` or `#ttg.shared_linear`").syntax());
     };
     cursor.advance(name.len());
     cursor.expect("<", "`<`")?;
@@ -76,7 +76,7 @@ pub fn triton(described: &Described, element: ElementType) -> Result<String, Err
     let (bits, mut lines) = place_bits(&meaning, &columns, names)?;
     let index_bits: Vec<(usize, usize)> =
         columns.iter().enumerate().flat_map(|(dim, own)| (0..own.len()).map(move |bit| (dim, bit))).collect();
-    let not_linear = || Error::new("the places are not linear in the bits of the index");
+    let not_linear = || Error::new("the places are not linear in the bits of the index").unsupported();
     if index_bits.len() != bits.len() || bits.len() > MOST_BITS {
         return Err(not_linear());
     }
@@ -128,7 +128,7 @@ fn place_bits(
             let what = if input == 0 { "address" } else { name };
             return Err(Error::new(format!(
                 "Triton has no padding: the places along the {what} must all have an element, found none where bit {bit} is 1"
-            )));
+            )).unsupported());
         }
         bits.extend((0..count).filter(|bit| moved >> bit & 1 == 1).map(|bit| PlaceBit { input, axis, bit }));
         lines.push(vec![vec![0; meaning.sizes.len()]; count as usize]);

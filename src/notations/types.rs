@@ -36,7 +36,8 @@ pub(super) fn layout_space(number: u8) -> String {
 /// The attribute of a memory space of Mosaic.
 pub(super) fn tpu_space(number: u8) -> Result<String, Error> {
     let named = TPU_SPACES.iter().find(|(_, named)| *named == number);
-    let (name, _) = named.ok_or_else(|| Error::new(format!("Mosaic has no name for the memory space {number}")))?;
+    let (name, _) =
+        named.ok_or_else(|| Error::new(format!("Mosaic has no name for the memory space {number}")).unsupported())?;
     Ok(format!("#tpu.memory_space<{name}>"))
 }
 
@@ -45,10 +46,10 @@ pub(super) fn read_sizes(cursor: &mut Cursor) -> Result<(Vec<i64>, ElementType),
     let mut sizes = Vec::new();
     while cursor.peek().is_some_and(|b| b.is_ascii_digit() || b == b'?') {
         if cursor.peek() == Some(b'?') {
-            return Err(Error::at(cursor.at(), "the sizes must be known, found `?`"));
+            return Err(Error::at(cursor.at(), "the sizes must be known, found `?`").unsupported());
         }
         if sizes.len() == Layout::MAX_RANK {
-            return Err(Error::at(cursor.at(), too_many_dims()));
+            return Err(Error::at(cursor.at(), too_many_dims()).too_large());
         }
         sizes.push(cursor.integer("a size")?);
         cursor.expect("x", "`x` after a size")?;
@@ -62,14 +63,14 @@ pub(super) fn read_sizes(cursor: &mut Cursor) -> Result<(Vec<i64>, ElementType),
         match part {
             Some("f32") => return Ok((sizes, ElementType::C64)),
             Some("f64") => return Ok((sizes, ElementType::C128)),
-            _ => return Err(Error::at(at, "expected an element type: complex<f32> or complex<f64>")),
+            _ => return Err(Error::at(at, "expected an element type: complex<f32> or complex<f64>").syntax()),
         }
     }
     let found = ElementType::ALL.iter().find(|known| known.is_data() && element(**known) == name);
     let found =
         found.copied().or_else(|| name.strip_prefix("si").and_then(|bits| ElementType::from_name(&format!("s{bits}"))));
     let unknown =
-        || Error::at(at, format!("expected a size or an element type such as f32, found `{}`", excerpt(name)));
+        || Error::at(at, format!("expected a size or an element type such as f32, found `{}`", excerpt(name))).syntax();
     Ok((sizes, found.ok_or_else(unknown)?))
 }
 

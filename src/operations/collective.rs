@@ -55,6 +55,7 @@ pub enum Exchange {
 
 /// Why groups do not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Misfit {
     /// Which label of [`Operation::check`](crate::operations::operation::Operation::check) it is.
     pub rule: &'static str,

@@ -1,5 +1,6 @@
 //! What is known of nodes beside their graphs.
 
+use crate::tiled::layout::Layout;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts about the nodes of graphs, which are named by the number of the graph and their number in it.
@@ -9,4 +10,9 @@ pub struct Facts {
     pub trips: BTreeMap<(usize, usize), i64>,
     /// Operations that only put their operand into another layout.
     pub copies: BTreeSet<(usize, usize)>,
+    /// The layouts that the program wants its arguments in, by number and which of its arrays, where it says them apart
+    /// from the nodes.
+    pub arguments: BTreeMap<(usize, usize), Layout>,
+    /// The same for the arrays of its result.
+    pub results: BTreeMap<usize, Layout>,
 }

@@ -4,6 +4,7 @@ pub mod check;
 pub mod collective;
 pub mod facts;
 pub mod graph;
+pub mod only_place;
 pub mod operation;
 pub mod refusal;
 pub(crate) mod rules;
@@ -13,6 +14,7 @@ pub mod sizes;
 pub use collective::{Collective, Exchange};
 pub use facts::Facts;
 pub use graph::{Graph, Node, Value};
+pub use only_place::{OnlyPlace, Progression};
 pub use operation::{
     Algorithm, Contraction, Convolution, Fourier, Gather, Loops, Operation, Ragged, RaggedDot, Start, WindowDim,
 };

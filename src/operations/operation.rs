@@ -111,7 +111,7 @@ pub struct Loops {
 }
 
 /// One dimension of a window.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowDim {
     /// The number of places in the window.
     pub size: i64,

@@ -8,6 +8,7 @@ use std::fmt;
 ///
 /// [`Operation`]: crate::operations::operation::Operation
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refusal {
     /// The label of the rule, such as `convolution_c1`; the description of the rule has it, too.
     pub rule: &'static str,
@@ -39,6 +40,7 @@ pub enum Subject {
 
 /// How a part of an operation must be and how it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Problem {
     /// An array has other sizes than it must have.
     Sizes {

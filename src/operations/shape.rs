@@ -58,7 +58,7 @@ impl Array {
     /// ```
     pub fn new(element: ElementType, sizes: &[i64], layout: Layout) -> Result<Array, Error> {
         if !element.is_data() {
-            return Err(Error::new(format!("an array must hold data, found `{element}`")));
+            return Err(Error::new(format!("an array must hold data, found `{element}`")).unsupported());
         }
         Expansion::new(sizes, &layout)?;
         Ok(Array { element, dims: sizes.iter().copied().map(Dim::Exact).collect(), layout })
@@ -125,7 +125,8 @@ impl Shape {
                 return Err(Error::at(
                     at,
                     format!("tuples must be nested at most {} deep, found more", Self::MAX_DEPTH),
-                ));
+                )
+                .too_large());
             }
             let mut elements = Vec::new();
             if cursor.eat(")") {
@@ -156,7 +157,7 @@ impl Array {
         let name = cursor.word().ok_or_else(|| cursor.expected(what))?;
         let element = ElementType::from_name(name).ok_or_else(|| {
             let hint = did_you_mean(name, ElementType::ALL.iter().map(|t| t.name()));
-            Error::at(at, format!("unknown element type `{}`{hint}", excerpt(name)))
+            Error::at(at, format!("unknown element type `{}`{hint}", excerpt(name))).unknown()
         })?;
         if !cursor.eat("[") {
             return Err(cursor.expected(&format!("`[` after `{name}`")));
@@ -172,7 +173,7 @@ impl Array {
         if !cursor.eat("]") {
             loop {
                 if dims.len() == Layout::MAX_RANK {
-                    return Err(Error::at(cursor.at(), too_many_dims()));
+                    return Err(Error::at(cursor.at(), too_many_dims()).too_large());
                 }
                 dims.push(if cursor.eat("?") {
                     Dim::Unbounded

@@ -65,29 +65,34 @@ impl Packer {
     pub fn new(array: &Array) -> Result<Packer, Error> {
         let element = array.element;
         let (Some(own), Some(width)) = (element.bits(), element.bytes()) else {
-            return Err(Error::new(format!("`{element}` has no data")));
+            return Err(Error::new(format!("`{element}` has no data")).unsupported());
         };
-        let sizes = array.sizes().ok_or_else(|| Error::new("every size must be known or have a bound, found `?`"))?;
+        let sizes = array
+            .sizes()
+            .ok_or_else(|| Error::new("every size must be known or have a bound, found `?`").unsupported())?;
         let layout = &array.layout;
         if !layout.splits.is_empty() {
-            return Err(Error::new("the layout is cut across memories (`SC`): there is no one memory to fill"));
+            return Err(
+                Error::new("the layout is cut across memories (`SC`): there is no one memory to fill").unsupported()
+            );
         }
         if layout.metadata_prefix != 0 {
-            return Err(Error::new("the memory begins with metadata (`M`), which an array does not have"));
+            return Err(Error::new("the memory begins with metadata (`M`), which an array does not have").unsupported());
         }
         if layout.index_type.or(layout.pointer_type).is_some() {
-            return Err(Error::new("the layout is that of a sparse array, found `#` or `*`"));
+            return Err(Error::new("the layout is that of a sparse array, found `#` or `*`").unsupported());
         }
         let element_bits = if layout.element_bits == 0 { width * 8 } else { layout.element_bits };
         if element_bits < own {
-            return Err(Error::new(format!("`{element}` has {own} bits, which `E({element_bits})` does not hold")));
+            return Err(Error::new(format!("`{element}` has {own} bits, which `E({element_bits})` does not hold"))
+                .unsupported());
         }
         let expansion = Expansion::new(&sizes, layout)?;
         // Each fits in 64 bits where these do, and memory is never larger than that.
         let memory_bytes = expansion.padded_bytes(element)?;
         let in_own_bytes = expansion.allocated_elements().checked_mul(width);
         let (Some(_), Some(_)) = (in_own_bytes, expansion.logical_elements()?.checked_mul(width)) else {
-            return Err(Error::new("the size in bytes does not fit in 64 bits"));
+            return Err(Error::new("the size in bytes does not fit in 64 bits").too_large());
         };
         Ok(Packer {
             element,
@@ -237,5 +242,5 @@ impl Packer {
 
 /// A size as one of a slice.
 fn whole(n: i64) -> Result<usize, Error> {
-    usize::try_from(n).map_err(|_| Error::new(format!("this computer has no memory of {n} bytes")))
+    usize::try_from(n).map_err(|_| Error::new(format!("this computer has no memory of {n} bytes")).too_large())
 }

@@ -111,7 +111,7 @@ impl Machine {
                     hint if hint.is_empty() => format!("; expected {}, or `axes: (`", names.join(", ")),
                     hint => hint,
                 };
-                return Err(Error::at(start, format!("unknown machine `{}`{hint}", excerpt(name))));
+                return Err(Error::at(start, format!("unknown machine `{}`{hint}", excerpt(name))).unknown());
             };
             cursor.finish("the end of the text after a machine's name")?;
             return Machine::parse(ready);
@@ -133,7 +133,7 @@ impl Machine {
             let axis = machine.axis(cursor)?;
             places = places.checked_mul(axis.extent).ok_or_else(|| {
                 let message = format!("with `{}` the number of places does not fit in 64 bits", excerpt(&axis.name));
-                Error::at(at, message)
+                Error::at(at, message).too_large()
             })?;
             machine.axes.push(axis);
         }
@@ -168,7 +168,7 @@ impl Machine {
             check_extent(group).map_err(|message| Error::at(at, message))?;
             extent = extent
                 .checked_mul(group)
-                .ok_or_else(|| Error::at(at, "with this the extent does not fit in 64 bits"))?;
+                .ok_or_else(|| Error::at(at, "with this the extent does not fit in 64 bits").too_large())?;
             groups.push(group);
             if !cursor.eat("x") {
                 break;
@@ -238,7 +238,7 @@ impl Machine {
             _ if self.axes.is_empty() => "; the machine has no axes".to_string(),
             _ => format!("; the machine has {}", self.axes.iter().map(known).collect::<Vec<_>>().join(", ")),
         };
-        Error::new(format!("unknown axis `{}`{hint}", excerpt(name)))
+        Error::new(format!("unknown axis `{}`{hint}", excerpt(name))).unknown()
     }
 
     /// Whether a tensor of elements of `element_bits` bits fits where it is placed; says what it takes of which memory.
@@ -260,7 +260,8 @@ impl Machine {
         let unit = bits / 8 + i64::from(bits % 8 != 0);
         let mut pieces = along[below..].iter().flatten().chain([&steps, &extents[extents.len() - 1]]);
         let bytes = pieces.try_fold(unit, |bytes, n| bytes.checked_mul(*n));
-        let bytes = bytes.ok_or_else(|| Error::new("the bytes that the layout needs do not fit in 64 bits"))?;
+        let bytes =
+            bytes.ok_or_else(|| Error::new("the bytes that the layout needs do not fit in 64 bits").too_large())?;
         if let Some(Memory { name, bytes: most, .. }) = memory.map(|memory| &self.memories[memory])
             && bytes > *most
         {
@@ -328,7 +329,7 @@ impl Machine {
             (None, Some(space)) if !self.memories.is_empty() => {
                 let known = self.memories.iter().map(|memory| format!("{} {}", memory.space, memory.name));
                 let known = known.collect::<Vec<_>>().join(", ");
-                Err(Error::new(format!("unknown memory space {space}; the machine has {known}")))
+                Err(Error::new(format!("unknown memory space {space}; the machine has {known}")).unknown())
             }
             _ => Ok(best),
         }
@@ -373,7 +374,8 @@ fn check_count(cursor: &Cursor, count: usize, what: &str) -> Result<(), Error> {
     if count < Machine::MAX_ENTRIES {
         return Ok(());
     }
-    Err(Error::at(cursor.at(), format!("a machine must have at most {} {what}, found more", Machine::MAX_ENTRIES)))
+    Err(Error::at(cursor.at(), format!("a machine must have at most {} {what}, found more", Machine::MAX_ENTRIES))
+        .too_large())
 }
 
 from_str!(Machine);

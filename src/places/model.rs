@@ -183,7 +183,7 @@ impl Decimal {
     }
 
     fn fitting(millionths: Option<i64>, at: usize, text: &str) -> Result<Decimal, Error> {
-        let wrong = || Error::at(at, format!("`{}` does not fit in 64 bits as millionths", excerpt(text)));
+        let wrong = || Error::at(at, format!("`{}` does not fit in 64 bits as millionths", excerpt(text))).too_large();
         millionths.map(|millionths| Decimal { millionths }).ok_or_else(wrong)
     }
 }
@@ -211,7 +211,7 @@ impl Model {
             };
             let Some(part) = PARTS.iter().position(|part| *part == name) else {
                 let hint = instead(name, &PARTS);
-                return Err(Error::at(at, format!("unknown part of a machine `{}`{hint}", excerpt(name))));
+                return Err(Error::at(at, format!("unknown part of a machine `{}`{hint}", excerpt(name))).unknown());
             };
             if part < next {
                 let last = PARTS[next - 1];
@@ -240,7 +240,8 @@ impl Model {
                 cursor.expect("x", "`x` and the words of a row, as in `8x128`")?;
                 let at = cursor.at();
                 let words = positive(cursor, "the words of a row")?;
-                rows.checked_mul(words).ok_or_else(|| Error::at(at, "with this the words do not fit in 64 bits"))?;
+                rows.checked_mul(words)
+                    .ok_or_else(|| Error::at(at, "with this the words do not fit in 64 bits").too_large())?;
                 self.registers = Some((rows, words));
             }
             "layouts" => {
@@ -248,7 +249,7 @@ impl Model {
                 let known = RULES.iter().find(|(known, _)| *known == rule);
                 let hint = || instead(rule, &RULES.map(|(known, _)| known));
                 let (_, rule) = known.ok_or_else(|| {
-                    Error::at(at, format!("unknown rule of default layouts `{}`{}", excerpt(rule), hint()))
+                    Error::at(at, format!("unknown rule of default layouts `{}`{}", excerpt(rule), hint())).unknown()
                 })?;
                 if *rule == DefaultLayouts::Tiles && self.registers.is_none() {
                     return Err(Error::at(at, "`tiles` are made of registers: `registers: 8x128` must come before"));
@@ -276,7 +277,7 @@ impl Model {
                     hint if hint.is_empty() => format!("; the machine has {}", axes.join(", ")),
                     hint => hint,
                 };
-                return Err(Error::at(at, format!("unknown axis `{}`{hint}", excerpt(axis))));
+                return Err(Error::at(at, format!("unknown axis `{}`{hint}", excerpt(axis))).unknown());
             }
             if self.links.iter().any(|(known, _)| known == axis) {
                 return Err(Error::at(at, format!("a link must appear once, found a second `{}`", excerpt(axis))));
@@ -314,7 +315,7 @@ impl Model {
                     hint if hint.is_empty() => "; expected a cost such as `kernel` or `window`".to_string(),
                     hint => hint,
                 };
-                return Err(Error::at(at, format!("unknown cost `{}`{hint}", excerpt(name))));
+                return Err(Error::at(at, format!("unknown cost `{}`{hint}", excerpt(name))).unknown());
             }
             if seen.contains(&name) {
                 return Err(Error::at(at, format!("a cost must appear once, found a second `{name}`")));

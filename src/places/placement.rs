@@ -90,6 +90,7 @@ impl Copies {
 
 /// Why a layout cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Misplaced {
     /// What is wrong; its place is in the text, where there is one.
     pub error: Error,
@@ -136,15 +137,14 @@ impl Placement {
     /// # Errors
     /// Sizes that are not the layout's, counts that 64 bits do not hold, and elements that share a place.
     pub fn new(layout: &TensorLayout, sizes: Option<&[i64]>) -> Result<Placement, Misplaced> {
-        layout.check().map_err(|(_, message)| Error::new(message))?;
-        let misplaced = |(fault, collide): (Fault, _)| Misplaced { error: Error::new(fault.1), collide };
+        layout.check().map_err(|(_, error)| error)?;
+        let misplaced = |(fault, collide): (Fault, _)| Misplaced { error: fault.1, collide };
         Placement::located(layout, sizes).map_err(misplaced)
     }
 
     /// Applies a layout whose fields keep their promises: sizes, then digits, then a search for collisions.
     fn located(layout: &TensorLayout, sizes: Option<&[i64]>) -> Result<Placement, Collision> {
-        let plain = |message: String| ((None, message), None);
-        let padded = layout.padded_sizes().map_err(|e| plain(e.message))?;
+        let padded = layout.padded_sizes().map_err(|error| ((None, error), None))?;
         let sizes = match sizes {
             Some(sizes) => sizes.to_vec(),
             None => layout.shape.clone().unwrap_or_else(|| padded.clone()),
@@ -159,7 +159,7 @@ impl Placement {
                 Ok(Some(delta)) => return Err(placement.colliding(axis, &delta)),
                 Err(error) => {
                     let spot = placement.digits.iter().rev().find(|d| d.axis == axis).map(|d| d.spot);
-                    return Err(((spot, error.message), None));
+                    return Err(((spot, error), None));
                 }
             }
         }
@@ -399,7 +399,7 @@ impl Placement {
             () if copies => format!("copies of the elements {a:?} and {b:?} share a place along {along}"),
             () => format!("the elements {a:?} and {b:?} share a place: their coordinates along {along} are the same"),
         };
-        ((spot, message), Some(Box::new(elements)))
+        ((spot, Error::new(message)), Some(Box::new(elements)))
     }
 }
 
@@ -407,25 +407,25 @@ impl Placement {
 fn check_sizes(layout: &TensorLayout, sizes: &[i64], padded: &[i64]) -> Result<(), Fault> {
     if sizes.len() != layout.rank() {
         let (rank, other) = (dimensions(layout.rank()), dimensions(sizes.len()));
-        return Err((None, format!("the shape must have the {rank} of the layout, found {other}")));
+        return Err((None, Error::new(format!("the shape must have the {rank} of the layout, found {other}"))));
     }
     if let Some(own) = layout.shape.as_ref().filter(|own| **own != sizes) {
         let message = format!("the shape must have the sizes {own:?} of the layout's prefix, found {sizes:?}");
-        return Err((None, message));
+        return Err((None, Error::new(message)));
     }
     for (dim, (size, most)) in sizes.iter().zip(padded).enumerate() {
         if *size < 0 {
-            return Err((None, format!("a size must be at least 0, found {size}")));
+            return Err((None, Error::new(format!("a size must be at least 0, found {size}"))));
         }
         if size > most {
-            return Err((None, beyond_parts(dim, *size, *most)));
+            return Err((None, Error::new(beyond_parts(dim, *size, *most))));
         }
     }
     let mut elements = 1i64;
     for (dim, size) in padded.iter().enumerate() {
         elements = elements.checked_mul(*size).ok_or_else(|| {
-            let message = "the number of elements, padding included, does not fit in 64 bits".to_string();
-            (Some(Spot::Part(dim, 0)), message)
+            let message = "the number of elements, padding included, does not fit in 64 bits";
+            (Some(Spot::Part(dim, 0)), Error::new(message).too_large())
         })?;
     }
     Ok(())

@@ -81,7 +81,7 @@ pub enum Spot {
 }
 
 /// What is wrong in a layout, and with which part.
-pub(crate) type Fault = (Option<Spot>, String);
+pub(crate) type Fault = (Option<Spot>, Error);
 
 /// The byte offset of everything that can be at fault.
 #[derive(Default)]
@@ -93,14 +93,14 @@ pub(crate) struct Offsets {
 
 impl Offsets {
     /// An error at the byte of the part at fault.
-    pub(crate) fn error(&self, (spot, message): Fault) -> Error {
+    pub(crate) fn error(&self, (spot, error): Fault) -> Error {
         let at = match spot {
             Some(Spot::Part(dim, k)) => self.parts.get(dim).and_then(|parts| parts.get(k)),
             Some(Spot::Broadcast(k)) => self.broadcast.get(k),
             Some(Spot::Shape(k)) => self.shape.get(k),
             None => None,
         };
-        Error { at: at.copied(), message }
+        Error { at: at.copied(), ..error }
     }
 }
 
@@ -132,9 +132,12 @@ impl TensorLayout {
     /// ```
     pub fn new(dims: Vec<Vec<Part>>) -> Result<TensorLayout, Error> {
         let mut layout = TensorLayout { shape: None, dims, broadcast: Vec::new(), strided: false };
-        layout.check().map_err(|(spot, message)| match spot {
-            Some(Spot::Part(dim, k)) => Error::new(format!("{message}, in part {k} of dimension {dim}")),
-            _ => Error::new(message),
+        layout.check().map_err(|(spot, error)| match spot {
+            Some(Spot::Part(dim, k)) => {
+                let message = format!("{error}, in part {k} of dimension {dim}");
+                error.saying(message)
+            }
+            _ => error,
         })?;
         layout.tell_apart();
         Ok(layout)
@@ -192,7 +195,7 @@ impl TensorLayout {
     /// 64 bits do not hold a size.
     pub fn padded_sizes(&self) -> Result<Vec<i64>, Error> {
         let product = |parts: &Vec<Part>| parts.iter().try_fold(1i64, |n, part| n.checked_mul(part.extent));
-        let large = |dim| Error::new(format!("the size of dimension {dim} does not fit in 64 bits"));
+        let large = |dim| Error::new(format!("the size of dimension {dim} does not fit in 64 bits")).too_large();
         self.dims.iter().enumerate().map(|(dim, parts)| product(parts).ok_or_else(|| large(dim))).collect()
     }
 
@@ -255,7 +258,7 @@ impl TensorLayout {
         let mut reach: Vec<(Option<&str>, i64)> = Vec::new();
         for (spot, axis, extent, stride) in self.steps() {
             if let Some(axis) = axis {
-                check_axis(axis).map_err(|message| (Some(spot), message))?;
+                check_axis(axis).map_err(|message| (Some(spot), Error::new(message)))?;
             }
             let known = reach.iter().position(|(known, _)| *known == axis).unwrap_or_else(|| {
                 reach.push((axis, 0));
@@ -265,7 +268,8 @@ impl TensorLayout {
             // One more, so that the number of places fits as well.
             let Some(most) = most.filter(|most| *most < i64::MAX) else {
                 let axis = axis.unwrap_or(ADDRESS);
-                return Err((Some(spot), format!("the coordinates along {axis} do not fit in 64 bits")));
+                let message = format!("the coordinates along {axis} do not fit in 64 bits");
+                return Err((Some(spot), Error::new(message).too_large()));
             };
             reach[known].1 = most;
         }
@@ -290,20 +294,20 @@ impl TensorLayout {
     /// Checks what the fields promise, but for strides that are missing in the text.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.dims.is_empty() {
-            return Err((None, "a layout must have at least one dimension, found none".to_string()));
+            return Err((None, Error::new("a layout must have at least one dimension, found none")));
         }
         if self.dims.len() > Layout::MAX_RANK {
-            return Err((None, too_many_dims()));
+            return Err((None, Error::new(too_many_dims()).too_large()));
         }
         if self.dims.iter().map(Vec::len).sum::<usize>() + self.broadcast.len() > Self::MAX_PARTS {
-            return Err((None, too_many_parts()));
+            return Err((None, Error::new(too_many_parts()).too_large()));
         }
         for (dim, parts) in self.dims.iter().enumerate() {
             self.check_dim(dim, parts)?;
         }
         if let Some(shape) = self.shape.as_ref().filter(|shape| shape.len() != self.dims.len()) {
             let spot = Spot::Shape(shape.len().saturating_sub(1));
-            return Err((Some(spot), prefix_length(self.dims.len(), shape.len())));
+            return Err((Some(spot), Error::new(prefix_length(self.dims.len(), shape.len()))));
         }
         for (k, broadcast) in self.broadcast.iter().enumerate() {
             self.check_broadcast(k, broadcast)?;
@@ -316,21 +320,21 @@ impl TensorLayout {
         let mut size = 1i64;
         for (k, part) in parts.iter().enumerate() {
             let spot = Some(Spot::Part(dim, k));
-            check_extent(part.extent).map_err(|message| (spot, message))?;
+            check_extent(part.extent).map_err(|message| (spot, Error::new(message)))?;
             if part.stride < 0 {
-                return Err((spot, format!("a stride must be at least 0, found {}", part.stride)));
+                return Err((spot, Error::new(format!("a stride must be at least 0, found {}", part.stride))));
             }
-            size = size
-                .checked_mul(part.extent)
-                .ok_or_else(|| (spot, format!("the size of dimension {dim} does not fit in 64 bits")))?;
+            size = size.checked_mul(part.extent).ok_or_else(|| {
+                (spot, Error::new(format!("the size of dimension {dim} does not fit in 64 bits")).too_large())
+            })?;
         }
         if let Some(shape) = self.shape.as_ref().and_then(|shape| shape.get(dim)) {
             let spot = Some(Spot::Shape(dim));
             if *shape < 0 {
-                return Err((spot, format!("a size must be at least 0, found {shape}")));
+                return Err((spot, Error::new(format!("a size must be at least 0, found {shape}"))));
             }
             if *shape > size {
-                return Err((spot, beyond_parts(dim, *shape, size)));
+                return Err((spot, Error::new(beyond_parts(dim, *shape, size))));
             }
         }
         Ok(())
@@ -347,12 +351,13 @@ impl TensorLayout {
                     Spot::Part(dim, _) => format!("found dimension {dim} along it"),
                     _ => "found it twice".to_string(),
                 };
-                Err((spot, format!("`{}` must have no other use where it is broadcast whole, {why}", excerpt(axis))))
+                let message = format!("`{}` must have no other use where it is broadcast whole, {why}", excerpt(axis));
+                Err((spot, Error::new(message)))
             }
             Broadcast::Part { extent, stride, .. } => {
-                check_extent(*extent).map_err(|message| (spot, message))?;
+                check_extent(*extent).map_err(|message| (spot, Error::new(message)))?;
                 match stride.filter(|stride| *stride < 0) {
-                    Some(stride) => Err((spot, format!("a stride must be at least 0, found {stride}"))),
+                    Some(stride) => Err((spot, Error::new(format!("a stride must be at least 0, found {stride}")))),
                     None => Ok(()),
                 }
             }
@@ -491,7 +496,7 @@ impl LayoutReader<'_, '_> {
     }
 
     fn dimension(&self, rank: usize) -> Result<(), Error> {
-        if rank > Layout::MAX_RANK { Err(Error::at(self.cursor.at(), too_many_dims())) } else { Ok(()) }
+        if rank > Layout::MAX_RANK { Err(Error::at(self.cursor.at(), too_many_dims()).too_large()) } else { Ok(()) }
     }
 
     /// Reads the sizes before a `/`, if that is what comes next.
@@ -510,7 +515,7 @@ impl LayoutReader<'_, '_> {
             }
             sizes.push(ahead.integer("a size")?);
             if sizes.len() > Layout::MAX_RANK {
-                return Err(Error::at(ahead.at(), too_many_dims()));
+                return Err(Error::at(ahead.at(), too_many_dims()).too_large());
             }
             if !ahead.eat(",") {
                 break;
@@ -533,7 +538,11 @@ impl LayoutReader<'_, '_> {
     /// Counts what counts as a part.
     fn count(&mut self) -> Result<(), Error> {
         self.parts += 1;
-        if self.parts > TensorLayout::MAX_PARTS { Err(Error::at(self.cursor.at(), too_many_parts())) } else { Ok(()) }
+        if self.parts > TensorLayout::MAX_PARTS {
+            Err(Error::at(self.cursor.at(), too_many_parts()).too_large())
+        } else {
+            Ok(())
+        }
     }
 
     fn part(&mut self) -> Result<ReadPart, Error> {

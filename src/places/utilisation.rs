@@ -10,6 +10,7 @@ use crate::text::Error;
 
 /// How many places are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Utilisation {
     /// The number of coordinates along each named axis.
     pub extents: Vec<i64>,
@@ -47,7 +48,7 @@ impl Placement {
         if extents.len() != axes {
             return Err(Error::new(format!("expected {axes} extents, one for each axis, found {}", extents.len())));
         }
-        let large = || Error::new("the number of places does not fit in 127 bits");
+        let large = || Error::new("the number of places does not fit in 127 bits").too_large();
         let product = |n: i128, by: i128| n.checked_mul(by).ok_or_else(large);
         let places = extents.iter().try_fold(1, |n, extent| product(n, (*extent).max(0).into()))?;
         if self.sizes().contains(&0) {

@@ -200,7 +200,7 @@ impl TensorLayout {
 
     /// The sizes of a layout whose fields keep their promises, so that sizes and addresses fit in 64 bits.
     fn checked_sizes(&self) -> Result<Vec<i64>, Error> {
-        self.check().map_err(|(_, message)| Error::new(message))?;
+        self.check().map_err(|(_, error)| error)?;
         self.sizes()
     }
 
@@ -228,7 +228,7 @@ impl TensorLayout {
         let mut layout = TensorLayout { shape: None, dims, broadcast: self.broadcast.clone(), strided };
         layout.shape = Some(sizes).filter(|sizes| layout.padded_sizes().as_ref() != Ok(sizes));
         layout.tell_apart();
-        layout.check().map_err(|(_, message)| Error::new(message))?;
+        layout.check().map_err(|(_, error)| error)?;
         Ok(layout)
     }
 }
@@ -268,8 +268,10 @@ impl Undealt<'_> {
                 self.held /= extent;
                 taken.insert(0, (dim, part));
             } else if extent % left == 0 {
-                let far =
-                    part.stride.checked_mul(left).ok_or_else(|| Error::new("a stride does not fit in 64 bits"))?;
+                let far = part
+                    .stride
+                    .checked_mul(left)
+                    .ok_or_else(|| Error::new("a stride does not fit in 64 bits").too_large())?;
                 self.parts.push((dim, Part { extent: extent / left, axis: part.axis.clone(), stride: far }));
                 taken.insert(0, (dim, Part { extent: left, ..part }));
                 self.held /= left;
@@ -278,7 +280,7 @@ impl Undealt<'_> {
                 return Err(Error::new(format!(
                     "dimension {result} of the result has {size} elements and would end amid {} of dimension {dim}: neither of {left} and {extent} divides the other",
                     quoted(&part)
-                )));
+                )).unsupported());
             }
         }
         join(&mut taken);
@@ -290,7 +292,7 @@ impl Undealt<'_> {
                 above.stride,
                 below.extent,
                 below.stride
-            )));
+            )).unsupported());
         }
         Ok(taken.into_iter().map(|(_, part)| part).collect())
     }
@@ -319,7 +321,8 @@ impl Undealt<'_> {
             "dimension {dim} would be joined to dimension {padded}, which is padded from {} to {}",
             self.sizes[*padded],
             self.layout.padded_sizes()?[*padded]
-        )))
+        ))
+        .unsupported())
     }
 
     /// Leaves out steps of the most significant parts that no element reaches; whether nothing is padded then.
@@ -456,7 +459,8 @@ fn stepped(dim: usize, parts: &[Part], slice: Slice) -> Result<(Vec<Part>, i64),
                 slice.limit,
                 slice.step,
                 quoted(part)
-            )));
+            ))
+            .unsupported());
         }
     }
     taken.retain(|part| part.extent > 1);

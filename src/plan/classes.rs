@@ -59,7 +59,7 @@ impl<'t> LayoutClasses<'t> {
     /// # Errors
     /// A size is not bounded, or the padded bytes of the array do not fit in 64 bits.
     pub fn of(&mut self, array: &Array) -> Result<usize, Error> {
-        let sizes = array.sizes().ok_or_else(|| Error::new("the sizes must be bounded, found `?`"))?;
+        let sizes = array.sizes().ok_or_else(|| Error::new("the sizes must be bounded, found `?`").unsupported())?;
         let key = (array.element, sizes);
         if let Some(number) = self.numbers.get(&key) {
             return Ok(*number);
@@ -122,10 +122,10 @@ impl<'t> LayoutClasses<'t> {
             return Ok(0);
         }
         if let Some(known) = own.layouts.iter().position(|known| *known == exact) {
-            return LayoutId::try_from(known).map_err(|_| Error::new("the array has too many layouts"));
+            return LayoutId::try_from(known).map_err(|_| Error::new("the array has too many layouts").too_large());
         }
         Expansion::new(&own.sizes, &exact)?.padded_bytes(own.element)?;
-        self.push(class, exact).ok_or_else(|| Error::new("the array has too many layouts"))
+        self.push(class, exact).ok_or_else(|| Error::new("the array has too many layouts").too_large())
     }
 
     /// The number of the layout with this order; adds it where there is room.

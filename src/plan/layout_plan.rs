@@ -15,6 +15,7 @@ pub type ArrayName = (usize, usize, usize);
 
 /// Layouts for a program.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LayoutPlan {
     /// What the program costs, in the unit of the target.
     pub cost: i64,
@@ -39,6 +40,7 @@ pub struct LayoutPlan {
 
 /// A relayout.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlannedRelayout {
     /// The array.
     pub at: ArrayName,
@@ -58,6 +60,7 @@ pub struct PlannedRelayout {
 
 /// What a layout of an array would cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Alternative {
     /// The layout.
     pub layout: Layout,

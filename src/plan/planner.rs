@@ -199,7 +199,7 @@ impl<'a, 't> Planner<'a, 't> {
     fn given_choices(&self) -> Result<Vec<usize>, Located> {
         let Posed { program, choices, holders, .. } = &self.posed;
         let mut chosen = Vec::with_capacity(self.network.variables().len());
-        let missing = |node| (node, Error::new("the operation has no way with the layouts of the file"));
+        let missing = |node| (node, Error::new("the operation has no way with the layouts of the file").unsupported());
         for (k, instance) in program.instances.iter().enumerate() {
             let results =
                 |way: &Way| instance.results.iter().zip(&way.results).all(|(made, id)| choices.given[*made] == *id);

@@ -319,6 +319,7 @@ impl<'a, 't> Posed<'a, 't> {
 }
 
 fn times_all(costs: &[i64], times: i64) -> Result<Vec<i64>, Error> {
-    let product = |cost: &i64| cost.checked_mul(times).ok_or_else(|| Error::new("the cost does not fit in 64 bits"));
+    let product =
+        |cost: &i64| cost.checked_mul(times).ok_or_else(|| Error::new("the cost does not fit in 64 bits").too_large());
     costs.iter().map(product).collect()
 }

@@ -267,5 +267,5 @@ fn sum(parts: impl Iterator<Item = i64>) -> Result<i64, Error> {
 }
 
 fn too_much() -> Error {
-    Error::new("the cost does not fit in 64 bits")
+    Error::new("the cost does not fit in 64 bits").too_large()
 }

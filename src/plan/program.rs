@@ -12,6 +12,7 @@ use crate::operations::graph::{Graph, Node};
 use crate::operations::operation::{Operation, Start};
 use crate::operations::shape::{Array, Shape, count, leaves};
 use crate::text::Error;
+use crate::tiled::layout::Layout;
 
 /// An operation of a graph, in one of the calls of the graph.
 #[derive(Clone, Debug)]
@@ -58,6 +59,8 @@ pub struct Made<'a> {
     pub leaf: usize,
     /// Whether it keeps the layout that the program gives it.
     pub fixed: bool,
+    /// The layout of an argument or result that the program says apart from its shape.
+    pub said: Option<Box<Layout>>,
 }
 
 /// A program.
@@ -120,6 +123,7 @@ impl<'a> Program<'a> {
                 arguments.resize(arguments.len().max(number + 1), Vec::new());
                 for leaf in 0..node.results.iter().map(count).sum() {
                     let made = builder.push(Doing::Argument(number, leaf), (entry, k), Vec::new(), &[leaf], 1)?;
+                    builder.said(made[0], facts.arguments.get(&(number, leaf)));
                     arguments[number].extend(made);
                 }
             }
@@ -167,11 +171,16 @@ impl<'a> Inlining<'a, '_> {
         let arrays: Vec<&'a Array> = self.graphs[node.0].nodes[node.1].results.iter().flat_map(leaves).collect();
         let first = self.program.made.len();
         for (result, leaf) in made.iter().enumerate() {
-            self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf, fixed: false });
+            self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf, fixed: false, said: None });
         }
         let results: Vec<usize> = (first..self.program.made.len()).collect();
         self.program.instances.push(Instance { doing, operands, results: results.clone(), times, node });
         Ok(results)
+    }
+
+    /// Keeps what the program says of the layout of an argument or result.
+    fn said(&mut self, made: usize, layout: Option<&Layout>) {
+        self.program.made[made].said = layout.cloned().map(Box::new);
     }
 
     /// Begins to put in a graph.
@@ -186,7 +195,8 @@ impl<'a> Inlining<'a, '_> {
         let graph: &'a Graph = &self.graphs[frame.graph];
         while let Some(node) = graph.nodes.get(frame.next) {
             match self.node(&mut frame, node).map_err(|error| {
-                Error::new(format!("node {} of graph {}: {}", frame.next, frame.graph, error.message))
+                let message = format!("node {} of graph {}: {error}", frame.next, frame.graph);
+                error.saying(message)
             })? {
                 Some(made) => {
                     frame.known.push(made);
@@ -215,7 +225,8 @@ impl<'a> Inlining<'a, '_> {
                     let by = self.program.made[root].by;
                     let node = self.program.instances[by].node;
                     let leaf = self.program.made[root].leaf;
-                    self.push(Doing::Result(number), node, vec![root], &[leaf], 1)?;
+                    let made = self.push(Doing::Result(number), node, vec![root], &[leaf], 1)?;
+                    self.said(made[0], self.facts.results.get(&number));
                 }
             }
             After::Node => self.found(roots),
@@ -441,7 +452,7 @@ fn value(graph: &Graph, known: &[Vec<usize>], node: usize, result: usize) -> Res
 }
 
 pub(super) fn too_many() -> Error {
-    Error::new(format!("with its calls put in, the program must have at most {MOST_INSTANCES} operations"))
+    Error::new(format!("with its calls put in, the program must have at most {MOST_INSTANCES} operations")).too_large()
 }
 
 fn no_argument(number: usize) -> Error {
@@ -449,5 +460,7 @@ fn no_argument(number: usize) -> Error {
 }
 
 fn times(outer: i64, trips: i64) -> Result<i64, Error> {
-    outer.checked_mul(trips).ok_or_else(|| Error::new("the rounds of nested loops must fit in 64 bits, found more"))
+    outer
+        .checked_mul(trips)
+        .ok_or_else(|| Error::new("the rounds of nested loops must fit in 64 bits, found more").too_large())
 }

@@ -27,6 +27,7 @@ pub struct SpaceLimit {
 
 /// What a plan takes of a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SpaceTaken {
     /// The number of the memory space.
     pub space: u8,
@@ -145,7 +146,7 @@ impl Posed<'_, '_> {
             if prices.space(class, id) != 0 {
                 states.push((id, 0));
                 let far = prices.far(class, id)?.checked_mul(self.program.instances[by].times);
-                costs.push(far.ok_or_else(|| Error::new("the cost does not fit in 64 bits"))?);
+                costs.push(far.ok_or_else(|| Error::new("the cost does not fit in 64 bits").too_large())?);
             }
         }
         let wrong = |error: NetworkError| Error::new(error.to_string());
@@ -162,7 +163,7 @@ impl Posed<'_, '_> {
     /// 64 bits do not hold the bytes.
     pub fn taken_space(&self, held: &[Vec<(LayoutId, u8)>]) -> Result<Vec<SpaceTaken>, Error> {
         let mut all: BTreeMap<u8, (SpaceTaken, BTreeMap<i64, i128>)> = BTreeMap::new();
-        let too_much = || Error::new("the bytes of all arrays do not fit in 64 bits");
+        let too_much = || Error::new("the bytes of all arrays do not fit in 64 bits").too_large();
         for (made, moments) in self.moments().into_iter().enumerate() {
             let own = &self.choices.classes.all[self.choices.class[made]];
             let (Some(bits), false) = (own.element.bits(), moments.is_empty()) else { continue };

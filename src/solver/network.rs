@@ -68,6 +68,7 @@ pub struct Occupancy {
 
 /// Why a network cannot be built, or a plan is not legal.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NetworkError {
     /// A variable or resource that does not exist, or another value out of range.
     Invalid(String),

@@ -121,7 +121,9 @@ impl Certificate {
                 "branch" => certificate.proof.push(branch(&mut line)?),
                 _ => match certificate.proof.last_mut() {
                     Some(ProofNode::Bound(dual) | ProofNode::Exclude(_, dual)) => line.of_dual(word, at, dual)?,
-                    _ => return Err(Error::at(at, format!("expected a line of a certificate, found `{word}`"))),
+                    _ => {
+                        return Err(Error::at(at, format!("expected a line of a certificate, found `{word}`")).syntax());
+                    }
                 },
             }
         }
@@ -199,7 +201,7 @@ impl<'a> Line<'a> {
             "" => "the end of the line".to_string(),
             word => format!("`{}`", word.chars().take(40).collect::<String>()),
         };
-        Err(Error::at(self.place(), format!("expected {expected}, found {found}")))
+        Err(Error::at(self.place(), format!("expected {expected}, found {found}")).syntax())
     }
 
     fn take(&mut self, word: &str) -> bool {
@@ -272,7 +274,7 @@ impl<'a> Line<'a> {
                 dual.eliminated = self.numbers()?;
                 self.end()?;
             }
-            _ => return Err(Error::at(at, format!("expected a line of a certificate, found `{word}`"))),
+            _ => return Err(Error::at(at, format!("expected a line of a certificate, found `{word}`")).syntax()),
         }
         Ok(())
     }

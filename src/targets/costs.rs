@@ -437,5 +437,5 @@ fn is_free(operation: &Operation) -> bool {
 }
 
 fn too_much() -> Error {
-    Error::new("the cost does not fit in 64 bits")
+    Error::new("the cost does not fit in 64 bits").too_large()
 }

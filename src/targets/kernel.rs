@@ -209,7 +209,9 @@ impl KernelWalk<'_> {
     fn graph(&mut self, number: usize, origins: &[ValueSource], depth: usize) -> Result<Vec<Option<Array>>, Error> {
         let graphs = self.graphs;
         let Some(graph) = graphs.get(number).filter(|_| depth < Kernel::MAX_DEPTH) else {
-            return Err(Error::new(format!("calls must be nested at most {} deep, found more", Kernel::MAX_DEPTH)));
+            return Err(
+                Error::new(format!("calls must be nested at most {} deep, found more", Kernel::MAX_DEPTH)).too_large()
+            );
         };
         let arrays: Vec<Vec<&Array>> =
             graph.nodes.iter().map(|n| n.results.iter().flat_map(leaves).collect()).collect();

@@ -3,7 +3,7 @@
 //! `bf16[256,768] · bf16[768,512]` has 256 rows, 512 columns and a depth of 768. A convolution has a row for each place
 //! of its windows in each image, a column for each feature of the result, and the window's elements as its depth.
 
-use crate::operations::operation::{Convolution, Operation, WindowDim};
+use crate::operations::operation::{Convolution, Operation};
 use crate::operations::shape::Array;
 
 /// A product, as a matrix unit sees it.
@@ -44,7 +44,7 @@ impl Product {
                 Some(product(rows, (batch + left..batch + left + right).collect(), (1, depth), 1))
             }
             Operation::Convolution(convolution) => {
-                let (rows, depth) = window(convolution, &rhs.sizes()?)?;
+                let (rows, depth) = window(convolution, lhs, &rhs.sizes()?, result)?;
                 let columns = vec![convolution.output_feature];
                 let groups = convolution.feature_groups.max(convolution.batch_groups);
                 let minor = lhs.layout.minor_to_major.first();
@@ -62,13 +62,16 @@ impl Product {
     }
 }
 
-/// The dimensions of the result that are rows, and the depth.
-fn window(convolution: &Convolution, kernel: &[i64]) -> Option<(Vec<usize>, (i64, i64))> {
-    let mut rows = vec![convolution.output_batch];
-    let (mut outer, mut inner) = (1i64, *kernel.get(convolution.kernel_input_feature)?);
+/// The dimensions of the result that are rows, and the depth. A window that meets each index of the kernel at one place only
+/// is a batch dimension, as XLA writes that of a product: it is neither.
+fn window(c: &Convolution, input: &Array, kernel: &[i64], result: &Array) -> Option<(Vec<usize>, (i64, i64))> {
+    let mut rows = vec![c.output_batch];
+    let (mut outer, mut inner) = (1i64, *kernel.get(c.kernel_input_feature)?);
     let mut last = true;
-    for (window, dim) in convolution.window.iter().zip(&convolution.output_spatial).rev() {
-        if is_batch(window) {
+    for (k, (window, dim)) in c.window.iter().zip(&c.output_spatial).enumerate().rev() {
+        let data = input.dims.get(*c.input_spatial.get(k)?)?.bound();
+        let only = data.zip(result.dims.get(*dim)?.bound()).and_then(|(data, n)| window.only_place(data, n));
+        if only.is_some_and(|only| only.place.step != 0) {
             continue;
         }
         rows.push(*dim);
@@ -79,11 +82,4 @@ fn window(convolution: &Convolution, kernel: &[i64]) -> Option<(Vec<usize>, (i64
         }
     }
     Some((rows, (outer, inner)))
-}
-
-/// Whether a window meets each index of the kernel at one place only: XLA's form of a batch dimension of a product. There
-/// are two: a window that moves by one less than its size over data that is spread by its size, and the other way round.
-fn is_batch(window: &WindowDim) -> bool {
-    let (size, steps) = (window.size, [window.base_dilation, window.stride]);
-    size > 1 && (steps == [size, size - 1] || steps == [size - 1, size])
 }

@@ -9,6 +9,7 @@ use crate::tiled::{Expansion, Layout};
 
 /// How a relayout moves elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum RelayoutKind {
     /// Every element stays at its byte.
     Bitcast,
@@ -71,7 +72,7 @@ impl Target {
             }
         }
         i64::try_from(cost.saturating_add(500_000) / 1_000_000)
-            .map_err(|_| Error::new("the cost does not fit in 64 bits"))
+            .map_err(|_| Error::new("the cost does not fit in 64 bits").too_large())
     }
 
     /// How elements of an array move from one layout to another.

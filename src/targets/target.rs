@@ -29,6 +29,7 @@ pub struct Target {
 
 /// A layout and the memory that it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ranked {
     /// The layout.
     pub layout: Layout,
@@ -137,7 +138,7 @@ impl Target {
         if sizes.len() < 2 || sizes.contains(&0) {
             return Ok(descending);
         }
-        let too_many = || Error::new("the padded elements of the array do not fit in 64 bits");
+        let too_many = || Error::new("the padded elements of the array do not fit in 64 bits").too_large();
         let all = sizes.iter().try_fold(1i128, |all, size| all.checked_mul(i128::from(*size))).ok_or_else(too_many)?;
         let mut best: Option<((i128, bool), usize, usize)> = None;
         for &minor in &descending {
@@ -166,7 +167,7 @@ impl Target {
 
     /// How elements are packed into registers; `None` where layouts have no tiles.
     fn packing(&self, element: ElementType) -> Result<Option<Packing>, Error> {
-        let bits = element.bits().ok_or_else(|| Error::new(format!("`{element}` has no layout")))?;
+        let bits = element.bits().ok_or_else(|| Error::new(format!("`{element}` has no layout")).unsupported())?;
         let model = &self.machine.model;
         let (DefaultLayouts::Tiles, Some((rows, lanes))) = (model.layouts, model.registers) else { return Ok(None) };
         let bits = if element == ElementType::Pred { 8 } else { bits.min(self.machine.word_bits) };

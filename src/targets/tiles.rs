@@ -53,7 +53,7 @@ impl Target {
             _ => (register, 1),
         };
         let count = up(expansion.elements(), elements).checked_mul(pieces);
-        let count = count.ok_or_else(|| Error::new("the tiles of the array do not fit in 64 bits"))?;
+        let count = count.ok_or_else(|| Error::new("the tiles of the array do not fit in 64 bits").too_large())?;
         let least = i128::from(bits) * i128::from(elements);
         let word = i128::from(self.machine().word_bits) * i128::from(register) * i128::from(pieces);
         // Of memories of one space, as a cache and what is behind it, the smallest that has room.

@@ -303,7 +303,7 @@ impl Expansion {
     fn in_one_memory(&self) -> Result<(), Error> {
         if self.split {
             let message = "the layout is cut across memories (`SC`): an offset needs the memory it is in";
-            return Err(Error::new(message));
+            return Err(Error::new(message).unsupported());
         }
         Ok(())
     }
@@ -363,7 +363,8 @@ impl Builder {
         if nodes > Expansion::MAX_NODES {
             return Err(Error::new(
                 "the tiles merge and split again so often that the index expressions are too large",
-            ));
+            )
+            .too_large());
         }
         Ok(builder)
     }
@@ -509,15 +510,15 @@ fn product(sizes: &[i64]) -> Result<i64, Error> {
 /// The bytes that `count` elements take, `element_bits` each; 0 means the whole bytes of the type.
 fn bytes(count: i64, element: ElementType, element_bits: i64) -> Result<i64, Error> {
     let Some(own) = element.bytes() else {
-        return Err(Error::new(format!("`{element}` has no size")));
+        return Err(Error::new(format!("`{element}` has no size")).unsupported());
     };
     let bits = if element_bits == 0 { own * 8 } else { element_bits };
     let bytes = (i128::from(count) * i128::from(bits) + 7) / 8;
-    bytes.try_into().map_err(|_| Error::new("the size in bytes does not fit in 64 bits"))
+    bytes.try_into().map_err(|_| Error::new("the size in bytes does not fit in 64 bits").too_large())
 }
 
 fn too_large() -> Error {
-    Error::new("the number of elements does not fit in 64 bits")
+    Error::new("the number of elements does not fit in 64 bits").too_large()
 }
 
 #[cfg(test)]

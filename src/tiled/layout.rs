@@ -128,7 +128,7 @@ impl Layout {
     pub(crate) fn check(&self, sizes: &[i64]) -> Result<(), Error> {
         check_order(&self.minor_to_major, sizes.len()).map_err(|(_, message)| Error::new(message))?;
         if self.tiles.iter().map(Vec::len).sum::<usize>() > Self::MAX_TILE_ENTRIES {
-            return Err(Error::new(too_many_entries()));
+            return Err(Error::new(too_many_entries()).too_large());
         }
         for tile in &self.tiles {
             for entry in tile {
@@ -164,7 +164,7 @@ impl Layout {
         if cursor.peek().is_some_and(|b| b.is_ascii_digit()) {
             loop {
                 if order.len() == Self::MAX_RANK {
-                    return Err(Error::at(cursor.at(), too_many_dims()));
+                    return Err(Error::at(cursor.at(), too_many_dims()).too_large());
                 }
                 offsets.push(cursor.at());
                 order.push(cursor.integer("a dimension number")? as usize);
@@ -202,7 +202,7 @@ impl Layout {
             };
             let Some(rank) = ATTRIBUTES.iter().position(|a| *a == name) else {
                 let hint = instead(name, &ATTRIBUTES[1..]);
-                return Err(Error::at(at, format!("unknown attribute `{}`{hint}", excerpt(name))));
+                return Err(Error::at(at, format!("unknown attribute `{}`{hint}", excerpt(name))).unknown());
             };
             if seen[rank] {
                 return Err(Error::at(at, format!("an attribute must appear once, found a second `{name}`")));
@@ -284,7 +284,7 @@ impl Layout {
                     let at = cursor.at();
                     entries += 1;
                     if entries > Self::MAX_TILE_ENTRIES {
-                        return Err(Error::at(at, too_many_entries()));
+                        return Err(Error::at(at, too_many_entries()).too_large());
                     }
                     if cursor.eat("*") {
                         tile.push(TileEntry::Combine);
@@ -356,7 +356,7 @@ fn unsigned(cursor: &mut Cursor) -> Result<ElementType, Error> {
     ElementType::from_name(name).filter(|t| t.is_unsigned()).ok_or_else(|| {
         let types = ElementType::ALL.iter().filter(|t| t.is_unsigned());
         let hint = did_you_mean(name, types.map(|t| t.name()));
-        Error::at(at, format!("expected an unsigned integer type, found `{}`{hint}", excerpt(name)))
+        Error::at(at, format!("expected an unsigned integer type, found `{}`{hint}", excerpt(name))).syntax()
     })
 }
 

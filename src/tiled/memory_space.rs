@@ -60,7 +60,7 @@ pub fn parse(text: &str) -> Result<u8, Error> {
         None => {
             let hint = did_you_mean(word, names());
             let hint = if hint.is_empty() { format!("; expected {}", expected()) } else { hint };
-            return Err(Error::at(at, format!("unknown memory space `{word}`{hint}")));
+            return Err(Error::at(at, format!("unknown memory space `{word}`{hint}")).unknown());
         }
     };
     cursor.finish("the end of the memory space")?;

@@ -2,12 +2,12 @@
 // RUN: not layout-opt %s --layout-to-memref --split-input-file 2>&1 | FileCheck %s
 // RUN: not layout-opt %s --layout-to-memref --split-input-file 2>/dev/null | FileCheck %s --check-prefix=LOWERED
 
-// CHECK: error: cannot lower tensor<5x?xf32, {{.*}}: the size of dimension 1 is dynamic, and `*` merges it
+// Sizes known only at run time wherever they are: merged, cut by tiles and merged, and where rows begin inside a byte.
+// LOWERED: func.func private @merged(memref<?x?x2xf32, strided<[0, 2, 1]>>)
 func.func private @merged(tensor<5x?xf32, #layout.tiled<{1,0:T(*,2)}>>)
-
-// -----
-
-// CHECK: error: cannot lower tensor<5x?xi4, {{.*}}: rows may begin inside a byte, as their size is known only at run time
+// LOWERED: func.func private @tiles(memref<?x?x3xi8, strided<[0, 3, 1]>>)
+func.func private @tiles(tensor<5x?xi8, #layout.tiled<{1,0:T(2,4)(*,*,*,3)}>>)
+// LOWERED: func.func private @rows(memref<?x?xi8, strided<[0, 1]>>)
 func.func private @rows(tensor<5x?xi4, #layout.tiled<{1,0:E(4)}>>)
 
 // -----
@@ -28,8 +28,15 @@ func.func private @metadata(tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)M(6)}>>)
 
 // -----
 
-// CHECK: error: cannot lower {{.*}}: expected E of 1, 2, 4, 8, 16, 32 or 64, found E(6): memory is read in whole integers
-func.func private @packed(tensor<3x5xi4, #layout.tiled<{1,0:T(2,2)E(6)}>>)
+// LOWERED: func.func private @bits(memref<8x96xi8>)
+func.func private @bits(tensor<3x5xi4, #layout.tiled<{1,0:T(8,128)E(6)}>>)
+// LOWERED: func.func private @odd(memref<9xi8>)
+func.func private @odd(tensor<3x5xi3, #layout.tiled<{1,0:T(2,2)E(3)}>>)
+
+// -----
+
+// CHECK: error: cannot lower {{.*}}: expected E of at most 128, the most bits that an element has, found E(129)
+func.func private @packed(tensor<3x5xi4, #layout.tiled<{1,0:T(2,2)E(129)}>>)
 
 // -----
 

@@ -27,13 +27,8 @@ func.func @metadata(%m: memref<6xi32, #layout.tiled<{0:T(128)M(17)}>>) { return 
 
 // -----
 
-// expected-error@+1 {{the size of dimension 1 is dynamic, and `*` merges it into dimension 0: only the majormost of the dimensions that are merged may be dynamic, as affine maps have no products of two indices}}
-func.func private @dynamic(%m: memref<6x?xi32, #layout.tiled<{1,0:T(*,128)}>>)
-
-// -----
-
-// expected-error@+1 {{the size of dimension 1 is dynamic, and `*` merges its tiles: a dimension that is merged must be whole}}
-func.func private @grid(%m: memref<6x?xi32, #layout.tiled<{1,0:T(4,2)(*,2,1)}>>)
+// expected-error@+1 {{its bytes overflow 64 bits}}
+func.func private @bytes(%m: memref<2000000000000000000xi12, #layout.tiled<{0:E(100)}>>)
 
 // -----
 

@@ -14,11 +14,6 @@ func.func @rank(%t: tensor<3x5xf32, #T>) -> index {
 
 // -----
 
-// expected-error@+1 {{the size of dimension 1 is dynamic, and `*` merges it into dimension 0: only the majormost of the dimensions that are merged may be dynamic}}
-func.func @dynamic(%a: tensor<8x?xf32, #layout.tiled<{1,0:T(*,128)}>>) { return }
-
-// -----
-
 // expected-error@+1 {{its metadata (M) must be a multiple of 4 bytes}}
 func.func @metadata(%a: tensor<16x256xi32, #layout.tiled<{1,0:T(8,128)M(18)}>>) { return }
 

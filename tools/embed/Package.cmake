@@ -3,7 +3,11 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-set(LAYOUT_CARGO_PROFILE release CACHE STRING "The profile that Cargo builds in")
+set(layout_profile $ENV{LAYOUT_CARGO_PROFILE})
+if(NOT layout_profile)
+  set(layout_profile release)
+endif()
+set(LAYOUT_CARGO_PROFILE ${layout_profile} CACHE STRING "The profile that Cargo builds in")
 set(layout_target $ENV{CARGO_TARGET_DIR})
 if(NOT layout_target)
   set(layout_target ${PROJECT_BINARY_DIR}/cargo)

@@ -53,6 +53,9 @@ it leaves them for a TPU v5e; `PROGRAM_FOLDERS` names a folder that `tools/progr
 has the layouts of a TPU, which the lowering keeps. Arguments are small random numbers, and the numbers are those of `unopt`
 by XLA:CPU, for the v5e with operands of products rounded to bf16, as its text says. What the texts leave to a runner,
 `tools/programs/given.py` defines: the kernel that `attention` calls, and masks in `conv` and `resnet_block`.
+
+No vector code is asked for, and `clang -O1` makes none: `bert_layer.unopt` takes 10.6 s so, 4.0 s with `clang -O2`, and 0.9 s
+with `vectorize=avx512 reassociate contract` and `-march=native`.
 """
 TABLES = (INTRODUCTION, TPU)
 STEPS = ("analysed", "imported", "lowered", "compiled", "called", "numbers")

@@ -85,9 +85,10 @@ pub fn conditional(site: &mut Site) -> Found {
     if !pred && !index {
         return Err(site.operand_must(0, "be pred[] or s32[]"));
     }
+    // A number selects none of what is for true and for false.
     let keys: &[&str] = match site.attribute("branch_computations") {
-        Some(_) => &["branch_computations"],
-        None => &["true_computation", "false_computation"],
+        None if pred => &["true_computation", "false_computation"],
+        _ => &["branch_computations"],
     };
     for key in keys {
         site.need(key, if keys.len() == 1 { "{computations}" } else { "computation" })?;

@@ -44,7 +44,9 @@ pub(super) fn window(site: &mut Site, rank: usize) -> Result<Vec<WindowDim>, Err
                     name => {
                         let known = FIELDS.iter().map(|(name, _)| *name).chain(["rhs_reversal", "pad"]);
                         let hint = did_you_mean(name, known);
-                        return Err(Error::at(0, format!("unknown field `{}` of `window`{hint}", excerpt(name))));
+                        return Err(
+                            Error::at(0, format!("unknown field `{}` of `window`{hint}", excerpt(name))).unknown()
+                        );
                     }
                 }
             }
@@ -65,8 +67,10 @@ fn labels(cursor: &mut Cursor, letters: [char; 2], rank: usize) -> Result<(usize
     let text = cursor.rest();
     let text = &text[..length(text, |b| b.is_ascii_alphanumeric())];
     let [a, b] = letters;
-    let form =
-        || Error::at(at, format!("expected `{a}`, `{b}` and digits from 0, {rank} in all, found `{}`", excerpt(text)));
+    let form = || {
+        Error::at(at, format!("expected `{a}`, `{b}` and digits from 0, {rank} in all, found `{}`", excerpt(text)))
+            .syntax()
+    };
     cursor.advance(text.len());
     // Only places up to the rank are read, each once.
     let place = |c: char| Some(text.char_indices().find(|(_, found)| *found == c)?.0);

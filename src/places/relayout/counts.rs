@@ -7,7 +7,7 @@ use crate::text::Error;
 pub type Range = (i64, i64);
 
 pub fn too_many() -> Error {
-    Error::new("the number of elements and copies, or of their bytes, does not fit in 64 bits")
+    Error::new("the number of elements and copies, or of their bytes, does not fit in 64 bits").too_large()
 }
 
 /// The product of counts.
@@ -39,6 +39,7 @@ fn entangled() -> Error {
     Error::new(
         "counting what moves takes too many steps: the strides of the two layouts divide the indices in too many ways",
     )
+    .too_large()
 }
 
 /// Goes through all values of some variables: their ranges become single values.

@@ -429,4 +429,5 @@ fn too_many_blocks() -> Error {
     Error::new(format!(
         "a plan must have at most {MAX_BLOCKS} blocks, found more: the layouts have too little in common"
     ))
+    .too_large()
 }

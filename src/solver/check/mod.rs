@@ -52,7 +52,10 @@ fn proved(network: &CostNetwork, merged: &Merged, certificate: &Certificate) -> 
     // The choices that are forbidden for each node that is still to come.
     let mut open: Vec<BTreeSet<(usize, usize)>> = vec![BTreeSet::new()];
     for (at, node) in certificate.proof.iter().enumerate() {
-        let within = |error: Error| Error::new(format!("node {at} of the proof: {}", error.message));
+        let within = |error: Error| {
+            let message = format!("node {at} of the proof: {error}");
+            error.saying(message)
+        };
         let Some(mut without) = open.pop() else {
             return wrong(format!("node {at} of the proof is below no other"));
         };

@@ -105,7 +105,7 @@ impl Priced {
             }
             *sums.entry(price.moment).or_default() += i128::from(price.price);
         }
-        let large = || Error::new("prices that are too large");
+        let large = || Error::new("prices that are too large").too_large();
         let mut refund: i128 = 0;
         for (sums, capacity) in sums.iter_mut().zip(network.capacities()) {
             let mut sum: i128 = 0;

@@ -66,6 +66,7 @@ impl Solution {
 
 /// Why a search ended without a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NoPlan {
     /// No plan is legal, whatever the capacities: a variable has no choice that is possible.
     Forbidden {

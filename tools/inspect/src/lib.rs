@@ -24,7 +24,7 @@ mod solve;
 mod svg;
 mod view;
 
-pub use library::{Unwritten, Written, layout_plan, memory_report};
+pub use library::{PlanQuestion, Unwritten, Written, layout_plan, memory_report};
 pub use plan::EntryOption;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -148,7 +148,10 @@ fn inspect(arguments: &Arguments) -> Result<String, Complaint> {
 fn hinted(text: &str, error: Error) -> Error {
     let arguments = Arguments::command();
     match nearest(text, arguments.get_subcommands().map(clap::Command::get_name)) {
-        Some(near) => Error { message: format!("{}; did you mean the command `{near}`?", error.message), ..error },
+        Some(near) => {
+            let message = format!("{error}; did you mean the command `{near}`?");
+            error.saying(message)
+        }
         None => error,
     }
 }

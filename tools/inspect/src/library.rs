@@ -3,10 +3,11 @@
 use crate::clock::Clock;
 use crate::hlo::{Report, screen};
 use crate::plan::answer::Names;
-use crate::plan::{self, EntryOption};
+use crate::plan::{self, EntryOption, limit};
 use layout_console::with_room;
 use serde_json::json;
 use tensor_layout::hlo::Module;
+use tensor_layout::plan::Unplanned;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -26,6 +27,8 @@ pub enum Unwritten {
     Machine(Error),
     /// The HLO text is wrong: all its errors, at least one.
     Program(Vec<Error>),
+    /// The text of a capacity is wrong.
+    Capacity(String, Error),
 }
 
 impl From<Error> for Unwritten {
@@ -48,27 +51,50 @@ pub fn memory_report(text: &str, machine: &str, top: usize) -> Result<Written, U
     })
 }
 
-/// The plan of layouts for HLO text: as `layout-inspect plan`, with `seconds` for the search.
+/// What a plan is asked for.
+#[derive(Clone, Debug)]
+pub struct PlanQuestion<'a> {
+    /// The machine: a name, or the text of a machine.
+    pub machine: &'a str,
+    /// What the arguments and results may be laid out in.
+    pub entry: EntryOption,
+    /// What memories hold at most, as `vmem=16777216`.
+    pub capacity: &'a [String],
+    /// The time for the search.
+    pub seconds: Option<f64>,
+    /// Whether the plan that the layouts of the text are is told too.
+    pub compare: bool,
+}
+
+/// The plan of layouts for HLO text: as `layout-inspect plan`.
 ///
 /// # Errors
-/// The machine or the HLO text is wrong, or no plan is possible.
-pub fn layout_plan(text: &str, machine: &str, entry: EntryOption, seconds: Option<f64>) -> Result<Written, Unwritten> {
+/// The machine, a capacity or the HLO text is wrong, no plan is possible, or the layouts of the text are none that can be
+/// compared.
+pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwritten> {
     with_room(|| {
-        let target = Target::parse(machine).map_err(Unwritten::Machine)?;
+        let target = Target::parse(question.machine).map_err(Unwritten::Machine)?;
+        let limits = question.capacity.iter();
+        let limits = limits.map(|of| limit(&target, of).map_err(|error| Unwritten::Capacity(of.clone(), error)));
+        let limits = limits.collect::<Result<Vec<_>, _>>()?;
         let module = Module::parse(text).map_err(Unwritten::Program)?;
         let (graphs, facts) = (module.graphs(), module.facts());
         let planned = || {
-            let (names, mut clock) = (Names { module: &module, target: &target }, Clock::quiet(seconds));
+            let (names, mut clock) = (Names { module: &module, target: &target }, Clock::quiet(question.seconds));
             if plan::spread::has_places(&target) {
+                plan::spread::only(&[("capacity", !limits.is_empty()), ("compare", question.compare)])
+                    .map_err(|error| Unplanned::Wrong(None, error))?;
                 return plan::spread::answer(&names, &graphs, &facts, &mut clock);
             }
-            let planner = plan::posed(&graphs, module.entry, &facts, &target, entry, &[])?;
-            Ok(plan::plan_of(&names, &planner, &mut clock)?.1)
+            let planner = plan::posed(&graphs, module.entry, &facts, &target, question.entry, &limits)?;
+            let (_, mut answer) = plan::plan_of(&names, &planner, &mut clock)?;
+            if question.compare {
+                let given = planner.given_plan().map_err(Unplanned::from)?;
+                answer.compare = Some(Box::new(names.answer(&given, &[])));
+            }
+            Ok(answer)
         };
-        let answer = planned().map_err(|why| {
-            let (at, message) = plan::located(&module, &target, why);
-            Error { at, message }
-        })?;
+        let answer = planned().map_err(|why| plan::located(&module, &target, why))?;
         Ok(Written { json: plan::json(&answer).to_string(), text: plan::text::text(&answer) })
     })
 }

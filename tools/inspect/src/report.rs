@@ -64,7 +64,7 @@ pub fn report(text: &str) -> Result<String, Error> {
 /// The error; one without a place is about the sizes, which begin after the first bracket of the text.
 pub fn in_sizes(text: &str, error: Error) -> Error {
     let at = error.at.or_else(|| text.find('[').map(|k| k + 1));
-    Error { at, ..error }
+    error.placed(at)
 }
 
 fn write(out: &mut String, shape: &Shape) -> Result<(), Error> {

@@ -179,6 +179,10 @@ fn a_field_of_the_wrong_type_is_named() {
             "{\"op\":\"linear_index\",\"text\":\"f32[2]\",\"index\":{\"0\":1}}",
             "`index` must be a list, found an object",
         ),
+        (
+            "{\"op\":\"plan\",\"text\":\"\",\"machine\":\"tpu_v5e\",\"entry\":\"fre\"}",
+            "`entry` must be fixed, default or free, found `fre`",
+        ),
     ] {
         let found = answers(request.as_bytes()).remove(0);
         assert_eq!((&found["ok"], &found["error"]), (&json!(false), &json!(expected)), "{request}");

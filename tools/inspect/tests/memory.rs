@@ -130,13 +130,25 @@ fn a_limit_of_padding() {
 }
 
 #[test]
+fn lists_of_no_entries_say_nothing() {
+    let report = printed(&["-", "--top", "0"], NARROW);
+    assert!(!report.contains("padding\n\n") && !report.contains("no padding"), "{report}");
+    let whole = NARROW.replace("1000,3", "1024,8").replace("3,1000", "8,1024").replace("1,0:T(8,128)", "0,1:T(8,128)");
+    let report = printed(&["-", "--top", "0"], &whole.replace("T(4,128)", "T(8,128)"));
+    assert!(report.contains("\nno padding\n"), "{report}");
+}
+
+#[test]
 fn several_files_and_a_difference() {
-    let old = file("old.hlo", NARROW);
-    let new =
-        file("new.hlo", &NARROW.replace("f32[1000,3]{1,0:T(8,128)} parameter", "f32[1000,3]{0,1:T(4,128)} parameter"));
+    let old = file("a-name-of-more-than-34-letters.old.hlo", NARROW);
+    let changed = NARROW.replace("f32[1000,3]{1,0:T(8,128)} parameter", "f32[1000,3]{0,1:T(4,128)} parameter");
+    let new = file("a-name-of-more-than-34-letters.new.hlo", &changed);
     let table = printed(&[&old, &new], "");
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 3, "{table}");
+    // Of a long path the end is shown, which differs.
+    assert!(lines[1].starts_with("..") && lines[1].contains("-letters.old.hlo "), "{table}");
+    assert!(lines[2].starts_with("..") && lines[2].contains("-letters.new.hlo "), "{table}");
     assert!(lines[1].ends_with("500.0 KiB     16.0 KiB     16.0 KiB    532.0 KiB       93.4 %"), "{table}");
     let difference = printed(&[&new, "--diff", &old], "");
     let expected = "\x20                                            old           new        change

@@ -87,7 +87,10 @@ impl Machine {
         let shape = shape(of)?;
         let found = self.target.layouts(shape.array()?.element, &shape.bounds()?);
         let found = found.map_err(|error| in_text(&shape.to_string(), error))?;
-        Ok(found.into_iter().map(|Ranked { layout, padded_bytes }| (Layout { inner: layout }, padded_bytes)).collect())
+        Ok(found
+            .into_iter()
+            .map(|Ranked { layout, padded_bytes, .. }| (Layout { inner: layout }, padded_bytes))
+            .collect())
     }
 
     fn __repr__(&self) -> String {

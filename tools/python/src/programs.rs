@@ -1,7 +1,7 @@
 //! Reports on HLO programs, as JSON and as text; the package makes objects of them.
 
 use crate::errors::in_text;
-use layout_inspect::{EntryOption, Unwritten, Written};
+use layout_inspect::{EntryOption, PlanQuestion, Unwritten, Written};
 use pyo3::prelude::*;
 use tensor_layout::text::{Error, counted, instead};
 
@@ -10,11 +10,13 @@ fn written(text: &str, machine: &str, found: Result<Written, Unwritten>) -> PyRe
     match found {
         Ok(Written { json, text }) => Ok((json, text)),
         Err(Unwritten::Machine(error)) => Err(in_text(machine, error)),
+        Err(Unwritten::Capacity(text, error)) => Err(in_text(&text, error)),
         Err(Unwritten::Program(errors)) => {
             let more = errors.len().saturating_sub(1);
             let first = errors.into_iter().next().unwrap_or_else(|| Error::new("the program is wrong"));
             let more = if more == 0 { String::new() } else { format!("; and {}", counted(more, "other error")) };
-            Err(in_text(text, Error { message: first.message + &more, ..first }))
+            let message = format!("{first}{more}");
+            Err(in_text(text, first.saying(message)))
         }
     }
 }
@@ -33,7 +35,9 @@ pub fn layout_plan(
     text: &str,
     machine: &str,
     entry: &str,
+    capacity: Vec<String>,
     seconds: Option<f64>,
+    compare: bool,
 ) -> PyResult<(String, String)> {
     let layouts = match entry {
         "fixed" => EntryOption::Fixed,
@@ -41,9 +45,10 @@ pub fn layout_plan(
         "free" => EntryOption::Free,
         _ => {
             let hint = instead(entry, &["fixed", "default", "free"]);
-            return Err(in_text(entry, Error::at(0, format!("unknown kind of entry `{entry}`{hint}"))));
+            return Err(in_text(entry, Error::at(0, format!("unknown kind of entry `{entry}`{hint}")).unknown()));
         }
     };
-    let found = py.detach(|| layout_inspect::layout_plan(text, machine, layouts, seconds));
+    let question = PlanQuestion { machine, entry: layouts, capacity: &capacity, seconds, compare };
+    let found = py.detach(|| layout_inspect::layout_plan(text, &question));
     written(text, machine, found)
 }

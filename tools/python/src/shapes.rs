@@ -54,7 +54,7 @@ impl Shape {
     fn wrong(&self, error: Error) -> PyErr {
         let text = self.to_string();
         let at = error.at.or_else(|| text.find('[').map(|k| k + 1));
-        in_text(&text, Error { at, ..error })
+        in_text(&text, error.placed(at))
     }
 
     /// The array that the shape is.

@@ -111,7 +111,7 @@ class Errors(unittest.TestCase):
             function(*arguments)
         self.assertIsInstance(caught.exception, ValueError)
         again = pickle.loads(pickle.dumps(caught.exception))
-        self.assertEqual((str(again), again.at), (str(caught.exception), caught.exception.at))
+        self.assertEqual((str(again), again.at, again.kind), (str(caught.exception), caught.exception.at, caught.exception.kind))
         return caught.exception
 
     def test_errors_have_a_place(self):
@@ -130,6 +130,15 @@ class Errors(unittest.TestCase):
             error = self.error(function, text)
             self.assertEqual((error.text, error.at), (text, at), str(error))
             self.assertIn(error.message, str(error))
+
+    def test_kinds(self):
+        for text, kind in (
+            ("f32[3,5", "syntax"),
+            ("f33[3,5]", "unknown"),
+            ("f32[3,5]{1,0:T(0)}", "invalid"),
+            ("f32[9223372036854775808]", "too large"),
+        ):
+            self.assertEqual(self.error(tl.Shape, text).kind, kind, text)
 
     def test_lines_and_columns(self):
         error = self.error(tl.report, "HloModule m\nENTRY e {\n  ROOT x = f33[9] parameter(0)\n}")
@@ -171,6 +180,26 @@ class Programs(unittest.TestCase):
         # Names of the program are text, not tags.
         self.assertIn("m.py:7", found._repr_html_())
         self.assertNotIn("<b>", found._repr_html_())
+
+    def test_bars(self):
+        """The bar of b is the longest; its data is 3200 of 53248 bytes of it."""
+        page = tl.report(SCHEDULED)._repr_html_()
+        bars = re.findall(r'<rect class="padding" width="([^"]*)" height="12"/><rect class="data" width="([^"]*)"', page)
+        self.assertEqual(bars[0], ("160.0", f"{3200 / 53248 * 160:.1f}"))
+        self.assertIn('<data value="53248" title="53,248 bytes">52.0 KiB</data>', page)
+        self.assertIn("<code>{0,1:T(8,128)}</code> saves ", page)
+
+    def test_plan_of_a_small_memory(self):
+        text = "HloModule m\nENTRY e {\n  x = f32[1024,1024] parameter(0)\n  ROOT y = f32[1024,1024] negate(x)\n}"
+        free = tl.plan(text, entry="fixed", compare=True)
+        self.assertEqual(free.compared.cost, free.given)
+        self.assertEqual([memory.space for memory in free.memories], [int(space) for space in sorted({0} | set(free.spaces.values()))])
+        with self.assertRaises(tl.LayoutError) as caught:
+            tl.plan(text, capacity={"hbm": 1000})
+        self.assertIn("no plan fits: here memory space 0 must hold", str(caught.exception))
+        with self.assertRaises(tl.LayoutError) as caught:
+            tl.plan(text, capacity={"vmen": 1000})
+        self.assertEqual((caught.exception.kind, caught.exception.text, caught.exception.at), ("unknown", "vmen=1000", 0))
 
     def test_plan(self):
         found = tl.plan(SCHEDULED.split(", is_scheduled")[0] + SCHEDULED[SCHEDULED.index("\n") :].replace(":T(8,128)", ""), entry="free")

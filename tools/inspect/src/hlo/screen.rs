@@ -1,6 +1,6 @@
 //! The memory report on one screen, about 40 lines of 100 columns; the table of several files, and the difference of two.
 
-use super::summary::{Bytes, Memory, Origin, Summary, Tensor};
+use super::summary::{Bytes, Memory, Origin, Summary};
 use std::collections::BTreeMap;
 
 /// The most columns of a line.
@@ -32,6 +32,15 @@ pub fn cut(text: &str, columns: usize) -> String {
     }
 }
 
+/// The name of a file of at most so many columns, the beginning replaced by `..` where it is longer: folders are often
+/// those of other files too.
+fn cut_file(name: &str, columns: usize) -> String {
+    match name.chars().count().checked_sub(columns) {
+        None | Some(0) => name.to_string(),
+        Some(more) => "..".to_string() + &name.chars().skip(more + 2).collect::<String>(),
+    }
+}
+
 /// A line, cut to the width.
 fn line(out: &mut String, text: impl AsRef<str>) {
     let text = text.as_ref();
@@ -48,7 +57,7 @@ pub fn screen(summary: &Summary) -> String {
     let order = if summary.scheduled { "scheduled" } else { "not scheduled: in the order of the text" };
     line(&mut out, format!("{}: {} instructions, {order}", summary.module, summary.instructions));
     totals(&mut out, &summary.spaces);
-    worst(&mut out, &summary.worst);
+    worst(&mut out, summary);
     relayouts(&mut out, summary);
     origins(&mut out, "by source line", &summary.sources);
     origins(&mut out, "by op_name", &summary.op_names);
@@ -84,12 +93,14 @@ fn totals(out: &mut String, spaces: &[Memory]) {
     }
 }
 
-fn worst(out: &mut String, worst: &[Tensor]) {
-    if worst.is_empty() {
-        return line(out, "\nno padding");
+fn worst(out: &mut String, summary: &Summary) {
+    match summary.worst.is_empty() {
+        false => line(out, "\nmost padding"),
+        // A list of at most 0 tensors says nothing about padding.
+        true if summary.spaces.iter().any(|memory| memory.padding.padded > memory.padding.logical) => {}
+        true => line(out, "\nno padding"),
     }
-    line(out, "\nmost padding");
-    for tensor in worst {
+    for tensor in &summary.worst {
         let part = |name: &str, part: Option<[i64; 2]>| {
             part.filter(|[used, of]| used < of).map(|[used, of]| format!(", {used}/{of} {name}"))
         };
@@ -137,7 +148,7 @@ pub fn several(reports: &[(&str, Summary)]) -> String {
     let mut out = String::new();
     let row = |out: &mut String, name: &str, cells: [&str; 5]| {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>13}")).collect();
-        line(out, format!("{:<34} {}", cut(name, 34), cells.concat()));
+        line(out, format!("{:<34} {}", cut_file(name, 34), cells.concat()));
     };
     row(&mut out, "file", ["arguments", "outputs", "temporaries", "peak", "padding"]);
     for (file, summary) in reports {

@@ -105,7 +105,7 @@ pub struct Provenance {
 }
 
 /// The file and the line of an instruction, and its `op_name`.
-pub fn origin(Source { op_name, file, line }: &Source) -> Provenance {
+pub fn origin(Source { op_name, file, line, .. }: &Source) -> Provenance {
     let line = line.map_or(String::new(), |line| format!(":{line}"));
     Provenance { source: file.as_ref().map(|file| format!("{file}{line}")), op_name: op_name.clone() }
 }

@@ -69,10 +69,7 @@ impl PlanOptions {
             ("--compare", self.compare),
             ("--why", self.why.is_some()),
         ];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(Complaint::new(format!("`{option}` is for machines without places, found axes"))),
-            None => Ok(()),
-        }
+        spread::only(&given).map_err(|error| Complaint::new(error.message))
     }
 }
 
@@ -210,7 +207,7 @@ pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
     let names: Vec<&str> = memories.iter().map(|memory| memory.name.as_str()).collect();
     let named = memories.iter().find(|memory| memory.name == space).map(|memory| memory.space);
     let Some(number) = named.or_else(|| space.parse().ok()) else {
-        return Err(Error::at(0, format!("unknown memory `{space}`{}", instead(space, &names))));
+        return Err(Error::at(0, format!("unknown memory `{space}`{}", instead(space, &names))).unknown());
     };
     match bytes.parse() {
         Ok(bytes) if bytes >= 0 => Ok(SpaceLimit { space: number, bytes }),
@@ -224,17 +221,17 @@ pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
 /// Why there is no plan, at its place in the file.
 pub fn complain(module: &Module, target: &Target, file: &str, text: &str, why: Unplanned) -> Complaint {
     match located(module, target, why) {
-        (Some(at), message) => Complaint::in_file(file, text, &[Error::at(at, message)]),
-        (None, message) => Complaint::about(file, message),
+        error @ Error { at: Some(_), .. } => Complaint::in_file(file, text, &[error]),
+        error => Complaint::about(file, error.message),
     }
 }
 
 /// Why there is no plan, and at which byte of the text.
-pub fn located(module: &Module, target: &Target, why: Unplanned) -> (Option<usize>, String) {
+pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
     let place = |(c, k): (usize, usize)| module.computations.get(c)?.instructions.get(k).map(|own| own.at);
     match why {
-        Unplanned::Wrong(node, error) => (node.and_then(place), error.message),
-        Unplanned::Impossible(why) => (None, why.to_string()),
+        Unplanned::Wrong(node, error) => error.placed(node.and_then(place)),
+        Unplanned::Impossible(why) => Error::new(why.to_string()),
         Unplanned::Short { space, at, least, capacity, arrays } => {
             let names = Names { module, target };
             let named = |(array, bytes): &(_, i64)| format!("`{}` ({bytes})", names.array(*array));
@@ -244,7 +241,7 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> (Option<usiz
                  most is taken by {most}",
                 least - capacity
             );
-            (place(at), message)
+            Error::new(message).placed(place(at))
         }
     }
 }

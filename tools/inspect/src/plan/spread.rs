@@ -16,6 +16,17 @@ pub fn has_places(target: &Target) -> bool {
     !target.machine().axes.is_empty()
 }
 
+/// That none of these is asked for, which have no meaning on a machine with places.
+///
+/// # Errors
+/// The first one that is.
+pub fn only(asked: &[(&str, bool)]) -> Result<(), Error> {
+    match asked.iter().find(|(_, asked)| *asked) {
+        Some((name, _)) => Err(Error::new(format!("`{name}` is for machines without places, found axes"))),
+        None => Ok(()),
+    }
+}
+
 /// The best plan.
 ///
 /// # Errors

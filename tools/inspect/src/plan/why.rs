@@ -17,7 +17,7 @@ pub fn text(names: &Names, planner: &Planner, name: &str) -> Result<String, Erro
             for leaf in 0..count(&computation.instructions[k].shape) {
                 for alternatives in planner.why((c, k, leaf), &Options::default()) {
                     let best = alternatives.first().and_then(|best| best.cost);
-                    for Alternative { layout, cost } in alternatives {
+                    for Alternative { layout, cost, .. } in alternatives {
                         let _ = match (cost, best) {
                             (Some(cost), Some(best)) => {
                                 writeln!(text, "{layout}: {}, {} more", counted(cost, unit), grouped(cost - best))

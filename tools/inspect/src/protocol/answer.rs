@@ -87,13 +87,13 @@ impl Failure {
 }
 
 impl From<Error> for Failure {
-    fn from(Error { at, message }: Error) -> Failure {
+    fn from(Error { at, message, .. }: Error) -> Failure {
         Failure { error: message, at, text: None, collide: None }
     }
 }
 
 impl From<Misplaced> for Failure {
-    fn from(Misplaced { error, collide }: Misplaced) -> Failure {
+    fn from(Misplaced { error, collide, .. }: Misplaced) -> Failure {
         Failure { collide, ..error.into() }
     }
 }

@@ -64,18 +64,12 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
         limits.push(found.map_err(|error| Failure::of_field("capacity", Error::new(error.message)))?);
     }
     let mut clock = quiet(request.seconds)?;
-    let wrong = |why: Unplanned| {
-        let (at, message) = located(&module, &target, why);
-        Failure::of_field("text", Error { at, message })
-    };
+    let wrong = |why: Unplanned| Failure::of_field("text", located(&module, &target, why));
     let (graphs, facts) = (module.graphs(), module.facts());
     let names = Names { module: &module, target: &target };
     if spread::has_places(&target) {
-        if let Some(field) =
-            [("capacity", !limits.is_empty()), ("compare", request.compare)].iter().find(|(_, given)| *given)
-        {
-            let message = "is for machines without places, found one with axes";
-            return Err(Failure::of_field(field.0, Error::new(message)));
+        for asked in [("capacity", !limits.is_empty()), ("compare", request.compare)] {
+            spread::only(&[asked]).map_err(|error| Failure::of_field(asked.0, error))?;
         }
         let answer = spread::answer(&names, &graphs, &facts, &mut clock).map_err(wrong)?;
         return Ok(Answer::Plan(Box::new(answer)));
@@ -121,6 +115,9 @@ fn first(errors: Vec<Error>) -> Error {
     let first = errors.into_iter().next().unwrap_or_else(|| Error::new("the text is invalid"));
     match more {
         0 => first,
-        more => Error { message: format!("{}, and {more} more errors", first.message), ..first },
+        more => {
+            let message = format!("{first}, and {more} more errors");
+            first.saying(message)
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
-use tensor_layout::text::Error;
+use tensor_layout::text::{Error, choices};
 
 macro_rules! requests {
     ($($(#[$doc:meta])* $name:literal $variant:ident,)*) => {
@@ -331,6 +331,13 @@ fn worded(error: &serde_json::Error, path: &str) -> String {
     }
     if let Some(field) = message.strip_prefix("duplicate field ") {
         return format!("{field} must be given once, found it twice");
+    }
+    // "unknown variant `fre`, expected one of `fixed`, `default`, `free`"; no name of ours has a quote.
+    if let Some(rest) = message.strip_prefix("unknown variant `")
+        && let Some((found, expected)) = rest.rsplit_once("`, expected ")
+    {
+        let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        return format!("{path} must be {}, found `{found:.40}`", choices(&names));
     }
     let invalid = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     let Some((found, expected)) = invalid.and_then(|invalid| invalid.rsplit_once(", expected ")) else {

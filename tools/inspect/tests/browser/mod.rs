@@ -1,7 +1,7 @@
 //! Chromium without a window, driven by ChromeDriver (WebDriver, JSON over HTTP). Shared by tests; no test by itself.
 //!
-//! Both are Debian packages that `tools/setup.sh` installs. Where they are not there, there is no [`Browser`], and the
-//! tests that need one say so and do nothing.
+//! Both are Debian packages that `tools/setup.sh` installs. Where they are not there, there is no [`Browser`]: the tests
+//! that need one fail where the environment has `CI`, and else say on standard error that they test nothing.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -26,12 +26,17 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// `None` where ChromeDriver is not installed.
+    /// `None` where ChromeDriver is not installed and the environment has no `CI`.
     pub fn start() -> Option<Browser> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let driver = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let Ok(mut driver) = driver else {
-            eprintln!("no chromedriver on the PATH: nothing is tested in a browser");
+            const MISSING: &str =
+                "no chromedriver on the PATH: nothing is tested in a browser (tools/setup.sh installs it)";
+            assert!(std::env::var_os("CI").is_none(), "{MISSING}");
+            // Tests keep what the macros print for those that fail; this is seen in any case.
+            let test = std::thread::current();
+            let _ = writeln!(std::io::stderr(), "WARNING: {}: {MISSING}", test.name().unwrap_or("a test"));
             return None;
         };
         let mut port = None;

@@ -7,14 +7,17 @@ class LayoutError(ValueError):
     """A text, a number or an array is wrong.
 
     The message says what is wrong and what would be right. ``text`` is the text at fault and ``at`` the position in it, in
-    characters from 0; both are None where no text is at fault.
+    characters from 0; both are None where no text is at fault. ``kind`` is ``syntax`` for a text that does not follow its
+    grammar, ``unknown`` for a name, ``too large`` for more than 64 bits or a limit, ``unsupported`` for what is right and
+    cannot be done, and else ``invalid``.
     """
 
-    def __init__(self, message: str, text: str | None = None, at: int | None = None) -> None:
-        super().__init__(message, text, at)
+    def __init__(self, message: str, text: str | None = None, at: int | None = None, kind: str = "invalid") -> None:
+        super().__init__(message, text, at, kind)
         self.message = message
         self.text = text
         self.at = at
+        self.kind = kind
 
     @property
     def line(self) -> int | None:

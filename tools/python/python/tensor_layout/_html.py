@@ -1,13 +1,46 @@
-"""Tables for notebooks."""
+"""Tables and bars for notebooks, as the page of ``layout-inspect hlo --html`` has them.
+
+Colours are the notebook's own, but for the bars: data is full and padding hollow, so that colour is not needed.
+"""
 
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._native import Shape, TensorLayout
     from ._reports import Plan, Report
+
+_STYLE = """<style>
+.tensor-layout table { border-collapse: collapse; margin: 0.5em 0 1em; }
+.tensor-layout caption { text-align: left; opacity: 0.75; padding-bottom: 0.25em; white-space: nowrap; }
+.tensor-layout th, .tensor-layout td { padding: 0.25em 0.75em 0.25em 0; border-bottom: 1px solid #80808066; text-align: left;
+  vertical-align: top; background: none; }
+.tensor-layout tbody th { font-weight: normal; }
+.tensor-layout .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.tensor-layout .data { fill: #3b78b5; }
+.tensor-layout .padding { fill: none; stroke: #c06a1b; stroke-width: 1.5; }
+.tensor-layout .filled { overflow: visible; vertical-align: middle; }
+</style>"""
+
+# The width of the longest bar, in pixels.
+_WIDTH = 160
+
+# What makes a cell one of numbers.
+_AT_RIGHT = ' class="number"'
+
+
+class _Markup(str):
+    """Text that is HTML already."""
+
+
+class _Number(_Markup):
+    """A number, which stands at the right of its column."""
+
+
+# What a cell of a table is made of.
+_Cell = str | int
 
 
 def _bytes(n: int) -> str:
@@ -20,77 +53,156 @@ def _bytes(n: int) -> str:
     return f"{n} B" if unit == "B" else f"{value:.1f} {unit}"
 
 
-def _part(logical: int, padded: int) -> str:
-    return f"{(padded - logical) * 100 / padded:.1f} %" if padded > logical else "0.0 %"
+def _size(n: int) -> _Number:
+    """A number of bytes for people, the whole of it for programs and as a tip."""
+    return _Number(f'<data value="{n}" title="{n:,} bytes">{_bytes(n)}</data>')
 
 
-def _table(caption: str, head: list[str], rows: list[list[Any]]) -> str:
+def _part(logical: int, padded: int) -> _Number:
+    return _Number(f"{(padded - logical) * 100 / padded:.1f} %" if padded > logical else "0.0 %")
+
+
+def _code(text: str) -> _Markup:
+    return _Markup(f"<code>{escape(text)}</code>")
+
+
+def _bar(logical: int, padded: int, most: int) -> _Markup:
+    """The bytes of a tensor beside those of the one that takes most."""
+    whole, data = (n / max(most, 1) * _WIDTH for n in (padded, min(logical, padded)))
+    return _Markup(
+        f'<svg class="filled" viewBox="0 0 {_WIDTH} 12" width="{_WIDTH}" height="12" aria-hidden="true">'
+        f'<rect class="padding" width="{whole:.1f}" height="12"/><rect class="data" width="{data:.1f}" height="12"/></svg>'
+    )
+
+
+def _cell(cell: _Cell, row_head: bool) -> str:
+    text = cell if isinstance(cell, _Markup) else f"{cell:,}" if isinstance(cell, int) else escape(cell)
+    if row_head:
+        return f'<th scope="row">{text}</th>'
+    return f"<td{_AT_RIGHT}>{text}</td>" if isinstance(cell, int | _Number) else f"<td>{text}</td>"
+
+
+def _table(caption: str, head: list[str], rows: list[list[_Cell]]) -> str:
+    """A table whose first column names the rows; nothing without rows."""
     if not rows:
         return ""
-    cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    lines = ("".join(f"<td>{escape(str(cell))}</td>" for cell in row) for row in rows)
+    numbers = [isinstance(cell, int | _Number) for cell in rows[0]]
+    columns = zip(head, numbers, strict=True)
+    cells = "".join(f'<th scope="col"{_AT_RIGHT if number else ""}>{escape(name)}</th>' for name, number in columns)
+    lines = ("".join(_cell(cell, k == 0) for k, cell in enumerate(row)) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><caption>{escape(caption)}</caption><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def _page(*parts: str) -> str:
+    return f'<div class="tensor-layout">{_STYLE}{"".join(parts)}</div>'
+
+
 def shape(of: Shape) -> str:
-    rows = [
-        [str(array), _bytes(array.logical_bytes), _bytes(array.padded_bytes), _part(array.logical_bytes, array.padded_bytes)]
-        for array in of.leaves
-        if array._is_laid_out
+    arrays = [array for array in of.leaves if array._is_laid_out]
+    most = max((array.padded_bytes for array in arrays), default=0)
+    rows: list[list[_Cell]] = [
+        [
+            _code(str(array)),
+            _bar(array.logical_bytes, array.padded_bytes, most),
+            _size(array.padded_bytes),
+            _size(array.logical_bytes),
+            _part(array.logical_bytes, array.padded_bytes),
+        ]
+        for array in arrays
     ]
-    return _table("Shape", ["array", "logical", "padded", "padding"], rows) + (of._repr_svg_() or "")
+    return _page(_table("Shape", ["array", "data and padding", "takes", "data", "padding"], rows), of._repr_svg_() or "")
 
 
 def places(of: TensorLayout) -> str:
-    rows = [[str(of), of.sizes, of.padded_sizes, ", ".join(of.axes)]]
-    return _table("TensorLayout", ["layout", "sizes", "padded", "axes"], rows) + (of._repr_svg_() or "")
+    rows: list[list[_Cell]] = [[_code(str(of)), str(of.sizes), str(of.padded_sizes), ", ".join(of.axes)]]
+    return _page(_table("TensorLayout", ["layout", "sizes", "padded", "axes"], rows), of._repr_svg_() or "")
 
 
 def report(of: Report) -> str:
-    memories = [
+    memories: list[list[_Cell]] = [
         [
             memory.name,
-            _bytes(memory.arguments.padded),
-            _bytes(memory.outputs.padded),
-            _bytes(memory.constants.padded),
-            _bytes(memory.temporaries),
-            f"{_bytes(memory.peak.bytes)} at {memory.peak.instruction}",
+            _size(memory.arguments.padded),
+            _size(memory.outputs.padded),
+            _size(memory.constants.padded),
+            _size(memory.temporaries),
+            _size(memory.peak.bytes),
+            _code(memory.peak.instruction),
             _part(memory.padding.logical, memory.padding.padded),
         ]
         for memory in of.spaces
     ]
-    worst = [
+    most = max((tensor.padded_bytes for tensor in of.worst), default=0)
+    worst: list[list[_Cell]] = [
         [
-            tensor.name,
+            _code(f"{tensor.name} {tensor.shape}"),
             tensor.kind,
-            tensor.shape,
-            _bytes(tensor.logical_bytes),
-            _bytes(tensor.padded_bytes),
-            f"{_bytes(tensor.best.saves)} less with {tensor.best.layout}" if tensor.best else "",
+            _bar(tensor.logical_bytes, tensor.padded_bytes, most),
+            _size(tensor.padded_bytes),
+            _size(tensor.logical_bytes),
+            "/".join(map(str, tensor.lanes)) if tensor.lanes else "",
+            _Markup(f"{_code(tensor.best.layout)} saves {_size(tensor.best.saves)}") if tensor.best else "",
             tensor.source or tensor.op_name or "",
         ]
         for tensor in of.worst
     ]
-    moved = [
-        [move.name, move.opcode, move.before, move.after, _bytes(move.bytes), move.producer, ", ".join(move.users), move.remedy]
+    moved: list[list[_Cell]] = [
+        [
+            _code(move.name),
+            move.opcode,
+            _size(move.bytes),
+            _code(move.before),
+            _code(move.after),
+            _code(move.producer),
+            _code(", ".join(move.users)),
+            move.remedy,
+        ]
         for move in of.relayouts
     ]
-    lines = [[origin.name, _bytes(origin.live), _bytes(origin.waste)] for origin in of.sources if origin.name != "unknown"]
-    return (
-        f"<h4>{escape(of.module)}</h4>"
-        + _table("Memories", ["", "arguments", "outputs", "constants", "temporaries", "peak", "padding"], memories)
-        + _table("Most padding", ["tensor", "kind", "shape", "logical", "padded", "better", "from"], worst)
-        + _table("Relayouts", ["name", "opcode", "from", "to", "bytes", "made by", "for", "what would make it free"], moved)
-        + _table("By source line", ["line", "at the peak", "padding"], lines)
+    lines: list[list[_Cell]] = [
+        [origin.name, _size(origin.live), _size(origin.waste)] for origin in of.sources if origin.name != "unknown"
+    ]
+    return _page(
+        f"<h4>Memory of {_code(of.module)}</h4>",
+        _table("Memories", ["memory", "arguments", "outputs", "constants", "temporaries", "peak", "at", "padding"], memories),
+        _table(
+            "Most padding: data full, padding hollow",
+            ["tensor", "kind", "data and padding", "takes", "data", "lanes", "best layout", "source"],
+            worst,
+        ),
+        _table(
+            "Moves to another layout, and copies",
+            ["name", "opcode", "bytes", "from", "to", "made by", "for", "what would make it free"],
+            moved,
+        ),
+        _table("By source line", ["line", "at the peak", "padding"], lines),
     )
 
 
 def plan(of: Plan) -> str:
-    moved = [[move.at, move.before, move.after, _bytes(move.bytes), move.cost, ", ".join(move.wanted_by)] for move in of.relayouts]
-    total = [["cost", of.cost], ["bound", of.bound]] + ([] if of.given is None else [["as given", of.given]])
-    return (
-        _table(f"Plan, in {of.unit}s", ["", of.unit + "s"], total)
-        + _table("Relayouts", ["array", "from", "to", "bytes", "cost", "wanted by"], moved)
-        + _table("Layouts", ["array", "layouts"], [[name, ", ".join(layouts)] for name, layouts in of.values.items()])
+    costs = {"cost": of.cost, "no plan costs less than": of.bound, "the layouts of the text cost": of.given}
+    total: list[list[_Cell]] = [[name, cost] for name, cost in costs.items() if cost is not None]
+    memories: list[list[_Cell]] = [
+        [memory.name, _size(memory.bytes), _size(memory.padding), _size(memory.padding_saved), _size(memory.peak), _code(memory.at)]
+        for memory in of.memories
+    ]
+    moved: list[list[_Cell]] = [
+        [
+            _code(move.at),
+            _code(move.before),
+            _code(move.after),
+            _size(move.bytes),
+            move.cost,
+            "" if move.without is None else _Number(f"{move.without:,}"),
+            ", ".join(move.wanted_by),
+        ]
+        for move in of.relayouts
+    ]
+    layouts: list[list[_Cell]] = [[_code(name), _code(", ".join(held))] for name, held in of.values.items()]
+    return _page(
+        _table(f"Plan, in {of.unit}s", ["", of.unit + "s"], total),
+        _table("Memories", ["memory", "all values", "padding", "saved", "peak", "at"], memories),
+        _table("Relayouts", ["array", "from", "to", "bytes", "cost", "the plan without it", "wanted by"], moved),
+        _table("Layouts", ["array", "layouts"], layouts),
     )

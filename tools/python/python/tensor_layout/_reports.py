@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -147,7 +148,10 @@ class Report:
 
 @dataclass(frozen=True)
 class PlannedRelayout:
-    """A relayout of a plan: of which array, between which layouts, what it costs, and who wants it."""
+    """A relayout of a plan: of which array, between which layouts, what it costs, and who wants it.
+
+    ``without`` is what the best plan costs that does without it; None where there is none, or it was not looked for.
+    """
 
     at: str
     before: str
@@ -155,14 +159,30 @@ class PlannedRelayout:
     bytes: int
     cost: int
     wanted_by: tuple[str, ...]
+    without: int | None = None
+
+
+@dataclass(frozen=True)
+class PlannedMemory:
+    """What a plan takes of one memory: the bytes of all that is ever in it, how many of them are padding, how many fewer that
+    is than in the machine's default layouts, the most bytes at once, and the instruction that runs then."""
+
+    space: int
+    name: str
+    bytes: int
+    padding: int
+    padding_saved: int
+    peak: int
+    at: str
 
 
 @dataclass(frozen=True)
 class Plan:
     """Layouts for all values of a program, and how far they are from the best: ``cost`` is at most ``cost - bound`` too high.
 
-    ``values`` has the layouts that each array is held in; ``given`` is what the layouts of the text cost, where they can be
-    compared.
+    ``values`` has the layouts that each array is held in, and ``spaces`` the number of the memory space of those that are made
+    in another than 0; ``given`` is what the layouts of the text cost, and ``compared`` the plan that they are, where that was
+    asked for. Costs are in ``unit``, all else in bytes.
     """
 
     cost: int
@@ -172,7 +192,10 @@ class Plan:
     results: tuple[str, ...]
     values: dict[str, tuple[str, ...]]
     relayouts: tuple[PlannedRelayout, ...]
+    memories: tuple[PlannedMemory, ...]
+    spaces: dict[str, int]
     given: int | None
+    compared: Plan | None
     text: str
 
     def __str__(self) -> str:
@@ -234,26 +257,48 @@ def report(program: Any, machine: Any = "tpu_v5e", top: int = 10) -> Report:
     return _object(Report, json.loads(written) | {"text": text}, _CLASSES)
 
 
-def plan(program: Any, machine: Any = "tpu_v5e", entry: str = "default", seconds: float | None = None) -> Plan:
+def plan(
+    program: Any,
+    machine: Any = "tpu_v5e",
+    entry: str = "default",
+    seconds: float | None = None,
+    capacity: Mapping[str | int, int] | None = None,
+    compare: bool = False,
+) -> Plan:
     """Layouts for all values of a program at once.
 
     ``entry`` says what arguments and results may be laid out in: ``fixed`` as the text says, ``default`` as the machine does,
-    ``free`` in any. After ``seconds`` the search ends with the best plan so far.
+    ``free`` in any. ``capacity`` has the bytes that a memory holds, by its name or the number of its space. After ``seconds``
+    the search ends with the best plan so far. With ``compare``, the plan that the layouts of the text are is there too.
 
     >>> flip = "HloModule m\\nENTRY e {\\n  x = f32[8,128] parameter(0)\\n  ROOT y = f32[128,8] transpose(x), dimensions={1,0}\\n}"
-    >>> found = plan(flip, entry="free")
-    >>> found.cost == found.bound, found.relayouts
-    (True, ())
+    >>> found = plan(flip, entry="free", capacity={"vmem": 1 << 20})
+    >>> found.cost == found.bound, found.relayouts, found.memories[0].peak
+    (True, (), 8192)
     """
     if seconds is not None and not 0 <= seconds < float("inf"):
         raise LayoutError(f"expected a number of seconds from 0, found {seconds}")
-    written, text = _native.layout_plan(_text(program), str(machine), entry, seconds)
-    found = json.loads(written)
-    ends = found.pop("entry")
-    values = {name: tuple(layouts) for name, layouts in found.pop("values").items()}
-    moved = tuple(_object(PlannedRelayout, entries, {}) for entries in found.pop("relayouts"))
-    more = {"values": values, "relayouts": moved, "arguments": tuple(ends["in"]), "results": tuple(ends["out"])}
-    return Plan(text=text, **more, **{key: found.get(key) for key in ("cost", "bound", "unit", "given")})
+    limits = [f"{memory}={most}" for memory, most in (capacity or {}).items()]
+    written, text = _native.layout_plan(_text(program), str(machine), entry, limits, seconds, compare)
+    return _plan(json.loads(written), text)
+
+
+def _plan(found: dict[str, Any], text: str) -> Plan:
+    ends = found["entry"]
+    return Plan(
+        cost=found["cost"],
+        bound=found["bound"],
+        unit=found["unit"],
+        arguments=tuple(ends["in"]),
+        results=tuple(ends["out"]),
+        values={name: tuple(layouts) for name, layouts in found["values"].items()},
+        relayouts=tuple(_object(PlannedRelayout, entries, {}) for entries in found["relayouts"]),
+        memories=tuple(_object(PlannedMemory, entries, {}) for entries in found["memories"]),
+        spaces=found["spaces"],
+        given=found["given"],
+        compared=_plan(found["compare"], "") if found.get("compare") else None,
+        text=text,
+    )
 
 
 def _text(program: Any) -> str:

@@ -7,7 +7,7 @@ use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
 use tensor_layout::element::ElementType;
-use tensor_layout::operations::Convolution;
+use tensor_layout::operations::{Convolution, OnlyPlace, Progression};
 
 /// `batch` and `contracting` are dimensions of the left and of the right operand. The loops are those of the result,
 /// which are batch, then the left's and the right's other dimensions, and after them the contracting ones.
@@ -35,29 +35,52 @@ pub fn dot(
     product(b, contracting[0].len(), operands, [ins[0].element, ins[1].element], out)
 }
 
-/// The operands are the input and the kernel.
+/// The operands are the input and the kernel. Windows that meet the data at one place each have no loop over their places
+/// and no padding: so the batch dimensions of products, which XLA:TPU writes as windows over spread data, cost nothing.
 pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let (input, kernel) = (&ins[0], &ins[1]);
-    let (rank, spatial) = (out.sizes.len(), c.window.len());
+    let rank = out.sizes.len();
     let zero = b.zero(input);
     let mut padding = [vec![0; rank], vec![0; rank], vec![0; rank]];
+    let (mut places, mut looped) = (Vec::new(), Vec::new());
     for (k, w) in c.window.iter().enumerate() {
         let dim = c.input_spatial[k];
+        if let Some(only) = w.only_place(input.sizes[dim], out.sizes[c.output_spatial[k]]) {
+            places.push(Place::Only(only));
+            continue;
+        }
         (padding[0][dim], padding[1][dim], padding[2][dim]) = (w.low, w.high, w.base_dilation - 1);
+        places.push(Place::Loop(rank + looped.len()));
+        looped.push(*w);
     }
     let padded = padded(b, input, padding.each_ref().map(|all| &all[..]), &zero)?;
-    let (of_input, of_kernel) = indices(c, kernel.sizes[c.kernel_input_feature], &out.sizes);
-    let kernel = if c.window.iter().any(|w| w.reversed) { b.flattened(kernel) } else { kernel.clone() };
-    let operands =
-        vec![Operand::new(&padded, of_input), Operand::new(&kernel, of_kernel), window_operand(b, &c.window, rank)];
-    product(b, spatial + 1, operands, [input.element, kernel.element], out)
+    let (of_input, of_kernel) =
+        indices(c, &places, rank + looped.len(), kernel.sizes[c.kernel_input_feature], &out.sizes);
+    let reversed = places.iter().zip(&c.window).any(|(place, w)| match place {
+        Place::Loop(_) => w.reversed,
+        Place::Only(only) => only.place.step < 0,
+    });
+    let kernel = if reversed { b.flattened(kernel) } else { kernel.clone() };
+    let mut operands = vec![Operand::new(&padded, of_input), Operand::new(&kernel, of_kernel)];
+    if !looped.is_empty() {
+        operands.push(window_operand(b, &looped, rank));
+    }
+    product(b, looped.len() + 1, operands, [input.element, kernel.element], out)
 }
 
-/// The indices of the input and the kernel. The loops are those of the result (`sizes`), of the window, and of the
+/// The places of a window.
+enum Place {
+    /// All, by this loop.
+    Loop(usize),
+    /// Only this one.
+    Only(OnlyPlace),
+}
+
+/// The indices of the input and the kernel. The loops are those of the result (`sizes`), of windows, and, `deep`, of the
 /// `features` of the input in a group.
-fn indices(c: &Convolution, features: i64, sizes: &[i64]) -> (String, String) {
+fn indices(c: &Convolution, places: &[Place], deep: usize, features: i64, sizes: &[i64]) -> (String, String) {
     let rank = sizes.len();
-    let (batch, feature, deep) = (c.output_batch, c.output_feature, rank + c.window.len());
+    let (batch, feature) = (c.output_batch, c.output_feature);
     let group = |groups: i64| format!("d{feature} floordiv {}", (sizes[feature] / groups).max(1));
     let mut of_input = vec![String::new(); rank];
     of_input[c.input_batch] = match c.batch_groups {
@@ -71,12 +94,17 @@ fn indices(c: &Convolution, features: i64, sizes: &[i64]) -> (String, String) {
     let mut of_kernel = vec![String::new(); rank];
     of_kernel[c.kernel_input_feature] = format!("d{deep}");
     of_kernel[c.kernel_output_feature] = format!("d{feature}");
-    for (k, w) in c.window.iter().enumerate() {
-        let (o, place) = (c.output_spatial[k], rank + k);
-        of_input[c.input_spatial[k]] = format!("d{o} * {} + d{place} * {}", w.stride, w.window_dilation);
-        of_kernel[c.kernel_spatial[k]] = match w.reversed {
-            true => format!("-d{place} + {}", w.size - 1),
-            false => format!("d{place}"),
+    for (k, (w, place)) in c.window.iter().zip(places).enumerate() {
+        let o = c.output_spatial[k];
+        (of_input[c.input_spatial[k]], of_kernel[c.kernel_spatial[k]]) = match place {
+            Place::Only(OnlyPlace { place, element }) => {
+                let line = |line: &Progression| format!("d{o} * {} + {}", line.step, line.start);
+                (line(element), line(place))
+            }
+            Place::Loop(place) => {
+                let of_input = format!("d{o} * {} + d{place} * {}", w.stride, w.window_dilation);
+                (of_input, if w.reversed { format!("-d{place} + {}", w.size - 1) } else { format!("d{place}") })
+            }
         };
     }
     (of_input.join(", "), of_kernel.join(", "))
