@@ -30,9 +30,10 @@
 //! use tensor_layout::notations::{Notation, read, write};
 //! use tensor_layout::operations::{Array, Operation, Shape};
 //! use tensor_layout::packing::Packer;
-//! use tensor_layout::places::{Part, Placement, TensorLayout};
+//! use tensor_layout::places::{Machine, Part, Placement, TensorLayout};
 //! use tensor_layout::plan::{EntryLayouts, Planner};
 //! use tensor_layout::solver::Options;
+//! use tensor_layout::spreading::Spreader;
 //! use tensor_layout::targets::Target;
 //! use tensor_layout::tiled::{Expansion, Layout, TileEntry::Size};
 //!
@@ -87,6 +88,11 @@
 //! let planner = Planner::new(&graphs, module.entry, &facts, &tpu, EntryLayouts::Free).unwrap();
 //! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
 //! assert_eq!((plan.cost, plan.relayouts.len()), (plan.bound, 0));
+//!
+//! // spreading: the same on a machine with places. Nothing moves.
+//! let machine = Machine::parse("mn_core_2")?;
+//! let spreader = Spreader::new(&graphs, module.entry, &facts, &machine)?;
+//! assert_eq!(spreader.plan(&Options::default(), &mut |_| true).unwrap().levels, [0, 0, 0, 0]);
 //! # Ok(())
 //! # }
 //! ```
@@ -115,6 +121,7 @@
 //! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
 //! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
+//! | [`spreading`] | TensorLayouts for all values of a program | `operations`, `places`, `plan`, `solver`, `text` |
 //!
 //! # Invariants
 //!
@@ -140,6 +147,7 @@ pub mod packing;
 pub mod places;
 pub mod plan;
 pub mod solver;
+pub mod spreading;
 pub mod targets;
 pub mod text;
 pub mod tiled;

@@ -104,8 +104,8 @@ fn without_capacities_it_equals_brute_force() {
 #[test]
 fn min_marginals_are_the_best_with_each_choice() {
     let mut rng = Rng::with_seed(2);
-    for _ in 0..500 {
-        let network = random(&mut rng, PLAIN);
+    for round in 0..700 {
+        let network = random(&mut rng, if round < 500 { PLAIN } else { SHORT });
         let sizes: Vec<usize> = network.variables().iter().map(Vec::len).collect();
         let variables: Vec<usize> = (0..sizes.len()).collect();
         let found = min_marginals(&network, &variables, &Options::default()).expect("small");
@@ -239,6 +239,21 @@ fn a_search_that_is_stopped_has_a_plan_with_a_bound_or_says_so() {
         }
     }
     assert!(plans > 0);
+}
+
+/// The longer a search branches, the more its proof shows.
+#[test]
+fn the_bound_of_a_search_that_is_stopped_grows() {
+    let network = chain(&mut Rng::with_seed(6), 300, 1150);
+    let mut bounds = Vec::new();
+    for work in [1 << 20, 1 << 23, 1 << 26] {
+        let solution =
+            solve(&network, &Options { work, ..Options::default() }, &mut |_| true).expect("there is a plan");
+        check(&network, &solution.certificate).unwrap();
+        assert!(solution.bound() < solution.cost());
+        bounds.push(solution.bound());
+    }
+    assert!(bounds[0] < bounds[1] && bounds[1] < bounds[2], "{bounds:?}");
 }
 
 /// Long chains and large stars: no recursion, and linear in time.

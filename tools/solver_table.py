@@ -1,5 +1,6 @@
 """Writes benches/solver.md: the solver beside HiGHS. Called by bench-solver.sh."""
 
+import bisect
 import gzip
 import json
 import pathlib
@@ -7,8 +8,9 @@ import subprocess
 import sys
 import time
 
-# More finite pairs than this are too much for the mixed-integer program.
+# More finite pairs than this, or more amounts in the rows of capacities, are too much for the mixed-integer program.
 LARGEST = 700_000
+LARGEST_ROWS = 20_000_000
 INFINITE = 10**18
 # Optima or best plans that are published for instances of the contest.
 PUBLISHED = {"A": 6548641531, "B": 532843, "D": 313613524736, "G": 217039, "P": 662197407330}
@@ -24,6 +26,14 @@ def solved(program, file, seconds):
     start = time.time()
     checked = subprocess.run([program, "solve", file, "--check", str(proof)], capture_output=True, text=True)
     return answer["cost"], answer["bound"], took, time.time() - start, checked.returncode == 0
+
+
+def amounts(problem):
+    """How many amounts there are in the rows of capacities, one row for each moment at which an interval begins."""
+    nodes = problem["nodes"]
+    starts = sorted({begin for begin, end in nodes["intervals"] if begin < end})
+    rows = [bisect.bisect_left(starts, end) - bisect.bisect_left(starts, begin) for begin, end in nodes["intervals"]]
+    return sum(max(0, n) * len(costs) for n, costs in zip(rows, nodes["costs"]))
 
 
 def milp(problem, seconds):
@@ -87,7 +97,7 @@ def main():
         "  solver replayed each proof; `check` is its time.",
         "- published: the best plan of all teams.",
         "- HiGHS: SciPy's `milp` for the same seconds, a binary variable for each choice and each finite pair;",
-        f"  left out above {LARGEST:,} finite pairs.",
+        f"  left out above {LARGEST:,} finite pairs, or {LARGEST_ROWS:,} amounts in the rows of capacities.",
         "",
         "| problem | nodes | edges | cost | bound | gap | s | check s | proof holds | published | HiGHS: cost | bound |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -98,7 +108,7 @@ def main():
         name = file.name.split(".")[0]
         cost, bound, took, check, holds = solved(program, file, seconds)
         pairs = sum(cost < INFINITE for table in problem["edges"]["costs"] for cost in table)
-        peer = milp(problem, seconds) if pairs <= LARGEST else ("-", "-")
+        peer = milp(problem, seconds) if pairs <= LARGEST and amounts(problem) <= LARGEST_ROWS else ("-", "-")
         gap = f"{100 * (cost - bound) / max(1, abs(bound)):.2f} %"
         cells = [name, len(problem["nodes"]["costs"]), len(problem["edges"]["nodes"]), f"{cost:,}", f"{bound:,}", gap]
         cells += [f"{took:.1f}", f"{check:.1f}", "yes" if holds else "no", f"{PUBLISHED.get(name, 0):,}", *peer]

@@ -180,7 +180,7 @@ impl<'a, 't> Planner<'a, 't> {
         let choices = self.given_choices()?;
         let cost = self.network.cost(&choices).map_err(|error| self.disagreed(&choices, &error))?;
         let certificate =
-            Certificate { choices, cost, bound: cost, cutoff: cost, reductions: Vec::new(), proof: Vec::new() };
+            Certificate { choices, cost, bound: cost, reductions: Vec::new(), proof: Vec::new() };
         let prices = Prices::new(&self.posed.choices.classes);
         Telling { posed: &self.posed, prices, placed: &[], certificate }.plan()
     }
@@ -222,14 +222,14 @@ impl<'a, 't> Planner<'a, 't> {
     }
 
     /// For each layout that an array may be made in, what the best plan with it costs; an entry for each time that the
-    /// array is made. Empty where no array has this name, and where the tables would be too large. Capacities do not
-    /// count.
+    /// array is made. Empty where no array has this name, and where the tables would be too large. With capacities, the
+    /// best that is found.
     pub fn why(&self, name: ArrayName, options: &Options) -> Vec<Vec<Alternative>> {
         let Posed { program, choices, .. } = &self.posed;
         let is_it = |made: &usize| array_name(program, *made) == name && !is_result(program, *made);
         let all: Vec<usize> = (0..program.made.len()).filter(is_it).collect();
         let variables: Vec<usize> = all.iter().map(|made| program.made[*made].by).collect();
-        let Some(marginals) = min_marginals(&self.network, &variables, options) else { return Vec::new() };
+        let Some(marginals) = min_marginals(self.network(), &variables, options) else { return Vec::new() };
         let listed =
             all.iter().zip(marginals).map(|(made, costs)| self.alternatives(choices.class[*made], *made, costs));
         listed.collect()

@@ -165,22 +165,26 @@ impl<'a, 't> Posed<'a, 't> {
         Ok(if other.to == second && other.cost < first.cost { other } else { first })
     }
 
-    /// What it costs once to hold an array in a second layout.
-    ///
-    /// # Errors
-    /// The cost does not fit in 64 bits.
-    pub fn held(&self, prices: &Prices, made: usize, (from, second): HeldIn) -> Result<i64, Error> {
-        let Some(second) = second else { return Ok(0) };
+    /// What the costs of a second layout of an array depend on beside the two layouts.
+    fn holding(&self, made: usize) -> Meeting {
         let by = self.program.made[made].by;
-        let meeting = Meeting {
+        Meeting {
             class: self.choices.class[made],
             kept: self.kernels.kept[by],
             argument: matches!(self.program.instances[by].doing, Doing::Argument(..)),
             taker: Taker::Other,
             extent: Extent::Nothing,
             reads: 0,
-        };
-        prices.relayout(meeting, from, second)
+        }
+    }
+
+    /// What it costs once to hold an array in a second layout.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn held(&self, prices: &Prices, made: usize, (from, second): HeldIn) -> Result<i64, Error> {
+        let Some(second) = second else { return Ok(0) };
+        prices.relayout(self.holding(made), from, second)
     }
 
     /// The network of costs.
@@ -206,11 +210,22 @@ impl<'a, 't> Posed<'a, 't> {
             let costs = times_all(&costs, times).map_err(|error| (at(k), error))?;
             network.add_variable(costs).map_err(|error| (at(k), Error::new(error.to_string())))?;
         }
+        // Layers that are alike have arrays that are alike.
+        let mut seconds: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for (made, holder) in self.holders.iter().enumerate() {
-            if let Some((_, states)) = holder {
-                self.hold(prices, &mut network, made, states)
-                    .map_err(|error| (at(self.program.made[made].by), error))?;
-            }
+            let Some((_, states)) = holder else { continue };
+            let wrong = |error| (at(self.program.made[made].by), error);
+            let key = (states.to_vec(), self.holding(made));
+            let costs = match seconds.get(&key) {
+                Some(costs) => costs.clone(),
+                None => {
+                    let costs = states.iter().map(|state| self.held(prices, made, *state));
+                    let costs = Rc::new(costs.collect::<Result<Vec<_>, _>>().map_err(wrong)?);
+                    seconds.insert(key, costs.clone());
+                    costs
+                }
+            };
+            self.hold(&costs, &mut network, made, states).map_err(wrong)?;
         }
         let mut tables: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for taken in self.taken() {
@@ -245,11 +260,10 @@ impl<'a, 't> Posed<'a, 't> {
         Ok(network)
     }
 
-    /// Adds the variable of an array that may be held in two layouts.
-    fn hold(&self, prices: &Prices, network: &mut CostNetwork, made: usize, states: &[HeldIn]) -> Result<(), Error> {
+    /// Adds the variable of an array that may be held in two layouts, with what each of its choices costs once.
+    fn hold(&self, costs: &[i64], network: &mut CostNetwork, made: usize, states: &[HeldIn]) -> Result<(), Error> {
         let (by, result) = (self.program.made[made].by, self.program.made[made].result);
-        let costs = states.iter().map(|state| self.held(prices, made, *state)).collect::<Result<Vec<_>, _>>()?;
-        let costs = times_all(&costs, self.program.instances[by].times)?;
+        let costs = times_all(costs, self.program.instances[by].times)?;
         let wrong = |error: crate::solver::NetworkError| Error::new(error.to_string());
         let holder = network.add_variable(costs).map_err(wrong)?;
         let mut table = Vec::new();

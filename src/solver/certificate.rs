@@ -25,8 +25,6 @@ pub struct Certificate {
     pub cost: i64,
     /// What every legal plan costs at least.
     pub bound: i64,
-    /// From which cost on the proof excludes choices: the cost of the plan that it was made with.
-    pub cutoff: i64,
     /// How the network was reduced, in order.
     pub reductions: Vec<Reduction>,
     /// A tree in prefix order; [`ProofNode::children`] says how many nodes are below one.
@@ -68,9 +66,9 @@ pub enum Reduction {
 pub enum ProofNode {
     /// The dual bounds all plans here from below.
     Bound(Dual),
-    /// Every choice with which the dual is at or above the cutoff is forbidden in the node below. The dual eliminates no
-    /// variable.
-    Exclude(Dual),
+    /// Every choice with which the dual is at or above a limit is forbidden in the node below: the cost of the best plan when
+    /// this was found. The dual eliminates no variable.
+    Exclude(i64, Dual),
     /// Each choice of a variable that was not merged is in one of the sets; below is a node for each.
     Branch {
         /// The variable.
@@ -85,7 +83,7 @@ impl ProofNode {
     pub fn children(&self) -> usize {
         match self {
             ProofNode::Bound(_) => 0,
-            ProofNode::Exclude(_) => 1,
+            ProofNode::Exclude(..) => 1,
             ProofNode::Branch { parts, .. } => parts.len(),
         }
     }

@@ -239,6 +239,21 @@ impl CostNetwork {
         }
     }
 
+    /// The same network, in which a variable has one choice only.
+    ///
+    /// # Errors
+    /// The variable or the choice does not exist.
+    pub fn with_choice(&self, variable: usize, choice: usize) -> Result<CostNetwork, NetworkError> {
+        let mut network = self.clone();
+        match network.variables.get_mut(variable) {
+            Some(costs) if choice < costs.len() => {
+                costs.iter_mut().enumerate().filter(|(k, _)| *k != choice).for_each(|(_, cost)| *cost = FORBIDDEN);
+                Ok(network)
+            }
+            _ => invalid(format!("choice {choice} of variable {variable} does not exist")),
+        }
+    }
+
     /// The costs of the choices of each variable.
     pub fn variables(&self) -> &[Vec<i64>] {
         &self.variables

@@ -10,7 +10,7 @@
 //! dominated 0 2 by 1
 //! drop 0 0
 //! merge 3 into 0
-//! exclude shift 10
+//! exclude 5 shift 10
 //! price 0 at 1: 250
 //! message 0 1: 3 0 / -2 0
 //! branch 0: 0 1 / 2
@@ -18,8 +18,7 @@
 //! eliminate 0 1
 //! ```
 //!
-//! `exclude` and `bound shift` begin a dual, and the lines after it belong to it. After `bound` there is a line `cutoff 5`
-//! where the proof excludes choices from another cost on than that of the plan.
+//! `exclude`, with its limit, and `bound shift` begin a dual, and the lines after it belong to it.
 
 use super::certificate::{Certificate, Dual, Message, Multiplier, ProofNode, Reduction};
 use crate::text::Error;
@@ -29,9 +28,6 @@ use std::str::FromStr;
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "certificate\ncost {}\nbound {}", self.cost, self.bound)?;
-        if self.cutoff != self.cost {
-            writeln!(f, "cutoff {}", self.cutoff)?;
-        }
         numbers(f, "choices", &self.choices)?;
         writeln!(f)?;
         for reduction in &self.reductions {
@@ -44,7 +40,7 @@ impl fmt::Display for Certificate {
         for node in &self.proof {
             match node {
                 ProofNode::Bound(dual) => write_dual(f, "bound", dual)?,
-                ProofNode::Exclude(dual) => write_dual(f, "exclude", dual)?,
+                ProofNode::Exclude(limit, dual) => write_dual(f, &format!("exclude {limit}"), dual)?,
                 ProofNode::Branch { variable, parts } => {
                     write!(f, "branch {variable}")?;
                     for (at, part) in parts.iter().enumerate() {
@@ -91,13 +87,10 @@ impl Certificate {
         lines.next("certificate")?.end()?;
         let mut cost = lines.next("cost")?;
         let mut bound = lines.next("bound")?;
-        let cutoff = lines.optional("cutoff");
         let mut choices = lines.next("choices")?;
-        let cost = cost.only()?;
         let mut certificate = Certificate {
-            cost,
+            cost: cost.only()?,
             bound: bound.only()?,
-            cutoff: cutoff.map_or(Ok(cost), |mut line| line.only())?,
             choices: choices.numbers()?,
             reductions: Vec::new(),
             proof: Vec::new(),
@@ -120,15 +113,14 @@ impl Certificate {
                     line.expect("into")?;
                     certificate.reductions.push(Reduction::Merge { from, into: line.only()? });
                 }
-                "bound" | "exclude" => {
-                    line.expect("shift")?;
-                    let dual = Dual { shift: line.only()?, ..Dual::default() };
-                    let node = if word == "bound" { ProofNode::Bound } else { ProofNode::Exclude };
-                    certificate.proof.push(node(dual));
+                "bound" => certificate.proof.push(ProofNode::Bound(line.dual()?)),
+                "exclude" => {
+                    let limit = line.number()?;
+                    certificate.proof.push(ProofNode::Exclude(limit, line.dual()?));
                 }
                 "branch" => certificate.proof.push(branch(&mut line)?),
                 _ => match certificate.proof.last_mut() {
-                    Some(ProofNode::Bound(dual) | ProofNode::Exclude(dual)) => line.of_dual(word, at, dual)?,
+                    Some(ProofNode::Bound(dual) | ProofNode::Exclude(_, dual)) => line.of_dual(word, at, dual)?,
                     _ => {
                         return Err(Error::at(at, format!("expected a line of a certificate, found `{word}`")).syntax());
                     }
@@ -166,16 +158,6 @@ impl<'a> Lines<'a> {
             }
         }
         None
-    }
-
-    /// The next line if it begins with a word.
-    fn optional(&mut self, word: &str) -> Option<Line<'a>> {
-        let at = self.at;
-        let line = self.line().and_then(|mut line| line.take(word).then_some(line));
-        if line.is_none() {
-            self.at = at;
-        }
-        line
     }
 
     /// The next line, which begins with a word.
@@ -262,6 +244,12 @@ impl<'a> Line<'a> {
 
     fn end(&self) -> Result<(), Error> {
         if self.peek().is_empty() { Ok(()) } else { self.wrong("the end of the line") }
+    }
+
+    /// The rest of a line that begins a dual.
+    fn dual(&mut self) -> Result<Dual, Error> {
+        self.expect("shift")?;
+        Ok(Dual { shift: self.only()?, ..Dual::default() })
     }
 
     /// The rest of a line of a dual.

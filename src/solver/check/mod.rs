@@ -45,8 +45,8 @@ pub fn check(network: &CostNetwork, certificate: &Certificate) -> Result<(), Err
     Ok(())
 }
 
-/// What the proof shows: the least of the bounds of its leaves, and the cutoff where choices were excluded; `None` where
-/// it shows that no plan is legal.
+/// What the proof shows: the least of the bounds of its leaves, and of the limits where choices were excluded; `None`
+/// where it shows that no plan is legal.
 fn proved(network: &CostNetwork, merged: &Merged, certificate: &Certificate) -> Result<Option<i64>, Error> {
     let mut least: Option<i64> = None;
     // The choices that are forbidden for each node that is still to come.
@@ -64,10 +64,10 @@ fn proved(network: &CostNetwork, merged: &Merged, certificate: &Certificate) -> 
                 let bound = Priced::new(network, merged, &without, dual).and_then(|p| p.bound(dual)).map_err(within)?;
                 least = [least, bound].into_iter().flatten().min();
             }
-            ProofNode::Exclude(dual) => {
+            ProofNode::Exclude(limit, dual) => {
                 let priced = Priced::new(network, merged, &without, dual).map_err(within)?;
-                without.extend(priced.excluded(dual, certificate.cutoff).map_err(within)?);
-                least = Some(least.map_or(certificate.cutoff, |least| least.min(certificate.cutoff)));
+                without.extend(priced.excluded(dual, *limit).map_err(within)?);
+                least = Some(least.map_or(*limit, |least| least.min(*limit)));
                 open.push(without);
             }
             ProofNode::Branch { variable, parts } => {

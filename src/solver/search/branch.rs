@@ -2,13 +2,15 @@
 //! distributed over two problems, and so on.
 //!
 //! In each problem the prices start from those of the one above. Choices whose bound reaches the cost of the best plan are
-//! excluded before a problem is split. The problems are gone through depth first, so the proof is a list in prefix order.
+//! excluded before a problem is split. The problem with the lowest bound is split next: what all the open ones have at least
+//! is a bound for the whole, and grows with each split, so a search that is stopped has more to show than its first dual.
 
 use super::model::WorkingNetwork;
 use super::pairwise::forbidden;
-use super::pricing::{Domains, Pricing};
+use super::pricing::{Domains, Finished, Pricing};
 use super::rooms::Rooms;
 use crate::solver::certificate::{Dual, Multiplier, ProofNode};
+use std::collections::BTreeMap;
 
 /// Steps of the prices in a problem, at most.
 const STEPS: usize = 150;
@@ -16,21 +18,37 @@ const STEPS: usize = 150;
 /// Sweeps before bounds are taken in integers.
 const LAST_SWEEPS: usize = 10;
 
-/// Numbers in a proof, at most; a longer one is given up.
+/// Numbers in a proof, at most; a longer one is not continued.
 const LARGEST_PROOF: usize = 1 << 26;
 
-/// A problem that is still to be looked at.
+/// A problem that is or was looked at, a part of the one above it.
+struct Subproblem {
+    /// What its dual shows.
+    bound: i64,
+    dual: Dual,
+    /// The cost from which on choices were excluded, where some were.
+    limit: Option<i64>,
+    /// The sets of choices of a variable, one for each child; without it there is one child at most.
+    branch: Option<ProofNode>,
+    children: Vec<usize>,
+}
+
+/// A problem that is still to be split.
 struct Open {
     domains: Domains,
     prices: Vec<f64>,
+    variable: u32,
+    parts: [Vec<u32>; 2],
 }
 
 pub struct Branching<'a> {
     model: &'a WorkingNetwork,
     pub rooms: Rooms,
-    stack: Vec<Open>,
-    pub proof: Vec<ProofNode>,
-    /// Numbers in the proof.
+    /// The first is the whole; children come after what they are parts of.
+    nodes: Vec<Subproblem>,
+    /// By bound and number.
+    open: BTreeMap<(i64, usize), Open>,
+    /// Numbers in the duals.
     size: usize,
     /// The best plan that was found here, and its cost.
     pub found: Option<(Vec<u32>, i64)>,
@@ -38,102 +56,136 @@ pub struct Branching<'a> {
 }
 
 impl<'a> Branching<'a> {
-    pub fn new(model: &'a WorkingNetwork, rooms: &Rooms, domains: Domains, prices: &[f64]) -> Branching<'a> {
-        let root = Open { domains, prices: prices.to_vec() };
-        Branching { model, rooms: rooms.clone(), stack: vec![root], proof: Vec::new(), size: 0, found: None, work: 0 }
+    /// Begins with a dual of the whole.
+    pub fn new(
+        model: &'a WorkingNetwork,
+        rooms: &Rooms,
+        pricing: Pricing,
+        finished: Finished,
+        upper: i64,
+    ) -> Branching<'a> {
+        let (nodes, open) = (Vec::new(), BTreeMap::new());
+        let mut all = Branching { model, rooms: rooms.clone(), nodes, open, size: 0, found: None, work: 0 };
+        if let Some((domains, prices)) = all.place(pricing, finished, i64::MIN, upper) {
+            all.consider(domains, prices, i64::MIN, upper, true);
+        }
+        all
     }
 
     /// Whether everything was looked at, so that the proof is whole.
     pub fn done(&self) -> bool {
-        self.stack.is_empty()
+        self.open.is_empty()
     }
 
-    /// Whether the proof has become too long.
-    pub fn hopeless(&self) -> bool {
-        self.size > LARGEST_PROOF
+    /// What all plans cost at least: the bound of the proof, unless the best plan costs less.
+    pub fn bound(&self) -> i64 {
+        self.values().first().copied().unwrap_or(i64::MIN)
     }
 
     /// Goes on for about `work` table entries; `upper` is the cost of the best plan.
     pub fn run(&mut self, work: u64, upper: i64) {
         let end = self.work + work;
-        while self.work < end && !self.hopeless() {
-            let Some(open) = self.stack.pop() else { return };
-            self.visit(open, upper.min(self.found.as_ref().map_or(i64::MAX, |(_, cost)| *cost)));
+        while self.work < end && self.size <= LARGEST_PROOF {
+            let upper = upper.min(self.found.as_ref().map_or(i64::MAX, |(_, cost)| *cost));
+            self.open.retain(|(bound, _), _| *bound < upper);
+            let Some(((least, node), open)) = self.open.pop_first() else { return };
+            self.split(node, open, least, upper);
         }
     }
 
-    fn visit(&mut self, open: Open, mut upper: i64) {
-        let Open { domains, mut prices } = open;
-        prices.resize(self.rooms.room.len(), 0.0);
-        let Some(mut pricing) = Pricing::new(self.model, domains, &self.rooms, &prices, 0.1) else {
-            // The checker finds by itself that a variable has no choice left.
-            self.emit(ProofNode::Bound(Dual::default()));
-            return;
-        };
-        for _ in 0..STEPS {
-            self.work += pricing.work();
-            let plan = pricing.step(upper as f64);
-            let cost = self.model.cost(&plan);
-            if !forbidden(cost) && cost < upper && self.rooms.admit(self.model, &plan) {
-                upper = cost;
-                self.found = Some((plan, cost));
-            }
-            pricing.see(&self.rooms);
-            if pricing.best > upper as f64 - 0.5 || pricing.settled() {
-                break;
-            }
-        }
-        let finished = pricing.finish(self.model, &self.rooms, LAST_SWEEPS);
-        self.work += LAST_SWEEPS as u64 * pricing.work();
-        if finished.bound >= upper {
-            self.emit(ProofNode::Bound(finished.dual));
-            return;
-        }
-        let mut left = 0;
-        let before: usize = pricing.domains.iter().map(Vec::len).sum();
-        let domains: Domains = (pricing.domains.iter().zip(&finished.with))
-            .map(|(domain, with)| domain.iter().zip(with).filter(|(_, with)| **with < upper).map(|(k, _)| *k).collect())
-            .inspect(|domain: &Vec<u32>| left += domain.len())
-            .collect();
-        let split = pricing.split();
-        let prices = pricing.best_prices;
-        if left < before {
-            self.emit(ProofNode::Exclude(finished.dual));
-        }
-        // What was excluded may exclude more.
-        if left * 10 < before * 9 {
-            self.stack.push(Open { domains, prices });
-            return;
-        }
-        let Some((variable, parts)) = split else { return self.only_plan(&domains, upper) };
-        let parts =
-            parts.map(|part| part.into_iter().filter(|k| domains[variable as usize].contains(k)).collect::<Vec<u32>>());
-        if parts.iter().any(Vec::is_empty) {
-            self.stack.push(Open { domains, prices });
-            return;
-        }
+    /// Looks at both parts of a problem.
+    fn split(&mut self, node: usize, open: Open, least: i64, upper: i64) {
+        let Open { domains, prices, variable, parts } = open;
         let (name, choices) = &self.model.names[variable as usize];
         let mut named =
             parts.clone().map(|part| part.iter().map(|k| choices[*k as usize] as usize).collect::<Vec<usize>>());
         // Choices that are gone may be in any part.
-        let [first, second] = &mut named;
-        first.extend(
-            (0..self.model.sizes[*name])
-                .filter(|k| !second.contains(k))
-                .filter(|k| !first.contains(k))
-                .collect::<Vec<usize>>(),
-        );
-        self.emit(ProofNode::Branch { variable: *name, parts: named.to_vec() });
-        for part in parts.into_iter().rev() {
+        let gone = (0..self.model.sizes[*name]).filter(|k| named.iter().all(|part| !part.contains(k)));
+        let gone: Vec<usize> = gone.collect();
+        named[0].extend(gone);
+        self.nodes[node].branch = Some(ProofNode::Branch { variable: *name, parts: named.to_vec() });
+        for part in parts {
+            let child = self.nodes.len();
+            self.nodes[node].children.push(child);
             let mut domains = domains.clone();
             domains[variable as usize] = part;
-            self.stack.push(Open { domains, prices: prices.clone() });
+            self.consider(domains, prices.clone(), least, upper, false);
         }
+    }
+
+    /// Looks at a problem, and as long as exclusions leave much less of it, at what they leave. `below` says that it is what
+    /// the last node leaves.
+    fn consider(&mut self, mut domains: Domains, mut prices: Vec<f64>, least: i64, mut upper: i64, mut below: bool) {
+        loop {
+            let at = self.nodes.len();
+            if std::mem::replace(&mut below, true) {
+                self.nodes[at - 1].children.push(at);
+            }
+            prices.resize(self.rooms.room.len(), 0.0);
+            let Some(mut pricing) = Pricing::new(self.model, domains, &self.rooms, &prices, 0.1) else {
+                // The checker finds by itself that a variable has no choice left.
+                return self.close(Dual::default(), i64::MAX);
+            };
+            for _ in 0..STEPS {
+                self.work += pricing.work();
+                let plan = pricing.step(upper as f64);
+                let cost = self.model.cost(&plan);
+                if !forbidden(cost) && cost < upper && self.rooms.admit(self.model, &plan) {
+                    upper = cost;
+                    self.found = Some((plan, cost));
+                }
+                pricing.see(&self.rooms);
+                if pricing.best > upper as f64 - 0.5 || pricing.settled() {
+                    break;
+                }
+            }
+            let finished = pricing.finish(self.model, &self.rooms, LAST_SWEEPS);
+            self.work += LAST_SWEEPS as u64 * pricing.work();
+            let Some(rest) = self.place(pricing, finished, least, upper) else { return };
+            (domains, prices) = rest;
+        }
+    }
+
+    /// Takes note of a problem with its dual; what exclusions leave of it, where that is much less.
+    fn place(&mut self, pricing: Pricing, finished: Finished, least: i64, upper: i64) -> Option<(Domains, Vec<f64>)> {
+        let at = self.nodes.len();
+        let Finished { bound, with, dual } = finished;
+        self.close(dual, bound);
+        if bound >= upper {
+            return None;
+        }
+        let before: usize = pricing.domains.iter().map(Vec::len).sum();
+        let domains: Domains = (pricing.domains.iter().zip(&with))
+            .map(|(domain, with)| domain.iter().zip(with).filter(|(_, with)| **with < upper).map(|(k, _)| *k).collect())
+            .collect();
+        let left: usize = domains.iter().map(Vec::len).sum();
+        if left < before {
+            self.nodes[at].limit = Some(upper);
+        }
+        let parts = pricing.split().map(|(variable, parts)| {
+            let own = &domains[variable as usize];
+            (variable, parts.map(|part| part.into_iter().filter(|k| own.contains(k)).collect::<Vec<u32>>()))
+        });
+        // What was excluded may exclude more.
+        let whole = parts.as_ref().is_none_or(|(_, parts)| parts.iter().all(|part| !part.is_empty()));
+        if left * 10 < before * 9 || !whole || domains.iter().any(Vec::is_empty) {
+            return Some((domains, pricing.best_prices));
+        }
+        match parts {
+            None => self.only_plan(&domains, upper),
+            Some((variable, parts)) => {
+                let open = Open { domains, prices: pricing.best_prices, variable, parts };
+                self.open.insert((bound.max(least), at), open);
+            }
+        }
+        None
     }
 
     /// A problem with one choice for each variable: its plan is legal and no better than the best, or short of room, which
     /// a price for the moment shows.
     fn only_plan(&mut self, domains: &Domains, upper: i64) {
+        let at = self.nodes.len();
+        self.nodes[at - 1].children.push(at);
         let plan: Vec<u32> = domains.iter().map(|domain| domain[0]).collect();
         let cost = self.model.cost(&plan);
         let usage = Rooms::usage(self.model, &plan);
@@ -144,20 +196,54 @@ impl<'a> Branching<'a> {
             if cost < upper {
                 self.found = Some((plan, cost));
             }
-            return self.emit(ProofNode::Bound(Dual::default()));
+            return self.close(Dual::default(), cost);
         };
         let price = Multiplier {
             resource: moment.resource,
             moment: moment.time,
             price: (upper - cost.min(upper)).div_euclid(excess).saturating_add(1),
         };
-        self.emit(ProofNode::Bound(Dual { prices: vec![price], ..Dual::default() }));
+        self.close(Dual { prices: vec![price], ..Dual::default() }, upper.max(cost));
     }
 
-    fn emit(&mut self, node: ProofNode) {
-        if let ProofNode::Bound(dual) | ProofNode::Exclude(dual) = &node {
-            self.size += dual.messages.iter().map(|m| m.to[0].len() + m.to[1].len()).sum::<usize>();
+    fn close(&mut self, dual: Dual, bound: i64) {
+        self.size += dual.messages.iter().map(|m| m.to[0].len() + m.to[1].len()).sum::<usize>();
+        self.nodes.push(Subproblem { bound, dual, limit: None, branch: None, children: Vec::new() });
+    }
+
+    /// For each problem the best that its own dual or those of its parts show.
+    fn values(&self) -> Vec<i64> {
+        let mut values: Vec<i64> = self.nodes.iter().map(|node| node.bound).collect();
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            let parts = node.children.iter().map(|child| values[*child]).chain(node.limit).min();
+            if let Some(parts) = parts.filter(|_| !node.children.is_empty()) {
+                values[at] = values[at].max(parts);
+            }
         }
-        self.proof.push(node);
+        values
+    }
+
+    /// The proof of [`Branching::bound`], in prefix order: of each problem its own dual, where its parts show no more.
+    pub fn proof(self) -> Vec<ProofNode> {
+        let values = self.values();
+        let mut nodes: Vec<Option<Subproblem>> = self.nodes.into_iter().map(Some).collect();
+        let mut proof = Vec::new();
+        let mut stack = vec![0];
+        while let Some(at) = stack.pop() {
+            let Some(Subproblem { bound, dual, limit, branch, children }) = nodes.get_mut(at).and_then(Option::take)
+            else {
+                continue;
+            };
+            if children.is_empty() || values[at] <= bound {
+                proof.push(ProofNode::Bound(dual));
+                continue;
+            }
+            if let Some(limit) = limit {
+                proof.push(ProofNode::Exclude(limit, dual));
+            }
+            proof.extend(branch);
+            stack.extend(children.into_iter().rev());
+        }
+        proof
     }
 }

@@ -6,11 +6,11 @@ use super::eliminate::Elimination;
 use super::local::Local;
 use super::model::WorkingNetwork;
 use super::order::order;
-use super::pairwise::{Pairwise, TOP, clamped, forbidden};
-use super::pricing::{Domains, Pricing};
+use super::pairwise::forbidden;
+use super::pricing::{Domains, Finished, Pricing};
 use super::rooms::Rooms;
 use crate::solver::certificate::{Certificate, Dual, ProofNode};
-use crate::solver::network::{CostNetwork, FORBIDDEN};
+use crate::solver::network::CostNetwork;
 
 /// Work of the first turn of branching and of local search, in table entries, and of the longest; each turn is twice as
 /// long as the one before.
@@ -18,7 +18,7 @@ const FIRST_TURN: u64 = 1 << 16;
 const LONGEST_TURN: u64 = 1 << 22;
 
 /// Entries of all tables that an elimination keeps, in those of the largest.
-const TABLES: u64 = 8;
+pub const TABLES: u64 = 8;
 
 /// Steps of the prices between two looks at the caller.
 const STEPS: usize = 20;
@@ -58,26 +58,6 @@ pub fn solve(
         drive.search()?;
     }
     drive.solution()
-}
-
-/// For each of the variables, for each of its choices, the cost of the best plan with this choice, the rest optimised
-/// anew; [`FORBIDDEN`] where there is none. Capacities do not count. `None` where the tables would be too large, or a
-/// variable does not exist.
-pub fn min_marginals(network: &CostNetwork, variables: &[usize], options: &Options) -> Option<Vec<Vec<i64>>> {
-    let mut problem = Pairwise::new();
-    for costs in network.variables() {
-        problem.add_variable(costs.iter().map(|cost| clamped(*cost)));
-    }
-    for edge in network.edges() {
-        problem.add_link(edge.ends.map(|end| end as u32), edge.costs.iter().map(|cost| clamped(*cost)));
-    }
-    let order = order(&problem, options.table_entries, options.table_entries.saturating_mul(TABLES))?;
-    let eliminated = Elimination::new(&problem, &order, |_| true)?;
-    let mut all = vec![Vec::new(); network.variables().len()];
-    eliminated.marginals(|variable, costs| {
-        all[variable as usize] = costs.iter().map(|cost| if *cost >= TOP { FORBIDDEN } else { *cost }).collect();
-    });
-    variables.iter().map(|v| all.get(*v).cloned()).collect()
 }
 
 struct Drive<'a> {
@@ -149,7 +129,7 @@ impl Drive<'_> {
         let mut rooms = Rooms::new(self.model);
         let domains: Domains =
             self.model.names.iter().map(|(_, choices)| (0..choices.len() as u32).collect()).collect();
-        let Some(mut pricing) = Pricing::new(self.model, domains.clone(), &rooms, &[], 0.5) else {
+        let Some(mut pricing) = Pricing::new(self.model, domains, &rooms, &[], 0.5) else {
             return Err(NoPlan::Proved { nearest: None });
         };
         while !self.stopped && !pricing.settled() && pricing.best < self.upper() as f64 - 0.5 {
@@ -160,13 +140,13 @@ impl Drive<'_> {
         }
         let finished = pricing.finish(self.model, &rooms, LAST_SWEEPS);
         self.bound = Some(finished.bound);
-        self.proof = vec![ProofNode::Bound(finished.dual)];
         if finished.bound >= self.upper() && self.best.is_none() {
             return Err(self.no_plan());
         }
         if !self.stopped && finished.bound < self.upper() {
-            self.turns(&rooms, domains, &pricing.best_prices)?;
+            return self.turns(&rooms, pricing, finished);
         }
+        self.proof = vec![ProofNode::Bound(finished.dual)];
         Ok(())
     }
 
@@ -189,8 +169,9 @@ impl Drive<'_> {
     }
 
     /// Branching and local search in turns.
-    fn turns(&mut self, rooms: &Rooms, domains: Domains, prices: &[f64]) -> Result<(), NoPlan> {
-        let mut branching = Branching::new(self.model, rooms, domains, prices);
+    fn turns(&mut self, rooms: &Rooms, pricing: Pricing, finished: Finished) -> Result<(), NoPlan> {
+        let prices = pricing.best_prices.clone();
+        let mut branching = Branching::new(self.model, rooms, pricing, finished, self.upper());
         let branches = self.model.names.len() <= BRANCHING;
         let mut local: Option<Local> = None;
         let mut turn = FIRST_TURN;
@@ -198,7 +179,7 @@ impl Drive<'_> {
             if local.is_none() {
                 let start = self.best.as_ref().map(|(plan, _)| plan.clone()).or_else(|| self.nearest.clone());
                 local = start.map(|plan| Local::new(self.model, rooms, plan, 1));
-                local.iter_mut().for_each(|local| local.set_prices(rooms, prices));
+                local.iter_mut().for_each(|local| local.set_prices(rooms, &prices));
             }
             let upper = self.upper();
             let mut branch = || {
@@ -220,10 +201,15 @@ impl Drive<'_> {
             turn = (2 * turn).min(LONGEST_TURN);
             self.meet(&mut branching, &mut local);
             if branches && branching.done() {
-                return self.proved(branching);
+                break;
             }
             self.report("search");
         }
+        // Everything was looked at and there is no plan.
+        if branching.done() && self.best.is_none() {
+            return Err(self.no_plan());
+        }
+        self.proof = branching.proof();
         Ok(())
     }
 
@@ -241,14 +227,7 @@ impl Drive<'_> {
                 local.adopt(plan);
             }
         }
-    }
-
-    /// Everything was looked at: the best plan is optimal, or there is none.
-    fn proved(&mut self, branching: Branching) -> Result<(), NoPlan> {
-        let Some((_, cost)) = self.best else { return Err(self.no_plan()) };
-        self.bound = Some(cost);
-        self.proof = branching.proof;
-        Ok(())
+        self.bound = Some(branching.bound().min(self.upper()));
     }
 
     fn no_plan(&self) -> NoPlan {
@@ -267,6 +246,6 @@ impl Drive<'_> {
         let cost = self.network.cost(&choices).map_err(|nearest| NoPlan::NotFound { nearest })?;
         let bound = self.bound.ok_or(NoPlan::Stopped)?;
         let reductions = self.model.reductions.clone();
-        Ok(Solution { certificate: Certificate { choices, cost, bound, cutoff: cost, reductions, proof: self.proof } })
+        Ok(Solution { certificate: Certificate { choices, cost, bound, reductions, proof: self.proof } })
     }
 }

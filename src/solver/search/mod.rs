@@ -13,6 +13,7 @@ mod branch;
 mod drive;
 mod eliminate;
 mod local;
+mod marginals;
 mod model;
 mod order;
 mod pairwise;
@@ -21,4 +22,5 @@ mod reduce;
 mod rooms;
 
 pub use answer::{NoPlan, Options, Progress, Solution};
-pub use drive::{min_marginals, solve};
+pub use drive::solve;
+pub use marginals::min_marginals;

@@ -192,44 +192,35 @@ impl Reduced {
         if alive.len() < 2 || near * alive.len() * alive.len() > DOMINANCE_ENTRIES * 64 {
             return false;
         }
-        let mut changed = false;
-        for choice in &alive {
-            let by = alive.iter().find(|by| *by != choice && self.dominates(variable, **by, *choice));
+        let sides: Vec<Side> = self.near[v].keys().map(|other| self.side(variable, *other)).collect();
+        let cheapest: Vec<Vec<Option<usize>>> =
+            alive.iter().map(|k| sides.iter().map(|side| side.cheapest(*k)).collect()).collect();
+        let mut gone = vec![false; alive.len()];
+        let mut dropped = Vec::new();
+        for (at, choice) in alive.iter().enumerate() {
+            let others = (0..alive.len()).filter(|other| *other != at && !gone[*other]);
+            let by = others.map(|other| alive[other]).find(|by| {
+                self.stays[v].values().all(|amounts| amounts[*by] <= amounts[*choice])
+                    && dominates(&sides, &cheapest[at], self.unary[v][*by] - self.unary[v][*choice], *by, *choice)
+            });
             if let Some(by) = by {
-                self.unary[v][*choice] = TOP;
-                self.steps.push(Reduction::Dominated { variable: v, choice: *choice, by: *by });
-                changed = true;
+                gone[at] = true;
+                dropped.push((*choice, by));
             }
         }
-        changed
+        for (choice, by) in &dropped {
+            self.unary[v][*choice] = TOP;
+            self.steps.push(Reduction::Dominated { variable: v, choice: *choice, by: *by });
+        }
+        !dropped.is_empty()
     }
 
-    /// Whether `by` can stand for `choice` in every plan.
-    fn dominates(&self, variable: u32, by: usize, choice: usize) -> bool {
-        let v = variable as usize;
-        if forbidden(self.unary[v][by]) || self.stays[v].values().any(|amounts| amounts[by] > amounts[choice]) {
-            return false;
-        }
-        let mut more = self.unary[v][by] - self.unary[v][choice];
-        // Whether a sum of maxima is small enough does not depend on the order of the neighbours.
-        for other in self.near[v].keys() {
-            let (costs, own, step) = self.view(variable, *other);
-            let mut most = i64::MIN;
-            for (l, unary) in self.unary[*other as usize].iter().enumerate() {
-                let (new, old) = (costs[by * own + l * step], costs[choice * own + l * step]);
-                if forbidden(*unary) || forbidden(old) {
-                    continue;
-                }
-                if forbidden(new) {
-                    return false;
-                }
-                most = most.max(new - old);
-            }
-            if most > i64::MIN {
-                more += most;
-            }
-        }
-        more <= 0
+    /// The pairs with a neighbour, and the choices that it has left.
+    fn side(&self, variable: u32, other: u32) -> Side<'_> {
+        let (costs, own, step) = self.view(variable, other);
+        let unary = self.unary[other as usize].iter().enumerate();
+        let places = unary.filter(|(_, cost)| !forbidden(**cost)).map(|(l, _)| l * step).collect();
+        Side { costs, own, places }
     }
 
     /// For each choice of `into` the one that it leaves to its neighbour `from`, if that is so and tables do not grow.
@@ -293,6 +284,62 @@ impl Reduced {
         self.follows.push((from, into, follows));
         self.push(into);
     }
+}
+
+/// The costs of the pairs of a variable with one neighbour, that of choices `k` and `l` at `k * own` and the place of `l`.
+struct Side<'a> {
+    costs: &'a [i64],
+    own: usize,
+    /// Of the choices that the neighbour has left.
+    places: Vec<usize>,
+}
+
+impl Side<'_> {
+    fn cost(&self, choice: usize, place: usize) -> i64 {
+        self.costs[choice * self.own + place]
+    }
+
+    /// Where a choice costs least; `None` where it has no partner.
+    fn cheapest(&self, choice: usize) -> Option<usize> {
+        let least = self.places.iter().copied().min_by_key(|place| self.cost(choice, *place));
+        least.filter(|place| !forbidden(self.cost(choice, *place)))
+    }
+
+    /// How much more `by` costs than `choice` at most; `None` where it may be forbidden and `choice` is not.
+    fn most(&self, by: usize, choice: usize) -> Option<i64> {
+        let mut most = i64::MIN;
+        for place in &self.places {
+            let (new, old) = (self.cost(by, *place), self.cost(choice, *place));
+            if forbidden(old) {
+                continue;
+            }
+            if forbidden(new) {
+                return None;
+            }
+            most = most.max(new - old);
+        }
+        Some(if most == i64::MIN { 0 } else { most })
+    }
+}
+
+/// Whether `by`, which costs `more` by itself, can stand for `choice` in every plan. `cheapest` has the places where `choice`
+/// costs least: most choices that cannot be replaced already show it there, in one look at each neighbour.
+fn dominates(sides: &[Side], cheapest: &[Option<usize>], more: i64, by: usize, choice: usize) -> bool {
+    let mut least = more;
+    for (side, place) in sides.iter().zip(cheapest) {
+        let Some(place) = place else { continue };
+        let new = side.cost(by, *place);
+        if forbidden(new) {
+            return false;
+        }
+        least += new - side.cost(choice, *place);
+    }
+    if least > 0 {
+        return false;
+    }
+    // Whether a sum of maxima is small enough does not depend on the order of the neighbours.
+    let most = sides.iter().try_fold(more, |sum, side| Some(sum + side.most(by, choice)?));
+    most.is_some_and(|most| most <= 0)
 }
 
 /// A row-major table with its rows as columns; `rows` of them.

@@ -80,9 +80,14 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
         let module = Module::parse(text).map_err(Unwritten::Program)?;
         let (graphs, facts) = (module.graphs(), module.facts());
         let planned = || {
+            let (names, mut clock) = (Names { module: &module, target: &target }, Clock::quiet(question.seconds));
+            if plan::spread::has_places(&target) {
+                plan::spread::only(&[("capacity", !limits.is_empty()), ("compare", question.compare)])
+                    .map_err(|error| Unplanned::Wrong(None, error))?;
+                return plan::spread::answer(&names, &graphs, &facts, &mut clock);
+            }
             let planner = plan::posed(&graphs, module.entry, &facts, &target, question.entry, &limits)?;
-            let names = Names { module: &module, target: &target };
-            let (_, mut answer) = plan::plan_of(&names, &planner, &mut Clock::quiet(question.seconds))?;
+            let (_, mut answer) = plan::plan_of(&names, &planner, &mut clock)?;
             if question.compare {
                 let given = planner.given_plan().map_err(Unplanned::from)?;
                 answer.compare = Some(Box::new(names.answer(&given, &[])));

@@ -45,6 +45,34 @@ fn answer(arguments: &[&str]) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
+/// On a machine with places, values have TensorLayouts, and it is said what moves at each level.
+#[test]
+fn a_machine_with_places_gets_tensor_layouts() {
+    let product = "HloModule product\nENTRY main {\n  x = f32[256,16] parameter(0)\n  w = f32[16,1024] parameter(1)\n  \
+                   ROOT y = f32[256,1024] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
+    let file = file("product.hlo", product);
+    let found = answer(&["plan", &file, "--machine", "mn_core_2", "--json"]);
+    assert_eq!((&found["cost"], &found["unit"], &found["ok"]), (&found["bound"], &json!("cycle"), &json!(true)));
+    let axes: Vec<&Value> = found["levels"].as_array().unwrap().iter().map(|level| &level["axis"]).collect();
+    assert_eq!(axes, ["L2B", "L1B", "MAB", "PE"]);
+    let cost: i64 = found["relayouts"].as_array().unwrap().iter().map(|moved| moved["cost"].as_i64().unwrap()).sum();
+    assert_eq!(found["cost"], json!(cost));
+    for (name, layout) in [("x", &found["entry"]["in"][0]), ("y", &found["entry"]["out"][0])] {
+        assert_eq!(&found["values"][name][0], layout);
+        assert!(layout.as_str().unwrap().starts_with("(("), "{layout}");
+    }
+    let (text, _, _) = plan(&["plan", &file, "--machine", "mn_core_2"]);
+    for part in ["no plan costs less", "moved   L2B", "out     ((", "`x` is made in ((", "wanted in ((", "by `y`"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (_, error, status) = plan(&["plan", &file, "--machine", "mn_core_2", "--why", "y"]);
+    assert_eq!(
+        (error.contains("`--why` is for machines without places, found axes"), status),
+        (true, Some(1)),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_plan_says_what_it_costs_and_why_it_copies() {
     let file = file("turned.hlo", TURNED);
@@ -190,10 +218,10 @@ fn what_a_judge_has_chosen_is_proved() {
         assert!(out.contains("both hold"), "{out}");
         let text = fs::read_to_string(&proof).unwrap();
         if text.contains("\nexclude ") {
-            let (head, rest) = text.split_once("\ncutoff ").unwrap();
-            let (cutoff, rest) = rest.split_once('\n').unwrap();
-            let forged = format!("{head}\ncutoff {}\n{rest}", cutoff.parse::<i64>().unwrap() - 1);
-            let (_, error, status) = plan(&["check-plan", &hlo, &file("forged.cutoff", &forged)]);
+            let (head, rest) = text.split_once("\nexclude ").unwrap();
+            let (limit, rest) = rest.split_once(' ').unwrap();
+            let forged = format!("{head}\nexclude {} {rest}", limit.parse::<i64>().unwrap() - 1);
+            let (_, error, status) = plan(&["check-plan", &hlo, &file("forged.limit", &forged)]);
             assert_eq!(status, Some(1), "{error}");
             excluding += 1;
         }

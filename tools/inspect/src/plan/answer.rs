@@ -23,6 +23,9 @@ pub struct PlanAnswer {
     /// The values that are made in another memory space than 0, and which.
     pub spaces: BTreeMap<String, u8>,
     pub relayouts: Vec<RelayoutAnswer>,
+    /// On a machine with places, what all relayouts move at each level, parents first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelAnswer>,
     /// The most bytes that are in each memory space at once, by its number.
     pub peak: BTreeMap<String, i64>,
     pub memories: Vec<MemoryAnswer>,
@@ -62,6 +65,18 @@ pub struct RelayoutAnswer {
     /// What the best plan costs in which these take the value as it is made; `null` where there is none, or it was not
     /// looked for.
     pub without: Option<i64>,
+    /// On a machine with places, what moves at each level, parents first; `bytes` are those of all places and levels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelAnswer>,
+}
+
+/// What moves along an axis of a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LevelAnswer {
+    /// The axis.
+    pub axis: String,
+    /// The bytes that one place along it gets from its parent or gives to it, at most.
+    pub bytes: i64,
 }
 
 /// What a plan takes of a memory.
@@ -141,6 +156,7 @@ impl Names<'_> {
             values,
             spaces,
             relayouts: relayouts.map(|(k, moved)| self.relayout(moved, without.get(k).copied().flatten())).collect(),
+            levels: Vec::new(),
             peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
             memories: self.memories(plan),
             given: None,
@@ -158,6 +174,7 @@ impl Names<'_> {
             cost: moved.cost,
             wanted_by: moved.wanted_by.iter().map(|node| self.node(*node).to_string()).collect(),
             without,
+            levels: Vec::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 pub mod answer;
 mod judge;
 pub mod proof;
+pub mod spread;
 pub mod text;
 mod why;
 
@@ -58,6 +59,20 @@ pub struct PlanOptions {
     json: bool,
 }
 
+impl PlanOptions {
+    /// Complains about options that have no meaning on a machine with places.
+    fn only_spread(&self) -> Result<(), Complaint> {
+        let given = [
+            ("--capacity", !self.capacity.is_empty()),
+            ("--certificate", self.certificate.is_some()),
+            ("--judge", self.judge.is_some()),
+            ("--compare", self.compare),
+            ("--why", self.why.is_some()),
+        ];
+        spread::only(&given).map_err(|error| Complaint::new(error.message))
+    }
+}
+
 /// What the arguments and results of a program may be laid out in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -89,6 +104,12 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
     let (graphs, facts) = (module.graphs(), module.facts());
     let wrong = |why| complain(&module, &target, &options.file, &text, why);
+    if spread::has_places(&target) {
+        options.only_spread()?;
+        let names = Names { module: &module, target: &target };
+        let answer = spread::answer(&names, &graphs, &facts, &mut clock).map_err(wrong)?;
+        return Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) });
+    }
     let planner = posed(&graphs, module.entry, &facts, &target, options.entry, &limits).map_err(wrong)?;
     clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
     let names = Names { module: &module, target: &target };

@@ -1,6 +1,6 @@
 //! A plan for people.
 
-use super::answer::{Judgement, PlanAnswer, RelayoutAnswer};
+use super::answer::{Judgement, LevelAnswer, PlanAnswer, RelayoutAnswer};
 use crate::numbers::counted;
 use std::fmt::Write;
 
@@ -33,6 +33,9 @@ pub fn text(plan: &PlanAnswer) -> String {
             memory.at
         );
     }
+    if !plan.levels.is_empty() {
+        let _ = writeln!(out, "moved   {}", levels(&plan.levels));
+    }
     for (side, layouts) in [("in", &plan.entry.arguments), ("out", &plan.entry.results)] {
         if !layouts.is_empty() {
             let _ = writeln!(out, "{side:7} {}", layouts.join(" "));
@@ -53,9 +56,15 @@ pub fn text(plan: &PlanAnswer) -> String {
     out
 }
 
+/// The bytes at each level.
+fn levels(levels: &[LevelAnswer]) -> String {
+    let one = |level: &LevelAnswer| format!("{} {}", level.axis, counted(level.bytes, "byte"));
+    levels.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 /// A relayout, who wants it, and what doing without would cost.
 fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
-    let RelayoutAnswer { at, from, to, bytes, cost, wanted_by, without } = relayout;
+    let RelayoutAnswer { at, from, to, bytes, cost, wanted_by, without, levels: moved } = relayout;
     let unit = |n: i64| counted(n, &plan.unit);
     let by = wanted_by.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
     let by = if by.is_empty() { "nothing".to_string() } else { by.join(", ") };
@@ -65,6 +74,10 @@ fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
         counted(*bytes, "byte"),
         unit(*cost)
     );
+    if !moved.is_empty() {
+        let _ = writeln!(out, "    {}", levels(moved));
+        return;
+    }
     let _ = match without {
         Some(without) => writeln!(out, "    without it the best plan costs {} more", unit(without - plan.cost)),
         None => writeln!(out, "    no plan without it is known"),

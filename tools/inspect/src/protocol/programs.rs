@@ -7,7 +7,7 @@ use crate::hlo::json::each;
 use crate::hlo::measure::Report;
 use crate::hlo::rows::Program;
 use crate::plan::answer::Names;
-use crate::plan::{limit, located, plan_of, posed};
+use crate::plan::{limit, located, plan_of, posed, spread};
 use crate::solve::network;
 use layout_console::Stop;
 use serde_json::{Value, json};
@@ -66,8 +66,15 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     let mut clock = quiet(request.seconds)?;
     let wrong = |why: Unplanned| Failure::of_field("text", located(&module, &target, why));
     let (graphs, facts) = (module.graphs(), module.facts());
-    let planner = posed(&graphs, module.entry, &facts, &target, request.entry, &limits).map_err(wrong)?;
     let names = Names { module: &module, target: &target };
+    if spread::has_places(&target) {
+        for asked in [("capacity", !limits.is_empty()), ("compare", request.compare)] {
+            spread::only(&[asked]).map_err(|error| Failure::of_field(asked.0, error))?;
+        }
+        let answer = spread::answer(&names, &graphs, &facts, &mut clock).map_err(wrong)?;
+        return Ok(Answer::Plan(Box::new(answer)));
+    }
+    let planner = posed(&graphs, module.entry, &facts, &target, request.entry, &limits).map_err(wrong)?;
     let answer = plan_of(&names, &planner, &mut clock).map_err(wrong)?;
     let mut answer = answer.1;
     if request.compare {

@@ -1,0 +1,52 @@
+//! TensorLayouts for all values of a program, on a machine with places: what moves, at which level of the machine.
+//!
+//! ```
+//! use tensor_layout::hlo::Module;
+//! use tensor_layout::places::Machine;
+//! use tensor_layout::solver::Options;
+//! use tensor_layout::spreading::Spreader;
+//!
+//! let module = Module::parse("HloModule chain
+//! ENTRY main {
+//!   x = f32[1024,512] parameter(0)
+//!   t = f32[512,1024] transpose(x), dimensions={1,0}
+//!   ROOT y = f32[512,1024] negate(t)
+//! }").unwrap();
+//! let machine = Machine::parse("mn_core_2").unwrap();
+//! let (graphs, facts) = (module.graphs(), module.facts());
+//! let spreader = Spreader::new(&graphs, module.entry, &facts, &machine).unwrap();
+//! let plan = spreader.plan(&Options::default(), &mut |_| true).unwrap();
+//! assert_eq!((plan.cost, plan.moves.len()), (0, 0));
+//! ```
+//!
+//! A value has each of its elements in one place. An operation runs as loops, which are spread over the places as well: a
+//! place runs its part of the loops, reads the elements that this part takes, and makes those that it gives. What it reads
+//! and does not hold comes from other places; what it makes and does not hold goes to others, which add it up if loops of a
+//! sum are spread. At each level of the tree, a node gets what its places read and none of them holds:
+//!
+//! `f32[1024,512] · f32[512,1024]` on 4 × 2 nodes, each with 256 rows and 512 columns: each reads 256 × 512 elements of the
+//! left operand, of which it holds 1/8 of all, and 512 × 512 of the right one.
+//!
+//! The cost is, for each level, the bytes of the node that gets or gives most, at the rate of the link of the level; a byte
+//! in a unit of cost where the machine has no link there. How values and loops are spread is chosen together, by the
+//! [solver](crate::solver).
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`spread`] | how dimensions or loops are cut into pieces along the axes of a machine |
+//! | [`reading`] | what an operation's loops read and make |
+//! | [`traffic`] | the bytes at each level |
+//! | [`candidates`] | the spreads that are tried |
+//! | [`spreader`] | the problem and the plan |
+
+pub mod candidates;
+pub mod reading;
+pub mod spread;
+pub mod spreader;
+pub mod traffic;
+
+pub use candidates::of_array;
+pub use reading::{IndexRange, LoopNest};
+pub use spread::{AxisCut, Spread};
+pub use spreader::{PlannedMove, SpreadPlan, Spreader};
+pub use traffic::{Boxes, LevelBytes, Levels};

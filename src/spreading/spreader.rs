@@ -1,0 +1,367 @@
+//! The problem and the plan: a variable for each value and for the loops of each operation, an edge for each array that an
+//! operation reads or makes.
+
+use super::candidates::{MOST_OF_LOOPS, MOST_OF_VALUES, SpreadSet, Touched, anchored, of_array, of_loops};
+use super::reading::{IndexRange, LoopNest, sizes};
+use super::spread::{AxisCut, Spread};
+use super::traffic::{Boxes, LevelBytes, Levels};
+use crate::operations::facts::Facts;
+use crate::operations::graph::Graph;
+use crate::operations::shape::Array;
+use crate::places::{Machine, Placement, TensorLayout};
+use crate::plan::again::made_again;
+use crate::plan::layout_plan::{ArrayName, Unplanned};
+use crate::plan::program::{Doing, Program};
+use crate::solver::{CostNetwork, FORBIDDEN, Options, Progress, Solution, solve};
+use crate::text::Error;
+use rustc_hash::FxHashMap;
+
+/// A program whose values are to be spread over the places of a machine.
+pub struct Spreader<'a, 'm> {
+    machine: &'m Machine,
+    levels: Levels,
+    program: Program<'a>,
+    /// The loops of each instance; `None` for what moves nothing.
+    nests: Vec<Option<LoopNest>>,
+    /// By array, and by instance.
+    values: Vec<SpreadSet>,
+    loops: Vec<SpreadSet>,
+    network: CostNetwork,
+    /// The edges, by their numbers.
+    touches: Vec<Touch>,
+}
+
+/// An array that an instance reads or makes.
+#[derive(Clone, Copy, Debug)]
+struct Touch {
+    by: usize,
+    made: usize,
+    /// Which operand; `None` for a result.
+    operand: Option<usize>,
+}
+
+/// Spreads for a program.
+#[derive(Clone, Debug)]
+pub struct SpreadPlan {
+    /// What the program costs, in the unit of the machine.
+    pub cost: i64,
+    /// What it costs at least with the spreads that were tried.
+    pub bound: i64,
+    /// By axis of the machine: the bytes that the busiest nodes get or give, all operations together.
+    pub levels: Vec<i64>,
+    /// The layouts of the arrays of the arguments and of the results, in order; `None` for scalars, which every place has.
+    pub arguments: Vec<Option<TensorLayout>>,
+    /// See `arguments`.
+    pub results: Vec<Option<TensorLayout>>,
+    /// The layout of each array that the program makes, scalars apart.
+    pub values: Vec<(ArrayName, TensorLayout)>,
+    /// What moves.
+    pub moves: Vec<PlannedMove>,
+    /// The proof of the bound.
+    pub solution: Solution,
+}
+
+/// An array that an operation reads or makes in other places than those that hold it.
+#[derive(Clone, Debug)]
+pub struct PlannedMove {
+    /// The array.
+    pub at: ArrayName,
+    /// The operation.
+    pub by: (usize, usize),
+    /// Where it is read and made: first the layout that is left, then the one that is needed.
+    pub from: TensorLayout,
+    /// See `from`; an axis that it does not name has copies, or sums that are not added up yet.
+    pub to: TensorLayout,
+    /// By axis of the machine, as often as the operation runs.
+    pub traffic: LevelBytes,
+    /// What it costs.
+    pub cost: i64,
+}
+
+impl<'a, 'm> Spreader<'a, 'm> {
+    /// Poses the problem of the graph with number `entry`; other graphs are those that it calls.
+    ///
+    /// # Errors
+    /// What is wrong with the program or the machine: no places or too many, costs that do not fit in 64 bits.
+    pub fn new(
+        graphs: &'a [Graph],
+        entry: usize,
+        facts: &Facts,
+        machine: &'m Machine,
+    ) -> Result<Spreader<'a, 'm>, Error> {
+        let levels = Levels::new(machine)?;
+        let program = made_again(&Program::new(graphs, entry, facts)?)?;
+        let mut nests = Vec::with_capacity(program.instances.len());
+        for instance in &program.instances {
+            let [operands, results] = [&instance.operands, &instance.results].map(|own| arrays(&program, own));
+            let moves = !matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) && !operands.is_empty();
+            nests.push(moves.then(|| LoopNest::new(&instance.doing, &operands, &results)));
+        }
+        let values = vec![SpreadSet::default(); program.made.len()];
+        let loops = vec![SpreadSet::default(); program.instances.len()];
+        let (network, touches) = (CostNetwork::new(), Vec::new());
+        let mut spreader = Spreader { machine, levels, program, nests, values, loops, network, touches };
+        spreader.find();
+        spreader.pose()?;
+        Ok(spreader)
+    }
+
+    /// The number of values that are spread.
+    pub fn arrays(&self) -> usize {
+        self.program.made.len()
+    }
+
+    /// The problem as a network of costs.
+    pub fn network(&self) -> &CostNetwork {
+        &self.network
+    }
+
+    /// The arrays that an instance reads and makes.
+    fn touched(&self, by: usize) -> impl Iterator<Item = Touch> + '_ {
+        let instance = &self.program.instances[by];
+        let read =
+            instance.operands.iter().enumerate().map(move |(k, made)| Touch { by, made: *made, operand: Some(k) });
+        read.chain(instance.results.iter().map(move |made| Touch { by, made: *made, operand: None }))
+    }
+
+    /// The indices of an array that an instance reads or makes.
+    fn ranges(&self, touch: Touch) -> &[IndexRange] {
+        let Some(nest) = &self.nests[touch.by] else { return &[] };
+        match touch.operand {
+            // A loop's merge has its second operand from the body.
+            Some(k) => nest.operands.get(k).unwrap_or(&nest.results[0]),
+            None => &nest.results[self.program.made[touch.made].result],
+        }
+    }
+
+    /// Finds the candidates.
+    fn find(&mut self) {
+        let mut anchors = Anchors::default();
+        let order: Vec<usize> = (0..self.nests.len()).filter(|by| self.nests[*by].is_some()).collect();
+        for streams in [false, true] {
+            for by in &order {
+                // What streams takes over from the others first.
+                if streams {
+                    self.exchange(*by);
+                }
+                let own = self.nests[*by].as_ref().is_some_and(|nest| nest.streams() == streams);
+                if own && self.loops[*by].all.is_empty() {
+                    self.anchor(*by, &mut anchors);
+                    self.exchange(*by);
+                }
+            }
+            for by in order.iter().chain(order.iter().rev()).chain(&order) {
+                self.exchange(*by);
+            }
+        }
+        for (found, made) in self.values.iter_mut().zip(&self.program.made) {
+            if found.all.is_empty() {
+                found.add(alone(self.machine, &sizes(made.array)), MOST_OF_VALUES);
+            }
+        }
+    }
+
+    /// Searches for spreads of the loops of an instance.
+    fn anchor(&mut self, by: usize, anchors: &mut Anchors) {
+        let Some(nest) = &self.nests[by] else { return };
+        let all: Vec<(Vec<i64>, &[IndexRange], i64)> = self
+            .touched(by)
+            .map(|touch| (sizes(self.program.made[touch.made].array), self.ranges(touch), self.bits(touch)))
+            .collect();
+        let key = (nest.sizes.clone(), all.iter().map(|(_, ranges, bits)| (ranges.to_vec(), *bits)).collect());
+        let best = anchors.entry(key).or_insert_with(|| {
+            let touched = all.iter().map(|(sizes, ranges, bits)| Touched { sizes, ranges, bits: *bits });
+            anchored(self.machine, nest, &touched.collect::<Vec<_>>())
+        });
+        let best = best.clone();
+        best.into_iter().for_each(|spread| self.loops[by].add(spread, MOST_OF_LOOPS));
+    }
+
+    /// Values get what an instance would have them in, and its loops what the values have.
+    fn exchange(&mut self, by: usize) {
+        let touched: Vec<Touch> = self.touched(by).collect();
+        for touch in &touched {
+            let Some(nest) = &self.nests[by] else { return };
+            let ranges = self.ranges(*touch).to_vec();
+            let lifted: Vec<Spread> =
+                self.values[touch.made].all.iter().map(|spread| of_loops(spread, &ranges, nest)).collect();
+            // What uses fewer places than others do is no candidate.
+            let places =
+                |spread: &Spread| (0..spread.axes.len()).fold(1i64, |n, axis| n.saturating_mul(spread.used(axis)));
+            let most = self.loops[by].all.iter().chain(&lifted).map(places).max();
+            let full: Vec<Spread> = lifted.into_iter().filter(|spread| Some(places(spread)) == most).collect();
+            full.into_iter().for_each(|spread| self.loops[by].add(spread, MOST_OF_LOOPS));
+        }
+        for touch in touched {
+            let ranges = self.ranges(touch).to_vec();
+            let own = sizes(self.program.made[touch.made].array);
+            for spread in &self.loops[by].all {
+                self.values[touch.made].add(of_array(spread, &ranges).without_copies(&own), MOST_OF_VALUES);
+            }
+        }
+    }
+
+    /// Puts costs into the network.
+    fn pose(&mut self) -> Result<(), Error> {
+        let wrong = |error: crate::solver::NetworkError| Error::new(error.to_string());
+        for (found, made) in self.values.iter().zip(&self.program.made) {
+            let fits = found.all.iter().map(|spread| self.fits(spread, made.array)).collect::<Result<Vec<_>, _>>()?;
+            let costs = match fits.contains(&true) {
+                true => fits.iter().map(|fits| if *fits { 0 } else { FORBIDDEN }).collect(),
+                false => vec![0; fits.len()],
+            };
+            self.network.add_variable(costs).map_err(wrong)?;
+        }
+        let mut number = Vec::new();
+        for (found, nest) in self.loops.iter().zip(&self.nests) {
+            let variable = nest.as_ref().map(|_| self.network.add_variable(vec![0; found.all.len().max(1)]));
+            number.push(variable.transpose().map_err(wrong)?);
+        }
+        let mut known: FxHashMap<TouchKey, Vec<i64>> = FxHashMap::default();
+        for (by, variable) in number.into_iter().enumerate() {
+            let Some(variable) = variable else { continue };
+            let touched: Vec<Touch> = self.touched(by).collect();
+            for touch in touched.into_iter().filter(|touch| !self.program.made[touch.made].array.dims.is_empty()) {
+                let key = self.key(touch);
+                let costs = known.entry(key).or_insert_with(|| self.table(touch)).clone();
+                let times = self.program.instances[by].times;
+                // What does not fit is an error of the network, not a pair that cannot be.
+                let costs: Vec<i64> =
+                    costs.into_iter().map(|cost| cost.saturating_mul(times).min(FORBIDDEN - 1)).collect();
+                self.network.add_edge(touch.made, variable, costs).map_err(wrong)?;
+                self.touches.push(touch);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the costs of an edge depend on.
+    fn key(&self, touch: Touch) -> TouchKey {
+        let array = self.program.made[touch.made].array;
+        let nest = self.nests[touch.by].as_ref().map_or(Vec::new(), |nest| nest.sizes.clone());
+        let all = (self.values[touch.made].all.clone(), self.loops[touch.by].all.clone());
+        (sizes(array), array.element.bits().unwrap_or(8), nest, self.ranges(touch).to_vec(), all.0, all.1)
+    }
+
+    /// What each pair of spreads of an array and of loops costs, the array's as rows.
+    fn table(&self, touch: Touch) -> Vec<i64> {
+        let read: Vec<Boxes> = self.loops[touch.by].all.iter().map(|spread| self.read(touch, spread)).collect();
+        let one = |held: &Spread| {
+            let held = self.held(touch, held);
+            let cost = |read| Levels::cost(self.machine, &self.levels.traffic(read, &held, self.bits(touch)));
+            read.iter().map(cost).collect::<Vec<_>>()
+        };
+        self.values[touch.made].all.iter().flat_map(one).collect()
+    }
+
+    fn bits(&self, touch: Touch) -> i64 {
+        self.program.made[touch.made].array.element.bits().unwrap_or(8)
+    }
+
+    /// What places read or make of an array.
+    fn read(&self, touch: Touch, spread: &Spread) -> Boxes {
+        let nest: &[i64] = self.nests[touch.by].as_ref().map_or(&[], |nest| &nest.sizes);
+        let own = sizes(self.program.made[touch.made].array);
+        self.levels.boxes(nest, spread).of_array(self.ranges(touch), &own)
+    }
+
+    /// What places hold of it.
+    fn held(&self, touch: Touch, spread: &Spread) -> Boxes {
+        self.levels.boxes(&sizes(self.program.made[touch.made].array), spread)
+    }
+
+    /// Whether an array that is spread so fits into the memories of the places.
+    fn fits(&self, spread: &Spread, array: &Array) -> Result<bool, Error> {
+        if array.dims.is_empty() {
+            return Ok(true);
+        }
+        let own = sizes(array);
+        let Ok(placement) = Placement::new(&spread.layout(&own, self.machine)?, Some(&own)) else { return Ok(false) };
+        Ok(self.machine.check(&placement, array.element.bits().unwrap_or(8), None).is_ok())
+    }
+
+    /// The best plan. `go_on` is asked now and then; when it says no, the best plan so far is taken.
+    ///
+    /// # Errors
+    /// Why there is no plan.
+    pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<SpreadPlan, Unplanned> {
+        let solution = solve(&self.network, options, go_on).map_err(Unplanned::Impossible)?;
+        self.told(solution).map_err(|error| Unplanned::Wrong(None, error))
+    }
+
+    fn told(&self, solution: Solution) -> Result<SpreadPlan, Error> {
+        let choices = solution.choices();
+        let spread = |made: usize| &self.values[made].all[choices[made]];
+        let layout = |made: usize| {
+            let own = sizes(self.program.made[made].array);
+            if own.is_empty() { Ok(None) } else { spread(made).layout(&own, self.machine).map(Some) }
+        };
+        let mut plan = SpreadPlan {
+            cost: solution.cost(),
+            bound: solution.bound(),
+            levels: vec![0; self.levels.count()],
+            arguments: Vec::new(),
+            results: Vec::new(),
+            values: Vec::new(),
+            moves: Vec::new(),
+            solution: solution.clone(),
+        };
+        let mut arguments: Vec<((usize, usize), Option<TensorLayout>)> = Vec::new();
+        for instance in &self.program.instances {
+            match instance.doing {
+                Doing::Argument(number, leaf) => arguments.push(((number, leaf), layout(instance.results[0])?)),
+                Doing::Result(_) => plan.results.push(layout(instance.operands[0])?),
+                _ => {}
+            }
+            if !matches!(instance.doing, Doing::Result(_)) {
+                for made in &instance.results {
+                    plan.values.extend(layout(*made)?.map(|layout| (self.name(*made), layout)));
+                }
+            }
+        }
+        arguments.sort_by_key(|(at, _)| *at);
+        plan.arguments = arguments.into_iter().map(|(_, layout)| layout).collect();
+        for (edge, touch) in self.network.edges().iter().zip(&self.touches) {
+            let loops = &self.loops[touch.by].all[choices[edge.ends[1]]];
+            let (read, held) = (self.read(*touch, loops), self.held(*touch, spread(touch.made)));
+            let mut traffic = self.levels.traffic(&read, &held, self.bits(*touch));
+            let times = self.program.instances[touch.by].times;
+            let all = traffic.busiest.iter_mut().chain(&mut traffic.total);
+            all.for_each(|bytes| *bytes = bytes.saturating_mul(times));
+            if traffic.total.iter().all(|bytes| *bytes == 0) {
+                continue;
+            }
+            plan.levels.iter_mut().zip(&traffic.busiest).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
+            let used = of_array(loops, self.ranges(*touch));
+            let used = used.layout(&sizes(self.program.made[touch.made].array), self.machine)?;
+            let held = spread(touch.made).layout(&sizes(self.program.made[touch.made].array), self.machine)?;
+            let (from, to) = if touch.operand.is_some() { (held, used) } else { (used, held) };
+            let cost =
+                edge.costs[choices[edge.ends[0]] * self.loops[touch.by].all.len().max(1) + choices[edge.ends[1]]];
+            let (at, by) = (self.name(touch.made), self.program.instances[touch.by].node);
+            plan.moves.push(PlannedMove { at, by, from, to, traffic, cost });
+        }
+        Ok(plan)
+    }
+
+    fn name(&self, made: usize) -> ArrayName {
+        let (graph, node) = self.program.instances[self.program.made[made].by].node;
+        (graph, node, self.program.made[made].leaf)
+    }
+}
+
+/// By the sizes of loops, and the indices and bits of arrays, what the search has found.
+type Anchors = FxHashMap<(Vec<i64>, Vec<(Vec<IndexRange>, i64)>), Vec<Spread>>;
+
+/// Sizes, bits of an element, loops, indices, and the spreads of both.
+type TouchKey = (Vec<i64>, i64, Vec<i64>, Vec<IndexRange>, Vec<Spread>, Vec<Spread>);
+
+fn arrays<'a>(program: &Program<'a>, numbers: &[usize]) -> Vec<&'a Array> {
+    numbers.iter().map(|made| program.made[*made].array).collect()
+}
+
+/// The spread of a value that nothing reads: cut along its largest dimensions.
+fn alone(machine: &Machine, sizes: &[i64]) -> Spread {
+    let copies = |extent: i64| vec![AxisCut { of: None, pieces: extent }];
+    Spread { axes: machine.axes.iter().map(|axis| copies(axis.extent)).collect() }.without_copies(sizes)
+}

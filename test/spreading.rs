@@ -1,0 +1,268 @@
+//! Spreads: bytes beside those of a slow count, and plans beside layouts that were made by hand.
+
+use std::collections::BTreeSet;
+use tensor_layout::hlo::Module;
+use tensor_layout::operations::{Array, Operation, WindowDim};
+use tensor_layout::places::Machine;
+use tensor_layout::plan::Doing;
+use tensor_layout::solver::{Options, check};
+use tensor_layout::spreading::{
+    AxisCut, IndexRange, LevelBytes, Levels, LoopNest, Spread, SpreadPlan, Spreader, of_array,
+};
+
+fn planned(text: &str, machine: &str) -> SpreadPlan {
+    let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse(machine).unwrap());
+    let spreader = Spreader::new(&graphs, module.entry, &facts, &machine).unwrap();
+    let plan = spreader.plan(&Options::default(), &mut |_| true).unwrap();
+    check(spreader.network(), &plan.solution.certificate).unwrap();
+    plan
+}
+
+/// By level, the bytes of the busiest node: what loops read or make of an array that is held so.
+fn moved(levels: &Levels, nest: &LoopNest, loops: &Spread, ranges: &[IndexRange], held: (&[i64], &Spread)) -> Vec<i64> {
+    let read = levels.boxes(&nest.sizes, loops).of_array(ranges, held.0);
+    levels.traffic(&read, &levels.boxes(held.0, held.1), 32).busiest
+}
+
+fn spread(text: &str, machine: &Machine) -> Spread {
+    Spread::of(&text.parse().unwrap(), machine).unwrap()
+}
+
+/// The stencil of Himeno's benchmark, over 128 × 128 × 128: each element of all of its neighbours.
+const STENCIL: &str = "HloModule stencil
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b) }
+ENTRY main {
+  p = f32[128,128,128] parameter(0)
+  zero = f32[] constant(0)
+  ROOT q = f32[128,128,128] reduce-window(p, zero), window={size=3x3x3 pad=1_1x1_1x1_1}, to_apply=add
+}";
+
+/// The layout that was made by hand for it.
+const BY_HAND: &str = "((2_L2B:1, 16_MAB, 4:64), (2_L1B:4, 4_PE, 2_W, 8:1), (4_L2B:2, 4_L1B:1, 8:8))";
+
+#[test]
+fn a_stencil_moves_no_more_at_any_level_than_the_layout_by_hand() {
+    let machine = Machine::parse("mn_core_2").unwrap();
+    let by_hand = spread(BY_HAND, &machine);
+    let window =
+        WindowDim { size: 3, stride: 1, low: 1, high: 1, window_dilation: 1, base_dilation: 1, reversed: false };
+    let operation = Operation::ReduceWindow { window: vec![window; 3] };
+    let array = Array::parse("f32[128,128,128]").unwrap();
+    let nest = LoopNest::new(&Doing::Operation(&operation), &[&array, &Array::parse("f32[]").unwrap()], &[&array]);
+    let sizes = [128; 3];
+    let levels = Levels::new(&machine).unwrap();
+    let moved = moved(&levels, &nest, &by_hand, &nest.operands[0], (&sizes, &by_hand));
+    // An L2B has 64 x 128 x 32, in the middle with one more row before or behind, and one more plane on both sides.
+    assert_eq!(moved[0], (65 * 128 * 34 - 64 * 128 * 32) * 4);
+    // A PE has 4 x 16 x 8.
+    assert_eq!(moved[3], (6 * 18 * 10 - 4 * 16 * 8) * 4);
+
+    let plan = planned(STENCIL, "mn_core_2");
+    assert_eq!(plan.cost, plan.bound);
+    assert_eq!(plan.moves.len(), 1, "{:?}", plan.moves);
+    for (level, (own, by_hand)) in plan.levels.iter().zip(&moved).enumerate() {
+        assert!(own <= by_hand, "level {level}: {own} bytes, by hand {by_hand}: {}", plan.values[0].1);
+    }
+}
+
+/// Products beside layouts by hand: `x[256,16]` as in a published program, rows over L2B and L1B and columns over PE, copied
+/// to all MABs, which moves no less at any level; and a square one in square blocks.
+#[test]
+fn products_cost_no_more_than_layouts_by_hand() {
+    let machine = Machine::parse("mn_core_2").unwrap();
+    let cut = |of: usize, pieces| AxisCut { of: Some(of), pieces };
+    let published = vec![vec![cut(0, 8)], vec![cut(0, 8)], vec![cut(1, 16)], vec![cut(2, 4)]];
+    let squares = vec![
+        vec![cut(0, 4), cut(1, 2)],
+        vec![cut(0, 2), cut(1, 4)],
+        vec![cut(0, 4), cut(1, 4)],
+        vec![cut(0, 2), cut(1, 2)],
+    ];
+    for ([m, k, n], axes) in [([256, 16, 1024], published), ([1024, 512, 1024], squares)] {
+        let text = format!(
+            "HloModule product\nENTRY main {{\n x = f32[{m},{k}] parameter(0)\n w = f32[{k},{n}] parameter(1)\n \
+             ROOT y = f32[{m},{n}] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}"
+        );
+        let plan = planned(&text, "mn_core_2");
+        assert_eq!(plan.cost, plan.bound);
+        let levels = Levels::new(&machine).unwrap();
+        let dot =
+            Operation::Dot { lhs_batch: vec![], rhs_batch: vec![], lhs_contracting: vec![1], rhs_contracting: vec![0] };
+        let sizes = [[m, k], [k, n], [m, n]];
+        let arrays = sizes.map(|sizes| Array::parse(&format!("f32[{},{}]", sizes[0], sizes[1])).unwrap());
+        let nest = LoopNest::new(&Doing::Operation(&dot), &[&arrays[0], &arrays[1]], &[&arrays[2]]);
+        let loops = Spread { axes };
+        let mut by_hand = vec![0; 4];
+        for (ranges, sizes) in nest.operands.iter().chain(&nest.results).zip(&sizes) {
+            let held = of_array(&loops, ranges).without_copies(sizes);
+            let moved = moved(&levels, &nest, &loops, ranges, (sizes, &held));
+            by_hand.iter_mut().zip(moved).for_each(|(sum, bytes)| *sum += bytes);
+        }
+        let cost = Levels::cost(&machine, &LevelBytes { busiest: by_hand.clone(), total: Vec::new() });
+        assert!(plan.cost <= cost, "{m} {k} {n}: {} cycles, by hand {cost}", plan.cost);
+        if k == 16 {
+            let no_more = plan.levels.iter().zip(&by_hand).all(|(own, by_hand)| own <= by_hand);
+            assert!(no_more, "{:?} bytes, by hand {by_hand:?}", plan.levels);
+        }
+    }
+}
+
+/// Scores, softmax and values of 64 heads, as many as there are L1Bs: all of a head stays in one.
+#[test]
+fn attention_keeps_heads_where_they_are() {
+    let text = "HloModule attention
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b) }
+ENTRY main {
+  q = f32[64,128,32] parameter(0)
+  k = f32[64,128,32] parameter(1)
+  v = f32[64,128,32] parameter(2)
+  s = f32[64,128,128] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+  e = f32[64,128,128] exponential(s)
+  zero = f32[] constant(0)
+  t = f32[64,128] reduce(e, zero), dimensions={2}, to_apply=add
+  u = f32[64,128,128] broadcast(t), dimensions={0,1}
+  p = f32[64,128,128] divide(e, u)
+  ROOT o = f32[64,128,32] dot(p, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+}";
+    let plan = planned(text, "mn_core_2");
+    assert_eq!(plan.cost, plan.bound);
+    // 64 heads on 64 L1Bs: nothing leaves one.
+    assert_eq!(plan.levels[..2], [0, 0], "{:?}", plan.moves);
+    // By hand, queries over MAB and PE: each MAB gets the other keys and values of its head, each PE those of its MAB.
+    let (mab, pe) = (2 * (128 - 8) * 32 * 4, 2 * (128 - 2) * 32 * 4);
+    assert!(plan.levels[2] <= mab && plan.levels[3] <= pe, "{:?}", plan.levels);
+}
+
+#[test]
+fn what_transposes_and_elementwise_operations_leave_in_place_costs_nothing() {
+    let text = "HloModule chain
+ENTRY main {
+  x = f32[100,64,7] parameter(0)
+  y = f32[64,7,100] parameter(1)
+  t = f32[64,7,100] transpose(x), dimensions={1,2,0}
+  a = f32[64,7,100] add(t, y)
+  r = f32[448,100] reshape(a)
+  ROOT n = f32[448,100] negate(r)
+}";
+    let plan = planned(text, "mn_core_2");
+    assert_eq!((plan.cost, plan.moves.len()), (0, 0), "{:?}", plan.moves);
+}
+
+/// Each element that a node reads and does not hold, one by one.
+fn counted(extents: &[i64], nest: &[i64], loops: &Spread, offset: i64, sizes: &[i64], held: &Spread) -> Vec<i64> {
+    let mut busiest = Vec::new();
+    for level in 0..extents.len() {
+        let nodes: i64 = extents[..=level].iter().product();
+        let below: i64 = extents[level + 1..].iter().product();
+        let most = (0..nodes).map(|node| {
+            let (mut reads, mut holds) = (BTreeSet::new(), BTreeSet::new());
+            for place in node * below..(node + 1) * below {
+                for at in elements(extents, place, nest, loops) {
+                    let read: Vec<i64> = at.iter().map(|i| i + offset).collect();
+                    if read.iter().zip(sizes).all(|(i, size)| (0..*size).contains(i)) {
+                        reads.insert(read);
+                    }
+                }
+                holds.extend(elements(extents, place, sizes, held));
+            }
+            reads.difference(&holds).count() as i64
+        });
+        busiest.push(most.max().unwrap());
+    }
+    busiest
+}
+
+/// The elements of a place.
+fn elements(extents: &[i64], place: i64, sizes: &[i64], spread: &Spread) -> Vec<Vec<i64>> {
+    let all: i64 = sizes.iter().product();
+    let index = |mut at: i64| {
+        let mut index = vec![0; sizes.len()];
+        for dim in (0..sizes.len()).rev() {
+            index[dim] = at % sizes[dim];
+            at /= sizes[dim];
+        }
+        index
+    };
+    let here = |index: &Vec<i64>| {
+        let (mut rest, mut below) = (place, extents.iter().product::<i64>());
+        (0..extents.len()).all(|axis| {
+            below /= extents[axis];
+            let own = rest / below;
+            rest %= below;
+            let mut wanted = 0;
+            for cut in &spread.axes[axis] {
+                let AxisCut { of: Some(dim), pieces } = *cut else { panic!("no copies here") };
+                let inner = spread.pieces(dim, axis + 1) * spread.block(dim, sizes[dim]);
+                wanted = wanted * pieces + index[dim] / inner % pieces;
+            }
+            own == wanted
+        })
+    };
+    (0..all).map(index).filter(here).collect()
+}
+
+#[test]
+fn traffic_is_what_a_count_of_elements_says() {
+    let mut rng = fastrand::Rng::with_seed(8);
+    let machine = Machine::parse("axes: (2_C, 4_D), memories: (), word: 32").unwrap();
+    let levels = Levels::new(&machine).unwrap();
+    for _ in 0..2000 {
+        let sizes = [rng.i64(1..9), rng.i64(1..9)];
+        let mut spread = || {
+            let axes = [2, 4].map(|extent| {
+                let first = rng.usize(..2);
+                let pieces = *rng.choice(&[1, 2, extent]).unwrap();
+                [(first, pieces), (1 - first, extent / pieces)]
+                    .into_iter()
+                    .filter(|(_, pieces)| *pieces > 1)
+                    .map(|(of, pieces)| AxisCut { of: Some(of), pieces })
+                    .collect()
+            });
+            Spread { axes: axes.to_vec() }
+        };
+        let (loops, held) = (spread(), spread());
+        let offset = rng.i64(-2..3);
+        let operation = Operation::Pad { low: vec![-offset; 2], high: vec![offset; 2], interior: vec![0; 2] };
+        let array = Array::parse(&format!("f32[{},{}]", sizes[0], sizes[1])).unwrap();
+        let nest = LoopNest::new(&Doing::Operation(&operation), &[&array, &Array::parse("f32[]").unwrap()], &[&array]);
+        let found = moved(&levels, &nest, &loops, &nest.operands[0], (&sizes, &held));
+        let found: Vec<i64> = found.iter().map(|bytes| bytes / 4).collect();
+        assert_eq!(
+            found,
+            counted(&[2, 4], &sizes, &loops, offset, &sizes, &held),
+            "{sizes:?} {loops:?} {held:?} {offset}"
+        );
+    }
+}
+
+#[test]
+fn layouts_are_those_of_the_notation() {
+    let machine = Machine::parse("mn_core_2").unwrap();
+    let text = "((2_L2B:1, 16_MAB, 4:128), (2_L1B:4, 4_PE, 16:8), (4_L2B:2, 4_L1B:1, 8:1))";
+    let own = spread(text, &machine);
+    assert_eq!(own.layout(&[128; 3], &machine).unwrap().to_string(), text);
+    assert_eq!(spread(BY_HAND, &machine), own);
+    let error = |text: &str| Spread::of(&text.parse().unwrap(), &machine).unwrap_err().to_string();
+    assert!(error("((4_PE:1, 4_MAB:1, 2:1))").contains("parents first"));
+    assert!(error("((2_PE:2, 6:1))").contains("without gaps"));
+    assert!(error("((2_Time, 6:1))").contains("over time"));
+}
+
+#[test]
+fn machines_without_places_or_with_too_many_are_errors() {
+    let module = Module::parse(STENCIL).unwrap();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    for (machine, message) in [
+        ("cpu", "the machine must have axes, found none"),
+        ("axes: (100000_PE), memories: (), word: 32", "the machine must have at most 65536 places, found more"),
+    ] {
+        let machine = Machine::parse(machine).unwrap();
+        let error = Spreader::new(&graphs, module.entry, &facts, &machine).err().unwrap();
+        assert_eq!(error.to_string(), message);
+    }
+}
