@@ -179,8 +179,7 @@ impl<'a, 't> Planner<'a, 't> {
     pub fn given_plan(&self) -> Result<LayoutPlan, Located> {
         let choices = self.given_choices()?;
         let cost = self.network.cost(&choices).map_err(|error| self.disagreed(&choices, &error))?;
-        let certificate =
-            Certificate { choices, cost, bound: cost, reductions: Vec::new(), proof: Vec::new() };
+        let certificate = Certificate { choices, cost, bound: cost, reductions: Vec::new(), proof: Vec::new() };
         let prices = Prices::new(&self.posed.choices.classes);
         Telling { posed: &self.posed, prices, placed: &[], certificate }.plan()
     }
