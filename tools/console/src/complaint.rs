@@ -93,6 +93,11 @@ impl Complaint {
         Complaint(all)
     }
 
+    /// Complaints one after the other; `None` where there are none.
+    pub fn together(all: Vec<Complaint>) -> Option<Complaint> {
+        (!all.is_empty()).then(|| Complaint(all.into_iter().map(|complaint| complaint.0).collect()))
+    }
+
     /// The text, with escape sequences for colours.
     pub fn styled(&self) -> &str {
         &self.0

@@ -118,6 +118,14 @@ fn a_limit_of_padding() {
     let expected = "-: error: what is live at the peak must take at most 1.5x its logical bytes, found 15.13x; most padding \
                     has x f32[1000,3]{1,0:T(8,128)}\n";
     assert_eq!(complaint, expected);
+    // The tensor is one of the peak, whatever the length of the lists.
+    let output = run(&["-", "--fail-over", "1.5x", "--top", "0"], NARROW);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
+    let far =
+        NARROW.replace("T(4,128)}", "T(4,128)S(1)}").replace("f32[1000,3]{1,0:T(8,128)}", "f32[1000,3]{0,1:T(4,128)}");
+    let output = run(&["-", "--fail-over", "1.01x", "--top", "0"], &far);
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(complaint.ends_with("most padding has x f32[1000,3]{0,1:T(4,128)}\n"), "{complaint}");
     assert!(run(&["-", "--fail-over", "16"], NARROW).status.success());
     for wrong in ["x", "0.5", "inf", "-2x", ""] {
         let argument = format!("--fail-over={wrong}");
@@ -163,6 +171,40 @@ hbm peak                               532.0 KiB      48.0 KiB    -484.0 KiB    
     let both: Vec<Value> =
         printed(&[&old, &new, "--summary", "--json"], "").lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(both.len(), 2);
+}
+
+/// A difference of more than 100 times is a ratio, so that the columns stay apart.
+#[test]
+fn a_large_difference_has_its_column() {
+    let small = "HloModule m\n\nENTRY main {\n  ROOT x = f32[2]{0} parameter(0)\n}\n";
+    let old = file("ratio_old.hlo", small);
+    let new = file("ratio_new.hlo", &small.replace("[2]", "[2000000]"));
+    let found = printed(&[&new, "--diff", &old], "");
+    let cells = |line: &str| line.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+    let line = found.lines().nth(1).map(cells).unwrap();
+    assert_eq!(line, ["hbm", "arguments", "8", "B", "7.6", "MiB", "+7.6", "MiB", "1000000x"], "{found}");
+}
+
+/// A file that cannot be read, or takes too much, does not hide the others.
+#[test]
+fn each_of_several_files_has_its_report_or_its_complaint() {
+    let good = file("several_good.hlo", NARROW);
+    let bad = file("several_bad.hlo", "junk");
+    let output = run(&["/nonexistent", &good, &bad, &good, "--fail-over", "1.5x"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 3);
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    let errors: Vec<&str> = complaint.lines().filter(|line| line.contains("error: ")).collect();
+    assert_eq!(errors.len(), 4, "{complaint}");
+    assert!(errors[0].starts_with("/nonexistent: ") && errors[1].starts_with(&format!("{bad}:1:1: ")), "{complaint}");
+    assert!(errors[2..].iter().all(|line| line.starts_with(&good) && line.contains("15.13x")), "{complaint}");
+    let lines = printed(&[&good, &good, "--timeline"], "");
+    assert_eq!(lines.lines().filter(|line| *line == good).count(), 2, "{lines}");
+    let objects = printed(&[&good, &good, "--timeline", "--json"], "");
+    assert_eq!(objects.lines().filter(|line| line.contains(&format!("\"file\":\"{good}\""))).count(), 2, "{objects}");
+    let refused = run(&[&good, &good, "--json"], "");
+    let complaint = String::from_utf8(refused.stderr).unwrap();
+    assert!(complaint.contains("--json without --summary"), "{complaint}");
 }
 
 /// A line of the program that is not among the first of a report has its bytes in the difference all the same.

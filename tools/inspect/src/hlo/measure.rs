@@ -121,6 +121,20 @@ impl<'m> Report<'m> {
         Ok((named, others, rest.into()))
     }
 
+    /// The tensor with most padding of what is live at the peak of a memory; `None` where nothing there has any.
+    pub fn most_padded(&self, space: u8) -> Option<Tensor> {
+        let mut live = BTreeSet::new();
+        for moment in self.used.peak(self.module, space) {
+            live.extend(self.used.live_at(&moment, space).map(|buffer| (moment.computation, buffer.made)));
+        }
+        let mut owned = self.owned();
+        owned.retain(|buffer| {
+            let always = !matches!(buffer.role, Role::Temporary);
+            buffer.array.layout.memory_space == space && (always || live.contains(&buffer.place))
+        });
+        worst(owned, self.target, 1).pop()
+    }
+
     fn at(&self, moment: &Moment) -> (&'m Computation, &'m Instruction) {
         let computation = &self.module.computations[moment.computation];
         (computation, &computation.instructions[moment.instruction])

@@ -23,7 +23,7 @@ pub use screen::screen;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use summary::Summary;
+use summary::{Bytes, Summary};
 use tensor_layout::hlo::Module;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
@@ -96,25 +96,46 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
     if let Some(page) = &options.html {
         return html(options, page, &target, most);
     }
-    let mut reports = Vec::new();
-    for file in &options.files {
-        let (module, text) = module(file)?;
-        let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
-        let report = Report::new(&module, &target).map_err(in_text)?;
-        if options.timeline {
-            print(options, &timeline(options, &report))?;
-        }
-        // What is not among the first of one report may be among those of the other: a difference needs all.
-        let top = if options.diff.is_some() { usize::MAX } else { options.top.unwrap_or(TOP) };
-        reports.push((&**file, report.summary(top).map_err(in_text)?));
+    if let (Some(_), false) = (&options.diff, options.files.len() == 1) {
+        return Err(Complaint::new(format!("--diff must have one file, found {}", options.files.len())));
     }
-    if !options.timeline {
+    // What is wrong with one file keeps nobody from the report of another.
+    let (mut reports, mut wrong, mut over) = (Vec::new(), Vec::new(), Vec::new());
+    for file in &options.files {
+        match one(options, file, &target, most) {
+            Ok((summary, too_much)) => {
+                reports.push((&**file, summary));
+                over.extend(too_much);
+            }
+            Err(complaint) => wrong.push(complaint),
+        }
+    }
+    if !options.timeline && !reports.is_empty() {
         print(options, &text(options, &target, &reports)?)?;
     }
-    match most {
-        Some(most) => reports.iter().try_for_each(|(file, summary)| check(file, summary, most)),
-        None => Ok(()),
+    wrong.append(&mut over);
+    Complaint::together(wrong).map_or(Ok(()), Err)
+}
+
+/// The report of one file, and a complaint where it takes more than so many times its logical bytes. Prints the timeline,
+/// where that is asked for.
+fn one(
+    options: &HloOptions,
+    file: &str,
+    target: &Target,
+    most: Option<f64>,
+) -> Result<(Summary, Option<Complaint>), Complaint> {
+    let (module, text) = module(file)?;
+    let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
+    let report = Report::new(&module, target).map_err(in_text)?;
+    if options.timeline {
+        print(options, &timeline(options, file, &report))?;
     }
+    // What is not among the first of one report may be among those of the other: a difference needs all.
+    let top = if options.diff.is_some() { usize::MAX } else { options.top.unwrap_or(TOP) };
+    let summary = report.summary(top).map_err(in_text)?;
+    let over = most.and_then(|most| over(file, &report, summary.padding, most));
+    Ok((summary, over))
 }
 
 /// Writes the report of one file as a page.
@@ -131,7 +152,9 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     let plan = options.plan.then(|| Planned::of(&module, target, options.entry, &mut clock, top)).transpose();
     let plan = plan.map_err(|unplanned| complain(&module, target, file, &text, unplanned))?;
     write(page, &page::page(&module, &report, &options.machine, top, plan).map_err(in_text)?)?;
-    most.map_or(Ok(()), |most| check(file, &report.summary(top).map_err(in_text)?, most))
+    let Some(most) = most else { return Ok(()) };
+    let padding = report.summary(0).map_err(in_text)?.padding;
+    over(file, &report, padding, most).map_or(Ok(()), Err)
 }
 
 /// The reports as the options want them.
@@ -152,22 +175,23 @@ fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> R
                 screen::difference(&before, &new.1, options.top.unwrap_or(TOP))
             })
         }
-        (Some(_), _) => Err(Complaint::new(format!("--diff must have one file, found {}", reports.len()))),
-        (None, _) if options.json => Ok(reports.iter().map(object).collect()),
-        (None, [(_, summary)]) => Ok(screen(summary)),
-        (None, _) => Ok(screen::several(reports)),
+        _ if options.json => Ok(reports.iter().map(object).collect()),
+        _ if options.files.len() == 1 => Ok(reports.iter().map(|(_, summary)| screen(summary)).collect()),
+        _ => Ok(screen::several(reports)),
     }
 }
 
-fn timeline(options: &HloOptions, report: &Report) -> String {
+/// The timeline of a file, under its name where there are several.
+fn timeline(options: &HloOptions, file: &str, report: &Report) -> String {
     /// The lines of a screen.
     const STEPS: usize = 40;
     let live = report.timeline(0);
     if options.json {
         let all: Vec<_> = live.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
-        return format!("{}\n", json!({ "timeline": all }));
+        return format!("{}\n", json!({"file": file, "timeline": all}));
     }
-    screen::timeline(&live, STEPS)
+    let name = if options.files.len() > 1 { format!("{file}\n") } else { String::new() };
+    name + &screen::timeline(&live, STEPS)
 }
 
 fn print(options: &HloOptions, text: &str) -> Result<(), Complaint> {
@@ -184,7 +208,8 @@ fn module(file: &str) -> Result<(Module, String), Complaint> {
 /// The listing.
 fn list(options: &HloOptions) -> Result<(), Complaint> {
     let [file] = &options.files[..] else {
-        return Err(Complaint::new(format!("the listing must have one file, found {}", options.files.len())));
+        let listing = if options.json { "the listing, which --json without --summary prints," } else { "the listing" };
+        return Err(Complaint::new(format!("{listing} must have one file, found {}", options.files.len())));
     };
     let sizes = options.tile.as_deref().map(sizes).transpose()?;
     let text = read(file)?;
@@ -213,17 +238,16 @@ fn ratio(text: &str) -> Result<f64, Complaint> {
         .ok_or_else(|| lists::wrong("--fail-over", "a ratio of at least 1 such as 1.5x", text))
 }
 
-/// Complains about a program that takes more than so many times its logical bytes.
-fn check(file: &str, summary: &Summary, most: f64) -> Result<(), Complaint> {
-    let (logical, padded) = (summary.padding.logical, summary.padding.padded);
+/// A complaint about a program that takes more than so many times its logical bytes.
+fn over(file: &str, report: &Report, Bytes { logical, padded }: Bytes, most: f64) -> Option<Complaint> {
     if padded as f64 <= logical as f64 * most {
-        return Ok(());
+        return None;
     }
-    let worst = summary.worst.iter().find(|tensor| tensor.space == 0);
+    let worst = report.most_padded(0);
     let worst = worst.map_or(String::new(), |tensor| format!("; most padding has {} {}", tensor.name, tensor.shape));
     let found =
         if logical == 0 { "all is padding".to_string() } else { format!("{:.2}x", padded as f64 / logical as f64) };
-    Err(Complaint::about(
+    Some(Complaint::about(
         file,
         format!("what is live at the peak must take at most {most}x its logical bytes, found {found}{worst}"),
     ))

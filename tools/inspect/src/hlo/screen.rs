@@ -169,7 +169,12 @@ pub fn difference(old: &Summary, new: &Summary, top: usize) -> String {
     let row = |out: &mut String, name: &str, from: i64, to: i64| {
         let change = to.saturating_sub(from);
         let sign = if change > 0 { "+" } else { "" };
-        let percent = if from == 0 { String::new() } else { format!("{:+.1} %", change as f64 * 100.0 / from as f64) };
+        // A ratio where the percentage has more digits than its column.
+        let percent = match change as f64 * 100.0 / from as f64 {
+            _ if from == 0 => String::new(),
+            percent if percent < 1e4 => format!("{percent:+.1} %"),
+            _ => format!("{:.0}x", to as f64 / from as f64),
+        };
         let change = format!("{sign}{}", bytes(change));
         line(out, format!("{name:<34}{:>14}{:>14}{change:>14}{percent:>12}", bytes(from), bytes(to)));
     };
