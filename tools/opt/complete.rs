@@ -27,8 +27,9 @@ const ATTRIBUTES: [(&str, &str); 7] = [
     ("indexing_map", "an affine map with its domain: <(d0) -> (d0), domain: d0 in [0, 9]>"),
 ];
 
-/// The most dimensions of tensors whose layouts are proposed. There are 24 orders of 4 dimensions.
-const MAX_RANK: usize = 6;
+/// The most dimensions of tensors whose layouts are proposed. A target has 24 orders of 4 dimensions, and of `n` more than
+/// 4 the `n * (n - 1)` pairs of the two most minor: 132 of 12.
+const MAX_RANK: usize = 12;
 
 /// LSP's `CompletionItemKind.Value` and `CompletionItemKind.Property`.
 const VALUE: u8 = 12;
@@ -212,6 +213,8 @@ mod tests {
         }
         assert_eq!(labels("memref<?x3xf32, #layout.tiled<"), ["{1,0}", "{0,1}"]);
         assert_eq!(labels("tensor<2x3x!llvm.ptr, #layout.tiled<{0"), ["{0,1}"]);
+        let eight = labels("tensor<2x3x4x5x6x7x8x9xf32, #layout.tiled<");
+        assert!(eight.len() > 2 && eight.contains(&"{7,6,5,4,3,2,1,0}".into()), "{eight:?}");
         let many = labels(&format!("tensor<{}f32, #layout.tiled<", "1x".repeat(99)));
         assert_eq!(many, Vec::<String>::new());
         assert!(labels("tensor<9223372036854775807x9223372036854775807xf32, #layout.tiled<").contains(&"{1,0}".into()));

@@ -8,7 +8,7 @@
 //! Not shown: a layout without a type, which is what a hover over an alias `#t` has, and a type with dynamic sizes. There
 //! are no sizes to count.
 
-use crate::written::{percent, types};
+use crate::written::{self, Amount, percent, types};
 use layout_dialect::element;
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -54,10 +54,8 @@ pub fn context_of_types() -> Context {
 
 /// What the layout of a type does.
 pub struct Facts {
-    /// The elements of the tensor, and those with padding.
-    pub elements: (i64, i64),
-    /// The bits of an element, where they are known.
-    pub bits: Option<i64>,
+    /// What the tensor takes without and with padding.
+    pub amounts: [Amount; 2],
     /// Where the elements are, as a line of markdown.
     places: String,
 }
@@ -70,13 +68,8 @@ impl Facts {
         let (layout, element) = layout_and_element(parsed)?;
         if let Some(layout) = layout_dialect::tiled(layout) {
             let expansion = Expansion::new(&sizes, &layout).ok()?;
-            let bits = match layout.element_bits {
-                0 => element::stored_bits(element::bits(element)?),
-                own => own,
-            };
             return Some(Facts {
-                elements: (expansion.logical_elements().ok()?, expansion.allocated_elements()),
-                bits: Some(bits),
+                amounts: written::amounts(&expansion, &layout, element::bits(element)?)?,
                 places: format!("in memory: sizes {:?}, strides {:?}", expansion.sizes(), expansion.strides()),
             });
         }
@@ -85,16 +78,18 @@ impl Facts {
         let axes = axes.collect::<Vec<String>>().join(", ");
         let spread = if axes.is_empty() { axes } else { format!(", over {axes}") };
         Some(Facts {
-            elements: (placement.elements(), placement.padded_elements()),
-            bits: None,
+            amounts: [placement.elements(), placement.padded_elements()].map(|n| Amount::new(n, None)),
             places: format!("{} elements at a place{spread}", placement.local_elements()),
         })
     }
 
     /// This as lines of markdown.
     pub fn lines(&self) -> String {
-        let (logical, padded) = self.elements;
-        format!("- {}\n- {}\n", amounts(logical, padded, self.bits), self.places)
+        let [logical, padded] = self.amounts.map(|amount| match amount.bytes {
+            Some(bytes) => format!("{} elements, {bytes} bytes", amount.elements),
+            None => format!("{} elements", amount.elements),
+        });
+        format!("- {logical}; with padding {padded}: {}\n- {}\n", percent(self.amounts), self.places)
     }
 }
 
@@ -103,15 +98,6 @@ fn layout_and_element(of: Type) -> Option<(Attribute, Type)> {
     let layout = layout_dialect::layout(of)?;
     let element = RankedTensorType::try_from(of).map(|tensor| tensor.element());
     Some((layout, element.or_else(|_| MemRefType::try_from(of).map(|memref| memref.element())).ok()?))
-}
-
-/// Elements and bytes, with padding, and the share of it.
-fn amounts(logical: i64, padded: i64, bits: Option<i64>) -> String {
-    let amount = |n: i64| match bits {
-        Some(bits) => format!("{n} elements, {} bytes", (i128::from(n) * i128::from(bits) + 7) / 8),
-        None => format!("{n} elements"),
-    };
-    format!("{}; with padding {}: {}", amount(logical), amount(padded), percent(logical, padded))
 }
 
 #[cfg(test)]
@@ -139,6 +125,15 @@ mod tests {
         let expected = "- 3 elements, 24 bytes; with padding 4 elements, 32 bytes: 25.0 % waste\n\
             - in memory: sizes [2, 2], strides [2, 1]\n";
         assert_eq!(complex.as_deref(), Some(expected));
+        // A truth value has a byte; what `E(32)` adds to it is padding, as in the reports of programs.
+        let wide = of_type("tensor<10x7xi1, #layout.tiled<{1,0:E(32)}>>");
+        let expected = "- 70 elements, 70 bytes; with padding 70 elements, 280 bytes: 75.0 % waste\n\
+            - in memory: sizes [10, 7], strides [7, 1]\n";
+        assert_eq!(wide.as_deref(), Some(expected));
+        let packed = of_type("tensor<7xi4, #layout.tiled<{0:T(4)E(4)}>>");
+        let expected = "- 7 elements, 4 bytes; with padding 8 elements, 4 bytes: 0.0 % waste\n\
+            - in memory: sizes [2, 4], strides [4, 1]\n";
+        assert_eq!(packed.as_deref(), Some(expected));
     }
 
     #[test]

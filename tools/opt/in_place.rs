@@ -113,10 +113,7 @@ impl Types {
         if self.hints.len() >= MAX_KEPT {
             self.hints.clear();
         }
-        let hint = Facts::of(self.context(), &found).map(|layout| {
-            let (logical, padded) = layout.elements;
-            written::waste(logical, padded, layout.bits)
-        });
+        let hint = Facts::of(self.context(), &found).map(|layout| written::waste(layout.amounts));
         self.hints.insert(found, hint.clone());
         hint
     }

@@ -185,24 +185,46 @@ fn element(name: &str) -> Option<ElementType> {
     ElementType::from_name(&own).filter(|element| element.is_data())
 }
 
-/// The padded bytes and their waste, for elements of so many bits, each in whole bytes unless the layout says otherwise.
+/// What an array takes: elements, and bytes where the size of an element is known.
+#[derive(Clone, Copy)]
+pub struct Amount {
+    pub elements: i64,
+    pub bytes: Option<i128>,
+}
+
+impl Amount {
+    /// Of elements of so many bits.
+    pub fn new(elements: i64, bits: Option<i64>) -> Amount {
+        Amount { elements, bytes: bits.map(|bits| (i128::from(elements) * i128::from(bits) + 7) / 8) }
+    }
+}
+
+/// What an array takes without and with padding, for elements of so many bits: each in whole bytes, unless the layout
+/// says otherwise. Bits that `E(n)` adds to an element are padding, as in [`Expansion::logical_bytes`].
+pub fn amounts(expansion: &Expansion, layout: &Layout, bits: i64) -> Option<[Amount; 2]> {
+    let own = (bits + 7) / 8 * 8;
+    let stored = if layout.element_bits == 0 { own } else { layout.element_bits };
+    let logical = Amount::new(expansion.logical_elements().ok()?, Some(stored.min(own)));
+    Some([logical, Amount::new(expansion.allocated_elements(), Some(stored))])
+}
+
+/// The padded bytes and their waste, for elements of so many bits.
 pub fn padding(sizes: &[i64], layout: &Layout, bits: i64) -> Option<String> {
-    let expansion = Expansion::new(sizes, layout).ok()?;
-    let bits = if layout.element_bits == 0 { (bits + 7) / 8 * 8 } else { layout.element_bits };
-    Some(waste(expansion.logical_elements().ok()?, expansion.allocated_elements(), Some(bits)))
+    amounts(&Expansion::new(sizes, layout).ok()?, layout, bits).map(waste)
 }
 
 /// `96 bytes, 37.5 % waste`; in elements where their size is not known.
-pub fn waste(logical: i64, padded: i64, bits: Option<i64>) -> String {
-    let percent = percent(logical, padded);
-    match bits {
-        Some(bits) => format!("{} bytes, {percent}", (i128::from(padded) * i128::from(bits) + 7) / 8),
-        None => format!("{padded} elements, {percent}"),
+pub fn waste([logical, padded]: [Amount; 2]) -> String {
+    let percent = percent([logical, padded]);
+    match padded.bytes {
+        Some(bytes) => format!("{bytes} bytes, {percent}"),
+        None => format!("{} elements, {percent}", padded.elements),
     }
 }
 
 /// `37.5 % waste`: the share of padding in all.
-pub fn percent(logical: i64, padded: i64) -> String {
+pub fn percent(amounts: [Amount; 2]) -> String {
+    let [logical, padded] = amounts.map(|amount| amount.bytes.unwrap_or(amount.elements.into()));
     let waste = if padded == 0 { 0.0 } else { (padded - logical) as f64 * 100.0 / padded as f64 };
     format!("{waste:.1} % waste")
 }
