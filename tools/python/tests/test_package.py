@@ -219,6 +219,16 @@ class Programs(unittest.TestCase):
             counted += 1
         self.assertGreater(counted, 100)
 
+    def test_what_is_no_program(self):
+        class Nothing:
+            def as_text(self):
+                return None
+
+        for wrong in [3, b"HloModule m", None, Nothing()]:
+            for ask in [tl.report, lambda program: tl.plan(program, machine="tpu_v5e")]:
+                with self.assertRaisesRegex(TypeError, f"must be HLO text.*, found {type(wrong).__name__}"):
+                    ask(wrong)
+
 
 @unittest.skipUnless(find_spec("jax"), "JAX is not installed")
 class Jax(unittest.TestCase):

@@ -303,4 +303,8 @@ def _plan(found: dict[str, Any], text: str) -> Plan:
 
 def _text(program: Any) -> str:
     """The HLO text of a program: of something that JAX has compiled, too."""
-    return program if isinstance(program, str) else program.as_text()
+    text = program if isinstance(program, str) else getattr(program, "as_text", lambda: None)()
+    if not isinstance(text, str):
+        wanted = "HLO text, or have it as `as_text()` as `jax.jit(f).lower(x).compile()` does"
+        raise TypeError(f"a program must be {wanted}, found {type(program).__name__}")
+    return text
