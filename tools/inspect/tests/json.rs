@@ -165,6 +165,11 @@ fn a_field_of_the_wrong_type_is_named() {
             "{\"op\":\"logical_index\",\"text\":\"f32[]\",\"linear\":1.0}",
             "`linear` must be a 64-bit integer, found 1.0",
         ),
+        (
+            "{\"op\":\"hlo\",\"text\":\"\",\"summary\":true,\"top\":-1}",
+            "`top` must be a 64-bit integer from 0, found -1",
+        ),
+        ("{\"op\":", "not JSON: EOF while parsing a value at line 1 column 6"),
         ("{\"op\":\"simplify\",\"map\":\"() -> ()\",\"explain\":1}", "`explain` must be true or false, found 1"),
         ("{\"op\":\"evaluate\",\"map\":\"() -> ()\",\"point\":[]}", "`point` must be an object, found a list"),
         (

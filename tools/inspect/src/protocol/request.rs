@@ -288,6 +288,8 @@ impl Head {
     /// # Errors
     /// The line is not a JSON object, or has one of these fields twice.
     pub fn parse(line: &str) -> Result<Head, Error> {
+        // The end of the line is that of the request, also where an error says how far it reaches.
+        let line = line.trim_end();
         let not_json = |error: serde_json::Error| Error::new(format!("not JSON: {error}"));
         // Serde reads a struct from a list, too.
         if !line.trim_start().starts_with('{') {
@@ -345,6 +347,7 @@ fn worded(error: &serde_json::Error, path: &str) -> String {
     };
     let expected = match expected {
         "i64" => "a 64-bit integer",
+        "usize" => "a 64-bit integer from 0",
         "a sequence" => "a list",
         "a map" => "an object",
         "a boolean" => "true or false",
