@@ -629,6 +629,10 @@ fn views_of_the_examples() {
             layout("(2:3, 3:1)").sliced(&slice(&[[0, 3, 1], [0, 3, 1]])),
             "a slice of dimension 0 must be within its size 2, found 0:3:1",
         ),
+        (
+            layout("(2:3, 3:1)").sliced(&slice(&[[0, 2, 1], [0, 3, 0]])),
+            "the step of a slice must be at least 1, found 0 along dimension 1",
+        ),
         (layout("(2:3, 3:1)").reshaped(&[6]), "(6:1) from 0"),
         (layout("(2:3, 3:1)").reshaped(&[3, 1, 2]), "(3:2, 1, 2:1) from 0"),
         (layout("(2:3, 3:1)").reshaped(&[5]), "the sizes must have as many elements as [2, 3], found [5]"),

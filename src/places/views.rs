@@ -98,7 +98,11 @@ impl TensorLayout {
         let mut dims = Vec::new();
         for (dim, slice) in slices.iter().enumerate() {
             let Slice { start, limit, step } = *slice;
-            if start < 0 || limit < start || limit > sizes[dim] || step < 1 {
+            if step < 1 {
+                let message = format!("the step of a slice must be at least 1, found {step} along dimension {dim}");
+                return Err(Error::new(message));
+            }
+            if start < 0 || limit < start || limit > sizes[dim] {
                 return Err(Error::new(format!(
                     "a slice of dimension {dim} must be within its size {}, found {start}:{limit}:{step}",
                     sizes[dim]
