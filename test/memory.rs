@@ -479,14 +479,13 @@ fn random_programs_take_what_the_definition_says() {
     assert!(peaks[&0] > 200 && peaks[&1] > 100 && shared > 1000 && inside > 200, "{peaks:?} {shared} {inside}");
 }
 
+/// No stack has room for a call for each instruction. `benches/report.rs` has the time.
 #[test]
-fn a_program_of_twenty_thousand_instructions_is_quick() {
+fn a_program_of_twenty_thousand_instructions() {
     let mut lines = String::from("x = f32[8]{0} parameter(0)\n a0 = f32[8]{0} reverse(x), dimensions={0}\n");
     let end = 20_000;
     (1..end).for_each(|k| lines += &format!("a{k} = f32[8]{{0}} add(a{}, x)\n", k - 1));
     lines += &format!("ROOT y = f32[] custom-call(a{}), custom_call_target=\"f\"", end - 1);
     let module = entry("", "", &lines);
-    let before = std::time::Instant::now();
     assert_eq!(main_memory(&module).0, 32);
-    assert!(before.elapsed().as_secs() < 5);
 }
