@@ -165,8 +165,9 @@ def LayoutPrepareBufferization
     `layout-lower-memrefs` reads. Conversions become copies, elementwise
     operations `linalg.generic`; slices and reshapes that leave their block are
     copied; arguments of public functions become read-only unless they say
-    otherwise. What could not be lowered later is an error here, and the module
-    stays as it was.
+    otherwise. A private function that only one call calls, in a loop or a
+    branch, is put in its place. What could not be lowered later is an error
+    here, and the module stays as it was.
   }];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::arith::ArithDialect",

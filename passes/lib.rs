@@ -20,6 +20,7 @@
 //! | `steps` | upstream's passes where there is something for them | |
 //! | `functions` | the functions of a module, and who calls them | |
 //! | `runs` | how often operations run | `functions` |
+//! | `single_calls` | functions that one call in a loop or branch calls, in its place | `functions` |
 //! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `steps` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
@@ -31,7 +32,7 @@
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
 //! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
 //! | [`plan_memory`] | `layout-plan-memory` | `options` |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `single_calls`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
@@ -100,6 +101,7 @@ pub mod remove_conversions;
 mod runs;
 pub mod scf_to_cf;
 pub mod simplify_indexing;
+mod single_calls;
 mod steps;
 pub mod strip_memory_spaces;
 mod switches;

@@ -78,6 +78,7 @@ const SMALL: &[&str] = &[
     "solve",
     "sort",
     "stochastic",
+    "whole_windows",
     "windows",
 ];
 

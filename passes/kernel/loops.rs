@@ -164,17 +164,14 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexV
     }
 }
 
-/// A contraction: the reduction outside the last tile of the output, so that a tile is worked on while it is in the
-/// cache. Without tiles, outside the output's fastest loop.
+/// A contraction: the reduction outside the tiles and the output's fastest loop, so that a tile is worked on while it is in
+/// the cache. Of the tiles of an input whose output has none, that loop is the innermost: it stores side by side.
 fn order_contraction(parts: &mut [Part], reduced: &impl Fn(usize) -> bool, stride: &impl Fn(&Part) -> i64) {
-    let tiled = |dim: usize| parts.iter().any(|p| p.dim == dim && p.level > 0);
-    let any_tiled = parts.iter().any(|p| !reduced(p.dim) && tiled(p.dim));
     let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(p));
     let innermost = innermost.map(|p| (p.dim, p.level));
     let group = |p: &Part| match () {
         () if reduced(p.dim) => 1,
-        () if any_tiled && p.level > 0 => 2,
-        () if !any_tiled && Some((p.dim, p.level)) == innermost => 2,
+        () if p.level > 0 || Some((p.dim, p.level)) == innermost => 2,
         () => 0,
     };
     parts.sort_by_cached_key(|p| match group(p) {

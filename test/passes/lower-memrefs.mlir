@@ -154,6 +154,23 @@ func.func @matmul(%a: memref<16x256xf32, #T>, %b: memref<256x384xf32, #T>, %c: m
 
 // -----
 
+// Tiles of an input alone: the output's fastest loop stays the innermost, which stores side by side.
+// CHECK-LABEL: func.func @matmul_of_tiles(
+// CHECK: affine.for %[[I0:.*]] = 0 to 2
+// CHECK: affine.for %[[K0:.*]] = 0 to 2
+// CHECK: affine.for %[[K1:.*]] = 0 to 128
+// CHECK: affine.for %[[I1:.*]] = 0 to 8
+// CHECK: affine.for %[[J:.*]] = 0 to 384
+// CHECK: affine.store %{{.*}}, %{{.*}}[%[[I0]] * 8 + %[[I1]], %[[J]]]
+func.func @matmul_of_tiles(%a: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>, %b: memref<256x384xf32>,
+                           %c: memref<16x384xf32>) {
+  linalg.matmul ins(%a, %b : memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>, memref<256x384xf32>)
+      outs(%c : memref<16x384xf32>)
+  return
+}
+
+// -----
+
 // A buffer is allocated in memory order and seen through its strides; L(n) makes the allocation longer.
 // CHECK-LABEL: func.func @allocations(
 // CHECK: memref.alloc() {alignment = 64 : i64} : memref<2x2x4x128x2xbf16, #layout.memory_space<vmem>>

@@ -118,7 +118,7 @@ impl Function<'_> {
         let operands: Vec<&[Tensor]> = i.operands.iter().map(|k| &self.values[*k][..]).collect();
         let computation = self.computation;
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
-        instruction(&mut self.builder, &Site { i, shapes: &shapes, operands: &operands })
+        instruction(&mut self.builder, &Site { computation, i, shapes: &shapes, operands: &operands })
     }
 
     /// The function's text.

@@ -127,7 +127,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             let out = tensors(&fixed.shape)?.remove(0);
             vec![b.converted(&ins[0].data, &out)]
         }
-        None => super::instruction(b, &Site { i: &fixed, shapes: &shapes, operands: &operands })?,
+        None => super::instruction(b, &Site { i: &fixed, shapes: &shapes, operands: &operands, ..*site })?,
     };
     let mut results = Vec::new();
     for (data, array) in done.into_iter().zip(leaves(&i.shape)) {

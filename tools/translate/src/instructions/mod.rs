@@ -31,12 +31,14 @@ use crate::collectives::is_device;
 use crate::scalar::{elementwise, literal};
 use crate::tensor::{Done, Tensor, tensors, values};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::{Instruction, Literal, Values};
+use tensor_layout::hlo::{Computation, Instruction, Literal, Values};
 use tensor_layout::operations::{Exchange, Operation, Shape};
 
 /// An instruction, with the shapes and the tensors of its operands.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
+    /// The computation that it is in.
+    pub computation: &'a Computation,
     pub i: &'a Instruction,
     pub shapes: &'a [&'a Shape],
     pub operands: &'a [&'a [Tensor]],
@@ -92,7 +94,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         Operation::Reduce { dims } => reductions::reduce(b, i, dims, &ins, results),
         Operation::Scatter(g) => scatter::scatter(b, i, g, &ins, results),
         Operation::Algorithm(algorithm) => algorithms::algorithm(b, i, algorithm, &ins, results),
-        Operation::ReduceWindow { window } => reductions::reduce_window(b, i, window, &ins, results),
+        Operation::ReduceWindow { window } => reductions::reduce_window(b, site, window, &ins, results),
         _ if is_barrier(i) => {
             let each = ins.iter().zip(&results);
             each.map(|(from, to)| b.precise(from, to).map(|t| b.converted(&t, to))).collect()

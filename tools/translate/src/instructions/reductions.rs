@@ -1,13 +1,14 @@
 //! Reductions over dimensions and over windows, as `linalg.generic` with the computation of the reduction in its region.
 
+use super::Site;
 use super::computation::applied;
-use super::shapes::padded;
+use super::shapes::{broadcast, padded};
 use crate::builder::{Builder, Generic, Operand};
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::Instruction;
-use tensor_layout::operations::WindowDim;
+use tensor_layout::hlo::{Instruction, Module, Values};
+use tensor_layout::operations::{Operation, WindowDim, leaves};
 
 /// The operands are the inputs, then as many initial values.
 pub fn reduce(
@@ -34,11 +35,21 @@ pub fn reduce(
 /// The operands are the inputs, then as many initial values, which are the padding, too.
 pub fn reduce_window(
     b: &mut Builder,
-    i: &Instruction,
+    site: &Site,
     window: &[WindowDim],
     ins: &[Tensor],
     outs: Vec<Tensor>,
 ) -> Done<Vec<Tensor>> {
+    let i = site.i;
+    if let ([input, _], [out]) = (ins, &outs[..])
+        && let Some((own, whole)) = whole_dims(window, &input.sizes, &out.sizes)
+        && padding_is_neutral(b.module, site, [input.element, out.element])
+    {
+        let sizes: Vec<i64> = own.iter().map(|k| input.sizes[*k]).collect();
+        let reduced = Tensor { ty: plain(&sizes, &out.of), sizes, ..out.clone() };
+        let reduced = reduce(b, i, &whole, ins, vec![reduced])?;
+        return Ok(vec![broadcast(b, &own, &reduced[0], out)?]);
+    }
     let (inputs, initial) = ins.split_at(outs.len());
     let rank = window.len();
     let part = |of: fn(&WindowDim) -> i64| window.iter().map(of).collect::<Vec<i64>>();
@@ -55,6 +66,57 @@ pub fn reduce_window(
     }
     operands.push(window_operand(b, window, rank));
     combined(b, i, Generic { loops: 2 * rank, ins: operands, outs, inits }, inputs)
+}
+
+/// Where every window meets, besides padding, whole dimensions and one element of each other dimension, that of its own
+/// index: the other dimensions and the whole ones. Such windows all give the same along the whole dimensions, where their
+/// places times the windows would be work in the square of the size. `None` as well where there is only one window.
+fn whole_dims(window: &[WindowDim], sizes: &[i64], windows: &[i64]) -> Option<(Vec<usize>, Vec<usize>)> {
+    let is_own = |k: usize| {
+        let w = &window[k];
+        (w.size, w.stride, w.low, w.high, w.base_dilation) == (1, 1, 0, 0, 1)
+    };
+    let (own, whole): (Vec<usize>, Vec<usize>) = (0..window.len()).partition(|k| is_own(*k));
+    let all = whole.iter().all(|k| meets_all(&window[*k], sizes[*k], windows[*k]));
+    (all && whole.iter().any(|k| windows[*k] > 1)).then_some((own, whole))
+}
+
+/// Whether each of the windows along a dimension meets each of the dimension's `size` elements. Element `e` is at
+/// `(low + e * base_dilation - o * stride) / window_dilation` of window `o`: the least of these is that of the first element
+/// in the last window, the largest that of the last element in the first window.
+fn meets_all(w: &WindowDim, size: i64, windows: i64) -> bool {
+    let [last, last_window, last_place] = [size - 1, windows - 1, w.size - 1].map(i128::from);
+    let [low, of_element, of_window, of_place] = [w.low, w.base_dilation, w.stride, w.window_dilation].map(i128::from);
+    let at_places = low % of_place == 0
+        && (last == 0 || of_element % of_place == 0)
+        && (last_window == 0 || of_window % of_place == 0);
+    let within = low - last_window * of_window >= 0 && low + last * of_element <= last_place * of_place;
+    last >= 0 && last_window >= 0 && at_places && within
+}
+
+/// Whether the result of a window is the same without its padding, which reads the initial value: the value is neutral,
+/// or the computation gives the same of a value that it meets twice.
+fn padding_is_neutral(module: &Module, site: &Site, of: [ElementType; 2]) -> bool {
+    let Some(computation) = site.i.called.first().map(|k| &module.computations[*k]) else { return false };
+    let root = computation.result();
+    let [left, right] = root.operands[..] else { return false };
+    let parameters = [left, right].map(|k| &computation.instructions[k]);
+    let takes_both = left != right && parameters.iter().all(|i| matches!(i.operation, Operation::Parameter { .. }));
+    let mut elements = parameters.into_iter().chain([root]).flat_map(|i| leaves(&i.shape)).map(|array| array.element);
+    let initial = &site.computation.instructions[site.i.operands[1]].literal;
+    let is_initially = |number: f64| match initial.as_ref().map(|literal| &literal.values) {
+        Some(Values::Floats(all)) => all[..] == [number],
+        Some(Values::Integers(all)) => all[..] == [number as i128],
+        _ => false,
+    };
+    takes_both
+        && elements.all(|e| of == [e, e])
+        && match &*root.opcode {
+            "maximum" | "minimum" | "and" | "or" => true,
+            "add" => is_initially(0.0),
+            "multiply" => is_initially(1.0),
+            _ => false,
+        }
 }
 
 /// An operand that is not read: its sizes are those of the window's loops, which no other operand gives.
@@ -74,4 +136,80 @@ fn combined(b: &mut Builder, i: &Instruction, generic: Generic, inputs: &[Tensor
     let from: Vec<ElementType> = generic.outs.iter().chain(inputs).map(|t| t.element).collect();
     let count = inputs.len();
     b.generic(generic, |w, args| applied(module, number, w, &[&args[behind..], &args[..count]].concat(), &from, &from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether each window meets each element, place by place.
+    fn meets_all_by_definition(w: &WindowDim, size: i64, windows: i64) -> bool {
+        (0..windows).all(|o| {
+            let places = (0..w.size).map(|p| o * w.stride + p * w.window_dilation - w.low);
+            let met: Vec<i64> = places.filter(|at| at % w.base_dilation == 0).map(|at| at / w.base_dilation).collect();
+            (0..size).all(|e| met.contains(&e))
+        })
+    }
+
+    /// All windows with small numbers over up to 4 elements, cut off ones, too.
+    #[test]
+    fn windows_that_meet_all_elements_are_those_of_the_definition() {
+        let (mut whole, mut others) = (0, 0);
+        for n in 0..6 * 3 * 3 * 3 * 3i64 {
+            let [size, stride, window_dilation, base_dilation, elements] =
+                [n % 6 + 1, n / 6 % 3 + 1, n / 18 % 3 + 1, n / 54 % 3 + 1, n / 162 % 3 + 1];
+            for pads in 0..81 {
+                let [low, high] = [pads % 9 - 2, pads / 9 - 2];
+                let padded = low + (elements - 1) * base_dilation + 1 + high;
+                let span = (size - 1) * window_dilation + 1;
+                if padded < span {
+                    continue;
+                }
+                let windows = (padded - span) / stride + 1;
+                let w = WindowDim { size, stride, low, high, window_dilation, base_dilation, reversed: false };
+                let found = meets_all(&w, elements, windows);
+                assert_eq!(found, meets_all_by_definition(&w, elements, windows), "{w:?} over {elements}");
+                *(if found { &mut whole } else { &mut others }) += 1;
+            }
+        }
+        assert!(whole > 1000 && others > 1000, "{whole} windows meet all elements, {others} do not");
+    }
+
+    /// The import of a `reduce-window` over `f32[3,4]` with this computation, initial value and window.
+    fn imported(opcode: &str, initial: &str, shape: &str, window: &str) -> String {
+        let text = format!(
+            "HloModule m\nfold {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] {opcode}(a, b)\n}}\n\
+             ENTRY main {{\n  x = f32[3,4]{{1,0}} parameter(0)\n  v = f32[] constant({initial})\n  \
+             ROOT y = f32[{shape}] reduce-window(x, v), window={{{window}}}, to_apply=fold\n}}\n"
+        );
+        let module = Module::parse(&text).expect("HLO");
+        crate::import(&module, &text, "m.hlo").expect("MLIR")
+    }
+
+    /// A window has loops of its own, for which an operand of `i1` gives the sizes.
+    #[test]
+    fn windows_over_a_whole_dimension_have_no_loops() {
+        let whole = ("3,4", "size=1x7 pad=0_0x3_3");
+        for (opcode, initial, (shape, window), has_loops) in [
+            ("maximum", "7", whole, false),
+            ("add", "0", whole, false),
+            ("add", "-0", whole, false),
+            ("multiply", "1", ("2,4", "size=4x7 pad=1_1x3_3"), false),
+            // The padding counts, or may.
+            ("add", "1", whole, true),
+            ("multiply", "0", whole, true),
+            ("subtract", "0", whole, true),
+            // A dimension is met in part, by all windows or by one; not one element of its own index.
+            ("maximum", "7", ("3,4", "size=1x6 pad=0_0x3_2"), true),
+            ("maximum", "7", ("2,4", "size=2x7 pad=0_0x3_3"), true),
+            ("maximum", "7", ("2,4", "size=1x7 stride=2x1 pad=0_0x3_3"), true),
+            ("maximum", "7", ("3,5", "size=1x7 pad=0_0x3_4"), true),
+            ("maximum", "7", ("3,2", "size=1x4 pad=0_0x2_2 rhs_dilate=1x2"), true),
+            // One window gives the same in the same time.
+            ("maximum", "7", ("3,1", "size=1x4"), true),
+        ] {
+            let text = imported(opcode, initial, shape, window);
+            assert_eq!(text.contains("xi1>"), has_loops, "{opcode} from {initial}, {window}:\n{text}");
+        }
+    }
 }

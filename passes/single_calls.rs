@@ -1,0 +1,65 @@
+//! Functions that one call inside a loop or a branch calls are put in place of the call.
+//!
+//! What a function returns is in a buffer of its own: a body of a loop that is a function would have the arrays that the
+//! loop carries copied in each iteration. In the loop itself, bufferization sees which of them is written in place.
+//!
+//! Calls outside regions stay: they run as often as their function, and functions keep what is compiled at once small.
+
+use crate::functions::{callee, ends, free_functions, symbol};
+use layout_ir::{self as ir, Op, Rewriter};
+use std::collections::HashMap;
+
+/// Puts them in place, in time linear in the operations. `operations` are those of a module, itself first.
+pub fn inline<'c>(rewriter: &'c Rewriter, operations: &[Op<'c>]) {
+    let free = free_functions(operations);
+    let mut calls: HashMap<&str, usize> = HashMap::new();
+    operations.iter().filter_map(|op| callee(*op)).for_each(|name| *calls.entry(name).or_default() += 1);
+    let single = |name: &str| free.get(name).copied().filter(|_| calls.get(name) == Some(&1));
+    // From the functions that stay down to those that they call, so that none is put into itself.
+    let is_called_once = |op: Op<'c>| symbol(op).is_some_and(|name| single(name).is_some());
+    let is_function = |op: Op<'c>| ir::name(op) == "func.func" && ir::parent(op) == Some(operations[0]);
+    let stays = |op: &&Op<'c>| is_function(**op) && !is_called_once(**op);
+    let mut calls: Vec<Op> = operations.iter().filter(stays).flat_map(|op| calls_in(*op)).collect();
+    while let Some(call) = calls.pop() {
+        let Some(function) = callee(call).and_then(single) else { continue };
+        calls.extend(calls_in(function));
+        if is_in_region(call) && may_move(call, function) {
+            put(rewriter, call, function);
+        }
+    }
+}
+
+fn calls_in<'c>(function: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    ir::all_operations(function).into_iter().filter(|op| callee(*op).is_some())
+}
+
+/// Whether a call is in the region of a loop or a branch.
+fn is_in_region(call: Op) -> bool {
+    ir::parent(call).is_some_and(|parent| ["scf.", "affine."].iter().any(|own| ir::name(parent).starts_with(own)))
+}
+
+/// Whether a function may stand in place of its call: it has no branches, takes no memory on the stack, which it gives back
+/// as a function alone, and nobody wants it to stay.
+fn may_move(call: Op, function: Op) -> bool {
+    let stays = |op: Op| ir::attribute(op, "no_inline").is_some();
+    let takes_stack = |op: &Op| matches!(ir::name(*op), "memref.alloca" | "llvm.alloca");
+    ir::blocks(function).len() == 1
+        && !stays(call)
+        && !stays(function)
+        && !ir::all_operations(function).iter().any(takes_stack)
+}
+
+/// Puts the operations of a function in place of its only call, and erases both.
+fn put<'c>(rewriter: &'c Rewriter, call: Op<'c>, function: Op<'c>) {
+    let body = ir::blocks(function)[0];
+    for (argument, given) in ir::arguments(body).into_iter().zip(ir::operands(call)) {
+        ir::replace_all_uses(argument, given);
+    }
+    let end = ends(function).next().expect("a free function returns");
+    ir::operations(body).into_iter().filter(|op| *op != end).for_each(|op| ir::move_before(op, call));
+    for (result, value) in ir::results(call).into_iter().zip(ir::operands(end)) {
+        ir::replace_all_uses(result, value);
+    }
+    rewriter.erase(call);
+    rewriter.erase(function);
+}

@@ -1,0 +1,135 @@
+// layout-prepare-bufferization: functions that one call in a loop or a branch calls are put in its place.
+// RUN: layout-opt %s --split-input-file --layout-prepare-bufferization | FileCheck %s
+// What is written in place is not copied: the loop that is left has no copy.
+// RUN: layout-opt %s --split-input-file --layout-to-memref | FileCheck %s --check-prefix=LOOP
+
+#T = #layout.tiled<{0:T(4)}>
+// CHECK-LABEL: func.func @main(
+// CHECK: scf.while
+// CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt
+// CHECK: scf.condition(%[[MORE]])
+// CHECK: ^bb0(%[[I:.*]]: index, %[[ALL:.*]]: tensor<64xf32
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]]
+// CHECK: %[[WRITTEN:.*]] = tensor.insert %{{.*}} into %[[ALL]][%[[I]]]
+// CHECK: scf.yield %[[NEXT]], %[[WRITTEN]]
+// CHECK-NOT: func.func private
+// LOOP-LABEL: func.func @main(
+// LOOP: memref.alloc()
+// LOOP: scf.while
+// LOOP-NOT: call @
+// LOOP-NOT: memref.alloc()
+// LOOP-NOT: memref.copy
+// LOOP: scf.yield
+func.func @main(%n: index) -> tensor<64xf32, #T> {
+  %zero = arith.constant 0 : index
+  %begin = tensor.empty() : tensor<64xf32, #T>
+  %r:2 = scf.while (%i = %zero, %all = %begin) : (index, tensor<64xf32, #T>) -> (index, tensor<64xf32, #T>) {
+    %more = func.call @condition(%i, %n) : (index, index) -> i1
+    scf.condition(%more) %i, %all : index, tensor<64xf32, #T>
+  } do {
+  ^bb0(%i: index, %all: tensor<64xf32, #T>):
+    %next:2 = func.call @body(%i, %all) : (index, tensor<64xf32, #T>) -> (index, tensor<64xf32, #T>)
+    scf.yield %next#0, %next#1 : index, tensor<64xf32, #T>
+  }
+  return %r#1 : tensor<64xf32, #T>
+}
+func.func private @condition(%i: index, %n: index) -> i1 {
+  %more = arith.cmpi slt, %i, %n : index
+  return %more : i1
+}
+func.func private @body(%i: index, %all: tensor<64xf32, #T>) -> (index, tensor<64xf32, #T>) {
+  %one = arith.constant 1 : index
+  %next = arith.addi %i, %one : index
+  %written = func.call @written(%i, %all) : (index, tensor<64xf32, #T>) -> tensor<64xf32, #T>
+  return %next, %written : index, tensor<64xf32, #T>
+}
+// What the function in place calls is in the loop, too.
+func.func private @written(%i: index, %all: tensor<64xf32, #T>) -> tensor<64xf32, #T> {
+  %one = arith.constant 1.0 : f32
+  %written = tensor.insert %one into %all[%i] : tensor<64xf32, #T>
+  return %written : tensor<64xf32, #T>
+}
+
+// -----
+
+// An argument that is returned, in another order, and a result that is not used.
+// CHECK-LABEL: func.func @branch(
+// CHECK-SAME: %[[C:.*]]: i1, %[[A:.*]]: f32, %[[B:.*]]: f32)
+// CHECK: scf.if %[[C]]
+// CHECK-NEXT: scf.yield %[[B]] : f32
+// CHECK-NEXT: } else {
+// CHECK-NEXT: scf.yield %[[A]] : f32
+func.func @branch(%c: i1, %a: f32, %b: f32) -> f32 {
+  %r = scf.if %c -> f32 {
+    %s:2 = func.call @swapped(%a, %b) : (f32, f32) -> (f32, f32)
+    scf.yield %s#0 : f32
+  } else {
+    scf.yield %a : f32
+  }
+  return %r : f32
+}
+func.func private @swapped(%a: f32, %b: f32) -> (f32, f32) {
+  return %b, %a : f32, f32
+}
+
+// -----
+
+// These stay: called twice, outside a loop, of more than one block, with memory on the stack, asked to stay, public, known by
+// name elsewhere, and two that call each other.
+// CHECK-LABEL: func.func @stay(
+// CHECK: call @outside
+// CHECK: scf.if
+// CHECK: call @twice
+// CHECK: call @twice
+// CHECK: call @blocks
+// CHECK: call @stack
+// CHECK: call @asked
+// CHECK: call @public
+// CHECK: call @named
+// CHECK: func.func private @outside
+// CHECK: func.func private @this
+// CHECK: call @that
+// CHECK: func.func private @that
+// CHECK: call @this
+func.func @stay(%c: i1) -> (() -> ()) {
+  func.call @outside() : () -> ()
+  scf.if %c {
+    func.call @twice() : () -> ()
+    func.call @twice() : () -> ()
+    func.call @blocks() : () -> ()
+    func.call @stack() : () -> ()
+    func.call @asked() : () -> ()
+    func.call @public() : () -> ()
+    func.call @named() : () -> ()
+  }
+  %named = func.constant @named : () -> ()
+  return %named : () -> ()
+}
+func.func private @outside() { return }
+func.func private @twice() { return }
+func.func private @blocks() {
+  cf.br ^end
+^end:
+  return
+}
+func.func private @used(memref<4xf32>)
+func.func private @stack() {
+  %0 = memref.alloca() : memref<4xf32>
+  func.call @used(%0) : (memref<4xf32>) -> ()
+  return
+}
+func.func private @asked() attributes {no_inline} { return }
+func.func @public() { return }
+func.func private @named() { return }
+func.func private @this(%c: i1) {
+  scf.if %c {
+    func.call @that(%c) : (i1) -> ()
+  }
+  return
+}
+func.func private @that(%c: i1) {
+  scf.if %c {
+    func.call @this(%c) : (i1) -> ()
+  }
+  return
+}
