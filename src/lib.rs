@@ -91,7 +91,7 @@
 //!
 //! // spreading: the same on a machine with places. Nothing moves.
 //! let machine = Machine::parse("mn_core_2")?;
-//! let spreader = Spreader::new(&graphs, module.entry, &facts, &machine)?;
+//! let spreader = Spreader::new(&graphs, module.entry, &facts, &machine).unwrap();
 //! assert_eq!(spreader.plan(&Options::default(), &mut |_| true).unwrap().levels, [0, 0, 0, 0]);
 //! # Ok(())
 //! # }

@@ -12,7 +12,7 @@
 use super::layout_plan::{LayoutPlan, Unplanned};
 use super::planner::Planner;
 use super::program::Doing;
-use crate::solver::{Certificate, CostNetwork, FORBIDDEN, NetworkError, Options, min_marginals, solve};
+use crate::solver::{Certificate, CostNetwork, FORBIDDEN, NetworkError, Options, Progress, min_marginals, solve};
 use crate::text::Error;
 use crate::tiled::layout::Layout;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,11 +43,15 @@ pub struct Lesson {
     pub found: Option<i64>,
 }
 
-/// What prices a plan: its cost, or why it has none.
-pub type Judge<'j> = dyn FnMut(&LayoutPlan) -> Result<i64, String> + 'j;
+/// What prices a plan: its cost, or why it has none; `None` where it is to be asked no more.
+pub type Judge<'j> = dyn FnMut(&LayoutPlan) -> Option<Result<i64, String>> + 'j;
+
+/// What is asked now and then whether the search may go on.
+type GoOn<'g> = dyn FnMut(&Progress) -> bool + 'g;
 
 impl Planner<'_, '_> {
-    /// The plan that a judge likes best of at most `most` plans, and what it has said of each.
+    /// The plan that a judge likes best of at most `most` plans, and what it has said of each. `go_on` is asked now and
+    /// then; when it says no, no more plans are made.
     ///
     /// # Errors
     /// Why there is no plan.
@@ -55,12 +59,15 @@ impl Planner<'_, '_> {
         &self,
         options: &Options,
         most: usize,
+        go_on: &mut GoOn,
         judge: &mut Judge,
     ) -> Result<(LayoutPlan, Vec<Lesson>), Unplanned> {
-        let first = self.plan(options, &mut |_| true)?;
+        let first = self.plan(options, go_on)?;
         let mut trial = Trial {
             planner: self,
             options,
+            go_on,
+            over: false,
             ends: self.ends(),
             proof: first.solution.certificate.clone(),
             seen: FxHashSet::default(),
@@ -74,7 +81,7 @@ impl Planner<'_, '_> {
         if most > 0 {
             trial.judge(first, judge, None);
         }
-        if trial.lessons.len() < most {
+        if trial.lessons.len() < most && !trial.over {
             // The machine's default layouts: with them no plan is worse than doing nothing.
             let default: FxHashMap<usize, usize> =
                 trial.ends.iter().filter_map(|end| Some((end.0, trial.default(*end)?))).collect();
@@ -82,7 +89,7 @@ impl Planner<'_, '_> {
                 trial.judge(plan, judge, None);
             }
         }
-        while trial.lessons.len() < most {
+        while trial.lessons.len() < most && !trial.over {
             let Some((end, choice, plan)) = trial.next()? else { break };
             trial.judge(plan, judge, Some((end, choice)));
         }
@@ -98,9 +105,12 @@ impl Planner<'_, '_> {
 }
 
 /// A search with a judge.
-struct Trial<'p, 'a, 't> {
+struct Trial<'p, 'a, 't, 'g> {
     planner: &'p Planner<'a, 't>,
     options: &'p Options,
+    go_on: &'p mut GoOn<'g>,
+    /// Whether `go_on` or the judge has ended the search.
+    over: bool,
     /// The variables whose layouts are tried, and their arrays.
     ends: Vec<(usize, usize)>,
     /// The proof of the bound of all plans.
@@ -118,7 +128,7 @@ struct Trial<'p, 'a, 't> {
     lessons: Vec<Lesson>,
 }
 
-impl Trial<'_, '_, '_> {
+impl Trial<'_, '_, '_, '_> {
     /// The choice of an end that is the target's default.
     fn default(&self, (variable, made): (usize, usize)) -> Option<usize> {
         let result = self.planner.posed.program.made[made].result;
@@ -150,10 +160,14 @@ impl Trial<'_, '_, '_> {
     }
 
     /// The best plan with some choices made; `None` where there is none.
-    fn forced(&self, forced: &FxHashMap<usize, usize>) -> Result<Option<LayoutPlan>, Unplanned> {
-        let Ok(solution) = solve(&self.network(forced).map_err(wrong)?, self.options, &mut |_| true) else {
-            return Ok(None);
-        };
+    fn forced(&mut self, forced: &FxHashMap<usize, usize>) -> Result<Option<LayoutPlan>, Unplanned> {
+        let network = self.network(forced).map_err(wrong)?;
+        let (ask, over) = (&mut self.go_on, &mut self.over);
+        let solution = solve(&network, self.options, &mut |progress| {
+            *over |= !ask(progress);
+            !*over
+        });
+        let Ok(solution) = solution else { return Ok(None) };
         let choices = solution.certificate.choices;
         let Ok(cost) = self.planner.network().cost(&choices) else { return Ok(None) };
         self.planner.told(Certificate { choices, cost, ..self.proof.clone() }).map(Some)
@@ -179,6 +193,9 @@ impl Trial<'_, '_, '_> {
             if let Some(plan) = self.forced(&forced)?.filter(|plan| !self.seen.contains(&entry_orders(plan))) {
                 return Ok(Some((variable, choice, plan)));
             }
+            if self.over {
+                break;
+            }
         }
         Ok(None)
     }
@@ -191,7 +208,10 @@ impl Trial<'_, '_, '_> {
         if let Some((variable, _)) = change {
             *self.changed.entry(variable).or_default() += 1;
         }
-        let judged = judge(&plan);
+        let Some(judged) = judge(&plan) else {
+            self.over = true;
+            return;
+        };
         let expected = plan.cost.saturating_sub(self.best.cost);
         let found = judged.as_ref().ok().zip(self.score).map(|(judged, best)| judged.saturating_sub(best));
         self.lessons.push(Lesson {

@@ -82,15 +82,17 @@ impl<'a, 'm> Spreader<'a, 'm> {
     /// Poses the problem of the graph with number `entry`; other graphs are those that it calls.
     ///
     /// # Errors
-    /// What is wrong with the program or the machine: no places or too many, costs that do not fit in 64 bits.
+    /// What is wrong with the program or the machine: no places or too many, costs that do not fit in 64 bits, an array
+    /// that does not fit into the memories of the places.
     pub fn new(
         graphs: &'a [Graph],
         entry: usize,
         facts: &Facts,
         machine: &'m Machine,
-    ) -> Result<Spreader<'a, 'm>, Error> {
-        let levels = Levels::new(machine)?;
-        let program = made_again(&Program::new(graphs, entry, facts)?)?;
+    ) -> Result<Spreader<'a, 'm>, Unplanned> {
+        let wrong = |error| Unplanned::Wrong(None, error);
+        let levels = Levels::new(machine).map_err(wrong)?;
+        let program = Program::new(graphs, entry, facts).and_then(|program| made_again(&program)).map_err(wrong)?;
         let mut nests = Vec::with_capacity(program.instances.len());
         for instance in &program.instances {
             let [operands, results] = [&instance.operands, &instance.results].map(|own| arrays(&program, own));
@@ -102,7 +104,8 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let (network, touches) = (CostNetwork::new(), Vec::new());
         let mut spreader = Spreader { machine, levels, program, nests, values, loops, network, touches };
         spreader.find();
-        spreader.pose()?;
+        let fits = spreader.fitting()?;
+        spreader.pose(fits).map_err(wrong)?;
         Ok(spreader)
     }
 
@@ -201,15 +204,33 @@ impl<'a, 'm> Spreader<'a, 'm> {
         }
     }
 
+    /// Which candidates of each array fit into the memories of the places. Where none does, the array is cut over all places.
+    fn fitting(&mut self) -> Result<Vec<Vec<bool>>, Unplanned> {
+        let mut all = Vec::with_capacity(self.values.len());
+        for (found, made) in self.values.iter_mut().zip(&self.program.made) {
+            let mut fits: Vec<bool> =
+                found.all.iter().map(|spread| held_by(self.machine, spread, made.array).is_ok()).collect();
+            if !fits.contains(&true) {
+                let most = alone(self.machine, &sizes(made.array));
+                held_by(self.machine, &most, made.array).map_err(|error| {
+                    let node = self.program.instances[made.by].node;
+                    let message =
+                        format!("an array does not fit into the places, cut over all of them: {}", error.message);
+                    Unplanned::Wrong(Some(node), error.saying(message))
+                })?;
+                found.add(most, MOST_OF_VALUES + 1);
+                fits.resize(found.all.len(), true);
+            }
+            all.push(fits);
+        }
+        Ok(all)
+    }
+
     /// Puts costs into the network.
-    fn pose(&mut self) -> Result<(), Error> {
+    fn pose(&mut self, fits: Vec<Vec<bool>>) -> Result<(), Error> {
         let wrong = |error: crate::solver::NetworkError| Error::new(error.to_string());
-        for (found, made) in self.values.iter().zip(&self.program.made) {
-            let fits = found.all.iter().map(|spread| self.fits(spread, made.array)).collect::<Result<Vec<_>, _>>()?;
-            let costs = match fits.contains(&true) {
-                true => fits.iter().map(|fits| if *fits { 0 } else { FORBIDDEN }).collect(),
-                false => vec![0; fits.len()],
-            };
+        for fits in fits {
+            let costs = fits.into_iter().map(|fits| if fits { 0 } else { FORBIDDEN }).collect();
             self.network.add_variable(costs).map_err(wrong)?;
         }
         let mut number = Vec::new();
@@ -268,16 +289,6 @@ impl<'a, 'm> Spreader<'a, 'm> {
     /// What places hold of it.
     fn held(&self, touch: Touch, spread: &Spread) -> Boxes {
         self.levels.boxes(&sizes(self.program.made[touch.made].array), spread)
-    }
-
-    /// Whether an array that is spread so fits into the memories of the places.
-    fn fits(&self, spread: &Spread, array: &Array) -> Result<bool, Error> {
-        if array.dims.is_empty() {
-            return Ok(true);
-        }
-        let own = sizes(array);
-        let Ok(placement) = Placement::new(&spread.layout(&own, self.machine)?, Some(&own)) else { return Ok(false) };
-        Ok(self.machine.check(&placement, array.element.bits().unwrap_or(8), None).is_ok())
     }
 
     /// The best plan. `go_on` is asked now and then; when it says no, the best plan so far is taken.
@@ -358,6 +369,20 @@ type TouchKey = (Vec<i64>, i64, Vec<i64>, Vec<IndexRange>, Vec<Spread>, Vec<Spre
 
 fn arrays<'a>(program: &Program<'a>, numbers: &[usize]) -> Vec<&'a Array> {
     numbers.iter().map(|made| program.made[*made].array).collect()
+}
+
+/// That an array that is spread so fits into the memories of the places.
+///
+/// # Errors
+/// The bytes that it needs, and those that there are.
+fn held_by(machine: &Machine, spread: &Spread, array: &Array) -> Result<(), Error> {
+    if array.dims.is_empty() {
+        return Ok(());
+    }
+    let own = sizes(array);
+    let placement = Placement::new(&spread.layout(&own, machine)?, Some(&own));
+    let placement = placement.map_err(|error| error.error)?;
+    machine.check(&placement, array.element.bits().unwrap_or(8), None).map(|_| ())
 }
 
 /// The spread of a value that nothing reads: cut along its largest dimensions.

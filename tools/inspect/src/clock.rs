@@ -50,4 +50,9 @@ impl Clock {
     pub fn has_time(&self) -> bool {
         self.start.elapsed() < self.limit
     }
+
+    /// How much.
+    pub fn left(&self) -> Duration {
+        self.limit.saturating_sub(self.start.elapsed())
+    }
 }

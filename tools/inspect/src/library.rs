@@ -82,8 +82,9 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
         let planned = || {
             let (names, mut clock) = (Names { module: &module, target: &target }, Clock::quiet(question.seconds));
             if plan::spread::has_places(&target) {
-                plan::spread::only(&[("capacity", !limits.is_empty()), ("compare", question.compare)])
-                    .map_err(|error| Unplanned::Wrong(None, error))?;
+                let fixed = question.entry == EntryOption::Fixed;
+                let asked = [("entry", fixed), ("capacity", !limits.is_empty()), ("compare", question.compare)];
+                plan::spread::only(&target, &asked).map_err(|error| Unplanned::Wrong(None, error))?;
                 return plan::spread::answer(&names, &graphs, &facts, &mut clock);
             }
             let planner = plan::posed(&graphs, module.entry, &facts, &target, question.entry, &limits)?;

@@ -6,6 +6,7 @@ use program::run;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What is printed to standard output and to standard error, and the exit code.
 fn plan(arguments: &[&str]) -> (String, String, Option<i32>) {
@@ -65,12 +66,48 @@ fn a_machine_with_places_gets_tensor_layouts() {
     for part in ["no plan costs less", "moved   L2B", "out     ((", "`x` is made in ((", "wanted in ((", "by `y`"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let (_, error, status) = plan(&["plan", &file, "--machine", "mn_core_2", "--why", "y"]);
-    assert_eq!(
-        (error.contains("`--why` is for machines without places, found axes"), status),
-        (true, Some(1)),
-        "{error}"
-    );
+}
+
+/// What has no meaning there is not left out in silence.
+#[test]
+fn options_for_machines_without_places_are_errors_elsewhere() {
+    let file = file("chained.hlo", CHAIN);
+    for given in [
+        ["--entry", "fixed"],
+        ["--capacity", "LM=100"],
+        ["--certificate", "never.written"],
+        ["--judge", "echo no"],
+        ["--compare", ""],
+        ["--why", "a"],
+    ] {
+        let given: Vec<&str> = given.into_iter().filter(|part| !part.is_empty()).collect();
+        let (out, error, status) = plan(&[&["plan", &file, "--machine", "mn_core_2"], &given[..]].concat());
+        assert_eq!((out.as_str(), status), ("", Some(1)), "{given:?}: {error}");
+        let name = if given[0] == "--entry" { "--entry fixed" } else { given[0] };
+        assert!(error.contains(&format!("`{name}` is for machines without places, found axes")), "{given:?}: {error}");
+    }
+    let lines =
+        [json!({"entry": "fixed"}), json!({"capacity": {"LM": 1}}), json!({"compare": true})].map(|mut line| {
+            let more = json!({"op": "plan", "text": CHAIN, "machine": "mn_core_2"});
+            line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            line.to_string()
+        });
+    let out = String::from_utf8(run(&["--json"], lines.join("\n").as_bytes()).stdout).unwrap();
+    let fields = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["in"].clone());
+    assert_eq!(fields.collect::<Vec<_>>(), [json!("entry"), json!("capacity"), json!("compare")], "{out}");
+    let (out, error, status) = plan(&["hlo", &file, "--machine", "mn_core_2", "--html", "-", "--plan"]);
+    assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
+    assert!(error.contains("`--plan` is for machines without places, found axes"), "{error}");
+}
+
+#[test]
+fn arrays_that_no_place_holds_are_errors() {
+    let large = "HloModule large\nENTRY main {\n  x = f32[128,128] parameter(0)\n  \
+                 ROOT y = f32[65536,128,128] broadcast(x), dimensions={1,2}\n}\n";
+    let (out, error, status) = plan(&["plan", &file("large.hlo", large), "--machine", "mn_core_2"]);
+    assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
+    let parts = ["large.hlo:4:8: ", "the layout needs 1048576 bytes in each LM, which has 16384"];
+    parts.iter().for_each(|part| assert!(error.contains(part), "{error}"));
 }
 
 #[test]
@@ -103,6 +140,8 @@ fn a_certificate_is_checked_and_forgeries_are_refused() {
         ("cost", text.replace(&format!("\"cost\":{cost}"), &format!("\"cost\":{}", cost - 1)), "the plan says cost"),
         ("layout", text.replacen("\"x\":[\"{1,0", "\"x\":[\"{0,1", 1), "of `x`, the proof"),
         ("bound", text.replace(&format!("\nbound {cost}\n"), &format!("\nbound {}\n", cost + 1)), "bound"),
+        ("machine", text.replacen("\"tpu_v5e\"", "\"mn_core_2\"", 1), "`check-plan` is for machines without places"),
+        ("capacity", text.replacen("\"capacities\":[]", "\"capacities\":[[0,-1]]", 1), "capacity"),
         ("choice", format!("{head}\n{}", rest.replacen("choices 0", "choices 1", 1)), ""),
     ] {
         assert_ne!(forged, text, "{what}");
@@ -182,7 +221,14 @@ fn a_judge_chooses_and_its_lessons_are_told() {
         "read x; echo '{\"cost\":5}'",
     ]);
     assert!(once["judged"].as_array().unwrap().len() > 1, "{once}");
-    for (judge, message) in [("exit 3", "ended without an answer"), ("cat", "expected `{\"cost\":n}`")] {
+    for (judge, message) in [
+        ("exit 3", "ended without an answer"),
+        ("cat", "expected `{\"cost\":n}`"),
+        ("echo '{\"cost\":-1}'", "found `{\"cost\":-1}`"),
+        ("echo '{\"cost\":1e30}'", "found `{\"cost\":1e30}`"),
+        ("printf '\\377\\n'", "expected `{\"cost\":n}`"),
+        ("cat /dev/zero", "expected `{\"cost\":n}`"),
+    ] {
         let (out, error, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--judge", judge]);
         assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
         assert!(error.contains(message), "{error}");
@@ -197,6 +243,24 @@ fn a_judge_chooses_and_its_lessons_are_told() {
         "while read x; do echo '{\"error\":\"no\"}'; done",
     ]);
     assert_eq!(refused["judged"][0]["error"], json!("no"));
+}
+
+/// A judge that says nothing, or does not end, is not waited for longer than the search may take.
+#[test]
+fn a_judge_that_hangs_is_ended() {
+    let hlo = file("hung.hlo", TURNED);
+    let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--seconds", "2", "--judge"];
+    for (judge, most) in [("exec sleep 100", 0), ("read x; echo '{\"cost\":5}'; exec sleep 100", 1)] {
+        let start = Instant::now();
+        let found = answer(&[&asked[..], &[judge]].concat());
+        assert_eq!(found["judged"].as_array().unwrap().len(), most, "{found}");
+        assert!(start.elapsed() < Duration::from_secs(50), "{judge}");
+    }
+    // One that has said all and stays is ended, too.
+    let stays = "read x; echo '{\"cost\":5}'; exec sleep 100";
+    let start = Instant::now();
+    answer(&["plan", &hlo, "--machine", "tpu_v5e", "--json", "--judgements", "1", "--judge", stays]);
+    assert!(start.elapsed() < Duration::from_secs(50));
 }
 
 /// Also where the plan costs more than the one that the proof was made with, and choices are excluded by its cost.

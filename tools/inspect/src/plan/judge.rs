@@ -2,19 +2,39 @@
 //!
 //! `{"entry":{"in":["{1,0}"],"out":["{0,1}"]},"values":{..}}` is answered `{"cost":1234}`, or `{"error":"why"}` where the
 //! plan has no cost. The command is run by the shell, and asked again as long as it runs; one that ends after an answer is
-//! started again for the next plan.
+//! started again for the next plan. A thread writes and reads, so that the time for the search ends the wait for an answer.
 
 use super::answer::PlanAnswer;
+use crate::clock::Clock;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The most bytes of an answer. An error that a compiler says may have many lines.
+const LONGEST: u64 = 1 << 20;
+
+/// After how long it is said that the judge is still waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a judge that is asked nothing more may take to end.
+const LAST: Duration = Duration::from_secs(1);
 
 /// A judge that is asked one plan after the other.
 pub struct JudgeCommand {
     command: String,
-    running: Option<(Child, ChildStdin, BufReader<ChildStdout>)>,
+    running: Option<Running>,
     /// Why nothing can be asked.
     pub broken: Option<String>,
+}
+
+/// A command that runs.
+struct Running {
+    child: Child,
+    asked: Sender<String>,
+    said: Receiver<Option<String>>,
 }
 
 impl JudgeCommand {
@@ -23,65 +43,70 @@ impl JudgeCommand {
         JudgeCommand { command: command.to_string(), running: None, broken: None }
     }
 
-    /// What the plan costs, or why it has no cost.
-    pub fn ask(&mut self, plan: &PlanAnswer) -> Result<i64, String> {
-        if let Some(broken) = &self.broken {
-            return Err(broken.clone());
-        }
+    /// What the plan costs, or why it has no cost; `None` where the time is over, or the judge is broken.
+    pub fn ask(&mut self, plan: &PlanAnswer, clock: &Clock) -> Option<Result<i64, String>> {
         let line = json!({"entry": plan.entry, "values": plan.values}).to_string();
         // What has ended after its last answer is started again, once.
         let known = self.running.is_some();
-        let mut answer = self.answer(&line);
-        if known && answer.is_none() {
-            answer = self.answer(&line);
+        let mut answer = self.answer(&line, clock);
+        if known && answer == Ok(None) {
+            answer = self.answer(&line, clock);
         }
-        let Some(answer) = answer else {
-            let broken = "the judge ended without an answer".to_string();
-            self.broken = Some(broken.clone());
-            return Err(broken);
+        self.broken = match answer {
+            Err(TimeIsOver) => None,
+            Ok(None) => Some("the judge ended without an answer".to_string()),
+            Ok(Some(answer)) => match cost(&answer) {
+                Some(cost) => return Some(cost),
+                None => {
+                    let found: String = answer.trim().chars().take(80).collect();
+                    let expected = "expected `{\"cost\":n}`, n from 0 in 64 bits, or `{\"error\":..}` of the judge";
+                    Some(format!("{expected}, found `{found}`"))
+                }
+            },
         };
-        let value: Value = serde_json::from_str(&answer).unwrap_or(Value::Null);
-        match (value.get("cost").and_then(Value::as_i64), value.get("error")) {
-            (Some(cost), None) => Ok(cost),
-            (None, Some(Value::String(error))) => Err(error.clone()),
-            (None, Some(error)) => Err(error.to_string()),
-            _ => {
-                let found: String = answer.trim().chars().take(80).collect();
-                let broken = format!("expected `{{\"cost\":n}}` or `{{\"error\":..}}` of the judge, found `{found}`");
-                self.broken = Some(broken.clone());
-                Err(broken)
-            }
-        }
+        None
     }
 
-    /// Writes a line and reads one; `None` where the command has ended.
-    fn answer(&mut self, line: &str) -> Option<String> {
+    /// Has a line answered; `None` where the command has ended.
+    fn answer(&mut self, line: &str, clock: &Clock) -> Result<Option<String>, TimeIsOver> {
         if self.running.is_none() {
-            let mut child = Command::new("sh")
-                .args(["-c", &self.command])
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .spawn()
-                .ok()?;
-            let (stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
-            self.running = Some((child, stdin, BufReader::new(stdout)));
+            self.running = Running::start(&self.command);
         }
-        let (_, stdin, stdout) = self.running.as_mut()?;
-        let mut answer = String::new();
-        let asked = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
-        let read = asked.and_then(|()| stdout.read_line(&mut answer));
-        if matches!(read, Ok(n) if n > 0) {
-            return Some(answer);
+        let Some(running) = &self.running else { return Ok(None) };
+        // A thread that has ended answers nothing.
+        let _ = running.asked.send(line.to_string());
+        let start = Instant::now();
+        loop {
+            match running.said.recv_timeout(PATIENCE.min(clock.left())) {
+                Ok(Some(answer)) => return Ok(Some(answer)),
+                Ok(None) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) if clock.has_time() => {
+                    eprintln!("the judge has been asked for {} s", start.elapsed().as_secs());
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let _ = self.running.as_mut().map(|running| running.child.kill());
+                    self.end();
+                    return Err(TimeIsOver);
+                }
+            }
         }
         self.end();
-        None
+        Ok(None)
     }
 
     /// Ends the command: nothing more is asked.
     fn end(&mut self) {
-        if let Some((mut child, stdin, stdout)) = self.running.take() {
-            drop((stdin, stdout));
-            let _ = child.wait();
+        let Some(Running { mut child, asked, said }) = self.running.take() else { return };
+        // The thread ends, and closes the input of the command, which ends then; what does not is killed.
+        drop((asked, said));
+        let start = Instant::now();
+        while matches!(child.try_wait(), Ok(None)) {
+            if start.elapsed() > LAST {
+                let _ = child.kill();
+                let _ = child.wait();
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
         }
     }
 }
@@ -89,5 +114,51 @@ impl JudgeCommand {
 impl Drop for JudgeCommand {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// The search had to end before the judge has answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TimeIsOver;
+
+impl Running {
+    fn start(command: &str) -> Option<Running> {
+        let mut child =
+            Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+        let (stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
+        let ((asked, lines), (answers, said)) = (channel(), channel());
+        thread::spawn(move || talk(stdin, BufReader::new(stdout), &lines, &answers));
+        Some(Running { child, asked, said })
+    }
+}
+
+/// Writes each line and reads an answer to it, as long as there are any.
+fn talk(
+    mut stdin: ChildStdin,
+    mut stdout: BufReader<ChildStdout>,
+    lines: &Receiver<String>,
+    answers: &Sender<Option<String>>,
+) {
+    for line in lines {
+        let mut answer = Vec::new();
+        // One that has not read may still have answered.
+        let _ = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
+        let read = (&mut stdout).take(LONGEST).read_until(b'\n', &mut answer);
+        let answer = matches!(read, Ok(n) if n > 0).then(|| String::from_utf8_lossy(&answer).into_owned());
+        let ended = answer.is_none();
+        if answers.send(answer).is_err() || ended {
+            return;
+        }
+    }
+}
+
+/// The cost in an answer, or the error; `None` for what is no answer.
+fn cost(answer: &str) -> Option<Result<i64, String>> {
+    let value: Value = serde_json::from_str(answer).ok()?;
+    match (value.get("cost"), value.get("error")) {
+        (Some(cost), None) => cost.as_i64().filter(|cost| *cost >= 0).map(Ok),
+        (None, Some(Value::String(error))) => Some(Err(error.clone())),
+        (None, Some(error)) => Some(Err(error.to_string())),
+        _ => None,
     }
 }

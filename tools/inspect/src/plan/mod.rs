@@ -14,11 +14,12 @@ use judge::JudgeCommand;
 use layout_console::{Complaint, read, warn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::path::PathBuf;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Facts, Graph};
 use tensor_layout::plan::{EntryLayouts, LayoutPlan, Lesson, Planner, SpaceLimit, Unplanned};
-use tensor_layout::solver::Options;
+use tensor_layout::solver::{Options, Progress};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, instead};
 
@@ -61,15 +62,16 @@ pub struct PlanOptions {
 
 impl PlanOptions {
     /// Complains about options that have no meaning on a machine with places.
-    fn only_spread(&self) -> Result<(), Complaint> {
+    fn check_places(&self, target: &Target) -> Result<(), Complaint> {
         let given = [
+            ("--entry fixed", self.entry == EntryOption::Fixed),
             ("--capacity", !self.capacity.is_empty()),
             ("--certificate", self.certificate.is_some()),
             ("--judge", self.judge.is_some()),
             ("--compare", self.compare),
             ("--why", self.why.is_some()),
         ];
-        spread::only(&given).map_err(|error| Complaint::new(error.message))
+        spread::only(target, &given).map_err(|error| Complaint::new(error.message))
     }
 }
 
@@ -95,6 +97,7 @@ const MOST_EXPLAINED: usize = 4000;
 /// The plan as text or JSON.
 pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let target = Target::parse(&options.machine).map_err(|error| Complaint::in_argument(&options.machine, &error))?;
+    options.check_places(&target)?;
     options.seconds.map_or(Ok(()), check_seconds)?;
     let limits =
         options.capacity.iter().map(|text| limit(&target, text).map_err(|error| Complaint::in_argument(text, &error)));
@@ -105,7 +108,6 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let (graphs, facts) = (module.graphs(), module.facts());
     let wrong = |why| complain(&module, &target, &options.file, &text, why);
     if spread::has_places(&target) {
-        options.only_spread()?;
         let names = Names { module: &module, target: &target };
         let answer = spread::answer(&names, &graphs, &facts, &mut clock).map_err(wrong)?;
         return Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) });
@@ -119,7 +121,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let (plan, mut answer) = match &options.judge {
         None => plan_of(&names, &planner, &mut clock).map_err(wrong)?,
         Some(command) => {
-            let (plan, lessons) = judged(&names, &planner, command, options.judgements)?.map_err(wrong)?;
+            let (plan, lessons) = judged(&names, &planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
             let mut answer = described(&names, &planner, &plan, &mut clock);
             answer.judged = Some(lessons.iter().map(|lesson| names.judgement(lesson)).collect());
             (plan, answer)
@@ -268,17 +270,21 @@ fn judged(
     planner: &Planner,
     command: &str,
     most: usize,
+    clock: &mut Clock,
 ) -> Result<Result<(LayoutPlan, Vec<Lesson>), Unplanned>, Complaint> {
     let mut asked = JudgeCommand::new(command);
     let mut number = 0;
-    let found = planner.judged(&Options::default(), most, &mut |plan| {
-        let said = asked.ask(&names.answer(plan, &[]));
+    // The search and the judge ask the same clock.
+    let clock = RefCell::new(clock);
+    let go_on = &mut |progress: &Progress| clock.borrow_mut().go_on(progress);
+    let found = planner.judged(&Options::default(), most, go_on, &mut |plan| {
+        let said = asked.ask(&names.answer(plan, &[]), &clock.borrow())?;
         number += 1;
         match &said {
             Ok(cost) => eprintln!("judged {number} of {most}: {cost}"),
             Err(error) => eprintln!("judged {number} of {most}: {error}"),
         }
-        said
+        Some(said)
     });
     match asked.broken.take() {
         Some(broken) => Err(Complaint::about(command, broken)),

@@ -5,7 +5,7 @@
 //! certificate with code that the search does not use, and compares the plan that its choices are with the one in the file.
 
 use super::answer::{Names, PlanAnswer};
-use super::{EntryOption, complain, posed};
+use super::{EntryOption, complain, posed, spread};
 use crate::numbers::counted;
 use layout_console::{Complaint, read, write};
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,7 @@ pub fn run(CheckOptions { file, certificate }: &CheckOptions) -> Result<String, 
         wrong(head.len() + 1 + at, error.message)
     })?;
     let target = Target::parse(&stated.machine).map_err(|error| Complaint::about(certificate, error.message))?;
+    spread::only(&target, &[("check-plan", true)]).map_err(|error| Complaint::about(certificate, error.message))?;
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
     let limits: Vec<SpaceLimit> =
         stated.capacities.iter().map(|(space, bytes)| SpaceLimit { space: *space, bytes: *bytes }).collect();

@@ -16,12 +16,12 @@ pub fn has_places(target: &Target) -> bool {
     !target.machine().axes.is_empty()
 }
 
-/// That none of these is asked for, which have no meaning on a machine with places.
+/// That none of these is asked for where the machine has places: they have no meaning there.
 ///
 /// # Errors
 /// The first one that is.
-pub fn only(asked: &[(&str, bool)]) -> Result<(), Error> {
-    match asked.iter().find(|(_, asked)| *asked) {
+pub fn only(target: &Target, asked: &[(&str, bool)]) -> Result<(), Error> {
+    match asked.iter().find(|(_, asked)| *asked && has_places(target)) {
         Some((name, _)) => Err(Error::new(format!("`{name}` is for machines without places, found axes"))),
         None => Ok(()),
     }
@@ -33,8 +33,7 @@ pub fn only(asked: &[(&str, bool)]) -> Result<(), Error> {
 /// Why there is none.
 pub fn answer(names: &Names, graphs: &[Graph], facts: &Facts, clock: &mut Clock) -> Result<PlanAnswer, Unplanned> {
     let machine = names.target.machine();
-    let wrong = |error: Error| Unplanned::Wrong(None, error);
-    let spreader = Spreader::new(graphs, names.module.entry, facts, machine).map_err(wrong)?;
+    let spreader = Spreader::new(graphs, names.module.entry, facts, machine)?;
     clock.say(&format!("the costs of {} arrays are known", spreader.arrays()));
     let plan = spreader.plan(&Options::default(), &mut |progress| clock.go_on(progress))?;
     let levels = |bytes: &[i64]| {

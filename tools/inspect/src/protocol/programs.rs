@@ -7,7 +7,7 @@ use crate::hlo::json::each;
 use crate::hlo::measure::Report;
 use crate::hlo::rows::Program;
 use crate::plan::answer::Names;
-use crate::plan::{limit, located, plan_of, posed, spread};
+use crate::plan::{EntryOption, limit, located, plan_of, posed, spread};
 use crate::solve::network;
 use layout_console::Stop;
 use serde_json::{Value, json};
@@ -68,8 +68,9 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     let (graphs, facts) = (module.graphs(), module.facts());
     let names = Names { module: &module, target: &target };
     if spread::has_places(&target) {
-        for asked in [("capacity", !limits.is_empty()), ("compare", request.compare)] {
-            spread::only(&[asked]).map_err(|error| Failure::of_field(asked.0, error))?;
+        let fixed = request.entry == EntryOption::Fixed;
+        for asked in [("entry", fixed), ("capacity", !limits.is_empty()), ("compare", request.compare)] {
+            spread::only(&target, &[asked]).map_err(|error| Failure::of_field(asked.0, error))?;
         }
         let answer = spread::answer(&names, &graphs, &facts, &mut clock).map_err(wrong)?;
         return Ok(Answer::Plan(Box::new(answer)));

@@ -3,7 +3,7 @@
 use super::pictures::Pictures;
 use crate::clock::Clock;
 use crate::plan::answer::{MemoryAnswer, Names, PlanAnswer, RelayoutAnswer};
-use crate::plan::{EntryOption, plan_of, posed};
+use crate::plan::{EntryOption, plan_of, posed, spread};
 use serde::Serialize;
 use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::hlo::Module;
@@ -67,6 +67,7 @@ impl Planned {
         clock: &mut Clock,
         top: usize,
     ) -> Result<Planned, Unplanned> {
+        spread::only(target, &[("--plan", true)]).map_err(|error| Unplanned::Wrong(None, error))?;
         let (graphs, facts) = (module.graphs(), module.facts());
         let planner = posed(&graphs, module.entry, &facts, target, entry, &[])?;
         let names = Names { module, target };
