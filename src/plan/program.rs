@@ -59,7 +59,8 @@ pub struct Made<'a> {
     pub leaf: usize,
     /// Whether it keeps the layout that the program gives it.
     pub fixed: bool,
-    /// The layout of an argument or result that the program says apart from its shape.
+    /// The layout of an argument or result that the program says apart from its shape, which then counts: before a compiler
+    /// has assigned layouts, shapes are row-major, and its tiles may change until the end.
     pub said: Option<Box<Layout>>,
 }
 

@@ -60,25 +60,6 @@ pub enum EntryLayouts {
 /// An operation and the classes of its operands and results, and the given layouts where they matter.
 type WayKey = (String, Vec<usize>, Vec<usize>, Vec<LayoutId>);
 
-/// The layout that a program gives to an array. That of an argument or result may be said twice: before a compiler assigns
-/// layouts, instructions are row-major, or have the order without the tiles.
-fn entry_layout<'p>(program: &'p Program, array: usize) -> Result<&'p Layout, Error> {
-    let own = &program.made[array].array.layout;
-    let Some(said) = program.made[array].said.as_deref() else { return Ok(own) };
-    let row_major = Layout::row_major(own.minor_to_major.len());
-    let ordered = Layout { minor_to_major: said.minor_to_major.clone(), ..row_major.clone() };
-    if own == said || *own == row_major || *own == ordered {
-        return Ok(said);
-    }
-    let what = match program.instances[program.made[array].by].doing {
-        Doing::Argument(number, _) => format!("argument {number}"),
-        _ => "the result".to_string(),
-    };
-    Err(Error::new(format!(
-        "{what} has the layout {own} here and {said} in the `entry_computation_layout` of the module: they must be one"
-    )))
-}
-
 impl<'t> Choices<'t> {
     /// The choices of a program.
     ///
@@ -90,10 +71,10 @@ impl<'t> Choices<'t> {
         entry: EntryLayouts,
     ) -> Result<Choices<'t>, (usize, Error)> {
         let (mut class, mut given) = (Vec::new(), Vec::new());
-        for (k, made) in program.made.iter().enumerate() {
+        for made in &program.made {
             let own = classes.of(made.array).map_err(|error| (made.by, error))?;
             class.push(own);
-            let layout = entry_layout(program, k).map_err(|error| (made.by, error))?;
+            let layout = made.said.as_deref().unwrap_or(&made.array.layout);
             given.push(match made.fixed {
                 true => classes.fixed(own, layout).map_err(|error| (made.by, error))?,
                 false => classes.given(own, layout).unwrap_or(0),
