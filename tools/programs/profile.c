@@ -1,4 +1,5 @@
-// Linked with a program that is measured: counts what it allocates, and samples where it is.
+// Linked with a program that is measured: counts what it allocates, and samples
+// where it is.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,7 +23,8 @@ enum { MOST = 1 << 20 };
 long samples[MOST];
 long sampled;
 
-// The addresses of samples are relative to the library, as its symbols are. Those of other libraries are -1.
+// The addresses of samples are relative to the library, as its symbols are.
+// Those of other libraries are -1.
 static char *begin;
 
 static void tick(int signal, siginfo_t *info, void *context) {
@@ -44,7 +46,8 @@ void sample(long microseconds) {
   Dl_info where;
   dladdr((void *)sample, &where);
   begin = where.dli_fbase;
-  struct sigaction action = {.sa_sigaction = tick, .sa_flags = SA_SIGINFO | SA_RESTART};
+  struct sigaction action = {.sa_sigaction = tick,
+                             .sa_flags = SA_SIGINFO | SA_RESTART};
   sigaction(SIGPROF, &action, 0);
   struct itimerval period = {{0, microseconds}, {0, microseconds}};
   setitimer(ITIMER_PROF, &period, 0);
