@@ -50,29 +50,26 @@ def harnessed(mlir):
     if arrow:
         at += arrow.end()
         results, at = types(mlir, at) if mlir[at] == "(" else ([bare(mlir[at:])], at)
-    names = [f"%a{k}" for k in range(len(arguments))]
-    call = f"func.call @{entry[2]}({', '.join(names)}) : ({', '.join(arguments)}) -> ({', '.join(results)})"
-    given = [f"%r#{k}" for k in range(len(results))]
-    run = function("run", arguments, results, ["    " + (f"%r:{len(results)} = " if results else "") + call], given)
     end = mlir.rstrip().rindex("}")
-    private = mlir[: entry.start()] + "func.func private @" + mlir[entry.start(2) : end]
+    interface = "llvm.emit_c_interface"
+    attributes = re.match(r"\s*attributes \{", mlir[at:])
+    if attributes:
+        run = mlir[entry.end() - 1 : at] + attributes[0] + interface + ", " + mlir[at + attributes.end() : end]
+    else:
+        run = mlir[entry.end() - 1 : at] + f" attributes {{{interface}}}" + mlir[at:end]
     pack = conversions("pack", [plain(t) for t in arguments], arguments)
     unpack = conversions("unpack", results, [plain(t) for t in results])
-    return "\n".join([private, pack, run, unpack, "}", ""])
-
-
-def function(name, arguments, results, lines, values):
-    parameters = ", ".join(f"%a{k}: {t}" for k, t in enumerate(arguments))
-    head = f"  func.func @{name}({parameters}) -> ({', '.join(results)}) attributes {{llvm.emit_c_interface}} {{"
-    back = f"    return {', '.join(values)} : {', '.join(results)}" if values else "    return"
-    return "\n".join([head, *lines, back, "  }"])
+    return "\n".join([mlir[: entry.start()] + "func.func @run" + run, pack, unpack, "}", ""])
 
 
 def conversions(name, given, wanted):
     """A function that gives its arguments in other types."""
     lines = [f"    %c{k} = layout.convert %a{k} : {g} to {w}" for k, (g, w) in enumerate(zip(given, wanted)) if g != w]
     values = [f"%a{k}" if g == w else f"%c{k}" for k, (g, w) in enumerate(zip(given, wanted))]
-    return function(name, given, wanted, lines, values)
+    parameters = ", ".join(f"%a{k}: {t}" for k, t in enumerate(given))
+    head = f"  func.func @{name}({parameters}) -> ({', '.join(wanted)}) attributes {{llvm.emit_c_interface}} {{"
+    back = f"    return {', '.join(values)} : {', '.join(wanted)}" if values else "    return"
+    return "\n".join([head, *lines, back, "  }"])
 
 
 def ranks(low):

@@ -34,7 +34,7 @@ SPEED = """## Speed
 one process on one core; milliseconds are those of the fastest call. What JAX hands over is what XLA compiles. *Compiled* is
 seconds of the processor from the text to code that runs. *Allocated* is what one call allocates, in pieces and in MB, beside
 the MB of arguments and results; *faults* are the page faults of the least of the calls. At the end of a line is where samples
-of the processor, one a millisecond, found the program: the instruction of the HLO text, or `libraries` outside of it.
+of the processor, one a millisecond, found the program: the instruction of the HLO text, or a function of a library.
 """
 TPU_SPEED = """## Speed of the programs of a TPU's compiler
 

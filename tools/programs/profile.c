@@ -24,7 +24,7 @@ long samples[MOST];
 long sampled;
 
 // The addresses of samples are relative to the library, as its symbols are.
-// Those of other libraries are -1.
+// Those of other libraries are negated addresses of the process.
 static char *begin;
 
 static void tick(int signal, siginfo_t *info, void *context) {
@@ -38,7 +38,7 @@ static void tick(int signal, siginfo_t *info, void *context) {
   Dl_info where;
   int own = dladdr(at, &where) && where.dli_fbase == begin;
   if (sampled < MOST)
-    samples[sampled++] = own ? at - begin : -1;
+    samples[sampled++] = own ? at - begin : -(long)at;
 }
 
 // Takes a sample at each microsecond period of the processor; 0 stops.
@@ -51,4 +51,12 @@ void sample(long microseconds) {
   sigaction(SIGPROF, &action, 0);
   struct itimerval period = {{0, microseconds}, {0, microseconds}};
   setitimer(ITIMER_PROF, &period, 0);
+}
+
+// The function of another library at an address, or that library.
+const char *symbol(long at) {
+  Dl_info where;
+  if (!dladdr((void *)at, &where))
+    return "?";
+  return where.dli_sname ? where.dli_sname : where.dli_fname;
 }

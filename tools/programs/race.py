@@ -1,7 +1,7 @@
 """Calls XLA and the forms of a program in turns on one core: race.py UNOPT.hlo LIBRARY=ARRAYS...
 
 Prints one line of JSON: seconds of XLA's compilation and of its fastest call; for each library the fastest call, the page
-faults of the least of the calls, what a call allocates, the addresses of samples, and what is wrong with its numbers.
+faults of the least of the calls, what a call allocates, samples as addresses in the library or names outside of it, and what is wrong with its numbers.
 """
 
 import os
@@ -62,7 +62,9 @@ class Form:
             free(self.program.call("run", self.packed))
         library.sample(ctypes.c_long(0))
         count = ctypes.c_long.in_dll(library, "sampled").value
-        return list((ctypes.c_long * count).in_dll(library, "samples"))
+        library.symbol.restype = ctypes.c_char_p
+        named = lambda at: at if at >= 0 else library.symbol(ctypes.c_long(-at)).decode()
+        return [named(at) for at in (ctypes.c_long * count).in_dll(library, "samples")]
 
     def report(self):
         fastest, faults = min(self.seconds), min(self.faults)

@@ -48,10 +48,10 @@ def library(file, work):
 
 def places(path, samples):
     """Where samples are, the most frequent first, with their part of all."""
-    own = [hex(at) for at in samples if at >= 0]
+    own = [hex(at) for at in samples if isinstance(at, int)]
     command = [LLVM / "bin/llvm-symbolizer", f"--obj={path}", "--output-style=JSON", "--no-inlines"]
     said = subprocess.run(command, input="\n".join(own), capture_output=True, text=True, check=True).stdout
-    counts = collections.Counter({"libraries": len(samples) - len(own)})
+    counts = collections.Counter(f"`{pathlib.Path(at).name}`" for at in samples if isinstance(at, str))
     files = {}
     for line in said.splitlines():
         symbol = json.loads(line)["Symbol"][0]
