@@ -28,10 +28,6 @@ fn position<'c>(b: Builder<'c>, lane: i64) -> (Identifier<'c>, Attribute<'c>) {
 }
 
 impl<'c> Kernel<'_, 'c> {
-    pub fn all_bits(&self) -> Key {
-        self.plan.levels.iter().fold(0, |all, level| all | level.mask())
-    }
-
     /// The type in which an operand's elements are moved between lanes: small ones as integers, which the machine
     /// shuffles faster.
     pub fn moved(&self, b: Builder<'c>, operand: usize) -> Type<'c> {

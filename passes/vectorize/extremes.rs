@@ -23,7 +23,7 @@
 //! integers of 64 bits; there the code stays as it is.
 
 use super::kernel::{Kernel, Part, Sums};
-use super::plan::Mode;
+use super::plan::{Mode, Plan};
 use super::registers::Key;
 use super::rest::{GREATER, LESS, compare};
 use crate::kernel::combiner::Combiner;
@@ -48,8 +48,8 @@ pub enum Extreme {
 }
 
 impl Extreme {
-    /// That of a reduction with this combiner; none where the machine does better without.
-    pub fn of(combiner: Option<&Combiner>, mode: Mode, target: &Options) -> Option<Extreme> {
+    /// That of a reduction with this combiner; none where the machine does better without, or has too few registers.
+    pub fn of(combiner: Option<&Combiner>, plan: &Plan, target: &Options) -> Option<Extreme> {
         let op = combiner?.op;
         let widest = match target.vectorize {
             Target::Avx512 => 64,
@@ -58,7 +58,9 @@ impl Extreme {
         };
         let bits = ir::bits(ir::result(op, 0).r#type()).filter(|bits| [16, 32, 64].contains(bits))?;
         match ir::name(op) {
-            _ if mode == Mode::Elementwise || bits > widest => None,
+            _ if plan.mode == Mode::Elementwise || bits > widest => None,
+            // Contractions have as many accumulators as registers hold in one part.
+            _ if 4 * plan.accumulators() > i64::from(target.vector_registers()) => None,
             "arith.maximumf" => Some(Extreme::Largest),
             "arith.minimumf" => Some(Extreme::Least),
             _ => None,

@@ -95,7 +95,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
     ) -> Self {
         let (combiner, done, prefetches) = (body.combiner(), HashMap::new(), Vec::new());
         let (values, widening) = (Vec::new(), None);
-        let extreme = Extreme::of(combiner.as_ref(), plan.mode, target);
+        let extreme = Extreme::of(combiner.as_ref(), &plan, target);
         Kernel { body, target, plan, output, buffers, values, vars, combiner, extreme, widening, done, prefetches }
     }
 

@@ -2,7 +2,7 @@
 
 use super::kernel::{At, Kernel, Sums};
 use super::plan::Mode;
-use super::registers::{Key, Rearranged, mask, shuffle, subsets};
+use super::registers::{Key, Rearranged, shuffle, subsets};
 use crate::kernel::body::{Argument, Body};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::ValueLike;
@@ -13,8 +13,7 @@ impl<'c> Kernel<'_, 'c> {
     /// The initial value of each accumulator.
     pub fn start(&self, b: Builder<'c>, at: &At) -> Sums<'c> {
         let lanes = self.plan.lanes.clone();
-        let rows = self.all_bits() & !self.plan.reduced & !mask(&lanes);
-        let keys = subsets(rows | self.plan.kept).filter(|key| self.is_any_there(at, None, &lanes, *key));
+        let keys = subsets(self.plan.of_accumulators()).filter(|key| self.is_any_there(at, None, &lanes, *key));
         let keys: Vec<Key> = keys.collect();
         if self.plan.mode == Mode::Reassociated {
             let neutral = self.neutral(b);
