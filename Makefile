@@ -1,11 +1,11 @@
-# make test: everything. make demo: the main job on real input. make bench: the measurements. make bench-kernels: lowered
-# kernels beside their peers; KERNELS=matmul,row for those with such names. make bench-import: whole programs of JAX,
-# imported, lowered and run; PROGRAMS=llama for those with such names. make bench-solver PROBLEMS=FOLDER: the solver
-# beside HiGHS. make bench-plan PROGRAMS=FOLDER: plans of its programs. make wheel: the Python package, into
+# make test: everything. make demo: the main job on real input. make bench: the measurements. make bench-kernels:
+# lowered kernels beside their peers; KERNELS=matmul,row for those with such names. make bench-import: whole programs of
+# JAX, imported, lowered and run; PROGRAMS=llama for those with such names. make bench-solver PROBLEMS=FOLDER: the
+# solver beside HiGHS. make bench-plan PROGRAMS=FOLDER: plans of its programs. make wheel: the Python package, into
 # target/wheels. make test-python: its tests, and make test-jax: models beside JAX, both of which make test does too
 # where what they need can be installed. make fuzz: every check of fuzz/ under libFuzzer; FUZZ="map 600" for one, and
-# its seconds. make package: two Debian packages, tried. make deny: licences and advisories of all crates, where
-# cargo-deny is installed. Each sets itself up.
+# its seconds. make bench-programs: whole programs in row-major and in planned layouts. make package: two Debian
+# packages, tried. make deny: licences and advisories of all crates, where cargo-deny is installed. Each sets itself up.
 
 # LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
@@ -14,7 +14,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-plan bench-solver fuzz package
+.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-plan bench-programs bench-solver fuzz package
 all: test
 
 setup:
@@ -66,3 +66,6 @@ bench-solver: setup
 
 bench-plan: setup
 	@tools/bench-plan.sh $(PROGRAMS)
+
+bench-programs: setup
+	@tools/bench-programs.sh $(PROGRAMS)
