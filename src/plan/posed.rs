@@ -397,7 +397,8 @@ impl<'a, 't> Posed<'a, 't> {
         let mut cost = 0i64;
         for bent in bent(program, &choices.classes, &choices.class, users, (k, way)) {
             let (kept, taker, extent) = (Kept::Stored, Taker::Result, Extent::Nothing);
-            let meeting = Meeting { class: bent.class, kept, argument: false, taker, extent, reads: 0, in_place: false };
+            let meeting =
+                Meeting { class: bent.class, kept, argument: false, taker, extent, reads: 0, in_place: false };
             cost = cost.saturating_add(prices.relayout(meeting, bent.from, bent.to)?);
         }
         Ok(cost)
