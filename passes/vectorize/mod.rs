@@ -13,20 +13,18 @@
 //! | `plan`, `planner`, `contraction` | which elements at once, in which order |
 //! | `prefetch` | what is loaded into the cache ahead |
 //! | `rows` | buffers as views of one dimension |
-//! | `extreme` | which reductions are largest or least numbers |
 //! | `kernel` | the loops |
 //! | `rest`, `there` | which elements are there, at the ends |
 //! | `compute`, `block`, `sums` | the code inside them |
-//! | `accumulators` | what reductions add elements to |
+//! | `extremes` | largest and least numbers |
 //! | `bytes` | bytes that hold several elements |
 
-mod accumulators;
 mod block;
 mod bytes;
 mod compute;
 mod contraction;
 mod distance;
-mod extreme;
+mod extremes;
 mod kernel;
 mod plan;
 mod planner;
