@@ -6,6 +6,7 @@
 //! ways that the target wants.
 
 use super::classes::{LayoutClasses, LayoutId, reshaped};
+use super::habits;
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
 use super::program::{Doing, Instance, Program};
 use crate::operations::operation::{Algorithm, Convolution, Operation};
@@ -47,6 +48,7 @@ type ListedWays = (Rc<Vec<Way>>, Rc<Vec<Port>>);
 
 /// What arguments or results of a program may be laid out in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EntryLayouts {
     /// The layouts that the program gives.
     Fixed,
@@ -80,6 +82,7 @@ impl<'t> Choices<'t> {
                 false => classes.given(own, layout).unwrap_or(0),
             });
         }
+        habits::offer(program, &mut classes, &class);
         let mut maker = Maker { program, class: &class, given: &given, entry, classes, known: FxHashMap::default() };
         maker.propagate();
         let (mut ways, mut ports) = (Vec::new(), Vec::new());
@@ -233,6 +236,17 @@ impl Maker<'_, '_> {
                 ways.push(Way { operands: vec![Some(given[0])], results: vec![given[1]] });
                 Ok(ways)
             }
+            // Where there is nothing but batch dimensions, it is a sum of an elementwise product.
+            Doing::Operation(operation @ Operation::Dot { lhs_batch, .. })
+                if self.classes.all[to[0]].sizes.len() == lhs_batch.len() && !lhs_batch.is_empty() =>
+            {
+                let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
+                let labels = Labels::new(operation, &operands, &results);
+                Ok(match labels.and_then(|labels| Some((labels.widest()?, labels))) {
+                    Some((widest, labels)) => self.streams(widest, &labels, from, to),
+                    None => self.apart(from, to),
+                })
+            }
             Doing::Operation(Operation::Dot { lhs_batch, .. }) => {
                 // Batch dimensions come first.
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();
@@ -312,8 +326,7 @@ impl Maker<'_, '_> {
 
     /// Those of the dimensions that fill less than half of the rows of a register.
     fn few(&self, dims: &[usize], class: usize) -> Vec<usize> {
-        let rows = self.classes.target.machine().model.registers.map_or(0, |(rows, _)| rows);
-        dims.iter().copied().filter(|dim| self.classes.all[class].sizes[*dim] < rows / 2).collect()
+        dims.iter().copied().filter(|dim| self.classes.all[class].sizes[*dim] < self.rows() / 2).collect()
     }
 
     /// Whether a convolution has fewer images than a register has rows, and cuts large ones into several along the last
@@ -355,17 +368,26 @@ impl Maker<'_, '_> {
     /// lanes. The other dimensions are row-major.
     fn cut(&self, class: usize, [batch, feature]: [usize; 2], spatial: &[usize], whole: bool) -> Port {
         let own = &self.classes.all[class];
-        let [Some(first), Some(last)] = [spatial.first(), spatial.last()] else { return self.outside(class, &[]) };
+        // Of three spatial dimensions, the first one is most major.
+        let outer = spatial.len().saturating_sub(2);
+        let [Some(first), Some(last)] = [spatial.get(outer), spatial.last()] else { return self.outside(class, &[]) };
         let single = own.sizes[batch] == 1;
         let start = match (single, whole) {
             (true, _) => vec![feature, *last],
             (false, true) => vec![feature, *last, batch],
             (false, false) => vec![feature, *first],
         };
+        let rows = self.classes.target.machine().model.registers.map_or(0, |(rows, _)| rows);
         let fits = |order: &[usize]| {
-            let in_lanes = order.first() == Some(first) && !(single && order.get(1) == Some(&batch));
+            // Beside two spatial dimensions or more, features are in the rows where they fill them.
+            let second = match own.sizes[feature] < rows || spatial.len() == 1 {
+                true => !single || order.get(1) != Some(&batch),
+                false => order.get(1) == Some(&feature),
+            };
+            let in_lanes = order.first() == Some(first) && second;
             let begun = if in_lanes { 2 } else { start.len() };
-            (in_lanes || order.starts_with(&start)) && order[begun..].is_sorted_by(|a, b| a > b)
+            let place = |dim: &usize| (!spatial[..outer].contains(dim), *dim);
+            (in_lanes || order.starts_with(&start)) && order[begun..].is_sorted_by(|a, b| place(a) > place(b))
         };
         let ids = 0..own.layouts.len() as LayoutId;
         ids.filter(|id| fits(&own.layouts[usize::from(*id)].minor_to_major)).collect()
@@ -384,11 +406,18 @@ impl Maker<'_, '_> {
         found
     }
 
-    /// The layouts of a class in which these dimensions are none of the two minor ones, where there are others.
+    /// The rows of the target's registers; one where it has none.
+    fn rows(&self) -> i64 {
+        self.classes.target.machine().model.registers.map_or(1, |(rows, _)| rows)
+    }
+
+    /// The layouts of a class in which registers hold none of these dimensions, where there are others: they are not among
+    /// the two minor ones, or not the minor one where registers have one row.
     fn outside(&self, class: usize, dims: &[usize]) -> Port {
         let own = &self.classes.all[class];
         let others = own.sizes.len() - dims.len();
-        let inside = |order: &[usize]| order.iter().take(others.min(2)).any(|dim| dims.contains(dim));
+        let held = others.min(if self.rows() == 1 { 1 } else { 2 });
+        let inside = |order: &[usize]| order.iter().take(held).any(|dim| dims.contains(dim));
         let ids = 0..own.layouts.len() as LayoutId;
         ids.filter(|id| !inside(&own.layouts[usize::from(*id)].minor_to_major)).collect()
     }
@@ -421,7 +450,7 @@ impl Maker<'_, '_> {
             self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
         // A convolution of so many images that they fill the rows of registers has them in rows or lanes.
         let images = match operation {
-            Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 => {
+            Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 && self.rows() > 1 => {
                 let many = self.few(&[own.input_batch], from[0]).is_empty();
                 many.then_some([own.input_batch, own.output_batch])
             }
