@@ -1,7 +1,8 @@
 //! The code of one block: what is loaded, prefetched and stored.
 
 use super::distance::Distance;
-use super::kernel::{At, Kernel, Part, Sums};
+use super::extremes::Piece;
+use super::kernel::{At, Kernel, Sums};
 use super::plan::Mode;
 use super::registers::{Key, Rearranged, mask, subsets};
 use super::there::{Mask, There};
@@ -189,7 +190,7 @@ impl<'c> Kernel<'_, 'c> {
                 continue;
             }
             // An extreme has parts instead.
-            let sum = sums.get(&(number, Part::Whole)).copied();
+            let sum = sums.get(&(number, Piece::Whole)).copied();
             let Some(next) = self.compute(b, at, &mut loaded, self.body, key, sum).pop() else { continue };
             let counting = self.counting(at, key);
             let chosen = match self.mask(b, at, &counting) {
@@ -204,7 +205,7 @@ impl<'c> Kernel<'_, 'c> {
             });
             match sum {
                 Some(_) => {
-                    sums.insert((number, Part::Whole), next);
+                    sums.insert((number, Piece::Whole), next);
                 }
                 None => self.take(b, &mut sums, number, next),
             }

@@ -12,7 +12,7 @@
 //! So full tiles have the code that they have with sizes in the types.
 
 use super::distance::{Address, Distance, product};
-use super::extremes::Extreme;
+use super::extremes::{Extreme, Piece};
 use super::plan::{Level, MANY, Mode, Plan};
 use super::prefetch::Prefetch;
 use super::registers::{Key, mask};
@@ -29,17 +29,8 @@ use std::collections::{BTreeMap, HashMap};
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 
-/// What an accumulator is, or of the largest or least number what each of its parts is: see `extremes`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    Whole,
-    Top,
-    Low,
-    Bottom,
-}
-
 /// The parts of accumulators, by the numbers of their registers.
-pub type Sums<'c> = BTreeMap<(Key, Part), Val<'c>>;
+pub type Sums<'c> = BTreeMap<(Key, Piece), Val<'c>>;
 
 /// The state of the loops around the code that is being made.
 #[derive(Clone)]
@@ -245,7 +236,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let (then, otherwise) = b.conditional(condition, &types);
         ir::set_operands(otherwise, &before);
         let after = inside(self, b.at(then), sums);
-        let keys: Vec<(Key, Part)> = after.keys().copied().collect();
+        let keys: Vec<(Key, Piece)> = after.keys().copied().collect();
         ir::set_operands(then, &after.into_values().collect::<Vec<_>>());
         keys.into_iter().zip(ir::results(ir::parent(then).expect("the end of a branch is in it"))).collect()
     }

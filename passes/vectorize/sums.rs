@@ -1,11 +1,14 @@
 //! Accumulators: what they start from, and where their sums go.
 
+use super::extremes::{Extreme, PARTS, Piece};
 use super::kernel::{At, Kernel, Sums};
 use super::plan::Mode;
 use super::registers::{Key, Rearranged, shuffle, subsets};
 use crate::kernel::body::{Argument, Body};
+use crate::kernel::combiner::Combiner;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::ValueLike;
+use melior::ir::r#type::IntegerType;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -88,5 +91,64 @@ impl<'c> Kernel<'_, 'c> {
             self.combined(b, before, sum)
         };
         self.store(b, at, base, output, &memory, &mut stored);
+    }
+
+    /// Accumulators that start from these elements.
+    pub fn accumulators(&self, b: Builder<'c>, elements: impl IntoIterator<Item = (Key, Val<'c>)>) -> Sums<'c> {
+        let mut sums = Sums::new();
+        for (key, element) in elements {
+            if self.extreme.is_none() {
+                sums.insert((key, Piece::Whole), element);
+                continue;
+            }
+            let integers = self.integers(b, element);
+            sums.extend(PARTS.map(|(part, _)| ((key, part), integers)));
+        }
+        sums
+    }
+
+    /// Adds an element, which is any number of the reduction's type, to the parts of an accumulator.
+    pub fn take(&self, b: Builder<'c>, sums: &mut Sums<'c>, key: Key, element: Val<'c>) {
+        let integers = self.integers(b, element);
+        for (part, op) in PARTS {
+            let part = sums.get_mut(&(key, part)).expect("accumulators stay");
+            *part = b.value(op, &[*part, integers], integers.r#type(), &[]);
+        }
+    }
+
+    /// What accumulators have come to.
+    pub fn results(&self, b: Builder<'c>, sums: &Sums<'c>) -> BTreeMap<Key, Val<'c>> {
+        let first = |of: &&(Key, Piece)| matches!(of.1, Piece::Whole | Piece::Top);
+        let result = |of: &(Key, Piece)| match self.extreme {
+            Some(extreme) => (of.0, self.put_together(b, extreme, PARTS.map(|(part, _)| sums[&(of.0, part)]))),
+            None => (of.0, sums[of]),
+        };
+        sums.keys().filter(first).map(result).collect()
+    }
+
+    /// The result of two elements.
+    pub fn combined(&self, b: Builder<'c>, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+        let Combiner { op, .. } = *self.combiner.as_ref().expect("this mode has a combiner");
+        let Some(extreme) = self.extreme else {
+            return b.value(ir::name(op), &[x, y], x.r#type(), &self.attributes(b, op));
+        };
+        let [x, y] = [x, y].map(|element| self.integers(b, element));
+        self.put_together(b, extreme, PARTS.map(|(_, op)| b.value(op, &[x, y], x.r#type(), &[])))
+    }
+
+    /// The result of the parts of an accumulator.
+    fn put_together(&self, b: Builder<'c>, extreme: Extreme, parts: [Val<'c>; 3]) -> Val<'c> {
+        let lanes = ir::vector(parts[0].r#type()).expect("registers are vectors").shape;
+        let Combiner { op, neutral, .. } = *self.combiner.as_ref().expect("an extreme has a combiner");
+        let element = ir::result(op, 0).r#type();
+        let infinity = b.value("vector.broadcast", &[b.constant(neutral)], ir::vector_type(&lanes, element), &[]);
+        self.cast(b, extreme.put_together(b, parts, self.integers(b, infinity)), element)
+    }
+
+    /// A register as integers.
+    fn integers(&self, b: Builder<'c>, v: Val<'c>) -> Val<'c> {
+        let element = ir::vector(v.r#type()).expect("registers are vectors").element;
+        let bits = ir::bits(element).expect("the plan has checked the elements' types");
+        self.cast(b, v, IntegerType::new(b.context(), bits as u32).into())
     }
 }
