@@ -379,7 +379,8 @@ impl<'a, 't> Posed<'a, 't> {
             return Ok(0);
         }
         let mut cost = 0i64;
-        for bent in bent(program, &choices.classes, &choices.class, users, (k, way)) {
+        let own = (k, &way.operands[..], &way.results[..]);
+        for bent in bent(program, &choices.classes, &choices.class, users, own) {
             let (kept, taker, extent) = (Kept::Stored, Taker::Result, Extent::Nothing);
             let meeting = Meeting { class: bent.class, kept, argument: false, taker, extent, reads: 0 };
             cost = cost.saturating_add(prices.relayout(meeting, bent.from, bent.to)?);
