@@ -1,11 +1,12 @@
-# make test: everything. make demo: the main job on real input. make bench: the measurements. make bench-kernels: lowered
-# kernels beside their peers; KERNELS=matmul,row for those with such names. make bench-import: whole programs of JAX,
-# imported, lowered and run; PROGRAMS=llama for those with such names. make bench-solver PROBLEMS=FOLDER: the solver
-# beside HiGHS. make bench-plan PROGRAMS=FOLDER: plans of its programs. make wheel: the Python package, into
-# target/wheels. make test-python: its tests, and make test-jax: models beside JAX, both of which make test does too
-# where what they need can be installed. make fuzz: every check of fuzz/ under libFuzzer; FUZZ="map 600" for one, and
-# its seconds. make package: two Debian packages, tried. make deny: licences and advisories of all crates, where
-# cargo-deny is installed. Each sets itself up.
+# make test: everything. make demo: the main job on real input. make bench: the measurements. make bench-kernels:
+# lowered kernels beside their peers; KERNELS=matmul,row for those with such names. make bench-import: whole programs
+# of JAX, imported, lowered and run; PROGRAMS=llama for those with such names. make bench-programs: their speed beside
+# XLA's, on one core, and in planned layouts. make bench-solver PROBLEMS=FOLDER: the solver beside HiGHS. make
+# bench-plan PROGRAMS=FOLDER: plans of its programs. make wheel: the Python package, into target/wheels. make
+# test-python: its tests, and make test-jax: models beside JAX, both of which make test does too where what they need
+# can be installed. make fuzz: every check of fuzz/ under libFuzzer; FUZZ="map 600" for one, and its seconds. make
+# package: two Debian packages, tried. make deny: licences and advisories of all crates, where cargo-deny is
+# installed. Each sets itself up.
 
 # LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
@@ -14,7 +15,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-plan bench-solver fuzz package
+.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-solver fuzz package
 all: test
 
 setup:
@@ -59,10 +60,15 @@ bench-kernels: setup
 	@tools/bench-kernels.sh $(KERNELS)
 
 bench-import: setup
-	@tools/bench-import.sh $(PROGRAMS)
+	@tools/bench-programs.sh table $(PROGRAMS)
+
+bench-programs: setup
+	@tools/bench-programs.sh speed $(PROGRAMS)
+	@tools/bench-cpu.sh $(PROGRAMS)
 
 bench-solver: setup
 	@tools/bench-solver.sh $(PROBLEMS)
 
 bench-plan: setup
 	@tools/bench-plan.sh $(PROGRAMS)
+

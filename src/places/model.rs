@@ -19,6 +19,7 @@ pub struct Decimal {
 
 /// Which layout an array has unless its owner asks for another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DefaultLayouts {
     /// Row-major, without tiles.
     #[default]
@@ -31,6 +32,7 @@ macro_rules! costs {
     ($($(#[doc = $doc:literal])* $name:ident,)*) => {
         /// What kernels cost, in the machine's unit. What is not written is 0.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub struct Costs {
             $($(#[doc = $doc])* pub $name: Decimal,)*
         }
@@ -101,6 +103,9 @@ costs! {
     transpose_window_tiles,
     /// For each tile of such a copy and each side that is in a memory with a rate.
     transpose_tile,
+    /// How many times as long as in its own order a kernel takes to read an array whose minor dimension is another; such a
+    /// copy does so, too. 0 where kernels read arrays in one order only, and others are copied first.
+    turned_reading,
     /// For each tile of a copy from one memory to another in the same layout, beside other kernels.
     prefetch_tile,
     /// For starting a product.
@@ -137,6 +142,7 @@ costs! {
 
 /// What a planner needs of a machine beside its places and memories.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Model {
     /// The unit of costs, such as `cycle`; empty where the text says none.
     pub unit: String,

@@ -9,6 +9,7 @@ use super::space::{Placed, SpaceTaken};
 use crate::solver::{Certificate, NoPlan, Solution};
 use crate::text::Error;
 use crate::tiled::layout::Layout;
+use std::fmt;
 
 /// An array of a graph: the node's graph, its number there, and which of the arrays of its results.
 pub type ArrayName = (usize, usize, usize);
@@ -70,6 +71,7 @@ pub struct Alternative {
 
 /// Why there is no plan.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Unplanned {
     /// A node, if one is at fault, and what is wrong.
     Wrong(Option<(usize, usize)>, Error),
@@ -89,6 +91,20 @@ pub enum Unplanned {
     /// No layouts are possible.
     Impossible(NoPlan),
 }
+
+impl fmt::Display for Unplanned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unplanned::Wrong(_, error) => write!(f, "{error}"),
+            Unplanned::Short { space, least, capacity, .. } => {
+                write!(f, "memory space {space} must hold {least} bytes at once, found {capacity}")
+            }
+            Unplanned::Impossible(why) => write!(f, "{why}"),
+        }
+    }
+}
+
+impl std::error::Error for Unplanned {}
 
 impl From<Located> for Unplanned {
     fn from((node, error): Located) -> Unplanned {
@@ -148,7 +164,7 @@ impl Telling<'_, '_, '_> {
     }
 
     /// The number of the memory space that an array is made in.
-    fn space(&self, made: usize) -> u8 {
+    pub fn space(&self, made: usize) -> u8 {
         match self.placed.get(made) {
             Some(Some((variable, states))) => states[self.certificate.choices[*variable]].1,
             _ => self.near(made, self.made_in(made)),
@@ -197,8 +213,9 @@ impl Telling<'_, '_, '_> {
             let (node, state) = (program.instances[user].node, self.held(made));
             let way = &self.posed.choices.ways[user][self.certificate.choices[user]];
             let met = self.posed.met(&self.prices, &taken, state, way).map_err(|error| (node, error))?;
-            if met.from != met.to {
-                let cost = self.prices.relayout(self.posed.meeting(&taken), met.from, met.to);
+            let meeting = self.posed.meeting(&taken);
+            if met.from != met.to && !meeting.is_read_in_place() {
+                let cost = self.prices.relayout(meeting, met.from, met.to);
                 let cost = cost.map_err(|error| (node, error))?.saturating_mul(times);
                 let mut relayout = self.relayout(held, made, (met.from, met.to), cost);
                 relayout.wanted_by.push(node);

@@ -129,7 +129,22 @@ impl<'a, 't> Posed<'a, 't> {
             taker,
             extent: self.extent(user, operand),
             reads: self.kernels.reads[user][operand],
+            in_place: self.choices.classes.target.reads_in_any_order() && self.has_loops(user),
         }
+    }
+
+    /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.
+    fn has_loops(&self, k: usize) -> bool {
+        let Doing::Operation(operation) = self.program.instances[k].doing else { return false };
+        matches!(
+            operation,
+            Operation::Elementwise
+                | Operation::Select
+                | Operation::Broadcast { .. }
+                | Operation::Transpose { .. }
+                | Operation::Reduce { .. }
+                | Operation::Loops(_)
+        )
     }
 
     /// What an instance reads of an operand.
@@ -184,6 +199,7 @@ impl<'a, 't> Posed<'a, 't> {
             taker: Taker::Other,
             extent: Extent::Nothing,
             reads: 0,
+            in_place: false,
         }
     }
 
@@ -313,8 +329,8 @@ impl<'a, 't> Posed<'a, 't> {
         }
     }
 
-    /// Whether an instance is a transpose, or a reshape that moves nothing in this way, and no kernel. An argument that is a
-    /// result under another name is copied.
+    /// Whether an instance is a reshape that moves nothing in this way, or a transpose where layouts are tiles, and no
+    /// kernel. An argument that is a result under another name is copied.
     fn only_renames(&self, k: usize, way: &Way) -> bool {
         if self.kernels.kept[k] != Kept::Stored {
             return false;
@@ -323,7 +339,7 @@ impl<'a, 't> Posed<'a, 't> {
         match instance.doing {
             Doing::Operation(Operation::Transpose { .. }) => {
                 let copied = |made: &usize| self.renames.to_result[k] && self.is_argument(*made);
-                !instance.operands.iter().any(copied)
+                self.choices.classes.target.has_tiles() && !instance.operands.iter().any(copied)
             }
             _ => self.reshape(k, way).is_some_and(|[from, to]| self.in_place(from, to)),
         }
@@ -382,7 +398,8 @@ impl<'a, 't> Posed<'a, 't> {
         let own = (k, &way.operands[..], &way.results[..]);
         for bent in bent(program, &choices.classes, &choices.class, users, own) {
             let (kept, taker, extent) = (Kept::Stored, Taker::Result, Extent::Nothing);
-            let meeting = Meeting { class: bent.class, kept, argument: false, taker, extent, reads: 0 };
+            let meeting =
+                Meeting { class: bent.class, kept, argument: false, taker, extent, reads: 0, in_place: false };
             cost = cost.saturating_add(prices.relayout(meeting, bent.from, bent.to)?);
         }
         Ok(cost)
@@ -410,7 +427,8 @@ impl<'a, 't> Posed<'a, 't> {
         let (made_by, argument) = self.operand_maker(k);
         let taker = if self.renames.to_result[k] { Taker::Renamed } else { Taker::Other };
         let copy = |class, kept, argument, from, to, taker| {
-            prices.relayout(Meeting { class, kept, argument, taker, extent: Extent::Nothing, reads: 0 }, from, to)
+            let extent = Extent::Nothing;
+            prices.relayout(Meeting { class, kept, argument, taker, extent, reads: 0, in_place: false }, from, to)
         };
         let mut least: Option<i64> = None;
         for [before, after] in self.choices.ways[k].iter().filter_map(|way| self.reshape(k, way)) {

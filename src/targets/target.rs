@@ -18,7 +18,7 @@
 
 use crate::element::ElementType;
 use crate::places::{DefaultLayouts, Machine};
-use crate::text::Error;
+use crate::text::{Error, from_str};
 use crate::tiled::{Expansion, Layout, Tile, TileEntry};
 
 /// A machine for which layouts are chosen.
@@ -75,6 +75,11 @@ impl Target {
     /// The machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    /// Whether arrays are in tiles of registers unless their owner asks otherwise.
+    pub fn has_tiles(&self) -> bool {
+        self.machine.model.layouts == DefaultLayouts::Tiles
     }
 
     /// The unit of all costs, such as `cycle`; `byte` where the machine names none.
@@ -232,3 +237,5 @@ fn orders(rank: usize) -> Vec<Vec<usize>> {
     }
     all
 }
+
+from_str!(Target: Error);

@@ -1,8 +1,9 @@
 """The functions that imported exchanges between devices call, for devices that are threads of this process.
 
-`source(names, count)` is C that a program is linked with: each function calls what `install` puts in its place, and
-`call` calls the harness with `count` pointers, since ctypes passes no more than 1024. In an exchange every device shows
-its operands, waits for all others, takes what it gets, and waits again.
+`source(names, ranks)` is C that a program is linked with: each function calls what `install` puts in its place, and
+`call_pack`, `call_run` and `call_unpack` call the functions of `harness.harnessed` with an array of pointers, since ctypes
+passes no more than 1024. In an exchange every device shows its operands, waits for all others, takes what it gets, and
+waits again.
 """
 
 import ctypes
@@ -27,9 +28,12 @@ def arity(name):
     return 0 if name.endswith("_id") else 9 if name.startswith("ragged") else 5
 
 
-def source(names, count):
-    pointers = ", ".join(f"a[{k}]" for k in range(count))
-    lines = [f"void _mlir_ciface_harness(); void call(void **a) {{ _mlir_ciface_harness({pointers}); }}"]
+def source(names, ranks):
+    lines = []
+    for function, (taken, given) in ranks.items():
+        pointers = ", ".join(f"a[{k}]" for k in range(taken + bool(given)))
+        entry = f"_mlir_ciface_{function}"
+        lines.append(f"void {entry}(); void call_{function}(void **a) {{ {entry}({pointers}); }}")
     for name in names:
         n = arity(name)
         types, values = ", ".join(f"long a{k}" for k in range(n)) or "void", ", ".join(f"a{k}" for k in range(n))

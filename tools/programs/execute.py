@@ -1,12 +1,13 @@
-"""Calls a lowered program and compares what it gives with XLA: execute.py LIBRARY ARRAYS [FUNCTION...].
+"""Calls a program that `link.library` made and compares what it gives with XLA: execute.py LIBRARY ARRAYS.
 
-The library has `call`, which takes pointers to the result and to the arguments row-major and gives the results so.
 With functions that exchange between devices, the arrays are those of all devices, of which each is a thread. Prints one
-line of JSON: the seconds of the processor, of all threads, that a call took and, where numbers differ, what differs.
+line of JSON: the seconds of the processor, of all threads, that `run` took and, where numbers differ, what differs.
 """
 
 import ctypes
+import itertools
 import json
+import pathlib
 import sys
 import threading
 import time
@@ -14,6 +15,8 @@ import time
 import ml_dtypes
 import numpy as np
 from devices import Devices
+
+LIBC = ctypes.CDLL(None)
 
 # How far a result may be from XLA's: the part of the largest element, and of the element. Sums are in another order.
 TOLERANCES = {"float64": (1e-9, 1e-8), "float32": (2e-4, 2e-3), "bfloat16": (2e-2, 4e-2), "float16": (5e-3, 1e-2)}
@@ -26,8 +29,8 @@ def descriptor(array):
     return (ctypes.c_int64 * (3 + 2 * array.ndim))(start, start, 0, *array.shape, *strides)
 
 
-def given(words, like):
-    """The array that a returned descriptor is of."""
+def read(words, like):
+    """The array that a descriptor is of."""
     rank = like.ndim
     _, aligned, offset = words[:3]
     sizes, strides = words[3 : 3 + rank], words[3 + rank : 3 + 2 * rank]
@@ -75,34 +78,57 @@ def difference(k, name, expected, found, truth=None):
     return f"result {k}, {name}{list(expected.shape)}: {wrong.sum()} of {wrong.size} differ; at {list(at)} {found[at]}, not {expected[at]}"
 
 
-def called(call, arguments, results):
-    """What a call gives, for results of the sizes of these, or what is wrong with them."""
-    words = [3 + 2 * r.ndim for r in results]
-    out = (ctypes.c_int64 * sum(words))()
-    descriptors = [descriptor(x) for x in arguments]
-    pointers = [ctypes.addressof(d) for d in (out, *descriptors)]
-    call((ctypes.c_void_p * len(pointers))(*pointers))
-    found, at = [], 0
-    for like, n in zip(results, words):
-        try:
-            found.append(given(list(out[at : at + n]), like))
-        except AssertionError as error:
-            found.append(str(error))
-        at += n
-    return found
+class Program:
+    """A library with the three functions that `harness.harnessed` made, and what `link.library` wrote of it."""
+
+    def __init__(self, path):
+        self.library = ctypes.CDLL(path)
+        known = json.loads(pathlib.Path(f"{path}.json").read_text())
+        self.ranks, self.exchanges = known["ranks"], known["exchanges"]
+        self.functions = {name: getattr(self.library, f"call_{name}") for name in self.ranks}
+
+    def call(self, name, arguments):
+        """The descriptors of what a function gives for those of its arguments."""
+        sizes = [3 + 2 * rank for rank in self.ranks[name][1]]
+        out = (ctypes.c_int64 * sum(sizes))()
+        pointers = [ctypes.addressof(d) for d in ([out] if sizes else []) + arguments]
+        self.functions[name]((ctypes.c_void_p * len(pointers))(*pointers))
+        ends = itertools.accumulate(sizes)
+        return [(ctypes.c_int64 * n)(*out[end - n : end]) for n, end in zip(sizes, ends)]
+
+    def pack(self, arrays):
+        return self.call("pack", [descriptor(x) for x in arrays])
+
+    def unpack(self, given, results):
+        """The arrays of results like these, or what is wrong with them."""
+        found = []
+        plain = self.call("unpack", given)
+        for words, like in zip(plain, results):
+            try:
+                found.append(read(list(words), like))
+            except AssertionError as error:
+                found.append(str(error))
+        free(plain)
+        return found
 
 
-def on_devices(library, names, arguments, results):
-    """What each device gives."""
+def free(descriptors):
+    """Frees what a function gave."""
+    for start in {d[0] for d in descriptors}:
+        LIBC.free(ctypes.c_void_p(start))
+
+
+def on_devices(program, arguments, results):
+    """What each device gives, and the seconds of all."""
     count = len(arguments[0])
     devices = Devices(count, count)
-    kept = devices.install(library, names)
-    found = [None] * count
+    kept = devices.install(program.library, program.exchanges)
+    found, seconds = [None] * count, [0.0] * count
 
     def run(number):
         devices.enter(number)
         own = [np.ascontiguousarray(x[number]).reshape(x.shape[1:]) for x in arguments]
-        found[number] = called(library.call, own, [x[number] for x in results])
+        found[number], seconds[number] = called(program, own, [x[number] for x in results])
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
     for thread in threads:
@@ -111,30 +137,49 @@ def on_devices(library, names, arguments, results):
         thread.join()
     del kept
     wrong = next((x for own in found for x in own if isinstance(x, str)), None)
-    return [wrong] * len(results) if wrong else [np.stack(all_of) for all_of in zip(*found)]
+    return [wrong] * len(results) if wrong else [np.stack(all_of) for all_of in zip(*found)], sum(seconds)
 
 
-def main():
-    path, arrays, *names = sys.argv[1:]
-    arrays = np.load(arrays)
+def called(program, arguments, results):
+    """What a call gives, and the seconds of this thread that it took."""
+    packed = program.pack(arguments)
+    start = time.thread_time()
+    given = program.call("run", packed)
+    seconds = time.thread_time() - start
+    found = program.unpack(given, results)
+    free(packed)
+    free(given)
+    return found, seconds
+
+
+def loaded(path):
+    """The arguments, results, types of all, and results with more bits of what make.py wrote."""
+    arrays = np.load(path)
     types = [str(t) for t in arrays["types"]]
     count = sum(name.startswith("a") for name in arrays.files)
     # A rank of 0 is lost in `ascontiguousarray`.
     arguments = [np.ascontiguousarray(arrays[f"a{k}"]).reshape(arrays[f"a{k}"].shape) for k in range(count)]
     results = [arrays[f"r{k}"] for k in range(len(types) - count)]
-    library = ctypes.CDLL(path)
-    start = time.process_time()
-    if names:
-        found = on_devices(library, names, arguments, results)
-    else:
-        found = called(library.call, arguments, results)
-    report = {"seconds": time.process_time() - start, "differences": []}
-    for k, (like, own, name) in enumerate(zip(results, found, types[count:])):
-        truth = arrays[f"w{k}"] if f"w{k}" in arrays.files else None
+    truths = [arrays[f"w{k}"] if f"w{k}" in arrays.files else None for k in range(len(results))]
+    return arguments, results, types, truths
+
+
+def differences(found, results, types, truths):
+    """What is wrong with the results of a call. `types` are those of the results."""
+    faults = []
+    for k, (like, own, name, truth) in enumerate(zip(results, found, types, truths)):
         numbers = None if isinstance(own, str) else (typed(like, name), typed(own, name), truth)
         wrong = f"result {k}: {own}" if numbers is None else difference(k, name, *numbers)
-        report["differences"] += [wrong] if wrong else []
-    print(json.dumps(report))
+        faults += [wrong] if wrong else []
+    return faults
+
+
+def main():
+    path, arrays = sys.argv[1:]
+    arguments, results, types, truths = loaded(arrays)
+    program = Program(path)
+    found, seconds = (on_devices if program.exchanges else called)(program, arguments, results)
+    print(json.dumps({"seconds": seconds, "differences": differences(found, results, types[len(arguments) :], truths)}))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ Where a program has floats of less than 32 bits, `w0`, `w1`, ... are the results
 which of two results that differ by rounding is nearer.
 
 With `--of`, programs are those of another folder, NAME.unopt.hlo and further forms of the same function: each is linked,
-and NAME.npz made with small numbers as arguments. NAME.v5e.npz has the results that a TPU v5e gives, which rounds the
+and NAME.opt.hlo and NAME.npz are made, with small numbers as arguments. NAME.v5e.npz has the results that a TPU v5e gives, which rounds the
 operands of products of f32 to bf16, and as `w0`, `w1`, ... those without: the text that its compiler leaves rounds some.
 """
 
@@ -53,17 +53,25 @@ def text(module):
     return module.to_string(options)
 
 
-def compiled(computation):
-    """The optimised module of a program for any platform, compiled for the CPU, and a function that calls it."""
+def executable_of(computation):
+    """A program for any platform, compiled for the CPU."""
     client = xla_bridge.get_backend("cpu")
     program = _jax.mlir.xla_computation_to_mlir_module(computation)
-    executable = client.compile_and_load(program, client.devices()[:1], xla_client.CompileOptions())
+    return client.compile_and_load(program, client.devices()[:1], xla_client.CompileOptions())
 
-    def call(arguments):
-        arguments = [jax.device_put(x, client.devices()[0]) for x in arguments]
-        return [x[0] for x in executable.execute_sharded(arguments).disassemble_into_single_device_arrays()]
 
-    return executable.hlo_modules()[0], call
+def called(executable, arguments):
+    return [x[0] for x in executable.execute_sharded(arguments).disassemble_into_single_device_arrays()]
+
+
+def on_device(arguments):
+    return [jax.device_put(x, xla_bridge.get_backend("cpu").devices()[0]) for x in arguments]
+
+
+def compiled(computation):
+    """The optimised module of a program, and a function that calls it."""
+    executable = executable_of(computation)
+    return executable.hlo_modules()[0], lambda arguments: called(executable, on_device(arguments))
 
 
 def run(computation, arguments):
@@ -163,7 +171,8 @@ def known(name, other, folder):
         link.symlink_to(form.resolve())
     given = (other / f"{name}.unopt.hlo").read_text()
     computation = computation_of(given)
-    call = compiled(computation)[1]
+    optimised, call = compiled(computation)
+    (folder / f"{name}.opt.hlo").write_text(text(optimised))
     # Steps that feed back into themselves double differences by rounding where weights are not small.
     for scale in (0.1, 0.02):
         rng = np.random.default_rng(7)

@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# Makes programs with JAX, puts each through everything (read, analysed, imported, lowered, compiled, run beside XLA), and
-# writes benches/programs.md. Arguments: parts of the names of programs; then nothing is written, or with --keep in front,
-# only their lines. In the environment: PROGRAM_FOLDERS, folders of programs, instead of those that are made; LAYOUT_TOOLS,
+# Makes programs with JAX and writes tables of benches/programs.md. The first argument is `table`, which puts each through
+# everything (read, analysed, imported, lowered, compiled, run beside XLA), or `speed`, which races vector code with XLA on
+# one core. Further ones are parts of the names of programs; then nothing is written, or with --keep in front, only their
+# lines. In the environment: PROGRAM_FOLDERS, folders of programs, instead of those that are made; LAYOUT_TOOLS,
 # a folder with tools that are built; PROGRAM_SECONDS and PROGRAM_GIGABYTES, the most that a step may take.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+script=$1
+shift
 
 LLVM=$(tools/llvm.sh)
 export LLVM
@@ -18,7 +22,7 @@ tools/python.sh "$home" tools/test-jax.txt
 
 if [[ -z ${LAYOUT_TOOLS:-} ]]; then
   LAYOUT_TOOLS=$PWD/${CARGO_TARGET_DIR:-target}/release
-  [[ -x $LAYOUT_TOOLS/layout-opt ]] || echo "bench-import: building in release mode; the first time this takes a few minutes"
+  [[ -x $LAYOUT_TOOLS/layout-opt ]] || echo "bench-programs: building in release mode; the first time this takes a few minutes"
   cargo build --release --quiet -p layout-opt -p layout-translate -p layout-inspect
 fi
 export LAYOUT_TOOLS
@@ -27,4 +31,4 @@ IFS=: read -ra folders <<<"${PROGRAM_FOLDERS:-target/programs}"
 [[ -n ${PROGRAM_FOLDERS:-} || -d target/programs ]] || "$home/bin/python" -B tools/programs/make.py target/programs
 write=()
 [[ $# -gt 0 && $1 != --keep ]] || write=(--write benches/programs.md)
-exec "$home/bin/python" -B tools/programs/table.py "${write[@]}" "${folders[@]/#/--folder=}" "$@"
+exec "$home/bin/python" -B tools/programs/"$script".py "${write[@]}" "${folders[@]/#/--folder=}" "$@"

@@ -1,0 +1,48 @@
+"""A judge of plans for `cpu` that is a run: `layout-inspect plan FILE --machine cpu --judge "python3 cpu_judge.py FILE"`.
+
+For each line `{"entry":{"in":[..],"out":[..]},"values":{..}}` it compiles the program with these layouts, runs it, and answers
+`{"cost":n}`, the picoseconds of the processor that a call takes: of several measurements the fastest. What cannot be
+compiled or run is `{"error":".."}`. As for other judges, the plan says the layouts of arguments and results, and the
+compiler those inside: the pass `layout-plan`. With `--values` the plan's are taken for all values that are not row-major in
+it; the pass then converts where these meet.
+
+JUDGE_SECONDS in the environment is how long it measures, 0.5 if not given; the rest is that of laid_out.py.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+
+from laid_out import PLANNED, Failed, Program, compiled
+
+SECONDS = float(os.environ.get("JUDGE_SECONDS", 0.5))
+RUNS = 8
+
+
+def judged(text, plan, values):
+    """The picoseconds of a call of a program with the layouts of a plan."""
+    program = Program(text, plan["entry"], plan.get("values") if values else None)
+    with compiled(program, PLANNED) as library:
+        return round(1e12 * min(library.seconds(SECONDS / RUNS) for _ in range(RUNS)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--values", action="store_true")
+    parser.add_argument("file", type=pathlib.Path)
+    options = parser.parse_args()
+    text = options.file.read_text()
+    for line in sys.stdin:
+        try:
+            answer = {"cost": judged(text, json.loads(line), options.values)}
+        except Failed as error:
+            answer = {"error": str(error)}
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            answer = {"error": f"the line is no plan: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

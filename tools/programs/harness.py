@@ -1,0 +1,103 @@
+"""The entry of an imported module: its types, and functions around it whose tensors are row-major."""
+
+import re
+
+
+def types(text, start):
+    """The types between the parentheses that open at `start`, and where they end; names and locations left out."""
+    depth, at, parts, begin = 0, start, [], start + 1
+    quoted = False
+    while True:
+        c = text[at]
+        if c == '"' and text[at - 1] != "\\":
+            quoted = not quoted
+        elif not quoted and c in "(<{[":
+            depth += 1
+        elif not quoted and (c in ")}]" or (c == ">" and text[at - 1] != "-")):
+            depth -= 1
+        if not quoted and (depth == 0 or (depth == 1 and c == ",")):
+            parts.append(text[begin:at].strip())
+            begin = at + 1
+            if depth == 0:
+                return [bare(p) for p in parts if p], at + 1
+        at += 1
+
+
+def bare(part):
+    """The type of `%a0: tensor<..> {attributes} loc(..)`."""
+    part = re.sub(r"^%\w+:\s*", "", part)
+    depth = 0
+    for at, c in enumerate(part):
+        depth += (c == "<") - (c == ">" and part[at - 1] != "-")
+        if depth == 0 and c == ">":
+            return part[: at + 1]
+    return part.split()[0]
+
+
+def plain(type):
+    """A type without its layout."""
+    return re.sub(r", [#].*>$", ">", type) if type.startswith("tensor<") and ", " in type else type
+
+
+def harnessed(mlir):
+    """The module with three functions of a C interface around its entry: `run` is the entry, `pack` makes its arguments
+    of tensors that are row-major and without encodings, and `unpack` makes such tensors of its results.
+    """
+    entry = next(m for m in re.finditer(r"func\.func (private )?@([^\s(]+)\(", mlir) if not m[1] and not declared(mlir, m.end()))
+    arguments, at = types(mlir, entry.end() - 1)
+    results = []
+    arrow = re.match(r"\s*->\s*", mlir[at : at + 20])
+    if arrow:
+        at += arrow.end()
+        results, at = types(mlir, at) if mlir[at] == "(" else ([bare(mlir[at:])], at)
+    end = mlir.rstrip().rindex("}")
+    interface = "llvm.emit_c_interface"
+    attributes = re.match(r"\s*attributes \{", mlir[at:])
+    if attributes:
+        run = mlir[entry.end() - 1 : at] + attributes[0] + interface + ", " + mlir[at + attributes.end() : end]
+    else:
+        run = mlir[entry.end() - 1 : at] + f" attributes {{{interface}}}" + mlir[at:end]
+    pack = conversions("pack", [plain(t) for t in arguments], arguments)
+    unpack = conversions("unpack", results, [plain(t) for t in results])
+    return "\n".join([mlir[: entry.start()] + "func.func @run" + run, pack, unpack, "}", ""])
+
+
+def conversions(name, given, wanted):
+    """A function that gives its arguments in other types."""
+    lines = [f"    %c{k} = layout.convert %a{k} : {g} to {w}" for k, (g, w) in enumerate(zip(given, wanted)) if g != w]
+    values = [f"%a{k}" if g == w else f"%c{k}" for k, (g, w) in enumerate(zip(given, wanted))]
+    parameters = ", ".join(f"%a{k}: {t}" for k, t in enumerate(given))
+    head = f"  func.func @{name}({parameters}) -> ({', '.join(wanted)}) attributes {{llvm.emit_c_interface}} {{"
+    back = f"    return {', '.join(values)} : {', '.join(wanted)}" if values else "    return"
+    return "\n".join([head, *lines, back, "  }"])
+
+
+def ranks(low):
+    """How many arguments `pack`, `run` and `unpack` take, and the ranks of the memrefs that they give."""
+    found = {}
+    for name in ("pack", "run", "unpack"):
+        taken = re.search(rf"llvm\.func @_mlir_ciface_{name}\(.*", low)[0].count("!llvm.ptr")
+        head = re.search(rf"llvm\.func @{name}\(.*", low)[0]
+        given = head.split(" -> ", 1)[1] if " -> " in head else ""
+        memrefs = re.findall(r"struct<\(ptr, ptr, i64(?:, array<(\d+) x i64>, array<\d+ x i64>)?\)>", given)
+        found[name] = (taken - bool(memrefs), [int(rank or 0) for rank in memrefs])
+    return found
+
+
+def declared(mlir, at):
+    """Whether the function whose parameters begin at `at` has no body."""
+    line = mlir[at : mlir.index("\n", at)]
+    return not line.rstrip().endswith("{")
+
+
+def exchanges(mlir):
+    """The functions by which devices exchange, which the module declares."""
+    pattern = r"func\.func private @(\w+)\(.*\).* attributes \{llvm\.emit_c_interface\}$"
+    return re.findall(pattern, mlir, re.MULTILINE)
+
+
+def arrays_of(folder, name):
+    """Where the numbers of a program may be: its own or those of each device first, then those of all forms."""
+    stem = name.rsplit(".", 1)[0]
+    own = [folder / f"{stem}.shards.npz"] if name.endswith(".opt") else []
+    return [*own, folder / f"{name}.npz", folder / f"{stem}.npz"]

@@ -1,0 +1,102 @@
+"""The page of all programs, benches/programs.md, and its tables."""
+
+import math
+
+INTRODUCTION = """# Programs
+
+`make bench-import` writes this page. Programs of JAX, as it hands them over (`unopt`) and as XLA's CPU backend compiles them
+(`opt`; those for 8 devices as one of 8 partitions): read and analysed by `layout-inspect hlo --json`, imported by
+`layout-translate`, lowered by `layout-opt --layout-to-llvm`, compiled by `mlir-translate` and `clang -O1`, and called. Figures
+are seconds of the processor, user and system, of the process of each step; of the call those of all its threads, the devices
+of a program for 8. Work for others on the same cores makes them up to 1.6 times as large. `make bench-programs` writes the tables of their speed.
+
+*Numbers* says whether they are near XLA's: integers are equal, floats within 2e-4 of the largest plus 2e-3 of the element for
+f32, 2e-2 and 4e-2 for bf16; or, where the program computes with less than 32 bits, the root of the mean square of their
+distance to the same program with 32 bits is at most 1.2 times that of XLA's numbers. A step with "no" is explained below the
+table. A dash: a step that was ended after the seconds that are said below, or XLA has no numbers to compare with.
+`collectives.unopt` is such a program: outside it has the arrays of all devices, inside those of one.
+"""
+TPU = """## Programs of a TPU's compiler
+
+Twenty more, which are not in the repository, as JAX hands them over (`unopt`), before and after XLA:TPU assigns layouts, and as
+it leaves them for a TPU v5e; `PROGRAM_FOLDERS` names a folder that `tools/programs/make.py --of` makes of them. Their text
+has the layouts of a TPU, which the lowering keeps. Arguments are small random numbers, and the numbers are those of `unopt`
+by XLA:CPU, for the v5e with operands of products rounded to bf16, as its text says. What the texts leave to a runner,
+`tools/programs/given.py` defines: the kernel that `attention` calls, and masks in `conv` and `resnet_block`.
+
+No vector code is asked for, and `clang -O1` makes none: `bert_layer.unopt` takes 10.6 s so, 4.0 s with `clang -O2`, and 0.9 s
+with `vectorize=avx512 reassociate contract` and `-march=native`.
+"""
+SPEED = """## Speed
+
+`make bench-programs` compiles the same programs as JAX does, for one core: `layout-opt --layout-to-llvm` with vector code,
+`reassociate` and `contract`, then `clang -O3 -march=native`. XLA:CPU and our forms of a program run in turns, call by call, in
+one process on one core; milliseconds are those of the fastest call. What JAX hands over is what XLA compiles. *Compiled* is
+seconds of the processor from the text to code that runs. *Allocated* is what one call allocates, in pieces and in MB, beside
+the MB of arguments and results; *faults* are the page faults of the least of the calls. At the end of a line is where samples
+of the processor, one a millisecond, found the program: the instruction of the HLO text, or a function of a library.
+"""
+TPU_SPEED = """## Speed of the programs of a TPU's compiler
+
+The same for the other twenty. Arguments have the layouts that the text says before the clock starts.
+"""
+STEPS = ("instructions", "analysed", "imported", "lowered", "compiled", "called", "numbers")
+SPEEDS = ("XLA, ms", "ms", "ratio", "XLA compiled, s", "compiled, s", "allocated", "MB", "given MB", "faults", "most time")
+TABLES = ((INTRODUCTION, STEPS), (TPU, STEPS), (SPEED, SPEEDS), (TPU_SPEED, SPEEDS))
+
+
+def table_of(folder):
+    """The number of the table of steps that the programs of a folder are in."""
+    return int(any(folder.glob("*.v5e.hlo")))
+
+
+class Page:
+    """The lines of the tables and of their faults, by the number of the table and the name of the program.
+
+    A page that is there keeps the lines of the tables that are not made, or of all.
+    """
+
+    def __init__(self, path, keep, made):
+        self.path, self.rows, self.faults = path, [{} for _ in TABLES], [{} for _ in TABLES]
+        parts = path.read_text().split("\n## ") if path and path.exists() else []
+        headings = [introduction.splitlines()[0].lstrip("# ") for introduction, _ in TABLES]
+        for lines in (part.splitlines() for part in parts):
+            k = headings.index(lines[0].lstrip("# "))
+            if k in made and not keep:
+                continue
+            table = [line for line in lines if line.startswith("| ")][1:]
+            self.rows[k] = {line.split("|")[1].strip(): line for line in table}
+            for line in lines:
+                if line.startswith("* "):
+                    self.faults[k].setdefault(line[2:].split(",")[0], []).append(line)
+
+    def put(self, k, name, cells, faults):
+        """Puts a line into a table and writes the page; gives the line."""
+        self.rows[k][name], self.faults[k][name] = f"| {name} | " + " | ".join(cells) + " |", faults
+        if self.path:
+            tables = zip(TABLES, self.rows, self.faults)
+            self.path.write_text("\n".join(table(*each) for each in tables if each[1]))
+        return self.rows[k][name]
+
+
+def table(what, rows, faults):
+    introduction, columns = what
+    head = "| program | " + " | ".join(columns) + " |\n|---|" + "--:|" * len(columns)
+    faults = [fault for name in sorted(rows) for fault in faults.get(name, [])]
+    lines = [introduction, head, *(rows[name] for name in sorted(rows)), *([""] if faults else []), *faults]
+    return "\n".join([*lines, *(means(rows) if columns is SPEEDS else []), ""])
+
+
+def means(rows):
+    """The geometric means of the ratios of each form, and the largest."""
+    ratios = {}
+    for name, line in rows.items():
+        ratio = line.split("|")[SPEEDS.index("ratio") + 2].strip()
+        if ratio != "–":
+            ratios.setdefault(name.rsplit(".", 1)[1], []).append((float(ratio), name))
+    lines = [
+        f"`{form}`: {math.exp(sum(math.log(r) for r, _ in all_of) / len(all_of)):.2f} in the geometric mean of {len(all_of)},"
+        f" at most {max(all_of)[0]:g} (`{max(all_of)[1]}`)."
+        for form, all_of in sorted(ratios.items())
+    ]
+    return ["", "\\\n".join(lines)] if lines else []
