@@ -149,7 +149,8 @@ def main():
     files = [file for folder in folders for file in sorted(folder.glob("*.unopt.hlo")) or sorted(folder.glob("*.hlo"))]
     texts = {file.name.split(".")[0]: file.read_text() for file in files}
     large_ones = {f"made, {count:,} values": large(count) for count in (5000, 25000)}
-    found["# Plans"] = plans(program, {**large_ones, **texts})
+    if texts or not afterwards:
+        found["# Plans"] = plans(program, {**large_ones, **texts})
     after = [file for folder in folders for file in sorted(folder.glob("*.after.hlo"))]
     # What cannot be measured without a judge, or without such texts, stays as it was.
     if after:

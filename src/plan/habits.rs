@@ -5,7 +5,6 @@
 
 use super::classes::{LayoutClasses, LayoutId};
 use super::program::{Doing, Program};
-use super::ways::Way;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
 
@@ -62,18 +61,18 @@ fn made_in(
     classes.target.made_in(operation, &operands, &results, wanted, summed)
 }
 
-/// The arrays of an instance that a way has in other layouts than those in which the instance takes and makes them.
+/// The arrays of an instance that it has in other layouts, those of a way, than those in which it takes and makes them.
 pub fn bent(
     program: &Program,
     classes: &LayoutClasses,
     class: &[usize],
     users: &[Vec<(usize, usize)>],
-    (k, way): (usize, &Way),
+    (k, operands_in, results_in): (usize, &[Option<LayoutId>], &[LayoutId]),
 ) -> Vec<Bent> {
     let instance = &program.instances[k];
     let order = |class: usize, id: LayoutId| &classes.all[class].layouts[usize::from(id)].minor_to_major[..];
     let (Doing::Operation(operation), Some((result, id))) =
-        (instance.doing, instance.results.first().zip(way.results.first()))
+        (instance.doing, instance.results.first().zip(results_in.first()))
     else {
         return Vec::new();
     };
@@ -90,11 +89,11 @@ pub fn bent(
         let all = &classes.all[class[made_of]].layouts;
         all.iter().position(|layout| layout.minor_to_major == made).and_then(|id| LayoutId::try_from(id).ok())
     };
-    let results = instance.results.iter().zip(&way.results).filter_map(|(result, id)| {
+    let results = instance.results.iter().zip(results_in).filter_map(|(result, id)| {
         let from = own(*result).filter(|from| from != id)?;
         Some(Bent { class: class[*result], from, to: *id })
     });
-    let operands = instance.operands.iter().zip(&way.operands).filter(|_| !product).filter_map(|(operand, id)| {
+    let operands = instance.operands.iter().zip(operands_in).filter(|_| !product).filter_map(|(operand, id)| {
         let (from, to) = ((*id)?, own(*operand)?);
         (from != to).then_some(Bent { class: class[*operand], from, to })
     });

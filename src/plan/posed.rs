@@ -329,8 +329,8 @@ impl<'a, 't> Posed<'a, 't> {
         }
     }
 
-    /// Whether an instance is a transpose, or a reshape that moves nothing in this way, and no kernel. An argument that is a
-    /// result under another name is copied.
+    /// Whether an instance is a reshape that moves nothing in this way, or a transpose where layouts are tiles, and no
+    /// kernel. An argument that is a result under another name is copied.
     fn only_renames(&self, k: usize, way: &Way) -> bool {
         if self.kernels.kept[k] != Kept::Stored {
             return false;
@@ -339,7 +339,7 @@ impl<'a, 't> Posed<'a, 't> {
         match instance.doing {
             Doing::Operation(Operation::Transpose { .. }) => {
                 let copied = |made: &usize| self.renames.to_result[k] && self.is_argument(*made);
-                !instance.operands.iter().any(copied)
+                self.choices.classes.target.has_tiles() && !instance.operands.iter().any(copied)
             }
             _ => self.reshape(k, way).is_some_and(|[from, to]| self.in_place(from, to)),
         }
@@ -395,7 +395,8 @@ impl<'a, 't> Posed<'a, 't> {
             return Ok(0);
         }
         let mut cost = 0i64;
-        for bent in bent(program, &choices.classes, &choices.class, users, (k, way)) {
+        let own = (k, &way.operands[..], &way.results[..]);
+        for bent in bent(program, &choices.classes, &choices.class, users, own) {
             let (kept, taker, extent) = (Kept::Stored, Taker::Result, Extent::Nothing);
             let meeting =
                 Meeting { class: bent.class, kept, argument: false, taker, extent, reads: 0, in_place: false };

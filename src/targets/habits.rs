@@ -13,7 +13,6 @@
 use super::target::Target;
 use crate::operations::operation::{Algorithm, Operation, WindowDim};
 use crate::operations::shape::Array;
-use crate::places::DefaultLayouts;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -37,7 +36,7 @@ impl Target {
         summed: &[usize],
     ) -> Option<Vec<usize>> {
         let model = &self.machine().model;
-        let (rows, lanes) = model.registers.filter(|_| model.layouts == DefaultLayouts::Tiles)?;
+        let (rows, lanes) = model.registers.filter(|_| self.has_tiles())?;
         let registers = Registers { rows, lanes };
         match operation {
             Operation::Dot { lhs_batch, lhs_contracting, .. } => {

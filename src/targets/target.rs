@@ -77,6 +77,11 @@ impl Target {
         &self.machine
     }
 
+    /// Whether arrays are in tiles of registers unless their owner asks otherwise.
+    pub fn has_tiles(&self) -> bool {
+        self.machine.model.layouts == DefaultLayouts::Tiles
+    }
+
     /// The unit of all costs, such as `cycle`; `byte` where the machine names none.
     pub fn unit(&self) -> &str {
         if self.machine.model.unit.is_empty() { "byte" } else { &self.machine.model.unit }
