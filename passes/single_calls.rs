@@ -7,6 +7,7 @@
 
 use crate::functions::{callee, ends, free_functions, symbol};
 use layout_ir::{self as ir, Op, Rewriter};
+use melior::ir::ValueLike;
 use std::collections::HashMap;
 
 /// Puts them in place, in time linear in the operations. `operations` are those of a module, itself first.
@@ -38,15 +39,24 @@ fn is_in_region(call: Op) -> bool {
     ir::parent(call).is_some_and(|parent| ["scf.", "affine."].iter().any(|own| ir::name(parent).starts_with(own)))
 }
 
-/// Whether a function may stand in place of its call: it has no branches, takes no memory on the stack, which it gives back
-/// as a function alone, and nobody wants it to stay.
+/// Whether a function may stand in place of its call: it has no branches, nothing in it needs a function around it, and
+/// nobody wants it to stay.
 fn may_move(call: Op, function: Op) -> bool {
     let stays = |op: Op| ir::attribute(op, "no_inline").is_some();
-    let takes_stack = |op: &Op| matches!(ir::name(*op), "memref.alloca" | "llvm.alloca");
     ir::blocks(function).len() == 1
         && !stays(call)
         && !stays(function)
-        && !ir::all_operations(function).iter().any(takes_stack)
+        && !ir::all_operations(function).into_iter().any(needs_function)
+}
+
+/// Whether an operation means something else, or nothing, in a loop of another function. Affine operations take a value as
+/// dimension or symbol if it is an argument or at the top of a function, and in a loop only if it is counted by an
+/// `affine.for`. Memory on the stack is given back by the function alone, and buffers are freed by hand in functions
+/// without tensors alone.
+fn needs_function(op: Op) -> bool {
+    let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
+    let has_memory = ir::results(op).into_iter().chain(arguments).any(|v| ir::memref(v.r#type()).is_some());
+    has_memory || ir::name(op) == "llvm.alloca" || ir::name(op).starts_with("affine.")
 }
 
 /// Puts the operations of a function in place of its only call, and erases both.

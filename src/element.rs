@@ -3,6 +3,7 @@
 //! A type has two sizes: its own in bits (`pred` 1, `s4` 4, `c64` 64), and the whole bytes that an element takes where
 //! the layout does not say otherwise (`pred` and `s4` one byte each). `token` and `opaque` are not data and have neither.
 
+use crate::text::{Error, did_you_mean, excerpt, from_str};
 use std::fmt;
 
 macro_rules! element_types {
@@ -22,7 +23,7 @@ macro_rules! element_types {
                 match self { $(ElementType::$variant => $name,)* }
             }
 
-            /// The type of that name.
+            /// The type of that name; where it is to be said what is wrong with the name, [`ElementType::parse`].
             pub fn from_name(name: &str) -> Option<ElementType> {
                 match name {
                     $($name => Some(ElementType::$variant),)*
@@ -51,6 +52,34 @@ element_types! {
 }
 
 impl ElementType {
+    /// Reads the name of a type.
+    ///
+    /// # Errors
+    /// There is none of this name.
+    ///
+    /// ```
+    /// use tensor_layout::element::ElementType;
+    /// assert_eq!("bf16".parse(), Ok(ElementType::BF16));
+    /// let error = "bf61".parse::<ElementType>().unwrap_err();
+    /// assert_eq!(error.to_string(), "unknown element type `bf61`; did you mean `bf16`?");
+    /// ```
+    pub fn parse(name: &str) -> Result<ElementType, Error> {
+        ElementType::from_name(name).ok_or_else(|| {
+            let hint = did_you_mean(name, ElementType::ALL.iter().map(|t| t.name()));
+            Error::at(0, format!("unknown element type `{}`{hint}", excerpt(name))).unknown()
+        })
+    }
+
+    /// The bits of an element of a type that a text names.
+    ///
+    /// # Errors
+    /// There is no type of this name, or it is not data.
+    pub fn parse_data(name: &str) -> Result<(ElementType, i64), Error> {
+        let element = ElementType::parse(name)?;
+        let message = || format!("expected a type of data, such as `f32`, found `{name}`");
+        Ok((element, element.bits().ok_or_else(|| Error::at(0, message()))?))
+    }
+
     /// The whole bytes that an element takes; `None` for what is not data.
     pub fn bytes(self) -> Option<i64> {
         self.bits().map(|bits| (bits + 7) / 8)
@@ -87,3 +116,5 @@ impl fmt::Display for ElementType {
         f.write_str(self.name())
     }
 }
+
+from_str!(ElementType: Error);

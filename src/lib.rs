@@ -15,7 +15,7 @@
 //! Types with a text of their own are [`FromStr`](std::str::FromStr) and print what they read; a [`text::Error`] has its
 //! kind, the byte at fault, and a message that says what would be right. Answers that may get more fields, and lists that
 //! may get longer, are `#[non_exhaustive]`. [`operations::Operation`], [`element::ElementType`] and what else a compiler must
-//! know whole to be right are not: there, one more is a change that it has to see.
+//! know whole to be right are not: there, one more is a change that it has to see. `test/names.rs` lists them.
 //!
 //! # From each room
 //!
@@ -105,7 +105,7 @@
 //! | room | what it holds | uses |
 //! |---|---|---|
 //! | [`text`] | cursor over a text, errors with a byte offset, suggestions | |
-//! | [`element`] | element types and their sizes | |
+//! | [`element`] | element types and their sizes | `text` |
 //! | [`expr`] | quasi-affine expressions as trees | |
 //! | `numbers` | greatest common divisors and inverses | |
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `numbers`, `text` |

@@ -39,6 +39,23 @@ pub enum ErrorKind {
     Unsupported,
 }
 
+impl ErrorKind {
+    /// Every kind.
+    pub const ALL: &'static [ErrorKind] =
+        &[ErrorKind::Syntax, ErrorKind::Unknown, ErrorKind::Invalid, ErrorKind::TooLarge, ErrorKind::Unsupported];
+
+    /// The name, as the line protocol and the Python package have it: `too large`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Syntax => "syntax",
+            ErrorKind::Unknown => "unknown",
+            ErrorKind::Invalid => "invalid",
+            ErrorKind::TooLarge => "too large",
+            ErrorKind::Unsupported => "unsupported",
+        }
+    }
+}
+
 /// What is wrong, and where in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -109,13 +126,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// [`FromStr`](std::str::FromStr) of types whose `parse` reads their text.
+/// [`FromStr`](std::str::FromStr) of types whose `parse` reads their text, with the error of `parse`.
 macro_rules! from_str {
-    ($($read:ty),*) => {$(
+    ($($read:ty: $error:ty),*) => {$(
         impl std::str::FromStr for $read {
-            type Err = Error;
+            type Err = $error;
 
-            fn from_str(text: &str) -> Result<$read, Error> {
+            fn from_str(text: &str) -> Result<$read, $error> {
                 <$read>::parse(text)
             }
         }

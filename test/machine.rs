@@ -172,7 +172,7 @@ fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
 /// The memory and the bytes of it that a layout takes.
 fn fits(machine: &str, layout: &str, bits: i64, space: Option<u8>, memory: &str, bytes: i64) {
     let machine = self::machine(machine);
-    let Fit { memory: found, bytes: needed } = machine
+    let Fit { memory: found, bytes: needed, .. } = machine
         .check(&Placement::parse(layout).unwrap(), bits, space)
         .unwrap_or_else(|error| panic!("{layout}: {error}"));
     let found = found.map_or("", |memory| &machine.memories[memory].name);

@@ -3,11 +3,13 @@
 //! The files are read as tokens: a definition is `struct`, `enum`, `union`, `trait` or `type` with a name behind it, also
 //! inside functions and macros. Associated types of traits and of their implementations are not counted, and neither is
 //! what is behind `#[cfg(test)]`.
+//!
+//! A public enum or struct that may get longer is `#[non_exhaustive]`; [`CLOSED`] is the list of the others.
 
 mod tokens;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tokens::without_tests;
@@ -48,6 +50,151 @@ fn definitions_are_found() {
     assert_eq!(found("impl T for A { type Out = u8; }", "unsafe impl T for B { type Out = u8; }"), "");
     assert_eq!(found("rules! { impl T for $type { type Out = u8; } }", "struct Out;"), "");
     assert_eq!(found("struct Out; trait T { type Out; }", ""), "");
+}
+
+/// What users of the maths name and may take apart, although it is not `#[non_exhaustive]`: why, and which.
+const CLOSED: &[(&str, &[&str])] = &[
+    // More of them would be another grammar, or another mathematics.
+    (
+        "expressions and maps",
+        &["Expr", "Named", "Indexing", "IndexingMap", "Kind", "VariableOrigin", "Interval", "Domain"],
+    ),
+    ("layouts", &["Layout", "Split", "TileEntry", "TensorLayout", "Part", "Broadcast", "Spot", "View", "Slice"]),
+    ("shapes", &["Array", "Shape", "Dim", "Sizes", "Values"]),
+    ("numbers", &["Decimal", "Count", "Footprint"]),
+    ("yes, no or unknown", &["Equality", "Movement", "Moved", "Shift", "Held", "Copies"]),
+    // A compiler that does not know one of them is wrong without noticing.
+    (
+        "what operations do",
+        &["Operation", "Algorithm", "Collective", "Contraction", "Convolution", "Exchange", "Fourier"],
+    ),
+    ("and its parts", &["Gather", "Loops", "Ragged", "RaggedDot", "Start", "WindowDim", "OnlyPlace", "Progression"]),
+    ("elements", &["ElementType"]),
+    ("what operations read", &["Access", "Mapped", "RunTime"]),
+    // A checker that does not know one of them accepts what it must not.
+    ("proofs of simplifications", &["Claim", "Refused", "Shown", "Step", "Using"]),
+    (
+        "proofs of plans",
+        &["Certificate", "Dual", "Edge", "Message", "Multiplier", "Occupancy", "ProofNode", "Reduction"],
+    ),
+    // Made by callers, with all fields.
+    ("programs", &["Facts", "Graph", "Instruction", "Node", "Place", "Value", "Doing", "Instance", "Made", "Program"]),
+    (
+        "questions",
+        &["AxisCut", "Kernel", "LevelBytes", "Options", "PartRead", "Product", "SpaceLimit", "Spread", "StridedTile"],
+    ),
+];
+
+#[test]
+fn a_public_type_that_may_grow_says_so() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut crates = BTreeMap::new();
+    read(root, &root.join("src"), &mut crates);
+    let files = &crates[&root.join("src")];
+    let (mut named, mut open) = (BTreeSet::new(), BTreeSet::new());
+    for (file, text) in files {
+        let tokens: TokenStream = text.parse().unwrap_or_else(|e| panic!("{file}: {e}"));
+        let room = file.ends_with("mod.rs") || file.matches('/').count() == 1;
+        exported(tokens.clone(), room, &mut named);
+        may_be_taken_apart(tokens, &mut open);
+    }
+    assert!(["Layout", "Notation", "Unplanned", "ErrorKind"].iter().all(|name| named.contains(*name)), "{named:?}");
+    let found: BTreeSet<&str> = named.intersection(&open).map(String::as_str).collect();
+    let closed: BTreeSet<&str> = CLOSED.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    let both =
+        |of: &BTreeSet<&str>, other: &BTreeSet<&str>| of.difference(other).copied().collect::<Vec<_>>().join(", ");
+    assert_eq!(both(&found, &closed), "", "neither `#[non_exhaustive]` nor in the list CLOSED");
+    assert_eq!(both(&closed, &found), "", "in the list CLOSED, but no public type that can be taken apart");
+}
+
+#[test]
+fn what_may_be_taken_apart_is_found() {
+    let found = |text: &str| {
+        let mut open = BTreeSet::new();
+        may_be_taken_apart(text.parse().expect("these are tokens"), &mut open);
+        open.into_iter().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(found("pub enum A { One }"), "A");
+    assert_eq!(found("#[derive(Debug)] #[non_exhaustive] pub enum A { One }"), "");
+    assert_eq!(found("#[non_exhaustive] pub enum A {} #[derive(Debug)] pub enum B {}"), "B");
+    assert_eq!(found("pub struct A { pub one: u8, pub two: Vec<u8> } pub struct B(pub u8);"), "A B");
+    // With a field of its own, only its crate makes it or takes it apart.
+    assert_eq!(found("pub struct A { pub one: u8, two: u8 } pub struct B(u8); pub struct C { pub(crate) d: u8 }"), "");
+    assert_eq!(found("macro_rules! list { () => { pub enum A {} } } pub(crate) enum B {}"), "A");
+}
+
+/// The names of what a room offers: what its `pub use` lists, and, in the room's own file, its public types.
+fn exported(tokens: TokenStream, room: bool, names: &mut BTreeSet<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (k, token) in tokens.iter().enumerate() {
+        let public = k > 0 && is_word(&tokens[k - 1], "pub");
+        if public && is_word(token, "use") && room {
+            let path =
+                tokens[k..].iter().take_while(|token| !matches!(token, TokenTree::Punct(p) if p.as_char() == ';'));
+            path.for_each(|token| words(token, names));
+        } else if public && room && (is_word(token, "struct") || is_word(token, "enum")) {
+            words(&tokens[k + 1], names);
+        } else if let TokenTree::Group(group) = token {
+            exported(group.stream(), room, names);
+        }
+    }
+}
+
+/// The enums and the structs with public fields only that are public and not `#[non_exhaustive]`.
+fn may_be_taken_apart(tokens: TokenStream, open: &mut BTreeSet<String>) {
+    let tokens = without_tests(tokens);
+    let mut marked = false;
+    for (k, token) in tokens.iter().enumerate() {
+        let public = k > 0 && is_word(&tokens[k - 1], "pub");
+        if let TokenTree::Group(group) = token {
+            let is_mark = group.delimiter() == Delimiter::Bracket && group.stream().to_string() == "non_exhaustive";
+            marked |= is_mark;
+            may_be_taken_apart(group.stream(), open);
+        } else if public && (is_word(token, "enum") || is_word(token, "struct")) {
+            let body = tokens[k..].iter().find_map(|token| match token {
+                TokenTree::Group(group) => Some(group.stream()),
+                _ => None,
+            });
+            let whole = is_word(token, "enum") || body.is_some_and(only_public_fields);
+            if whole && !std::mem::take(&mut marked) {
+                words(&tokens[k + 1], open);
+            }
+            marked = false;
+        }
+    }
+}
+
+/// Whether each field between commas begins with `pub`, apart from attributes, and not with `pub(crate)`.
+fn only_public_fields(fields: TokenStream) -> bool {
+    let (mut begins, mut public, mut angle) = (true, true, 0);
+    let fields: Vec<TokenTree> = fields.into_iter().collect();
+    for (k, token) in fields.iter().enumerate() {
+        match token {
+            TokenTree::Punct(p) if p.as_char() == '<' => angle += 1,
+            TokenTree::Punct(p) if p.as_char() == '>' => angle -= 1,
+            TokenTree::Punct(p) if p.as_char() == ',' && angle == 0 => begins = true,
+            TokenTree::Ident(_) if begins => {
+                let kept = matches!(fields.get(k + 1), Some(TokenTree::Group(_)));
+                public &= is_word(token, "pub") && !kept;
+                begins = false;
+            }
+            _ => {}
+        }
+    }
+    public
+}
+
+/// The words in a token.
+fn words(token: &TokenTree, names: &mut BTreeSet<String>) {
+    match token {
+        TokenTree::Ident(word) => _ = names.insert(word.to_string()),
+        TokenTree::Group(group) => group.stream().into_iter().for_each(|token| words(&token, names)),
+        _ => {}
+    }
+}
+
+fn is_word(token: &TokenTree, word: &str) -> bool {
+    matches!(token, TokenTree::Ident(found) if found == word)
 }
 
 /// The files of a crate: their names and texts.

@@ -104,7 +104,8 @@ impl Parts {
             let units = |n: i64| held.units_of(n).ok_or(LARGE);
             (self.exprs[fastest], self.digit) = held.position(self.exprs[fastest].clone().times(held.units));
             self.sizes[fastest] = self.sizes[fastest].map(units).transpose()?;
-            for (_, stride) in self.strides.iter_mut().enumerate().filter(|(k, _)| *k != fastest) {
+            // What is further in has one place, and the stride of what is inside it, as in any dense memref.
+            for stride in self.strides.iter_mut().filter(|stride| **stride != Some(1)) {
                 *stride = stride.map(units).transpose()?;
             }
             self.fastest = fastest;

@@ -13,6 +13,8 @@ use melior::ir::{Attribute, BlockRef};
 pub struct Combiner<'c> {
     /// The operation, of two elements.
     pub op: Op<'c>,
+    /// Which of the two is the element that is added; the other one is the result so far.
+    pub element: usize,
     /// The element that changes nothing.
     pub neutral: Attribute<'c>,
 }
@@ -25,11 +27,16 @@ impl<'c> Combiner<'c> {
         let [result] = ir::operands(end)[..] else { return None };
         let op = ir::defining_op(result)?;
         let inside = ir::operations(body).iter().any(|o| ir::op_key(*o) == ir::op_key(op));
-        if !inside || ir::uses(output).len() != 1 || !ir::operands(op).iter().any(|v| ir::key(*v) == ir::key(output)) {
+        if !inside || ir::uses(output).len() != 1 {
             return None;
         }
+        let element = match ir::operands(op)[..] {
+            [sum, _] if ir::key(sum) == ir::key(output) => 1,
+            [_, sum] if ir::key(sum) == ir::key(output) => 0,
+            _ => return None,
+        };
         let neutral = upstream::neutral_element(op)?;
-        Some(Combiner { op, neutral })
+        Some(Combiner { op, element, neutral })
     }
 
     /// Whether elements may be added in another order than the program's.

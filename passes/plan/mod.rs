@@ -102,7 +102,6 @@ fn unplanned<'c>(module: Op<'c>, steps: &Steps<'c>, why: Unplanned) -> Vec<Diagn
     let error = |op, why: String| Diagnostic::error(ir::location(op), format!("no layouts can be planned: {why}"));
     match why {
         Unplanned::Wrong(node, why) => vec![error(node.map_or(module, place), why.message)],
-        Unplanned::Impossible(why) => vec![error(module, why.to_string())],
         Unplanned::Short { space, at, least, capacity, arrays } => {
             let more = least.saturating_sub(capacity);
             let why =
@@ -113,5 +112,6 @@ fn unplanned<'c>(module: Op<'c>, steps: &Steps<'c>, why: Unplanned) -> Vec<Diagn
             };
             vec![arrays.into_iter().fold(error(place(at), why), taken)]
         }
+        why => vec![error(module, why.to_string())],
     }
 }

@@ -1,7 +1,7 @@
 //! The code of one block: what is loaded, prefetched and stored.
 
 use super::distance::Distance;
-use super::kernel::{At, Kernel, Sums};
+use super::kernel::{At, Kernel, Part, Sums};
 use super::plan::Mode;
 use super::registers::{Key, Rearranged, mask, subsets};
 use super::there::{Mask, There};
@@ -28,10 +28,6 @@ fn position<'c>(b: Builder<'c>, lane: i64) -> (Identifier<'c>, Attribute<'c>) {
 }
 
 impl<'c> Kernel<'_, 'c> {
-    pub fn all_bits(&self) -> Key {
-        self.plan.levels.iter().fold(0, |all, level| all | level.mask())
-    }
-
     /// The type in which an operand's elements are moved between lanes: small ones as integers, which the machine
     /// shuffles faster.
     pub fn moved(&self, b: Builder<'c>, operand: usize) -> Type<'c> {
@@ -174,11 +170,13 @@ impl<'c> Kernel<'_, 'c> {
         let mut steps: Vec<Key> = subsets(self.plan.reduced & !mask(&lanes)).collect();
         // As sums are written down: larger parts of a dimension change last.
         steps.sort_by_key(|step| self.plan.levels.iter().map(|level| level.step(*step)).collect::<Vec<_>>());
+        let mut keys: Vec<Key> = sums.keys().map(|of| of.0).collect();
+        keys.dedup();
         // In any order, accumulator by accumulator, so that memory is read in order; else what is loaded once serves
         // all.
         let in_turn: Vec<(Key, Key)> = match self.plan.mode {
-            Mode::Reassociated => sums.keys().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
-            _ => steps.iter().flat_map(|step| sums.keys().map(|sum| (*sum, *step))).collect(),
+            Mode::Reassociated => keys.iter().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
+            _ => steps.iter().flat_map(|step| keys.iter().map(|sum| (*sum, *step))).collect(),
         };
         let parts = in_turn.len();
         for (part, (number, step)) in in_turn.into_iter().enumerate() {
@@ -187,22 +185,29 @@ impl<'c> Kernel<'_, 'c> {
             if number & self.plan.kept != step & self.plan.kept {
                 continue;
             }
-            let sum = sums.get_mut(&number).expect("accumulators stay");
             if !self.is_any_there(at, None, &lanes, key) {
                 continue;
             }
-            let Some(next) = self.compute(b, at, &mut loaded, self.body, key, Some(*sum)).pop() else { continue };
+            // An extreme has parts instead.
+            let sum = sums.get(&(number, Part::Whole)).copied();
+            let Some(next) = self.compute(b, at, &mut loaded, self.body, key, sum).pop() else { continue };
             let counting = self.counting(at, key);
             let chosen = match self.mask(b, at, &counting) {
-                Mask::All => {
-                    *sum = next;
-                    continue;
-                }
+                Mask::All => None,
                 Mask::None => continue,
-                Mask::Whole(bits) | Mask::Lanes(bits) => bits,
-                Mask::One(_) => self.lanes_mask(b, at, &counting),
+                Mask::Whole(bits) | Mask::Lanes(bits) => Some(bits),
+                Mask::One(_) => Some(self.lanes_mask(b, at, &counting)),
             };
-            *sum = b.value("arith.select", &[chosen, next, *sum], next.r#type(), &[]);
+            let next = chosen.map_or(next, |bits| {
+                let otherwise = sum.unwrap_or_else(|| self.neutral(b));
+                b.value("arith.select", &[bits, next, otherwise], next.r#type(), &[])
+            });
+            match sum {
+                Some(_) => {
+                    sums.insert((number, Part::Whole), next);
+                }
+                None => self.take(b, &mut sums, number, next),
+            }
         }
         sums
     }

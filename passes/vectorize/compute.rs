@@ -6,6 +6,7 @@ use super::registers::{Key, mask, place, shuffle};
 use super::there::Mask;
 use crate::buffers::operations::{CONTRACTS, is};
 use crate::kernel::body::{Argument, Body};
+use crate::kernel::combiner::Combiner;
 use crate::upstream::FastMath;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
@@ -70,7 +71,7 @@ impl<'c> Kernel<'_, 'c> {
         }
     }
 
-    /// The values that a body yields, for one register.
+    /// The values that a body yields, for one register; of an extreme, the element that its combiner adds.
     pub fn compute(
         &self,
         b: Builder<'c>,
@@ -91,7 +92,8 @@ impl<'c> Kernel<'_, 'c> {
         let mut values: HashMap<usize, Val<'c>> = HashMap::new();
         for (argument, from) in &body.arguments {
             let done = self.done.values().any(|operand| Body::is(from, *operand));
-            if !done && ir::is_used(*argument) {
+            let has_value = sum.is_some() || !matches!(from, Argument::Sum);
+            if !done && has_value && ir::is_used(*argument) {
                 values.insert(ir::key(*argument), self.argument(b, at, loaded, key, sum, from));
             }
         }
@@ -103,6 +105,9 @@ impl<'c> Kernel<'_, 'c> {
             if let Some(operand) = self.done.get(&ir::op_key(op)) {
                 values.insert(ir::key(ir::result(op, 0)), self.register(b, at, loaded, *operand, key));
                 continue;
+            }
+            if let (Some(_), Some(combiner)) = (self.extreme, self.combines(op)) {
+                return vec![known(inside, &values, ir::operands(op)[combiner.element])];
             }
             let operands: Vec<Val<'c>> = match ir::name(op) {
                 "arith.constant" => Vec::new(),
@@ -127,6 +132,11 @@ impl<'c> Kernel<'_, 'c> {
             values.insert(ir::key(ir::result(op, 0)), made);
         }
         Vec::new()
+    }
+
+    /// The combiner of the reduction, if it is this operation.
+    fn combines(&self, op: Op<'c>) -> Option<&Combiner<'c>> {
+        self.combiner.as_ref().filter(|combiner| ir::op_key(combiner.op) == ir::op_key(op))
     }
 
     /// Whether an operation rounds f32 to the nearest bf16, for which most machines have no instruction and LLVM calls
@@ -161,7 +171,7 @@ impl<'c> Kernel<'_, 'c> {
         let contracts = self.target.contract && is(ir::name(op), CONTRACTS);
         let mut attributes = b.attributes_of(op);
         // Sums of parts may overflow where the whole does not.
-        if self.combiner.as_ref().is_some_and(|combiner| ir::op_key(combiner.op) == ir::op_key(op)) {
+        if self.combines(op).is_some() {
             attributes.retain(|a| a.0 != Identifier::new(b.context(), "overflowFlags"));
         }
         if contracts {

@@ -12,6 +12,7 @@
 //! So full tiles have the code that they have with sizes in the types.
 
 use super::distance::{Address, Distance, product};
+use super::extremes::Extreme;
 use super::plan::{Level, MANY, Mode, Plan};
 use super::prefetch::Prefetch;
 use super::registers::{Key, mask};
@@ -28,8 +29,17 @@ use std::collections::{BTreeMap, HashMap};
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 
-/// Accumulators, by the numbers of their registers.
-pub type Sums<'c> = BTreeMap<Key, Val<'c>>;
+/// What an accumulator is, or of the largest or least number what each of its parts is: see `extremes`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    Whole,
+    Top,
+    Low,
+    Bottom,
+}
+
+/// The parts of accumulators, by the numbers of their registers.
+pub type Sums<'c> = BTreeMap<(Key, Part), Val<'c>>;
 
 /// The state of the loops around the code that is being made.
 #[derive(Clone)]
@@ -64,6 +74,8 @@ pub struct Kernel<'a, 'c> {
     pub values: Vec<Val<'c>>,
     pub vars: IndexVars<'c>,
     pub combiner: Option<Combiner<'c>>,
+    /// Whether results are the largest or least numbers, and found in parts.
+    pub extreme: Option<Extreme>,
     /// The widening that a copy applies to each element.
     pub widening: Option<Op<'c>>,
     /// Operations of the body that have been done on an operand already, when it was packed.
@@ -83,7 +95,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
     ) -> Self {
         let (combiner, done, prefetches) = (body.combiner(), HashMap::new(), Vec::new());
         let (values, widening) = (Vec::new(), None);
-        Kernel { body, target, plan, output, buffers, values, vars, combiner, widening, done, prefetches }
+        let extreme = Extreme::of(combiner.as_ref(), &plan, target);
+        Kernel { body, target, plan, output, buffers, values, vars, combiner, extreme, widening, done, prefetches }
     }
 
     /// All of the code, for dimensions of these sizes.
@@ -95,7 +108,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
             Mode::Reassociated => {
                 // Of loops whose counts it does not know LLVM schedules the loads late, whatever the combiner.
                 let open = sizes.iter().any(|size| matches!(size, Rest::Open { .. }));
-                self.combiner.as_ref().is_some_and(|combiner| open || !is(ir::name(combiner.op), MULTI_INSTRUCTION))
+                let cheap = |op| self.extreme.is_some() || !is(ir::name(op), MULTI_INSTRUCTION);
+                self.combiner.as_ref().is_some_and(|combiner| open || cheap(combiner.op))
             }
         };
         let known = |size: &Rest| if let Rest::Known(n) = size { *n } else { MANY };
@@ -231,7 +245,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let (then, otherwise) = b.conditional(condition, &types);
         ir::set_operands(otherwise, &before);
         let after = inside(self, b.at(then), sums);
-        let keys: Vec<Key> = after.keys().copied().collect();
+        let keys: Vec<(Key, Part)> = after.keys().copied().collect();
         ir::set_operands(then, &after.into_values().collect::<Vec<_>>());
         keys.into_iter().zip(ir::results(ir::parent(then).expect("the end of a branch is in it"))).collect()
     }

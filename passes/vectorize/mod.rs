@@ -16,6 +16,7 @@
 //! | `kernel` | the loops |
 //! | `rest`, `there` | which elements are there, at the ends |
 //! | `compute`, `block`, `sums` | the code inside them |
+//! | `extremes` | largest and least numbers |
 //! | `bytes` | bytes that hold several elements |
 
 mod block;
@@ -23,6 +24,7 @@ mod bytes;
 mod compute;
 mod contraction;
 mod distance;
+mod extremes;
 mod kernel;
 mod plan;
 mod planner;

@@ -8,7 +8,7 @@
 //! have theirs in the layouts, so the block and the loops inside it are the same as for a size in the type.
 
 use super::distance::{Address, Distance};
-use super::registers::{Key, Lanes};
+use super::registers::{Key, Lanes, mask};
 
 /// The steps of an open level, as far as the plan is concerned: more than any number it is compared with.
 pub const MANY: i64 = 1 << 60;
@@ -114,6 +114,23 @@ pub struct Plan {
     pub packed: Vec<Packed>,
     /// What distances are multiples of; those of packed inputs, too.
     pub values: Vec<RunTime>,
+}
+
+impl Plan {
+    /// All bits of the block.
+    pub fn all_bits(&self) -> Key {
+        self.levels.iter().fold(0, |all, level| all | level.mask())
+    }
+
+    /// The bits of the block that number accumulators.
+    pub fn of_accumulators(&self) -> Key {
+        self.all_bits() & !self.reduced & !mask(&self.lanes) | self.kept
+    }
+
+    /// How many accumulators a whole block has.
+    pub fn accumulators(&self) -> i64 {
+        1 << self.of_accumulators().count_ones()
+    }
 }
 
 /// An input of a contraction that is copied before, because each of its elements is read many times.

@@ -56,6 +56,9 @@ pub fn plan<'c>(
         (_, Some(_)) if planner.reorders && body.then.is_none() => Mode::Reassociated,
         _ => Mode::Sequential,
     };
+    if mode != Mode::Elementwise && body.initial.is_none() {
+        return Err("a size that is known only at run time is of a dimension that has one place in an output".into());
+    }
     if mode != Mode::Elementwise && nest.outputs != 1 && body.then.is_none() {
         return Err("it reduces to several outputs".into());
     }

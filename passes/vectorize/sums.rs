@@ -2,28 +2,32 @@
 
 use super::kernel::{At, Kernel, Sums};
 use super::plan::Mode;
-use super::registers::{Key, Rearranged, mask, shuffle, subsets};
+use super::registers::{Key, Rearranged, shuffle, subsets};
 use crate::kernel::body::{Argument, Body};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::ValueLike;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 impl<'c> Kernel<'_, 'c> {
     /// The initial value of each accumulator.
     pub fn start(&self, b: Builder<'c>, at: &At) -> Sums<'c> {
         let lanes = self.plan.lanes.clone();
-        let rows = self.all_bits() & !self.plan.reduced & !mask(&lanes);
-        let keys = subsets(rows | self.plan.kept).filter(|key| self.is_any_there(at, None, &lanes, *key));
+        let keys = subsets(self.plan.of_accumulators()).filter(|key| self.is_any_there(at, None, &lanes, *key));
         let keys: Vec<Key> = keys.collect();
         if self.plan.mode == Mode::Reassociated {
-            let neutral = self.combiner.as_ref().expect("this mode has a combiner").neutral;
-            let neutral = self.broadcast(b, b.constant(neutral));
-            return keys.into_iter().map(|key| (key, neutral)).collect();
+            let neutral = self.neutral(b);
+            return self.accumulators(b, keys.into_iter().map(|key| (key, neutral)));
         }
         let mut loaded = self.loading(b, at);
         let initial = self.body.initial.as_ref().expect("a reduction starts from something");
-        keys.into_iter().map(|key| (key, self.argument(b, at, &mut loaded, key, None, initial))).collect()
+        self.accumulators(b, keys.into_iter().map(|key| (key, self.argument(b, at, &mut loaded, key, None, initial))))
+    }
+
+    /// A register of the element that changes nothing.
+    pub fn neutral(&self, b: Builder<'c>) -> Val<'c> {
+        let neutral = self.combiner.as_ref().expect("what is added in any order has a combiner").neutral;
+        self.broadcast(b, b.constant(neutral))
     }
 
     /// Puts the accumulators of each output element together and stores them.
@@ -31,6 +35,7 @@ impl<'c> Kernel<'_, 'c> {
         let output = self.output;
         let base = at.addresses[output].value(b, &self.vars, &self.values);
         let mut lanes = self.plan.lanes.clone();
+        let sums = self.results(b, &sums);
         if self.plan.mode == Mode::Sequential {
             let mut loaded = self.loading(b, at);
             let mut results: HashMap<Key, Vec<Val<'c>>> = HashMap::new();
@@ -48,13 +53,11 @@ impl<'c> Kernel<'_, 'c> {
             }
             return;
         }
-        let op = self.combiner.as_ref().expect("this mode has a combiner").op;
-        let combined = |a: Val<'c>, c: Val<'c>| b.value(ir::name(op), &[a, c], a.r#type(), &self.attributes(b, op));
-        let mut whole = Sums::new();
+        let mut whole: BTreeMap<Key, Val<'c>> = BTreeMap::new();
         for (key, sum) in sums {
             let key = key & !self.plan.kept;
             let sum = match whole.get(&key) {
-                Some(other) => combined(*other, sum),
+                Some(other) => self.combined(b, *other, sum),
                 None => sum,
             };
             whole.insert(key, sum);
@@ -64,7 +67,7 @@ impl<'c> Kernel<'_, 'c> {
                 |upper: i64| -> Vec<i64> { (0..1i64 << lanes.len()).filter(|lane| lane >> k & 1 == upper).collect() };
             for sum in whole.values_mut() {
                 let [low, high] = [0, 1].map(|upper| shuffle(b, &[*sum], &half(upper)));
-                *sum = combined(low, high);
+                *sum = self.combined(b, low, high);
             }
             lanes.remove(k);
         }
@@ -82,7 +85,7 @@ impl<'c> Kernel<'_, 'c> {
                 Some(Argument::Value(v)) => b.value("vector.broadcast", &[*v], sum.r#type(), &[]),
                 _ => self.cast(b, self.load(b, at, base, output, key), self.element(output)),
             };
-            combined(before, sum)
+            self.combined(b, before, sum)
         };
         self.store(b, at, base, output, &memory, &mut stored);
     }

@@ -32,6 +32,7 @@ pub struct StridedTile {
 
 /// What a tile of a result needs of an operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Needed {
     /// The tile. Behind the variables that were given, its offsets have one for each run-time variable of the map.
     pub tile: StridedTile,

@@ -1,122 +1,218 @@
-//! The names of attributes.
+//! The names of attributes, and which operations have them.
 //!
 //! XLA's attributes grow with its versions, so that an unknown one is kept as text. One that is written nearly as a known
-//! one is an error: `lowr=true` would leave `lower` false without saying so.
+//! one is an error: `lowr=true` would leave `lower` false without saying so. So is one of another operation, as XLA says
+//! too: `slice={[0:2]}` of an `add` would be lost.
 
+use super::opcodes;
 use super::raw::RawInstruction;
 use crate::text::{Error, excerpt, nearest};
 use std::collections::HashSet;
 
-/// The attributes of instructions, in order.
-const KNOWN: &[&str] = &[
-    "algorithm",
-    "all_reduce_id",
-    "api_version",
-    "async_execution_thread",
-    "async_group_id",
-    "backend_config",
-    "batch_group_count",
-    "body",
-    "branch_computations",
-    "called_computations",
-    "calls",
-    "channel_id",
-    "collapsed_slice_dims",
-    "condition",
-    "constrain_layout",
-    "control-predecessors",
-    "cross_program_prefetch_index",
-    "custom_call_has_side_effect",
-    "custom_call_target",
-    "delta",
-    "dim_labels",
-    "dimensions",
-    "direction",
-    "distribution",
-    "domain",
-    "dynamic_slice_sizes",
-    "entry",
-    "epsilon",
-    "exit",
-    "exponent_bits",
-    "false_computation",
-    "feature_group_count",
-    "feature_index",
-    "fft_length",
-    "fft_type",
-    "frontend_attributes",
-    "index",
-    "index_vector_dim",
-    "indices_are_sorted",
-    "infeed_config",
-    "input_batching_dims",
-    "inserted_window_dims",
-    "iota_dimension",
-    "is_associative",
-    "is_cross_program_prefetch",
-    "is_host_transfer",
-    "is_reverse",
-    "is_stable",
-    "k",
-    "kind",
-    "largest",
-    "left_side",
-    "lhs_batch_dims",
-    "lhs_contracting_dims",
-    "lhs_ragged_dims",
-    "literal",
-    "lower",
-    "mantissa_bits",
-    "metadata",
-    "num_carries",
-    "offset_dims",
-    "operand_batching_dims",
-    "operand_layout_constraints",
-    "operand_precision",
-    "origin",
-    "outfeed_config",
-    "outfeed_shape",
-    "output_to_operand_aliasing",
-    "padding",
-    "parameter_replication",
-    "replica_groups",
-    "result_accuracy",
-    "rhs_batch_dims",
-    "rhs_contracting_dims",
-    "rhs_group_dims",
-    "scatter",
-    "scatter_dims_to_operand_dims",
-    "scatter_indices_batching_dims",
-    "select",
-    "sharding",
-    "slice",
-    "slice_sizes",
-    "source_target_pairs",
-    "sparsity",
-    "start_index_map",
-    "start_indices_batching_dims",
-    "statistics",
-    "to_apply",
-    "transpose_a",
-    "transpose_b",
-    "true_computation",
-    "type",
-    "unique_indices",
-    "unit_diagonal",
-    "update_window_dims",
-    "use_global_device_ids",
-    "window",
+/// The operations of an attribute that every instruction may have.
+const ANYWHERE: &[&str] = &[];
+
+/// Stands for the parts of every asynchronous pair, such as `sort-start`. They have the attributes of the operation that
+/// they run, too; `async` is that of `async-start`, which names a computation.
+const PAIR: &str = "pair";
+
+/// The attributes of instructions, in order, each with the operations that have it.
+static KNOWN: &[(&str, &[&str])] = &[
+    ("algorithm", &["dot", "ragged-dot", "rng-bit-generator", "scaled-dot"]),
+    ("all_reduce_id", &["all-reduce"]),
+    ("api_version", &["custom-call"]),
+    ("async_execution_thread", &[PAIR]),
+    ("async_group_id", &[PAIR]),
+    ("backend_config", ANYWHERE),
+    ("batch_group_count", &["convolution", "custom-call"]),
+    ("body", &["while"]),
+    ("branch_computations", &["conditional"]),
+    ("called_computations", &["custom-call"]),
+    ("calls", &["async", "call", "fusion"]),
+    (
+        "channel_id",
+        &[
+            "all-gather",
+            "all-reduce",
+            "all-to-all",
+            "collective-broadcast",
+            "collective-permute",
+            "ragged-all-to-all",
+            "recv",
+            "recv-done",
+            "reduce-scatter",
+            "send",
+            "send-done",
+        ],
+    ),
+    ("collapsed_slice_dims", &["gather"]),
+    ("condition", &["while"]),
+    ("constrain_layout", &["all-gather", "all-reduce", "all-to-all", "reduce-scatter"]),
+    ("control-predecessors", ANYWHERE),
+    ("conv_kind", &["convolution"]),
+    ("cross_program_prefetch_index", &["copy-start"]),
+    ("custom_call_has_side_effect", &["custom-call"]),
+    ("custom_call_target", &["custom-call"]),
+    ("delta", &["rng-get-and-update-state"]),
+    ("dim_labels", &["convolution", "custom-call"]),
+    (
+        "dimensions",
+        &[
+            "all-gather",
+            "all-to-all",
+            "broadcast",
+            "concatenate",
+            "get-dimension-size",
+            "map",
+            "ragged-all-to-all",
+            "reduce",
+            "reduce-scatter",
+            "reverse",
+            "scan",
+            "set-dimension-size",
+            "sort",
+            "transpose",
+        ],
+    ),
+    ("direction", &["compare"]),
+    ("distribution", &["rng"]),
+    ("domain", &["domain"]),
+    ("dynamic_slice_sizes", &["dynamic-slice"]),
+    ("epsilon", &["batch-norm-grad", "batch-norm-inference", "batch-norm-training"]),
+    ("exponent_bits", &["reduce-precision"]),
+    ("false_computation", &["conditional"]),
+    ("feature_group_count", &["convolution", "custom-call"]),
+    ("feature_index", &["batch-norm-grad", "batch-norm-inference", "batch-norm-training"]),
+    ("fft_length", &["fft"]),
+    ("fft_type", &["fft"]),
+    ("frontend_attributes", ANYWHERE),
+    ("index", &["get-tuple-element"]),
+    ("index_vector_dim", &["gather", "scatter"]),
+    ("indices_are_sorted", &["gather", "scatter"]),
+    ("infeed_config", &["infeed"]),
+    ("inferred_dimension", &["reshape"]),
+    ("input_batching_dims", &["scatter"]),
+    ("inserted_window_dims", &["scatter"]),
+    ("iota_dimension", &["iota"]),
+    ("is_associative", &["scan"]),
+    ("is_composite", &["call"]),
+    ("is_cross_program_prefetch", &["copy-start"]),
+    ("is_host_transfer", &["recv", "recv-done", "send", "send-done"]),
+    ("is_reverse", &["scan"]),
+    ("is_stable", &["sort"]),
+    ("k", &["topk"]),
+    ("kind", &["fusion"]),
+    ("largest", &["topk"]),
+    ("left_side", &["triangular-solve"]),
+    ("lhs_batch_dims", &["dot", "ragged-dot", "scaled-dot"]),
+    ("lhs_contracting_dims", &["dot", "ragged-dot", "scaled-dot"]),
+    ("lhs_ragged_dims", &["ragged-dot"]),
+    ("literal", &["custom-call"]),
+    ("lower", &["cholesky", "triangular-solve"]),
+    ("mantissa_bits", &["reduce-precision"]),
+    ("metadata", ANYWHERE),
+    ("mode", &["all-reduce", "reduce-scatter"]),
+    ("num_carries", &["scan"]),
+    ("offset_dims", &["gather"]),
+    ("operand_batching_dims", &["gather"]),
+    ("operand_layout_constraints", &["custom-call"]),
+    ("operand_precision", &["convolution", "custom-call", "dot", "ragged-dot", "scaled-dot"]),
+    ("origin", ANYWHERE),
+    ("outfeed_config", &["outfeed"]),
+    ("outfeed_shape", &["outfeed"]),
+    ("output_to_operand_aliasing", &["custom-call", "fusion", PAIR]),
+    ("padding", &["pad"]),
+    ("padding_type", &["custom-call"]),
+    ("parameter_replication", ANYWHERE),
+    (
+        "replica_groups",
+        &["all-gather", "all-reduce", "all-to-all", "collective-broadcast", "ragged-all-to-all", "reduce-scatter"],
+    ),
+    (
+        "result_accuracy",
+        &[
+            "acos",
+            "acosh",
+            "asin",
+            "asinh",
+            "atanh",
+            "cbrt",
+            "cosh",
+            "cosine",
+            "erf",
+            "exponential",
+            "exponential-minus-one",
+            "log",
+            "log-plus-one",
+            "logistic",
+            "rsqrt",
+            "sine",
+            "sinh",
+            "sqrt",
+            "tan",
+            "tanh",
+        ],
+    ),
+    ("rhs_batch_dims", &["dot", "ragged-dot", "scaled-dot"]),
+    ("rhs_contracting_dims", &["dot", "ragged-dot", "scaled-dot"]),
+    ("rhs_group_dims", &["ragged-dot"]),
+    ("scatter", &["select-and-scatter"]),
+    ("scatter_dims_to_operand_dims", &["scatter"]),
+    ("scatter_indices_batching_dims", &["scatter"]),
+    ("schedule", &["custom-call"]),
+    ("select", &["select-and-scatter"]),
+    ("sharding", ANYWHERE),
+    ("slice", &["slice"]),
+    ("slice_sizes", &["collective-permute", "gather"]),
+    ("source_target_pairs", &["collective-permute"]),
+    ("sparsity", &["dot"]),
+    ("start_index_map", &["gather"]),
+    ("start_indices_batching_dims", &["gather"]),
+    ("statistics", ANYWHERE),
+    (
+        "to_apply",
+        &[
+            "all-reduce",
+            "async",
+            "call",
+            "custom-call",
+            "fusion",
+            "map",
+            "reduce",
+            "reduce-scatter",
+            "reduce-window",
+            "scan",
+            "scatter",
+            "sort",
+        ],
+    ),
+    ("transpose_a", &["triangular-solve"]),
+    ("transpose_b", &["triangular-solve"]),
+    ("true_computation", &["conditional"]),
+    ("type", &["compare"]),
+    ("unique_indices", &["scatter"]),
+    ("unit_diagonal", &["triangular-solve"]),
+    ("update_window_dims", &["scatter"]),
+    ("use_global_device_ids", &["all-gather", "all-reduce", "reduce-scatter"]),
+    ("window", &["convolution", "custom-call", "reduce-window", "select-and-scatter"]),
 ];
 
-/// Refuses a name that is not known and [`nearest`] to one that is, and that the instruction does not have. `others` are
-/// unknown names that are like none.
+/// Refuses a name that is not known and [`nearest`] to one that is, and that the instruction does not have, and one that
+/// its operation does not have. `others` are unknown names that are like none.
 pub(super) fn check<'a>(instruction: &RawInstruction<'a>, others: &mut HashSet<&'a str>) -> Result<(), Error> {
     for attribute in &instruction.attributes {
         let name = attribute.name;
-        if KNOWN.binary_search(&name).is_ok() || others.contains(name) {
+        if let Ok(k) = KNOWN.binary_search_by_key(&name, |known| known.0) {
+            // An operation that is not known is complained of itself.
+            if !has(instruction.opcode, KNOWN[k].1) && opcodes::find(instruction.opcode).is_some() {
+                return Err(Error::at(attribute.name_at, misplaced(instruction.opcode, name)));
+            }
             continue;
         }
-        let Some(near) = nearest(name, KNOWN.iter().copied()) else {
+        if others.contains(name) {
+            continue;
+        }
+        let Some(near) = nearest(name, KNOWN.iter().map(|known| known.0)) else {
             others.insert(name);
             continue;
         };
@@ -128,10 +224,36 @@ pub(super) fn check<'a>(instruction: &RawInstruction<'a>, others: &mut HashSet<&
     Ok(())
 }
 
+/// Whether an operation has an attribute of these operations.
+fn has(opcode: &str, operations: &[&str]) -> bool {
+    let of = |name| operations.contains(&name);
+    let in_pair = || opcodes::in_pair(opcode).is_some_and(|base| of(PAIR) || of(base));
+    operations == ANYWHERE || of(opcode) || in_pair()
+}
+
+/// What is said of an attribute that an operation does not have.
+fn misplaced(opcode: &str, name: &str) -> String {
+    let own = KNOWN.iter().filter(|known| known.1 != ANYWHERE && has(opcode, known.1));
+    let own: Vec<String> = own.map(|known| format!("`{}`", known.0)).collect();
+    match own.is_empty() {
+        true => format!("`{opcode}` must have no attributes of its own, found `{name}`"),
+        false => format!("`{opcode}` must have no attributes of its own but {}, found `{name}`", own.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn names_are_in_order() {
-        assert!(super::KNOWN.is_sorted());
+        assert!(KNOWN.is_sorted());
+    }
+
+    #[test]
+    fn attributes_are_of_operations_that_there_are() {
+        for name in KNOWN.iter().flat_map(|known| known.1).filter(|name| ![PAIR, "async"].contains(name)) {
+            assert!(opcodes::find(name).is_some(), "{name}");
+        }
     }
 }

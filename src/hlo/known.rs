@@ -12,6 +12,7 @@ use crate::operations::shape::{Array, Shape};
 
 /// Integers that are a sum of the index's coordinates times constants, and a constant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct KnownValues {
     /// The value at index 0.
     pub constant: i64,

@@ -6,6 +6,7 @@ use crate::text::{Cursor, Error, counted, excerpt, length};
 
 /// The value of a constant, typed by the constant's shape.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Literal {
     /// The value as it is written: `1.5`, `{{1,2},{3,4}}`, `{...}`.
     pub text: String,

@@ -10,6 +10,7 @@ use crate::text::Cursor;
 
 /// A module.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Module {
     /// Its name.
     pub name: String,

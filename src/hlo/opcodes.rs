@@ -163,6 +163,12 @@ pub(super) fn find(name: &str) -> Option<Opcode> {
         .or_else(|| part("-done").map(|_| row("", 1, 1, done, "")))
 }
 
+/// The operation that an asynchronous pair runs, of which this is the name of a part.
+pub(super) fn in_pair(name: &str) -> Option<&str> {
+    let is_own = |name: &str| OPCODES.binary_search_by_key(&name, |opcode| opcode.name).is_ok();
+    ["-start", "-update", "-done"].iter().find_map(|end| name.strip_suffix(end)).filter(|_| !is_own(name))
+}
+
 /// The question whether the name that is most like `name` is meant, if one is.
 pub(super) fn near(name: &str) -> String {
     did_you_mean(&name.replace('_', "-"), OPCODES.iter().map(|opcode| opcode.name))

@@ -2,7 +2,7 @@
 
 use super::module::Module;
 use super::{read, resolve};
-use crate::text::Error;
+use crate::text::{Error, from_str};
 
 impl Module {
     /// Reads a module.
@@ -18,3 +18,5 @@ impl Module {
         module.filter(|_| errors.is_empty()).ok_or(errors)
     }
 }
+
+from_str!(Module: Vec<Error>);

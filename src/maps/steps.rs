@@ -15,6 +15,7 @@ macro_rules! rules {
     ($($rule:ident: $name:literal, $equation:literal;)*) => {
         /// A rule of the simplifier: a row of [`Rule::ALL`], with the equation that justifies it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Rule {
             $(#[doc = concat!("`", $equation, "`")] $rule,)*
         }

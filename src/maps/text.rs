@@ -422,7 +422,7 @@ fn apply(op: &str, a: Expr, b: Expr) -> Result<Expr, String> {
     })
 }
 
-from_str!(Indexing, IndexingMap);
+from_str!(Indexing: Error, IndexingMap: Error);
 
 impl Display for IndexingMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 
 /// How a computation runs, which says whose its parameters and results are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum RunsAs {
     /// As the program: they are the arguments and the outputs.
     Entry,

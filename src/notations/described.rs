@@ -15,6 +15,7 @@ use crate::tiled::layout::Layout;
 
 /// A layout on a shape.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Described {
     /// The type of the elements, where the text says one.
     pub element: Option<ElementType>,
@@ -26,6 +27,7 @@ pub struct Described {
 
 /// Where the elements of a tensor are.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Description {
     /// As a tiled layout says.
     Tiled {

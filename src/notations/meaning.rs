@@ -12,6 +12,7 @@ use crate::tiled::expansion::Expansion;
 
 /// Where the elements of a tensor are, whatever the notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Meaning {
     /// The sizes of the tensor.
     pub sizes: Vec<i64>,

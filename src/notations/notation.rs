@@ -1,9 +1,12 @@
 //! The list of notations.
 
+use crate::text::{Error, excerpt, from_str, instead};
+
 macro_rules! notations {
     ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
         /// A way of writing a layout.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum Notation {
             $($(#[$doc])* $variant,)*
         }
@@ -20,16 +23,24 @@ macro_rules! notations {
                 match self { $(Notation::$variant => $name,)* }
             }
 
-            /// The notation of this name.
+            /// Reads the name of a notation.
+            ///
+            /// # Errors
+            /// There is none of this name.
             ///
             /// ```
             /// use tensor_layout::notations::Notation;
-            /// assert_eq!(Notation::from_name("cute"), Some(Notation::Cute));
+            /// assert_eq!("cute".parse(), Ok(Notation::Cute));
+            /// let error = "cude".parse::<Notation>().unwrap_err();
+            /// assert_eq!(error.to_string(), "unknown notation `cude`; did you mean `cute`?");
             /// ```
-            pub fn from_name(name: &str) -> Option<Notation> {
+            pub fn parse(name: &str) -> Result<Notation, Error> {
                 match name {
-                    $($name => Some(Notation::$variant),)*
-                    _ => None,
+                    $($name => Ok(Notation::$variant),)*
+                    _ => {
+                        let message = format!("unknown notation `{}`{}", excerpt(name), instead(name, Notation::NAMES));
+                        Err(Error::at(0, message).unknown())
+                    }
                 }
             }
         }
@@ -58,3 +69,5 @@ notations! {
     /// JAX: `Layout(major_to_minor=(0, 1), tiling=((8, 128),))`.
     Jax "jax",
 }
+
+from_str!(Notation: Error);

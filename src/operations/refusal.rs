@@ -20,6 +20,7 @@ pub struct Refusal {
 
 /// The part of an operation that a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Subject {
     /// The operation as a whole, such as the number of its operands.
     Whole,

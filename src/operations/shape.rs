@@ -7,7 +7,7 @@
 //! Printing is XLA's, canonical, and parses to the same shape. Limits: [`Shape::MAX_DEPTH`], [`Layout::MAX_RANK`].
 
 use crate::element::ElementType;
-use crate::text::{Cursor, Error, did_you_mean, excerpt, from_str};
+use crate::text::{Cursor, Error, excerpt, from_str};
 use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
@@ -155,10 +155,7 @@ impl Array {
     fn read(cursor: &mut Cursor, what: &str) -> Result<Array, Error> {
         let at = cursor.at();
         let name = cursor.word().ok_or_else(|| cursor.expected(what))?;
-        let element = ElementType::from_name(name).ok_or_else(|| {
-            let hint = did_you_mean(name, ElementType::ALL.iter().map(|t| t.name()));
-            Error::at(at, format!("unknown element type `{}`{hint}", excerpt(name))).unknown()
-        })?;
+        let element = ElementType::parse(name).map_err(|error| error.placed(Some(at)))?;
         if !cursor.eat("[") {
             return Err(cursor.expected(&format!("`[` after `{name}`")));
         }
@@ -199,7 +196,7 @@ impl Array {
     }
 }
 
-from_str!(Shape, Array);
+from_str!(Shape: Error, Array: Error);
 
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -24,6 +24,7 @@ pub const TIME: &str = "Time";
 
 /// Children of one kind of place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Axis {
     /// The name that layouts use.
     pub name: String,
@@ -35,6 +36,7 @@ pub struct Axis {
 
 /// A kind of memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Memory {
     /// A word: a letter, then letters, digits and `_`.
     pub name: String,
@@ -52,6 +54,7 @@ pub struct Memory {
 
 /// A tree of places with memories.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Machine {
     /// The axes from parent to child.
     pub axes: Vec<Axis>,
@@ -65,6 +68,7 @@ pub struct Machine {
 
 /// What a tensor takes of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fit {
     /// The memory that it is in, as a number in [`Machine::memories`]; `None` where the machine names none.
     pub memory: Option<usize>,
@@ -378,7 +382,7 @@ fn check_count(cursor: &Cursor, count: usize, what: &str) -> Result<(), Error> {
         .too_large())
 }
 
-from_str!(Machine);
+from_str!(Machine: Error);
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -19,6 +19,7 @@ pub struct Decimal {
 
 /// Which layout an array has unless its owner asks for another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DefaultLayouts {
     /// Row-major, without tiles.
     #[default]
@@ -31,6 +32,7 @@ macro_rules! costs {
     ($($(#[doc = $doc:literal])* $name:ident,)*) => {
         /// What kernels cost, in the machine's unit. What is not written is 0.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub struct Costs {
             $($(#[doc = $doc])* pub $name: Decimal,)*
         }
@@ -137,6 +139,7 @@ costs! {
 
 /// What a planner needs of a machine beside its places and memories.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Model {
     /// The unit of costs, such as `cycle`; empty where the text says none.
     pub unit: String,

@@ -17,7 +17,7 @@
 use crate::maps::map::IndexingMap;
 use crate::numbers::{gcd, inverse};
 use crate::places::tensor_layout::{ADDRESS, Broadcast, Fault, Spot, TensorLayout, beyond_parts};
-use crate::text::Error;
+use crate::text::{Error, from_str};
 use crate::tiled::layout::dimensions;
 use std::cmp::Reverse;
 
@@ -33,6 +33,7 @@ pub struct Placement {
 
 /// One part of a layout: a digit of an index, or of the number of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Digit {
     /// The dimension whose index it is a digit of; `None` for copies.
     pub dim: Option<usize>,
@@ -617,3 +618,5 @@ impl<'a> Search<'a> {
         Ok(false)
     }
 }
+
+from_str!(Placement: Misplaced);

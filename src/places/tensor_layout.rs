@@ -647,7 +647,7 @@ fn needs_stride(extent: i64, axis: &str) -> String {
     format!("parts of an axis with several must each have a stride, as `{extent}_{axis}:1`, found none for `{axis}`")
 }
 
-from_str!(TensorLayout);
+from_str!(TensorLayout: Error);
 
 impl fmt::Display for TensorLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -19,6 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An argument or a result in another layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EntryChange {
     /// Whether it is an argument.
     pub argument: bool,
@@ -30,6 +31,7 @@ pub struct EntryChange {
 
 /// What a judge has said of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lesson {
     /// How it differs from the best plan before.
     pub changed: Vec<EntryChange>,

@@ -7,6 +7,7 @@ use crate::tiled::layout::Layout;
 
 /// The layouts of an operation's arrays.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LaidOut {
     /// The graph, and the number of the node in it.
     pub node: (usize, usize),

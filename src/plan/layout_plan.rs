@@ -9,6 +9,7 @@ use super::space::{Placed, SpaceTaken};
 use crate::solver::{Certificate, NoPlan, Solution};
 use crate::text::Error;
 use crate::tiled::layout::Layout;
+use std::fmt;
 
 /// An array of a graph: the node's graph, its number there, and which of the arrays of its results.
 pub type ArrayName = (usize, usize, usize);
@@ -70,6 +71,7 @@ pub struct Alternative {
 
 /// Why there is no plan.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Unplanned {
     /// A node, if one is at fault, and what is wrong.
     Wrong(Option<(usize, usize)>, Error),
@@ -89,6 +91,20 @@ pub enum Unplanned {
     /// No layouts are possible.
     Impossible(NoPlan),
 }
+
+impl fmt::Display for Unplanned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unplanned::Wrong(_, error) => write!(f, "{error}"),
+            Unplanned::Short { space, least, capacity, .. } => {
+                write!(f, "memory space {space} must hold {least} bytes at once, found {capacity}")
+            }
+            Unplanned::Impossible(why) => write!(f, "{why}"),
+        }
+    }
+}
+
+impl std::error::Error for Unplanned {}
 
 impl From<Located> for Unplanned {
     fn from((node, error): Located) -> Unplanned {

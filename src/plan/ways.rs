@@ -47,6 +47,7 @@ type ListedWays = (Rc<Vec<Way>>, Rc<Vec<Port>>);
 
 /// What arguments or results of a program may be laid out in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EntryLayouts {
     /// The layouts that the program gives.
     Fixed,

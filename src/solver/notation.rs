@@ -21,7 +21,7 @@
 //! `exclude`, with its limit, and `bound shift` begin a dual, and the lines after it belong to it.
 
 use super::certificate::{Certificate, Dual, Message, Multiplier, ProofNode, Reduction};
-use crate::text::Error;
+use crate::text::{Error, from_str};
 use std::fmt;
 use std::str::FromStr;
 
@@ -279,3 +279,5 @@ impl<'a> Line<'a> {
         Ok(())
     }
 }
+
+from_str!(Certificate: Error);

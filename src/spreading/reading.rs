@@ -10,6 +10,7 @@ use crate::plan::program::Doing;
 
 /// The range of an index of an array, for a range of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum IndexRange {
     /// All indices.
     Whole,
@@ -52,6 +53,7 @@ impl IndexRange {
 
 /// The loops of an operation, and the indices of its arrays.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LoopNest {
     /// How often each loop runs.
     pub sizes: Vec<i64>,

@@ -42,6 +42,7 @@ struct Touch {
 
 /// Spreads for a program.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SpreadPlan {
     /// What the program costs, in the unit of the machine.
     pub cost: i64,
@@ -63,6 +64,7 @@ pub struct SpreadPlan {
 
 /// An array that an operation reads or makes in other places than those that hold it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PlannedMove {
     /// The array.
     pub at: ArrayName,

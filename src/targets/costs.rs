@@ -35,6 +35,7 @@ use crate::text::Error;
 
 /// What a kernel costs, in the target's unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Price {
     /// Starting the kernel and its windows.
     pub start: i64,

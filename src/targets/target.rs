@@ -18,7 +18,7 @@
 
 use crate::element::ElementType;
 use crate::places::{DefaultLayouts, Machine};
-use crate::text::Error;
+use crate::text::{Error, from_str};
 use crate::tiled::{Expansion, Layout, Tile, TileEntry};
 
 /// A machine for which layouts are chosen.
@@ -232,3 +232,5 @@ fn orders(rank: usize) -> Vec<Vec<usize>> {
     }
     all
 }
+
+from_str!(Target: Error);

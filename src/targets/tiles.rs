@@ -12,6 +12,7 @@ use crate::tiled::{Expansion, TileEntry};
 
 /// An array in tiles of registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RegisterTiles {
     /// How many there are, padding included.
     pub count: i64,

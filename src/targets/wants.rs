@@ -19,6 +19,7 @@ use crate::tiled::Layout;
 
 /// One way to lay out the operands and results of an operation. `None` where every layout is as good.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Want {
     /// The layout of each operand.
     pub operands: Vec<Option<Layout>>,

@@ -40,6 +40,7 @@ pub struct Expansion {
 
 /// One dimension of the lowered form: a part of a logical dimension that tiling has cut up.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LoweredDim {
     /// The lowest logical dimension among those it belongs to (several where `*` merged them); `None` where a tile
     /// longer than the rank made it.

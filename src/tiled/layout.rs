@@ -443,7 +443,7 @@ pub(crate) fn dimensions(n: usize) -> String {
     counted(n, "dimension")
 }
 
-from_str!(Layout);
+from_str!(Layout: Error);
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -54,3 +54,14 @@ func.func @merged(%a: memref<5x?xf32, #T>, %r: memref<5x?xf32>) {
   linalg.copy ins(%a : memref<5x?xf32, #T>) outs(%r : memref<5x?xf32>)
   return
 }
+
+// -----
+
+// A dimension of one place behind the one that is cut into bytes.
+#T = #layout.tiled<{0:T(8,2,1)E(100)}>
+// CHECK-LABEL: func.func @behind(
+// CHECK: memref.alloc() : memref<8x25x1xi8>
+func.func @behind() -> memref<1xi100, #T> {
+  %m = memref.alloc() : memref<1xi100, #T>
+  return %m : memref<1xi100, #T>
+}

@@ -74,8 +74,9 @@ func.func private @swapped(%a: f32, %b: f32) -> (f32, f32) {
 
 // -----
 
-// These stay: called twice, outside a loop, of more than one block, with memory on the stack, asked to stay, public, known by
-// name elsewhere, and two that call each other.
+// These stay: called twice, outside a loop, of more than one block, with memory on the stack, with affine operations on what
+// a function makes dimensions and symbols, with buffers, asked to stay, public, known by name elsewhere, and two that call
+// each other.
 // CHECK-LABEL: func.func @stay(
 // CHECK: call @outside
 // CHECK: scf.if
@@ -83,6 +84,8 @@ func.func private @swapped(%a: f32, %b: f32) -> (f32, f32) {
 // CHECK: call @twice
 // CHECK: call @blocks
 // CHECK: call @stack
+// CHECK: call @affine
+// CHECK: call @buffer
 // CHECK: call @asked
 // CHECK: call @public
 // CHECK: call @named
@@ -91,13 +94,15 @@ func.func private @swapped(%a: f32, %b: f32) -> (f32, f32) {
 // CHECK: call @that
 // CHECK: func.func private @that
 // CHECK: call @this
-func.func @stay(%c: i1) -> (() -> ()) {
+func.func @stay(%c: i1, %n: index) -> (() -> ()) {
   func.call @outside() : () -> ()
   scf.if %c {
     func.call @twice() : () -> ()
     func.call @twice() : () -> ()
     func.call @blocks() : () -> ()
     func.call @stack() : () -> ()
+    func.call @affine(%n) : (index) -> index
+    func.call @buffer() : () -> memref<4xf32>
     func.call @asked() : () -> ()
     func.call @public() : () -> ()
     func.call @named() : () -> ()
@@ -117,6 +122,15 @@ func.func private @stack() {
   %0 = memref.alloca() : memref<4xf32>
   func.call @used(%0) : (memref<4xf32>) -> ()
   return
+}
+func.func private @affine(%i: index) -> index {
+  %next = arith.addi %i, %i : index
+  %half = affine.apply affine_map<(d0)[s0] -> (d0 floordiv 2 + s0)>(%next)[%i]
+  return %half : index
+}
+func.func private @buffer() -> memref<4xf32> {
+  %0 = memref.alloc() : memref<4xf32>
+  return %0 : memref<4xf32>
 }
 func.func private @asked() attributes {no_inline} { return }
 func.func @public() { return }

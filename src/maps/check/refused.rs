@@ -15,6 +15,7 @@ macro_rules! refusals {
     ($($(#[$doc:meta])* $variant:ident: $message:literal,)*) => {
         /// What is wrong with a step.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Reason {
             $($(#[$doc])* $variant,)*
         }

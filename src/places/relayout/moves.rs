@@ -7,6 +7,7 @@ pub const MAX_BLOCKS: usize = 1 << 14;
 
 /// What has to be done to bring a tensor from one placement to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Plan {
     /// The named axes: those of the machine from parent to child, without one those of the layouts in order of their
     /// appearance; after them `Time` and `W`, where a layout names them.
@@ -30,6 +31,7 @@ pub struct Plan {
 
 /// A level of the tree of places: the places of an axis, or groups of them, below a common parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Level {
     /// The axis.
     pub axis: String,
@@ -51,6 +53,7 @@ pub struct Level {
 
 /// Coordinates as affine functions of counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Affine {
     /// The coordinate along each axis of the plan, 0 where the side's memory has none, and last the address, where all
     /// counters are 0.
@@ -61,6 +64,7 @@ pub struct Affine {
 
 /// A strided copy: for all values of the counters, what is at `source` goes to `destination`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Block {
     /// How many values each counter has, each at least 2.
     pub sizes: Vec<i64>,
@@ -72,6 +76,7 @@ pub struct Block {
 
 /// A strided copy from one place to one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Copy {
     /// The source's coordinate along each axis of the plan, and last the first address.
     pub source: Vec<i64>,

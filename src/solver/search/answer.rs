@@ -24,6 +24,7 @@ impl Default for Options {
 
 /// How far a search is; given to the caller now and then, who answers whether to go on.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Progress {
     /// What is being done, as in `elimination`.
     pub phase: &'static str,
@@ -37,6 +38,7 @@ pub struct Progress {
 
 /// A plan with its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Solution {
     /// The plan, its cost, the bound, and why the bound holds.
     pub certificate: Certificate,

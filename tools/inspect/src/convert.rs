@@ -1,6 +1,7 @@
 //! `layout-inspect convert`: what moves in a relayout, level by level of a machine's tree; or with `--to` the layout in
 //! another notation.
 
+use crate::machine::accepted;
 use crate::report;
 use layout_console::Complaint;
 use std::fmt::Write;
@@ -9,7 +10,7 @@ use tensor_layout::notations::{Notation, read, write};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::Machine;
 use tensor_layout::places::{Block, plan};
-use tensor_layout::text::{Error, instead};
+use tensor_layout::text::choices;
 
 /// List what moves where in a relayout from the first layout to the second, or print a layout in another notation
 #[derive(clap::Args)]
@@ -20,13 +21,11 @@ pub struct ConvertOptions {
     /// The layout after, or a shape with its layout; in any notation
     #[arg(value_name = "LAYOUT", required_unless_present = "notation")]
     to: Option<String>,
-    /// Print the first layout in this notation: tiled, tensor-layout, affine-map, cute, triton, mosaic, iree, pack, numpy
-    /// or jax
-    #[arg(long = "to", value_name = "NOTATION", conflicts_with_all = ["to", "machine", "blocks"])]
+    #[arg(long = "to", value_name = "NOTATION", conflicts_with_all = ["to", "machine", "blocks"], help = format!(
+        "Print the first layout in this notation: {}", choices(Notation::NAMES)
+    ))]
     notation: Option<String>,
-    /// The tree of places with its memories: mn_core, mn_core_2, tpu_like, or axes: (..), memories: (..), word: 64; without
-    /// it, the axes are as the layouts name them
-    #[arg(long)]
+    #[arg(long, help = accepted("The tree of places with its memories, without which the axes are as the layouts name them"))]
     machine: Option<String>,
     /// The type of the elements
     #[arg(long, value_name = "TYPE", default_value = "f32")]
@@ -39,16 +38,9 @@ pub struct ConvertOptions {
 /// The table of a relayout, or the text in the other notation.
 pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
     let ConvertOptions { from, to, notation, machine, element, blocks } = options;
-    let wrong = || {
-        Complaint::in_argument(
-            element,
-            &Error::at(0, format!("expected an element type, such as `f32`, found `{element}`")),
-        )
-    };
-    let element = ElementType::from_name(element).ok_or_else(wrong)?;
-    let bits = element.bits().ok_or_else(wrong)?;
+    let (element, bits) = ElementType::parse_data(element).map_err(|error| Complaint::in_argument(element, &error))?;
     if let Some(name) = notation {
-        let notation = named(name).map_err(|error| Complaint::in_argument(name, &error))?;
+        let notation = Notation::parse(name).map_err(|error| Complaint::in_argument(name, &error))?;
         let text = read(from).and_then(|described| write(&described, notation, element));
         return text.map(|text| text + "\n").map_err(|error| Complaint::in_argument(from, &error));
     }
@@ -72,15 +64,6 @@ pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
         plan.blocks.iter().enumerate().for_each(|(k, b)| block(&mut out, &plan.axes, k, b));
     }
     Ok(out)
-}
-
-/// The notation of this name.
-///
-/// # Errors
-/// There is none of this name.
-pub fn named(name: &str) -> Result<Notation, Error> {
-    let unknown = || Error::at(0, format!("unknown notation `{name}`{}", instead(name, Notation::NAMES)));
-    Notation::from_name(name).ok_or_else(unknown)
 }
 
 /// A block of the relayout, a strided copy: where it begins, and the steps of each of its loops.

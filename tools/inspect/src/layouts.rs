@@ -1,5 +1,6 @@
 //! `layout-inspect layouts`: the layouts that an array may have on a machine, by the memory that they take.
 
+use crate::machine::accepted;
 use crate::numbers::counted;
 use crate::protocol::answer::{Candidate, LayoutsByBytes};
 use crate::report;
@@ -16,15 +17,15 @@ pub struct LayoutsOptions {
     /// The shape, without a layout
     #[arg(value_name = "SHAPE")]
     text: String,
-    /// The machine: tpu_v5e, cpu, .., or axes: (..), memories: (..), word: 32, registers: 8x128, layouts: tiles
-    #[arg(long, default_value = USUAL)]
+    #[arg(long, default_value = USUAL, help = accepted("The machine"))]
     machine: String,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
 
-const USUAL: &str = "tpu_v5e";
+/// The machine where none is named.
+pub const USUAL: &str = "tpu_v5e";
 
 /// The machine where none is named.
 pub fn usual_machine() -> String {

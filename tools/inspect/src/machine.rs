@@ -13,34 +13,45 @@
 use layout_console::Complaint;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use tensor_layout::places::Machine;
+use tensor_layout::places::{Machine, READY};
 use tensor_layout::text::Error;
 
 /// Print the text of a machine, or measure the one that this runs on
 #[derive(clap::Args)]
 pub struct MachineOptions {
-    /// The machine: mn_core, mn_core_2, tpu_like, tpu_v5e, cpu, or its text
-    #[arg(value_name = "MACHINE")]
+    #[arg(value_name = "MACHINE", help = accepted("The machine"))]
     machine: String,
     /// Measure the costs on this computer; takes a few seconds. The machine's own are not used
     #[arg(long)]
     measure: bool,
 }
 
+/// The help of an option that takes a machine: what it is for, and all names.
+pub fn accepted(what: &str) -> String {
+    let names: Vec<&str> = READY.iter().map(|(name, _)| *name).collect();
+    format!(
+        "{what}: {}, or a text such as axes: (4_PE), memories: (LM: 1 at PE with 16384 bytes), word: 32",
+        names.join(", ")
+    )
+}
+
 /// The text.
 pub fn run(MachineOptions { machine, measure }: &MachineOptions) -> Result<String, Complaint> {
-    let parsed = Machine::parse(machine).map_err(|error| Complaint::in_argument(machine, &error))?;
-    if !measure {
-        return Ok(format!("{parsed}\n"));
+    let found = found(machine, *measure).map_err(|error| Complaint::in_argument(machine, &error))?;
+    Ok(format!("{found}\n"))
+}
+
+/// The machine of this text, measured if asked.
+///
+/// # Errors
+/// The text is no machine, or not the one that can be measured.
+pub fn found(text: &str, measure: bool) -> Result<Machine, Error> {
+    let machine = Machine::parse(text)?;
+    match (measure, text) {
+        (false, _) => Ok(machine),
+        (true, "cpu") => Machine::parse(&measured()).map_err(|error| error.placed(None)),
+        (true, _) => Err(Error::at(0, format!("only `cpu` can be measured, found `{text}`"))),
     }
-    if machine != "cpu" {
-        let message = format!("only `cpu` can be measured, found `{machine}`");
-        return Err(Complaint::in_argument(machine, &Error::at(0, message)));
-    }
-    let text = measured();
-    // The text is read, so that what is printed is a machine.
-    let machine = Machine::parse(&text).map_err(|error| Complaint::in_argument(&text, &error))?;
-    Ok(format!("{machine}\n"))
 }
 
 /// The numbers of a register in the text: 8 of 32 bits, whatever the processor has.

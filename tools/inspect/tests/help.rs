@@ -2,6 +2,8 @@
 
 use std::process::Command;
 use std::{env, fs, path::Path};
+use tensor_layout::notations::Notation;
+use tensor_layout::places::READY;
 
 #[test]
 fn every_example_in_the_help_works() {
@@ -43,13 +45,39 @@ fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
     (text(output.stdout), text(output.stderr), output.status.code())
 }
 
+/// The commands that the help lists.
+fn commands() -> Vec<String> {
+    let (help, ..) = run(&["--help"]);
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let words = listed.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
+    words.filter_map(|line| line.split_whitespace().next().map(str::to_string)).collect()
+}
+
+/// A help that lists machines or notations lists all of them.
+#[test]
+fn lists_in_the_help_are_those_of_the_tables() {
+    let mut with_machines = 0;
+    for command in commands() {
+        let (help, ..) = run(&[&command, "--help"]);
+        let has = |name: &str| help.split(|c: char| !c.is_alphanumeric() && !"_-".contains(c)).any(|word| word == name);
+        if has("MACHINE") {
+            with_machines += 1;
+            assert!(READY.iter().all(|(name, _)| has(name)), "{help}");
+        }
+        if has("NOTATION") {
+            assert!(Notation::NAMES.iter().all(|name| has(name)), "{help}");
+        }
+    }
+    assert_eq!(with_machines, 5);
+}
+
 #[test]
 fn every_command_has_help() {
-    let (help, ..) = run(&["--help"]);
-    for command in ["view", "simplify", "hlo", "layouts", "machine", "moves", "convert", "solve", "plan"] {
-        assert!(help.contains(&format!("\n  {command} ")), "{help}");
+    let commands = commands();
+    assert!(commands.len() > 9 && commands.iter().any(|command| command == "check-plan"), "{commands:?}");
+    for command in &commands {
         for option in ["--help", "-h"] {
-            let (out, error, code) = run(&[command, option]);
+            let (out, error, code) = run(&[command.as_str(), option]);
             assert!(out.contains(&format!("\nUsage: layout-inspect {command} ")), "{out}");
             assert_eq!((error.as_str(), code), ("", Some(0)), "{command}");
         }

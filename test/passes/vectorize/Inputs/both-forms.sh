@@ -6,7 +6,7 @@ set -euo pipefail
 file=$1 prefix=$2
 layout-opt "$file" --split-input-file --layout-lower-memrefs='vectorize=avx512' > "$prefix"
 layout-opt "$file" --split-input-file --layout-lower-memrefs='vectorize=avx512 form=physical' > "$prefix.physical"
-not grep -E 'floordiv|ceildiv| mod |min|affine.if|scf.if|prefetch' "$prefix"
+not grep -E 'floordiv|ceildiv| mod |min[^u]|affine.if|scf.if|prefetch' "$prefix"
 for form in "$prefix" "$prefix.physical"; do
   sed 's/: memref.* to memref/: to memref/; s/%arg0: .*//' "$form" > "$form.views"
 done

@@ -13,7 +13,9 @@ pub mod summary;
 mod table;
 
 use crate::clock::Clock;
+use crate::layouts::USUAL;
 use crate::lists;
+use crate::machine::accepted;
 use crate::plan::{EntryOption, check_seconds, complain};
 use layout_console::{Complaint, Stop, read, stream, write};
 pub use measure::Report;
@@ -54,8 +56,9 @@ pub struct HloOptions {
     /// How many tensors, moves and places of the program the report has, if not 3; a page of HTML has 30
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// The machine whose layouts are compared with those of tiled tensors: its name or its text
-    #[arg(long, value_name = "MACHINE", default_value = "tpu_v5e")]
+    #[arg(long, value_name = "MACHINE", default_value = USUAL, help = accepted(
+        "The machine whose layouts are compared with those of tiled tensors"
+    ))]
     machine: String,
     /// Print the live bytes of the main memory over the instructions
     #[arg(long, conflicts_with_all = ["all", "instruction", "tile", "summary", "diff"])]
@@ -217,7 +220,7 @@ fn list(options: &HloOptions) -> Result<(), Complaint> {
     drop(text);
     let about = |Error { message, .. }| Complaint::about(file, message);
     let chosen = program.chosen(options.instruction.as_deref()).map_err(about)?;
-    program.check_tile(&chosen).map_err(about)?;
+    program.check_tile(&chosen, "--tile").map_err(about)?;
     let write = |out: &mut dyn Write| -> Result<(), Stop> {
         if options.json { json::objects(&mut program, &chosen, out) } else { table::table(&mut program, &chosen, out) }
     };

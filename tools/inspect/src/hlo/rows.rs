@@ -139,17 +139,17 @@ impl Program {
                 let all = self.module.computations.iter().flat_map(|computation| &computation.instructions);
                 let hint = did_you_mean(name, all.map(|instruction| instruction.name.as_str()));
                 let name: String = name.chars().take(80).collect();
-                Err(Error::new(format!("unknown instruction `{name}`{hint}")))
+                Err(Error::new(format!("unknown instruction `{name}`{hint}")).unknown())
             }
             _ => Ok(chosen),
         }
     }
 
-    /// Refuses a tile that no result of these instructions can have.
+    /// Refuses a tile, which its user knows by this name, that no result of these instructions can have.
     ///
     /// # Errors
     /// All results have another rank.
-    pub fn check_tile(&self, chosen: &[(usize, usize)]) -> Result<(), Error> {
+    pub fn check_tile(&self, chosen: &[(usize, usize)], name: &str) -> Result<(), Error> {
         let Some(tile) = &self.tile else { return Ok(()) };
         let shapes = chosen.iter().map(|(c, k)| &self.at(*c, *k).1.shape);
         let ranks: BTreeSet<usize> = shapes.flat_map(|shape| leaves(shape)).map(|array| array.dims.len()).collect();
@@ -157,8 +157,9 @@ impl Program {
             return Ok(());
         }
         let ranks: Vec<String> = ranks.iter().map(usize::to_string).collect();
-        let message = "--tile must have one size for each dimension of the result";
-        Err(Error::new(format!("{message}: {} sizes, found {}", ranks.join(" or "), tile.len())))
+        let ranks = ranks.join(" or ");
+        let message = format!("{name} must have one size for each dimension of the result: {ranks} sizes");
+        Err(Error::new(format!("{message}, found {}", tile.len())))
     }
 
     /// What else there is to say: how many bytes a fusion saves, and what a change of shape moves.
@@ -195,7 +196,7 @@ impl Program {
         let name = |v: usize| if v < sizes.len() { format!("i{v}") } else { format!("rt{}", v - sizes.len()) };
         let line = |needed: Result<Needed, String>| match needed {
             Err(reason) => format!("no tile: {reason}"),
-            Ok(Needed { tile, cut, ends }) => {
+            Ok(Needed { tile, cut, ends, .. }) => {
                 let offsets: Vec<String> = tile.offsets.iter().map(|e| Named(e, &name).to_string()).collect();
                 let edge = if cut { ", cut off at the edge" } else { "" };
                 let mut line = format!("tile [{}] {:?} {:?}{edge}", offsets.join(", "), tile.sizes, tile.strides);
@@ -277,7 +278,7 @@ impl Program {
         let mut key = format!("{copy}{:?} {}", instruction.operation, instruction.shape);
         operands.for_each(|shape| _ = write!(key, " {shape}"));
         for (number, operand) in instruction.operands.iter().enumerate() {
-            if let Some(KnownValues { constant, steps }) = &self.known[c][*operand] {
+            if let Some(KnownValues { constant, steps, .. }) = &self.known[c][*operand] {
                 let _ = write!(key, " {number}: {constant} {steps:?}");
             }
         }

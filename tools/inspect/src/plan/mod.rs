@@ -8,6 +8,7 @@ pub mod text;
 mod why;
 
 use crate::clock::Clock;
+use crate::machine::accepted;
 use answer::{Names, PlanAnswer};
 use clap::ValueEnum;
 use judge::JudgeCommand;
@@ -28,8 +29,7 @@ use tensor_layout::text::{Error, instead};
 pub struct PlanOptions {
     /// HLO text as XLA and JAX dump it, - for standard input
     file: String,
-    /// The machine: a name such as tpu_v5e, or the text of a machine
-    #[arg(long, value_name = "MACHINE")]
+    #[arg(long, value_name = "MACHINE", help = accepted("The machine"))]
     machine: String,
     /// What the arguments and results of the program may be laid out in
     #[arg(long, value_enum, default_value = "default")]
@@ -233,7 +233,6 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
     let place = |(c, k): (usize, usize)| module.computations.get(c)?.instructions.get(k).map(|own| own.at);
     match why {
         Unplanned::Wrong(node, error) => error.placed(node.and_then(place)),
-        Unplanned::Impossible(why) => Error::new(why.to_string()),
         Unplanned::Short { space, at, least, capacity, arrays } => {
             let names = Names { module, target };
             let named = |(array, bytes): &(_, i64)| format!("`{}` ({bytes})", names.array(*array));
@@ -245,6 +244,7 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
             );
             Error::new(message).placed(place(at))
         }
+        why => Error::new(why.to_string()),
     }
 }
 

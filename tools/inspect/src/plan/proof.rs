@@ -5,7 +5,7 @@
 //! certificate with code that the search does not use, and compares the plan that its choices are with the one in the file.
 
 use super::answer::{Names, PlanAnswer};
-use super::{EntryOption, complain, posed, spread};
+use super::{EntryOption, located, posed, spread};
 use crate::numbers::counted;
 use layout_console::{Complaint, read, write};
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,29 @@ pub fn save(file: &Path, proved: &Proved, certificate: &Certificate) -> Result<(
 /// Whether a plan is what its proof says.
 pub fn run(CheckOptions { file, certificate }: &CheckOptions) -> Result<String, Complaint> {
     let (text, proof) = (read(file)?, read(certificate)?);
-    let wrong = |at: usize, message: String| Complaint::in_file(certificate, &proof, &[Error::at(at, message)]);
+    let checked = checked(&text, &proof).map_err(|why| match why {
+        Unproved::Program(errors) => complain_all(file, &text, &errors),
+        Unproved::Proof(error) => complain_all(certificate, &proof, &[error]),
+    })?;
+    let (cost, bound) = (counted(checked.cost, &checked.unit), counted(checked.bound, &checked.unit));
+    Ok(format!("cost  {cost}\nbound {bound}\nboth hold, and the plan has these layouts\n"))
+}
+
+/// Which of two texts is at fault, and what is wrong there.
+pub enum Unproved {
+    /// The program: all that is wrong with its text, or why it has no such plan.
+    Program(Vec<Error>),
+    /// The plan with its proof.
+    Proof(Error),
+}
+
+/// The plan of a program that a proof is of, where it is what the proof says.
+///
+/// # Errors
+/// What is wrong, and in which of the two texts.
+pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
+    let wrong = |at: usize, message: String| Unproved::Proof(Error::at(at, message).syntax());
+    let about = |error: Error| Unproved::Proof(error.placed(None));
     let (head, rest) =
         proof.split_once('\n').ok_or_else(|| wrong(0, "expected two parts, found one line".to_string()))?;
     let stated: Proved = serde_json::from_str(head).map_err(|error| {
@@ -55,26 +77,33 @@ pub fn run(CheckOptions { file, certificate }: &CheckOptions) -> Result<String, 
     })?;
     let parsed = Certificate::parse(rest).map_err(|error| {
         let at = error.at.unwrap_or(0);
-        wrong(head.len() + 1 + at, error.message)
+        Unproved::Proof(error.placed(Some(head.len() + 1 + at)))
     })?;
-    let target = Target::parse(&stated.machine).map_err(|error| Complaint::about(certificate, error.message))?;
-    spread::only(&target, &[("check-plan", true)]).map_err(|error| Complaint::about(certificate, error.message))?;
-    let module = Module::parse(&text).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
+    let target = Target::parse(&stated.machine).map_err(about)?;
+    spread::only(&target, &[("check-plan", true)]).map_err(about)?;
+    let module = Module::parse(text).map_err(Unproved::Program)?;
     let limits: Vec<SpaceLimit> =
         stated.capacities.iter().map(|(space, bytes)| SpaceLimit { space: *space, bytes: *bytes }).collect();
     let (graphs, facts) = (module.graphs(), module.facts());
-    let complain = |why| complain(&module, &target, file, &text, why);
-    let planner = posed(&graphs, module.entry, &facts, &target, stated.entry, &limits).map_err(complain)?;
+    let of_program = |why| Unproved::Program(vec![located(&module, &target, why)]);
+    let planner = posed(&graphs, module.entry, &facts, &target, stated.entry, &limits).map_err(of_program)?;
     let plan = planner.proved(parsed).map_err(|why| match why {
-        Unplanned::Wrong(None, error) => Complaint::about(certificate, error),
-        why => complain(why),
+        Unplanned::Wrong(None, error) => about(error),
+        why => of_program(why),
     })?;
     let found = Names { module: &module, target: &target }.answer(&plan, &[]);
-    if let Some(difference) = difference(&stated.plan, &found) {
-        return Err(Complaint::about(certificate, difference));
+    match difference(&stated.plan, &found) {
+        Some(difference) => Err(Unproved::Proof(Error::new(difference))),
+        None => Ok(found),
     }
-    let (cost, bound) = (counted(found.cost, &found.unit), counted(found.bound, &found.unit));
-    Ok(format!("cost  {cost}\nbound {bound}\nboth hold, and the plan has these layouts\n"))
+}
+
+/// What is wrong with a file: at its places in the text, or as a whole.
+fn complain_all(file: &str, text: &str, errors: &[Error]) -> Complaint {
+    match errors {
+        [error] if error.at.is_none() => Complaint::about(file, &error.message),
+        errors => Complaint::in_file(file, text, errors),
+    }
 }
 
 /// The first thing that a plan says and its proof does not.

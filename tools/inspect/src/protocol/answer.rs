@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use tensor_layout::places::Misplaced;
-use tensor_layout::text::Error;
+use tensor_layout::text::{Error, ErrorKind};
 
 /// A line of the output.
 #[derive(Serialize, JsonSchema)]
@@ -55,10 +55,14 @@ impl Served {
 pub struct Failure {
     /// What is invalid, and what would be valid.
     error: String,
+    /// What sort of fault it is.
+    #[schemars(extend("enum" = ErrorKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>()))]
+    kind: &'static str,
     /// The byte of the text at fault, from 0 to its length; left out where no text is at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
-    /// Which text is at fault, where the request has several: a field, or a number in a list.
+    /// The member of the request that is at fault, or the number of a text in the list `maps`; left out where the line as a
+    /// whole is.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     text: Option<Which>,
     /// Two elements that share a place.
@@ -66,29 +70,30 @@ pub struct Failure {
     collide: Option<Box<[Vec<i64>; 2]>>,
 }
 
-/// One of several texts.
+/// A member, or one of several texts in it.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Which {
-    Field(&'static str),
+    Field(String),
     Number(usize),
 }
 
 impl Failure {
-    /// An error in the text of a field; one without a place in it is about the request.
-    pub fn of_field(field: &'static str, error: Error) -> Failure {
-        Failure::from(error).within(Which::Field(field))
+    /// A failure for which this member is at fault, unless it names another one.
+    pub fn of_field(field: &str, failure: impl Into<Failure>) -> Failure {
+        let failure = failure.into();
+        Failure { text: failure.text.or_else(|| Some(Which::Field(field.to_string()))), ..failure }
     }
 
-    /// The failure with the text that is at fault.
-    pub fn within(self, text: Which) -> Failure {
-        Failure { text: Some(text), ..self }
+    /// A failure for which the text with this number is at fault.
+    pub fn of_number(number: usize, error: Error) -> Failure {
+        Failure { text: Some(Which::Number(number)), ..error.into() }
     }
 }
 
 impl From<Error> for Failure {
-    fn from(Error { at, message, .. }: Error) -> Failure {
-        Failure { error: message, at, text: None, collide: None }
+    fn from(Error { kind, at, message, .. }: Error) -> Failure {
+        Failure { error: message, kind: kind.name(), at, text: None, collide: None }
     }
 }
 
@@ -202,6 +207,13 @@ pub enum Answer {
         optimal: bool,
         /// The number of the choice of each node.
         choices: Vec<usize>,
+    },
+    /// To `check_plan`: what the plan costs, and a bound below which no plan does. Both hold.
+    Proved { cost: i64, bound: i64, unit: String },
+    /// To `machine`.
+    Machine {
+        /// Its text, with all that a name stands for.
+        machine: String,
     },
     /// To `version`.
     Version {

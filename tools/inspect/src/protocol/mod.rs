@@ -1,8 +1,8 @@
 //! The line protocol: one JSON request a line, one JSON answer a line, in order.
 //!
 //! `{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}` is answered `{"linear":17,"ok":true}`. A failure is
-//! an answer, too: `{"at":8,"error":"..","ok":false}`, where `at` is the byte of the text at fault; see [`mod@answer`]. An `id`
-//! of the request is repeated in its answer. Unknown fields are ignored, empty lines are skipped, and each answer is
+//! an answer, too: `{"at":8,"error":"..","in":"text","kind":"unknown","ok":false}`, where `in` is the member at fault and
+//! `at` the byte in it; see [`mod@answer`]. An `id` of the request is repeated in its answer. Unknown fields are ignored, empty lines are skipped, and each answer is
 //! written before the next line is read. `hlo` has an answer for each instruction, with `"more":true`, each written as
 //! soon as it is known; then one with `"more":false`, or a failure. A request that has a `version` is refused unless it
 //! is [`VERSION`].
@@ -50,7 +50,7 @@ fn answer(line: &[u8], output: &mut impl Write) -> io::Result<()> {
         output.flush()
     };
     let last = match request {
-        Err(error) => Err(Failure::from(error)),
+        Err(failure) => Err(failure),
         Ok(Request::Hlo(request)) => programs::answer(&request, &mut |answer| say(Ok(answer)))?,
         Ok(request) => operations::answer(request),
     };
@@ -58,20 +58,22 @@ fn answer(line: &[u8], output: &mut impl Write) -> io::Result<()> {
 }
 
 /// The request of a line; its `id` also where the rest is invalid.
-fn parse(line: &[u8], id: &mut Option<serde_json::Value>) -> Result<Request, Error> {
-    let line = std::str::from_utf8(line).map_err(|_| Error::new("the line is not UTF-8"))?;
+fn parse(line: &[u8], id: &mut Option<serde_json::Value>) -> Result<Request, Failure> {
+    let line = std::str::from_utf8(line).map_err(|_| Error::new("the line is not UTF-8").syntax())?;
     let head = Head::parse(line)?;
     *id = head.id;
     if head.version.as_ref().is_some_and(|version| *version != json!(VERSION)) {
         let found = head.version.as_ref().map(request::kind).unwrap_or_default();
-        return Err(Error::new(format!("`version` must be {VERSION}, found {found}")));
+        return Err(Failure::of_field("version", Error::new(format!("`version` must be {VERSION}, found {found}"))));
     }
-    let op = head.op.ok_or_else(|| Error::new("`op` is missing"))?;
-    let op = op.as_str().ok_or_else(|| Error::new(format!("`op` must be a string, found {}", request::kind(&op))))?;
+    let wrong = |error: Error| Failure::of_field("op", error);
+    let op = head.op.ok_or_else(|| wrong(Error::new("`op` is missing")))?;
+    let found = || wrong(Error::new(format!("`op` must be a string, found {}", request::kind(&op))));
+    let op = op.as_str().ok_or_else(found)?;
     Request::parse(op, line).unwrap_or_else(|| {
         let hint = instead(op, Request::NAMES);
         let op: String = op.chars().take(40).collect();
-        Err(Error::new(format!("unknown operation `{op}`{hint}")))
+        Err(wrong(Error::new(format!("unknown operation `{op}`{hint}")).unknown()))
     })
 }
 

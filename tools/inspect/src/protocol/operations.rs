@@ -1,10 +1,10 @@
 //! The operation of each request: its arguments and what it computes.
 
-use super::answer::{Answer, Broadcast, Conversion, ConversionLevel, Everywhere, Facts, Failure, Step, Which, Witness};
+use super::answer::{Answer, Broadcast, Conversion, ConversionLevel, Everywhere, Facts, Failure, Step, Witness};
 use super::programs;
 use super::request::{self, Request};
-use crate::convert::named;
 use crate::maps;
+use crate::moves::{operation, wrong_transpose};
 use crate::report::{self, Subject};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,62 +12,84 @@ use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::element::ElementType;
 use tensor_layout::maps::Equality;
 use tensor_layout::maps::{Indexing, IndexingMap};
-use tensor_layout::notations::{Meaning, read, write};
-use tensor_layout::operations::{Array, Operation, Shape};
+use tensor_layout::notations::{Meaning, Notation, read, write};
+use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Level, Machine, Placement, Slice, plan};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, did_you_mean};
 use tensor_layout::tiled::Expansion;
 
-/// The answer to a request.
+/// The answer to a request. A failure that names no member is of the one that all its operation is about.
 pub fn answer(request: Request) -> Result<Answer, Failure> {
-    match request {
-        Request::Layout(request) => layout(&request.text),
-        Request::Layouts(request) => layouts(&request.text, &request.machine),
-        Request::LinearIndex(request) => linear_index(&request.text, &request.index),
-        Request::LogicalIndex(request) => logical_index(&request.text, request.linear),
-        Request::Place(request) => place(&request.text, &request.index),
-        Request::Equal(request) => equal(&request.a, &request.b),
-        Request::Simplify(request) => simplify(&request.map, request.explain),
-        Request::Compose(request) => compose(&request.maps),
-        Request::Evaluate(request) => evaluate(&request.map, &request.point),
-        Request::View(request) => view(request),
-        Request::Moves(request) => moved(request),
-        Request::Convert(request) => convert(&request),
-        Request::Plan(request) => programs::plan(&request),
-        Request::Solve(request) => programs::solve(&request),
-        Request::Hlo(_) => Err(Error::new("`hlo` has several answers").into()),
-        Request::Version(_) => Ok(Answer::Version {
-            protocol: super::VERSION,
-            version: env!("CARGO_PKG_VERSION"),
-            operations: Request::NAMES,
-        }),
+    let (about, answer) = match request {
+        Request::Layout(request) => ("text", layout(&request.text)),
+        Request::Layouts(request) => ("text", layouts(&request.text, &request.machine)),
+        Request::LinearIndex(request) => ("text", linear_index(&request.text, &request.index)),
+        Request::LogicalIndex(request) => ("text", logical_index(&request.text, request.linear)),
+        Request::Place(request) => ("text", place(&request.text, &request.index)),
+        Request::Equal(request) => ("b", equal(&request.a, &request.b)),
+        Request::Simplify(request) => ("map", simplify(&request.map, request.explain)),
+        Request::Compose(request) => ("maps", compose(&request.maps)),
+        Request::Evaluate(request) => ("map", evaluate(&request.map, &request.point)),
+        Request::View(request) => ("text", view(request)),
+        Request::Moves(request) => ("to", moved(request)),
+        Request::Convert(request) => ("to", convert(&request)),
+        Request::Plan(request) => ("text", programs::plan(&request)),
+        Request::Solve(request) => ("text", programs::solve(&request)),
+        Request::CheckPlan(request) => ("text", programs::check_plan(&request)),
+        Request::Machine(request) => ("machine", machine(&request)),
+        Request::Hlo(_) => ("op", Err(Error::new("`hlo` has several answers").into())),
+        Request::Version(_) => {
+            let (protocol, version) = (super::VERSION, env!("CARGO_PKG_VERSION"));
+            ("op", Ok(Answer::Version { protocol, version, operations: Request::NAMES }))
+        }
+    };
+    answer.map_err(|failure| Failure::of_field(about, failure))
+}
+
+/// The one of several members that is given.
+fn only_one(given: &[(&str, bool)]) -> Result<(), Failure> {
+    let names: Vec<String> = given.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let (last, first) = names.split_last().map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
+    let wrong = || Error::new(format!("one of {} and {last} must be given", first.join(", ")));
+    let mut found = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
+    match (found.next(), found.next()) {
+        (Some(_), None) => Ok(()),
+        (Some(_), Some(second)) => Err(Failure::of_field(second, wrong())),
+        (None, _) => Err(Failure::of_field(given[0].0, wrong())),
     }
 }
 
+fn machine(request: &request::Machine) -> Result<Answer, Failure> {
+    let machine = crate::machine::found(&request.machine, request.measure)?.to_string();
+    Ok(Answer::Machine { machine })
+}
+
 fn view(request: request::View) -> Result<Answer, Failure> {
-    let layout = report::placement(&request.text)?.layout().clone();
-    let found = match (request.reshape, request.transpose, request.slice) {
-        (Some(sizes), None, None) => layout.reshaped(&sizes),
-        (None, Some(permutation), None) => layout.transposed(&permutation),
-        (None, None, Some(slices)) => {
-            let slice = |[start, limit, step]: &[i64; 3]| Slice { start: *start, limit: *limit, step: *step };
-            layout.sliced(&slices.iter().map(slice).collect::<Vec<_>>())
-        }
-        _ => return Err(Error::new("one of `reshape`, `transpose` and `slice` must be given").into()),
-    }?;
+    let request::View { text, reshape, transpose, slice } = request;
+    only_one(&[("reshape", reshape.is_some()), ("transpose", transpose.is_some()), ("slice", slice.is_some())])?;
+    let layout = report::placement(&text)?.layout().clone();
+    let (member, found) = if let Some(sizes) = reshape {
+        ("reshape", layout.reshaped(&sizes))
+    } else if let Some(permutation) = transpose {
+        ("transpose", layout.transposed(&permutation))
+    } else {
+        let cut = |[start, limit, step]: [i64; 3]| Slice { start, limit, step };
+        ("slice", layout.sliced(&slice.unwrap_or_default().into_iter().map(cut).collect::<Vec<_>>()))
+    };
+    let found = found.map_err(|error| Failure::of_field(member, error))?;
     Ok(Answer::View { layout: found.layout.to_string(), offset: found.offset })
 }
 
 fn moved(request: request::Moves) -> Result<Answer, Failure> {
     let shape = |text: &str, field| Shape::parse(text).map_err(|error| Failure::of_field(field, error));
     let (from, to) = (shape(&request.from, "from")?, shape(&request.to, "to")?);
-    let operation = match request.transpose {
-        Some(permutation) => Operation::Transpose { permutation },
-        None => Operation::Reshape,
-    };
-    let found = movement(&operation, &from, &to).map_err(|error| Failure::of_field("to", error))?;
+    let operation = operation(request.transpose);
+    if let Some(error) = wrong_transpose(&operation, &from, &to, "`transpose`") {
+        return Err(Failure::of_field("transpose", error));
+    }
+    let found = movement(&operation, &from, &to)?;
     let (moves, free) = match &found {
         Movement::Free => (Some(false), None),
         Movement::Unknown { .. } => (None, None),
@@ -77,24 +99,28 @@ fn moved(request: request::Moves) -> Result<Answer, Failure> {
 }
 
 fn convert(request: &request::Convert) -> Result<Answer, Failure> {
-    let wrong = || Failure::of_field("element", Error::at(0, "expected an element type, such as `f32`"));
-    let element = ElementType::from_name(&request.element).ok_or_else(wrong)?;
-    let bits = element.bits().ok_or_else(wrong)?;
+    let (element, bits) =
+        ElementType::parse_data(&request.element).map_err(|error| Failure::of_field("element", error))?;
     let to = match (&request.to, &request.notation) {
         (Some(to), None) => to,
         (None, Some(name)) => {
-            let notation = named(name).map_err(|error| Failure::of_field("notation", error))?;
+            let notation = Notation::parse(name).map_err(|error| Failure::of_field("notation", error))?;
             let text = read(&request.from).and_then(|described| write(&described, notation, element));
             let text = text.map_err(|error| Failure::of_field("from", error))?;
             return Ok(Answer::Translation { text });
         }
-        _ => return Err(Error::new("one of `to` and `notation` must be given").into()),
+        (None, None) | (Some(_), Some(_)) => {
+            only_one(&[("to", request.to.is_some()), ("notation", request.notation.is_some())])?;
+            return Err(Error::new("one of `to` and `notation` must be given").into());
+        }
     };
     let side = |text: &str, field| report::placement(text).map_err(|error| Failure::of_field(field, error));
     let (from, to) = (side(&request.from, "from")?, side(to, "to")?);
     let parsed = |text: &String| Machine::parse(text).map_err(|error| Failure::of_field("machine", error));
     let machine = request.machine.as_ref().map(parsed).transpose()?;
-    let plan = plan(&from, &to, machine.as_ref(), bits).map_err(|error| Failure::of_field("to", error))?;
+    let fits = |side| machine.as_ref().is_none_or(|machine| machine.check(side, bits, None).is_ok());
+    let plan = plan(&from, &to, machine.as_ref(), bits);
+    let plan = plan.map_err(|error| Failure::of_field(if fits(&from) { "to" } else { "from" }, error))?;
     let level = |level: &Level| ConversionLevel {
         axis: level.axis.clone(),
         group: level.group,
@@ -126,8 +152,7 @@ fn layout(text: &str) -> Result<Answer, Failure> {
 }
 
 fn layouts(text: &str, machine: &str) -> Result<Answer, Failure> {
-    let of_machine = |error| Failure::from(error).within(Which::Field("machine"));
-    let target = Target::parse(machine).map_err(of_machine)?;
+    let target = Target::parse(machine).map_err(|error| Failure::of_field("machine", error))?;
     Ok(Answer::Layouts(Box::new(crate::layouts::listed(&target, text)?)))
 }
 
@@ -201,26 +226,27 @@ fn kind(shape: &Shape) -> String {
 
 fn linear_index(text: &str, index: &[i64]) -> Result<Answer, Failure> {
     let linear = match laid_out(text)? {
-        LaidOut::Tiled(expansion) => expansion.offset(index)?,
+        LaidOut::Tiled(expansion) => expansion.offset(index),
         LaidOut::Places(placement) => {
             only_address(&placement)?;
-            placement.place(index)?[0]
+            placement.place(index).map(|place| place[0])
         }
     };
-    Ok(Answer::Offset { linear })
+    Ok(Answer::Offset { linear: linear.map_err(|error| Failure::of_field("index", error))? })
 }
 
 fn logical_index(text: &str, linear: i64) -> Result<Answer, Failure> {
+    let wrong = |error: Error| Failure::of_field("linear", error);
     let index = match laid_out(text)? {
-        LaidOut::Tiled(expansion) => expansion.index(linear)?,
+        LaidOut::Tiled(expansion) => expansion.index(linear).map_err(wrong)?,
         LaidOut::Places(placement) => {
             only_address(&placement)?;
             let reach = placement.extents()[0];
             if !(0..reach).contains(&linear) {
                 let message = format!("`linear` must be between 0 and {}, found {linear}", reach - 1);
-                return Err(Error::new(message).into());
+                return Err(wrong(Error::new(message)));
             }
-            match placement.held(&[linear])? {
+            match placement.held(&[linear]).map_err(wrong)? {
                 Held::Element(index) => Some(index),
                 // What strides leave out between the first and the last element.
                 Held::Padding | Held::Outside => None,
@@ -235,11 +261,12 @@ const LISTED: i64 = 1 << 16;
 
 fn place(text: &str, index: &[i64]) -> Result<Answer, Failure> {
     let (mut place, mut broadcast) = (BTreeMap::new(), BTreeMap::new());
+    let wrong = |error: Error| Failure::of_field("index", error);
     match laid_out(text)? {
-        LaidOut::Tiled(expansion) => drop(place.insert(ADDRESS.into(), expansion.offset(index)?)),
+        LaidOut::Tiled(expansion) => drop(place.insert(ADDRESS.into(), expansion.offset(index).map_err(wrong)?)),
         LaidOut::Places(placement) => {
             let axes = placement.axes().iter().map(String::as_str).chain([ADDRESS]);
-            place.extend(axes.zip(placement.place(index)?).map(|(axis, at)| (axis.to_string(), at)));
+            place.extend(axes.zip(placement.place(index).map_err(wrong)?).map(|(axis, at)| (axis.to_string(), at)));
             for (k, axis) in placement.axes().iter().enumerate() {
                 let copies = match placement.copies(k) {
                     Copies::All => Broadcast::Everywhere(Everywhere::All),
@@ -289,9 +316,7 @@ fn step(step: maps::StepText) -> Step {
 }
 
 fn compose(texts: &[String]) -> Result<Answer, Failure> {
-    let parse = |(k, text): (usize, &String)| {
-        Indexing::parse(text).map_err(|error| Failure::from(error).within(Which::Number(k)))
-    };
+    let parse = |(k, text): (usize, &String)| Indexing::parse(text).map_err(|error| Failure::of_number(k, error));
     let maps = texts.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
     let start = Instant::now();
     let composed = Indexing::compose(&maps)?;
@@ -308,12 +333,14 @@ fn evaluate(map: &str, request::Point(point): &request::Point) -> Result<Answer,
             if let Some(unknown) = point.keys().find(|name| !names.contains(name)) {
                 let hint = did_you_mean(unknown, names.iter().map(String::as_str));
                 let unknown: String = unknown.chars().take(40).collect();
-                return Err(Error::new(format!("unknown variable `{unknown}`{hint}")).into());
+                let error = Error::new(format!("unknown variable `{unknown}`{hint}")).unknown();
+                return Err(Failure::of_field("point", error));
             }
             let value = |name: &String| {
                 point.get(name).copied().ok_or_else(|| Error::new(format!("`point.{name}` is missing")))
             };
-            map.evaluate(&names.iter().map(value).collect::<Result<Vec<_>, _>>()?)?
+            let values = names.iter().map(value).collect::<Result<Vec<_>, _>>();
+            map.evaluate(&values.map_err(|error| Failure::of_field("point", error))?)?
         }
     };
     Ok(results.map_or(Answer::Outside { outside: true }, |results| Answer::Results { results }))
@@ -325,15 +352,14 @@ fn is_map(text: &str) -> bool {
 }
 
 fn equal(a: &str, b: &str) -> Result<Answer, Failure> {
-    let within = |field| move |failure: Failure| failure.within(Which::Field(field));
     let (equality, names) = if is_map(a) || is_map(b) {
-        let parse = |text, field| Indexing::parse(text).map_err(Failure::from).map_err(within(field));
+        let parse = |text, field| Indexing::parse(text).map_err(|error| Failure::of_field(field, error));
         let (a, b) = (parse(a, "a")?, parse(b, "b")?);
         let map = a.map().or(b.map());
         let names = map.map(|map| (0..map.variables()).map(|v| map.name(v)).collect::<Vec<_>>());
         (a.compare(&b), names)
     } else {
-        let parse = |text, field| report::parse(text).map_err(Failure::from).map_err(within(field));
+        let parse = |text, field| report::parse(text).map_err(|error| Failure::of_field(field, error));
         (same(&parse(a, "a")?, &parse(b, "b")?)?, None)
     };
     Ok(match equality {
@@ -355,22 +381,29 @@ fn equal(a: &str, b: &str) -> Result<Answer, Failure> {
 ///
 /// This is an equivalence over all notations. A TensorLayout has no element type and no allocation, so these do not count
 /// between two shapes either: else `f32[4]` and `s8[4]` would both equal `(4)/((4:1))` and not each other.
-fn same(a: &Subject, b: &Subject) -> Result<Equality, Error> {
-    let meaning = |subject: &Subject| match subject {
+fn same(a: &Subject, b: &Subject) -> Result<Equality, Failure> {
+    match (a, b) {
+        (Subject::Shape(a), Subject::Shape(b)) => Ok(same_layout(a, b)?),
+        _ => {
+            let of = |subject, member| meaning(subject).map_err(|error| Failure::of_field(member, error));
+            Ok(of(a, "a")?.compare(&of(b, "b")?))
+        }
+    }
+}
+
+/// Where the elements are, whatever it is written in.
+fn meaning(subject: &Subject) -> Result<Meaning, Error> {
+    match subject {
         Subject::Places(placement) => Ok(Meaning::from(&**placement)),
         Subject::Shape(shape) => {
             let (array, sizes) =
                 report::laid_out(shape).ok_or_else(|| Error::new(format!("{} has no offsets", kind(shape))))?;
             let expansion = Expansion::new(&sizes, &array.layout)?;
             if expansion.is_split() {
-                return Err(Error::new("the layout is cut across memories: an element has no one place"));
+                return Err(Error::new("the layout is cut across memories: an element has no one place").unsupported());
             }
             Ok(Meaning::of_tiled(&expansion, array.layout.memory_space))
         }
-    };
-    match (a, b) {
-        (Subject::Shape(a), Subject::Shape(b)) => same_layout(a, b),
-        _ => Ok(meaning(a)?.compare(&meaning(b)?)),
     }
 }
 

@@ -1,12 +1,13 @@
 //! The operations on whole programs and problems: `hlo`, an answer for each instruction, or the report; `plan`; `solve`.
 
 use super::answer::{Answer, Failure};
-use super::request::{Hlo, Plan, Solve};
+use super::request::{CheckPlan, Hlo, Plan, Solve};
 use crate::clock::Clock;
 use crate::hlo::json::each;
 use crate::hlo::measure::Report;
 use crate::hlo::rows::Program;
 use crate::plan::answer::Names;
+use crate::plan::proof::{Unproved, checked};
 use crate::plan::{EntryOption, limit, located, plan_of, posed, spread};
 use crate::solve::network;
 use layout_console::Stop;
@@ -26,9 +27,13 @@ pub fn answer(request: &Hlo, say: &mut dyn FnMut(Answer) -> io::Result<()>) -> i
     if request.summary {
         return Ok(report(request));
     }
-    match rows(request, say) {
+    let (program, chosen) = match chosen(request) {
+        Ok(found) => found,
+        Err(failure) => return Ok(Err(Failure::of_field("text", failure))),
+    };
+    match rows(program, &chosen, say) {
         Ok(answer) => Ok(Ok(answer)),
-        Err(Stop::Wrong(error)) => Ok(Err(error.into())),
+        Err(Stop::Wrong(error)) => Ok(Err(Failure::of_field("text", error))),
         Err(Stop::Output(error)) => Err(error),
     }
 }
@@ -40,14 +45,24 @@ fn report(request: &Hlo) -> Result<Answer, Failure> {
     Ok(Answer::Report(Box::new(summary.map_err(|error| Failure::of_field("text", error))?)))
 }
 
-fn rows(request: &Hlo, say: &mut dyn FnMut(Answer) -> io::Result<()>) -> Result<Answer, Stop> {
+/// The program of a request and its instructions that are asked for.
+fn chosen(request: &Hlo) -> Result<(Program, Vec<(usize, usize)>), Failure> {
     if request.tile.iter().flatten().any(|size| *size < 1) {
-        return Err(Error::new("`tile` must have positive sizes").into());
+        return Err(Failure::of_field("tile", Error::new("`tile` must have positive sizes")));
     }
-    let mut program = Program::new(&request.text, request.tile.clone()).map_err(first)?;
-    let chosen = program.chosen(request.instruction.as_deref())?;
-    program.check_tile(&chosen)?;
-    each(&mut program, &chosen, &mut |object| match json!(object) {
+    let program = Program::new(&request.text, request.tile.clone()).map_err(|errors| first(errors))?;
+    let chosen = program.chosen(request.instruction.as_deref());
+    let chosen = chosen.map_err(|error| Failure::of_field("instruction", error))?;
+    program.check_tile(&chosen, "`tile`").map_err(|error| Failure::of_field("tile", error))?;
+    Ok((program, chosen))
+}
+
+fn rows(
+    mut program: Program,
+    chosen: &[(usize, usize)],
+    say: &mut dyn FnMut(Answer) -> io::Result<()>,
+) -> Result<Answer, Stop> {
+    each(&mut program, chosen, &mut |object| match json!(object) {
         Value::Object(row) => Ok(say(Answer::Row { more: true, row })?),
         _ => Ok(()),
     })?;
@@ -61,7 +76,7 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     let mut limits = Vec::new();
     for (space, bytes) in &request.capacity {
         let found = limit(&target, &format!("{space}={bytes}"));
-        limits.push(found.map_err(|error| Failure::of_field("capacity", Error::new(error.message)))?);
+        limits.push(found.map_err(|error| Failure::of_field("capacity", error.placed(None)))?);
     }
     let mut clock = quiet(request.seconds)?;
     let wrong = |why: Unplanned| Failure::of_field("text", located(&module, &target, why));
@@ -85,6 +100,15 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     Ok(Answer::Plan(Box::new(answer)))
 }
 
+/// Whether a plan is what its proof says.
+pub fn check_plan(request: &CheckPlan) -> Result<Answer, Failure> {
+    let found = checked(&request.text, &request.certificate).map_err(|why| match why {
+        Unproved::Program(errors) => Failure::of_field("text", first(errors)),
+        Unproved::Proof(error) => Failure::of_field("certificate", error),
+    })?;
+    Ok(Answer::Proved { cost: found.cost, bound: found.bound, unit: found.unit })
+}
+
 /// Choices of least cost.
 pub fn solve(request: &Solve) -> Result<Answer, Failure> {
     let network = network(&request.text).map_err(|error| Failure::of_field("text", error))?;
@@ -104,7 +128,8 @@ pub fn solve(request: &Solve) -> Result<Answer, Failure> {
 fn quiet(seconds: Option<f64>) -> Result<Clock, Failure> {
     match seconds {
         Some(seconds) if !seconds.is_finite() || seconds < 0.0 => {
-            Err(Error::new(format!("`seconds` must be a number from 0, found {seconds}")).into())
+            let message = format!("`seconds` must be a number from 0, found {seconds}");
+            Err(Failure::of_field("seconds", Error::new(message)))
         }
         _ => Ok(Clock::quiet(seconds)),
     }

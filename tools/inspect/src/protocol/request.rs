@@ -1,13 +1,13 @@
 //! The requests: their types, and errors that name the field at fault.
 
+use super::answer::Failure;
 use crate::plan::EntryOption;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::fmt;
 use tensor_layout::text::{Error, choices};
 
@@ -25,7 +25,7 @@ macro_rules! requests {
             pub const NAMES: &[&str] = &[$($name),*];
 
             /// The request of a line with this `op`; `None` for an unknown one.
-            pub fn parse(op: &str, line: &str) -> Option<Result<Request, Error>> {
+            pub fn parse(op: &str, line: &str) -> Option<Result<Request, Failure>> {
                 Some(match op {
                     $($name => fields(line).map(Request::$variant),)*
                     _ => return None,
@@ -66,6 +66,10 @@ requests! {
     "plan" Plan,
     /// Choices of least cost for a problem of the ASPLOS 2025 contest on intra-operator parallelism.
     "solve" Solve,
+    /// Whether a plan is what its proof says.
+    "check_plan" CheckPlan,
+    /// The text of a machine, or of the one that the tool runs on.
+    "machine" Machine,
     /// The version of the protocol and of the tool, and the operations.
     "version" Version,
 }
@@ -230,6 +234,23 @@ pub struct Solve {
 }
 
 #[derive(Deserialize, JsonSchema)]
+pub struct CheckPlan {
+    /// The text of the module that was planned.
+    pub text: String,
+    /// What `layout-inspect plan --certificate` has written.
+    pub certificate: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Machine {
+    /// A machine, or the name of one.
+    pub machine: String,
+    /// Whether the costs are measured on this computer, which takes a few seconds; for `cpu`.
+    #[serde(default)]
+    pub measure: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
 pub struct Version {}
 
 /// Values by name, each name once.
@@ -287,18 +308,18 @@ impl Head {
     ///
     /// # Errors
     /// The line is not a JSON object, or has one of these fields twice.
-    pub fn parse(line: &str) -> Result<Head, Error> {
+    pub fn parse(line: &str) -> Result<Head, Failure> {
         // The end of the line is that of the request, also where an error says how far it reaches.
         let line = line.trim_end();
-        let not_json = |error: serde_json::Error| Error::new(format!("not JSON: {error}"));
+        let not_json = |error: serde_json::Error| Error::new(format!("not JSON: {error}")).syntax();
         // Serde reads a struct from a list, too.
         if !line.trim_start().starts_with('{') {
             let value: Value = serde_json::from_str(line).map_err(not_json)?;
-            return Err(Error::new(format!("a request must be an object, found {}", kind(&value))));
+            return Err(Error::new(format!("a request must be an object, found {}", kind(&value))).into());
         }
         serde_json::from_str(line).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => Error::new(worded(&error, "the request")),
-            _ => not_json(error),
+            serde_json::error::Category::Data => wrong(&error, ""),
+            _ => not_json(error).into(),
         })
     }
 }
@@ -316,34 +337,45 @@ pub fn kind(value: &Value) -> Cow<'static, str> {
 }
 
 /// The arguments of a request, which [`Head::parse`] has found to be JSON.
-fn fields<T: DeserializeOwned>(line: &str) -> Result<T, Error> {
+fn fields<T: DeserializeOwned>(line: &str) -> Result<T, Failure> {
     serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(line)).map_err(|error| {
         let path: String = error.path().to_string().chars().take(80).collect();
-        Error::new(worded(error.inner(), &format!("`{path}`")))
+        wrong(error.inner(), &path)
     })
 }
 
+/// An error of serde as a failure of the member in which it is: the first of the path, or the one that serde names.
+fn wrong(error: &serde_json::Error, path: &str) -> Failure {
+    let found = worded(error, &format!("`{path}`"));
+    let named = || found.message.strip_prefix('`').and_then(|rest| rest.split('`').next());
+    let member = if matches!(path, "." | "?" | "") { named() } else { path.split(['.', '[']).next() };
+    match member {
+        Some(member) => Failure::of_field(member, found.clone()),
+        None => found.into(),
+    }
+}
+
 /// An error of serde in the grammar of all other errors, without the line and column: a request is one line.
-fn worded(error: &serde_json::Error, path: &str) -> String {
+fn worded(error: &serde_json::Error, path: &str) -> Error {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = error.to_string();
     let message = message.strip_suffix(&place).unwrap_or(&message);
     if let Some(field) = message.strip_prefix("missing field ") {
-        return format!("{field} is missing");
+        return Error::new(format!("{field} is missing"));
     }
     if let Some(field) = message.strip_prefix("duplicate field ") {
-        return format!("{field} must be given once, found it twice");
+        return Error::new(format!("{field} must be given once, found it twice"));
     }
     // "unknown variant `fre`, expected one of `fixed`, `default`, `free`"; no name of ours has a quote.
     if let Some(rest) = message.strip_prefix("unknown variant `")
         && let Some((found, expected)) = rest.rsplit_once("`, expected ")
     {
         let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-        return format!("{path} must be {}, found `{found:.40}`", choices(&names));
+        return Error::new(format!("{path} must be {}, found `{found:.40}`", choices(&names))).unknown();
     }
     let invalid = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     let Some((found, expected)) = invalid.and_then(|invalid| invalid.rsplit_once(", expected ")) else {
-        return message.to_string();
+        return Error::new(message);
     };
     let expected = match expected {
         "i64" => "a 64-bit integer",
@@ -360,5 +392,7 @@ fn worded(error: &serde_json::Error, path: &str) -> String {
         _ if found == "sequence" => "a list",
         _ => found,
     };
-    format!("{path} must be {expected}, found {found}")
+    let wrong = Error::new(format!("{path} must be {expected}, found {found}"));
+    let is_large = expected.contains("64-bit") && found.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
+    if is_large && found.parse::<i64>().is_err() { wrong.too_large() } else { wrong }
 }
