@@ -103,6 +103,9 @@ costs! {
     transpose_window_tiles,
     /// For each tile of such a copy and each side that is in a memory with a rate.
     transpose_tile,
+    /// How many times as long as in its own order a kernel takes to read an array whose minor dimension is another; such a
+    /// copy does so, too. 0 where kernels read arrays in one order only, and others are copied first.
+    turned_reading,
     /// For each tile of a copy from one memory to another in the same layout, beside other kernels.
     prefetch_tile,
     /// For starting a product.

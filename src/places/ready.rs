@@ -4,7 +4,8 @@
 /// machine.
 ///
 /// The costs of `tpu_v5e` are fitted to what XLA's compiler for TPUs says that operations take; `benches/targets.md` has
-/// the errors. Those of `cpu` were measured by `layout-inspect machine cpu --measure`, on one core of a server.
+/// the errors. Those of `cpu` are what vector code takes that lowering makes, measured by `tools/programs/measure_cpu.py` on one
+/// core of a server.
 pub const READY: [(&str, &str); 5] = [
     (
         "mn_core",
@@ -36,10 +37,10 @@ pub const READY: [(&str, &str); 5] = [
     ),
     (
         "cpu",
-        "axes: (), memories: (l1: 0 with 24576 bytes reading 0.33 writing 0.33, \
-         l2: 0 with 524288 bytes reading 0.27 writing 0.27, l3: 0 with 8388608 bytes reading 0.13 writing 0.13, \
-         ram: 0 with 17179869184 bytes reading 0.035 writing 0.035), word: 32, unit: picosecond, registers: 1x8, \
-         costs: (kernel: 890, computed_tile: 170, copy: 890, sublane_tile: 960, transpose_window: 890, \
-         transpose_tile: 1600, product: 890, pass: 3700, least_passes: 1, scattered_tile: 3200)",
+        "axes: (), memories: (l1: 0 with 24576 bytes reading 0.28 writing 0.28, \
+         l2: 0 with 524288 bytes reading 0.242 writing 0.242, l3: 0 with 8388608 bytes reading 0.122 writing 0.122, \
+         ram: 0 with 17179869184 bytes reading 0.042 writing 0.042), word: 32, unit: picosecond, registers: 1x8, \
+         costs: (kernel: 5879, copy: 5879, sublane_tile: 131, transpose_window: 5879, turned_reading: 2.1, \
+         product: 5879, pass: 524, least_passes: 1, scattered_tile: 2593)",
     ),
 ];

@@ -13,8 +13,14 @@ pub struct LaidOut {
     pub node: (usize, usize),
     /// In which it takes its operands.
     pub operands: Vec<Layout>,
+    /// In which these are where it takes them.
+    pub read: Vec<Layout>,
+    /// Whether it reads each there, so that no copy stands between.
+    pub in_place: Vec<bool>,
     /// In which it makes its results.
     pub results: Vec<Layout>,
+    /// In which memory spaces.
+    pub spaces: Vec<u8>,
 }
 
 impl Planner<'_, '_> {
@@ -25,18 +31,28 @@ impl Planner<'_, '_> {
     pub fn laid_out(&self, plan: &LayoutPlan) -> Result<Vec<LaidOut>, Unplanned> {
         let (program, choices) = (&self.posed.program, &self.posed.choices);
         let certificate = plan.solution.certificate.clone();
-        let telling = Telling { posed: &self.posed, prices: Prices::new(&choices.classes), placed: &[], certificate };
+        let prices = Prices::new(&choices.classes);
+        let telling = Telling { posed: &self.posed, prices, placed: self.placed(), certificate };
         let mut all: Vec<LaidOut> = Vec::with_capacity(program.instances.len());
         for instance in &program.instances {
             let results = instance.results.iter().map(|made| telling.layout(*made, telling.made_in(*made)));
-            all.push(LaidOut { node: instance.node, operands: Vec::new(), results: results.collect() });
+            all.push(LaidOut {
+                node: instance.node,
+                operands: Vec::new(),
+                read: Vec::new(),
+                in_place: Vec::new(),
+                results: results.collect(),
+                spaces: instance.results.iter().map(|made| telling.space(*made)).collect(),
+            });
         }
         for taken in self.posed.taken() {
             let (user, made) = (taken.by.0, taken.made);
             let way = &choices.ways[user][plan.solution.choices()[user]];
             let met = self.posed.met(&telling.prices, &taken, telling.held(made), way);
-            let to = met.map_err(|error| Unplanned::Wrong(Some(all[user].node), error))?.to;
-            all[user].operands.push(telling.layout(made, to));
+            let met = met.map_err(|error| Unplanned::Wrong(Some(all[user].node), error))?;
+            all[user].operands.push(telling.layout(made, met.to));
+            all[user].read.push(telling.layout(made, met.from));
+            all[user].in_place.push(self.posed.meeting(&taken).is_read_in_place());
         }
         Ok(all)
     }

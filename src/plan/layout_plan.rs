@@ -164,7 +164,7 @@ impl Telling<'_, '_, '_> {
     }
 
     /// The number of the memory space that an array is made in.
-    fn space(&self, made: usize) -> u8 {
+    pub fn space(&self, made: usize) -> u8 {
         match self.placed.get(made) {
             Some(Some((variable, states))) => states[self.certificate.choices[*variable]].1,
             _ => self.near(made, self.made_in(made)),
@@ -213,8 +213,9 @@ impl Telling<'_, '_, '_> {
             let (node, state) = (program.instances[user].node, self.held(made));
             let way = &self.posed.choices.ways[user][self.certificate.choices[user]];
             let met = self.posed.met(&self.prices, &taken, state, way).map_err(|error| (node, error))?;
-            if met.from != met.to {
-                let cost = self.prices.relayout(self.posed.meeting(&taken), met.from, met.to);
+            let meeting = self.posed.meeting(&taken);
+            if met.from != met.to && !meeting.is_read_in_place() {
+                let cost = self.prices.relayout(meeting, met.from, met.to);
                 let cost = cost.map_err(|error| (node, error))?.saturating_mul(times);
                 let mut relayout = self.relayout(held, made, (met.from, met.to), cost);
                 relayout.wanted_by.push(node);

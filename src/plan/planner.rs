@@ -8,7 +8,7 @@ use super::layout_plan::{
 use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::Program;
-use super::space::{LimitedSpace, SpaceLimit};
+use super::space::{LimitedSpace, Placed, SpaceLimit};
 use super::ways::{EntryLayouts, Way};
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
@@ -112,9 +112,13 @@ impl<'a, 't> Planner<'a, 't> {
 
     /// A plan of these choices, whose cost is known.
     pub(super) fn told(&self, certificate: Certificate) -> Result<LayoutPlan, Unplanned> {
-        let placed = self.limited.as_ref().map_or(&[][..], |limited| &limited.placed);
         let prices = Prices::new(&self.posed.choices.classes);
-        Ok(Telling { posed: &self.posed, prices, placed, certificate }.plan()?)
+        Ok(Telling { posed: &self.posed, prices, placed: self.placed(), certificate }.plan()?)
+    }
+
+    /// The arrays that may be in another memory, where there are capacities.
+    pub(super) fn placed(&self) -> &[Option<Placed>] {
+        self.limited.as_ref().map_or(&[], |limited| &limited.placed)
     }
 
     /// Why there is no plan, with the names of the program.
@@ -162,8 +166,7 @@ impl<'a, 't> Planner<'a, 't> {
             return instance.results.first().copied();
         }
         let holder = |holder: &Option<(usize, _)>| holder.as_ref().is_some_and(|(own, _)| *own == variable);
-        let placed = self.limited.as_ref().map_or(&[][..], |limited| &limited.placed);
-        let placed = || placed.iter().position(|own| own.as_ref().is_some_and(|(own, _)| *own == variable));
+        let placed = || self.placed().iter().position(|own| own.as_ref().is_some_and(|(own, _)| *own == variable));
         self.posed.holders.iter().position(holder).or_else(placed)
     }
 

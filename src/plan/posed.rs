@@ -120,7 +120,22 @@ impl<'a, 't> Posed<'a, 't> {
             taker,
             extent: self.extent(user, operand),
             reads: self.kernels.reads[user][operand],
+            in_place: self.choices.classes.target.reads_in_any_order() && self.has_loops(user),
         }
+    }
+
+    /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.
+    fn has_loops(&self, k: usize) -> bool {
+        let Doing::Operation(operation) = self.program.instances[k].doing else { return false };
+        matches!(
+            operation,
+            Operation::Elementwise
+                | Operation::Select
+                | Operation::Broadcast { .. }
+                | Operation::Transpose { .. }
+                | Operation::Reduce { .. }
+                | Operation::Loops(_)
+        )
     }
 
     /// What an instance reads of an operand.
@@ -175,6 +190,7 @@ impl<'a, 't> Posed<'a, 't> {
             taker: Taker::Other,
             extent: Extent::Nothing,
             reads: 0,
+            in_place: false,
         }
     }
 
@@ -347,7 +363,7 @@ impl<'a, 't> Posed<'a, 't> {
         let (made_by, argument) = self.operand_maker(k);
         let copy = |class, kept, argument, from, to| {
             let (taker, extent) = (Taker::Other, Extent::Nothing);
-            prices.relayout(Meeting { class, kept, argument, taker, extent, reads: 0 }, from, to)
+            prices.relayout(Meeting { class, kept, argument, taker, extent, reads: 0, in_place: false }, from, to)
         };
         let mut least: Option<i64> = None;
         for [before, after] in self.choices.ways[k].iter().filter_map(|way| self.reshape(k, way)) {

@@ -6,6 +6,7 @@
 //! | the array is | the operation | what it costs |
 //! |---|---|---|
 //! | stored | streams, and the minor dimension stays | what the change of rows costs inside of the kernel |
+//! | stored | loops, on a machine whose kernels read in any order | what reading in that order takes longer |
 //! | stored | any other | a kernel that copies |
 //! | fused, or made again | any | the fusion is broken: the array is stored first, then as above |
 //!
@@ -60,6 +61,15 @@ pub struct Meeting {
     pub extent: Extent,
     /// How many kernels read it.
     pub reads: i64,
+    /// Whether a kernel of loops takes it, on a machine whose kernels read in any order: no copy stands between.
+    pub in_place: bool,
+}
+
+impl Meeting {
+    /// Whether the array is read in its own layout, whichever the operation wants: it is in memory.
+    pub fn is_read_in_place(&self) -> bool {
+        self.in_place && self.kept == Kept::Stored
+    }
 }
 
 /// What an operation reads of an operand.
@@ -214,7 +224,7 @@ impl<'a, 't> Prices<'a, 't> {
     /// # Errors
     /// The cost does not fit in 64 bits.
     pub fn relayout(&self, meeting: Meeting, from: LayoutId, to: LayoutId) -> Result<i64, Error> {
-        let Meeting { class, kept, argument, taker, .. } = meeting;
+        let Meeting { class, kept, argument, taker, reads, .. } = meeting;
         let own = &self.classes.all[class];
         if from == to || !own.element.is_data() {
             return Ok(0);
@@ -224,6 +234,10 @@ impl<'a, 't> Prices<'a, 't> {
         let [from, to] = [&own.layouts[usize::from(from)], &own.layouts[usize::from(to)]];
         if self.target().relayout_kind(&before, from, to)? == RelayoutKind::Bitcast {
             return Ok(0);
+        }
+        if meeting.is_read_in_place() {
+            let longer = self.target().turning_cost(&before, &after)?.max(MARGIN + 1);
+            return longer.checked_mul(reads.max(1)).ok_or_else(too_much);
         }
         let mut copy = self.target().relayout_cost(&before, &before.layout, &after.layout)?;
         if copy == 0 {
@@ -242,7 +256,7 @@ impl<'a, 't> Prices<'a, 't> {
 
     /// What kernels pay that read the array.
     fn reading(&self, meeting: Meeting, from: LayoutId, to: LayoutId) -> Result<i64, Error> {
-        let Meeting { class, kept, argument, taker, extent, reads } = meeting;
+        let Meeting { class, kept, argument, taker, extent, reads, .. } = meeting;
         if !self.classes.all[class].element.is_data() || kept == Kept::Remade {
             return Ok(0);
         }

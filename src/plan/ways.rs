@@ -313,8 +313,7 @@ impl Maker<'_, '_> {
 
     /// Those of the dimensions that fill less than half of the rows of a register.
     fn few(&self, dims: &[usize], class: usize) -> Vec<usize> {
-        let rows = self.classes.target.machine().model.registers.map_or(0, |(rows, _)| rows);
-        dims.iter().copied().filter(|dim| self.classes.all[class].sizes[*dim] < rows / 2).collect()
+        dims.iter().copied().filter(|dim| self.classes.all[class].sizes[*dim] < self.rows() / 2).collect()
     }
 
     /// Whether a convolution has fewer images than a register has rows, and cuts large ones into several along the last
@@ -385,11 +384,18 @@ impl Maker<'_, '_> {
         found
     }
 
-    /// The layouts of a class in which these dimensions are none of the two minor ones, where there are others.
+    /// The rows of the target's registers; one where it has none.
+    fn rows(&self) -> i64 {
+        self.classes.target.machine().model.registers.map_or(1, |(rows, _)| rows)
+    }
+
+    /// The layouts of a class in which registers hold none of these dimensions, where there are others: they are not among
+    /// the two minor ones, or not the minor one where registers have one row.
     fn outside(&self, class: usize, dims: &[usize]) -> Port {
         let own = &self.classes.all[class];
         let others = own.sizes.len() - dims.len();
-        let inside = |order: &[usize]| order.iter().take(others.min(2)).any(|dim| dims.contains(dim));
+        let held = others.min(if self.rows() == 1 { 1 } else { 2 });
+        let inside = |order: &[usize]| order.iter().take(held).any(|dim| dims.contains(dim));
         let ids = 0..own.layouts.len() as LayoutId;
         ids.filter(|id| !inside(&own.layouts[usize::from(*id)].minor_to_major)).collect()
     }
@@ -422,7 +428,7 @@ impl Maker<'_, '_> {
             self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
         // A convolution of so many images that they fill the rows of registers has them in rows or lanes.
         let images = match operation {
-            Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 => {
+            Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 && self.rows() > 1 => {
                 let many = self.few(&[own.input_batch], from[0]).is_empty();
                 many.then_some([own.input_batch, own.output_batch])
             }

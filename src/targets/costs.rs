@@ -11,7 +11,8 @@
 //!   alone and needs more than one window has windows of `lone_window_tiles` tiles.
 //! - **Copies** that change the minor dimension: windows of `transpose_window_tiles` tiles of both sides, each
 //!   `transpose_window`, and for each far side `transpose_window_far` a window and `transpose_tile` a tile, or B / r or
-//!   B / w where that is more. Others:
+//!   B / w where that is more. On a machine with `turned_reading`, `transpose_window + turned_reading · B / r + B / w`: there
+//!   a kernel of loops reads an array in another order where it is, for `(turned_reading - 1) · B / r` more. Others:
 //!   `copy + copy_window · n + Σ B / r + Σ B / w + copy_tile · T`, and `sublane_tile` where the second-minor changes.
 //! - **Products**: `product + product_operands` (one operand is far) `+ product_results + product_window · n` (the result
 //!   is far or packed) `+ max(m, c) + min(m, c) / n`, n = max(m, c) / `product_window_size`, where m is moving the far arrays and `product_packed_tile`, and
@@ -182,10 +183,33 @@ impl Target {
         })
     }
 
+    /// Whether kernels read arrays in any order, from where they are.
+    pub fn reads_in_any_order(&self) -> bool {
+        self.costs().turned_reading != Decimal::default()
+    }
+
+    /// What a kernel that goes through an array in the order of another layout takes longer than in its own; nothing but
+    /// `sublane_tile` for each tile where the minor dimension is the same.
+    ///
+    /// # Errors
+    /// A layout has no meaning, or the cost does not fit in 64 bits.
+    pub fn turning_cost(&self, from: &Array, to: &Array) -> Result<i64, Error> {
+        let tiles = self.tiles(from)?;
+        if from.layout.minor_to_major.first() == to.layout.minor_to_major.first() {
+            return of(self.costs().sublane_tile, tiles.count).units();
+        }
+        let once = reading(&tiles);
+        Micro(once.times(self.costs().turned_reading).0.saturating_sub(once.0).max(0)).units()
+    }
+
     /// A copy into another order, and its windows.
     fn transposition(&self, from: &Array, to: &Array) -> Result<(Micro, i64), Error> {
         let costs = self.costs();
         let sides = [self.tiles(from)?, self.tiles(to)?];
+        if self.reads_in_any_order() {
+            let moving = reading(&sides[0]).times(costs.turned_reading) + writing(&sides[1]);
+            return Ok((of(costs.transpose_window, 1) + moving, 1));
+        }
         let windows = whole_windows(sides[0].count.saturating_add(sides[1].count), costs.transpose_window_tiles);
         let mut cost = of(costs.transpose_window, windows);
         for (side, moving) in [(sides[0], reading(&sides[0])), (sides[1], writing(&sides[1]))] {
@@ -389,6 +413,11 @@ impl MovedTiles {
 struct Micro(i128);
 
 impl Micro {
+    /// So many times as much.
+    fn times(self, factor: Decimal) -> Micro {
+        Micro(self.0.saturating_mul(i128::from(factor.millionths)) / 1_000_000)
+    }
+
     /// In units, rounded to the nearest.
     fn units(self) -> Result<i64, Error> {
         i64::try_from(self.0.saturating_add(500_000) / 1_000_000).map_err(|_| too_much())

@@ -75,10 +75,11 @@ fn measured() -> String {
     format!(
         "axes: (), memories: ({}), word: 32, unit: picosecond, registers: 1x{LANES}, costs: (kernel: {kernel:.0}, \
          computed_tile: {added:.0}, copy: {kernel:.0}, sublane_tile: {:.0}, transpose_window: {kernel:.0}, \
-         transpose_tile: {:.0}, product: {kernel:.0}, pass: {:.0}, least_passes: 1, scattered_tile: {:.0})",
+         turned_reading: {:.2}, product: {kernel:.0}, pass: {:.0}, least_passes: 1, scattered_tile: {:.0})",
         memories.join(", "),
         beside(sublanes),
-        lanes / 2.0,
+        // Reading so many times as long, and writing: in order, each takes half of a copy.
+        (2.0 * lanes / copied - 1.0).max(1.0),
         pass(),
         lanes,
     )
