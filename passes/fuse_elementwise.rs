@@ -217,24 +217,25 @@ impl<'c> Block<'c> {
 
     /// The scalar, or tensor of one element without dimensions, that a tensor is filled with in this block.
     fn filled(&self, v: Val<'c>) -> Option<Val<'c>> {
-        let op = ir::defining_op(v)?;
+        // What was put into a kernel is in no block.
+        let op = ir::defining_op(v).filter(|op| op.block().is_some())?;
         if ir::name(op) == "linalg.fill" {
             return Some(ir::operands(op)[0]);
         }
         let own = self.elementwise.get(&ir::op_key(op)).filter(|own| own.operations == 0)?;
-        let [(scalar, index)] = &own.inputs[..] else { return None };
+        let ([(_, index)], scalar) = (&own.inputs[..], ir::operands(op)[0]) else { return None };
         let yielded = ir::operations(own.body).last().map(|end| ir::operands(*end)[0])?;
         let element = |v: Val<'c>| ir::tensor(v.r#type()).is_none_or(|t| t.shape.is_empty());
         let copies = ir::key(yielded) == ir::key(ir::arguments(own.body)[0]);
-        (copies && index.is_empty() && element(*scalar) && !own.output.is_empty()).then_some(*scalar)
+        (copies && index.is_empty() && element(scalar) && !own.output.is_empty()).then_some(scalar)
     }
 
     /// Replaces the operations of a kernel by one, if they are more than one or read what is filled.
     fn build(&self, rewriter: &'c Rewriter, kernel: &Kernel<'c>, fills: &mut Vec<Op<'c>>) {
         let last = *kernel.members.last().expect("a kernel has the operation that writes");
         let reads_fills = |op: &Op<'c>| {
-            let inputs = &self.elementwise[&ir::op_key(*op)].inputs;
-            inputs.iter().any(|(v, _)| self.filled(*v).is_some())
+            let inputs = self.elementwise[&ir::op_key(*op)].inputs.len();
+            ir::operands(*op)[..inputs].iter().any(|v| self.filled(*v).is_some())
         };
         if kernel.members.len() == 1 && !reads_fills(&last) {
             return;
